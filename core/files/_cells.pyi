@@ -58,6 +58,28 @@ class SheetScanner(_Scanner):
     def filtered(self) -> bool: ...
     def merged_ranges(self) -> list[tuple[int, int, int, int]]: ...
 
+PATCH_KEPT: int
+PATCH_GONE: int
+
+@disjoint_base
+class SheetPatcher(_Scanner):
+    def __init__(
+        self,
+        part: str,
+        *,
+        rows: NDArray[np.int32],
+        columns: NDArray[np.int32],
+        kinds: NDArray[np.uint8],
+        numbers: NDArray[np.float64],
+        codes: NDArray[np.int32],
+        computed: NDArray[np.uint8],
+        formulas: NDArray[np.int32],
+        texts: list[bytes],
+        written: list[bytes],
+    ) -> None: ...
+    def patch(self, chunk: bytes) -> bytes: ...
+    def end(self) -> bytes: ...
+
 def delimited(
     part: str, data: bytes, delimiter: str, decimal_comma: bool, *, slots_max: int, slots_used: int
 ) -> tuple[tuple[int, int], list[ColumnArrays | None], TextArrays, int, int]: ...

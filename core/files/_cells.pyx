@@ -15,8 +15,9 @@ The parts are included into this one extension, so that calls between them stay 
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memchr, memcmp, memcpy, memset
+from libc.string cimport memchr, memcmp, memcpy, memset, strlen
 
+from core.files.write._numerals cimport NUMERAL_MAX, put_number, put_whole
 from core.grid._intern cimport Pool, pool_arrays, pool_close, pool_code, pool_open
 from core.values cimport BLANK, BOOLEAN, DATE, ERROR, NUMBER, TEXT
 
@@ -48,6 +49,7 @@ cdef enum:
     FIELD_SIZE
     NOT_TEXT
     OPEN_QUOTE
+    UNORDERED
 
 _HINTS = {
     BAD_XML: "The XML of {part} is not well formed.",
@@ -68,6 +70,8 @@ _HINTS = {
     FIELD_SIZE: "{part} holds a field longer than the limit of 131,068 bytes, from line {line:,} on; perhaps a quote is "
     "not closed.",
     NOT_TEXT: "{part} holds control characters in line {line:,}: it is no text.",
+    UNORDERED: "{part} has rows or cells that are not in their order, or no place for cells; open it in a spreadsheet "
+    "program and save it.",
     OPEN_QUOTE: "{part} opens a quote in line {line:,} that is never closed.",
 }
 
@@ -90,5 +94,6 @@ include "_cells_strings.pxi"
 include "_cells_columns.pxi"
 include "_cells_formulas.pxi"
 include "_cells_sheet.pxi"
+include "_cells_patch.pxi"
 include "_cells_delimited.pxi"
 include "_cells_binary.pxi"

@@ -211,6 +211,16 @@ cdef class _Scanner:
             if phonetic == 0 and same(name, size, "rPh", 3):
                 phonetic = depth
 
+    cdef const char *skip_element(self, const char *p, const char *end) noexcept nogil:
+        """Past an element that is not ours, `p` behind its name."""
+        cdef int state = skip_attributes(&p, end)
+        if state < 0:
+            return self.fail(BAD_XML) if state == -2 else NULL
+        if state == 2:
+            return p
+        self.ignored_bytes.size = 0
+        return self.read_text(p, end, &self.ignored_bytes)
+
     cdef int32_t code(self, Run *text) noexcept nogil:
         """The code of a string in the pool; -1 with the problem set when it cannot have one."""
         cdef int32_t code = run_code(&self.pool, text)

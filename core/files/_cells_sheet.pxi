@@ -251,7 +251,7 @@ cdef class SheetScanner(_Scanner):
         cdef int32_t column = self.column + 1
         cdef const char *name
         cdef Run value, formula, formula_range
-        cdef bint has_value = False, has_inline = False, has_formula = False
+        cdef bint has_value = False, has_inline = False, has_formula = False, named_value = False
         cdef int64_t group = -1
         cdef bint is_array = False
         cdef int64_t metadata = 0, value_metadata = 0
@@ -300,6 +300,7 @@ cdef class SheetScanner(_Scanner):
             if p == NULL:
                 return NULL
             if size == 1 and name[0] == 118:
+                named_value = True
                 state = skip_attributes(&p, end)
                 if state == 0:
                     has_value = True
@@ -320,6 +321,8 @@ cdef class SheetScanner(_Scanner):
             if state < 0:
                 return self.fail(BAD_XML) if state == -2 else NULL
             state = 0
+        if has_formula and kind == TYPE_TEXT and not named_value:
+            kind = TYPE_NUMBER  # its type is known and its value is not: that is no empty text
         if (has_value or has_inline or has_formula) and not self.keep(
             row, column, kind, style, value_metadata, &value, has_inline, has_formula
         ):
@@ -331,16 +334,6 @@ cdef class SheetScanner(_Scanner):
         self.row = row
         self.column = column
         return p
-
-    cdef const char *skip_element(self, const char *p, const char *end) noexcept nogil:
-        """Past an element that is not ours, `p` behind its name."""
-        cdef int state = skip_attributes(&p, end)
-        if state < 0:
-            return self.fail(BAD_XML) if state == -2 else NULL
-        if state == 2:
-            return p
-        self.ignored_bytes.size = 0
-        return self.read_text(p, end, &self.ignored_bytes)
 
     cdef const char *read_formula(
         self, const char *p, const char *end, Run *text, Run *covers, int64_t *group, bint *is_array, bint *has

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import struct
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Final, Self
+
+from isal import isal_zlib
 
 from core.files.errors import ParseFailed
 from core.files.limits import ENTRIES_MAX, INFLATED_BYTES_MAX, PART_BYTES_MAX, RATIO_FREE_BYTES, RATIO_MAX
@@ -37,6 +38,8 @@ class Entry:
     packed_bytes: int
     unpacked_bytes: int
     offset: int
+    record: bytes
+    """As the directory has it."""
 
 
 class Archive:
@@ -91,10 +94,18 @@ class Archive:
             size += len(chunk)
             if size > entry.unpacked_bytes:
                 raise ParseFailed(f"The part {name!r} unpacks to more than the archive's directory says.")
-            crc = zlib.crc32(chunk, crc)
+            crc = isal_zlib.crc32(chunk, crc)
             yield chunk
         if size != entry.unpacked_bytes or crc != entry.crc:
             raise ParseFailed(f"The part {name!r} is damaged: its size or checksum is wrong.")
+
+    def packed(self, entry: Entry) -> Iterator[bytes]:
+        """The bytes of an entry as they are stored.
+
+        Raises:
+            ParseFailed: they are missing.
+        """
+        return _packed(self._file, entry)
 
     def read(self, name: str) -> bytes:
         """A whole part.
@@ -108,7 +119,7 @@ class Archive:
         return b"".join(self.chunks(name))
 
 
-def _unpacked(file: BinaryIO, entry: Entry) -> Iterator[bytes]:
+def _packed(file: BinaryIO, entry: Entry) -> Iterator[bytes]:
     file.seek(entry.offset)
     header = file.read(_LOCAL.size)
     if len(header) < _LOCAL.size or header[:4] != b"PK\x03\x04":
@@ -116,7 +127,6 @@ def _unpacked(file: BinaryIO, entry: Entry) -> Iterator[bytes]:
     fields = _LOCAL.unpack(header)
     position = entry.offset + _LOCAL.size + fields[9] + fields[10]
     left = entry.packed_bytes
-    inflate = zlib.decompressobj(-zlib.MAX_WBITS) if entry.method == _DEFLATED else None
     while left:
         file.seek(position)
         packed = file.read(min(_CHUNK_BYTES // 8, left))
@@ -124,6 +134,12 @@ def _unpacked(file: BinaryIO, entry: Entry) -> Iterator[bytes]:
             raise ParseFailed(_BROKEN)
         position += len(packed)
         left -= len(packed)
+        yield packed
+
+
+def _unpacked(file: BinaryIO, entry: Entry) -> Iterator[bytes]:
+    inflate = isal_zlib.decompressobj(-isal_zlib.MAX_WBITS) if entry.method == _DEFLATED else None
+    for packed in _packed(file, entry):
         if inflate is None:
             yield packed
             continue
@@ -131,7 +147,7 @@ def _unpacked(file: BinaryIO, entry: Entry) -> Iterator[bytes]:
             while packed:
                 yield inflate.decompress(packed, _CHUNK_BYTES)
                 packed = inflate.unconsumed_tail
-        except zlib.error as error:
+        except isal_zlib.error as error:  # type: ignore[misc]  # a class: its stub says an instance
             raise ParseFailed(f"The part {entry.name!r} is damaged: it cannot be unpacked.") from error
     if inflate is None:
         return
@@ -206,7 +222,7 @@ def _central_entry(data: bytes, at: int) -> tuple[Entry, int]:
         raise ParseFailed(f"The part {name!r} is packed in a way that spreadsheets do not use.")
     extra = data[begin + name_size : begin + name_size + extra_size]
     unpacked, packed, offset = _wide_sizes(extra, [unpacked, packed, offset])
-    return Entry(_checked_name(name), method, crc, packed, unpacked, offset), stop
+    return Entry(_checked_name(name), method, crc, packed, unpacked, offset, data[at:stop]), stop
 
 
 def _wide_sizes(extra: bytes, sizes: list[int]) -> list[int]:

@@ -6,19 +6,8 @@ from pathlib import Path
 
 from msgspec import convert
 
-from core.confined.table import ParseAnswer, ParseOrder, ProbeAnswer, ProbedSheet, ProbeOrder
-from core.files.read import read_files, sheets_of
-from core.grid.codec import write_workbook
-
-
-def parse(order: ParseOrder, folder: Path) -> ParseAnswer:
-    """Store the workbook of some files in a folder.
-
-    Raises:
-        FileRefused, OSError: as `core.files.read.read_files`.
-    """
-    book = read_files([(file.name, Path(file.path)) for file in order.files])
-    return ParseAnswer(write_workbook(book, folder).to_json())
+from core.confined.table import ProbeAnswer, ProbedSheet, ProbeOrder
+from core.files.read import sheets_of
 
 
 def probe(order: ProbeOrder) -> ProbeAnswer:

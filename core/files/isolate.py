@@ -10,18 +10,25 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final, TypeVar
 
 from msgspec import convert
+from msgspec.structs import replace
 
-from core.confined.run import run, workplace
-from core.confined.table import PARSE, PROBE, NamedFile, ParseOrder, ProbeOrder
+from core.confined.run import ChildFailed, run, workplace
+from core.confined.table import CALCULATING, PARSE, PROBE, ConfinedWork, NamedFile, ParseOrder, ProbeOrder, TapeOrder
 from core.files.errors import ParseFailed
 from core.files.kinds import sources_of
 from core.files.probe import FileKind, Probe, SheetProbe
 from core.grid.codec import CodecError, Manifest, open_workbook
 from core.grid.sheet import Workbook
+
+CALCULATING_SHARE: Final = 0.5
+"""Of the time that reading a file may take, the part after which no more formulas without values are calculated: what
+comes then, the writing, must have its time, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,7 @@ def parse_isolated(
     files: Path | Sequence[tuple[str, Path]],
     folder: Path,
     *,
+    now: datetime | None = None,
     memory_bytes_max: int = PARSE.memory_bytes_max,
     seconds_max: float = PARSE.seconds_max,
     stop: threading.Event | None = None,
@@ -43,7 +51,8 @@ def parse_isolated(
     """Read a file in a child process, or several with the names that their users gave them; write one stored sheet for
     each worksheet of the workbook that they make (`core.files.read.read_files`) into an existing folder.
 
-    Setting `stop` from another thread ends the child at once.
+    Formulas that came without a value are calculated with `now` as the moment of TODAY and NOW; without it they are
+    left blank. `Manifest.filled` tells of them. Setting `stop` from another thread ends the child at once.
 
     Raises:
         FileRefused: the file's fault, also where it crashed the child or passed its limits; the folder is then as it
@@ -54,9 +63,10 @@ def parse_isolated(
     named = [(files.name, files)] if isinstance(files, Path) else files
     order = ParseOrder(tuple(NamedFile(name, str(path.resolve())) for name, path in named))
     with workplace(folder) as made:
-        answer = run(
+        answer = read_by_child(
             PARSE,
             order,
+            now=now,
             reads=[file.path for file in order.files],
             writes=made,
             memory_bytes_max=memory_bytes_max,
@@ -70,8 +80,47 @@ def parse_isolated(
     return Parsed(manifest, tuple(folder / record.file for record in manifest.sheets))
 
 
-def read_isolated(*paths: Path | str) -> Workbook:
-    """The workbook in files or folders of files, parsed in a child process; it stays mapped, and leaves no file.
+O = TypeVar("O", ParseOrder, TapeOrder)  # noqa: E741 - an order to read a file
+A = TypeVar("A")
+
+
+def read_by_child(
+    work: ConfinedWork[O, A],
+    order: O,
+    *,
+    now: datetime | None,
+    reads: Sequence[str],
+    writes: Path,
+    memory_bytes_max: int,
+    seconds_max: float,
+    stop: threading.Event | None,
+) -> A:
+    """A child's answer to an order to read a file. With `now`, formulas that came without a value are calculated; where
+    that is the end of the child, it is asked once more to do without, so that no formula keeps a file from being read.
+
+    Raises:
+        Exception: as `core.confined.run.run`.
+    """
+    if now is not None:
+        asked = replace(order, now=now.isoformat(), seconds_max=seconds_max * CALCULATING_SHARE)
+        try:
+            return run(
+                work, asked, reads=reads, writes=writes, memory_bytes_max=memory_bytes_max, seconds_max=seconds_max,
+                stop=stop,
+            )  # fmt: skip
+        except Exception as refused:
+            if not isinstance(refused.__cause__, ChildFailed) or not (writes / CALCULATING).exists():
+                raise
+        for path in writes.iterdir():
+            path.unlink()
+    return run(
+        work, order, reads=reads, writes=writes, memory_bytes_max=memory_bytes_max, seconds_max=seconds_max, stop=stop
+    )
+
+
+def read_isolated(*paths: Path | str, now: datetime | None = None) -> Workbook:
+    """The workbook in files or folders of files, parsed in a child process; it stays mapped, and leaves no file. `now`
+    as in `parse_isolated`.
 
     Raises:
         FileRefused: as `parse_isolated`.
@@ -79,7 +128,7 @@ def read_isolated(*paths: Path | str) -> Workbook:
     """
     with TemporaryDirectory(prefix="cushion-") as folder:
         sources = [source for path in paths for source in sources_of(Path(path))]
-        parsed = parse_isolated(sources, Path(folder))
+        parsed = parse_isolated(sources, Path(folder), now=now)
         try:
             return open_workbook(parsed.manifest, parsed.paths)
         except CodecError as error:

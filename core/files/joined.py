@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
 from core.files.errors import ParseFailed, TooManySheets
 from core.files.limits import FORMATS_MAX, SHEETS_MAX, SLOTS_MAX
 from core.grid.column import Column, GappedColumn
-from core.grid.sheet import Sheet, Workbook, no_formulas
+from core.grid.sheet import Filled, Sheet, Workbook, no_formulas
 from core.values import DAYS_BETWEEN_SYSTEMS, Kind
+
+NOTES_MAX: Final = 3
+"""Files whose formulas without values are told of one by one."""
 
 
 class Joined:
@@ -21,6 +25,7 @@ class Joined:
         self._formats: dict[str, int] = {"General": 0}
         self._names: set[str] = set()
         self._slots = 0
+        self._filled: list[tuple[str, Filled]] = []
         self.left_out: list[str] = []
 
     def add(self, book: Workbook, file: str) -> None:
@@ -32,6 +37,8 @@ class Joined:
         """
         if len(self._sheets) + len(book.sheets) > SHEETS_MAX:
             raise TooManySheets(f"With {file!r} the files have more sheets than the limit of {SHEETS_MAX}.")
+        if book.filled is not None:
+            self._filled.append((file, book.filled))
         formats = np.array([self._formats.setdefault(code, len(self._formats)) for code in book.number_formats])
         if len(self._formats) > FORMATS_MAX:
             raise ParseFailed(f"The files have more number formats than the limit of {FORMATS_MAX:,}.")
@@ -73,7 +80,21 @@ class Joined:
 
     def workbook(self) -> Workbook:
         """What was added."""
-        return Workbook(tuple(self._sheets), number_formats=tuple(self._formats), left_out=tuple(self.left_out))
+        return Workbook(
+            tuple(self._sheets),
+            number_formats=tuple(self._formats),
+            left_out=tuple(self.left_out),
+            filled=_all_filled(self._filled),
+        )
+
+
+def _all_filled(books: list[tuple[str, Filled]]) -> Filled | None:
+    """What became of formulas without values in all of these files; the first of them say it with their names."""
+    if not books:
+        return None
+    told = " ".join(f"{file!r}: {one.message}" for file, one in books[:NOTES_MAX])
+    more = f" So did formulas of {len(books) - NOTES_MAX:,} more files." if len(books) > NOTES_MAX else ""
+    return Filled(sum(one.cells for _, one in books), sum(one.blank for _, one in books), told + more)
 
 
 def _moved(column: Column, formats: np.ndarray[tuple[int], np.dtype[np.int64]], shift: int) -> Column:

@@ -50,6 +50,17 @@ FORMATS_MAX: Final = 65_535
 TABLES_MAX: Final = 1_000
 """Tables of a sheet."""
 
+PIVOTS_MAX: Final = 1_000
+"""Pivot tables of a workbook; of one with more none is read."""
+
+PIVOT_BYTES_MAX: Final = 16 * 1024 * 1024
+"""The definitions of all pivot tables of a workbook, and all their caches' definitions, unpacked: a million bytes take
+a fifth of a second, and a sheet may name one part a thousand times. Rows that caches keep are not read."""
+
+PIVOT_ITEMS_MAX: Final = 200_000
+"""Items, rows and columns of all pivot tables of a workbook. They are kept as a text that each reader of the workbook
+reads whole: the most take 4 MB."""
+
 NAME_CHARACTERS_MAX: Final = 255
 """Length of a file's name."""
 

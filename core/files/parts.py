@@ -24,6 +24,7 @@ SheetState = Literal["visible", "hidden", "veryHidden"]
 
 _ENCODINGS: Final = frozenset({"utf-8", "ascii", "utf-16", "iso8859-1", "cp1252"})
 _DEPTH_MAX: Final = 64
+_DC_LANGUAGE: Final = "http://purl.org/dc/elements/1.1/}language"
 _SHEETS_NAMED_MAX: Final = 10_000
 _RELATIONSHIPS_MAX: Final = 20_000
 _DEFINED_NAMES_MAX: Final = 100_000
@@ -176,21 +177,26 @@ def parse_part(
     *,
     qualified: bool = False,
 ) -> None:
-    """Walk a small part; element and attribute names come without their prefixes' namespaces, or `qualified` by them
-    as namespace}name.
+    """Walk a small part; names come without their prefixes' namespaces, but those of elements of another namespace
+    than the first one's (an extension's) and, where `qualified`, all of them as namespace}name.
 
     Raises:
         ParseFailed: not well-formed, nested too deeply, with a document type or entities, or what a handler raises.
     """
     depth = 0
-    known_as = str if qualified else _local
+    own: str | None = "" if qualified else None
+
+    def known_as(name: str) -> str:
+        return name[len(own) :] if own and name.startswith(own) and "}" not in name[len(own) :] else name
 
     def on_start(name: str, attributes: Attributes) -> None:
-        nonlocal depth
+        nonlocal depth, own
         depth += 1
+        if own is None:
+            own = name[: name.rfind("}") + 1]
         if depth > _DEPTH_MAX:
             raise ParseFailed(f"{part} is nested deeper than the limit of {_DEPTH_MAX} elements.")
-        start(known_as(name), {known_as(key): value for key, value in attributes.items()})
+        start(known_as(name), {key if qualified else _local(key): value for key, value in attributes.items()})
 
     def on_end(name: str) -> None:
         nonlocal depth
@@ -297,6 +303,32 @@ def parse_workbook(data: bytes) -> WorkbookPart:
     if root[:1] != ["workbook"]:
         raise ParseFailed("The workbook part is not one.")
     return book
+
+
+def parse_language(data: bytes) -> str | None:
+    """The language that the core properties name (dc:language), such as de-DE; None for none, or what is no tag of one.
+
+    Raises:
+        ParseFailed: not well-formed.
+    """
+    found: list[str] = []
+    inside = False
+
+    def start(name: str, attributes: Attributes) -> None:
+        nonlocal inside
+        inside = name == _DC_LANGUAGE
+
+    def text(data: str) -> None:
+        if inside:
+            found.append(data)
+
+    def end(name: str) -> None:
+        nonlocal inside
+        inside = False
+
+    parse_part(data, "The core properties", start, text, end, qualified=True)
+    language = "".join(found).strip()
+    return language if re.fullmatch(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}", language) else None
 
 
 def _state(attributes: Attributes) -> SheetState:
@@ -450,7 +482,7 @@ def _rich_values(metadata: bytes) -> list[int]:
                 rich.append(-1)
             elif inside == "valueMetadata":
                 found.append(-1)
-        elif name == "rvb" and inside == "XLRICHVALUE" and rich:
+        elif _local(name) == "rvb" and inside == "XLRICHVALUE" and rich:
             rich[-1] = _number(attributes.get("i"))
         elif name == "rc" and inside == "valueMetadata" and found:
             kind, at = _number(attributes.get("t")), _number(attributes.get("v"))

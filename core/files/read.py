@@ -31,8 +31,16 @@ _READERS: Final[dict[FileKind, Callable[[Content], Workbook]]] = {
 Source = tuple[str, Content]
 """A file's name, which its sheets may be called by, and its content."""
 
+Finish = Callable[[Workbook], Workbook]
+"""What becomes of each workbook before its sheets are joined to others: one with values in formulas without any."""
 
-def read(path: Path | str) -> Workbook:
+
+def as_it_is(book: Workbook) -> Workbook:
+    """The workbook with the values that its file has."""
+    return book
+
+
+def read(path: Path | str, finish: Finish = as_it_is) -> Workbook:
     """Read a file (.xlsx, .xlsm, .xls, .xlsb, .ods, .csv, .zip), or a folder of such, whole, in this process.
 
     A file from a stranger belongs in `core.files.isolate.parse_isolated`.
@@ -41,10 +49,10 @@ def read(path: Path | str) -> Workbook:
         FileRefused: `InvalidFormat`, `FileTooLarge`, `TooManySheets` or `ParseFailed`, with the cause as its `hint`.
         OSError: the file cannot be opened.
     """
-    return read_files(sources_of(Path(path)))
+    return read_files(sources_of(Path(path)), finish)
 
 
-def read_files(sources: Sequence[Source]) -> Workbook:
+def read_files(sources: Sequence[Source], finish: Finish = as_it_is) -> Workbook:
     """The workbook of one file or several, of any kinds: a sheet for each delimited text, by the name of its file, and
     all sheets of each workbook.
 
@@ -62,16 +70,16 @@ def read_files(sources: Sequence[Source]) -> Workbook:
         name, content = sources[0]
         kind = file_kind(content)
         if kind in _READERS:
-            return _READERS[kind](content)
+            return finish(_READERS[kind](content))
     joined = Joined()
     if len(sources) == 1:
         try:
-            _add(joined, name, content)
+            _add(joined, name, content, finish)
         except NoTable as refused:
             raise InvalidFormat(refused.hint) from refused
     else:
         for name, content in sources:
-            _among_others(joined, name, "", partial(_add, joined, name, content))
+            _among_others(joined, name, "", partial(_add, joined, name, content, finish))
     if joined.is_empty:
         raise InvalidFormat("None of the files is a spreadsheet.")
     return joined.workbook()
@@ -93,12 +101,12 @@ def _among_others(joined: Joined, name: str, where: str, add: Callable[[], bool]
         raise refusal(f"{name[:NAME_CHARACTERS_MAX]!r}{where}: {refused.hint}") from refused
 
 
-def _add(joined: Joined, name: str, content: Content) -> bool:
+def _add(joined: Joined, name: str, content: Content, finish: Finish) -> bool:
     kind = file_kind(content)
     if kind == "zip":
-        _add_archive(joined, content)
+        _add_archive(joined, content, finish)
     else:
-        joined.add(_book(name, content, kind), name)
+        joined.add(finish(_book(name, content, kind)), name)
     return True
 
 
@@ -115,7 +123,7 @@ def _sheet_name(name: str) -> str:
     return "".join(sign for sign in stem if sign.isprintable()).strip()[:NAME_CHARACTERS_MAX] or "Sheet"
 
 
-def _add_archive(joined: Joined, content: Content) -> None:
+def _add_archive(joined: Joined, content: Content, finish: Finish) -> None:
     """Append every file of an archive; the names in it are only names.
 
     Raises:
@@ -132,19 +140,20 @@ def _add_archive(joined: Joined, content: Content) -> None:
             if archive.size_of(path) == 0 or Path(name).suffix.lower() not in EXTENSIONS:
                 joined.left_out.append(name)
                 continue
-            added += _among_others(joined, name, " in the archive", partial(_add_entry, joined, name, archive, path))
+            add = partial(_add_entry, joined, name, archive, path, finish)
+            added += _among_others(joined, name, " in the archive", add)
     if not added:
         raise InvalidFormat("The file is a zip archive, but no workbook, and holds none.")
 
 
-def _add_entry(joined: Joined, name: str, archive: Archive, path: str) -> bool:
+def _add_entry(joined: Joined, name: str, archive: Archive, path: str, finish: Finish) -> bool:
     if archive.size_of(path) > ENTRY_BYTES_MAX:
         raise FileTooLarge(f"It unpacks to {archive.size_of(path):,} bytes; the limit is {ENTRY_BYTES_MAX:,}.")
     content = b"".join(archive.chunks(path))
     kind = file_kind(content, bytes_max=ENTRY_BYTES_MAX)
     if kind == "zip":
         raise ParseFailed("It is an archive itself; archives in archives are not opened.")
-    joined.add(_book(name, content, kind), name)
+    joined.add(finish(_book(name, content, kind)), name)
     return True
 
 

@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 from core.files.errors import FileTooLarge, InvalidFormat
 from core.files.limits import FILE_BYTES_MAX
 
 Content = Path | bytes
 """A file by its path, or all of its bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A file as it was at a moment: as long as nobody changes it, it is equal to itself."""
+
+    path: Path
+    size_bytes: int
+    changed_ns: int
+    number: int
+    """The system's, which another file of the name does not have."""
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """A file as it is now.
+
+        Raises:
+            OSError: there is none.
+        """
+        path = path.resolve()
+        told = path.stat()
+        return cls(path, told.st_size, told.st_mtime_ns, told.st_ino)
 
 
 def opened(content: Content) -> BinaryIO:

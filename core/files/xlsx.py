@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import cached_property
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.files._cells import SharedStrings, SheetScanner
 from core.files.archive import Archive
 from core.files.errors import InvalidFormat, ParseFailed, TooManySheets
-from core.files.limits import SHEETS_MAX, SLOTS_MAX, TABLES_MAX
+from core.files.limits import PIVOT_BYTES_MAX, PIVOT_ITEMS_MAX, PIVOTS_MAX, SHEETS_MAX, SLOTS_MAX, TABLES_MAX
 from core.files.parts import (
     PLAIN_STYLES,
     Relationship,
@@ -20,6 +20,7 @@ from core.files.parts import (
     Styles,
     TablePart,
     WorkbookPart,
+    parse_language,
     parse_relationships,
     parse_rich_errors,
     parse_styles,
@@ -28,10 +29,12 @@ from core.files.parts import (
     relationships_name,
     utf8_chunks,
 )
+from core.files.pivots import PivotCache, parse_pivot_cache, parse_pivot_table, pivot_of_parts
 from core.files.probe import Probe, SheetProbe
 from core.files.source import Content
 from core.grid.address import parse_range
 from core.grid.column import Text, column_of, frozen
+from core.grid.pivot import Pivot
 from core.grid.sheet import Formulas, Sheet, Table, Workbook
 from core.values import to_serial
 
@@ -55,6 +58,17 @@ class _Package:
         if self.styles_name is None or self.styles_name not in self.archive:
             return PLAIN_STYLES
         return parse_styles(self.archive.read(self.styles_name))
+
+    def language(self) -> str | None:
+        """The language that the properties name. Properties that cannot be read name none, as no cell needs them."""
+        links = _relationships(self.archive, "").values()
+        name = next((link.target for link in links if link.kind == "core-properties"), None)
+        if name is None or name not in self.archive:
+            return None
+        try:
+            return parse_language(self.archive.read(name))
+        except ParseFailed:
+            return None
 
     def rich_errors(self) -> NDArray[np.int8]:
         """By a cell's `vm`, less one, the code of the error that it stands for, or -1. Parts that cannot be read tell
@@ -89,6 +103,44 @@ class _Package:
             found[entry.name] = tables, any(told.filtered for told in read)
         return found
 
+    def pivots(self) -> tuple[Pivot, ...] | None:
+        """The pivot tables of all sheets; None where one cannot be read, so that nobody takes it for missing."""
+        try:
+            names = [(entry.name, name) for entry, part in self.sheets for name in self._pivot_parts(part)]
+            if len(names) > PIVOTS_MAX:
+                return None
+            self._small_enough([name for _, name in names])
+            told = [(sheet, parse_pivot_table(self.archive.read(name)), self._cache(name)) for sheet, name in names]
+            wanted: dict[str, set[int]] = {}
+            for _, part, cache in told:
+                wanted.setdefault(cache, set()).update(part.used)
+            self._small_enough(wanted)
+            caches: dict[str, PivotCache] = {}
+            for name, fields in wanted.items():
+                data = self.archive.read(name)
+                caches[name] = parse_pivot_cache(data, fields, self.book.date_1904, iso_serial)
+            found = tuple(pivot_of_parts(part, caches[cache], sheet) for sheet, part, cache in told)
+        except ParseFailed:
+            return None
+        return found if sum(pivot.size for pivot in found) <= PIVOT_ITEMS_MAX else None
+
+    def _small_enough(self, names: Iterable[str]) -> None:
+        """Raises ParseFailed where parts, one that is named again counted again, pass PIVOT_BYTES_MAX."""
+        if sum(self.archive.size_of(name) for name in names if name in self.archive) > PIVOT_BYTES_MAX:
+            raise ParseFailed(f"The pivot tables are larger than the limit of {PIVOT_BYTES_MAX:,} bytes.")
+
+    def _pivot_parts(self, part: str) -> list[str]:
+        links = _relationships(self.archive, part).values()
+        return [link.target for link in links if link.kind == "pivotTable"]
+
+    def _cache(self, name: str) -> str:
+        """The part that is a pivot table's cache."""
+        links = _relationships(self.archive, name).values()
+        cache = next((link.target for link in links if link.kind == "pivotCacheDefinition"), None)
+        if cache is None or cache not in self.archive:
+            raise ParseFailed("A pivot table has no cache.")
+        return cache
+
     def scanned(self, *, store: bool) -> Iterator[tuple[SheetEntry, SheetScanner]]:
         """Each worksheet with its part scanned, in order."""
         strings = self.strings() if store else None
@@ -117,9 +169,9 @@ class _Package:
 
 
 def read_xlsx(content: Content, *, sheets_max: int = SHEETS_MAX) -> Workbook:
-    """Read an .xlsx or .xlsm file: every worksheet's cells, formulas and merged ranges.
+    """Read an .xlsx or .xlsm file: every worksheet's cells, formulas, merged ranges, tables and pivot tables.
 
-    Charts, macros, pivot tables and external links are not followed.
+    Charts, macros and external links are not followed; pivot tables stay as they were saved.
 
     Args:
         sheets_max: how many worksheets it may have.
@@ -142,7 +194,28 @@ def read_xlsx(content: Content, *, sheets_max: int = SHEETS_MAX) -> Workbook:
             defined_names=package.book.defined_names,
             local_names=_local_names(package.book),
             tables=tuple(table for tables, _ in package.tables.values() for table in tables),
+            pivots=package.pivots(),
+            language=package.language(),
         )
+
+
+def worksheet_parts(archive: Archive) -> list[str]:
+    """The parts of an opened file's worksheets, in their order.
+
+    Raises:
+        InvalidFormat, TooManySheets, ParseFailed: as `read_xlsx`.
+    """
+    return [part for _, part in _Package(archive).sheets]
+
+
+def calculation_chain(archive: Archive) -> tuple[str, str] | None:
+    """The part that lists the formula cells in the order of their last calculation, and the part of relationships that
+    names it; None where there is none."""
+    workbook = _workbook_name(archive)
+    for link in _relationships(archive, workbook).values():
+        if link.kind == "calcChain" and link.target in archive:
+            return link.target, relationships_name(workbook)
+    return None
 
 
 def probe_xlsx(content: Content) -> Probe:

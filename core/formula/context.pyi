@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from core.formula.machine.machine import CompiledTree
 from core.formula.ranges.environment import Environment
+from core.formula.values.locales import Locale
 
 TEXT_LENGTH_MAX: int
 SECONDS: float
@@ -25,4 +26,5 @@ class ContextEnvironment(Environment):
         random: Callable[[], float] | None = ...,
         seconds: float = ...,
         date_1904: bool = ...,
+        locale: Locale | None = ...,
     ) -> None: ...

@@ -4,9 +4,11 @@ cimport cython
 from cpython.dict cimport PyDict_GetItemWithError
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject
-from cpython.unicode cimport PyUnicode_READ_CHAR
+from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_READ_CHAR
 from libc.math cimport isfinite
 
+from collections.abc import Mapping
+from datetime import date
 from time import monotonic
 
 from core.formula.ranges.environment cimport Environment
@@ -17,8 +19,11 @@ from core.grid.address cimport SHEET_COLUMNS, SHEET_ROWS
 from core.formula.ranges.environment import CELLS_MAX
 from core.formula.language.errors import ContextError, FormulaError, LimitExceeded, MissingContext, SyntaxFault
 from core.formula.language.parser import parse, render
-from core.formula.values.value import Date
+from core.formula.values.locales import DEFAULT
+from core.formula.values.value import ALL_ERRORS, Date
+from core.frames.given import cell_value, listed
 from core.grid.address import column_name, range_name
+from core.values import to_serial
 
 TEXT_LENGTH_MAX = 32_767
 """Characters of one text that a context may hold: what a cell can."""
@@ -31,36 +36,53 @@ KEY_LENGTH_MAX = 600
 
 cdef object _MISSING = object()
 
+cdef dict _ERROR_OF = {error.text: error for error in ALL_ERRORS}
+
 
 cdef inline object _place(Py_ssize_t row, Py_ssize_t column):
     """A cell of a sheet as one number: as a key cheaper to make and to find than a tuple."""
     return row * SHEET_COLUMNS + column
 
 
-cdef object _value(object raw, object key):
-    """One given value as a cell's."""
+cdef object _value(object raw, object key, bint date_1904):
+    """One given value as a cell's: an error's text, in any case, is that error, as it is for who types it into a cell."""
     if PyFloat_CheckExact(raw):
         if not isfinite(PyFloat_AS_DOUBLE(raw)):
+            if raw != raw:
+                return None
             raise ContextError(f"{key}: {raw} is not a number that a cell can hold")
         return raw
     if raw is None or raw is True or raw is False or isinstance(raw, (Error, Date)):
         return raw
     if isinstance(raw, str):
+        if not PyUnicode_CheckExact(raw):
+            raw = str.__str__(raw)
         if len(<str> raw) > TEXT_LENGTH_MAX:
             raise ContextError(f"{key}: a text may have {TEXT_LENGTH_MAX:,} characters, this one has {len(<str> raw):,}")
+        if (<str> raw).startswith("#"):
+            return _ERROR_OF.get((<str> raw).upper(), raw)
         return raw
     if isinstance(raw, int) or isinstance(raw, float):
         try:
-            return _value(float(raw), key)
+            return _value(float(raw), key, date_1904)
         except OverflowError:
             raise ContextError(f"{key}: the number is too large for a cell") from None
-    raise ContextError(f"{key}: a value is a number, a text, a boolean or null, not {type(raw).__name__}")
+    try:
+        plain = cell_value(raw)
+    except (TypeError, ValueError, OverflowError) as refused:
+        raise ContextError(f"{key}: {refused}") from None
+    if isinstance(plain, date):
+        serial = to_serial(plain, date_1904=date_1904)
+        if serial < 0:
+            raise ContextError(f"{key}: {plain} is before the first day that a cell can hold")
+        return Date(serial)
+    return _value(plain, key, date_1904)
 
 
-cdef Array _grid(object raw, object key):
+cdef Array _grid(object raw, object key, bint date_1904):
     """Given rows of values; a flat list is one row."""
     cdef Py_ssize_t width
-    if not raw:
+    if not len(raw):
         raise ContextError(f"{key}: an array needs at least one value")
     rows = raw if isinstance(raw[0], (list, tuple)) else [raw]
     width = len(rows[0])
@@ -70,8 +92,21 @@ cdef Array _grid(object raw, object key):
             raise ContextError(f"{key}: an array is rows of values, all equally long")
         if len(cells) + width > CELLS_MAX:
             raise LimitExceeded(f"{key}: an array may hold {CELLS_MAX:,} values")
-        cells.extend([_value(value, key) for value in row])
+        cells.extend([_value(value, key, date_1904) for value in row])
     return Array(len(rows), width, cells)
+
+
+cdef object _rows(object raw, object key):
+    """What was given for a range or a name: an array as its values."""
+    if raw is None or isinstance(raw, (str, int, float, list, tuple)):
+        return raw
+    size = getattr(raw, "size", 0)
+    if isinstance(size, int) and size > CELLS_MAX:
+        raise LimitExceeded(f"{key}: an array may hold {CELLS_MAX:,} values")
+    try:
+        return listed(raw)
+    except ValueError as refused:
+        raise ContextError(f"{key}: {refused}") from None
 
 
 @cython.no_gc
@@ -100,11 +135,17 @@ cdef str _key(object place):
     return f"{letters}{cell.row + 1}"
 
 
+cdef dict _as_dict(object context):
+    if not isinstance(context, Mapping):
+        raise TypeError(f"a context is a dict of values by cell, range or name, not {type(context).__name__}")
+    return dict(context)
+
+
 cdef class ContextEnvironment(Environment):
     """Values by key: `A1`, `$A$1`, `Sheet1!A1`, `'My Sheet'!A1`, a range (its rows, or one row) or a name.
 
     Keys are read without case; those without a sheet belong to `sheet`, the formula's own. Where the context has no
-    value, `behind` is asked, with its names, tables and sheets. The formula stands in the cell A1 unless `row` and
+    value, `behind` is asked, with its names, tables and sheets; without a `locale` its own is taken. A text that is an error's (`#N/A`) is that error. The formula stands in the cell A1 unless `row` and
     `column` are set. Values are checked when they are first needed.
 
     Raises (later, from any reading):
@@ -113,9 +154,15 @@ cdef class ContextEnvironment(Environment):
     """
 
     def __init__(self, context=None, behind=None, *, sheet=None, clock=None, random=None, seconds=SECONDS,
-                 date_1904=False):
+                 date_1904=False, locale=None):
+        if behind is not None and not isinstance(behind, Environment):  # before a cast that does not ask
+            raise TypeError(f"behind is an Environment, not {type(behind).__name__}")
         Environment.__init__(self, date_1904=date_1904 or (behind is not None and (<Environment> behind).date_1904))
-        self.context = {} if context is None else context if type(context) is dict else dict(context)
+        if locale is not None:
+            self.locale = None if locale is DEFAULT else locale
+        elif behind is not None:
+            self.locale = (<Environment> behind).locale
+        self.context = {} if context is None else context if type(context) is dict else _as_dict(context)
         self.behind = behind
         self.sheet = sheet
         self.clock, self.chance, self.seconds = clock, random, seconds
@@ -156,9 +203,11 @@ cdef class ContextEnvironment(Environment):
         return 0
 
     cdef object taken(self, object raw, Slots slots, Py_ssize_t place):
-        if isinstance(raw, (list, tuple)) and isinstance(slots.places[place], str):
-            return _grid(raw, slots.keys[place])
-        return _value(raw, slots.keys[place])
+        if isinstance(slots.places[place], str):
+            raw = _rows(raw, slots.keys[place])
+            if isinstance(raw, (list, tuple)):
+                return _grid(raw, slots.keys[place], self.date_1904)
+        return _value(raw, slots.keys[place], self.date_1904)
 
     cdef int fill_at(self, Slots slots, Py_ssize_t row, Py_ssize_t column) except -1:
         """As `fill`, for a program whose relative references are measured from another cell."""
@@ -259,7 +308,7 @@ cdef class ContextEnvironment(Environment):
         try:
             for key, raw in self.context.items():
                 if isinstance(key, str) and _plain_cell(<str> key, &row, &column):
-                    own[_place(row, column)] = _value(raw, key)
+                    own[_place(row, column)] = _value(raw, key, self.date_1904)
                 else:
                     self.enter(key, raw)
         except FormulaError:
@@ -271,21 +320,26 @@ cdef class ContextEnvironment(Environment):
         """Note a value whose key is more than A1."""
         node = _parsed_key(key)
         if isinstance(node, Name):
-            value = _grid(raw, key) if isinstance(raw, (list, tuple)) else _value(raw, key)
+            raw = _rows(raw, key)
+            if isinstance(raw, (list, tuple)):
+                value = _grid(raw, key, self.date_1904)
+            else:
+                value = _value(raw, key, self.date_1904)
             self.names[node.name.casefold()] = value
             return
         cells = self.given.setdefault(self.own(node.sheet), {})
         if node.sheet is not None:
             self.sheets_given.setdefault(node.sheet.casefold(), node.sheet)
         if isinstance(node, Cell):
-            cells[_place(node.row, node.column)] = _value(raw, key)
+            cells[_place(node.row, node.column)] = _value(raw, key, self.date_1904)
             return
         first, last = node.first, node.last
         top, bottom = sorted((first.row, last.row))
         left, right = sorted((first.column, last.column))
+        raw = _rows(raw, key)
         if not isinstance(raw, (list, tuple)):
             raise ContextError(f"{key}: a range takes its rows of values")
-        grid = _grid(raw, key)
+        grid = _grid(raw, key, self.date_1904)
         rows, columns = bottom - top + 1, right - left + 1
         if grid.rows == 1 and grid.columns == rows and columns == 1:
             grid = Array(rows, 1, grid.cells())
@@ -391,6 +445,9 @@ cdef class ContextEnvironment(Environment):
     def formula(self, sheet, row, column):
         return None if self.behind is None else self.behind.formula(sheet or self.sheet, row, column)
 
+    def is_formula(self, sheet, row, column):
+        return False if self.behind is None else self.behind.is_formula(sheet or self.sheet, row, column)
+
     def sheets(self):
         if self.behind is not None:
             return self.behind.sheets()
@@ -410,6 +467,15 @@ cdef class ContextEnvironment(Environment):
 
     def number_format(self, sheet, row, column):
         return "General" if self.behind is None else self.behind.number_format(sheet or self.sheet, row, column)
+
+    def pivot(self, reference):
+        if self.behind is None:
+            return None
+        self.stand_behind()
+        return self.behind.pivot(reference)
+
+    def pivot_value(self, pivot, row, column):
+        return self.behind.pivot_value(pivot, row, column)
 
     def moment(self):
         if self.clock is None:
@@ -431,7 +497,7 @@ cdef class ContextEnvironment(Environment):
 cdef ContextEnvironment plain_environment(object context):
     """An environment of nothing but a context."""
     cdef ContextEnvironment environment = ContextEnvironment.__new__(ContextEnvironment)
-    environment.context = {} if context is None else context if type(context) is dict else dict(context)
+    environment.context = {} if context is None else context if type(context) is dict else _as_dict(context)
     environment.deadline = 1e300
     environment.seconds = 10.0
     return environment

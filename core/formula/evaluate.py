@@ -10,11 +10,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from core.checked import checked, refuse
 from core.formula.context import SECONDS, ContextEnvironment
 from core.formula.language.errors import FormulaError
 from core.formula.language.shape import anchored_shapes
 from core.formula.program import DATE_FORMAT, DIGITS_MAX, Evaluation, Program
 from core.formula.ranges.environment import Environment
+from core.formula.values.locales import locale_of
 
 PROGRAMS_MAX: Final = 8_192
 """Compiled formulas that are kept."""
@@ -39,6 +41,8 @@ def compile(formula: str) -> Program:  # noqa: A001 - core.compile
     """
     program = _programs.get(formula)
     if program is None:
+        if not isinstance(formula, str):
+            refuse(compile, (formula,), {})
         program = Program(formula)
         _keep(formula, program)
     return program
@@ -70,29 +74,46 @@ def evaluate(
     random: Callable[[], float] | None = None,
     seconds: float = SECONDS,
     date_1904: bool = False,
+    locale: str | None = None,
     debug: bool = False,
 ) -> Evaluation:
     """The value of a formula over a caller's values: `evaluate("=A1*rate", {"A1": 2, "rate": 0.5}).value`.
 
     `behind`: a workbook's cells, for what the context does not have, and `sheet` the formula's own sheet there.
-    `clock` and `random` are asked by NOW, RAND and their kin. `debug` adds a trace. The rest as `Program.evaluate`.
+    `clock` and `random` are asked by NOW, RAND and their kin. `locale` (de-DE, ...) is that of dates and numbers as
+    text, in what is read and what is written; without one the workbook's own, else en-US. `debug` adds a trace. The
+    rest as `Program.evaluate`.
 
     Raises:
         FormulaError: SyntaxFault, UnsupportedFunction, MissingContext, ContextError, LimitExceeded or, under
             error_handling="throw", EvaluationError.
+        UnknownLocale: there is no such locale; the message has those that there are.
     """
-    environment = ContextEnvironment(
-        context, behind, sheet=sheet, clock=clock, random=random, seconds=seconds, date_1904=date_1904
-    )
-    return compile(formula).evaluate(
-        error_handling=error_handling,
-        precision=precision,
-        date_format=date_format,
-        environment=environment,
-        debug=debug,
-    )
+    try:
+        environment = ContextEnvironment(
+            context,
+            behind,
+            sheet=sheet,
+            clock=clock,
+            random=random,
+            seconds=seconds,
+            date_1904=date_1904,
+            locale=None if locale is None else locale_of(locale),
+        )
+        return compile(formula).evaluate(
+            error_handling=error_handling,
+            precision=precision,
+            date_format=date_format,
+            environment=environment,
+            debug=debug,
+        )
+    except (TypeError, AttributeError):
+        options: dict[str, Any] = {"behind": behind, "sheet": sheet, "seconds": seconds, "locale": locale}
+        refuse(evaluate, (formula, context, error_handling, precision, date_format), options)
+        raise
 
 
+@checked
 def evaluate_batch(
     formulas: Iterable[str],
     shared_context: Mapping[str, Any] | None = None,
@@ -101,13 +122,14 @@ def evaluate_batch(
     date_format: str = DATE_FORMAT,
     *,
     environment: ContextEnvironment | None = None,
+    locale: str | None = None,
 ) -> list[Evaluation | FormulaError]:
     """An Evaluation for every formula over one context, in order; the FormulaError in its place where one has none.
 
     `environment` in place of the context brings what stands behind it, the clock and the source of chance with it.
     """
     if environment is None:
-        environment = ContextEnvironment(shared_context)
+        environment = ContextEnvironment(shared_context, locale=None if locale is None else locale_of(locale))
     texts = list(formulas)
     options: dict[str, Any] = {"error_handling": error_handling, "precision": precision, "date_format": date_format}
     found: list[Evaluation | FormulaError | None] = [None] * len(texts)

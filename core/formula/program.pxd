@@ -19,4 +19,6 @@ cdef class Program:
     cdef readonly machine.CompiledTree compiled
     cdef Slots slots
     cdef bint bare
-    cdef Evaluation finished(self, ContextEnvironment environment, str error_handling, int precision, str date_format)
+    cdef Evaluation finished(
+        self, object value, ContextEnvironment environment, str error_handling, int precision, str date_format
+    )

@@ -1,10 +1,11 @@
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from core.formula.context import ContextEnvironment
 from core.formula.language.errors import FormulaError
 from core.formula.language.tree import Node
 from core.formula.machine import machine
+from core.values import FormulaValue
 
 ERROR_HANDLING: tuple[str, ...]
 DIGITS_MAX: int
@@ -13,9 +14,9 @@ DATE_FORMAT_LENGTH_MAX: int
 TRACE_MAX: int
 
 class Evaluation:
-    value: Final[Any]
+    value: Final[FormulaValue]
     raw: Final[Any]
-    type: Final[str]
+    type: Final[Literal["number", "string", "boolean", "error", "date", "array", "blank"]]
     formula: Final[str]
     trace: Final[list[dict[str, Any]] | None]
     tree: Final[Node]
@@ -54,7 +55,7 @@ class Program:
         precision: int = ...,
         date_format: str = ...,
     ) -> list[Evaluation | FormulaError]: ...
-    def map(self, columns: Mapping[str, Any]) -> Any: ...
+    def map(self, columns: Any) -> Any: ...
 
 def date_text(serial: float, date_format: str = ..., date_1904: bool = ...) -> str | None: ...
 def presented(

@@ -13,19 +13,23 @@ from core.formula.context cimport ContextEnvironment, Slots, plain_environment
 from core.formula.language.tree cimport Area, Cell, Name, Node
 from core.formula.values.value cimport Array, Error
 
-import core.formula.functions.families  # noqa: F401 - fills the catalogue
+from core.formula.functions import families  # noqa: F401 - fills the catalogue
 from core.formula.language.errors import EvaluationError, FormulaError
 from core.formula.values.formats import format_value
 from core.formula.language.parser import functions, references
-from core.formula.values.value import Date
+from core.formula.values.value import Date, Locally
+from core.formula.columns.named import placed_names
 from core.formula.columns.vector import map_columns, plan
 from core.formula.suggest import parse_or_suggest
+from core.frames.given import cell_value, column_of, listed, table_of
+from core.frames.brief import value_shown
 from core.values import from_serial
 
 cdef extern from "float.h":
     double LDBL_EPSILON
 
 ERROR_HANDLING = ("excel", "null", "throw")
+cdef str _EXCEL = ERROR_HANDLING[0]
 """What becomes of an Excel error: its text as the value, a null, or an exception."""
 
 DIGITS_MAX = 15
@@ -58,13 +62,12 @@ cdef class Evaluation:
         return functions(self.tree)
 
     def __repr__(self):
-        return f"Evaluation(value={self.value!r}, type={self.type!r}, formula={self.formula!r})"
+        return f"Evaluation(value={value_shown(self.value)}, type={self.type!r}, formula={value_shown(self.formula)})"
 
 
 cdef object _listed(column):
     """A column's values as a context's: masked values and NaN are blank."""
-    values = column.astype(object).filled(None) if isinstance(column, np.ma.MaskedArray) else np.asarray(column, object)
-    return [None if value != value else value.item() if isinstance(value, np.generic) else value for value in values]
+    return [value if isinstance(value, (str, Error, Date)) else cell_value(value) for value in listed(column)]
 
 
 cdef double[23] _TENS  # the powers that a double holds exactly
@@ -134,13 +137,16 @@ cdef object _MIDNIGHT = from_serial(1.0).time()
 
 @cython.no_gc
 cdef class Program:
-    """A compiled formula, written as if it stood in A1. Made by `core.compile`; may be shared between threads."""
+    """A compiled formula, written as if it stood in A1. Made by `cushion.compile`; may be shared between threads."""
 
     def __init__(self, str formula, Py_ssize_t row=0, Py_ssize_t column=0):
         tree = parse_or_suggest(formula, row, column)
         self.compiled = machine.compile_tree(tree, formula, True, False, True, None)
         self.slots = Slots(self.compiled)
         self.bare = isinstance(tree, (Cell, Area, Name))
+
+    def __repr__(self):
+        return f"Program({value_shown(self.compiled.text)})"
 
     @property
     def formula(self):
@@ -176,8 +182,14 @@ cdef class Program:
         cdef Evaluation evaluation
         if environment is None:
             environment = plain_environment(context)
-        environment.fill(self.slots)
-        evaluation = self.finished(environment, error_handling, precision, date_format)
+        if environment.locale is None:
+            environment.fill(self.slots)
+            value = self.compiled.value(environment)
+        else:
+            with Locally(environment.locale):
+                environment.fill(self.slots)
+                value = self.compiled.value(environment)
+        evaluation = self.finished(value, environment, error_handling, precision, date_format)
         if debug:
             evaluation.trace = self.trace(environment, precision, date_format)
         return evaluation
@@ -197,8 +209,14 @@ cdef class Program:
         try:
             for place in range(len(texts)):
                 try:
-                    environment.fill_at(self.slots, rows[place], columns[place])
-                    evaluation = self.finished(environment, error_handling, precision, date_format)
+                    if environment.locale is None:
+                        environment.fill_at(self.slots, rows[place], columns[place])
+                        value = self.compiled.value(environment)
+                    else:
+                        with Locally(environment.locale):
+                            environment.fill_at(self.slots, rows[place], columns[place])
+                            value = self.compiled.value(environment)
+                    evaluation = self.finished(value, environment, error_handling, precision, date_format)
                 except FormulaError as error:
                     found.append(error)
                     continue
@@ -208,14 +226,17 @@ cdef class Program:
             environment.row = environment.column = 0
         return found
 
-    cdef Evaluation finished(self, ContextEnvironment environment, str error_handling, int precision, str date_format):
-        """The answer, the environment's slots being filled."""
+    cdef Evaluation finished(
+        self, object value, ContextEnvironment environment, str error_handling, int precision, str date_format
+    ):
+        """The answer that a value is."""
         cdef Evaluation evaluation = Evaluation.__new__(Evaluation)
-        value = self.compiled.value(environment)
         if value is None and not self.bare:
             value = 0.0
         evaluation.formula, evaluation.tree, evaluation.raw = self.compiled.text, self.compiled.tree, value
-        if PyFloat_CheckExact(value) and 1 <= precision <= DIGITS_MAX_C:
+        if PyFloat_CheckExact(value) and 1 <= precision <= DIGITS_MAX_C and (
+            error_handling is _EXCEL or error_handling in ERROR_HANDLING
+        ):
             evaluation.type = "number"
             evaluation.value = _rounded(PyFloat_AS_DOUBLE(value), precision)
             return evaluation
@@ -246,8 +267,9 @@ cdef class Program:
         """[(start, end, value), ...]: run once more, with a note of every step."""
         cdef list record = []
         traced = machine.compile_tree(self.compiled.tree, self.compiled.text, True, False, True, record)
-        environment.fill_at(Slots(traced), environment.row, environment.column)
-        traced.value(environment)
+        with Locally(environment.locale):
+            environment.fill_at(Slots(traced), environment.row, environment.column)
+            traced.value(environment)
         return record
 
     def trace(self, ContextEnvironment environment, int precision, str date_format):
@@ -263,19 +285,31 @@ cdef class Program:
     def map(self, columns):
         """The formula, written for row 1, filled down beside whole columns: `map({"A": a, "B": b})` for =A1*B1.
 
-        `columns`: by letter, NumPy arrays (numbers, strings, booleans), masked arrays (masked is blank) or lists, all
-        equally long. The result is of the same make: float64, strings or objects, masked where there are blanks.
+        `columns`: by letter or by name (`map({"Par": a, "Rate": b})` for =Par*Rate; [Par] is the whole column), NumPy
+        arrays (numbers, strings, booleans, datetime64), masked arrays (masked is blank), lists or Series, all equally
+        long; or a frame of pandas, polars, pyarrow or DuckDB. The result is an array: float64, booleans, or objects.
 
         Raises:
-            FormulaError: the formula reads what the columns do not hold, or they are none.
+            MissingContext: the formula reads columns or names that are not given.
+            FormulaError: it reads another sheet or whole rows, or two names differ by case alone.
+            ValueError: the columns differ in length.
         """
-        columnwise = plan(self.compiled.tree, text=self.compiled.text)
+        columns = {
+            name: column if isinstance(column, (list, tuple, np.ndarray)) else column_of(name, column)
+            for name, column in table_of(columns, "columns").items()
+        }
+        rows = {len(column) for column in columns.values()}
+        if len(rows) > 1:
+            raise ValueError("the columns differ in length")
+        tree, letters = placed_names(self.compiled.tree, tuple(columns), max(rows, default=0))
+        columns = {letters[name]: column for name, column in columns.items()}
+        columnwise = plan(tree, text=self.compiled.text)
         found = None if columnwise is None else map_columns(columnwise, columns)
-        return self.mapped(columns) if found is None else found
+        return self.mapped(tree, columns) if found is None else found
 
-    def mapped(self, columns):
+    def mapped(self, Node tree, columns):
         """`map` cell by cell, for what does not run as columns."""
-        program = machine.compile_tree(self.compiled.tree, self.compiled.text, True, False, False, None)
+        program = machine.compile_tree(tree, self.compiled.text, True, False, False, None)
         rows = max([len(column) for column in columns.values()], default=0)
         place = ContextEnvironment({
             f"{name}{row + 1}": value

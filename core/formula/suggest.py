@@ -257,6 +257,8 @@ def _warnings_of(node: Node, known: dict[int, set[str]]) -> Iterator[str]:
             row = FUNCTIONS.get(name)
             if name in _VOLATILE or (row is not None and row.volatile):
                 yield f"{name} is volatile: it is computed again at every recalculation"
+            if row is not None and row.caution:
+                yield f"{name}: {row.caution}"
             if len(arguments) < _APPROXIMATE.get(name, 0):
                 yield f"{name} without its argument {_APPROXIMATE[name]} matches approximately, in sorted data"
             if name == "LET":

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, parse_range, range_name
 from core.grid.column import Column, GappedColumn, Text
-from core.grid.sheet import Formulas, Sheet, Table, Workbook
+from core.grid.pivot import Pivot, pivot_of
+from core.grid.sheet import Filled, Formulas, Sheet, Table, Workbook
 from core.values import ERRORS, Kind
 
 VERSION: Final = "3"
@@ -89,19 +90,26 @@ class Manifest:
     defined_names: Mapping[str, str] = field(default_factory=dict)
     local_names: Mapping[tuple[str, str], str] = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
+    pivots: tuple[Pivot, ...] | None = ()
     left_out: tuple[str, ...] = ()
+    language: str | None = None
+    filled: Filled | None = None
 
     def to_json(self) -> str:
-        """The manifest as JSON text."""
+        """The manifest as JSON text; of a workbook whose formulas came with values the text is as it always was."""
+        filled = {} if self.filled is None else {"filled": asdict(self.filled)}
         return json.dumps(
             {
+                **filled,
                 "version": VERSION,
                 "date_1904": self.date_1904,
                 "number_formats": self.number_formats,
                 "defined_names": dict(self.defined_names),
                 "local_names": [[*key, text] for key, text in self.local_names.items()],
                 "tables": [asdict(table) for table in self.tables],
+                "pivots": None if self.pivots is None else [asdict(pivot) for pivot in self.pivots],
                 "left_out": self.left_out,
+                **({} if self.language is None else {"language": self.language}),
                 "sheets": [{field: getattr(sheet, field) for field in SheetRecord.__slots__} for sheet in self.sheets],
             },
             ensure_ascii=False,
@@ -130,7 +138,10 @@ class Manifest:
                 names,
                 {(sheet, name): text for sheet, name, text in local},
                 tuple(map(_table, found["tables"])),
+                None if found.get("pivots") is None else tuple(map(pivot_of, found["pivots"])),
                 tuple(map(str, found.get("left_out", ()))),
+                None if found.get("language") is None else str(found["language"]),
+                _filled(found.get("filled")),
             )
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise CodecError("the manifest of the workbook is damaged") from error
@@ -142,6 +153,15 @@ def _record(found: Any) -> SheetRecord:
     _require(record.file == Path(record.file).name != "")
     _require(all(type(count) is int and count >= 0 for count in (record.index, record.row_count, record.column_count)))
     return record
+
+
+def _filled(found: Any) -> Filled | None:
+    if found is None:
+        return None
+    filled = Filled(**found)
+    _require(all(type(count) is int and count >= 0 for count in (filled.cells, filled.blank)))
+    _require(isinstance(filled.message, str) and isinstance(filled.engine, str))
+    return filled
 
 
 def _table(found: Any) -> Table:
@@ -168,7 +188,10 @@ def write_workbook(book: Workbook, folder: Path) -> Manifest:
         book.defined_names,
         book.local_names,
         book.tables,
+        book.pivots,
         book.left_out,
+        book.language,
+        book.filled,
     )
 
 
@@ -194,7 +217,10 @@ def open_workbook(manifest: Manifest, paths: Sequence[Path] | Path) -> Workbook:
         dict(manifest.defined_names),
         dict(manifest.local_names),
         manifest.tables,
+        manifest.pivots,
         manifest.left_out,
+        manifest.language,
+        manifest.filled,
     )
 
 

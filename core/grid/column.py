@@ -8,6 +8,8 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from core.frames.brief import brief
+
 BLANKS_MAX: Final = 16
 """Blank slots that are stored between two cells; a column is cut where more stand there. A cut costs 8 bytes, a blank
 15; but a column in one run is opened without a copy, and at 16 one of a few hundred loans with a third of its cells
@@ -36,6 +38,9 @@ class Column:
     """Index into the sheet's `Text` for text, -1 for everything else."""
     formats: NDArray[np.uint16]
     """Index into the workbook's `number_formats`; 0 is General."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(rows {self.start:,} to {self.stop - 1:,})"
 
     @property
     def stop(self) -> int:
@@ -219,6 +224,8 @@ class Text:
 
     offsets: NDArray[np.int64]
     data: NDArray[np.uint8]
+
+    __repr__ = brief
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

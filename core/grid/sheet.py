@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.frames.brief import brief, counted, missing, value_shown
+from core.frames.frame import Frame, Framed
+from core.frames.notebook import card, table
 from core.grid.address import move_formula
 from core.grid.column import Column, Text, frozen
+from core.grid.framed import frame_of, html_of
+from core.grid.pivot import Pivot
 from core.values import ERRORS, Kind
 
 Value = float | str | bool | None
@@ -37,6 +43,8 @@ class Formulas:
     dynamic: frozenset[int] = frozenset()
     """Which of `arrays` spill: their range is what they filled when the file was saved."""
 
+    __repr__ = brief
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -48,7 +56,7 @@ def no_formulas() -> Formulas:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Framed):
     """One worksheet. `row` and `column` are 0-based; A1 notation is 1-based and lives at the edge."""
 
     name: str
@@ -67,6 +75,33 @@ class Sheet:
     """Rows that are not shown, in order."""
     filtered: bool = False
     """Whether a filter hides them (then no row counts as hidden by hand: a file does not tell them apart)."""
+    date_1904: bool = False
+    """The date system of its workbook, by which a frame reads serials."""
+
+    def __repr__(self) -> str:
+        counts = (counted(self.row_count, "row"), counted(self.column_count, "column"))
+        hidden = "" if self.state == "visible" else f", {self.state}"
+        return f"Sheet({value_shown(self.name)}, {', '.join(counts)}, {counted(len(self.formulas), 'formula')}{hidden})"
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+    def frame(self, header: int | None = 1) -> Frame:
+        """The cells below the row with the headings as columns of one type each; values only.
+
+        A column of numbers is float64 (a percentage as the cell holds it: 5 % is 0.05), of booleans boolean, of dates a
+        day, or a moment to the millisecond where one of them has a time, without a zone. One of cells of several kinds
+        is text: numbers in full, dates ISO. Blanks are null, and so are errors: their number stands in `attrs`
+        ("error_cells", by column), and a UserWarning says so.
+
+        Args:
+            header: the number of the row with the headings, from 1; None for none. A column without a heading is named
+                by its letters.
+
+        Raises:
+            ValueError: no row's number; the sheet has more cells than a frame holds.
+        """
+        return frame_of(self, header)
 
     @property
     def column_count(self) -> int:
@@ -127,6 +162,24 @@ class Table:
     header_rows: int = 1
     totals_rows: int = 0
 
+    __repr__ = brief
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What became of formulas that a file brought without values, as programs write them that do not calculate."""
+
+    cells: int
+    """Formula cells that came without a value."""
+    blank: int
+    """Those of them that still have none."""
+    message: str
+    """For a reader: how many, and what to doubt."""
+    engine: str = ""
+    """The version of Cushion that calculated them, where somebody notes it."""
+
+    __repr__ = brief
+
 
 @dataclass(frozen=True, slots=True)
 class Workbook:
@@ -140,16 +193,56 @@ class Workbook:
     local_names: dict[tuple[str, str], str] = field(default_factory=dict)
     """Names that belong to one sheet: (sheet, name) -> formula without '='."""
     tables: tuple[Table, ...] = ()
+    pivots: tuple[Pivot, ...] | None = ()
+    """The pivot tables as they were saved; None where they were not read, or not all."""
     left_out: tuple[str, ...] = ()
     """Names of files that came along and were not read: none that a spreadsheet has."""
+    language: str | None = None
+    """The language that the file's properties name, such as de-DE; Excel writes none."""
+    filled: Filled | None = None
+    """Formulas that came without values and were calculated when the file was read; None where all came with one."""
+
+    def __post_init__(self) -> None:
+        if self.date_1904 and not all(sheet.date_1904 for sheet in self.sheets):
+            object.__setattr__(self, "sheets", tuple(replace(sheet, date_1904=True) for sheet in self.sheets))
 
     def __getitem__(self, name: str) -> Sheet:
         """The sheet of that name, matched without case as Excel does.
 
         Raises:
-            KeyError: no sheet has the name.
+            KeyError: no sheet has the name; the message has what is near.
         """
+        folded = name.casefold() if isinstance(name, str) else None
         for sheet in self.sheets:
-            if sheet.name.casefold() == name.casefold():
+            if sheet.name.casefold() == folded:
                 return sheet
-        raise KeyError(name)
+        raise missing("sheet", name, (sheet.name for sheet in self.sheets))
+
+    def __len__(self) -> int:
+        return len(self.sheets)
+
+    def __iter__(self) -> Iterator[Sheet]:
+        return iter(self.sheets)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a sheet has the name."""
+        return isinstance(name, str) and any(sheet.name.casefold() == name.casefold() for sheet in self.sheets)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({counted(len(self.sheets), 'sheet')}, {self._formulas_told()})"
+
+    def _formulas_told(self) -> str:
+        return counted(sum(len(sheet.formulas) for sheet in self.sheets), "formula")
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [sheet.name, sheet.row_count, sheet.column_count, len(sheet.formulas), sheet.state]
+            for sheet in self.sheets[:SHEETS_SHOWN]
+        ]
+        told = [self.filled.message] if self.filled is not None else []
+        if len(self.sheets) > SHEETS_SHOWN:
+            told.append(f"{len(self.sheets) - SHEETS_SHOWN:,} more sheets are not shown")
+        return card(repr(self), told, table(["sheet", "rows", "columns", "formulas", "state"], rows))
+
+
+SHEETS_SHOWN = 20

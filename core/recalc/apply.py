@@ -16,7 +16,7 @@ from core.formula.blocks import UnknownColumn, by_name, columns_of, placed
 from core.formula.language import FormulaError, LimitExceeded, Node, parse, render
 from core.formula.machine import CompiledTree, lifts, may_be_array
 from core.formula.machine import compile as compile_tree
-from core.formula.values import VALUE, Array, Failure
+from core.formula.values import VALUE, Array, Failure, Locally
 from core.grid.address import COLUMNS_MAX, column_name
 from core.grid.column import Column, column_of
 from core.grid.sheet import Sheet, Workbook
@@ -130,7 +130,8 @@ def preview(
     found = []
     for row in range(first, first + min(rows, PREVIEW_ROWS_MAX, headed.row_count)):
         environment.place(sheet.index, row, at)
-        value, error = _computed(program, environment)
+        with Locally(environment.locale):
+            value, error = _computed(program, environment)
         given = {name: shown(environment.cell(None, row, place), book.date_1904)[0] for name, place in inputs}
         output, kind = shown(0.0 if value is None else value, book.date_1904)
         found.append(PreviewRow(row + 1, given, output, kind, error or (output if kind == "error" else None)))

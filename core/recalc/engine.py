@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from core.files.parts import is_date_format
 from core.formula import parse_or_suggest
 from core.formula.language import FormulaError, Node, parse
 from core.formula.machine import lifts, may_be_array
-from core.formula.values import Date, Error, TextPool
+from core.formula.values import DEFAULT, Date, Error, Locale, Locally, TextPool, known_locale
 from core.grid.address import parse_range, place_name
 from core.grid.sheet import Value, Workbook
+from core.recalc.blank import BlankRows, runs_of_rows
 from core.recalc.environment import BookEnvironment
 from core.recalc.errors import PartOfArray
 from core.recalc.filling import Filling
@@ -48,6 +52,8 @@ class Engine:
         self.cells = [SheetCells(sheet.name, sheet.index) for sheet in workbook.sheets]
         self.regions: list[Region | None] = []
         self.environment = BookEnvironment(workbook, BookNames(workbook), self.cells, self.regions, self.pool)
+        own = known_locale(workbook.language or "")
+        self.environment.locale = None if own is DEFAULT else own
         self.sheet_index = self.environment.sheet_index
         self.filling = Filling(self.cells, self.pool, workbook)
         self.graph = Graph(self.environment, self.filling)
@@ -56,8 +62,14 @@ class Engine:
         self.filled = 0
         self.calculated = False
         self._formulas_edited = False
+        self._all_waits = False
         self._ranges: list[dict[tuple[int, int], tuple[int, int]] | None] = [None] * len(self.cells)
         self._shapes: dict[tuple[int, str | int, bool], Shape] = {}
+
+    @cached_property
+    def date_formats(self) -> NDArray[np.bool_]:
+        """By its number whether a format shows a date."""
+        return np.array([is_date_format(code) for code in self.workbook.number_formats], np.bool_)
 
     def load(self) -> None:
         """Take over the cells and the formulas of the workbook."""
@@ -196,6 +208,63 @@ class Engine:
         self.graph.waiting.clear()
         self.calculated = True
 
+    def calculate_blank(
+        self, blank: Sequence[BlankRows], now: datetime | None, chance: Callable[[], float] | None, deadline: float
+    ) -> tuple[list[Touched], list[Cycle], list[tuple[Region, int, str]]]:
+        """Calculate these formulas of each sheet alone, from the values that the workbook came with and each other's.
+
+        Before and after it, as far as `calculate` is concerned, every formula waits.
+
+        Raises:
+            LimitExceeded: it is past the deadline; what was calculated stays.
+        """
+        graph = self.graph
+        self.environment.clocks(now, chance, deadline)
+        marked = self._leave_waiting(blank)
+        try:
+            with Locally(self.environment.locale):
+                graph.calculate()
+                touched, cycles, faults, work = graph.take()
+                for _ in range(_PASSES_MAX):
+                    if not work:
+                        break
+                    graph.propagate(work)
+                    if self.environment.indexes:
+                        self.environment.indexes.clear()
+                    for region in graph.waiting:
+                        if region not in marked:
+                            region.finish()
+                    graph.calculate()
+                    more_touched, more_cycles, more_faults, work = graph.take()
+                    touched += more_touched
+                    cycles += more_cycles
+                    faults += more_faults
+        finally:
+            for known in self.regions:
+                if known is not None:
+                    graph.mark_rows(known, known.first, known.last, [])
+        for region, row, _ in faults:  # what asks for a clock that was not given has no value
+            if region in graph.volatile and (now is None or chance is None) and not region.fills:
+                region.cells.put(row, region.left, None, self.pool)
+        return touched, cycles, faults
+
+    def _leave_waiting(self, blank: Sequence[BlankRows]) -> set[Region]:
+        """Have only these rows wait, of a new book; their regions."""
+        regions = list(self.graph.waiting)
+        self.graph.waiting.clear()
+        marked = set()
+        for region in regions:
+            region.finish()
+            rows = blank[region.cells.index].get(region.left)
+            if rows is None:
+                continue
+            low, stop = np.searchsorted(rows, (region.first, region.last + 1)).tolist()
+            if low < stop:
+                marked.add(region)
+                for first, last in runs_of_rows(rows[low:stop]):
+                    self.graph.mark_rows(region, first, last, [])
+        return marked
+
     def fill(self, sheet: int, first: int, last: int, column: int, tree: Node, text: str) -> Region:
         """Write one formula into the rows `first` to `last` of a column, in place of whatever they hold. `tree` and
         `text` (with its '=') are those of the first cell; its value is a single one.
@@ -235,6 +304,15 @@ class Engine:
 
     # Calculation
 
+    def use_locale(self, locale: Locale) -> None:
+        """Read and write texts so from now on; what was calculated otherwise waits again."""
+        wanted = None if locale is DEFAULT else locale
+        if wanted is self.environment.locale:
+            return
+        self.environment.locale = wanted
+        self.environment.indexes = {}  # they know which texts are numbers
+        self._all_waits = True
+
     def calculate(
         self, now: datetime | None, chance: Callable[[], float] | None, deadline: float
     ) -> tuple[list[Touched], list[Cycle], list[tuple[Region, int, str]]]:
@@ -242,7 +320,9 @@ class Engine:
         environment, graph = self.environment, self.graph
         environment.clocks(now, chance, deadline)
         work, self.changed = self.changed, []
-        for region in (*self.graph.volatile, *self.filling.blocked):
+        waiting = [region for region in self.regions if region is not None] if self._all_waits else self.graph.volatile
+        self._all_waits = False
+        for region in (*waiting, *self.filling.blocked):
             graph.mark_rows(region, region.first, region.last, work)
         self.filling.blocked.clear()
         touched, cycles, faults, work = self._pass(work)
@@ -267,7 +347,11 @@ class Engine:
         if self.environment.indexes:
             waiting = [(r.cells.index, r.first, r.bottom, r.left, r.right) for r in graph.waiting]
             graph.forget_indexes(edits + waiting)
-        graph.calculate()
+        if self.environment.locale is None:  # an edit takes some microseconds: entering a locale would be one in twenty
+            graph.calculate()
+        else:
+            with Locally(self.environment.locale):
+                graph.calculate()
         return graph.take()
 
     # What others ask

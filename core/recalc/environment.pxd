@@ -18,7 +18,6 @@ cdef class BookEnvironment(Environment):
     cdef SheetCells here
     cdef readonly object now
     cdef readonly object chance
-    cdef public bint calculating
     cdef public Region planned
     cdef SheetCells sheet_cells(self, str sheet)
     cdef int stand(self, SheetCells cells, Py_ssize_t row, Py_ssize_t column) except -1

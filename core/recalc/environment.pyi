@@ -18,7 +18,6 @@ class BookEnvironment(Environment):
     workbook: Workbook
     names: BookNames
     sheet_index: dict[str, int]
-    calculating: bool
     environment: BookEnvironment
     def __init__(
         self,

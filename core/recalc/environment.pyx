@@ -2,11 +2,14 @@
 
 from core.formula.ranges.environment cimport Environment
 from core.formula.language import ContextError, LimitExceeded
-from core.formula.values.value cimport Array, TextPool, Reference, Span
+from core.formula.values.value cimport Array, TextPool, Reference, Span, cell_of
 from core.formula.values import REF, Failure
 from core.grid.address cimport SHEET_COLUMNS, SHEET_ROWS
+from core.recalc.errors import UnknownSheet
 from core.recalc.regions cimport CLEAN, Region
 from core.recalc.store cimport CellColumn, SheetCells
+from core.values cimport ERROR
+from core.values import ERROR_CODE
 
 cdef enum:
     CELLS_AS_LIST = 16
@@ -31,6 +34,8 @@ cdef class BookEnvironment(Environment):
     """
 
     def __init__(self, workbook, names, list cells_of, list regions, TextPool pool, *, double deadline=1e300):
+        if not cells_of:
+            raise UnknownSheet("the book has no sheet")
         Environment.__init__(self, deadline=deadline, date_1904=workbook.date_1904)
         self.workbook = workbook
         self.names = names
@@ -217,6 +222,11 @@ cdef class BookEnvironment(Environment):
         text = region.formula(row, column)
         return "{" + text + "}" if region.fills and not region.spills else text
 
+    def is_formula(self, sheet, Py_ssize_t row, Py_ssize_t column):
+        cdef SheetCells cells = self.sheet_cells(sheet)
+        cdef CellColumn found = None if cells is None else cells.column(column)
+        return found is not None and found.owner(row) >= 0
+
     def sheets(self):
         return [(<SheetCells> cells).name for cells in self.cells_of]
 
@@ -243,6 +253,25 @@ cdef class BookEnvironment(Environment):
         carried = stored.columns[column] if stored is not None and column < stored.column_count else None
         at = -1 if carried is None else carried.slot(row)
         return "General" if at < 0 else self.workbook.number_formats[int(carried.held.formats[at])]
+
+    def pivot(self, reference):
+        cdef SheetCells cells = self.sheet_cells(reference.sheet)
+        cdef str sheet
+        if self.workbook.pivots is None:
+            raise ContextError("the pivot tables of the workbook were not read")
+        if cells is not None:
+            sheet = cells.name.casefold()
+            for found in reversed(self.workbook.pivots):
+                if found.sheet.casefold() == sheet and found.covers(
+                    reference.top, reference.left, reference.bottom, reference.right
+                ):
+                    return found
+        return None
+
+    def pivot_value(self, pivot, Py_ssize_t row, Py_ssize_t column):
+        stored = self.workbook.sheets[self.sheet_index[pivot.sheet.casefold()]]
+        value = stored.value(row, column)
+        return cell_of(ERROR, ERROR_CODE[value], -1, self.pool) if stored.kind(row, column) == ERROR else value
 
     def moment(self):
         if self.now is None:

@@ -21,3 +21,7 @@ class BadValue(BookError):
 
 class PartOfArray(BookError):
     """One cell of an array formula's range cannot be changed alone."""
+
+
+class NotSaved(BookError):
+    """The book cannot be saved under that name, or not at all."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from core.formula.values import NA, SPILL, Array, TextPool
+from core.formula.machine import beyond
+from core.formula.values import SPILL, Array, TextPool
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
 from core.grid.sheet import Workbook
 from core.recalc.regions import Region
@@ -39,7 +40,7 @@ class Filling:
         rows, columns = (value.rows, value.columns) if isinstance(value, Array) else (1, 1)
         if not region.spills:
             height, width = region.bottom - region.first + 1, region.right - region.left + 1
-            self._write(region, _stretched(value, height, width), height, width)
+            self._write(region, _stretched(value, height, width, beyond(region.shape.tree)), height, width)
             return []
         old = (region.bottom, region.right)
         bottom, right = region.first + rows - 1, region.left + columns - 1
@@ -112,8 +113,8 @@ def _whole(value: object) -> object:
     return Array(rows, columns, [cell for line in padded for cell in line])
 
 
-def _stretched(value: object, height: int, width: int) -> list[object]:
-    """A value over a range: one row, one column or one value is repeated; beyond the value stands #N/A."""
+def _stretched(value: object, height: int, width: int, missing: object) -> list[object]:
+    """A value over a range: one row, one column or one value is repeated; beyond the value stands what is given."""
     if not isinstance(value, Array):
         return [value] * (height * width)
     cells, rows, columns = value.cells(), value.rows, value.columns
@@ -121,5 +122,5 @@ def _stretched(value: object, height: int, width: int) -> list[object]:
     for row in range(height):
         for column in range(width):
             down, across = 0 if rows == 1 else row, 0 if columns == 1 else column
-            found.append(cells[down * columns + across] if down < rows and across < columns else NA)
+            found.append(cells[down * columns + across] if down < rows and across < columns else missing)
     return found

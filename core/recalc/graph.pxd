@@ -28,6 +28,7 @@ cdef class Task:
     cdef Py_ssize_t cursor
     cdef bint expanded
     cdef bint demanded
+    cdef bint running
 
 
 cdef class Graph:
@@ -50,9 +51,10 @@ cdef class Graph:
     cdef int step(self, list stack) except -1
     cdef int step_region(self, list stack, Task task) except -1
     cdef int step_cells(self, list stack, Task task) except -1
-    cdef int meet(self, list stack, list wanted) except -1
+    cdef int meet(self, list stack, Task task, list wanted) except -1
     cdef int untangle(self, list stack, Region region) except -1
     cdef int close_cycle(self, list stack, Region region, Py_ssize_t row) except -1
+    cdef int cut(self, list stack, Py_ssize_t at) except -1
     cdef int run_region(self, Region region) except -1
     cdef int run_rows(self, Region region, Py_ssize_t low, Py_ssize_t high) except -1
     cdef int run_plan(self, Region region, Py_ssize_t low, Py_ssize_t high) except -1

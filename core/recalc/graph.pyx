@@ -96,8 +96,8 @@ cdef class Intervals:
 cdef class Task:
     """One entry of the calculation's stack: a region, or some of its rows where it goes cell by cell.
 
-    `expanded`: what its formula names was put on the stack above it. `demanded`: a calculation asked for it, so that
-    nothing is put there on suspicion.
+    `expanded`: what its formula names was put on the stack above it, on suspicion. `demanded`: nothing is put there on
+    suspicion. `running`: it was calculated, and what stands above it is what its calculation asked for.
     """
 
     def __init__(self, Region region, Py_ssize_t low, Py_ssize_t high, bint demanded):
@@ -107,6 +107,7 @@ cdef class Task:
         self.cursor = low
         self.demanded = demanded
         self.expanded = False
+        self.running = False
 
 
 cdef class Graph:
@@ -267,6 +268,8 @@ cdef class Graph:
                     stack.append(Task(region, region.first, region.last, False))
                     while stack:
                         self.step(stack)
+                    if region.dirty and not region.intervals():
+                        region.clear()  # what was marked are holes: it would wait for ever, and hear of no other edit
         except BaseException:
             for region in waiting:
                 region.join()
@@ -290,16 +293,22 @@ cdef class Graph:
 
     cdef int push(self, list stack, Region region, Py_ssize_t low, Py_ssize_t high, bint demanded) except -1:
         if region.fills:
-            low = high = region.first  # all that an array formula fills is one value
+            low = high = region.first
         stack.append(Task(region, low, high, demanded))
         return 0
 
     cdef int needs(self, list stack, Region region, Py_ssize_t low, Py_ssize_t high) except -1:
-        """Put on the stack what the formula names, for rows `low` to `high`."""
+        """Put on the stack what the formula names, for rows `low` to `high`.
+
+        One cell does not wait for what is read in part: its calculation asks for the cells that it needs. Many cells
+        need most of it, and are calculated at once.
+        """
         cdef Read read
         cdef Region other
         cdef Py_ssize_t first, last
         for read in self.reads_of(region):
+            if read.partly and region.states is not None:
+                continue
             first = read.low if read.low_fixed else max(0, low + read.low)
             last = read.high if read.high_fixed else high + read.high
             for other, first, last in self.environment.waiting(
@@ -332,7 +341,7 @@ cdef class Graph:
         try:
             self.run_region(region)
         except Needs as needs:
-            self.meet(stack, needs.wanted)
+            self.meet(stack, task, needs.wanted)
         return 0
 
     cdef int step_cells(self, list stack, Task task) except -1:
@@ -344,7 +353,7 @@ cdef class Graph:
                 row = task.cursor
                 task.cursor += 1
                 if row >= region.first and region.states_view[row - region.first] == DIRTY:
-                    return self.push(stack, region, row, row, False)
+                    return self.push(stack, region, row, row, task.demanded)
             stack.pop()
             return 0
         if not task.expanded:
@@ -359,32 +368,42 @@ cdef class Graph:
                 if len(stack) != before:
                     return 0
         region.states_view[row - region.first] = RUNNING
+        task.running = True
         try:
             self.run_cell(region, row)
         except Needs as needs:
-            self.meet(stack, needs.wanted)
+            self.meet(stack, task, needs.wanted)
         return 0
 
-    cdef int meet(self, list stack, list wanted) except -1:
-        """Put on the stack what a calculation asked for."""
+    cdef int meet(self, list stack, Task task, list wanted) except -1:
+        """Put on the stack what a task's calculation asked for: the first of it on top, and nothing behind a cell that
+        is asked for itself. So it is the formulas that decide which cells make a cycle, not where the calculation began."""
         cdef Region region
         cdef Py_ssize_t low, high, row
+        cdef uint8_t state
+        cdef bint closes = False
+        cdef list found = []
         for region, low, high in wanted:
+            if region.fills:
+                low = high = region.first  # all that an array formula fills is one value
             if region.states is None:
                 if region.on_stack:
                     return self.untangle(stack, region)
-                self.push(stack, region, low, high, False)
+                found.append(Task(region, low, high, task.demanded))
                 continue
-            if region.fills:
-                low = high = region.first
             for row in range(low, high + 1):
-                if region.states_view[row - region.first] == RUNNING:
-                    return self.close_cycle(stack, region, row)
-            for row in range(low, high + 1):
-                if region.states_view[row - region.first] == WAITING:
-                    self.push(stack, region, row, row, True)
-                elif region.states_view[row - region.first] == DIRTY:
-                    self.push(stack, region, row, row, False)
+                state = region.states_view[row - region.first]
+                if state == RUNNING:
+                    if not found:
+                        return self.close_cycle(stack, region, row)
+                    closes = True
+                    break
+                if state != CLEAN:
+                    found.append(Task(region, row, row, task.demanded or state == WAITING))
+            if closes:
+                break
+        found.reverse()
+        stack.extend(found)
         return 0
 
     cdef int untangle(self, list stack, Region region) except -1:
@@ -400,42 +419,53 @@ cdef class Graph:
             if task.expanded and other.states is None:
                 other.split_to_cells()
         task = <Task> stack[at]
-        for place in range(at, len(stack)):
-            self.unwait(<Task> stack[place])
-        del stack[at:]
+        self.cut(stack, at)
         self.push(stack, region, task.low, task.high, False)
         return 0
 
-    def unwait(self, Task task):
-        """A cell that leaves the stack uncalculated may be put there again."""
-        if task.region.states is not None and task.low == task.high and task.expanded:
-            if task.region.states_view[task.low - task.region.first] != CLEAN:
+    cdef int cut(self, list stack, Py_ssize_t at) except -1:
+        """Take tasks off the stack from a place on. Their cells wait as before, and may be put there again."""
+        cdef Task task
+        cdef Py_ssize_t place
+        for place in range(at, len(stack)):
+            task = <Task> stack[place]
+            if not task.expanded:
+                continue
+            if task.region.states is None:
+                task.region.on_stack = False
+            elif task.low == task.high and task.region.states_view[task.low - task.region.first] != CLEAN:
                 task.region.states_view[task.low - task.region.first] = DIRTY
+        del stack[at:]
+        return 0
 
     cdef int close_cycle(self, list stack, Region region, Py_ssize_t row) except -1:
-        """A cell's calculation came back to it: all from there on keep the values they have."""
+        """A calculation came back to a cell: all from there on keep the values they have.
+
+        It is a cycle only if each of them asked for the next one. What was put on the stack on suspicion is taken off
+        again, and the cell below it, or each cell of the region, calculated at once: it says what it really needs.
+        """
         cdef Task task
-        cdef Py_ssize_t at = len(stack) - 1
+        cdef Py_ssize_t at = len(stack) - 1, place, low, high
         cdef list cells = []
         while True:
             task = <Task> stack[at]
-            if task.region.states is not None and task.low == task.high:
-                if task.region.states_view[task.low - task.region.first] == RUNNING:
-                    cells.append((task.region.cells.index, task.low, task.region.left))
-                    if task.region is region and task.low == row:
-                        break
+            if task.running and task.region is region and task.low == row:
+                break
             at -= 1
-        self.cycles.append(cells[::-1])
         for place in range(at, len(stack)):
             task = <Task> stack[place]
-            if task.region.states is not None and task.low == task.high and task.expanded:
-                if task.region.states_view[task.low - task.region.first] == RUNNING:
-                    self.keep(task.region, task.low)
-                else:
-                    self.unwait(task)
-            else:
-                task.region.on_stack = False
-        del stack[at:]
+            if not task.expanded:
+                continue
+            if task.region.states is None or not task.running:
+                other, low, high = task.region, task.low, task.high
+                self.cut(stack, place)
+                (<Region> other).split_to_cells()
+                return self.push(stack, <Region> other, low, high, True)
+            cells.append(task)
+        self.cut(stack, at)
+        for task in cells:
+            self.keep(task.region, task.low)
+        self.cycles.append([(task.region.cells.index, task.low, task.region.left) for task in cells])
         return 0
 
     def keep(self, Region region, Py_ssize_t row):

@@ -32,13 +32,15 @@ def recalculate_isolated(
     folder: Path,
     *,
     now: datetime,
+    locale: str | None = None,
     memory_bytes_max: int = RECALCULATE.memory_bytes_max,
     seconds_max: float = RECALCULATE.seconds_max,
     stop: threading.Event | None = None,
 ) -> Recalculated:
     """Recalculate every formula of a stored workbook in a child process; the sheets are written into `folder`.
 
-    `paths` are the sheets' files in the manifest's order, `now` the moment of TODAY and NOW. Setting `stop` from
+    `paths` are the sheets' files in the manifest's order, `now` the moment of TODAY and NOW, `locale` that of dates and
+    numbers as text (None for the workbook's own). Setting `stop` from
     another thread ends the child at once.
 
     Raises:
@@ -47,7 +49,10 @@ def recalculate_isolated(
         InterruptedError: `stop` was set.
     """
     order = RecalculateOrder(
-        manifest=manifest.to_json(), paths=tuple(str(path.resolve()) for path in paths), now=now.isoformat()
+        manifest=manifest.to_json(),
+        paths=tuple(str(path.resolve()) for path in paths),
+        now=now.isoformat(),
+        locale=locale,
     )
     with workplace(folder) as made:
         answer = run(

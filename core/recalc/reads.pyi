@@ -7,6 +7,7 @@ class Range:
     sheet: str | None
     last_sheet: str | None
     fixed: bool
+    partly: bool
     def __init__(
         self,
         sheet: str | None,

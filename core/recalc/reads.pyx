@@ -15,11 +15,13 @@ cdef frozenset _STRETCHED = frozenset(("SUMIF", "AVERAGEIF"))
 
 cdef class Range:
     """A range that a formula names. A bound that is not fixed is a distance from the formula's own cell; `sheet` None
-    is its own, `last_sheet` is set for a run of sheets."""
+    is its own, `last_sheet` is set for a run of sheets. `partly`: only some of its cells are read, as a lookup does, or
+    none, as OFFSET."""
 
     cdef readonly str sheet, last_sheet
     cdef Py_ssize_t top, left, bottom, right
     cdef bint top_fixed, left_fixed, bottom_fixed, right_fixed
+    cdef readonly bint partly
 
     def __init__(self, str sheet, str last_sheet, Py_ssize_t top, bint top_fixed, Py_ssize_t left, bint left_fixed,
                  Py_ssize_t bottom, bint bottom_fixed, Py_ssize_t right, bint right_fixed):
@@ -47,7 +49,8 @@ cdef class Reads:
     def __cinit__(self):
         self.ranges = []
 
-    cdef int add(self, Range found) except -1:
+    cdef int add(self, Range found, bint partly=False) except -1:
+        found.partly = partly
         if found.sheet is not None and u"[" in found.sheet:
             self.external = True
         self.ranges.append(found)
@@ -62,12 +65,15 @@ def reads_of(Node tree, names):
     """
     cdef Reads found = Reads.__new__(Reads)
     cdef set seen = None
-    cdef list waiting = [tree]
+    cdef list waiting = [tree]  # nodes; in a tuple the argument of a function that reads a part of it
     cdef Node node
+    cdef bint partly
     while waiting:
-        node = <Node> waiting.pop()
+        item = waiting.pop()
+        partly = type(item) is tuple
+        node = <Node> ((<tuple> item)[0] if partly else item)
         if isinstance(node, Cell):
-            found.add(_cell(<Cell> node, (<Cell> node).sheet, (<Cell> node).last_sheet))
+            found.add(_cell(<Cell> node, (<Cell> node).sheet, (<Cell> node).last_sheet), partly)
         elif isinstance(node, Binary):
             # Between two computed references stands a range that only the calculation tells.
             if (<Binary> node).operator == u":":
@@ -75,13 +81,13 @@ def reads_of(Node tree, names):
             waiting.append((<Binary> node).left)
             waiting.append((<Binary> node).right)
         elif isinstance(node, Area):
-            found.add(_area(<Area> node))
+            found.add(_area(<Area> node), partly)
         elif isinstance(node, Call):
             _call(found, <Call> node, waiting)
         elif isinstance(node, Unary):
             waiting.append((<Unary> node).operand)
         elif isinstance(node, Name):
-            key = ((<Name> node).sheet, (<Name> node).name.casefold())
+            key = ((<Name> node).sheet, (<Name> node).name.casefold(), partly)
             if seen is None:
                 seen = set()
             if key not in seen:
@@ -90,13 +96,13 @@ def reads_of(Node tree, names):
                     found.external = True
                 meaning = names.meaning((<Name> node).sheet, (<Name> node).name)
                 if meaning is not None:
-                    waiting.append(meaning)
+                    waiting.append((meaning,) if partly else meaning)
         elif isinstance(node, Structured):
             if (<Structured> node).table is None:
                 found.placed = True
             span = names.table_range(node)
             if span is not None:
-                found.add(<Range?> span)
+                found.add(<Range?> span, partly)
         elif isinstance(node, Spill):
             waiting.append((<Spill> node).operand)
         elif isinstance(node, Invoke):
@@ -113,7 +119,11 @@ cdef int _call(Reads found, Call node, list waiting) except -1:
         waiting.append(Name(None, node.name))  # a LAMBDA under a name is called like a function
     elif node.name in _STRETCHED and len(node.arguments) == 3:
         _stretch(found, node.arguments[0], node.arguments[2])
-    waiting.extend(node.arguments)
+    if function is None or not function.parts:
+        waiting.extend(node.arguments)
+        return 0
+    for at, argument in enumerate(node.arguments):
+        waiting.append((argument,) if at in function.parts else argument)
     return 0
 
 
@@ -185,5 +195,6 @@ def resolved(Reads reads, Region region, dict sheet_index):
                 # The moving corner passes the fixed one: all that any of the rows reads.
                 low, high, high_fixed = max(0, region.first + high), min(region.last + high, SHEET_ROWS - 1), True
         for sheet in range(min(sheet, last_sheet), max(sheet, last_sheet) + 1):
-            found.append(Read(sheet, max(0, left), min(right, SHEET_COLUMNS - 1), low, high, low_fixed, high_fixed))
+            found.append(Read(sheet, max(0, left), min(right, SHEET_COLUMNS - 1), low, high, low_fixed, high_fixed,
+                              span.partly))
     return found

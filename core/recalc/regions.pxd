@@ -25,6 +25,7 @@ cdef class Read:
     cdef readonly Py_ssize_t high
     cdef readonly bint low_fixed
     cdef readonly bint high_fixed
+    cdef readonly bint partly
 
 
 cdef class Shape:

@@ -11,8 +11,9 @@ class Read:
     high: int
     low_fixed: bool
     high_fixed: bool
+    partly: bool
     def __init__(
-        self, sheet: int, left: int, right: int, low: int, high: int, low_fixed: bool, high_fixed: bool
+        self, sheet: int, left: int, right: int, low: int, high: int, low_fixed: bool, high_fixed: bool, partly: bool
     ) -> None: ...
 
 class Shape:

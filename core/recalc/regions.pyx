@@ -14,11 +14,12 @@ cdef enum:
 cdef class Read:
     """Cells that each cell of a region reads: columns `left` to `right` of one sheet, rows `low` to `high`.
 
-    A row bound that is not fixed is a distance from the reading cell's own row.
+    A row bound that is not fixed is a distance from the reading cell's own row. `partly`: only its calculation tells which
+    of them.
     """
 
     def __init__(self, int sheet, Py_ssize_t left, Py_ssize_t right, Py_ssize_t low, Py_ssize_t high, bint low_fixed,
-                 bint high_fixed):
+                 bint high_fixed, bint partly):
         self.sheet = sheet
         self.left = left
         self.right = right
@@ -26,6 +27,7 @@ cdef class Read:
         self.high = high
         self.low_fixed = low_fixed
         self.high_fixed = high_fixed
+        self.partly = partly
 
 
 cdef class Shape:

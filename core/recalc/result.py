@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from core.frames.brief import brief, counted
 from core.grid.address import cell_name, column_name, fill_down, place_name
 from core.grid.sheet import Value
 from core.recalc.regions import Region
@@ -44,6 +45,8 @@ class Row:
     """What the file carried; None too for a cell that was edited since or came without one."""
     match: bool
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, slots=True)
 class CalculationFault:
@@ -52,6 +55,8 @@ class CalculationFault:
     reason: str
     cells: tuple[str, ...]
     """As Sheet1!A1; a run of them as Sheet1!A1:A9."""
+
+    __repr__ = brief
 
 
 @dataclass(slots=True)
@@ -64,6 +69,8 @@ class Recalculation:
     cycles: tuple[tuple[str, ...], ...]
     """Cells that need each other, one tuple a cycle, in the order in which they do. They keep the values that they had
     (0 where they had none), as Excel does when it warns of a circular reference."""
+    locale: str
+    """In which dates and numbers were read from texts: en-US, de-DE, ..."""
     _engine: Engine = field(repr=False)
     _touched: list[tuple[Region, int, int]] = field(repr=False)
     _faults: list[tuple[Region, int, str]] = field(repr=False)
@@ -92,6 +99,10 @@ class Recalculation:
         for region, row, reason in self._faults:
             found.setdefault(reason, []).append(_place(region, row, row))
         return tuple(CalculationFault(reason, tuple(dict.fromkeys(cells))) for reason, cells in found.items())
+
+    def __repr__(self) -> str:
+        cycles = f", {counted(len(self.cycles), 'cycle')}" if self.cycles else ""
+        return f"Recalculation({counted(self.cell_count, 'cell')} in {self.elapsed_seconds:.3g} s{cycles})"
 
     def __iter__(self) -> Iterator[Row]:
         return self.rows()

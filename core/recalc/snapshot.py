@@ -15,7 +15,7 @@ from core.grid.column import BLANKS_MAX, Column, GappedColumn, Text, column_of, 
 from core.grid.sheet import Formulas, Sheet
 from core.recalc.regions import Region
 from core.recalc.store import CellColumn, SheetCells
-from core.values import Kind
+from core.values import SERIALS_STOP, Kind
 
 if TYPE_CHECKING:
     from core.recalc.engine import Engine
@@ -36,7 +36,7 @@ def sheets_of(engine: Engine, changed: Container[int] | None = None) -> tuple[Sh
         if changed is not None and sheet.index not in changed:
             found.append(sheet)
             continue
-        columns, text = _with_text(_columns(cells, sheet), cells, engine.pool.strings)
+        columns, text = _with_text(_columns(cells, sheet, engine.date_formats), cells, engine.pool.strings)
         formulas = _formulas(by_sheet[cells.index]) if engine.formulas_changed else sheet.formulas
         found.append(replace(sheet, columns=columns, row_count=cells.rows_used, text=text, formulas=formulas))
     return tuple(found)
@@ -56,14 +56,14 @@ def _text(strings: Sequence[str], before: Text | None = None) -> Text:
     return Text(frozen(offsets), frozen(data))
 
 
-def _columns(cells: SheetCells, sheet: Sheet) -> list[Column | None]:
+def _columns(cells: SheetCells, sheet: Sheet, dates: NDArray[np.bool_]) -> list[Column | None]:
     """The columns: those that nobody read as they are stored, all others with the book's codes of text."""
     return [
         cells.unread[at]
         if at in cells.unread
         else None
         if column is None
-        else _column(column, sheet.columns[at] if at < sheet.column_count else None)
+        else _column(column, sheet.columns[at] if at < sheet.column_count else None, dates)
         for at, column in enumerate(cells.columns)
     ]
 
@@ -111,11 +111,11 @@ def _recoded(column: Column | None, codes: NDArray[np.int32]) -> Column | None:
     return GappedColumn(held, *column.runs) if isinstance(column, GappedColumn) else held
 
 
-def _column(column: CellColumn, carried: Column | None) -> Column | None:
+def _column(column: CellColumn, carried: Column | None, dates: NDArray[np.bool_]) -> Column | None:
     """The span from the first cell that is not blank, or has a format, to the last one; without its long gaps."""
     filled = np.flatnonzero(column.kinds) + column.base
     if _has_gap(filled, carried):
-        return _cut(column, filled, carried)
+        return _cut(column, filled, carried, dates)
     spans = [(int(filled[0]), int(filled[-1]) + 1)] if len(filled) else []
     spans += [(carried.start, carried.stop)] if carried is not None else []
     if not spans:
@@ -127,9 +127,21 @@ def _column(column: CellColumn, carried: Column | None) -> Column | None:
     if carried is not None:
         cut = slice(carried.start - first, carried.stop - first)
         formats[cut] = carried.formats
-        # A number under a date format is a date, as the file's reader says.
-        kinds[cut][(carried.kinds == Kind.DATE) & (kinds[cut] == Kind.NUMBER)] = Kind.DATE
+        kinds[cut] = _dated(kinds[cut], numbers[cut], carried.kinds, carried.formats, dates)
     return Column(first, frozen(kinds), frozen(numbers), frozen(codes), frozen(formats))
+
+
+def _dated(
+    kinds: NDArray[np.uint8],
+    numbers: NDArray[np.float64],
+    carried: NDArray[np.uint8],
+    formats: NDArray[np.uint16],
+    dates: NDArray[np.bool_],
+) -> NDArray[np.uint8]:
+    """The kinds of cells with dates among them, as the file's reader says: what was one, and a blank that became a
+    number under the format of a date."""
+    new = (carried == Kind.BLANK) & dates[formats] & (numbers >= 0) & (numbers < SERIALS_STOP)
+    return np.where((kinds == Kind.NUMBER) & ((carried == Kind.DATE) | new), np.uint8(Kind.DATE), kinds)
 
 
 def _has_gap(filled: NDArray[np.intp], carried: Column | None) -> bool:
@@ -141,7 +153,7 @@ def _has_gap(filled: NDArray[np.intp], carried: Column | None) -> bool:
     return max(int(filled[0]), carried.start) - min(int(filled[-1]) + 1, carried.stop) > BLANKS_MAX
 
 
-def _cut(column: CellColumn, rows: NDArray[np.intp], carried: Column | None) -> Column | None:
+def _cut(column: CellColumn, rows: NDArray[np.intp], carried: Column | None, dates: NDArray[np.bool_]) -> Column | None:
     """The cells of these rows, and those that have a format in the file, in runs."""
     places = np.zeros(0, np.int64) if carried is None else carried.rows()
     if carried is not None:
@@ -152,9 +164,10 @@ def _cut(column: CellColumn, rows: NDArray[np.intp], carried: Column | None) -> 
     kinds, formats = column.kinds[at], np.zeros(len(rows), np.uint16)
     if carried is not None:
         _, ours, theirs = np.intersect1d(rows, places, assume_unique=True, return_indices=True)
-        formats[ours] = carried.held.formats[theirs]
-        dates = (carried.held.kinds[theirs] == Kind.DATE) & (kinds[ours] == Kind.NUMBER)
-        kinds[ours[dates]] = Kind.DATE
+        held = carried.held
+        formats[ours] = held.formats[theirs]
+        numbers = column.numbers[at[ours]]
+        kinds[ours] = _dated(kinds[ours], numbers, held.kinds[theirs], held.formats[theirs], dates)
     return column_of(rows, kinds, column.numbers[at], column.codes[at], formats)
 
 

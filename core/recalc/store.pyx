@@ -298,7 +298,7 @@ cdef inline int _write(CellColumn column, Py_ssize_t row, object value, TextPool
         column.put(row, NUMBER, value, -1)
     elif type(value) is str and len(<str> value) <= 32_767:
         column.put(row, TEXT, 0.0, pool.intern(value))
-    elif value is not None and value == value:
+    elif value is not None and not (isinstance(value, float) and value != value):  # NA compares as neither
         form = stored_form(checked(value), pool)
         column.put(row, form[0], form[1], form[2])
     else:

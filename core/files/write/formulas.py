@@ -25,7 +25,7 @@ _WORD: Final = re.compile(
     | '(?P<quoted>(?:[^']|'')*+)'!
     | (?P<table>[^\W\d][\w.\\]*+)\[(?:[^\[\]']|'.|\[(?:[^\[\]']|'.)*+\])*+\]
     | (?P<outer>\[)
-    | (?<![\w.])(?:(?P<named>LET|LAMBDA)|(?P<total>(?:_xlfn\.)?(?:SUBTOTAL|AGGREGATE)))\(
+    | (?<![\w.])(?:(?P<named>LET|LAMBDA)|(?P<pivot>GETPIVOTDATA)|(?P<total>(?:_xlfn\.)?(?:SUBTOTAL|AGGREGATE)))\(
     | (?P<bare>[^\W\d][\w.]*+(?::[\w.]++)?)!
     | [\w.\\]++
     | .
@@ -41,6 +41,7 @@ NO_SHEET: Final = "read a sheet that is not written"
 NO_TABLE: Final = "read a table that is not written"
 AS_TYPED: Final = "name values by LET or LAMBDA, but not as a file does"
 OF_FILTERED: Final = "total what a filter shows"
+OF_PIVOT: Final = "read a pivot table"
 NO_FORMULA: Final = "are none that a spreadsheet can hold"
 
 
@@ -58,7 +59,8 @@ class Known:
     @property
     def watched(self) -> tuple[str, ...]:
         """Functions whose formulas are looked at."""
-        return ("LET", "LAMBDA", *(("SUBTOTAL", "AGGREGATE", "_xlfn.AGGREGATE") if self.filtered else ()))
+        totals = ("SUBTOTAL", "AGGREGATE", "_xlfn.AGGREGATE") if self.filtered else ()
+        return ("LET", "LAMBDA", "GETPIVOTDATA", *totals)
 
     def fault(self, text: str) -> str | None:
         """Why Excel would not open a formula; None where it would."""
@@ -69,6 +71,8 @@ class Known:
         for word in _WORD.finditer(text):
             if word["named"]:
                 return AS_TYPED
+            if word["pivot"]:
+                return OF_PIVOT
             if word["total"] and self.filtered:
                 return OF_FILTERED
             if word["outer"] or (word["quoted"] and "[" in word["quoted"]):

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 from uuid import NAMESPACE_URL, uuid5
-from xml.sax.saxutils import escape, quoteattr
 
-from core.files.write.xml import MAIN, OFFICE, PACKAGE, XML
+from core.files.write.xml import MAIN, OFFICE, PACKAGE, XML, escape, quoteattr
 from core.grid.address import range_name
 from core.grid.sheet import Table
 

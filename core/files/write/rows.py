@@ -6,12 +6,14 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from itertools import islice
+from itertools import islice, zip_longest
 from math import inf
 from pathlib import Path
-from typing import Final, Literal, Protocol
+from types import NoneType
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.files.limits import CELL_CHARACTERS_MAX, STYLES_MAX
 from core.files.write.ranges import Range, apart
@@ -25,6 +27,8 @@ from core.values import ERROR_CODE, Kind, to_serial
 
 ROWS_AT_ONCE: Final = 10_000
 """Rows of `write_workbook_rows` that are in memory at one time."""
+
+_INFINITE: Final = "a cell cannot hold an infinite number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +109,13 @@ def sheet_of(
             half a surrogate pair.
     """
     made = _Cells(formats, columns, date_1904=date_1904)
-    row = first_row - 1
-    for row, cells in enumerate(rows, first_row):
-        if row >= ROWS_MAX or len(cells) > COLUMNS_MAX:
+    rows = iter(rows)
+    while some := list(islice(rows, ROWS_AT_ONCE)):
+        if first_row + len(some) > ROWS_MAX or max(map(len, some)) > COLUMNS_MAX:
             raise ValueError(f"a sheet holds at most {ROWS_MAX:,} rows and {COLUMNS_MAX:,} columns")
-        for column, value in enumerate(cells):
-            if value is not None:
-                made.put(row, column, value)
+        for column, cells in enumerate(zip_longest(*some)):
+            made.put(first_row, column, cells)
+        first_row += len(some)
     codes, text = _interned(made.texts)
     return Sheet(
         name=name,
@@ -135,7 +139,17 @@ class _ColumnCells:
         self.rows, self.kinds, self.formats = array("i"), array("B"), array("H")
         self.numbers, self.texts = array("d"), array("i")
 
-    def made(self, codes: np.ndarray[tuple[int], np.dtype[np.int32]]) -> Column:
+    def extend(
+        self, rows: NDArray[np.int32], kind: Kind, numbers: NDArray[np.float64], texts: NDArray[np.int32]
+    ) -> None:
+        """Put cells of one kind below the others."""
+        self.rows.frombytes(rows.tobytes())
+        self.kinds.frombytes(bytes([kind]) * len(rows))
+        self.numbers.frombytes(numbers.tobytes())
+        self.texts.frombytes(texts.tobytes())
+        self.formats.extend([self.format] * len(rows))
+
+    def made(self, codes: NDArray[np.int32]) -> Column:
         places = np.frombuffer(self.texts, np.int32)
         return column_of(
             np.frombuffer(self.rows, np.int32),
@@ -147,7 +161,7 @@ class _ColumnCells:
 
 
 class _Cells:
-    """Cells as they come, row by row."""
+    """Cells as they come, some rows at a time and of these column by column: most columns hold one kind of value."""
 
     def __init__(self, formats: Formats, columns: Sequence[str | None], *, date_1904: bool) -> None:
         self.known = formats
@@ -158,19 +172,38 @@ class _Cells:
         self.formula_rows, self.formula_columns = array("i"), array("i")
         self.formula_texts: list[str] = []
 
-    def put(self, row: int, column: int, value: Writable) -> None:
-        while column >= len(self.columns):
-            code = self.codes[len(self.columns)] if len(self.columns) < len(self.codes) else None
+    def put(self, row: int, column: int, cells: Sequence[Writable]) -> None:
+        """Put cells that stand below each other, the first of them in `row`."""
+        if column >= len(self.columns):
+            code = self.codes[column] if column < len(self.codes) else None
             self.columns.append(_ColumnCells(self.known.place(code) if code else 0))
-        if isinstance(value, Shown):
-            self._put(row, column, value.value, self.known.place(value.code))
-        else:
-            self._put(row, column, value, self.columns[column].format)
+        types = set(map(type, cells)) - {NoneType}
+        if types == {float}:
+            self._put_numbers(row, self.columns[column], np.array(cells, np.float64))
+        elif types == {str}:
+            self._put_texts(row, self.columns[column], cells)
+        elif types:
+            for at, value in enumerate(cells, row):
+                if isinstance(value, Shown):
+                    self._put(at, column, value.value, self.known.place(value.code))
+                elif value is not None:
+                    self._put(at, column, value, self.columns[column].format)
+
+    def _put_numbers(self, row: int, column: _ColumnCells, numbers: NDArray[np.float64]) -> None:
+        if np.isinf(numbers).any():
+            raise ValueError(_INFINITE)
+        rows = np.flatnonzero(~np.isnan(numbers)).astype(np.int32)
+        column.extend(rows + np.int32(row), Kind.NUMBER, numbers[rows], np.full(len(rows), -1, np.int32))
+
+    def _put_texts(self, row: int, column: _ColumnCells, cells: Sequence[Any]) -> None:
+        rows = np.array([at for at, text in enumerate(cells, row) if text is not None], np.int32)
+        first = self._texts([text for text in cells if text is not None])
+        column.extend(rows, Kind.TEXT, np.zeros(len(rows)), np.arange(first, first + len(rows), dtype=np.int32))
 
     def _put(self, row: int, column: int, value: Value, number_format: int) -> None:
         kind, number, text = Kind.NUMBER, 0.0, -1
         if isinstance(value, str):
-            kind, text = Kind.TEXT, self._text(value)
+            kind, text = Kind.TEXT, self._texts([value])
         elif isinstance(value, bool):
             kind, number = Kind.BOOLEAN, float(value)
         elif isinstance(value, int | float):
@@ -178,7 +211,7 @@ class _Cells:
             if number != number:
                 return
             if number in (inf, -inf):
-                raise ValueError("a cell cannot hold an infinite number")
+                raise ValueError(_INFINITE)
         elif isinstance(value, date):
             kind, number = Kind.DATE, to_serial(value, date_1904=self.date_1904)
             plain = MOMENT_FORMAT if isinstance(value, datetime) else DAY_FORMAT
@@ -209,20 +242,23 @@ class _Cells:
         else:
             self._put(row, column, value, number_format)
 
-    def _text(self, text: str) -> int:
-        if len(text) * 2 > CELL_CHARACTERS_MAX and len(text.encode("utf-16-le")) > 2 * CELL_CHARACTERS_MAX:
-            raise ValueError(f"a cell holds at most {CELL_CHARACTERS_MAX:,} characters")
-        self.texts.append(text)
-        return len(self.texts) - 1
+    def _texts(self, texts: list[str]) -> int:
+        """Keep some texts; the place of the first."""
+        for text in texts if max(map(len, texts)) * 2 > CELL_CHARACTERS_MAX else ():
+            if len(text.encode("utf-16-le")) > 2 * CELL_CHARACTERS_MAX:
+                raise ValueError(f"a cell holds at most {CELL_CHARACTERS_MAX:,} characters")
+        self.texts.extend(texts)
+        return len(self.texts) - len(texts)
 
     def formulas(self) -> Formulas:
         codes, text = _interned(self.formula_texts)
         rows, columns = (np.frombuffer(places, np.int32) for places in (self.formula_rows, self.formula_columns))
+        order = np.lexsort((columns, rows))
         own = frozen(np.arange(len(rows), dtype=np.int32))
-        return Formulas(frozen(rows), frozen(columns), codes, own, text, {})
+        return Formulas(frozen(rows[order]), frozen(columns[order]), frozen(codes[order]), own, text, {})
 
 
-def _interned(texts: list[str]) -> tuple[np.ndarray[tuple[int], np.dtype[np.int32]], Text]:
+def _interned(texts: list[str]) -> tuple[NDArray[np.int32], Text]:
     codes, offsets, data = intern(texts)
     return frozen(codes), Text(frozen(offsets), frozen(data))
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
-from xml.sax.saxutils import escape, quoteattr
 
 from core.files.parts import BUILT_IN_FORMATS
 from core.files.write import _xlsx as kernel
-from core.files.write.xml import MAIN, XML
+from core.files.write.xml import MAIN, XML, escape, quoteattr
 
 StyleName = Literal[
     "header", "title", "good", "warning", "bad", "input", "note", "figures", "section", "total", "text", "aside",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sys import float_info
 from typing import Any, Final
 
+from core.checked import checked
 from core.formula.blocks.expression import THIS_ROW, Expression, put, read
 from core.formula.blocks.graph import (
     EDGES_MAX,
@@ -73,6 +74,7 @@ class InvalidGraph(FormulaError):
         self.faults = faults
 
 
+@checked
 def compile_graph(graph: Graph) -> str:
     """The Excel formula of a graph, with its '='.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-import core.formula.functions.families  # noqa: F401 - fills the catalogue
+from core.formula.functions import families  # noqa: F401 - fills the catalogue
 from core.formula.language.errors import FormulaError, SyntaxFault
 from core.formula.language.parser import render
 from core.formula.language.tree import Area, Binary, Call, Cell, Invoke, Name, Node, Spill, Structured, Unary

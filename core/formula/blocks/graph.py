@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
+from core.frames.brief import brief, counted, value_shown
+
 NODES_MAX: Final = 200
 EDGES_MAX: Final = 1_000
 
@@ -23,37 +25,59 @@ OUTPUT: Final = "output"
 """The port that every edge begins at."""
 
 
-class GraphPort(msgspec.Struct, frozen=True, kw_only=True):
+class GraphPort(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One end of an edge."""
 
     node_id: str = msgspec.field(name="nodeId")
+    """Which block of the graph, by its `id`."""
     port: str
+    """Name of its port: output where the edge begins, an input's name where it ends."""
+
+    __repr__ = brief
 
 
-class GraphNode(msgspec.Struct, frozen=True, kw_only=True):
+class GraphNode(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A block. `params` by type: column (column_ref), value (constant), default (lookup_exact), operator (compare),
     formula (expression)."""
 
     id: str
+    """Name of the node within its graph."""
     type: str
+    """column_ref, constant, lookup_exact, compare, if, and, or, sum, concat or expression."""
     params: dict[str, Any] = msgspec.field(default_factory=dict)
+    """By type: column (column_ref), value (constant), default (lookup_exact), operator (compare), formula
+    (expression)."""
+
+    __repr__ = brief
 
 
-class GraphEdge(msgspec.Struct, frozen=True, kw_only=True):
+class GraphEdge(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a node's output goes into."""
 
     id: str
+    """Name of the edge within its graph."""
     source: GraphPort
+    """Where the value comes from: a node's output."""
     target: GraphPort
+    """Where it goes: an input of another node."""
+
+    __repr__ = brief
 
 
-class Graph(msgspec.Struct, frozen=True, kw_only=True):
+class Graph(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A formula's graph, as its JSON says it. The one node that nothing follows gives the result."""
 
     version: str = "1"
+    """Version of the graph's own format."""
     template_id: str = "custom"
     nodes: list[GraphNode]
+    """The blocks, at most 200."""
     edges: list[GraphEdge]
+    """What goes into what, at most 1,000."""
+
+    def __repr__(self) -> str:
+        name = "" if self.template_id == "custom" else f"{value_shown(self.template_id)}, "
+        return f"Graph({name}{counted(len(self.nodes), 'node')}, {counted(len(self.edges), 'edge')})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +85,15 @@ class GraphFault:
     """What is wrong with a graph."""
 
     node_id: str | None
-    """None where it concerns no node that there is."""
+    """The node that it is about. Null: none that there is."""
     code: str
+    """Machine-readable kind of fault."""
     message: str
+    """What is wrong, in a sentence."""
     position: int | None = None
-    """0-based offset in an expression's formula."""
+    """Offset in an expression's formula, from 0. Null: not within one."""
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +104,8 @@ class NodeType:
     """Input ports that all have to be connected."""
     varies: bool = False
     """Any number of inputs under any names, in the order of their names' numbers."""
+
+    __repr__ = brief
 
 
 NODE_TYPES: Final = {

@@ -106,8 +106,7 @@ cdef Span _span_of_array(array, TextPool pool):
         return _span_of_numbers(values.astype(np.float64), BOOLEAN, mask)
     if form == "M":
         missing = np.isnat(values)
-        moments = np.where(missing, 0, values.astype("datetime64[us]").astype(np.int64))
-        days = moments / 86_400_000_000.0 + SERIAL_OF_1970
+        days = np.where(missing, 0, moments(values).astype(np.int64)) / 86_400_000_000.0 + SERIAL_OF_1970
         # The 1900 system counts a day that never was; what lies before it is one less.
         days = np.where(days < 61, days - 1, days)
         return _span_of_numbers(days, DATE, missing if mask is None else mask | missing)
@@ -132,18 +131,28 @@ cdef Span _span_of_objects(list values, mask, TextPool pool):
     cdef int32_t[::1] codes = np.full(len(values), -1, np.int32)
     for row in range(len(values)):
         value = values[row]
-        if value is None or mask is not None and mask[row] or value != value:
+        if value is None or mask is not None and mask[row]:
+            continue
+        if not isinstance(value, (float, str, int, Error)):
+            try:
+                value = cell_value(value)
+            except TypeError:
+                raise ValueError(f"{type(value).__name__} is no value of a cell") from None
+            if value is None:
+                continue
+            if isinstance(value, date):
+                value = Date(to_serial(value))
+        if value != value:
             continue
         if isinstance(value, str):
             kinds[row], codes[row] = TEXT, pool.intern(value)
-        elif isinstance(value, (bool, np.bool_)):
+        elif isinstance(value, bool):
             kinds[row], numbers[row] = BOOLEAN, value
         elif isinstance(value, Error):
             kinds[row], numbers[row] = ERROR, (<Error> value).code
-        elif isinstance(value, (float, int, np.floating, np.integer)):
-            kinds[row], numbers[row] = DATE if isinstance(value, Date) else NUMBER, value
         else:
-            raise ValueError(f"{type(value).__name__} is no value of a cell")
+            numbers[row] = value
+            kinds[row] = DATE if isinstance(value, Date) else NUMBER
     return Span(kinds.base, numbers.base, codes.base)
 
 

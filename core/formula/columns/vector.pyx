@@ -15,6 +15,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memchr, memcpy, memset
 
+from datetime import date
+
 import numpy as np
 
 from core.formula.values.coerce cimport add, compare, compare_numbers, power, subtract, to_logical, to_number, to_text
@@ -26,7 +28,7 @@ from core.formula.language.tree cimport (
 from core.formula.values.value cimport Array, Error, TextPool, Reference, Span, cell_of
 from core.values cimport BLANK, BOOLEAN, DATE, ERROR, NUMBER, TEXT
 
-import core.formula.functions.families  # noqa: F401 - fills the catalogue
+from core.formula.functions import families  # noqa: F401 - fills the catalogue
 from core.formula.columns.bodies import COLUMN_BODIES, NotColumnar
 from core.formula.functions.catalogue import FUNCTIONS
 from core.formula.functions.catalogue import Takes
@@ -35,7 +37,8 @@ from core.formula.language.errors import FormulaError
 from core.formula.machine.machine import call, compile
 from core.formula.values.value import DIV0, NA, NUM, OMITTED, VALUE, Date, Failure
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_index
-from core.values import ERRORS, SERIAL_OF_1970
+from core.frames.given import cell_value, moments
+from core.values import ERRORS, SERIAL_OF_1970, to_serial
 
 cdef extern from "loops.h" nogil:
     bint loop_add(double *, const double *, const double *, Py_ssize_t)

@@ -52,6 +52,12 @@ class Argument:
     empty: Any = None
     """What the body gets for an argument that is there but empty, as in F(1,,2): None means blank, coerced by kind;
     OMITTED is passed as it is."""
+    partly: bool = False
+    """The body reads some cells of a RANGE, ARRAY or OPERAND, not all: it gets the Reference where the argument is one
+    and cells may have to wait to be calculated, else what its kind says. Nothing waits for what it does not read."""
+    single_cell: bool = False
+    """A reference to several cells is #VALUE! here, neither lifted nor cut with the formula's own row; an array lifts.
+    So it is where functions of the Analysis ToolPak take one value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +99,23 @@ class Function:
     """None for the forms that evaluate their own arguments (IF, LET, LAMBDA, ...): they live in the machine."""
     work: Work | None
     """None where nothing bounds it, or nobody measured it."""
+    caution: str = ""
+    """In what its answers may differ from Excel's; told in the help, when a formula is checked, and with an answer."""
     minimum: int = field(init=False)
     maximum: int = field(init=False)
     period: int = field(init=False)
     """How many arguments repeat together; 0 when none."""
+    parts: tuple[int, ...] = field(init=False)
+    """The places of the arguments of which the body reads some cells, or none (a REFERENCE)."""
 
     def __post_init__(self) -> None:
         repeating = sum(argument.repeats for argument in self.arguments)
         object.__setattr__(self, "minimum", sum(argument.required for argument in self.arguments))
         object.__setattr__(self, "maximum", ARGUMENTS_MAX if repeating else len(self.arguments))
         object.__setattr__(self, "period", repeating)
+        taken = enumerate(self.arguments)
+        parts = tuple([at for at, row in taken if row.partly or row.kind is Takes.REFERENCE])
+        object.__setattr__(self, "parts", parts)
 
     @property
     def syntax(self) -> str:
@@ -163,6 +176,7 @@ def function(
     volatile: bool = False,
     environment: bool = False,
     work: Work | None = None,
+    caution: str = "",
 ) -> Callable[[Body], Body]:
     """Enter a body into the catalogue; one body may stand under several names.
 
@@ -172,7 +186,9 @@ def function(
 
     def enter(body: Body) -> Body:
         assert name not in FUNCTIONS, f"{name} is in the catalogue already"
-        FUNCTIONS[name] = Function(name, category, description, arguments, examples, volatile, environment, body, work)
+        FUNCTIONS[name] = Function(
+            name, category, description, arguments, examples, volatile, environment, body, work, caution
+        )
         return body
 
     return enter

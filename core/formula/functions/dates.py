@@ -17,12 +17,8 @@ _START: Final = toolpak.given("start_date", "The first day.")
 _END: Final = toolpak.given("end_date", "The last day.")
 _MONTHS: Final = toolpak.given("months", "How many months on; negative for back.")
 _HOLIDAYS: Final = Argument("holidays", Takes.RANGE, "Further days that are not worked.", required=False)
-_WEEKEND: Final = Argument(
-    "weekend",
-    Takes.VALUE,
-    "1 to 7, 11 to 17, or seven digits from Monday on, 1 for a day off.",
-    required=False,
-    empty=OMITTED,
+_WEEKEND: Final = toolpak.single(
+    "weekend", "1 to 7, 11 to 17, or seven digits from Monday on, 1 for a day off.", optional=True, empty=OMITTED
 )
 
 
@@ -200,9 +196,9 @@ def weekday(environment: Environment, serial_number: float, return_type: int = 1
 @function(
     "WEEKNUM", "date", "The week of the year in which a day falls.",
     toolpak.given("serial_number", "The day."),
-    Argument(
-        "return_type", Takes.ANY,  # the day is looked at before an error here
-        "1 weeks from Sunday, 2 from Monday, 11 to 17 from that day, 21 ISO weeks.", required=False,
+    toolpak.single(
+        "return_type", "1 weeks from Sunday, 2 from Monday, 11 to 17 from that day, 21 ISO weeks.",
+        kind=Takes.ANY, optional=True,  # the day is looked at before an error here
     ),
     environment=True,
     examples=(("=WEEKNUM(DATE(2012,3,9))", 10.0), ("=WEEKNUM(DATE(2012,3,9),2)", 11.0), ("=WEEKNUM(45000,99)", NUM)),
@@ -292,7 +288,10 @@ def days360(environment: Environment, start_date: float, end_date: float, method
 
 @function(
     "YEARFRAC", "date", "How many years lie between two days, by a day count.",
-    _START, _END, toolpak.BASIS,
+    # The basis is looked at before the days, and errors in their turn.
+    toolpak.single("start_date", "The first day.", kind=Takes.ANY, empty=OMITTED),
+    toolpak.single("end_date", "The last day.", kind=Takes.ANY, empty=OMITTED),
+    toolpak.single("basis", toolpak.BASIS.description, kind=Takes.ANY, optional=True),
     environment=True,
     examples=(
         ("=YEARFRAC(DATE(2012,1,1),DATE(2012,7,30),3)", 211 / 365),
@@ -301,8 +300,8 @@ def days360(environment: Environment, start_date: float, end_date: float, method
     ),
 )  # fmt: skip
 def yearfrac(environment: Environment, start_date: Any, end_date: Any, basis: Any = 0.0) -> float:
-    start, end = toolpak.day(environment, start_date), toolpak.day(environment, end_date)
     count = toolpak.basis_of(basis)
+    start, end = toolpak.day(environment, start_date), toolpak.day(environment, end_date)
     return days.year_fraction(min(start, end), max(start, end), count)
 
 

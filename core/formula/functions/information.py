@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from core.formula.functions import toolpak
 from core.formula.functions.catalogue import OMITTED, Argument, Takes, Work, function
-from core.formula.functions.tables.reference import quoted_sheet, sheet_place
+from core.formula.functions.tables.reference import of_formulas, quoted_sheet, sheet_place
 from core.formula.ranges.environment import Environment
 from core.formula.values.coerce import to_number
 from core.formula.values.formats import parse
@@ -96,7 +97,7 @@ def isref(value: Any) -> bool:
 
 @function(
     "ISEVEN", "information", "Tells whether a number, cut to a whole one, is even.",
-    Argument("number", Takes.VALUE, "The number."),
+    toolpak.single("number", "The number."),
     examples=(("=ISEVEN(2.5)", True), ("=ISEVEN(5)", False)),
 )  # fmt: skip
 def iseven(value: Any) -> bool:
@@ -105,7 +106,7 @@ def iseven(value: Any) -> bool:
 
 @function(
     "ISODD", "information", "Tells whether a number, cut to a whole one, is odd.",
-    Argument("number", Takes.VALUE, "The number."),
+    toolpak.single("number", "The number."),
     examples=(("=ISODD(5)", True), ("=ISODD(-1)", True)),
 )  # fmt: skip
 def isodd(value: Any) -> bool:
@@ -180,13 +181,7 @@ def error_type(value: Any) -> float:
     examples=(("=ISFORMULA(A1)", False),),
 )  # fmt: skip
 def isformula(environment: Environment, reference: Reference) -> Any:
-    environment.spend(reference.rows * reference.columns)
-    found = [
-        environment.formula(reference.sheet, row, column) is not None
-        for row in range(reference.top, reference.bottom + 1)
-        for column in range(reference.left, reference.right + 1)
-    ]
-    return found[0] if len(found) == 1 else Array(reference.rows, reference.columns, found)
+    return of_formulas(environment, reference, lambda place, *cell: place.is_formula(*cell), False)
 
 
 @function(

@@ -1,4 +1,4 @@
-"""Arguments of the functions that came with Excel's Analysis ToolPak: booleans are refused, days are whole."""
+"""Arguments of the functions of Excel's Analysis ToolPak: booleans are refused, days are whole, cells are one cell."""
 
 from __future__ import annotations
 
@@ -11,14 +11,21 @@ from core.formula.values.coerce import to_number
 from core.formula.values.value import NA, NUM, VALUE, Array, Error, Failure
 
 
+def single(
+    name: str, description: str, *, kind: Takes = Takes.VALUE, optional: bool = False, empty: Any = None
+) -> Argument:
+    """One value, by its kind."""
+    return Argument(name, kind, description, required=not optional, empty=empty, single_cell=True)
+
+
 def given(name: str, description: str) -> Argument:
     """A number that has to be there; left empty it is #N/A."""
-    return Argument(name, Takes.VALUE, description, empty=OMITTED)
+    return single(name, description, empty=OMITTED)
 
 
 def optional(name: str, description: str) -> Argument:
     """A number that may be left out; left empty it is 0."""
-    return Argument(name, Takes.VALUE, description, required=False)
+    return single(name, description, optional=True)
 
 
 BASIS: Final = optional(

@@ -1,6 +1,6 @@
 """The formula language: text to tree, tree to text, a tree's shape, and the faults of a formula."""
 
-from core.formula.language.errors import ContextError, FormulaError, LimitExceeded
+from core.formula.language.errors import ContextError, FormulaError, LimitExceeded, MissingContext
 from core.formula.language.parser import functions, parse, references, render
 from core.formula.language.shape import shapes
 from core.formula.language.tree import (
@@ -32,6 +32,7 @@ __all__ = [
     "Invoke",
     "LimitExceeded",
     "Literal",
+    "MissingContext",
     "Name",
     "Node",
     "Spill",

@@ -1,6 +1,6 @@
 """A tree becomes a program of steps, which runs for one value."""
 
-from core.formula.machine.arrays import lifts, may_be_array
+from core.formula.machine.arrays import beyond, lifts, may_be_array
 from core.formula.machine.machine import CompiledTree, compile  # noqa: A004 - it compiles
 
-__all__ = ["CompiledTree", "compile", "lifts", "may_be_array"]
+__all__ = ["CompiledTree", "beyond", "compile", "lifts", "may_be_array"]

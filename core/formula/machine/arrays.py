@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from core.formula.functions.catalogue import FUNCTIONS, Takes
 from core.formula.language.tree import (
@@ -20,6 +20,7 @@ from core.formula.language.tree import (
     Structured,
     Unary,
 )
+from core.formula.values.value import NA
 
 _ARRAYS: Final = frozenset((
     "ANCHORARRAY", "BYCOL", "BYROW", "CHOOSECOLS", "CHOOSEROWS", "DROP", "EXPAND", "FILTER", "FREQUENCY",
@@ -103,6 +104,15 @@ def lifts(node: Node, singles: Singles = frozenset()) -> bool:
         case Spill() | Invoke():
             return True
     return False
+
+
+def beyond(node: Node | None) -> Any:
+    """What stands in cells of an array formula's range that its value does not reach: #N/A, and what ISERROR and its
+    kin say of it where they are the formula, since they see their argument as large as the range."""
+    function = FUNCTIONS.get(node.name) if isinstance(node, Call) else None
+    if function is None or function.body is None or len(function.arguments) != 1:
+        return NA
+    return function.body(NA) if function.arguments[0].kind is Takes.ANY else NA
 
 
 def _call_lifts(node: Call, singles: Singles) -> bool:

@@ -5,8 +5,8 @@ cdef class _Row:
 
     cdef str name
     cdef object function, body
-    cdef bint environment, volatile, refers, spreads
-    cdef list kinds, empties
+    cdef bint environment, volatile, refers, spreads, toolpak
+    cdef list kinds, empties, single_cells
     cdef Py_ssize_t fixed, period, minimum, maximum
 
     def __cinit__(self, function):
@@ -15,12 +15,18 @@ cdef class _Row:
         self.body = function.body
         self.environment = function.environment
         self.volatile = function.volatile
-        self.kinds = [_KINDS[argument.kind] for argument in function.arguments]
+        self.kinds = [_kind_of(argument) for argument in function.arguments]
         self.empties = [argument.empty for argument in function.arguments]
+        self.single_cells = [argument.single_cell for argument in function.arguments]
+        self.toolpak = True in self.single_cells
         self.minimum, self.maximum, self.period = function.minimum, function.maximum, function.period
         self.fixed = len(function.arguments) - self.period
         self.refers = self.environment or K_OPERAND in self.kinds or K_REFERENCE in self.kinds
         self.spreads = self.name in _SPREADING
+
+    cdef bint is_single_cell(self, Py_ssize_t index):
+        """Whether a reference to several cells is an error in an argument."""
+        return self.toolpak and <bint> self.single_cells[self.place(index)]
 
     cdef Py_ssize_t place(self, Py_ssize_t index):
         if index < len(self.kinds) or not self.period:
@@ -34,6 +40,11 @@ cdef set _SPREADING = {
 }
 
 cdef dict _ROWS = {}
+
+
+cdef int _kind_of(argument):
+    cdef int kind = _KINDS[argument.kind]
+    return _PARTLY.get(kind, kind) if argument.partly else kind
 
 
 cdef _Row _row_of(str name):
@@ -60,6 +71,17 @@ cdef object _coerced(int kind, object value, bint date_1904):
     return ERROR_VALUE if isinstance(value, Lambda) else value
 
 
+cdef object _one_cell(Environment environment, object value):
+    """What stands in the one cell of a reference, VALUE for several; anything else as it is."""
+    cdef Reference reference
+    if not isinstance(value, Reference):
+        return value
+    reference = <Reference> value
+    if reference.top != reference.bottom or reference.left != reference.right:
+        return ERROR_VALUE
+    return _read(environment, reference)
+
+
 @cython.no_gc
 cdef class _Call(_Referring):
     cdef _Row row
@@ -75,13 +97,16 @@ cdef class _Call(_Referring):
             value = (<list> self.row.empties)[self.row.place(index)]
             if value is OMITTED_VALUE:
                 return value
-            if kind == K_ARRAY:
+            if kind == K_ARRAY or kind == K_VECTOR:
                 return _array(1, 1, [value])
             if kind == K_REFERENCE or kind == K_LAMBDA:
                 return ERROR_VALUE
             return _coerced(kind, value, environment.date_1904)
         if kind <= K_ANY:
-            value = operation.run(environment, frame)
+            if self.row.toolpak and not isinstance(operation, _Cell) and self.row.is_single_cell(index):
+                value = _one_cell(environment, operation.refer(environment, frame))
+            else:
+                value = operation.run(environment, frame)
             if PyFloat_CheckExact(value) and (kind == K_NUMBER or kind >= K_VALUE):
                 return value
             value = _single(value)
@@ -97,6 +122,8 @@ cdef class _Call(_Referring):
         if kind == K_ARRAY:
             value = operation.supply(environment, frame)
             return value if isinstance(value, Array) else _array(1, 1, [value])
+        if kind == K_TABLE or kind == K_VECTOR:
+            return self.table(operation, kind, environment, frame)
         if kind == K_REFERENCE:
             value = operation.places(environment, frame)
             return value if isinstance(value, (Reference, Error, _Places)) else ERROR_VALUE
@@ -104,6 +131,18 @@ cdef class _Call(_Referring):
         if kind == K_OPERAND:
             return value
         return value if isinstance(value, (Lambda, Error)) else ERROR_VALUE
+
+    cdef object table(self, Operation operation, int kind, Environment environment, Frame frame):
+        """An argument of which the body reads a part: a Reference while cells may have to wait, else the cells."""
+        if not environment.calculating:
+            value = operation.supply(environment, frame)
+        else:
+            value = operation.refer(environment, frame)
+            if isinstance(value, Reference):
+                return _read_array(environment, <Reference> value) if (<Reference> value).more else value
+        if kind == K_VECTOR:
+            return value if isinstance(value, Array) else _array(1, 1, [value])
+        return ERROR_VALUE if isinstance(value, Lambda) else value
 
     cdef object refer(self, Environment environment, Frame frame):
         return self.answer(environment, frame, False)

@@ -171,6 +171,7 @@ cdef class Compiler:
 
     cdef Operation name(self, Name node, bint single):
         cdef _Variable variable
+        cdef _SlotName slot
         if node.sheet is None:
             variable = self.variable(node.name)
             if variable is not None:
@@ -183,8 +184,10 @@ cdef class Compiler:
                 # Where no single value is expected, SUM may be the function itself: BYROW(A1:B2,SUM).
                 if single or _builtin(node.name) is None:
                     self.needs.append(found)
-                return _SlotName(found, node.name)
-        return _Name(node.sheet, node.name)
+                slot = _SlotName(None, node.name, not single)
+                slot.slot = found
+                return slot
+        return _Name(node.sheet, node.name, not single)
 
     cdef _Variable variable(self, str name):
         cdef Py_ssize_t out
@@ -209,6 +212,8 @@ cdef class Compiler:
 
     cdef Operation folded(self, Operation operation, Operation left, Operation right):
         """The constant that an operator over constant numbers gives; else the operation."""
+        if isinstance(operation, _Join):  # numbers are joined as the locale writes them
+            return operation
         if isinstance(left, _Constant) and isinstance(right, _Constant) and self.record is None:
             if not isinstance((<_Constant> left).value, (str, Array)):
                 if not isinstance((<_Constant> right).value, (str, Array)):
@@ -281,7 +286,7 @@ cdef class Compiler:
         if not self.unknown_as_name:
             raise UnsupportedFunction(node.name, node.start, did_you_mean(node.name))
         self.unknown.append((node.name, node.start))
-        operation = _Invoke(_Name(None, node.name), self.passed(node.arguments))
+        operation = _Invoke(_Name(None, node.name, False), self.passed(node.arguments))
         return _Intersect(operation, False) if single and not self.arrays else operation
 
     cdef object check_count(self, _Row row, Call node):
@@ -310,9 +315,12 @@ cdef class Compiler:
                 operations.append(None)
                 continue
             kind = row.kinds[row.place(index)]
-            self.arrays = arrays or kind == K_ARRAY or kind == K_OPERAND or kind == K_LAMBDA
-            operations.append(self.compiled(node, kind <= K_ANY))
+            self.arrays = arrays or kind == K_ARRAY or kind == K_VECTOR or kind == K_OPERAND or kind == K_LAMBDA
+            # What refuses several cells has to see them: a plain formula does not cut them there.
+            operations.append(self.compiled(node, kind <= K_ANY and (arrays or not row.is_single_cell(index))))
             self.arrays = arrays
+            if (kind == K_RANGE or kind == K_TABLE or kind == K_REFERENCE) and isinstance(operations[index], _Name):
+                (<_Name> operations[index]).functional = False
         return operations
 
     cdef Operation branch(self, Node node, bint single):

@@ -85,6 +85,13 @@ cdef class _Choose(_Referring):
         return value if isinstance(value, Error) else (<Operation> self.choices[value]).refer(environment, frame)
 
 
+cdef bint _is_case(object subject, object key) except -1:
+    """Whether SWITCH takes two values for the same: as `=`, but that a blank is neither FALSE nor an empty text."""
+    if (subject is None and isinstance(key, (bool, str))) or (key is None and isinstance(subject, (bool, str))):
+        return False
+    return equal(subject, key)
+
+
 @cython.no_gc
 cdef class _Switch(_Referring):
     cdef Operation subject, otherwise
@@ -106,7 +113,7 @@ cdef class _Switch(_Referring):
             key = _single(operation.run(environment, frame))
             if isinstance(key, Error):
                 return key
-            if not isinstance(key, Array) and equal(subject, key):
+            if not isinstance(key, Array) and _is_case(subject, key):
                 operation = self.results[place]
                 return operation.refer(environment, frame)
         return self.otherwise.refer(environment, frame)
@@ -125,7 +132,7 @@ cdef class _Switch(_Referring):
                     if isinstance(key, Error):
                         pick = key
                         break
-                    if equal(value, key):
+                    if _is_case(value, key):
                         pick = place
                         break
                 picks.append(pick)

@@ -219,8 +219,10 @@ cdef class _Helper(Operation):
             if isinstance(state, Reference):
                 state = _read(environment, <Reference> state)
             state = _single(state)
-            if isinstance(state, Array):
-                return ERROR_CALC
+            if isinstance(state, Array):  # lifted: of the arrays that come of it the first values
+                element = part.part(0, 0, 1, 1)
+                cells = [_call_single(environment, function, [cell, element]) for cell in (<Array> state).cells()]
+                return _array((<Array> state).rows, (<Array> state).columns, cells)
         for row in range(part.array.rows):
             for column in range(part.array.columns):
                 element = part.part(row, column, 1, 1)
@@ -243,15 +245,39 @@ cdef class _Helper(Operation):
         for value in values:
             if isinstance(value, Reference):
                 value = _read(environment, <Reference> value)
-            value = to_number(_single(None if value is OMITTED_VALUE else value), environment.date_1904)
-            if isinstance(value, Error):
-                return value
-            sizes.append(int(value))
-        if sizes[0] < 1 or sizes[1] < 1:
-            return ERROR_VALUE
+            sizes.append(_single(None if value is OMITTED_VALUE else value))
+        if isinstance(sizes[0], Array) or isinstance(sizes[1], Array):
+            return self.first_made(environment, function, sizes[0], sizes[1])
+        sizes = self.sizes(environment, sizes[0], sizes[1])
+        if isinstance(sizes[0], Error):
+            return sizes[0]
         environment.spend(min(sizes[0] * sizes[1], 1 << 60))
         cells = [
             _call_single(environment, function, [row + 1.0, column + 1.0])
             for row in range(sizes[0]) for column in range(sizes[1])
         ]
         return _array(sizes[0], sizes[1], cells)
+
+    cdef list sizes(self, Environment environment, object rows, object columns):
+        """How many rows and columns MAKEARRAY makes, or an Error alone."""
+        cdef list sizes = [to_number(rows, environment.date_1904), to_number(columns, environment.date_1904)]
+        for size in sizes:
+            if isinstance(size, Error):
+                return [size]
+        if sizes[0] < 1.0 or sizes[1] < 1.0:
+            return [ERROR_VALUE]
+        return [int(size) for size in sizes]
+
+    cdef object first_made(self, Environment environment, Lambda function, object rows, object columns):
+        """MAKEARRAY lifted over several sizes: of each array its first value."""
+        cdef list cells = []
+        cdef Py_ssize_t height = 1, width = 1, row, column
+        for sizes in (rows, columns):
+            if isinstance(sizes, Array):
+                height, width = max(height, (<Array> sizes).rows), max(width, (<Array> sizes).columns)
+        environment.spend(height * width)
+        for row in range(height):
+            for column in range(width):
+                size = self.sizes(environment, _at(rows, row, column), _at(columns, row, column))[0]
+                cells.append(size if isinstance(size, Error) else _call_single(environment, function, [1.0, 1.0]))
+        return _array(height, width, cells)

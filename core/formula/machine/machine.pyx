@@ -58,7 +58,9 @@ cdef enum:
     K_VALUE
     K_ANY
     K_RANGE
+    K_TABLE  # RANGE of which the body reads a part
     K_ARRAY
+    K_VECTOR  # ARRAY of which the body reads a part
     K_REFERENCE
     K_OPERAND
     K_LAMBDA
@@ -69,6 +71,7 @@ cdef dict _KINDS = {
     Takes.LAMBDA: K_LAMBDA,
 }
 assert len(_KINDS) == len(Takes)
+cdef dict _PARTLY = {K_RANGE: K_TABLE, K_ARRAY: K_VECTOR}
 
 cdef enum:
     ADD

@@ -173,34 +173,33 @@ cdef Lambda _builtin(str name):
 
 @cython.no_gc
 cdef class _Name(_Referring):
-    cdef str sheet, name
+    """A defined name. `functional`: where a function may stand, as SUM in BYROW(A1:B2,SUM), an unknown one is its name."""
 
-    def __cinit__(self, str sheet, str name):
-        self.sheet, self.name = sheet, name
+    cdef str sheet, name
+    cdef bint functional
+
+    def __cinit__(self, str sheet, str name, bint functional):
+        self.sheet, self.name, self.functional = sheet, name, functional
 
     cdef object refer(self, Environment environment, Frame frame):
         try:
             value = environment.name(self.sheet, self.name)
         except Failure as failure:
             return failure.error
-        if value is ERROR_NAME and self.sheet is None:
+        if value is ERROR_NAME and self.functional and self.sheet is None:
             return _builtin(self.name) or value
         return value
 
 
 @cython.no_gc
-cdef class _SlotName(_Referring):
+cdef class _SlotName(_Name):
     """A defined name whose value the environment holds by place; NAME there for one that is not given."""
 
     cdef Py_ssize_t slot
-    cdef str name
-
-    def __cinit__(self, Py_ssize_t slot, str name):
-        self.slot, self.name = slot, name
 
     cdef object refer(self, Environment environment, Frame frame):
         value = environment.slots[self.slot]
-        return _builtin(self.name) or value if value is ERROR_NAME else value
+        return _builtin(self.name) or value if value is ERROR_NAME and self.functional else value
 
 
 @cython.no_gc

@@ -8,11 +8,13 @@ cdef class Environment:
     cdef public Py_ssize_t row
     cdef public Py_ssize_t column
     cdef public bint date_1904
+    cdef public object locale
     cdef public double deadline
     cdef public long work
     cdef public dict indexes
     cdef public list slots
     cdef public long depth
+    cdef public bint calculating
     cpdef object cell(self, str sheet, Py_ssize_t row, Py_ssize_t column)
     cpdef Array array(self, Reference reference)
     cpdef object name(self, str sheet, str name)

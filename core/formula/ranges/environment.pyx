@@ -24,8 +24,10 @@ cdef class Environment:
 
     `sheet`, `row` and `column` are the formula's own cell (0-based; sheet None where there is only one).
     `slots` are the values that a program compiled with slots reads by place; `depth` is how deep its calls of lambdas
-    stand at the moment. `deadline` is a time.monotonic() moment. `indexes` keeps what was built over ranges (by reference and kind of
-    question) while their cells stand still; None where nothing may be kept. Not shared between threads.
+    stand at the moment. `locale` is that of texts with dates and numbers, None for en-US. `deadline` is a
+    time.monotonic() moment. `indexes` keeps what was built over ranges (by reference and kind of question) while their
+    cells stand still; None where nothing may be kept. While `calculating`, a cell may have to wait for others, so
+    nothing is read that is not needed. Not shared between threads.
     """
 
     def __init__(self, *, double deadline=1e300, bint date_1904=False):
@@ -33,11 +35,13 @@ cdef class Environment:
         self.row = 0
         self.column = 0
         self.date_1904 = date_1904
+        self.locale = None
         self.deadline = deadline
         self.work = 0
         self.indexes = None
         self.slots = None
         self.depth = 0
+        self.calculating = False
 
     cpdef object cell(self, str sheet, Py_ssize_t row, Py_ssize_t column):
         """The value of one cell; REF for a sheet that is not there; None outside the used cells."""
@@ -65,6 +69,10 @@ cdef class Environment:
         """The formula text of a cell with its '='; None where it has none."""
         return None
 
+    def is_formula(self, sheet, row, column):
+        """Whether a cell has a formula."""
+        return self.formula(sheet, row, column) is not None
+
     def sheets(self):
         """The names of the sheets, in order."""
         return ["Sheet1"]
@@ -80,6 +88,15 @@ cdef class Environment:
     def number_format(self, sheet, row, column):
         """The format code of a cell."""
         return "General"
+
+    def pivot(self, reference):
+        """The pivot table (a `core.grid.pivot.Pivot`) that one of a reference's cells is of, the last of several; None
+        where there is none. Raises ContextError where nobody knows."""
+        return None
+
+    def pivot_value(self, pivot, row, column):
+        """The value of a cell of a pivot table, as it was saved."""
+        return None
 
     def moment(self):
         """Now, as a datetime without zone (TODAY, NOW)."""

@@ -14,7 +14,7 @@ from core.formula.values.criteria cimport (
     A_BOOLEAN, A_NUMBER, A_TEXT, AN_ERROR, EQUAL, Criterion, Wildcard, number_in, starts_as_word,
 )
 from core.formula.ranges.environment cimport Environment
-from core.formula.values.value cimport Array, Error, TextPool, Reference, Span, cell_of
+from core.formula.values.value cimport Array, Error, TextPool, Reference, Span, cell_of, fold
 from core.values cimport BLANK, BOOLEAN, DATE, ERROR, NUMBER, TEXT
 
 from core.formula.values.coerce cimport compare
@@ -58,7 +58,7 @@ cdef inline uint64_t number_key(double number) noexcept nogil:
 cdef uint64_t key_of_text(str text, TextPool pool):
     """The key of text that equals some text of the pool without case; NO_KEY where there is none."""
     _fold_all(pool)
-    found = pool.folded_of.get(text.casefold())
+    found = pool.folded_of.get(fold(text))
     return NO_KEY if found is None else TEXT_KEY | <uint64_t> <int64_t> found
 
 

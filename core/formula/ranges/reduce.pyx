@@ -12,7 +12,7 @@ from libc.stdlib cimport free, malloc
 import numpy as np
 
 from core.formula.values.coerce import to_number
-from core.formula.values.value cimport ERROR_DIV0, ERROR_NA, ERROR_NUM, ERROR_VALUE, Array, Error, Span
+from core.formula.values.value cimport ERROR_DIV0, ERROR_NA, ERROR_NULL, ERROR_NUM, ERROR_VALUE, Array, Error, Span
 from core.values cimport BOOLEAN, DATE, ERROR, NUMBER, TEXT
 from core.formula.values.value import ALL_ERRORS, VALUE, Date, Failure
 
@@ -333,18 +333,23 @@ def pairs(Array first, Array second):
     """The numbers of two equally large arrays as two lists, place by place, where both hold one.
 
     Raises:
-        Failure: NA for arrays of different sizes, else the first error inside.
+        Failure: NA for arrays of different sizes (what is wrong with a single cell comes first: its error, or VALUE
+            where it is blank), else the first error, pair by pair and in a pair that of the first array; NUM where
+            that one is NULL.
     """
     cdef list x = [], y = []
-    cdef object one, other
+    cdef object one, other, wrong
     if first.rows * first.columns != second.rows * second.columns:
+        for array in (first, second):
+            if array.rows * array.columns == 1:
+                one = array.cells()[0]
+                if one is None or isinstance(one, Error):
+                    raise Failure(one or ERROR_VALUE)
         raise Failure(ERROR_NA)
-    for one in first.cells():
-        if isinstance(one, Error):
-            raise Failure(one)
     for one, other in zip(first.cells(), second.cells()):
-        if isinstance(other, Error):
-            raise Failure(other)
+        wrong = one if isinstance(one, Error) else other
+        if isinstance(wrong, Error):
+            raise Failure(ERROR_NUM if wrong is ERROR_NULL else wrong)
         if isinstance(one, float) and isinstance(other, float):
             x.append(PyFloat_AS_DOUBLE(one))
             y.append(PyFloat_AS_DOUBLE(other))
@@ -426,6 +431,15 @@ cdef object _sum_product_of_lists(tuple arguments, Py_ssize_t count):
     return total if isfinite(total) else ERROR_NUM
 
 
+cdef Error _error_among(tuple arrays):
+    """The first argument that is an error itself, and no cell with one; VALUE where none is."""
+    cdef Array array
+    for array in arrays:
+        if array.rows == 1 and array.columns == 1 and array.reference is None and isinstance(array.at(0, 0), Error):
+            return array.at(0, 0)
+    return ERROR_VALUE
+
+
 def sum_product(*arguments):
     """The body of SUMPRODUCT: arrays of one shape; what is no number is 0; VALUE for other shapes."""
     cdef Array first = arguments[0], other
@@ -438,7 +452,7 @@ def sum_product(*arguments):
     for argument in arguments[1:]:
         other = argument
         if other.rows != first.rows or other.columns != first.columns:
-            return ERROR_VALUE
+            return _error_among(arguments)
     if len(arguments) == 1:
         return sum_array(first)
     if count < LONG and all([argument.spans is None for argument in arguments]):

@@ -8,7 +8,7 @@ it needs. What a reference becomes:
     A1:A10           a1_a10, a list or 1-D array        df.loc[1:10, "A"]
     A1:C1            a1_c1, a list or 1-D array         df.loc[1, "A":"C"]
     A1:C10           a1_c10, rows or a 2-D array        df.loc[1:10, "A":"C"]
-    A:A              a, the whole column                df["A"]
+    A:A              a_a, the whole column              df["A"]
     Sheet1!A1        sheet1_a1                          sheets["Sheet1"].at[1, "A"]
     rate             rate, a parameter                  rate, a parameter
 
@@ -421,6 +421,11 @@ class _Writer:
             raise FormulaError(f"an array in this place {_UNFIT}", node.start)
         return code
 
+    def counted(self, number: Node) -> str:
+        """The place from 0 of what a formula counts from 1: below 1 there is none, where Python would take the last."""
+        code = self.single(number)
+        return f"{code} - 1" if code.isdecimal() and int(code) > 0 else f"place({code})"
+
     def if_error(self, attempt: Node, otherwise: Node) -> _Code:
         self.note("an error of a spreadsheet is an exception, infinity or NaN here")
         return _Code(f"if_error(lambda: {self.single(attempt)}, lambda: {self.single(otherwise)})")
@@ -445,7 +450,7 @@ class _Writer:
         return _Code(f"{table}[{self.single(value)}]")
 
     def choose(self, index: Node, *choices: Node) -> _Code:
-        return _Code(f"({', '.join(self.single(choice) for choice in choices)},)[{self.single(index):i} - 1]")
+        return _Code(f"({', '.join(self.single(choice) for choice in choices)},)[{self.counted(index)}]")
 
     # sums and counts with criteria
 
@@ -502,7 +507,7 @@ class _Writer:
     # lookups
 
     def table(self, node: Node) -> Area:
-        if not isinstance(node, Area) or node.whole_columns or node.whole_rows:
+        if not isinstance(node, Area):
             raise FormulaError(f"a table that is no plain range {_UNFIT}", node.start)
         return node
 
@@ -517,7 +522,10 @@ class _Writer:
     def lookup(self, value: Node, table: Node, index: Node, mode: Node | None, *, by_column: bool) -> _Code:
         area = self.table(table)
         (top, bottom), (left, right) = _corners(area)
-        keys = _part(area, top, top if by_column else bottom, left, right if by_column else left)
+        keys = _part(
+            area, top, top if by_column else bottom, left, right if by_column else left,
+            whole_columns=area.whole_columns and not by_column, whole_rows=area.whole_rows and by_column,
+        )  # fmt: skip
         code = self.reference(area, values=True)
         if code.form != "grid":
             raise FormulaError(f"a table of one row or column {_UNFIT}", table.start)
@@ -528,7 +536,7 @@ class _Writer:
         else:
             names = self.reference(keys, values=True)
         place = f"position({self.single(value)}, {names}, {self.approximate(mode)}) - 1"
-        other = f"{self.single(index):i} - 1"
+        other = self.counted(index)
         row, column = (other, place) if by_column else (place, other)
         return _Code(f"{code}[{row}][{column}]" if self.target == "python" else f"{code}[{row}, {column}]")
 
@@ -554,10 +562,10 @@ class _Writer:
         if code.form in ("row", "column"):
             if column is not None:
                 row = column if code.form == "row" else row
-            return _Code(f"{code:p}[{self.single(row):i} - 1]")
-        if column is None or code.form != "grid":
-            raise FormulaError(f"a whole row of INDEX {_UNFIT}", array.start)
-        places = f"{self.single(row):i} - 1", f"{self.single(column):i} - 1"
+            return _Code(f"{code:p}[{self.counted(row)}]")
+        places = [] if column is None or code.form != "grid" else [self.counted(row), self.counted(column)]
+        if not places or "place(0)" in places:
+            raise FormulaError(f"a whole row or column of INDEX {_UNFIT}", array.start)
         return _Code(
             f"{code:p}[{places[0]}][{places[1]}]" if self.target == "python" else f"{code:p}[{', '.join(places)}]"
         )
@@ -577,7 +585,9 @@ class _Writer:
             raise FormulaError("OFFSET leaves the sheet", base.start)
         if (top, left) == (bottom, right):
             return self.reference(Cell(base.sheet, None, top, left, False, False), values=True)
-        return self.reference(_part(area, top, bottom, left, right), values=True)
+        whole = (top, bottom) == (0, ROWS_MAX - 1), (left, right) == (0, COLUMNS_MAX - 1)
+        part = _part(area, top, bottom, left, right, whole_columns=whole[0], whole_rows=whole[1])
+        return self.reference(part, values=True)
 
     # text
 
@@ -685,10 +695,12 @@ def _corners(area: Area) -> tuple[tuple[int, int], tuple[int, int]]:
     return (top, bottom), (left, right)
 
 
-def _part(area: Area, top: int, bottom: int, left: int, right: int) -> Area:
+def _part(
+    area: Area, top: int, bottom: int, left: int, right: int, *, whole_columns: bool = False, whole_rows: bool = False
+) -> Area:
     """An area on the same sheet."""
     first, last = Cell(None, None, top, left, False, False), Cell(None, None, bottom, right, False, False)
-    return Area(area.sheet, area.last_sheet, first, last, start=area.start, end=area.end)
+    return Area(area.sheet, area.last_sheet, first, last, whole_columns, whole_rows, area.start, area.end)
 
 
 def _form(area: Area) -> str:

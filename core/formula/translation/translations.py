@@ -321,6 +321,13 @@ def position(value, keys, mode):
         raise LookupError("#N/A")
     return found
 ''',
+    "place": '''\
+def place(number):
+    """The place, from 0, of what is counted from 1."""
+    if number < 1:
+        raise LookupError("nothing is counted below 1")
+    return int(number) - 1
+''',
     "if_error": '''\
 def if_error(attempt, otherwise):
     """What `attempt()` gives, or `otherwise()` where it fails."""

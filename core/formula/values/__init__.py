@@ -1,8 +1,9 @@
 """What a formula's value can be, and how values become numbers, texts, criteria and formatted text."""
 
 from core.formula.values.formats import format_value
+from core.formula.values.locales import DEFAULT, LOCALES, Locale, UnknownLocale, known_locale, locale_of
+from core.formula.values.numerals import read_date, read_number
 from core.formula.values.value import (
-    NA,
     NAME,
     NUM,
     REF,
@@ -12,13 +13,15 @@ from core.formula.values.value import (
     Date,
     Error,
     Failure,
+    Locally,
     Reference,
     Span,
     TextPool,
 )
 
 __all__ = [
-    "NA",
+    "DEFAULT",
+    "LOCALES",
     "NAME",
     "NUM",
     "REF",
@@ -28,8 +31,15 @@ __all__ = [
     "Date",
     "Error",
     "Failure",
+    "Locale",
+    "Locally",
     "Reference",
     "Span",
     "TextPool",
+    "UnknownLocale",
     "format_value",
+    "known_locale",
+    "locale_of",
+    "read_date",
+    "read_number",
 ]

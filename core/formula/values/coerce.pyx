@@ -8,7 +8,9 @@ from libc.string cimport strcmp
 
 from unicodedata import normalize
 
-from core.formula.values.value cimport ERROR_DIV0, ERROR_NUM, ERROR_VALUE, Array, Error
+from core.formula.values.value cimport (
+    ERROR_DIV0, ERROR_NUM, ERROR_VALUE, Array, Error, fold, has_locale, locale_in_use,
+)
 from core.formula.values.numerals import read_number
 
 cdef extern from "Python.h":
@@ -55,7 +57,7 @@ cpdef object to_number(object value, bint date_1904=False):
 
 cdef object _number_of_text(str text, bint date_1904):
     cdef double number
-    if _is_plain(text):
+    if not has_locale() and _is_plain(text):
         try:
             number = float(text)
         except ValueError:
@@ -89,7 +91,8 @@ cpdef object to_text(object value):
     if value is None:
         return ""
     if isinstance(value, float):
-        return general(PyFloat_AS_DOUBLE(value))
+        text = general(PyFloat_AS_DOUBLE(value))
+        return (<str> text).replace(".", locale_in_use().decimal) if has_locale() else text
     if value is True:
         return "TRUE"
     if value is False:
@@ -98,7 +101,7 @@ cpdef object to_text(object value):
         return value
     if isinstance(value, int):
         value = to_number(value)
-        return value if isinstance(value, Error) else general(value)
+        return value if isinstance(value, Error) else to_text(value)
     if isinstance(value, Array) and (<Array> value).rows == 1 and (<Array> value).columns == 1:
         return to_text((<Array> value).at(0, 0))
     return ERROR_VALUE
@@ -233,14 +236,14 @@ cdef object _blank_beside(object other):
 cpdef bint equal(object a, object b) except -1:
     """Whether `=` finds two values equal: 1 is not "1", text without case, numbers by 15 digits."""
     if isinstance(a, str) and isinstance(b, str):
-        return a == b or (<str> a).casefold() == (<str> b).casefold()
+        return a == b or fold(<str> a) == fold(<str> b)
     return compare(a, b) == 0
 
 
 cdef int _compare_texts(str a, str b):
     if a == b:
         return 0
-    left, right = (<str> a).casefold(), (<str> b).casefold()
+    left, right = fold(a), fold(b)
     if left == right:
         return 0
     if not (PyUnicode_IS_ASCII(left) and left.isalnum() and PyUnicode_IS_ASCII(right) and right.isalnum()):
@@ -256,12 +259,13 @@ cdef dict _ORDER = {ord(sign): chr(1 + place) for place, sign in enumerate(_SIGN
 cpdef str order_key(str text):
     """A string whose plain order is Excel's order of the text: signs, digits, letters without case, accents last."""
     folded = text.casefold()
-    if PyUnicode_IS_ASCII(folded):
+    if PyUnicode_IS_ASCII(text):
         return folded.translate(_ORDER)
-    # Marks stand apart from their letters once decomposed; they decide only where all else is equal.
+    # Marks stand apart from their letters once decomposed; they decide only where all else is equal, and so does what
+    # one letter for two is: a sharp s stands behind a double one.
     parts = normalize("NFD", folded)
     plain = "".join([part for part in parts if not 0x300 <= ord(part) <= 0x36F])
-    return f"{plain.translate(_ORDER)}\0{folded}"
+    return f"{plain.translate(_ORDER)}\0{fold(text)}"
 
 
 # Arithmetic that is not the processor's.

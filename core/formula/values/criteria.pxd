@@ -74,6 +74,5 @@ cdef class Criterion:
     cdef _read_text(self, str text, bint begins)
 
 
-cpdef str fold(str text)
 cdef object number_in(str text, bint date_1904)
 cdef bint starts_as_word(str text)

@@ -2,8 +2,6 @@ from typing import Any, Final
 
 CRITERION_CHARACTERS_MAX: int
 
-def fold(text: str) -> str: ...
-
 class Wildcard:
     prefix: Final[str]
     def __init__(self, pattern: str) -> None: ...

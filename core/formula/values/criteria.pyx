@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint8_t, uint32_t
 
-from core.formula.values.value cimport Error
+from core.formula.values.value cimport Error, fold, has_locale
 from core.values cimport BLANK, BOOLEAN, ERROR, NUMBER
 
 from core.formula.values.coerce cimport compare
@@ -21,14 +21,6 @@ for _place, _name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec"
 cdef tuple OPERATORS = (
     ("<>", UNEQUAL), ("<=", LESS_EQUAL), (">=", GREATER_EQUAL), ("=", EQUAL), ("<", LESS), (">", GREATER),
 )
-
-
-cpdef str fold(str text):
-    """Text without case, character for character, so that positions stay."""
-    cdef str lower = text.lower()
-    if len(lower) == len(text):
-        return lower
-    return "".join([small if len(small := letter.lower()) == 1 else letter for letter in text])
 
 
 cdef bint starts_as_word(str text):
@@ -56,6 +48,8 @@ cdef bint starts_as_word(str text):
 cdef object number_in(str text, bint date_1904):
     """`read_number`, the common cases decided at a glance: it tries many forms one after the other."""
     cdef Py_UCS4 letter
+    if has_locale():
+        return read_number(text, date_1904)
     cdef bint digits = False, plain = len(text) <= SIGNIFICANT_DIGITS
     for letter in text:
         if u"0" <= letter <= u"9":
@@ -252,7 +246,7 @@ cdef class Criterion:
 
     cdef _read_text(self, str text, bint begins):
         self.text = text
-        self.folded = text.casefold()
+        self.folded = fold(text)
         self.operand = A_TEXT
         if self.operator <= UNEQUAL:
             self.pattern = wildcard(text + "*" if begins else text)
@@ -285,7 +279,7 @@ cdef class Criterion:
             return self.pattern.matches(text) == (self.operator == EQUAL)
         if self.operand == A_TEXT:
             if self.operator <= UNEQUAL:
-                return (text.casefold() == self.folded) == (self.operator == EQUAL)
+                return (fold(text) == self.folded) == (self.operator == EQUAL)
             order = compare(text, self.text)
             if self.operator == LESS:
                 return order < 0

@@ -1,4 +1,4 @@
-"""Excel's number formats: a value as text under a format code (en-US)."""
+"""Excel's number formats: a value as text under a format code, both as the locale of the calculation has them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, Final
 
-from core.formula.values.coerce import general
+from core.formula.values.coerce import to_text
 from core.formula.values.days import SERIAL_MAX, split
-from core.formula.values.numerals import MONTHS
+from core.formula.values.locales import BY_MARK, DEFAULT, Locale, current
 from core.formula.values.value import VALUE, Error
 from core.values import DAYS_BETWEEN_SYSTEMS
 
@@ -24,38 +25,39 @@ _DENOMINATOR_DIGITS_MAX: Final = 7
 _CONVERGED: Final = 5e-8
 """The rest of a continued fraction that counts as nothing."""
 
-DAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
-
-_LONG_DATE: Final = "dddd, mmmm d, yyyy"
-_LONG_TIME: Final = "h:mm:ss AM/PM"
 _COLOR: Final = re.compile(r"black|blue|cyan|green|magenta|red|white|yellow|colou?r ?[0-9]{1,2}", re.IGNORECASE)
 _CONDITION: Final = re.compile(r"(<=|>=|<>|<|>|=) *([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)")
-_CURRENCY: Final = re.compile(r"\$([^\]-]*)(?:-([0-9A-Fa-f]{1,8}))?(?:,[0-9A-Fa-f]{1,8})?")
+_CURRENCY: Final = re.compile(
+    r"\$([^\]-]*)(?:-([0-9A-F]{0,8}|[A-Z]{1,8}(?:-[A-Z0-9]{1,8}){0,3}))?(?:,[0-9A-F]{1,8})?", re.IGNORECASE
+)
+"""A currency and a locale: by number, or by name as in [$-en-US]."""
+_SYSTEM: Final = {"F800": "date", "X-SYSDATE": "date", "F400": "time", "X-SYSTIME": "time"}
+"""Locales that stand for the long date and time of the machine."""
 _NO_LITERAL: Final = frozenset('nNE"\\_*[')
 """What may not stand unquoted, alone or without its partner."""
 
-_WORD: Final = re.compile(
-    r"""
-      (?P<general>general)
+_WORD: Final = r"""
+      (?P<general>GENERAL)
     | "(?P<quoted>[^"]*)"
     | \\(?P<escaped>.)
     | _(?P<space>.)
     | \*(?P<fill>.)
-    | \[(?P<elapsed>h+|m+|s+)\]
+    | \[(?P<elapsed>ELAPSED)\]
     | \[(?P<bracket>[^\]]*)\]
     | (?P<half>am/pm|a/p)
     | (?P<exponent>E[+-])
-    | (?P<date>y+|m+|d+|h+|s+|(?-i:e)+|b+|g+)
+    | (?P<date>DATE|(?-i:e)+)
     | (?P<digit>[0#?])
     | (?P<text>@)
+    | (?P<group>(?<=[0#?])[\u0020\u00a0\u202f](?=[0#?]))
     | (?P<literal>.)
-    """,
-    re.VERBOSE | re.IGNORECASE | re.DOTALL,
-)
+    """
+"""The words of a code. GENERAL, DATE and ELAPSED are the locale's; a blank among digits stands between thousands only
+where it does in the locale."""
 
 Token = tuple[str, str]
 """(kind, text). Kinds: text digit point comma percent exponent slash date minute elapsed half fraction general literal,
-and plain for brackets that stand for nothing; in a fraction numerator and denominator too."""
+figure for 1 to 9, and plain for brackets that stand for nothing; in a fraction numerator and denominator too."""
 
 
 class BadFormat(ValueError):
@@ -70,12 +72,14 @@ class Section:
     """number, scientific, fraction, date, text, general or literal."""
     tokens: tuple[Token, ...]
     condition: tuple[str, float] | None
+    names: Locale | None = None
+    """Whose names months and days have, where the code says so: [$-407]."""
 
 
 def format_value(value: Any, code: str, date_1904: bool = False) -> str | Error:
     """A float, str, bool or None (as 0) as TEXT shows it; VALUE for a bad code, no such date, a text too long."""
     try:
-        sections = parse(code)
+        sections = parse(code, current())
         shown = _show(value, sections, date_1904)
     except BadFormat:
         return VALUE
@@ -83,14 +87,17 @@ def format_value(value: Any, code: str, date_1904: bool = False) -> str | Error:
 
 
 @lru_cache(maxsize=1024)
-def parse(code: str) -> tuple[Section, ...]:
-    """A format code as its sections, one to four. Raises BadFormat."""
+def parse(code: str, locale: Locale = DEFAULT) -> tuple[Section, ...]:
+    """A format code as its sections, one to four; a code of a file is in en-US. Raises BadFormat."""
     if len(code) > CODE_MAX:
         raise BadFormat(code)
     parts: list[list[Token]] = [[]]
     conditions: list[tuple[str, float] | None] = [None]
-    for word in _WORD.finditer(code):
+    words, english = _words_of(locale)
+    for word in words.finditer(code):
         kind, text = str(word.lastgroup), word[word.lastgroup or 0]
+        if kind in ("date", "elapsed"):
+            text = text.lower().translate(english)
         if kind == "literal" and text == ";":
             parts.append([])
             conditions.append(None)
@@ -100,8 +107,8 @@ def parse(code: str) -> tuple[Section, ...]:
         elif kind == "exponent" and text[0] == "e" and not any(token[0] == "digit" for token in parts[-1]):
             parts[-1] += [("date", "e"), ("literal", text[1])]  # the year, as in e-mm-dd
         else:
-            parts[-1].append(_token(kind, text))
-    sections = tuple(_section(tokens, condition) for tokens, condition in zip(parts, conditions, strict=True))
+            parts[-1].append(_token(kind, text, locale))
+    sections = tuple(_section(tokens, condition, locale) for tokens, condition in zip(parts, conditions, strict=True))
     texts = sum(section.kind == "text" for section in sections)
     if len(sections) > 4 or texts > 1 or sum(condition is not None for condition in conditions) > 2:
         raise BadFormat(code)
@@ -119,16 +126,36 @@ def _bracket(text: str, tokens: list[Token]) -> tuple[str, float] | None:
     currency = _CURRENCY.fullmatch(text)
     if currency:
         locale = (currency[2] or "").upper().lstrip("0")
-        if locale in ("F800", "F400"):
-            tokens.append(("system", locale))
+        if locale in _SYSTEM:
+            tokens.append(("system", _SYSTEM[locale]))
         else:
             tokens.append(("literal", currency[1]))
+            tokens.append(("names", locale))
     elif not _COLOR.fullmatch(text.strip()) and not re.fullmatch("DBNUM[1-4]", text.upper()):
         raise BadFormat(text)
     return None
 
 
-def _token(kind: str, text: str) -> Token:
+@lru_cache
+def _words_of(locale: Locale) -> tuple[re.Pattern[str], dict[int, str]]:
+    """The words of a locale's codes, and its letters of dates in English ones.
+
+    English letters are understood, too, where they mean nothing else there: a code from elsewhere shows a date rather
+    than its own letters.
+    """
+    english = dict(zip(locale.letters, "ymdh", strict=True))
+    english |= {letter: letter for letter in "ymdhsbg" if letter not in english}
+    if locale.native_days:
+        english["a"] = "a"
+    units = {letter: [own for own, meant in english.items() if meant == letter] for letter in "hms"}
+    elapsed = "|".join(f"{own}+" for letters in units.values() for own in letters)
+    runs = "|".join(f"{letter}+" if letter != "a" else "a{3,4}" for letter in english)
+    general = "|".join({re.escape(locale.general), "general"})
+    pattern = _WORD.replace("GENERAL", general).replace("ELAPSED", elapsed).replace("DATE", runs)
+    return re.compile(pattern, re.VERBOSE | re.IGNORECASE | re.DOTALL), str.maketrans(english)
+
+
+def _token(kind: str, text: str, locale: Locale) -> Token:
     if kind in ("quoted", "escaped"):
         return "literal", text
     if kind == "space":
@@ -137,35 +164,45 @@ def _token(kind: str, text: str) -> Token:
         return "literal", ""
     if kind in ("date", "elapsed"):
         return kind, text.lower()
+    if kind == "group":
+        return ("comma" if locale.group.isspace() else "literal"), (locale.group if locale.group.isspace() else text)
     if kind == "literal":
-        named = {".": "point", ",": "comma", "%": "percent", "/": "slash"}.get(text, "literal")
+        named = {locale.decimal: "point", locale.group: "comma", "%": "percent", "/": "slash"}.get(text, "literal")
+        named = "figure" if text in "123456789" else named
         if text in _NO_LITERAL:
             raise BadFormat(text)
         return named, text
     return kind, text
 
 
-def _section(tokens: list[Token], condition: tuple[str, float] | None) -> Section:
+def _section(tokens: list[Token], condition: tuple[str, float] | None, locale: Locale) -> Section:
     """Tell what a section shows, and settle what its marks mean there."""
+    names = next(
+        (BY_MARK.get(text[-5:] if "-" in text else text[-4:]) for kind, text in tokens if kind == "names"), None
+    )
+    tokens = [token for token in tokens if token[0] != "names"]
     system = next((text for kind, text in tokens if kind == "system"), None)
     if system:
-        return Section("date", parse(_LONG_DATE if system == "F800" else _LONG_TIME)[0].tokens, condition)
+        return Section("date", parse(locale.long_date if system == "date" else locale.long_time)[0].tokens, condition)
     kinds = {kind for kind, _ in tokens}
     if kinds == {"plain"} and condition is None:  # only a colour
         return Section("general", (("general", ""),), None)
     tokens = [token for token in tokens if token[0] != "plain"]
     kinds.discard("plain")
     if "general" in kinds:
-        if kinds - {"general", "literal", "percent", "comma", "slash", "point"}:
+        if kinds - {"general", "literal", "figure", "percent", "comma", "slash", "point"}:
             raise BadFormat("General beside digits")
         return Section("general", tuple(tokens), condition)
     if kinds & {"date", "elapsed", "half"}:
-        return Section("date", tuple(_date_tokens(tokens)), condition)
+        return Section("date", tuple(_date_tokens(tokens)), condition, names)
     if "text" in kinds:
         if "digit" in kinds:
             raise BadFormat("digits beside @")
         return Section("text", tuple(tokens), condition)
     if "exponent" in kinds:
+        mark = next(place for place, (kind, _) in enumerate(tokens) if kind == "exponent")
+        if not all(any(kind in _DIGITS for kind, _ in part) for part in (tokens[:mark], tokens[mark:])):
+            raise BadFormat("an exponent without its digits")
         return Section("scientific", tuple(tokens), condition)
     if "digit" not in kinds:
         if "slash" in kinds:
@@ -207,24 +244,32 @@ def _date_tokens(tokens: list[Token]) -> list[Token]:
 def _fraction_tokens(tokens: list[Token]) -> list[Token]:
     """The run of digits before the slash joined as the numerator, that behind it as the denominator (or a fixed one).
 
-    Digits further left are the whole part.
+    Digits further left are the whole part, those further right only fill their places. Neither part has commas.
     """
     slash = next(place for place, token in enumerate(tokens) if token[0] == "slash")
     above = [place for place, token in enumerate(tokens[:slash]) if token[0] == "digit"]
     below = [
         place for place, (kind, text) in enumerate(tokens)
-        if place > slash and (kind == "digit" or (kind == "literal" and text.isdigit()))
+        if place > slash and (kind == "digit" or (kind == "figure" or (kind == "literal" and text.isdigit())))
     ]  # fmt: skip
-    if not above or not below or below[-1] - below[0] != len(below) - 1:
+    if not above or not below:
         raise BadFormat("a fraction without its parts")
     end = start = above[-1]
     while start - 1 in above:
         start -= 1
+    last = below[0]
+    while last + 1 in below:
+        last += 1
+    kinds = [kind for kind, _ in tokens]
+    split = kinds[last + 1 : last + 2] == ["comma"] and last + 2 in below
+    if split or kinds[max(start - 2, 0) : start] == ["digit", "comma"]:
+        raise BadFormat("commas in a fraction")
     numerator = "".join(text for _, text in tokens[start : end + 1])
-    denominator = "".join(text for _, text in tokens[below[0] : below[-1] + 1])
+    denominator = "".join(text for _, text in tokens[below[0] : last + 1])
+    filling = [("literal", " " if text == "?" else "0") if kind == "digit" else (kind, text) for kind, text in tokens]
     return [
         *tokens[:start], ("numerator", numerator), *tokens[end + 1 : below[0]],
-        ("denominator", denominator), *tokens[below[-1] + 1 :],
+        ("denominator", denominator), *filling[last + 1 :],
     ]  # fmt: skip
 
 
@@ -235,7 +280,7 @@ def _show(value: Any, sections: tuple[Section, ...], date_1904: bool) -> str:
         return _show_text(value, sections)
     number = float(value or 0.0)
     if len(sections) == 1 and sections[0].kind == "text":
-        return general(number)
+        return str(to_text(number))
     section, positive = _choose(number, sections)
     return _SHOWN[section.kind](section, abs(number) if positive else number, date_1904)
 
@@ -344,22 +389,33 @@ class Layout:
     """Thousands have commas."""
 
 
+_DIGITS: Final = frozenset(("digit", "figure"))
+
+
 @lru_cache(maxsize=1024)
 def _layout(tokens: tuple[Token, ...]) -> Layout:
-    """Of the commas, those before the first digit are literals."""
+    """Of the commas, a run between two digits groups thousands (after the point it is nothing), and each behind the
+    last digit of a part divides by a thousand; a run that follows no digit is one comma."""
     kinds = [kind for kind, _ in tokens]
+    words = [word for _, word in tokens]
     point = kinds.index("point") if "point" in kinds else len(kinds)
     places = [place for place, kind in enumerate(kinds) if kind == "digit"]
     before, after = [place for place in places if place < point], [place for place in places if place > point]
-    scale = 2 * kinds.count("percent")
-    for end in {*before[-1:], *places[-1:]}:
-        while end + 1 < len(kinds) and kinds[end + 1] == "comma":
-            scale -= 3
-            end += 1
-    grouped = bool(before) and "comma" in kinds[before[0] : before[-1]]
-    first = places[0] if places else len(kinds)
-    words = tuple("" if kind == "comma" and place > first else word for place, (kind, word) in enumerate(tokens))
-    return Layout(words, tuple(before), tuple(after), point, scale, grouped)
+    scale, grouped = 2 * kinds.count("percent"), False
+    for kind, places_of_kind in groupby(range(len(kinds)), kinds.__getitem__):
+        if kind != "comma":
+            continue
+        run = list(places_of_kind)
+        last, following = kinds[run[0] - 1] if run[0] else "", kinds[run[-1] + 1 :]
+        before_digit = bool(following) and following[0] in _DIGITS
+        counts = last in _DIGITS or (last == "point" and not before_digit)
+        for place in run if counts else run[1:]:
+            words[place] = ""
+        if counts and before_digit:
+            grouped = grouped or (bool(before) and before[0] < run[0] < point)
+        elif counts and (last == "point" or following[:1] == ["point"] or not _DIGITS.intersection(following)):
+            scale -= 3 * len(run)
+    return Layout(tuple(words), tuple(before), tuple(after), point, scale, grouped)
 
 
 def _show_number(section: Section, number: float, date_1904: bool) -> str:
@@ -372,7 +428,7 @@ def _show_number(section: Section, number: float, date_1904: bool) -> str:
 
 def _fill(layout: Layout, whole: str, decimals: str) -> str:
     words = list(layout.words)
-    _fill_whole(words, layout.before, whole, grouped=layout.grouped)
+    _fill_whole(words, layout.before, whole, current().group if layout.grouped else "")
     filled = len(decimals.rstrip("0"))
     for index, place in enumerate(layout.after):
         words[place] = decimals[index] if index < filled else _FILLING[words[place]]
@@ -381,18 +437,18 @@ def _fill(layout: Layout, whole: str, decimals: str) -> str:
     return "".join(words)
 
 
-def _fill_whole(words: list[str], places: Sequence[int], whole: str, *, grouped: bool) -> None:
+def _fill_whole(words: list[str], places: Sequence[int], whole: str, group: str = "") -> None:
     """Put digits into the places before the point; what does not fit goes into the first."""
     rest = len(whole)
     for index, place in enumerate(reversed(places)):
         start = 0 if index == len(places) - 1 else max(rest - 1, 0)
         run = whole[start : max(rest, 0)] or _FILLING[words[place]]
-        words[place] = _grouped(run, index) if grouped else run
+        words[place] = _grouped(run, index, group) if group else run
         rest -= 1
 
 
-def _grouped(run: str, index: int) -> str:
-    """Digits (the last of them `index` places left of the point) with commas after each that ends a thousand."""
+def _grouped(run: str, index: int, group: str) -> str:
+    """Digits (the last of them `index` places left of the point) with a mark after each that ends a thousand."""
     if len(run) <= 1 and index % 3:
         return run
     if run == " ":
@@ -400,7 +456,7 @@ def _grouped(run: str, index: int) -> str:
     out = ""
     for offset, digit in enumerate(reversed(run)):
         at = index + offset
-        out = digit + ("," if at and at % 3 == 0 else "") + out
+        out = digit + (group if at and at % 3 == 0 else "") + out
     return out
 
 
@@ -427,7 +483,7 @@ def _power(tokens: tuple[Token, ...], exponent: int, sign: str) -> str:
     """The exponent in its places, its sign right before the first of them."""
     words = ["" if kind == "comma" else word for kind, word in tokens]
     places = [place for place, (kind, _) in enumerate(tokens) if kind == "digit"]
-    _fill_whole(words, places, str(abs(exponent)), grouped=False)
+    _fill_whole(words, places, str(abs(exponent)))
     words.insert(places[0] if places else 0, "-" if exponent < 0 else sign.strip("-"))
     return "".join(words)
 
@@ -466,10 +522,11 @@ def _show_fraction(section: Section, number: float, date_1904: bool) -> str:
 
 
 def _fill_whole_part(words: list[str], places: Sequence[int], whole: str) -> None:
-    commas = [place for place in range(places[0], places[-1]) if words[place] == ","]
+    group = current().group
+    commas = [place for place in range(places[0], places[-1]) if words[place] == group]
     for place in commas:
         words[place] = ""
-    _fill_whole(words, places, whole, grouped=bool(commas))
+    _fill_whole(words, places, whole, group if commas else "")
 
 
 def _near_fraction(number: float, largest: int) -> tuple[int, int]:
@@ -499,6 +556,8 @@ def _padded(marks: str, text: str, *, left: bool) -> str:
 
 
 _CLOCK: Final = frozenset(("minute", "elapsed", "half", "fraction"))
+_PARTS_OF_A_DATE: Final = frozenset(("date", "minute", "half", "fraction"))
+"""Without one of them, time elapsed alone is shown, which may be negative."""
 
 
 def _show_date(section: Section, number: float, date_1904: bool) -> str:
@@ -506,7 +565,8 @@ def _show_date(section: Section, number: float, date_1904: bool) -> str:
     tokens = section.tokens
     places = max((len(text) for kind, text in tokens if kind == "fraction"), default=0) - 1
     unit = 10 ** max(places, 0)
-    if not (0 <= number <= SERIAL_MAX + 1 or (date_1904 and -SERIAL_MAX <= number < 0)):
+    elapsed = not any(kind in _PARTS_OF_A_DATE for kind, _ in tokens)
+    if not (0 <= number <= SERIAL_MAX + 1 or ((date_1904 or elapsed) and -SERIAL_MAX <= number < 0)):
         raise BadFormat("no such date")
     days = int(abs(number))
     clock = any(kind in _CLOCK or (kind == "date" and text[0] in "hs") for kind, text in tokens)
@@ -524,17 +584,19 @@ def _show_date(section: Section, number: float, date_1904: bool) -> str:
         "s": seconds % 60, "minute": seconds // 60 % 60, "weekday": (serial + 6) % 7,
         "elapsed": days * 86_400 + seconds, "hour": hour,
     }  # fmt: skip
-    text = "".join(_date_part(kind, word, moment, str(fraction).rjust(max(places, 0), "0")) for kind, word in tokens)
+    shown = str(fraction).rjust(max(places, 0), "0")
+    names = section.names or current()
+    text = "".join(_date_part(kind, word, moment, shown, names) for kind, word in tokens)
     return "-" + text if number < 0 else text
 
 
-def _date_part(kind: str, word: str, moment: dict[str, int], fraction: str) -> str:
+def _date_part(kind: str, word: str, moment: dict[str, int], fraction: str, names: Locale) -> str:
     if kind == "minute":
         return str(moment["minute"]).rjust(len(word), "0")
     if kind == "elapsed":
         return str(moment["elapsed"] // {"h": 3600, "m": 60, "s": 1}[word[0]]).rjust(len(word), "0")
     if kind == "fraction":
-        return "." + fraction[: len(word) - 1]
+        return word[0] + fraction[: len(word) - 1]
     if kind == "half":
         afternoon = moment["hour"] >= 12
         if len(word) == 5:
@@ -548,10 +610,12 @@ def _date_part(kind: str, word: str, moment: dict[str, int], fraction: str) -> s
     if letter in "yb":
         return f"{moment[letter]:04d}" if length > 2 else f"{moment[letter] % 100:02d}"
     if letter == "m" and length > 2:
-        name = MONTHS[moment["m"] - 1]
-        return name[:3] if length == 3 else name[0] if length == 5 else name
+        name = names.months[moment["m"] - 1]
+        return names.months_short[moment["m"] - 1] if length == 3 else name[0] if length == 5 else name
     if letter == "d" and length > 2:
-        return DAYS[moment["weekday"]][: 3 if length == 3 else None]
+        return (names.days_short if length == 3 else names.days)[moment["weekday"]]
+    if letter == "a":
+        return (names.native_days or (names.days, names.days_short))[length == 3][moment["weekday"]]
     return str(moment[letter]).rjust(min(length, 2), "0")
 
 
@@ -559,7 +623,8 @@ def _date_part(kind: str, word: str, moment: dict[str, int], fraction: str) -> s
 
 
 def _show_general(section: Section, number: float, date_1904: bool) -> str:
-    return "".join(general_display(number) if kind == "general" else word for kind, word in section.tokens)
+    shown = general_display(number).replace(".", current().decimal)
+    return "".join(shown if kind == "general" else word for kind, word in section.tokens)
 
 
 def _show_literal(section: Section, number: float, date_1904: bool) -> str:
@@ -568,7 +633,7 @@ def _show_literal(section: Section, number: float, date_1904: bool) -> str:
 
 
 def _show_as_text(section: Section, number: float, date_1904: bool) -> str:
-    return _substitute(section, lambda: general(number))
+    return _substitute(section, lambda: str(to_text(number)))
 
 
 _SHOWN: Final[dict[str, Callable[[Section, float, bool], str]]] = {

@@ -1,20 +1,17 @@
-"""Text that Excel takes for a number, a date or a time (en-US), as VALUE, DATEVALUE and arithmetic read it."""
+"""Text that Excel takes for a number, a date or a time, as VALUE, DATEVALUE and arithmetic read it in a locale."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from core.formula.values import days
+from core.formula.values.locales import DEFAULT, Locale, current
 from core.values import DAYS_BETWEEN_SYSTEMS
 
 TEXT_MAX: Final = 255
 """Characters that may spell a number; Excel reads none from longer text."""
-
-MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
 
 _DIGITS_KEPT: Final = 15
 """Significant digits that Excel keeps of a written number; the others count as zeros."""
@@ -27,28 +24,12 @@ _PIVOT_YEAR: Final = 30
 
 # Spaces are taken possessively (`*+`): given back one by one, 250 of them cost a third of a second to refuse.
 _DIGIT: Final = re.compile(r"[0-9]")
-_PLAIN: Final = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{0,4})?")
-_NUMBER: Final = re.compile(
-    r"""
-    (?P<marks>(?:[-+$€%]\ *+)*+)
-    (?P<open>\(\ *+(?P<inside>[$€]?)\ *+)?
-    (?P<whole>[0-9]+(?:,[0-9]{3,})*|)(?P<decimals>\.[0-9]*)?(?P<exponent>[eE][+-]?[0-9]{1,5})?
-    (?P<close>\ *+\))?
-    \ *+(?P<unit>[%€]?)
-    """,
-    re.VERBOSE,
-)
 _FRACTION: Final = re.compile(r"([+-]?) *+([0-9]{1,15}) ++([0-9]{1,15})/([0-9]{1,15})")
-_TIME: Final = re.compile(
-    r"(?P<first>[0-9]{1,4})(?: *+: *+(?P<second>[0-9]{0,4}))?(?:(?<=[0-9]) *+: *+(?P<third>[0-9]{1,4}))?"
-    r"(?P<fraction>\.[0-9]{0,9})?(?: *+(?P<half>AM|PM|A|P))?",
-    re.IGNORECASE,
-)
-_DATE_NUMBERS: Final = re.compile(r"([0-9]{1,4}) *+[/-] *+([0-9]{1,4})(?: *+[/-] *+([0-9]{1,4}))?")
-_GAP: Final = r"(?: *+[-/] *+| *+)"
 _SPACES: Final = re.compile(r" +")
-_DAY_NAME: Final = re.compile(rf"([0-9]{{1,2}}){_GAP}([A-Za-z]{{3,9}})(?:{_GAP}([0-9]{{1,4}}))?")
-_NAME_DAY: Final = re.compile(rf"([A-Za-z]{{3,9}}){_GAP}([0-9]{{1,4}})(?:(?: *+[-/,] *+| ++)([0-9]{{1,4}}))?")
+_MARKED: Final = re.compile(r"(?:([0-9]{2}|[0-9]{4})年)?([0-9]{1,2})月(?:([0-9]{1,2})日)?")
+_BLANKS: Final = " \u00a0\u202f"
+_GROUP_CHARACTERS: Final = {"\u202f": _BLANKS, "\u00a0": _BLANKS, "’": "’'"}
+"""What stands for a character between thousands where keyboards have none of its own."""
 
 
 def read_number(text: str, date_1904: bool = False, year: int | None = None) -> float | None:
@@ -57,29 +38,23 @@ def read_number(text: str, date_1904: bool = False, year: int | None = None) -> 
     `year` is the one that a date without a year gets ("1/31"); without it such a date is not read. Spaces around a
     number count for nothing; around a date or time they make it a mere text.
     """
-    if _PLAIN.fullmatch(text):
-        return float(text)
-    bare = text.strip(" ")
-    if len(bare) > TEXT_MAX or not _DIGIT.search(bare):
-        return None
-    number = _decimal(bare)
-    if number is None:
-        number = _fraction(bare)
-    if number is None and bare == text:
-        moment = _moment(text, date_1904, year)
-        number = None if moment is None else moment[0] + moment[1]
-    return number
+    return _reader(current()).number(text, date_1904, year)
+
+
+def read_plain_number(text: str) -> float | None:
+    """The same with a point before the decimals and the first of two numbers of a date a month, whatever the locale."""
+    return _reader(DEFAULT).number(text, False, None)
 
 
 def read_date(text: str, date_1904: bool = False, year: int | None = None) -> float | None:
     """The serial of the day that a text names, with the whole days of its time (0 for a time alone); None for none."""
-    moment = _moment(text.strip(" "), date_1904, year) if len(text) <= TEXT_MAX else None
+    moment = _reader(current()).moment(text.strip(" "), date_1904, year) if len(text) <= TEXT_MAX else None
     return None if moment is None else moment[0] + moment[1] // 1
 
 
 def read_time(text: str, year: int | None = None) -> float | None:
     """The part of a day, 0 up to 1, that a text with a time stands for (0 for a date alone); None for neither."""
-    moment = _moment(text.strip(" "), False, year or 1904) if len(text) <= TEXT_MAX else None
+    moment = _reader(current()).moment(text.strip(" "), False, year or 1904) if len(text) <= TEXT_MAX else None
     return None if moment is None else moment[1] % 1.0
 
 
@@ -103,27 +78,185 @@ def kept_digits(text: str) -> float:
     return float("".join(kept) + mark + exponent)
 
 
-def _decimal(text: str) -> float | None:
-    """A number with signs, currency, thousands, percent or accountant's parentheses, each at most once."""
-    found = _NUMBER.fullmatch(text)
-    if found is None:
+class _Reader:
+    """The forms of one locale."""
+
+    def __init__(self, locale: Locale) -> None:
+        point, group = re.escape(locale.decimal), re.escape(_GROUP_CHARACTERS.get(locale.group, locale.group))
+        symbols = sorted({"$", "€", locale.currency}, key=len, reverse=True)
+        money = "|".join(map(re.escape, symbols))
+        behind = "|".join(map(re.escape, sorted({"€", locale.currency} - {"$"}, key=len, reverse=True)))
+        gap = "[ ]*+" if locale.decimal == "." else f"[{_BLANKS}]*+"
+        # Where a point stands between thousands and between the numbers of a date, 1.2024 is a month of a year.
+        digits = "{3}" if locale.group == "." else "{3,}"
+        apart = "[-/.]" if locale.has_dotted_dates else "[-/]"
+        gap_of_date = rf"(?: *+{apart} *+| *+)"
+        name = r"([^\W\d_]{3,10}\.?)" if locale.months[0] != DEFAULT.months[0] else "([A-Za-z]{3,9})"
+        ordinal = r"(?:\. ++)?" if locale.has_dotted_dates else ""
+        self.locale = locale
+        self.plain = re.compile(rf"[+-]?[0-9]{{1,15}}(?:{point}[0-9]{{0,4}})?")
+        self.decimal_form = re.compile(
+            rf"""
+            (?P<marks>(?:(?:[-+%]|{money}){gap})*+)
+            (?P<open>\({gap}(?P<inside>(?:{money})?){gap})?
+            (?P<whole>[0-9]+(?:[{group}][0-9]{digits})*|)(?P<decimals>{point}[0-9]*)?(?P<exponent>[eE][+-]?[0-9]{{1,5}})?
+            (?P<close>{gap}\))?
+            {gap}(?P<unit>(?:%|{behind})?)
+            """,
+            re.VERBOSE,
+        )
+        self.currencies = re.compile(money)
+        self.groups = re.compile(f"[{group}]")
+        self.time_form = re.compile(
+            r"(?P<first>[0-9]{1,4})(?: *+: *+(?P<second>[0-9]{0,4}))?(?:(?<=[0-9]) *+: *+(?P<third>[0-9]{1,4}))?"
+            rf"(?P<fraction>{point}[0-9]{{0,9}})?(?: ++(?P<half>AM|PM|A|P))?",
+            re.IGNORECASE,
+        )
+        self.numbers_form = re.compile(rf"([0-9]{{1,4}}) *+{apart} *+([0-9]{{1,4}})(?: *+{apart} *+([0-9]{{1,4}}))?")
+        self.day_first = re.compile(rf"([0-9]{{1,2}}){ordinal}{gap_of_date}{name}(?:{gap_of_date}([0-9]{{1,4}}))?")
+        self.name_first = re.compile(rf"{name}{gap_of_date}([0-9]{{1,4}})(?:(?: *+[-/,] *+| ++)([0-9]{{1,4}}))?")
+        self.date_marks = ":/-." if locale.has_dotted_dates else ":/-"
+
+    def number(self, text: str, date_1904: bool, year: int | None) -> float | None:
+        """`read_number`."""
+        if self.plain.fullmatch(text):
+            return float(text.replace(self.locale.decimal, "."))
+        bare = text.strip(" ")
+        if len(bare) > TEXT_MAX or not _DIGIT.search(bare):
+            return None
+        number = self.decimal(bare)
+        if number is None:
+            number = _fraction(bare)
+        if number is None and bare == text:
+            moment = self.moment(text, date_1904, year)
+            number = None if moment is None else moment[0] + moment[1]
+        return number
+
+    def decimal(self, text: str) -> float | None:
+        """A number with signs, currency, thousands, percent or accountant's parentheses, each at most once."""
+        found = self.decimal_form.fullmatch(text)
+        if found is None:
+            return None
+        decimals = (found["decimals"] or "").replace(self.locale.decimal, ".")
+        marks = found["marks"] + (found["inside"] or "") + found["unit"]
+        bare, currencies = self.currencies.subn("", marks)
+        signs = bare.count("+") + bare.count("-")
+        if not found["whole"] and len(decimals) < 2:
+            return None
+        if currencies + bare.count("%") > 1 or signs + bool(found["open"]) > 1:
+            return None
+        if bool(found["open"]) != bool(found["close"]):
+            return None
+        number = kept_digits((self.groups.sub("", found["whole"]) or "0") + decimals + (found["exponent"] or ""))
+        if number in (float("inf"), float("-inf")):
+            return None
+        if "%" in bare:
+            number /= 100.0
+        return -number if "-" in bare or found["open"] else number
+
+    def moment(self, text: str, date_1904: bool, year: int | None) -> tuple[float, float] | None:
+        """(day, part of a day) of a date, a time, or both in either order."""
+        if not any(mark in text for mark in self.date_marks) and not any(character.isalpha() for character in text):
+            return None
+        time = self.time(text)
+        if time is not None:
+            return 0.0, time
+        day = self.day(text, date_1904, year)
+        if day is not None:
+            return day, 0.0
+        gaps = [found.start() for found in _SPACES.finditer(text)]
+        for gap in gaps if len(gaps) <= _GAPS_MAX else ():
+            first, second = text[:gap].rstrip(" ,"), text[gap:].lstrip(" ")
+            for dates, hours in ((first, second), (second, first)):
+                time = self.time(hours)
+                day = None if time is None else self.day(dates, date_1904, year)
+                if time is not None and day is not None:
+                    return day, time
         return None
-    decimals = found["decimals"] or ""
-    marks = found["marks"].replace(" ", "") + (found["inside"] or "") + found["unit"]
-    signs = marks.count("+") + marks.count("-")
-    currencies = marks.count("$") + marks.count("€")
-    if not found["whole"] and len(decimals) < 2:
-        return None
-    if currencies + marks.count("%") > 1 or signs + bool(found["open"]) > 1:
-        return None
-    if bool(found["open"]) != bool(found["close"]):
-        return None
-    number = kept_digits((found["whole"].replace(",", "") or "0") + decimals + (found["exponent"] or ""))
-    if number in (float("inf"), float("-inf")):
-        return None
-    if "%" in marks:
-        number /= 100.0
-    return -number if "-" in marks or found["open"] else number
+
+    def time(self, text: str) -> float | None:
+        """12:30, 12:30:15.5 PM, 6 pm; 12:30.5 is minutes and seconds. One part may be past its limit: 25:00, 0:90."""
+        found = self.time_form.fullmatch(text)
+        if found is None:
+            return None
+        half = (found["half"] or "").upper()
+        if found["second"] is None and (not half or found["fraction"]):
+            return None
+        fraction = float("0" + (found["fraction"] or ".0").replace(self.locale.decimal, "."))
+        parts = [int(found[name] or 0) for name in ("first", "second", "third")]
+        if found["fraction"] is not None and found["third"] is None:
+            parts = [0, *parts[:2]]
+        hours, minutes, seconds = parts
+        past = (hours >= 24) + (minutes >= 60) + (seconds >= 60)
+        if past > 1:
+            return None
+        if half:
+            if past or hours > 12:
+                return None
+            hours = hours % 12 + (12 if half.startswith("P") else 0)
+        return (hours * 3600 + minutes * 60 + seconds + fraction) / 86_400
+
+    def day(self, text: str, date_1904: bool, year: int | None) -> float | None:
+        """The serial of a written day: numbers apart by / or -, or a month's name with a day or a year."""
+        found = self.numbers_form.fullmatch(text)
+        if found:
+            return self.numbered(found[1], found[2], found[3], date_1904, year)
+        for pattern, order in ((self.day_first, (3, 2, 1)), (self.name_first, (3, 1, 2))):
+            found = pattern.fullmatch(text)
+            month = self.month(found[order[1]]) if found else None
+            if found is None or month is None:
+                continue
+            years, number = found[order[0]], found[order[2]]
+            if years is None:
+                return _without_year(month, number, date_1904, year)
+            return _serial(years, month, int(number), date_1904)
+        return self.marked(text, date_1904, year) if self.locale.native_days else None
+
+    def numbered(self, first: str, second: str, third: str | None, date_1904: bool, year: int | None) -> float | None:
+        """Numbers in the locale's order or y/m/d with a whole year; two of them are a day and a month, or m/y."""
+        order = self.locale.order
+        if len(first) >= 3:
+            return None if third is None else _serial(first, int(second), int(third), date_1904)
+        if order == "dmy":
+            if third is not None:
+                return _serial(third, int(second), int(first), date_1904)
+            if len(second) <= 2 and 1 <= int(second) <= 12:
+                return _without_year(int(second), first, date_1904, year, is_day=True)
+            return _serial(second, int(first), 1, date_1904)
+        if third is None:
+            return _without_year(int(first), second, date_1904, year)
+        if order == "ymd":  # with the year behind it is nobody's order there
+            return _serial(first, int(second), int(third), date_1904) if len(third) <= 2 else None
+        return _serial(third, int(first), int(second), date_1904)
+
+    def marked(self, text: str, date_1904: bool, year: int | None) -> float | None:
+        """2024年1月31日, with a part left out at either end."""
+        found = _MARKED.fullmatch(text)
+        if found is None or (found[1] is None and found[3] is None):
+            return None
+        if found[1] is None:
+            return _without_year(int(found[2]), found[3], date_1904, year, is_day=True)
+        return _serial(found[1], int(found[2]), int(found[3] or 1), date_1904)
+
+    def month(self, name: str) -> int | None:
+        """1 to 12 for a month's name, its short form, or the first letters of either, three at least."""
+        wanted = name.rstrip(".").lower()
+        forms = [
+            {full.lower(), short.rstrip(".").lower()}
+            for full, short in zip(self.locale.months, self.locale.months_short, strict=True)
+        ]
+        near = []
+        for place, names in enumerate(forms, 1):
+            if wanted in names:
+                return place
+            if any(form.startswith(wanted) for form in names):
+                near.append(place)
+        return near[0] if len(near) == 1 else None
+
+
+@lru_cache
+def _reader(locale: Locale) -> _Reader:
+    return _Reader(locale)
 
 
 def _fraction(text: str) -> float | None:
@@ -135,85 +268,15 @@ def _fraction(text: str) -> float | None:
     return -number if found[1] == "-" else number
 
 
-def _moment(text: str, date_1904: bool, year: int | None) -> tuple[float, float] | None:
-    """(day, part of a day) of a date, a time, or both in either order."""
-    if not any(mark in text for mark in ":/-") and not any(character.isalpha() for character in text):
-        return None
-    time = _time(text)
-    if time is not None:
-        return 0.0, time
-    day = _day(text, date_1904, year)
-    if day is not None:
-        return day, 0.0
-    gaps = [found.start() for found in _SPACES.finditer(text)]
-    for gap in gaps if len(gaps) <= _GAPS_MAX else ():
-        first, second = text[:gap].rstrip(" ,"), text[gap:].lstrip(" ")
-        for dates, hours in ((first, second), (second, first)):
-            time = _time(hours)
-            day = None if time is None else _day(dates, date_1904, year)
-            if time is not None and day is not None:
-                return day, time
-    return None
-
-
-def _time(text: str) -> float | None:
-    """12:30, 12:30:15.5 PM, 6 pm; 12:30.5 is minutes and seconds. One part may be past its limit: 25:00, 0:90."""
-    found = _TIME.fullmatch(text)
-    if found is None:
-        return None
-    half = (found["half"] or "").upper()
-    if found["second"] is None and (not half or found["fraction"]):
-        return None
-    fraction = float("0" + (found["fraction"] or ".0"))
-    parts = [int(found[name] or 0) for name in ("first", "second", "third")]
-    if found["fraction"] is not None and found["third"] is None:
-        parts = [0, *parts[:2]]
-    hours, minutes, seconds = parts
-    past = (hours >= 24) + (minutes >= 60) + (seconds >= 60)
-    if past > 1:
-        return None
-    if half:
-        if past or hours > 12:
-            return None
-        hours = hours % 12 + (12 if half.startswith("P") else 0)
-    return (hours * 3600 + minutes * 60 + seconds + fraction) / 86_400
-
-
-def _day(text: str, date_1904: bool, year: int | None) -> float | None:
-    """The serial of a written day: numbers apart by / or -, or a month's name with a day or a year."""
-    found = _DATE_NUMBERS.fullmatch(text)
-    if found:
-        return _numbered(found[1], found[2], found[3], date_1904, year)
-    for pattern, order in ((_DAY_NAME, (3, 2, 1)), (_NAME_DAY, (3, 1, 2))):
-        found = pattern.fullmatch(text)
-        month = _month(found[order[1]]) if found else None
-        if found is None or month is None:
-            continue
-        years, number = found[order[0]], found[order[2]]
-        if years is None:
-            return _without_year(month, number, date_1904, year)
-        return _serial(years, month, int(number), date_1904)
-    return None
-
-
-def _numbered(first: str, second: str, third: str | None, date_1904: bool, year: int | None) -> float | None:
-    """m/d/y, y/m/d with a whole year, m/d or m/y."""
-    if len(first) >= 3:
-        return None if third is None else _serial(first, int(second), int(third), date_1904)
-    if third is not None:
-        return _serial(third, int(first), int(second), date_1904)
-    return _without_year(int(first), second, date_1904, year)
-
-
-def _without_year(month: int, number: str, date_1904: bool, year: int | None) -> float | None:
-    """A month and one number: a day of the given year where it can be one, else a year."""
+def _without_year(month: int, number: str, date_1904: bool, year: int | None, *, is_day: bool = False) -> float | None:
+    """A month and one number: a day of the given year where it can be one, else a year (unless it `is_day`)."""
     if not 1 <= month <= 12:
         return None
     if len(number) <= 2 and 1 <= int(number) <= days.month_length(1904, month):
         serial = None if year is None else serial_of(year, month, int(number), date_1904)
         if serial is not None or year is None:  # no such day that year: 2/29 is February 2029
             return serial
-    return _serial(number, month, 1, date_1904)
+    return None if is_day else _serial(number, month, 1, date_1904)
 
 
 def _serial(years: str, month: int, day: int, date_1904: bool) -> float | None:
@@ -221,9 +284,3 @@ def _serial(years: str, month: int, day: int, date_1904: bool) -> float | None:
     if len(years) <= 2:
         year += 2000 if year < _PIVOT_YEAR else 1900
     return serial_of(year, month, day, date_1904)
-
-
-def _month(name: str) -> int | None:
-    """1 to 12 for an English month's name or the first letters of one, three at least."""
-    lowered = name.lower()
-    return next((place for place, month in enumerate(MONTHS, 1) if month.lower().startswith(lowered)), None)

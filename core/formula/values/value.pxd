@@ -3,6 +3,10 @@
 from libc.stdint cimport int32_t, uint8_t
 
 
+cdef bint has_locale() noexcept
+cpdef object locale_in_use()
+
+
 cdef class Error:
     cdef readonly int code
     cdef readonly str text
@@ -10,6 +14,9 @@ cdef class Error:
 
 cdef class Omitted:
     pass
+
+
+cpdef str fold(str text)
 
 
 cdef class TextPool:

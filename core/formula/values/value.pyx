@@ -1,6 +1,7 @@
 """What a formula's value can be: a float, str, bool or None (blank) as they are, and the classes of this file."""
 
 cimport cython
+from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, uint8_t
 from core.values cimport BLANK, BOOLEAN, DATE, ERROR, NUMBER, TEXT
 
@@ -9,6 +10,50 @@ import numpy as np
 from core.values import ERRORS, Kind
 
 assert (BLANK, NUMBER, TEXT, BOOLEAN, ERROR, DATE) == tuple(Kind)
+
+
+cdef extern from *:
+    """
+    static _Thread_local PyObject *locale_of_thread = NULL;
+    """
+    PyObject *locale_of_thread
+
+
+cdef bint has_locale() noexcept:
+    """Whether the calculation that this thread is in has a locale other than en-US."""
+    return locale_of_thread != NULL
+
+
+cpdef object locale_in_use():
+    """That locale (a `core.formula.values.locales.Locale`); None for en-US."""
+    return None if locale_of_thread == NULL else <object> locale_of_thread
+
+
+cdef class Locally:
+    """`with Locally(locale):` texts are read and written so in this thread; None is en-US.
+
+    It is the thread's rather than a parameter because whatever a function of the catalogue is given or gives may be a
+    number as text, and one body that forgot to hand it on would read the same text otherwise than its neighbour.
+    """
+
+    cdef object locale
+    cdef PyObject *before
+
+    def __init__(self, locale):
+        self.locale = locale
+
+    def __enter__(self):
+        self.before = locale_of_thread
+        set_locale(NULL if self.locale is None else <PyObject *> self.locale)
+        return self
+
+    def __exit__(self, *_):
+        set_locale(self.before)
+
+
+cdef void set_locale(PyObject *locale) noexcept:
+    global locale_of_thread
+    locale_of_thread = locale
 
 
 cdef class Error:
@@ -65,6 +110,21 @@ OMITTED_VALUE = Omitted()
 OMITTED = OMITTED_VALUE
 
 
+cpdef str fold(str text):
+    """Text without case, character for character: positions stay, and the sharp s of German is no double s."""
+    cdef str folded = text.casefold()
+    if len(folded) == len(text):
+        return folded
+    return "".join([_folded_letter(letter) for letter in text])
+
+
+cdef str _folded_letter(str letter):
+    for small in (letter.casefold(), letter.lower()):
+        if len(<str> small) == 1:
+            return small
+    return letter
+
+
 cdef class TextPool:
     """The distinct strings of one book, by code; and for each the code of its case-folded form."""
 
@@ -89,7 +149,7 @@ cdef class TextPool:
         """The code that all strings equal without case share (that of the first of them)."""
         while len(self.folded_codes) < len(self.strings):
             at = len(self.folded_codes)
-            key = (<str> self.strings[at]).casefold()
+            key = fold(<str> self.strings[at])
             self.folded_codes.append(self.folded_of.setdefault(key, at))
         return self.folded_codes[code]
 

@@ -123,7 +123,7 @@ def children_of(process: int) -> list[int]:
 
 def is_reader(number: int) -> bool:
     try:
-        return b"core.files.confined.parse" in Path(f"/proc/{number}/cmdline").read_bytes()
+        return b"core.recalc.confined.parse" in Path(f"/proc/{number}/cmdline").read_bytes()
     except OSError:  # it just ended
         return False
 

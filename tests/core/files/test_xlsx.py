@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from openpyxl.worksheet.formula import ArrayFormula
 
+from core.files.parts import parse_table
 from core.files.read import probe, read
 from core.files.xlsx import read_xlsx
 from core.grid.address import cell_name
@@ -105,6 +106,30 @@ def test_the_1904_system(tmp_path: Path) -> None:
     assert book.date_1904
     assert plain(book, book.sheets[0], 0, 2) == datetime(2031, 6, 30)  # noqa: DTZ001
     assert book.sheets[0].value(0, 2) == to_serial(date(2031, 6, 30)) - 1462
+
+
+def test_what_an_extension_calls_like_an_element_of_a_workbook_is_none(
+    zipped: Callable[..., Path], parts_of: Callable[..., dict[str, str]], xml_of: Callable[..., str]
+) -> None:
+    """x15:workbookPr says nothing of dates, and an extension's name, sheet, column and filter are not the file's."""
+    parts = parts_of([xml_of("<row><c><v>5</v></c></row>")])
+    extension = (
+        '<extLst><ext><x:workbookPr xmlns:x="x15" chartTrackingRefBase="1"/><x:definedName xmlns:x="x14" name="Mine">'
+        '<xm:f xmlns:xm="xm">1</xm:f></x:definedName><x:sheet xmlns:x="x15" name="None" id="rId1"/></ext></extLst>'
+    )
+    parts["xl/workbook.xml"] = (
+        parts["xl/workbook.xml"]
+        .replace("<sheets>", '<workbookPr date1904="1"/><sheets>')
+        .replace("</workbook>", extension + "</workbook>")
+    )
+    book = read(zipped(parts))
+    assert (book.date_1904, len(book.sheets), book.defined_names) == (True, 1, {})
+    table = (
+        '<table xmlns="m" displayName="Loans" ref="A1:A2"><tableColumns><tableColumn name="Par"/></tableColumns>'
+        '<extLst><ext><x:tableColumn xmlns:x="x14" name="Other"/><x:filterColumn xmlns:x="x14"/></ext></extLst></table>'
+    )
+    found = parse_table(table.encode())
+    assert (found.name, found.columns, found.filtered) == ("Loans", ["Par"], False)
 
 
 def feature_file(path: Path) -> Path:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import core.formula.functions.families  # noqa: F401 - fills the catalogue
 from core.formula.language.parser import parse
 from core.formula.machine.machine import compile as compile_tree
 from core.formula.ranges.environment import Environment
@@ -42,6 +43,10 @@ class Cells(Environment):
 
     def hidden(self, sheet: str | None, row: int) -> str | None:
         return self._hidden.get(row)
+
+    def used(self, sheet: str | None) -> tuple[int, int]:
+        places = self._values.keys() | self._formulas.keys()
+        return max(row for row, _ in places) + 1, max(column for _, column in places) + 1
 
     def random(self) -> float:
         return self._chance()

@@ -26,6 +26,7 @@ from core.formula.language.errors import (
 from core.formula.program import Evaluation
 from core.formula.values.value import Array
 from tests.core.formula.places import Place
+from tests.rows import every
 
 
 def test_the_example_of_the_readme() -> None:
@@ -161,6 +162,25 @@ def test_context_keys(context: dict[str, Any]) -> None:
     assert evaluate("=A1+A2", context).value == 3.0
 
 
+@every("text, number", [
+    ("#NULL!", 1), ("#DIV/0!", 2), ("#VALUE!", 3), ("#REF!", 4), ("#NAME?", 5), ("#NUM!", 6), ("#N/A", 7),
+    ("#GETTING_DATA", 8), ("#SPILL!", 9), ("#CALC!", 14), ("#n/a", 7),
+])  # fmt: skip
+def test_an_errors_text_is_that_error(text: str, number: int) -> None:
+    """In a cell, a name, a range and beside one; numbers are those of Excel's ERROR.TYPE."""
+    for key, formula in (("A1", "A1"), ("par", "par"), ("A1:B1", "INDEX(A1:B1,2)"), ("Sheet1!$A$1", "Sheet1!A1")):
+        context = {key: [["x", text]] if ":" in key else text}
+        found = evaluate(f"=IF(ISERROR({formula}),ERROR.TYPE({formula}))", context)
+        assert found.value == number
+        found = evaluate(f"={formula}", context)
+        assert (found.value, found.type) == (text.upper(), "error")
+
+
+@every("text", ["#", "#N/A ", "#N", "N/A", "'#N/A", "#VALUE", "# N/A", "#UNKNOWN!"])
+def test_a_text_that_is_no_errors_stays_one(text: str) -> None:
+    assert evaluate("=A1", {"A1": text}).value == text
+
+
 def test_context_keys_with_sheets_and_names() -> None:
     context = {"Sheet1!A1": 1, "'My Sheet'!A1": 10, "Rate": 100, "LIST": [[1, 2], [3, 4]], "B2": 1000}
     assert evaluate("=SHEET1!A1+'my sheet'!A1+rate+B2", context).value == 1111.0
@@ -202,7 +222,6 @@ def test_missing_context(formula: str, missing: tuple[str, ...] | None) -> None:
 @pytest.mark.parametrize(
     ("context", "why"),
     [
-        ({"A1": float("nan")}, "nan"),
         ({"A1": float("inf")}, "inf"),
         ({"A1": {"x": 1}}, "dict"),
         ({"A1": [1]}, "list"),
@@ -366,3 +385,33 @@ def test_the_day_that_never_was_is_told_as_excel_shows_it() -> None:
     assert evaluate("=DATE(1900,2,29)+0.5").value == "1900-02-29T12:00:00"
     assert evaluate("=DATE(1900,2,28)").value == "1900-02-28"
     assert evaluate("=DATE(1900,3,1)").value == "1900-03-01"
+
+
+@every(
+    "formula, names, expected",
+    [
+        ("=Par*Rate", "Par Rate", [10.0, 40.0, 90.0]),
+        ("=par*RATE", "Par Rate", [10.0, 40.0, 90.0]),
+        ("=[@Par]*[@Rate]", "Par Rate", [10.0, 40.0, 90.0]),
+        ("=[@Par]/SUM([Rate])", "Par Rate", [1 / 60, 2 / 60, 3 / 60]),
+        ("=[@[Market value]]+A1", "A Market_value", [11.0, 22.0, 33.0]),
+        ("=LET(Rate,2,Par*Rate)", "Par Rate", [2.0, 4.0, 6.0]),
+        ("=REDUCE(0,[Par],LAMBDA(sum,x,sum+x))", "Par Rate", [6.0, 6.0, 6.0]),
+        ("=SUM(BYROW([Par],SUM))", "Par Rate", [6.0, 6.0, 6.0]),
+        ("=A1*B1", "A", MissingContext),
+        ("=SUM(A$1:B$3)", "A", MissingContext),
+        ("=Par*Price", "Par Rate", MissingContext),
+        ("=[@Price]", "Par Rate", MissingContext),
+        ("=Other!A1", "A B", FormulaError),
+        ("=SUM(1:1)", "A B", FormulaError),
+        ("=Par", "Par PAR", FormulaError),
+    ],
+)
+def test_map_takes_columns_by_letter_or_name(formula: str, names: str, expected: Any) -> None:
+    arrays = np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 30.0])
+    columns = {name.replace("_", " "): array for name, array in zip(names.split(), arrays, strict=False)}
+    if isinstance(expected, list):
+        assert core.compile(formula).map(columns).tolist() == pytest.approx(expected)
+        return
+    with pytest.raises(expected):
+        core.compile(formula).map(columns)

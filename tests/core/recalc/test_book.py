@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+import zipfile
 from collections.abc import Callable
 from datetime import date, datetime
+from decimal import Decimal
+from io import BytesIO, StringIO
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -13,12 +17,15 @@ import pytest
 import xlsxwriter
 
 import core
+from core.files.errors import FileRefused
 from core.formula.language.errors import LimitExceeded, SyntaxFault
-from core.grid.codec import open_workbook, write_workbook
+from core.formula.values.locales import UnknownLocale
+from core.grid.codec import Manifest, open_workbook, write_workbook
 from core.grid.sheet import Table
 from core.recalc.book import Book
 from core.recalc.errors import BadReference, BadValue, BookError, PartOfArray, UnknownSheet
 from core.recalc.result import Recalculation, same
+from tests.rows import every
 
 Writer = xlsxwriter.Workbook
 
@@ -33,6 +40,35 @@ def read_written(folder: Path, write: Callable[[Writer], None], **options: Any) 
 
 def values(result: Recalculation) -> dict[str, Any]:
     return {f"{row.sheet}!{row.cell}": row.value for row in result}
+
+
+def test_a_file_is_read_from_wherever_its_bytes_are(tmp_path: Path) -> None:
+    read_written(tmp_path, lambda book: book.add_worksheet("Loans").write("B2", 5))
+    path = tmp_path / "made.xlsx"
+    content = path.read_bytes()
+    text = tmp_path / "tape.csv"
+    text.write_text("Borrower,Par\nAcme,1\n")
+    with path.open("rb") as opened, text.open("rb") as plain, text.open() as wrong:
+        for given in (path, str(path), content, bytearray(content), memoryview(content), BytesIO(content), opened):
+            assert core.read(given).value("Loans", "B2") == 5
+        assert core.read(plain).sheets[0].name == "tape"
+        for refused, why in ((wrong, '"rb"'), (5, "not int"), (StringIO("a"), '"rb"'), ([path], "not list")):
+            with pytest.raises(TypeError, match=why):
+                core.read(refused)  # type: ignore[arg-type]
+    assert core.read(b"a,b\n1,2\n", name="loans.csv").sheets[0].name == "loans"
+    with pytest.raises(FileRefused, match="empty"):
+        core.read(b"")
+
+
+def test_a_cell_is_set_to_what_a_number_or_a_day_is_elsewhere() -> None:
+    book = Book.from_columns({"S": {"A": [Decimal("1.5"), np.float32(2), np.datetime64("NaT")]}})
+    for at, value in enumerate((np.int64(4), Decimal("4.5"), np.datetime64("2024-01-02"), float("inf")), 1):
+        if value == math.inf:
+            with pytest.raises(BadValue):
+                book.set("S", f"B{at}", value)
+        else:
+            book.set("S", f"B{at}", value)  # type: ignore[arg-type]
+    assert [book.value("S", cell) for cell in ("A1", "A2", "A3", "B1", "B2", "B3")] == [1.5, 2, None, 4, 4.5, 45293]
 
 
 def test_a_file_is_recalculated_and_compared(tmp_path: Path) -> None:
@@ -129,11 +165,18 @@ def test_array_formulas_fill_their_range(tmp_path: Path) -> None:
         page.write_array_formula("C3:D4", "{=A1:C1*10}")
         page.write_array_formula("F3:F3", "{=SUM(A1:C1*A1:C1)}")
         page.write_formula("H1", "=SUM(C3:D4)")
+        page.write_array_formula("K1:K4", "{=ISERROR(C3:C4)}")
+        page.write_array_formula("L1:N2", "{=ISNUMBER(A1:B1)}")
+        page.write_array_formula("P1:P3", "{=ERROR.TYPE(C3:C4)}")
 
     book = read_written(tmp_path, write)
     found = values(book.recalculate())
     assert [found[f"S!A{row}"] for row in range(3, 7)] == [1, 2, 3, "#N/A"]
     assert [found[f"S!{cell}"] for cell in ("C3", "D3", "C4", "D4", "F3", "H1")] == [10, 20, 10, 20, 14, 60]
+    # What asks of a value whether it is an error sees #N/A beyond its argument.
+    assert [found[f"S!K{row}"] for row in range(1, 5)] == [False, False, True, True]
+    assert [found[f"S!{cell}"] for cell in ("L1", "M1", "N1", "L2", "N2")] == [True, True, False, True, False]
+    assert [found[f"S!P{row}"] for row in range(1, 4)] == ["#N/A", "#N/A", 7]
     book.set("S", "A1", 5)
     assert values(book.recalculate())["S!C4"] == 50
     for cell in ("A3", "C4"):
@@ -395,3 +438,98 @@ def test_a_calculation_that_takes_too_long_is_given_up_and_can_go_on() -> None:
 )
 def test_numbers_match_nearly_and_all_else_exactly(value: Any, cached: Any, match: bool) -> None:
     assert same(value, cached) is match
+
+
+@every(
+    "formula, value",
+    [
+        ('=SUM(INDIRECT("12!H:H"))', 3),
+        ('=SUM(INDIRECT("12!1:2"))', 3),
+        ('=INDIRECT("12!H2")', 2),
+        ('=SUM(INDIRECT("2a.b!A:A"))', 4),
+        ('=SUM(INDIRECT("日本!$A:$A"))', 7),
+        ('=SUM(INDIRECT("Übersicht!A1:A2"))', 5),
+        ('=SUM(INDIRECT("12!R1C8:R2C8",FALSE))', 3),
+        ("=SUM(INDIRECT(\"'two words'!A:A\"))", 9),
+        ('=INDIRECT("two words!A1")', "#REF!"),
+        ('=INDIRECT("a-b!A1")', "#REF!"),
+        ('=INDIRECT("12:2a.b!A1")', "#REF!"),
+        ('=INDIRECT("!A1")', "#REF!"),
+        # A function's name stands for the function where one is asked for, and is an unknown name elsewhere.
+        ("=na", "#NAME?"),
+        ("=SUM(na)", "#NAME?"),
+        ("=IF(TRUE,sum,0)", "#NAME?"),
+        ("=IFERROR(na,5)", 5),
+        ("=SUM(BYROW({1,2;3,4},SUM))", 10),
+        ("=SUM(BYROW({1,2;3,4},_xleta.SUM))", 10),
+        ("=LET(f,SUM,f(1,2))", 3),
+    ],
+)
+def test_sheets_and_functions_by_bare_names(formula: str, value: Any) -> None:
+    numbers = {"12": [1.0, 2.0], "2a.b": [4.0], "日本": [7.0], "Übersicht": [5.0], "two words": [9.0], "a-b": [8.0]}
+    sheets: dict[str, dict[str, Any]] = {name: {"H" if name == "12" else "A": held} for name, held in numbers.items()}
+    book = Book.from_columns(sheets | {"S": {"A": [formula]}})
+    book.recalculate()
+    assert book.value("S", "A1") == value
+
+
+def test_formulas_of_a_whole_column_are_told_within_the_time() -> None:
+    book = Book.from_columns(
+        {"S": {"A": ["=1", 2.0, "=3"], "B": ["=SUM(--ISFORMULA(A:A))", "=ROWS(FORMULATEXT(A:A))"]}}
+    )
+    before = monotonic()
+    book.recalculate()
+    assert [book.value("S", cell) for cell in ("B1", "B2")] == [2, 1_048_576]
+    assert monotonic() - before < 3
+    book.set_column("S", "C", np.arange(300_000.0))
+    book.set("S", "D1", "=ROWS(FORMULATEXT(A:C))")
+    with pytest.raises(LimitExceeded):
+        book.recalculate(seconds_max=0.01)
+
+
+def test_texts_are_read_by_the_locale_that_is_asked_for() -> None:
+    """Another one has everything calculated anew, whatever was kept of the texts."""
+    texts = ["1.234,5", "1/2/2024", "3,5"] + ["7,25"] * 40
+    formulas = ["=A2+0", "=COUNTIF(A1:A43,7.25)", '=SUMIF(A1:A43,"7,25",C1:C43)']
+    book = Book.from_columns({"S": {"A": texts, "B": formulas, "C": [1.0] * 43}})
+    cells = ("B1", "B2", "B3")
+    american, german = [45_293, 0, 40], [45_323, 40, 40]
+    for locale, expected in ((None, american), ("de-DE", german), (None, german), ("en-US", american)):
+        found = book.recalculate(locale=locale)
+        assert [book.value("S", cell) for cell in cells] == expected
+        assert found.locale == book.locale == ("de-DE" if expected is german else "en-US")
+    with pytest.raises(UnknownLocale, match="there are en-US"):
+        book.recalculate(locale="de-XX")
+    assert book.recalculate(locale="DE_de").cell_count == 3
+    assert book.evaluate('="1,5"+0') == 1.5
+
+
+@every("properties, locale", [
+    ("<dc:language>de-DE</dc:language>", "de-DE"),
+    ("<dc:language>\n de-de </dc:language>", "de-DE"),
+    ("<dc:title>Deal</dc:title>", "en-US"),
+    ("<dc:language>tlh</dc:language>", "en-US"),
+    ("<dc:language>de-DE", "en-US"),
+    ("<language>de-DE</language>", "en-US"),
+])  # fmt: skip
+def test_a_file_that_names_its_language_is_read_by_it(tmp_path: Path, properties: str, locale: str) -> None:
+    """Properties that are damaged or say nothing that is known change nothing."""
+
+    def write(book: Writer) -> None:
+        book.add_worksheet("S").write_formula("A1", '="1.2.2024"+0', None, 45_323)
+
+    read_written(tmp_path, write)
+    with zipfile.ZipFile(tmp_path / "made.xlsx") as old, zipfile.ZipFile(tmp_path / "named.xlsx", "w") as new:
+        for entry in old.infolist():
+            data = old.read(entry)
+            if entry.filename == "docProps/core.xml":
+                data = data[: data.index(b"<dc:creator")] + properties.encode() + b"</cp:coreProperties>"
+            new.writestr(entry, data)
+    book = core.read(tmp_path / "named.xlsx")
+    assert book.locale == locale
+    stored = write_workbook(book, tmp_path)
+    again = Book(open_workbook(Manifest.from_json(stored.to_json()), tmp_path))
+    assert again.recalculate().locale == locale
+    assert again.value("S", "A1") == (45_323 if locale == "de-DE" else "#VALUE!")
+    assert core.evaluate('="1,5"+0', behind=again.environment()).value == (1.5 if locale == "de-DE" else "#VALUE!")
+    assert core.evaluate('="1,5"+0', behind=again.environment(), locale="en-US").value == "#VALUE!"

@@ -49,6 +49,7 @@ FILLED: tuple[tuple[str, list[list[Any]]], ...] = (
     ('{=IF(Data!A1:A3>1,"big","small")}', [["small"], ["big"], ["big"]]),
     ("{=INDEX(Data!A1:C3,2,0)}", [[2, 2, "y"]]),
     ("{=Data!A9:A12}", [[9], [10], [0], [0]]),
+    ("{=ERF(Data!A1:A2)}", [["#VALUE!"], ["#VALUE!"], ["#VALUE!"]]),
 )
 """Array formulas of the old kind: each fills its range, whatever its own size."""
 

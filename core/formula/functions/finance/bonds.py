@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from core.formula.functions.catalogue import OMITTED, Argument, Takes, function
+from core.formula.functions.catalogue import OMITTED, Takes, function
 from core.formula.functions.toolpak import (
     BASIS,
     FREQUENCY,
@@ -22,6 +22,7 @@ from core.formula.functions.toolpak import (
     need,
     number,
     numbers,
+    single,
 )
 from core.formula.ranges.environment import Environment
 from core.formula.values import days
@@ -32,7 +33,7 @@ RATE: Final = given("rate", "The yearly coupon rate.")
 YIELD: Final = given("yld", "The yearly yield.")
 PRICE: Final = given("pr", "The price per 100 of face value.")
 REDEMPTION: Final = given("redemption", "What is paid back per 100 of face value.")
-_PAR: Final = Argument("par", Takes.VALUE, "The face value; 1000 where left empty.", empty=OMITTED)
+_PAR: Final = given("par", "The face value; 1000 where left empty.")
 
 
 # The calendar of coupons, counted back from the maturity; all fall on month ends if the maturity does
@@ -253,8 +254,8 @@ def _par(value: Any) -> float:
 @function(
     "ACCRINT", "financial", "The interest that a bond with coupons has accrued.",
     ISSUE, given("first_interest", "The day of the first coupon."), SETTLEMENT, RATE, _PAR, FREQUENCY, BASIS,
-    Argument("calc_method", Takes.LOGICAL, "TRUE for interest since issue, FALSE since the first coupon.",
-             required=False),
+    single("calc_method", "TRUE for interest since issue, FALSE since the first coupon.",
+           kind=Takes.LOGICAL, optional=True),
     environment=True,
     examples=(
         ("=ROUND(ACCRINT(39508,39691,39569,0.1,1000,2,0),6)", 16.666667),

@@ -297,7 +297,10 @@ def npv(rate: float, *values: Any) -> float:
     examples=(("=ROUND(IRR({-70000,12000,15000,18000,21000}),6)", -0.021245), ("=IRR({1,2})", NUM)),
 )  # fmt: skip
 def irr(values: Any, guess: float = 0.1) -> float:
-    flows = _flows(values)
+    try:
+        flows = _flows(values)
+    except Failure:
+        raise Failure(VALUE) from None  # whatever the error is
     if guess <= -1:
         raise Failure(VALUE)
     if not any(flow > 0 for flow in flows) or not any(flow < 0 for flow in flows):

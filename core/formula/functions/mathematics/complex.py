@@ -9,7 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from core.formula.functions import toolpak
 from core.formula.functions.catalogue import OMITTED, Argument, Takes, function
-from core.formula.values.coerce import general
+from core.formula.values.coerce import to_text
+from core.formula.values.locales import current
 from core.formula.values.value import DIV0, NA, NUM, VALUE, Array, Error, Failure
 
 
@@ -45,7 +46,9 @@ def read(value: Any) -> Complex:
         raise Failure(NA)
     if not isinstance(value, str):
         raise Failure(VALUE)
-    found = _FORM.fullmatch(value) if len(value) <= DIGITS_MAX else None
+    decimal = current().decimal
+    written = value if decimal == "." else value.replace(".", " ").replace(decimal, ".")
+    found = _FORM.fullmatch(written) if len(value) <= DIGITS_MAX else None
     if found is None:
         raise Failure(NUM)
     real, imaginary, suffix = found["real"], found["imaginary"], found["suffix"]
@@ -66,12 +69,12 @@ def write(real: float, imaginary: float, suffix: str) -> str:
     if not (math.isfinite(real) and math.isfinite(imaginary)):
         raise Failure(NUM)
     if imaginary == 0:
-        return general(real)
-    size = general(abs(imaginary))
+        return str(to_text(real))
+    size = to_text(abs(imaginary))
     part = f"{'' if size == '1' else size}{suffix or 'i'}"
     if real == 0:
         return f"-{part}" if imaginary < 0 else part
-    return f"{general(real)}{'-' if imaginary < 0 else '+'}{part}"
+    return f"{to_text(real)}{'-' if imaginary < 0 else '+'}{part}"
 
 
 _NUMBER: Final = toolpak.given("inumber", "The complex number.")
@@ -80,7 +83,7 @@ _NUMBER: Final = toolpak.given("inumber", "The complex number.")
 @function(
     "COMPLEX", "engineering", "The complex number of two parts.",
     toolpak.given("real_num", "The real part."), toolpak.given("i_num", "The imaginary part."),
-    Argument("suffix", Takes.VALUE, "i or j.", required=False),
+    toolpak.single("suffix", "i or j.", optional=True),
     examples=(("=COMPLEX(3,4)", "3+4i"), ('=COMPLEX(3,-1,"j")', "3-j"), ('=COMPLEX(1,2,"k")', VALUE)),
 )  # fmt: skip
 def complex_(real_num: Any, i_num: Any, suffix: Any = "i") -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from core.formula.functions import toolpak
-from core.formula.functions.catalogue import OMITTED, Argument, Takes, function
+from core.formula.functions.catalogue import OMITTED, Takes, function
 from core.formula.functions.mathematics import bessel
 from core.formula.values.coerce import to_text
 from core.formula.values.value import NA, NUM, VALUE, Error, Failure
@@ -74,7 +74,7 @@ def _enter_base(source: str, target: str, example: Any, result: str) -> None:
     @function(
         f"{source}2{target}", "engineering", f"Writes a {_WORDS[source]} number as a {_WORDS[target]} one.",
         toolpak.given("number", f"The {_WORDS[source]} number."),
-        Argument("places", Takes.VALUE, "How many digits to fill with zeros.", required=False, empty=OMITTED),
+        toolpak.single("places", "How many digits to fill with zeros.", optional=True, empty=OMITTED),
         examples=((f"={source}2{target}({example})", result), (f"={source}2{target}(1,11)", NUM)),
     )  # fmt: skip
     def body(number: Any, places: Any = OMITTED) -> str:
@@ -208,8 +208,8 @@ def _unit(name: str) -> tuple[str, str, float]:
 @function(
     "CONVERT", "engineering", "A number in another unit of measure.",
     toolpak.given("number", "The number."),
-    Argument("from_unit", Takes.TEXT, "Its unit; capitals count."),
-    Argument("to_unit", Takes.TEXT, "The unit asked for."),
+    toolpak.single("from_unit", "Its unit; capitals count.", kind=Takes.TEXT),
+    toolpak.single("to_unit", "The unit asked for.", kind=Takes.TEXT),
     examples=(
         ('=ROUND(CONVERT(1,"lbm","kg"),7)', 0.4535924),
         ('=CONVERT(68,"F","C")', 20.0),

@@ -16,6 +16,7 @@ from core.formula.ranges.environment import Environment
 from core.formula.ranges.reduce import (
     maximum_of,
     minimum_of,
+    numbers,
     pairs,
     product_of,
     squares_of,
@@ -76,10 +77,10 @@ def paired(first: Array, second: Array) -> tuple[NDArray[np.float64], NDArray[np
     return np.array(x), np.array(y)
 
 
-def _some_pairs(first: Array, second: Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """As `paired`; DIV0 where there is no pair."""
+def some_pairs(first: Array, second: Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """As `paired`; DIV0 where one of the arrays has no number at all."""
     x, y = paired(first, second)
-    if not len(x):
+    if not (len(x) or (numbers((first,)) and numbers((second,)))):
         raise Failure(DIV0)
     return x, y
 
@@ -90,7 +91,7 @@ def _some_pairs(first: Array, second: Array) -> tuple[NDArray[np.float64], NDArr
 )  # fmt: skip
 @np.errstate(over="ignore", invalid="ignore")
 def sum_x2_minus_y2(first: Array, second: Array) -> float:
-    x, y = _some_pairs(first, second)
+    x, y = some_pairs(first, second)
     return float(np.sum(x * x - y * y))
 
 
@@ -100,7 +101,7 @@ def sum_x2_minus_y2(first: Array, second: Array) -> float:
 )  # fmt: skip
 @np.errstate(over="ignore", invalid="ignore")
 def sum_x2_plus_y2(first: Array, second: Array) -> float:
-    x, y = _some_pairs(first, second)
+    x, y = some_pairs(first, second)
     return float(np.sum(x * x + y * y))
 
 
@@ -110,7 +111,7 @@ def sum_x2_plus_y2(first: Array, second: Array) -> float:
 )  # fmt: skip
 @np.errstate(over="ignore", invalid="ignore")
 def sum_x_minus_y_squared(first: Array, second: Array) -> float:
-    x, y = _some_pairs(first, second)
+    x, y = some_pairs(first, second)
     return float(np.sum((x - y) ** 2))
 
 
@@ -141,11 +142,15 @@ def series_sum(x: Any, n: Any, m: Any, coefficients: Array) -> float:
     examples=(("=PERCENTOF(A1:A2,A1:A5)", 0.2),),
 )  # fmt: skip
 def percent_of(part: Any, everything: Any) -> Any:
+    for given in (part, everything):
+        if isinstance(given, Error):
+            return given
     above, below = sum_of(part), sum_of(everything)
-    for value in (above, below):
-        if isinstance(value, Error):
-            return value
-    return above / below if below else DIV0
+    if below == 0:
+        return DIV0
+    if isinstance(above, Error) or isinstance(below, Error):  # whichever error stands among the cells
+        return NUM
+    return above / below
 
 
 # Of one number.

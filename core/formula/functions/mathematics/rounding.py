@@ -144,7 +144,7 @@ def floor_math(value: float, step: Any = 1.0, mode: float = 0.0) -> float:
 
 _PRECISE = (number("number", "What is rounded."), _optional_significance("significance"))
 
-for _name in ("CEILING.PRECISE", "ISO.CEILING"):
+for _name in ("CEILING.PRECISE", "ECMA.CEILING", "ISO.CEILING"):
     function(
         _name, "math", "Rounds up to a multiple, whatever the signs.", *_PRECISE,
         examples=((f"={_name}(4.3)", 5.0), (f"={_name}(-4.3,-2)", -4.0)),

@@ -533,9 +533,9 @@ def hypgeom_dist(x: float, sample: float, successes: float, population: float, c
     require(x >= 0, sample >= 0, successes >= 0, population > 0)
     x, sample, successes, population = int(x), int(sample), int(successes), int(population)
     least = max(0, sample - population + successes)
-    require(sample <= population, successes <= population, x <= min(sample, successes))
-    if x < least:
-        return 0.0  # not NUM, whatever the help says
+    require(sample <= population, successes <= population)
+    if not least <= x <= min(sample, successes):
+        return float(cumulative and x >= least)  # not NUM, whatever the help says
     result = term = density.hypergeometric(x, sample, successes, population)
     require(not cumulative or x - least <= _TERMS_MAX)
     while cumulative and x > least and term > result * 1e-18:

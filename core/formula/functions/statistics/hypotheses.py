@@ -9,7 +9,7 @@ import numpy as np
 
 from core.formula.functions.catalogue import OMITTED, function
 from core.formula.functions.describe import array, cells, number
-from core.formula.functions.mathematics.math import paired
+from core.formula.functions.mathematics.math import paired, some_pairs
 from core.formula.functions.statistics.distributions import (
     chi_above,
     f_above,
@@ -81,10 +81,10 @@ def z_test(values: Array, x: float, sigma: Any = OMITTED) -> float:
 
 def chi_test(actual: Array, expected: Array) -> float:
     rows, columns = actual.rows, actual.columns
-    if (rows, columns) != (expected.rows, expected.columns) or rows * columns == 1:
+    if rows * columns == expected.rows * expected.columns == 1:
         raise Failure(NA)
-    x, y = paired(actual, expected)
-    if not (y.size and np.all(y)):
+    x, y = some_pairs(actual, expected)
+    if not np.all(y):
         raise Failure(DIV0)
     total = float(np.sum((x - y) ** 2 / y))
     require(total >= 0)

@@ -11,11 +11,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from core.formula.functions.catalogue import Work, function
+from core.formula.functions.catalogue import Argument, Takes, Work, function
 from core.formula.functions.describe import array, cells, many, number
 from core.formula.ranges.environment import Environment
 from core.formula.ranges.reduce import numbers, ordered, round_down, spread
-from core.formula.values.value import NA, NUM, Array, Failure
+from core.formula.values.value import NA, NUM, VALUE, Array, Error, Failure
 
 _KEPT_CELLS_MIN: Final = 64
 """Ranges smaller than this are sorted anew each time."""
@@ -78,14 +78,14 @@ def trimmed_mean(values: Array, share: float) -> float:
 
 
 @function(
-    "LARGE", "statistical", "The k-th greatest number.", _ARRAY, number("k", "From 1; decimals are rounded up."),
+    "LARGE", "statistical", "The k-th greatest number.", _ARRAY, number("k", "From 1; decimals are cut."),
     environment=True, work=Work(call=5_000, cell=500), examples=(("=LARGE(A1:A5,2)", 40.0), ("=LARGE(A1:A5,6)", NUM)),
 )  # fmt: skip
 def large(environment: Environment, values: Array, k: float) -> float:
     found = _some(environment, values)
-    if not 0 < k <= len(found):
+    if not 1 <= k < len(found) + 1:
         raise Failure(NUM)
-    return float(found[-math.ceil(k)])
+    return float(found[-int(k)])
 
 
 @function(
@@ -94,7 +94,7 @@ def large(environment: Environment, values: Array, k: float) -> float:
 )  # fmt: skip
 def small(environment: Environment, values: Array, k: float) -> float:
     found = _some(environment, values)
-    if not 1 <= k < len(found) + 1:
+    if not 1 <= k <= len(found):
         raise Failure(NUM)
     return float(found[int(k) - 1])
 
@@ -102,12 +102,18 @@ def small(environment: Environment, values: Array, k: float) -> float:
 _RANK = (
     number("number", "The number to find."),
     cells("ref", "The numbers to compare with."),
-    number("order", "0: the greatest is first; else the least.", optional=True),
+    Argument("order", Takes.VALUE, "0: the greatest is first; else the least; no text.", required=False),
 )
 
 
-def _rank(environment: Environment, value: float, values: Any, order: float) -> tuple[int, int]:
-    """The first place of a number among the sorted ones, from 1, and how often it is there."""
+def _rank(environment: Environment, value: float, values: Any, order: Any) -> tuple[int, int]:
+    """The first place of a number among the sorted ones, from 1, and how often it is there.
+
+    Raises:
+        Failure: VALUE where the order is text, digits too; NA where the number is not among them.
+    """
+    if isinstance(order, str):
+        raise Failure(VALUE)
     found = _ordered(environment, values)
     low, high = bisect_left(found, value), bisect_right(found, value)
     if low == high:
@@ -115,7 +121,7 @@ def _rank(environment: Environment, value: float, values: Any, order: float) -> 
     return (low if order else len(found) - high) + 1, high - low
 
 
-def rank(environment: Environment, value: float, values: Any, order: float = 0.0) -> float:
+def rank(environment: Environment, value: float, values: Any, order: Any = 0.0) -> float:
     return float(_rank(environment, value, values, order)[0])
 
 
@@ -131,7 +137,7 @@ for _name in ("RANK", "RANK.EQ"):
     "RANK.AVG", "statistical", "The place of a number among others; equal ones share the mean.", *_RANK,
     environment=True, examples=(("=RANK.AVG(40,A1:A5)", 2.0),),
 )  # fmt: skip
-def rank_average(environment: Environment, value: float, values: Any, order: float = 0.0) -> float:
+def rank_average(environment: Environment, value: float, values: Any, order: Any = 0.0) -> float:
     first, count = _rank(environment, value, values, order)
     return first + (count - 1) / 2
 
@@ -164,11 +170,11 @@ def percentile_exclusive(environment: Environment, values: Array, k: float) -> f
 
 
 def quartile(environment: Environment, values: Array, quart: float) -> float:
-    return percentile(environment, values, int(quart) / 4)
+    return percentile(environment, values, math.floor(quart) / 4)
 
 
 def quartile_exclusive(environment: Environment, values: Array, quart: float) -> float:
-    return percentile_exclusive(environment, values, int(quart) / 4)
+    return percentile_exclusive(environment, values, math.floor(quart) / 4)
 
 
 _PERCENTILES: tuple[tuple[str, str, Any, Callable[..., float], tuple[str, Any]], ...] = (
@@ -236,7 +242,11 @@ def percent_rank_exclusive(environment: Environment, values: Array, x: float, si
     examples=(("=INDEX(FREQUENCY({79,85,78,85,50,81,95,88,97},{70,79,89}),3)", 4.0),),
 )  # fmt: skip
 def frequency(data: Array, bins: Array) -> Array:
-    found, bounds = sorted(numbers((data,))), numbers((bins,))
+    if bins.rows == bins.columns == 1 and isinstance(bins.at(0, 0), Error):
+        raise Failure(bins.at(0, 0))
+    # A blank bound is 0; texts and errors among several are no bounds.
+    found = sorted(numbers((data,)))
+    bounds = [0.0 if cell is None else cell for cell in bins.cells() if cell is None or isinstance(cell, float)]
     counts = [0.0] * (len(bounds) + 1)
     taken = 0
     for at in sorted(range(len(bounds)), key=bounds.__getitem__):  # of equal bounds the first one counts

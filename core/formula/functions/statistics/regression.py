@@ -14,7 +14,7 @@ from core.formula.functions.catalogue import OMITTED, Argument, function
 from core.formula.functions.describe import array, logical, number
 from core.formula.functions.mathematics.matrix import from_matrix, matrix
 from core.formula.ranges.reduce import pairs, products, spread
-from core.formula.values.value import DIV0, NA, NUM, REF, Array, Failure
+from core.formula.values.value import DIV0, NA, NUM, REF, VALUE, Array, Failure
 
 Vector = NDArray[np.float64]
 
@@ -35,8 +35,8 @@ class _Pairs:
     products: float
 
 
-def _pairs(first: Array, second: Array, *, least: int = 1) -> _Pairs:
-    x, y = pairs(first, second)
+def _pairs(ys: Array, xs: Array, *, least: int = 1) -> _Pairs:
+    y, x = pairs(ys, xs)
     if len(x) < least:
         raise Failure(DIV0)
     (mean_x, squares_x), (mean_y, squares_y) = spread(x), spread(y)
@@ -71,22 +71,22 @@ def _slope(sums: _Pairs) -> float:
 
 
 def slope(ys: Array, xs: Array) -> float:
-    return _slope(_pairs(xs, ys))
+    return _slope(_pairs(ys, xs))
 
 
 def intercept(ys: Array, xs: Array) -> float:
-    sums = _pairs(xs, ys)
+    sums = _pairs(ys, xs)
     return sums.mean_y - _slope(sums) * sums.mean_x
 
 
 def standard_error(ys: Array, xs: Array) -> float:
-    sums = _pairs(xs, ys, least=3)
+    sums = _pairs(ys, xs, least=3)
     rest = sums.squares_y - _slope(sums) * sums.products
     return math.sqrt(max(rest, 0.0) / (sums.count - 2))
 
 
 def forecast(x: float, ys: Array, xs: Array) -> float:
-    sums = _pairs(xs, ys)
+    sums = _pairs(ys, xs)
     return sums.mean_y + _slope(sums) * (x - sums.mean_x)
 
 
@@ -137,9 +137,9 @@ class _Fit:
     residual: float
 
 
-def _factor(columns: Vector) -> tuple[list[int], Vector, Vector]:
-    """The columns that say something new, the greatest remainder first, and their Q and R."""
-    rest, scale = columns.copy(), np.linalg.norm(columns, axis=0)
+def _factor(columns: Vector, scale: Vector) -> tuple[list[int], Vector, Vector]:
+    """The columns that say something new next to their sizes, the greatest remainder first, and their Q and R."""
+    rest = columns.copy()
     kept: list[int] = []
     basis = np.zeros((len(columns), 0))
     while len(kept) < min(columns.shape):
@@ -160,9 +160,11 @@ def _factor(columns: Vector) -> tuple[list[int], Vector, Vector]:
 def _fit(y: Vector, columns: Vector, constant: bool) -> _Fit:
     count, width = columns.shape
     mean_x, mean_y = (columns.mean(axis=0), float(y.mean())) if constant else (np.zeros(width), 0.0)
-    kept, basis, triangle = _factor(columns - mean_x)
-    found, centered = np.zeros(width), y - mean_y
     shifted = columns - mean_x
+    # What is left of a constant column is rounding: some 1e-16 of what it was.
+    sizes = np.maximum(np.linalg.norm(shifted, axis=0), np.linalg.norm(columns, axis=0) * 1e-3)
+    kept, basis, triangle = _factor(shifted, sizes)
+    found, centered = np.zeros(width), y - mean_y
     if len(kept) == 1:  # as SLOPE does it: exact for whole numbers
         only = shifted[:, kept[0]]
         found[kept] = (only @ centered) / (only @ only)
@@ -183,6 +185,14 @@ def _fit(y: Vector, columns: Vector, constant: bool) -> _Fit:
     return _Fit(found, errors, intercept, intercept_error, max(freedom, 0), len(kept), regression, residual)
 
 
+def _numbers(values: Array) -> Vector:
+    """All cells as numbers; VALUE where one is none, an error too."""
+    try:
+        return matrix(values)
+    except Failure:
+        raise Failure(VALUE) from None
+
+
 def _columns(ys: Array, xs: Any) -> Vector:
     """The variables as columns: one where x has the shape of y, else each column (or row) beside a column (row) y.
 
@@ -191,7 +201,7 @@ def _columns(ys: Array, xs: Any) -> Vector:
     """
     if xs is OMITTED:
         return np.arange(1.0, ys.rows * ys.columns + 1)[:, None]
-    found = matrix(xs)
+    found = _numbers(xs)
     if (xs.rows, xs.columns) == (ys.rows, ys.columns):
         return found.reshape(-1, 1)
     if ys.columns == 1 and xs.rows == ys.rows:
@@ -209,7 +219,7 @@ def _logarithms(y: Vector) -> Vector:
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def _line(ys: Array, xs: Any, constant: Any, statistics: Any, *, exponential: bool) -> Array:
-    y, columns = matrix(ys).ravel(), _columns(ys, xs)
+    y, columns = _numbers(ys).ravel(), _columns(ys, xs)
     fit = _fit(_logarithms(y) if exponential else y, columns, constant is OMITTED or constant)
     first = np.append(fit.coefficients[::-1], fit.intercept)
     if exponential:
@@ -231,17 +241,17 @@ def _line(ys: Array, xs: Any, constant: Any, statistics: Any, *, exponential: bo
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def _along(ys: Array, xs: Any, new: Any, constant: Any, *, exponential: bool) -> Array:
-    y = matrix(ys).ravel()
+    y = _numbers(ys).ravel()
     columns = _columns(ys, xs)
     fit = _fit(_logarithms(y) if exponential else y, columns, constant is OMITTED or constant)
     if new is OMITTED:
         places, shape = columns, (ys.rows, ys.columns)
     elif columns.shape[1] == 1:
-        places, shape = matrix(new).reshape(-1, 1), (new.rows, new.columns)
+        places, shape = _numbers(new).reshape(-1, 1), (new.rows, new.columns)
     elif ys.columns == 1 and new.columns == columns.shape[1]:
-        places, shape = matrix(new), (new.rows, 1)
+        places, shape = _numbers(new), (new.rows, 1)
     elif ys.columns > 1 and new.rows == columns.shape[1]:
-        places, shape = matrix(new).T, (1, new.columns)
+        places, shape = _numbers(new).T, (1, new.columns)
     else:
         raise Failure(REF)
     values = places @ fit.coefficients + fit.intercept

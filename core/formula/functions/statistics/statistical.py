@@ -11,6 +11,7 @@ import numpy as np
 
 from core.formula.functions.catalogue import Work, function
 from core.formula.functions.describe import many, number
+from core.formula.functions.toolpak import is_blank_cell
 from core.formula.ranges.reduce import average_of, count_of, numbers, spread
 from core.formula.values.value import DIV0, NA, NUM, VALUE, Array, Error, Failure
 from core.values import Kind
@@ -84,13 +85,12 @@ def maximum_all(*arguments: Any) -> float:
 def _modes(arguments: tuple[Any, ...]) -> list[float]:
     """The most frequent numbers, in the order in which they first come.
 
-    Text or a blank is passed by within larger ranges only.
+    Text is passed by in cells only, a blank in larger ranges only.
     """
     for given in arguments:
-        value = given.at(0, 0) if isinstance(given, Array) and given.rows == given.columns == 1 else given
-        if isinstance(value, Error):
-            raise Failure(value)
-        if isinstance(value, str) or (value is None and given is not None):
+        if isinstance(given, Error):
+            raise Failure(given)
+        if isinstance(given, str) or is_blank_cell(given):
             raise Failure(VALUE)
     counts = Counter(numbers(arguments))
     most = max(counts.values(), default=0)

@@ -8,8 +8,7 @@ from typing import Any, Final
 from core.formula.functions.catalogue import OMITTED, Argument, Takes, function
 from core.formula.ranges.environment import Environment
 from core.formula.values.coerce import order_key, to_logical, to_number
-from core.formula.values.criteria import fold
-from core.formula.values.value import CALC, NA, NUM, VALUE, Array, Error, Failure
+from core.formula.values.value import CALC, NA, NUM, VALUE, Array, Error, Failure, fold
 
 _ARRAY: Final = Argument("array", Takes.ARRAY, "The range or array.")
 _PAD: Final = Argument("pad_with", Takes.ANY, "What fills empty places; #N/A if left out.", required=False, empty=NA)
@@ -34,6 +33,15 @@ def flag(value: Any) -> bool:
     if isinstance(found, Error):
         raise Failure(found)
     return found
+
+
+def refuse_error(*arrays: Array | None) -> None:
+    """Raises Failure for the first of some arguments that is an error itself, and no cell with one."""
+    for array in arrays:
+        if array is not None and array.rows == array.columns == 1 and array.reference is None:
+            value = array.at(0, 0)
+            if isinstance(value, Error):
+                raise Failure(value)
 
 
 def whole(value: Any) -> int:
@@ -110,6 +118,7 @@ def sort(
     examples=(("=INDEX(SORTBY(B1:B3,C1:C3,-1),1)", "cherry"),),
 )  # fmt: skip
 def sortby(environment: Environment, array: Array, *arguments: Array) -> Array:
+    refuse_error(*arguments[::2])
     grid = array.grid()
     keys: list[tuple[list[Any], bool]] = []
     across = False
@@ -238,6 +247,8 @@ def choosecols(environment: Environment, array: Array, *numbers: Array) -> Array
 
 
 def _places(numbers: Iterable[Array], count: int) -> list[int]:
+    if any(array.rows > 1 and array.columns > 1 for array in numbers):
+        raise Failure(VALUE)
     chosen = [whole(value) for array in numbers for value in array.cells()]
     if not all(1 <= abs(place) <= count for place in chosen):
         raise Failure(VALUE)

@@ -11,7 +11,7 @@ from core.formula.language.parser import parse
 from core.formula.machine.machine import compile as compile_tree
 from core.formula.ranges.environment import Environment
 from core.formula.values.criteria import Criterion
-from core.formula.values.value import DIV0, NUM, VALUE, Array, Error, Failure
+from core.formula.values.value import DIV0, NUM, VALUE, Array, Error, Failure, fold
 
 DATABASE = Argument("database", Takes.RANGE, "The table, its headings in the first row.")
 FIELD = Argument("field", Takes.RANGE, "The column: its heading, or its number from 1.")
@@ -43,7 +43,7 @@ def name_of(heading: Any) -> str:
     """A heading as text that compares without case."""
     if isinstance(heading, float) and heading.is_integer():
         heading = int(heading)
-    return str(heading).casefold()
+    return fold(str(heading))
 
 
 def column_of(table: Array, field: Any) -> int | None:
@@ -96,14 +96,20 @@ def computed(environment: Environment, cells: Array, row: int, column: int) -> C
 
 
 def alternatives(environment: Environment, table: Array, criteria: Array) -> list[list[Condition]]:
-    """The conditions of each row of a criteria table; a row of blanks, or headings alone, let every record pass."""
+    """The conditions of each row of a criteria table; blanks and empty texts ask nothing.
+
+    Raises:
+        Failure: VALUE for headings alone.
+    """
+    if criteria.rows < 2:
+        raise Failure(VALUE)
     columns = headings(table)
     rows = []
     for row in range(1, criteria.rows):
         conditions = []
         for column in range(criteria.columns):
             wanted, heading = criteria.at(row, column), criteria.at(0, column)
-            if wanted is None:
+            if wanted is None or wanted == "":
                 continue
             place = None if heading is None or isinstance(heading, Error) else columns.get(name_of(heading))
             if place is None:
@@ -112,7 +118,7 @@ def alternatives(environment: Environment, table: Array, criteria: Array) -> lis
                 criterion = Criterion(wanted, date_1904=environment.date_1904, begins=True)
                 conditions.append(on_column(table, place, criterion))
         rows.append(conditions)
-    return rows or [[]]
+    return rows
 
 
 def records(environment: Environment, table: Array, criteria: Array) -> Iterator[int]:
@@ -272,7 +278,7 @@ def dcounta(environment: Environment, database: Any, field: Any, criteria: Any) 
 @function(
     "DGET",
     "database",
-    "The cell of the one record that meets criteria; #VALUE! for none, #NUM! for several.",
+    "The cell of the one record that meets criteria and is not blank; #VALUE! for none, #NUM! for several.",
     DATABASE,
     FIELD,
     CRITERIA,
@@ -280,7 +286,7 @@ def dcounta(environment: Environment, database: Any, field: Any, criteria: Any) 
     environment=True,
 )
 def dget(environment: Environment, database: Any, field: Any, criteria: Any) -> Any:
-    found = chosen(environment, database, field, criteria)
-    if not found:
-        return VALUE
-    return found[0] if len(found) == 1 else NUM
+    found = [cell for cell in chosen(environment, database, field, criteria) if cell is not None]
+    if len(found) > 1:
+        return NUM
+    return found[0] if found and found[0] != "" else VALUE

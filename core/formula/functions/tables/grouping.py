@@ -50,6 +50,8 @@ class Axis:
     """1-based fields, then result columns, to sort by; negative is descending."""
     table: bool = False
     """The fields are sorted together, not one inside the other."""
+    innermost: bool = False
+    """A column of values orders the last field only, as in PIVOTBY; GROUPBY orders each field by its subtotals."""
 
     @property
     def width(self) -> int:
@@ -181,6 +183,8 @@ def _groups(axis: Axis, rows: Rows, fields: Sequence[int], data: Data, every: Ro
     for order in axis.orders:
         field = abs(order) - 1
         if field >= axis.width:
+            if axis.innermost and axis.width - 1 not in fields:
+                continue
             by.append(([data.measure(field - axis.width, members, every) for _, members in groups], order < 0))
         elif field in fields:
             by.append(([labels[fields.index(field)] for labels, _ in groups], order < 0))
@@ -245,13 +249,12 @@ def _named(grid: list[list[Any]], headers: Headers, name: Callable[[int], str]) 
 
 
 def _filtered(argument: Any, headers: Headers, count: int) -> Rows:
-    """The places that the filter keeps. Raises Failure(VALUE) where it keeps none or does not fit."""
+    """The places that the filter (its first column) keeps. Raises Failure(VALUE) where none, or it does not fit."""
     rows = list(range(count))
     if argument is not OMITTED:
-        if argument.columns != 1 or argument.rows != count + headers.given:
+        if argument.rows != count + headers.given:
             raise Failure(VALUE)
-        chosen = argument.cells()[1 if headers.given else 0 :]
-        rows = [row for row in rows if flag(chosen[row])]
+        rows = [row for row in rows if flag(argument.at(row + headers.given, 0))]
     if not rows:
         raise Failure(VALUE)
     return rows
@@ -354,8 +357,12 @@ def pivotby(
     row_names, row_keys = _named(_fields(row_fields), headers, lambda place: f"Row Field {place}")
     col_names, col_keys = _named(_fields(col_fields), headers, lambda place: f"Column Field {place}")
     value_names, grid = _named(values.grid(), headers, lambda place: f"Value {place}")
-    down = Axis(row_names, row_keys, _depth(row_depth, len(row_names)), _orders(row_order, len(row_names)))
-    across = Axis(col_names, col_keys, _depth(col_depth, len(col_names)), _orders(col_order, len(col_names)))
+    down, across = (
+        Axis(names, keys, _depth(depth, len(names)), _orders(order, len(names)), innermost=True)
+        for names, keys, depth, order in (
+            (row_names, row_keys, row_depth, row_order), (col_names, col_keys, col_depth, col_order),
+        )
+    )  # fmt: skip
     rows = _filtered(chosen, headers, len(grid))
     data = Data(environment, [list(column) for column in zip(*grid, strict=True)], value_names, functions)
     row_lines, col_lines = lines(down, rows, data), lines(across, rows, data)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from core.formula.functions.catalogue import OMITTED, Argument, Takes, Work, function
+from core.formula.functions.tables.arrays import refuse_error
 from core.formula.functions.text.regex import has_match
 from core.formula.ranges.environment import Environment
 from core.formula.ranges.index import LOOKUP_CHARACTERS_MAX, Vector, groups_of
-from core.formula.values.coerce import to_text
+from core.formula.values.coerce import to_number, to_text
 from core.formula.values.criteria import wildcard
 from core.formula.values.value import NA, REF, VALUE, Array, Error, Failure, Reference
+from core.grid.address import COLUMNS_MAX, ROWS_MAX
 
 VALUE_SOUGHT = Argument(
     "lookup_value", Takes.VALUE, "The value to look for; text may hold the wildcards * and ? in an exact match."
@@ -56,29 +58,56 @@ def sought(value: Any) -> Any:
     return 0.0 if value is None else value
 
 
+def line_of(environment: Environment, table: Any, row: bool) -> Array:
+    """The line that a lookup searches: an array whose first column (or row) it is; of a Reference no more is read.
+
+    #N/A where the table is neither cells nor an array.
+    """
+    if isinstance(table, Reference):
+        return environment.array(part(table, 0, None) if row else part(table, None, 0))
+    return table_of(table)
+
+
+def extent(table: Array | Reference) -> Array | Reference:
+    """What has a table's rows and columns, those of whole columns beyond the used cells among them."""
+    if isinstance(table, Reference) or table.reference is None or table.reference.more:
+        return table
+    return table.reference
+
+
+def cell_of(environment: Environment, table: Array | Reference, row: int, column: int) -> Any:
+    """One cell of a table; a blank for one that is beyond the used cells."""
+    if isinstance(table, Reference):
+        return environment.cell(table.sheet, table.top + row, table.left + column)
+    return table.at(row, column) if row < table.rows and column < table.columns else None
+
+
 def table_of(table: Any) -> Array:
-    """The table of VLOOKUP or MATCH; #N/A where it is neither cells nor an array."""
+    """The cells that MATCH searches; #N/A where they are neither cells nor an array."""
     if isinstance(table, Array):
         return table
     raise Failure(table if isinstance(table, Error) else NA)
 
 
-def look_up(environment: Environment, value: Any, table: Any, number: int, sorted_: bool, row: bool) -> Any:
-    """VLOOKUP, and with `row` HLOOKUP."""
+def look_up(environment: Environment, value: Any, table: Any, index: Any, sorted_: bool, row: bool) -> Any:
+    """VLOOKUP, and with `row` HLOOKUP. An index beyond the table is told first, then that nothing is found, then an
+    index that is none: #REF! for an error or text, #VALUE! below 1."""
     if isinstance(table, str):
         return VALUE
-    value, array = sought(value), table_of(table)
-    shape = array if array.reference is None else array.reference
-    if number < 1:
-        return VALUE
-    if number > (shape.rows if row else shape.columns):
+    value, array = sought(value), line_of(environment, table, row)
+    shape = extent(table)
+    place = to_number(index, environment.date_1904)
+    number = None if isinstance(place, Error) else int(place)
+    if number is not None and number > (shape.rows if row else shape.columns):
         return REF
     found = Vector(array, 0, row).ascending(value) if sorted_ else exact(environment, array, 0, row, value)
     if found < 0:
         return NA
-    if number > (array.rows if row else array.columns):
-        return None  # beyond the used cells
-    return array.at(number - 1, found) if row else array.at(found, number - 1)
+    if number is None:
+        return REF
+    if number < 1:
+        return VALUE
+    return cell_of(environment, table, *((number - 1, found) if row else (found, number - 1)))
 
 
 @function(
@@ -86,8 +115,8 @@ def look_up(environment: Environment, value: Any, table: Any, number: int, sorte
     "lookup",
     "Finds a value in the first column of a table and gives the cell of another column beside it.",
     VALUE_SOUGHT,
-    Argument("table_array", Takes.RANGE, "The table."),
-    Argument("col_index_num", Takes.INTEGER, "The column of the result, 1 for the first."),
+    Argument("table_array", Takes.RANGE, "The table.", partly=True),
+    Argument("col_index_num", Takes.ANY, "The column of the result, 1 for the first."),
     RANGE_LOOKUP,
     work=Work(call=5_000, cell=300, matches=True),
     examples=(
@@ -97,7 +126,7 @@ def look_up(environment: Environment, value: Any, table: Any, number: int, sorte
     ),
     environment=True,
 )
-def vlookup(environment: Environment, value: Any, table: Any, column: int, sorted_: bool = True) -> Any:
+def vlookup(environment: Environment, value: Any, table: Any, column: Any, sorted_: bool = True) -> Any:
     return look_up(environment, value, table, column, sorted_, row=False)
 
 
@@ -106,14 +135,14 @@ def vlookup(environment: Environment, value: Any, table: Any, column: int, sorte
     "lookup",
     "Finds a value in the first row of a table and gives the cell of another row below it.",
     VALUE_SOUGHT,
-    Argument("table_array", Takes.RANGE, "The table."),
-    Argument("row_index_num", Takes.INTEGER, "The row of the result, 1 for the first."),
+    Argument("table_array", Takes.RANGE, "The table.", partly=True),
+    Argument("row_index_num", Takes.ANY, "The row of the result, 1 for the first."),
     RANGE_LOOKUP,
     work=Work(call=5_000, cell=300, matches=True),
     examples=(('=HLOOKUP("apple",A1:D5,3,FALSE)', "cherry"),),
     environment=True,
 )
-def hlookup(environment: Environment, value: Any, table: Any, row: int, sorted_: bool = True) -> Any:
+def hlookup(environment: Environment, value: Any, table: Any, row: Any, sorted_: bool = True) -> Any:
     return look_up(environment, value, table, row, sorted_, row=True)
 
 
@@ -126,31 +155,31 @@ def hlookup(environment: Environment, value: Any, table: Any, row: int, sorted_:
         "lookup_vector",
         Takes.ARRAY,
         "A sorted row or column; or an array, whose last column or row holds the results.",
+        partly=True,
     ),
-    Argument("result_vector", Takes.ARRAY, "The row or column of the results.", required=False),
+    Argument("result_vector", Takes.ARRAY, "The row or column of the results.", required=False, partly=True),
     examples=(("=LOOKUP(25,A1:A5,B1:B5)", "banana"), ('=LOOKUP(2,1/(B1:B5="apple"),A1:A5)', 40.0)),
     environment=True,
 )
-def lookup(environment: Environment, value: Any, array: Array, results: Array | None = None) -> Any:
-    if array.rows == 1 and array.columns == 1 and isinstance(array.at(0, 0), Error) and array.reference is None:
-        return array.at(0, 0)
-    if results is not None and array.rows > 1 and array.columns > 1:
-        return NA
-    environment.spend(array.rows)
-    across = array.columns > array.rows
-    found = Vector(array, 0, across).ascending(sought(value))
+def lookup(
+    environment: Environment, value: Any, table: Array | Reference, results: Array | Reference | None = None
+) -> Any:
+    refuse_error(*(given for given in (table, results) if isinstance(given, Array)))
+    shape = extent(table)
+    # With results beside it a table is searched in its first column; without, in its longer side.
+    across = shape.columns > shape.rows and (results is None or shape.rows == 1)
+    line = line_of(environment, table, across)
+    environment.spend(line.rows)
+    found = Vector(line, 0, across).ascending(sought(value))
     if found < 0:
         return NA
     if results is None:
-        return array.at(array.rows - 1, found) if across else array.at(found, array.columns - 1)
-    if results.rows > 1 and results.columns > 1:
+        last = (shape.rows - 1, found) if across else (found, shape.columns - 1)
+        return cell_of(environment, table, *last)
+    shape = extent(results)
+    if (shape.rows > 1 and shape.columns > 1) or found >= max(shape.rows, shape.columns):
         return NA
-    if results.rows == 1 and results.columns == 1 and found == 0:
-        return results.at(0, 0)
-    if found >= max(results.rows, results.columns):
-        shape = results.reference or results
-        return NA if found >= max(shape.rows, shape.columns) else None
-    return results.at(0, found) if results.columns > results.rows else results.at(found, 0)
+    return cell_of(environment, results, *((0, found) if shape.columns > shape.rows else (found, 0)))
 
 
 @function(
@@ -161,7 +190,7 @@ def lookup(environment: Environment, value: Any, array: Array, results: Array | 
     Argument("lookup_array", Takes.RANGE, "One row or column to search."),
     Argument(
         "match_type",
-        Takes.NUMBER,
+        Takes.ANY,
         "1 for the last not larger in rising data, 0 exact, -1 for the last not smaller in falling data.",
         required=False,
     ),
@@ -174,8 +203,11 @@ def lookup(environment: Environment, value: Any, array: Array, results: Array | 
     ),
     environment=True,
 )
-def match(environment: Environment, value: Any, cells: Any, kind: float = 1.0) -> Any:
+def match(environment: Environment, value: Any, cells: Any, match_type: Any = 1.0) -> Any:
     value, array = sought(value), table_of(cells)
+    kind = to_number(match_type, environment.date_1904)
+    if isinstance(kind, Error):
+        return REF  # whatever the error
     if array.rows > 1 and array.columns > 1:
         return NA
     across = array.columns > 1
@@ -211,7 +243,10 @@ def place(environment: Environment, value: Any, operand: Any, mode: int, search:
             found = array.rows  # the first blank cell stands below the used ones
         if found >= 0 or (mode in (0, 2) and abs(search) == 1):
             return found, array
-        value = 0.0 if value is None else value
+        if value is None:  # a blank stands above every value: of what is less, nothing is nearer than TRUE
+            if mode != -1:
+                return -1, array
+            value = True
     if abs(search) == 2:
         return Vector(array, 0, across).halving(value, mode, search < 0), array
     environment.spend(max(array.rows, array.columns))
@@ -253,10 +288,10 @@ def xmatch(environment: Environment, value: Any, cells: Any, mode: int = 0, sear
     "Finds a value in a row or column and gives what stands at its place in another range.",
     Argument("lookup_value", Takes.VALUE, "The value to look for."),
     LOOKUP_ARRAY,
-    Argument("return_array", Takes.OPERAND, "The rows or columns of the results."),
+    Argument("return_array", Takes.OPERAND, "The rows or columns of the results.", partly=True),
     Argument(
         "if_not_found",
-        Takes.OPERAND,
+        Takes.ANY,
         "What to give where nothing is found; #N/A when left out.",
         required=False,
         empty=OMITTED,
@@ -279,18 +314,33 @@ def xlookup(
     mode: int = 0,
     search: Any = 1,
 ) -> Any:
-    if isinstance(results, Error):
-        return results
+    for argument in (cells, results):
+        if isinstance(argument, Error):
+            return argument
     found, array = place(environment, value, cells, mode, search)
     shape = array.reference or array
     if not isinstance(results, Array | Reference):
         results = Array(1, 1, [results])
     across = shape.columns > 1 or (shape.rows == 1 and results.rows > 1)
-    if (results.columns if across else results.rows) != (shape.columns if across else shape.rows):
+    if not covers(environment, array, results, across):
         return VALUE
     if found < 0:
         return NA if absent is OMITTED else absent
     return part(results, None if across else found, found if across else None)
+
+
+def covers(environment: Environment, array: Array, results: Array | Reference, across: bool) -> bool:
+    """Whether there is a result for every place that was searched. What was worked out of whole columns (or rows) ends
+    with the cells in use; whole columns of results do so, too."""
+    shape = array.reference or array
+    if (results.columns if across else results.rows) == (shape.columns if across else shape.rows):
+        return True
+    if array.reference is not None or not isinstance(results, Reference) or results.more:
+        return False
+    if (results.columns < COLUMNS_MAX) if across else (results.rows < ROWS_MAX):
+        return False
+    used = environment.array(results)
+    return used.columns == array.columns if across else used.rows == array.rows
 
 
 def part(source: Array | Reference, row: int | None, column: int | None) -> Any:
@@ -314,7 +364,7 @@ def part(source: Array | Reference, row: int | None, column: int | None) -> Any:
     "INDEX",
     "lookup",
     "The cell at a row and column of a range or array; a whole row or column for 0.",
-    Argument("array", Takes.OPERAND, "The range, several areas of cells in parentheses, or an array."),
+    Argument("array", Takes.OPERAND, "The range, several areas of cells in parentheses, or an array.", partly=True),
     Argument("row_num", Takes.INTEGER, "The row, 1 for the first; 0 for all."),
     Argument("column_num", Takes.INTEGER, "The column, 1 for the first; 0 for all.", required=False),
     Argument("area_num", Takes.INTEGER, "Which of several areas, 1 for the first.", required=False),
@@ -341,6 +391,8 @@ def index(source: Any, row: int, column: int | None = None, area: int = 1) -> An
     elif not isinstance(source, Array):
         source = Array(1, 1, [source])
     if column is None:
+        if row and isinstance(source, Reference) and source.rows > 1 and source.columns > 1:
+            return REF  # of cells in rows and columns one number names none
         row, column = (0, row) if source.rows == 1 and source.columns > 1 else (row, 0)
     if row > source.rows or column > source.columns:
         return REF

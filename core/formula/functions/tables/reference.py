@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Final
 
 from core.formula.functions.catalogue import OMITTED, Argument, Takes, function
+from core.formula.functions.tables.arrays import whole
 from core.formula.functions.text.text import bounded
 from core.formula.language import tree
 from core.formula.language.errors import SyntaxFault
@@ -133,6 +135,8 @@ def sheet_place(environment: Environment, name: str) -> int | None:
 def indirect(environment: Environment, text: str, a1: bool = True) -> Any:
     text = text.strip(" ")
     sheet, _, local = text.rpartition("!")
+    if len(text) > 255 or (sheet and not sheet.startswith("'") and not _BARE_SHEET.fullmatch(sheet)):
+        raise Failure(REF)
     found = _A1.fullmatch(local) if a1 else None
     if found and not sheet.startswith("'"):
         reference = _a1_reference(found)
@@ -148,6 +152,8 @@ def indirect(environment: Environment, text: str, a1: bool = True) -> Any:
     return _on_sheet(environment, reference, sheet)
 
 
+_BARE_SHEET: Final = re.compile(r"[^\x00-\x2d/:;<=>@\[\]^`{|}~\x7f]+")
+"""A sheet's name that INDIRECT takes without quotes: any letters, digits, dots and underscores, in any order."""
 _A1: Final = re.compile(
     r"\$?([A-Za-z]{1,3})\$?(0{0,9}[1-9][0-9]{0,6})(?::\$?([A-Za-z]{1,3})\$?(0{0,9}[1-9][0-9]{0,6}))?"
 )
@@ -219,8 +225,11 @@ def _on_sheet(environment: Environment, reference: Reference, name: str) -> Refe
 
 def _parsed(environment: Environment, text: str, *, a1: bool) -> Any:
     """Whatever else names cells: whole columns, quoted sheets, defined names, tables, spills."""
-    if not text or len(text) > 255:
+    if not text:
         raise Failure(REF)
+    sheet, mark, local = text.rpartition("!")
+    if mark and not sheet.startswith("'"):  # a formula takes fewer names without quotes
+        text = f"'{sheet}'!{local}"
     try:
         node = parse("=" + text)
     except SyntaxFault as fault:
@@ -303,13 +312,26 @@ _PREFIXES: Final = re.compile(r'("(?:[^"]|"")*"?)|_xlfn\.(?:_xlws\.)?|_xlws\.|_x
 def formulatext(environment: Environment, reference: Reference) -> Any:
     if reference.more:
         raise Failure(VALUE)
+    return of_formulas(environment, reference, _formula_text, NA)
+
+
+def of_formulas(
+    environment: Environment,
+    reference: Reference,
+    told: Callable[[Environment, str | None, int, int], Any],
+    without: Any,
+) -> Any:
+    """What is told of the formula of each cell; `without` for the cells beyond the used ones."""
     environment.spend(reference.rows * reference.columns)
-    shown = [
-        _formula_text(environment, reference.sheet, row, column)
-        for row in range(reference.top, reference.bottom + 1)
-        for column in range(reference.left, reference.right + 1)
-    ]
-    return shown[0] if len(shown) == 1 else Array(reference.rows, reference.columns, shown)
+    rows, columns = environment.used(reference.sheet)
+    used_rows, used_columns = min(reference.bottom + 1, rows), min(reference.right + 1, columns)
+    found: list[Any] = []
+    for row in range(reference.top, used_rows):
+        environment.spend(used_columns)
+        line = [told(environment, reference.sheet, row, at) for at in range(reference.left, used_columns)]
+        found += line + [without] * (reference.columns - len(line))
+    found += [without] * (reference.rows * reference.columns - len(found))
+    return found[0] if len(found) == 1 else Array(reference.rows, reference.columns, found)
 
 
 def _formula_text(environment: Environment, sheet: str | None, row: int, column: int) -> str | Error:
@@ -324,19 +346,28 @@ def _as_operator(found: re.Match[str]) -> str:
     return f"{found['spilled']}#" if found["spilled"] else f"@{found['single']}"
 
 
+def _sides(option: Array | None) -> int:
+    """Which sides are trimmed, as bits."""
+    if option is None:
+        return 3
+    sides = whole(option.at(0, 0)) if option.rows == option.columns == 1 else -1
+    if not 0 <= sides <= 3:
+        raise Failure(VALUE)
+    return sides
+
+
 @function(
     "TRIMRANGE", "lookup", "Leaves out the empty rows and columns around the filled part of a range.",
     Argument("range", Takes.OPERAND, "The range or array."),
-    Argument("trim_rows", Takes.INTEGER, "0 no rows, 1 above, 2 below, 3 both.", required=False, empty=3),
-    Argument("trim_cols", Takes.INTEGER, "0 no columns, 1 left, 2 right, 3 both.", required=False, empty=3),
+    Argument("trim_rows", Takes.ARRAY, "0 no rows, 1 above, 2 below, 3 both.", required=False, empty=3.0),
+    Argument("trim_cols", Takes.ARRAY, "0 no columns, 1 left, 2 right, 3 both.", required=False, empty=3.0),
     environment=True,
     examples=(("=ROWS(TRIMRANGE(A1:A9))", 5.0),),
 )  # fmt: skip
-def trimrange(environment: Environment, operand: Any, trim_rows: int = 3, trim_columns: int = 3) -> Any:
-    if not (0 <= trim_rows <= 3 and 0 <= trim_columns <= 3):
-        raise Failure(VALUE)
+def trimrange(environment: Environment, operand: Any, rows: Array | None = None, columns: Array | None = None) -> Any:
     if isinstance(operand, Error):
         raise Failure(operand)
+    trim_rows, trim_columns = _sides(rows), _sides(columns)
     array = environment.array(operand) if isinstance(operand, Reference) else operand
     if not isinstance(array, Array):
         return operand

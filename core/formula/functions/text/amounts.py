@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any, Final
 
-from core.formula.functions.catalogue import Argument, Takes, Work, function
+from core.formula.functions.catalogue import OMITTED, Argument, Takes, Work, function
 from core.formula.functions.text.text import bounded, gathered
 from core.formula.ranges.environment import Environment
 from core.formula.values.coerce import to_text
 from core.formula.values.formats import fixed, format_value
-from core.formula.values.numerals import read_number
+from core.formula.values.locales import current
+from core.formula.values.numerals import read_number, read_plain_number
 from core.formula.values.value import VALUE, Array, Error, Failure
 
 _DECIMALS_MAX: Final = 127
 _BAHT_MAX: Final = 1e15
+_DIGITS: Final = re.compile("[1-9]")
 
 
 @function(
@@ -56,12 +59,14 @@ def value_of(environment: Environment, value: Any) -> float:
 @function(
     "NUMBERVALUE", "text", "Reads a number written with the given separators.",
     Argument("text", Takes.TEXT, "The text."),
-    Argument("decimal_separator", Takes.TEXT, "What stands before the decimals.", required=False, empty="."),
-    Argument("group_separator", Takes.TEXT, "What stands between thousands.", required=False, empty=","),
+    Argument("decimal_separator", Takes.TEXT, "What stands before the decimals.", required=False, empty=OMITTED),
+    Argument("group_separator", Takes.TEXT, "What stands between thousands.", required=False, empty=OMITTED),
     examples=(('=NUMBERVALUE("2.500,27",",",".")', 2500.27), ('=NUMBERVALUE("3.5%")', 0.035)),
 )  # fmt: skip
-def numbervalue(text: str, decimal: str = ".", group: str = ",") -> float:
+def numbervalue(text: str, decimal: Any = OMITTED, group: Any = OMITTED) -> float:
     text = "".join(text.split())
+    decimal = current().decimal if decimal is OMITTED else decimal
+    group = current().group if group is OMITTED else group
     if not decimal or not group:
         raise Failure(VALUE)
     whole, point, decimals = text.partition(decimal[0])
@@ -73,7 +78,7 @@ def numbervalue(text: str, decimal: str = ".", group: str = ",") -> float:
         return 0.0
     if "%" in bare or "," in bare or bare.count(".") > 1:
         raise Failure(VALUE)
-    number = read_number(bare)
+    number = read_plain_number(bare)
     if number is None:
         raise Failure(VALUE)
     return number / 100.0**percents
@@ -88,7 +93,7 @@ def numbervalue(text: str, decimal: str = ".", group: str = ",") -> float:
 )  # fmt: skip
 def fixed_text(number: float, decimals: int = 2, no_commas: bool = False) -> str:
     written = _written(number, decimals, commas=not no_commas)
-    return f"-{written}" if number < 0 and written.strip("0.,") else written
+    return f"-{written}" if number < 0 and _DIGITS.search(written) else written
 
 
 @function(
@@ -98,8 +103,9 @@ def fixed_text(number: float, decimals: int = 2, no_commas: bool = False) -> str
     examples=(("=DOLLAR(1234.567,2)", "$1,234.57"), ("=DOLLAR(-1234.567,-2)", "($1,200)")),
 )  # fmt: skip
 def dollar(number: float, decimals: int = 2) -> str:
-    written = _written(number, decimals, commas=True)
-    return f"(${written})" if number < 0 and written.strip("0.,") else f"${written}"
+    written, locale = _written(number, decimals, commas=True), current()
+    below = number < 0 and _DIGITS.search(written)
+    return (locale.amount_below_zero if below else locale.amount).replace("#", written)
 
 
 def _written(number: float, decimals: int, *, commas: bool) -> str:
@@ -111,8 +117,9 @@ def _written(number: float, decimals: int, *, commas: bool) -> str:
         digits += "0" * -decimals if digits else ""
     else:
         digits, rest = fixed(abs(number), decimals)
-    whole = f"{int(digits or '0'):,}" if commas else digits or "0"
-    return bounded(f"{whole}.{rest}" if rest else whole)
+    locale = current()
+    whole = f"{int(digits or '0'):,}".replace(",", locale.group) if commas else digits or "0"
+    return bounded(f"{whole}{locale.decimal}{rest}" if rest else whole)
 
 
 # -- baht

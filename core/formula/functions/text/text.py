@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 from core.formula.functions.catalogue import OMITTED, Argument, Takes, Work, function
 from core.formula.values.coerce import to_text
-from core.formula.values.criteria import fold, wildcard
-from core.formula.values.value import CALC, NA, VALUE, Array, Error, Failure
+from core.formula.values.criteria import wildcard
+from core.formula.values.value import CALC, NA, VALUE, Array, Error, Failure, fold
 
 TEXT_MAX: Final = 32_767
 """Characters of one text value; a longer result is #VALUE!."""

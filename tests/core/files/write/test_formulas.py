@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.files.write import _xlsx as kernel
-from core.files.write.formulas import AS_TYPED, NO_SHEET, OF_FILTERED, Known, _words
+from core.files.write.formulas import AS_TYPED, NO_SHEET, OF_FILTERED, OF_PIVOT, Known, _words
 from core.files.write.newer import NEWER, with_prefixes
 
 NAMES = ["One", "It's", "Ärger.2"]
@@ -73,3 +73,5 @@ def test_newer_functions_have_their_prefix() -> None:
     assert KNOWN.fault("SUBTOTAL(9,A:A)") is None
     assert replace(KNOWN, filtered=True).fault('"SUBTOTAL("&SUBTOTAL(9,A:A)') == OF_FILTERED
     assert KNOWN.fault("OUTLET(Two!A1)") == NO_SHEET
+    assert KNOWN.fault('1+GETPIVOTDATA("Sales",A1)') == OF_PIVOT
+    assert KNOWN.fault('"GETPIVOTDATA("') is None

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.formula.values.coerce import compare, equal, general, order_key, to_logical, to_number, to_text
-from core.formula.values.value import NA, NUM, VALUE, Array, Date
+from core.formula.values.value import NA, NUM, VALUE, Array, Date, fold
 from tests.rows import every
 
 GENERAL: tuple[tuple[float, str], ...] = (
@@ -242,7 +242,7 @@ def test_the_order_of_values() -> None:
         (None, None, True),
         (None, 1.0, False),
         ("a", "A", True),
-        ("ß", "SS", True),
+        ("ß", "SS", False),
         (1.0, "1", False),
         (1.0, True, False),
         (0.1 + 0.2, 0.3, True),
@@ -267,5 +267,5 @@ def test_comparison_is_antisymmetric(a: Any, b: Any) -> None:
 
 @given(st.text(max_size=6), st.text(max_size=6))
 def test_order_keys_order_as_compare_does(a: str, b: str) -> None:
-    if a.casefold() != b.casefold():
+    if fold(a) != fold(b):
         assert (order_key(a) < order_key(b)) == (compare(a, b) < 0)

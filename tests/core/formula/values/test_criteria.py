@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.formula.values.criteria import Criterion, fold, wildcard
+from core.formula.values.criteria import Criterion, wildcard
 from core.formula.values.value import DIV0, NA, NULL, Date, Failure
 from tests.core.formula.areas import fits
 from tests.rows import every
@@ -133,8 +133,3 @@ def test_a_hostile_pattern_takes_no_longer_than_text_times_pattern() -> None:
     assert too_long is not None
     assert not too_long.matches("a" * 256)
     assert too_long.search("a" * 1_000) == -1
-
-
-@given(st.text())
-def test_folding_keeps_positions(text: str) -> None:
-    assert len(fold(text)) == len(text)

@@ -91,6 +91,14 @@ CASES: tuple[tuple[str, Any], ...] = (
     ("=AMORDEGRC(100,DATE(2014,1,1),DATE(2016,1,1),50,1,0.3,1)", 23),
     ("=AMORDEGRC(100,1,400,10,1,0.5)", "#NUM!"), ("=AMORLINC(100,1,400,10,1,0.1,2)", "#NUM!"),
     ("=AMORLINC(100,1,400,10,1,1E-9)", "#NUM!"),
+    # The euro: Excel's help, and the rates by hand
+    ('=EUROCONVERT(1.2,"DEM","EUR")', 0.61), ('=EUROCONVERT(1,"FRF","EUR",TRUE,3)', 0.152),
+    ('=EUROCONVERT(1,"FRF","EUR",FALSE,3)', 0.15), ('=EUROCONVERT(1,"FRF","DEM",TRUE,3)', 0.29728616),
+    ('=EUROCONVERT(1,"FRF","DEM",FALSE,3)', 0.3), ('=EUROCONVERT(100,"EUR","DEM")', 195.58),
+    ('=EUROCONVERT(1,"DEM","FRF")', 3.35), ('=EUROCONVERT(1.234,"nlg","NLG")', 1.234),
+    ('=EUROCONVERT(10,"EUR","ITL")', 19363), ('=EUROCONVERT(-100,"DEM","EUR",,)', -51.13),
+    ('=EUROCONVERT(0,"ITL","EUR",TRUE,5)', 0), ('=EUROCONVERT(1,"DEM","EUR",FALSE,2)', "#VALUE!"),
+    ('=EUROCONVERT(1,"USD","EUR")', "#VALUE!"), ('=EUROCONVERT("x","DEM","EUR")', "#VALUE!"),
 )  # fmt: skip
 
 # Arguments of VDB(100,10,...) and what Excel 2010 computed

@@ -50,7 +50,7 @@ CASES: tuple[tuple[str, Any], ...] = (
     ('=DMIN(A5:E11,"Profit",L1:L2)', 0.0), ('=DGET(A5:E11,"Profit",L1:L2)', VALUE),
     ('=ISERROR(DAVERAGE(A5:E11,"Profit",L1:L2))', True), ('=DPRODUCT(A5:E11,"Profit",L1:L2)', 0.0),
     # alternatives, blank rows, headings alone, and headings that the table lacks
-    ('=DCOUNT(A5:E11,"Age",O1:O3)', 3.0), ('=DCOUNT(A5:E11,"Age",O1:O4)', 6.0), ('=DCOUNT(A5:E11,"Age",O1)', 6.0),
+    ('=DCOUNT(A5:E11,"Age",O1:O3)', 3.0), ('=DCOUNT(A5:E11,"Age",O1:O4)', 6.0), ('=DCOUNT(A5:E11,"Age",O1)', VALUE),
     ('=DCOUNT(A5:E11,"Age",J1:J2)', 0.0), ('=DCOUNT(A5:E11,"Age",P1:P2)', 0.0),
     # a computed condition is written for the first record: here ages over the mean of 13
     ('=DCOUNT(A5:E11,"Age",N1:N2)', 3.0), ('=DSUM(A5:E11,"Age",N1:N2)', 49.0), ('=DGET(A5:E11,"Profit",O1:O2)', NUM),

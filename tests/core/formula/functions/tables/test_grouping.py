@@ -106,6 +106,16 @@ PIVOTED = (
         "_ _ Q1 Q2 Total | North SUM 5 15 20 | North PERCENTOF 5/85 15/35 1/6 | South SUM 80 20 100 | "
         "South PERCENTOF 80/85 20/35 5/6",
     ),
+    # a value orders the cities inside their regions, never the regions
+    ("=PIVOTBY(A2:B7,,E2:E7,SUM,,0,-3)", "North Oslo 20 | South Rome 70 | South Bari 30"),
+    ("=PIVOTBY(A2:B7,,E2:E7,SUM,,0,3)", "North Oslo 20 | South Bari 30 | South Rome 70"),
+    (
+        "=PIVOTBY(A2:A7,C2:D7,E2:E7,SUM,,0,,0,-3)",
+        "_ 2025 2025 2026 | _ Q1 Q2 Q1 | North 5 15 _ | South 40 20 40",
+    ),
+    # of a wide filter the first column counts
+    ('=PIVOTBY(A2:A7,D2:D7,E2:E7,SUM,,0,,0,,A2:B7="South")', "_ Q1 Q2 | South 80 20"),
+    ('=GROUPBY(A2:A7,E2:E7,SUM,,0,,HSTACK(A2:A7="North",A2:A7="South"))', "North 20"),
     ("=PIVOTBY(A2:A7,,E2:E7,SUM)", "North 20 | South 100 | Total 120"),
     ("=PIVOTBY(,A2:A7,E2:E7,SUM)", "North South Total | 20 100 120"),
     (

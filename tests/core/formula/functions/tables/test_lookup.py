@@ -51,9 +51,13 @@ CASES: tuple[tuple[str, Any], ...] = (
     # errors
     ("=MATCH(#DIV/0!,{1,2,3},1)", DIV0), ("=MATCH(1,{1,2;3,4},1)", NA), ("=MATCH(3,3)", NA),
     ('=MATCH(REPT("a",256),A1:A7,0)', VALUE), ('=VLOOKUP(REPT("a",256),A1:B7,1)', VALUE), ("=MATCH(1,1/0,0)", DIV0),
-    ("=VLOOKUP(1,C1:D5,3)", REF), ("=VLOOKUP(20,C1:D5,3,FALSE)", REF), ("=VLOOKUP(20,C1:D5,0,FALSE)", VALUE),
-    ("=VLOOKUP(1,1,1)", NA), ("=VLOOKUP(1,TRUE,1)", NA), ("=VLOOKUP(#N/A,C1:D5,1)", NA), ("=VLOOKUP(1,C1:D5,NA())", NA),
-    ('=VLOOKUP(1,C1:D5,"x")', VALUE), ("=VLOOKUP(0,C1:D5,2)", NA), ('=VLOOKUP("zz",A1:B7,1,FALSE)', NA),
+    ("=VLOOKUP(1,C1:D5,3)", REF), ("=VLOOKUP(20,C1:D5,3,FALSE)", REF), ("=VLOOKUP(20,C1:D5,0,FALSE)", NA),
+    ("=VLOOKUP(3,C1:D5,0,FALSE)", VALUE), ("=VLOOKUP(3,C1:D5,,FALSE)", VALUE), ("=HLOOKUP(2,C1:D5,0,FALSE)", NA),
+    ("=VLOOKUP(1,1,1)", NA), ("=VLOOKUP(1,TRUE,1)", NA), ("=VLOOKUP(#N/A,C1:D5,1)", NA),
+    # no index, and no way to match: of whatever error or text #REF!, but what is not found is told first
+    ("=VLOOKUP(1,C1:D5,NA())", REF), ("=VLOOKUP(3,C1:D5,1/0,FALSE)", REF), ("=VLOOKUP(20,C1:D5,1/0,FALSE)", NA),
+    ('=HLOOKUP(1,C1:D5,"TRUE",FALSE)', REF), ("=MATCH(1,C1:C5,NA())", REF), ('=MATCH(1,C1:C5,"x")', REF),
+    ('=VLOOKUP(1,C1:D5,"x")', REF), ("=VLOOKUP(0,C1:D5,2)", NA), ('=VLOOKUP("zz",A1:B7,1,FALSE)', NA),
     # VLOOKUP
     ("=VLOOKUP(3,C1:D5,2)", "d"), ("=VLOOKUP(3,C1:D5,2,FALSE)", "b"), ("=VLOOKUP(3,C1:D5,2,0)", "b"),
     ("=VLOOKUP(3,C1:D5,2,)", "b"),
@@ -149,18 +153,17 @@ def test_exact_matches_agree_with_looking_at_every_cell(cells: list[Any], key: A
 @settings(max_examples=100, deadline=None)
 @given(st.lists(CELLS, min_size=1, max_size=30), CELLS, st.booleans(), st.sampled_from([-1, 1]))
 def test_the_nearest_is_the_best_of_all_cells(cells: list[Any], key: Any, listed: bool, mode: int) -> None:
-    """Numbers stand below text and text below booleans; errors and blanks are passed by, but a blank finds a blank."""
+    """Numbers stand below text and text below booleans; errors and blanks are passed by, but a blank finds a blank, and
+    stands above all that is none."""
     cells = [cell for cell in cells if not isinstance(cell, str) or cell.isalnum()]
     if isinstance(key, Error) or (isinstance(key, str) and not key.isalnum()) or not cells:
         return
     sheet = Sheet(cells, [key], listed=listed)
 
     def rank(value: Any) -> Any:
-        return (
-            (1, value.casefold())
-            if isinstance(value, str)
-            else (2 if isinstance(value, bool) else 0, float(value or 0))
-        )
+        if value is None:
+            return (3, 0.0)
+        return (1, value.casefold()) if isinstance(value, str) else (2 if isinstance(value, bool) else 0, float(value))
 
     def good_side(cell: Any) -> bool:
         return bool(rank(cell) <= rank(key) if mode < 0 else rank(cell) >= rank(key))
