@@ -1,24 +1,28 @@
 """The library face of Cushion: spreadsheets to portfolios to compliance results, and formulas, with no server.
 
-    book = core.read("holdings.xlsx")
-    portfolio = core.Portfolio.from_workbook(book)
-    for result in core.run_suite(portfolio, "enhanced"):
+    book = cushion.read("holdings.xlsx")
+    portfolio = cushion.Portfolio.from_workbook(book)
+    for result in cushion.run_suite(portfolio, "enhanced"):
         print(result.test_name, result.current_value, result.threshold_value, result.status)
 
-    print(core.reconcile(tape, portfolio).summary)
+    print(cushion.reconcile(tape, portfolio).summary)
 
-    sale = core.Trade(trade_type="sell", cusip="12345ABC9", par_value=3_000_000, price=98.5)
-    for row in core.simulate(portfolio, [sale]).results:
+    sale = cushion.Trade(trade_type="sell", cusip="12345ABC9", par_value=3_000_000, price=98.5)
+    for row in cushion.simulate(portfolio, [sale]).results:
         print(row.test_name, row.current_value, row.projected_value, row.impact_direction)
 
-    core.evaluate("=SUM(A1:A3)*rate", {"A1": 1, "A2": 2, "A3": 3, "rate": 0.5}).value
+    cushion.evaluate("=SUM(A1:A3)*rate", {"A1": 1, "A2": 2, "A3": 3, "rate": 0.5}).value
 
-Names are loaded when they are first used, so that `import core` costs nothing.
+Names are loaded when they are first used, so that the import costs nothing. `import cushion` offers the same
+ones, and goes wherever a program has a `core` of its own; `import core` is the same thing where it has none.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 from importlib import import_module
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -36,20 +40,33 @@ if TYPE_CHECKING:
     from core.reconciliation.run import Reconciliation, reconcile
     from core.scenario.simulate import Simulation, Simulator, simulate, simulate_many
     from core.scenario.trades import Trade, TradeError
+    from core.values import FormulaValue
 
 __all__ = [
-    "Book", "Deal", "Evaluation", "Graph", "GraphFault", "Portfolio", "Program", "Reconciliation", "Results", "Sheet",
-    "Simulation", "Simulator", "Subject", "TestResult", "Trade", "TradeError", "Tranches", "Workbook", "analyse", "ask",
-    "compile", "compile_graph", "evaluate", "evaluate_batch", "read", "reconcile", "run_suite", "simulate",
-    "simulate_many",
+    "Book", "Deal", "Evaluation", "FormulaValue", "Graph", "GraphFault", "Portfolio", "Program", "Reconciliation",
+    "Results", "Sheet", "Simulation", "Simulator", "Subject", "TestResult", "Trade", "TradeError", "Tranches",
+    "Workbook", "analyse", "ask", "compile", "compile_graph", "evaluate", "evaluate_batch", "read", "reconcile",
+    "run_suite", "simulate", "simulate_many",
 ]  # fmt: skip
 
 __version__ = "0.1.0"
+
+# A folder `core` without an __init__.py is where another's modules stay, though Python finds ours first.
+__path__ += [
+    folder
+    for entry in sys.path
+    if os.path.isdir(folder := os.path.join(os.path.abspath(entry), "core"))
+    and not os.path.exists(os.path.join(folder, "__init__.py"))
+]
+
+# Two threads that load parts which need each other from different ends would find them half made.
+_loading = RLock()
 
 _HOMES = {
     "Book": "core.recalc.book",
     "Deal": "core.portfolio.portfolio",
     "Evaluation": "core.formula",
+    "FormulaValue": "core.values",
     "Graph": "core.formula.blocks",
     "GraphFault": "core.formula.blocks",
     "Portfolio": "core.portfolio.portfolio",
@@ -82,6 +99,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'core' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
+    with _loading:
+        value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

@@ -7,6 +7,12 @@ from enum import IntEnum
 from math import floor, isfinite
 from typing import Final
 
+Scalar = float | str | bool | None
+"""One value of an answer; a date and an error are text, None is a blank."""
+
+FormulaValue = Scalar | list[list[Scalar]]
+"""What a formula comes to: one value, or an array's rows of values."""
+
 
 class Kind(IntEnum):
     """The kind of a cell, one byte in a column's `kinds`."""

@@ -21,8 +21,8 @@ def warm() -> None:
     if _warm:
         return
     try:
-        import core.files.read  # noqa: F401 - loads the scanner
         from core.compliance.run import run_suite
+        from core.files import read  # noqa: F401 - loads the scanner
         from core.formula import did_you_mean
         from core.formula.blocks import TEMPLATES, check
         from core.formula.evaluate import evaluate

@@ -120,15 +120,26 @@ def history_of(conditions: Conditions, reading: Reading, now: datetime) -> Need 
     return None
 
 
-def judge(conditions: Conditions, reading: Reading, history: Sequence[Point], now: datetime) -> Verdict:
+def _in_utc(moment: datetime) -> datetime:
+    return moment.astimezone(UTC)
+
+
+def judge(
+    conditions: Conditions,
+    reading: Reading,
+    history: Sequence[Point],
+    now: datetime,
+    there: Callable[[datetime], datetime] = _in_utc,
+) -> Verdict:
     """Whether the conditions of an alert hold.
 
     Args:
         history: what `history_of` asks for: figures of earlier runs, in the order of the runs.
         now: when it is asked; a condition that held at the run has held since.
+        there: a moment as the reader's clocks show it.
     """
     if isinstance(conditions, ThresholdConditions):
-        return _threshold(conditions, reading, history, now)
+        return _threshold(conditions, reading, history, now, there)
     if isinstance(conditions, TrendConditions):
         return _trend(conditions, reading, history)
     assert not isinstance(conditions, ScheduleConditions), "a schedule asks for no figures"
@@ -175,7 +186,13 @@ def _compared(conditions: ThresholdConditions, found: TestResult) -> bool | None
     return answers.pop() if len(answers) == 1 else None
 
 
-def _threshold(conditions: ThresholdConditions, reading: Reading, history: Sequence[Point], now: datetime) -> Verdict:
+def _threshold(
+    conditions: ThresholdConditions,
+    reading: Reading,
+    history: Sequence[Point],
+    now: datetime,
+    there: Callable[[datetime], datetime],
+) -> Verdict:
     found = reading.measured(conditions.metric)
     if found is None:
         return _unknown(conditions.metric, reading)
@@ -204,7 +221,7 @@ def _threshold(conditions: ThresholdConditions, reading: Reading, history: Seque
         return verdict
     since = _unbroken(reading, history, lambda point: compare(point.value, conditions.value))
     due = since + timedelta(minutes=conditions.duration_minutes)
-    told = f"{sentence}, since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    told = f"{sentence}, since {there(since):%Y-%m-%d %H:%M %Z}"
     if due > now:
         told = f"{told}: not yet for {conditions.duration_minutes:,} minutes"
         return replace(verdict, holds=False, sentence=told, due_at=due)

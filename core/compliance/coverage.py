@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from math import isfinite, nan
@@ -13,7 +13,9 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from core.compliance.kernels import rounded
+from core.compliance.result import Direction, Status
 from core.definition.definition import InterestCoverage, NoteClass
+from core.frames.brief import brief
 from core.portfolio.portfolio import Deal, Tranches
 from core.remembered import remembered
 
@@ -90,6 +92,8 @@ class Structure:
         if not tested.from_sheet or tested.trigger is None:
             return None
         return tested.trigger + DIVERSION_STEP if role == "diversion" else tested.trigger
+
+    __repr__ = brief
 
 
 def structure(
@@ -291,22 +295,50 @@ def _known(amount: float | None) -> float | None:
     return amount if amount is not None and isfinite(amount) else None
 
 
+class Held(NamedTuple):
+    """What a test of the run holds a class to."""
+
+    limit: float
+    direction: Direction
+    judge: Callable[[float], tuple[float, Status]]
+    """(cushion, status) of a ratio."""
+
+
 def classes(
-    notes: Structure, tested: list[Tested], numerator: float, against: Literal["balance", "interest_due"]
+    notes: Structure,
+    tested: list[Tested],
+    numerator: float,
+    against: Literal["balance", "interest_due"],
+    held: Mapping[int, Held],
 ) -> list[dict[str, Any]]:
-    """Every tested class with its ratio and what would cure it: money for numerator, denominator and cure_amount."""
+    """Every tested class with its ratio and what would cure it: money for numerator, denominator and cure_amount.
+
+    A class is judged by what the run holds it to, given by its place among the tested ones; else by its trigger.
+    """
     rows: list[dict[str, Any]] = []
-    for test in tested:
+    for place, test in enumerate(tested):
         denominator = notes.balance(test.at) if against == "balance" else notes.interest_due(test.at)
+        own = held.get(place)
+        trigger = test.trigger if own is None else own.limit
         row: dict[str, Any] = {
-            "class": test.name, "numerator": rounded(numerator), "denominator": denominator, "trigger": test.trigger,
+            "class": test.name, "numerator": rounded(numerator), "denominator": denominator, "trigger": trigger,
         }  # fmt: skip
         if denominator is not None and denominator > 0:
             ratio = numerator / denominator * 100
             row["ratio"] = rounded(ratio)
-            if test.trigger is not None:
-                row["cushion"] = rounded(ratio - test.trigger)
-                row["status"] = "pass" if ratio - test.trigger >= -TOLERANCE else "fail"
-                row["cure_amount"] = rounded(max(0.0, test.trigger / 100 * denominator - numerator))
+            if trigger is not None:
+                cushion, status = _by_trigger(ratio, trigger) if own is None else own.judge(ratio)
+                row["cushion"], row["status"] = rounded(cushion), status
+                if own is None or own.direction == "min":
+                    row["cure_amount"] = rounded(cure_amount(status, trigger, numerator, denominator))
         rows.append(row)
     return rows
+
+
+def _by_trigger(ratio: float, trigger: float) -> tuple[float, Status]:
+    return ratio - trigger, "pass" if ratio - trigger >= -TOLERANCE else "fail"
+
+
+def cure_amount(status: Status, minimum: float, numerator: float, denominator: float) -> float:
+    """What the numerator of a failed ratio lacks of its minimum, which is in percent; 0 where it passes."""
+    return max(0.0, minimum / 100 * denominator - numerator) if status == "fail" else 0.0

@@ -135,7 +135,7 @@ def _row(test: DealTest, known: frozenset[str]) -> Test:
     limit = test.min if test.min is not None else test.max if test.max is not None else 0.0
     shared: dict[str, Any] = {
         "test_id": test.id, "name": test.name, "threshold_type": direction, "limit": limit,
-        "warning": test.warning if test.warning is not None else limit,
+        "warning": test.warning if test.warning is not None else limit, "source": "The deal's definition.",
     }  # fmt: skip
     if test.share is not None:
         return Test(

@@ -157,7 +157,7 @@ def _masked(pool: Pool) -> list[DataWarning]:
         found.append(
             DataWarning(
                 "masked_ratings",
-                f"{AGENCY_NAMES[agency]}'s rating of {pool.covered(par):.2f} % of par is masked: it counts as "
+                f"the rating by {AGENCY_NAMES[agency]} of {pool.covered(par):.2f} % of par is masked: it counts as "
                 f"{_told(way)}, and never as CCC unless the definition says so",
                 int(rows),
             )

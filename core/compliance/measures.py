@@ -6,10 +6,10 @@ diversity score; years for the average life. The formula of each test stands in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
 from math import isfinite, nan
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -331,15 +331,12 @@ class Pool:
             as_of=self.as_of, cpa=self.cpa, rules=self.definition.interest_coverage,
         )  # fmt: skip
 
-    @cached_property
-    def oc_classes(self) -> list[dict[str, Any]]:
+    def classes(self, kind: Literal["oc", "ic"], held: Mapping[int, coverage.Held]) -> list[dict[str, Any]]:
+        """The tested classes, as `coverage.classes` tells them."""
         assert self.structure is not None
-        return coverage.classes(self.structure, self.structure.oc, self.adjustments["adjusted"], "balance")
-
-    @cached_property
-    def ic_classes(self) -> list[dict[str, Any]]:
-        assert self.structure is not None
-        return coverage.classes(self.structure, self.structure.ic, self.interest["available"], "interest_due")
+        if kind == "oc":
+            return coverage.classes(self.structure, self.structure.oc, self.adjustments["adjusted"], "balance", held)
+        return coverage.classes(self.structure, self.structure.ic, self.interest["available"], "interest_due", held)
 
 
 def _accrued(pool: Pool) -> float:
@@ -554,7 +551,6 @@ def _oc(pool: Pool, place: int) -> Measured:
         raise Unmeasurable("the balance of the tested notes is zero or negative")
     extra = {
         "tested_class": structure.oc[place].name,
-        "classes": pool.oc_classes,
         "adjustments": {name: rounded(amount) for name, amount in pool.adjustments.items()},
     }
     return Measured(adjusted / balance * 100, adjusted, balance, None, extra)
@@ -581,7 +577,6 @@ def _ic(pool: Pool, place: int) -> Measured:
         raise Unmeasurable("the interest due on the tested notes is zero or negative")
     extra = {
         "tested_class": structure.ic[place].name,
-        "classes": pool.ic_classes,
         "income": shown_income(pool),
     }
     return Measured(available / due * 100, available, due, pool.covered(pool.tally.interest_par), extra)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any, Literal
+from typing import Any, Literal, SupportsIndex, overload
 
 import msgspec
 
+from core.compliance import framed
 from core.compliance.kernels import rounded
+from core.frames.brief import brief
+from core.frames.frame import Frame, Framed
 from core.portfolio.notes import DataWarning, bounded
 from core.portfolio.portfolio import AsOfSource
 
@@ -22,8 +25,13 @@ class Details(msgspec.Struct, frozen=True):
     """How a value came about."""
 
     formula: str
+    """How the figure is worked out, in words."""
     cell_refs: list[str]
+    """Ranges of the workbook that the figure was read from."""
     breakdown: dict[str, Any]
+    """What the figure is made of: unit, sums, counts, largest names, classes; its keys depend on the test."""
+
+    __repr__ = brief
 
 
 class TestResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
@@ -35,17 +43,26 @@ class TestResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False)
     test_name: str
     category: str
     status: Status
+    """pass; fail: the cushion is negative; warning: it passes, and reaches the warning threshold."""
     current_value: float
+    """The figure, in the test's unit: percent points (7.5 is 7.5 %), years, or a plain number."""
     threshold_value: float
     threshold_type: Direction
     cushion: float | None
+    """Null: the run left it out."""
     cushion_pct: float | None
+    """Cushion in percent of the limit. Null: the limit is 0, or the run left it out."""
     message: str
+    """The result in a sentence."""
     threshold_source: Source | None = None
+    """Who set the limit; the first of this list that did: request, workbook, deal, definition, sheet (the file's own
+    trigger), tenant, suite. Null: not recorded."""
     low: float | msgspec.UnsetType = msgspec.UNSET
-    """The ends of the figure where masked ratings are taken for a range; left out elsewhere."""
     high: float | msgspec.UnsetType = msgspec.UNSET
     details: Details | None = None
+    """How the figure came about; null where details were not asked for."""
+
+    __repr__ = brief
 
 
 class Skipped(msgspec.Struct, frozen=True):
@@ -54,24 +71,37 @@ class Skipped(msgspec.Struct, frozen=True):
     test_id: str
     test_name: str
     reason: str
+    """Why it has no figure, or no status."""
     current_value: float | msgspec.UnsetType = msgspec.UNSET
-    """Of a test that masked ratings leave open: its figure, and the ends of it; left out elsewhere."""
+    """Figure of a test that masked ratings leave open; left out of the others."""
     low: float | msgspec.UnsetType = msgspec.UNSET
     high: float | msgspec.UnsetType = msgspec.UNSET
+
+    __repr__ = brief
 
 
 class Summary(msgspec.Struct, frozen=True):
     """Counts; total = passed + failed + warnings + skipped."""
 
     total: int
+    """Tests of the run: passed, failed, warnings and skipped together."""
     passed: int
+    """Tests that pass without a warning."""
     failed: int
+    """Tests that fail."""
     warnings: int
+    """Tests that pass and reach their warning threshold."""
     skipped: int
+    """Tests without a status."""
+
+    __repr__ = brief
 
 
-class Results(list[TestResult]):
-    """The results of a suite in catalogue order, with what was skipped, the day that they are of, and warnings."""
+class Results(list[TestResult], Framed):
+    """The results of a suite in catalogue order, with what was skipped, the day that they are of, and warnings.
+
+    `results["wal"]` is the result of a test by its id or its name, without case.
+    """
 
     def __init__(
         self,
@@ -96,6 +126,38 @@ class Results(list[TestResult]):
         self.exact: Mapping[str, tuple[float, float]] = exact or {}
         """By test id the figure, not yet rounded, and what it is divided by."""
 
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> TestResult: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[TestResult]: ...
+    @overload
+    def __getitem__(self, key: str) -> TestResult: ...
+    def __getitem__(self, key: SupportsIndex | slice | str) -> TestResult | list[TestResult]:
+        """By place, or by a test's id or name.
+
+        Raises:
+            IndexError: as a list has it.
+            KeyError: there is no result of that test; the message says why it was skipped, or what is near.
+        """
+        return framed.result_of(self, key) if isinstance(key, str) else super().__getitem__(key)
+
+    def __contains__(self, key: object) -> bool:
+        """Whether it is one of the results, or the id or name of one."""
+        if not isinstance(key, str):
+            return super().__contains__(key)
+        return any(key.casefold() in (one.test_id.casefold(), one.test_name.casefold()) for one in self)
+
+    def __repr__(self) -> str:
+        return framed.repr_of(self)
+
+    def _repr_html_(self) -> str:
+        return framed.html_of(self)
+
+    def frame(self) -> Frame:
+        """A row for each result, figures in the test's unit; those of the skipped tests have their reason in
+        `attrs`, where the day and the warnings stand, too."""
+        return framed.frame_of(self)
+
     @property
     def figures(self) -> dict[str, float]:
         """Every figure that was worked out, by test id, those of tests without a limit too; to six decimals."""
@@ -119,3 +181,5 @@ class Threshold(msgspec.Struct, frozen=True, kw_only=True):
     warning_threshold: float | None = None
     """None keeps the default's relative distance of warning to limit (none at all when the type differs)."""
     enabled: bool = True
+
+    __repr__ = brief

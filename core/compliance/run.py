@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import date
+from functools import partial
 from math import copysign, floor, isfinite
 from types import ModuleType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from msgspec import UNSET
 
+from core.checked import checked
 from core.compliance.conventions import standard_of
-from core.compliance.coverage import TOLERANCE
+from core.compliance.coverage import TOLERANCE, Held, Role
 from core.compliance.findings import findings
 from core.compliance.kernels import rounded
 from core.compliance.measures import (
@@ -92,6 +95,7 @@ class ResolvedThreshold(NamedTuple):
     source: Source
 
 
+@checked
 @np.errstate(over="ignore", invalid="ignore")  # a sum that overflows is no figure: its test says so
 def run_suite(
     portfolio: Portfolio,
@@ -166,6 +170,7 @@ def run_suite(
     )
     ends = pools[1:]
     rows = _rows(portfolio, pool) if details and pool is not None else {}
+    classes = None if pool is None else _Classes(pool, limits)
     cushions: dict[str, float] = {}
     exact: dict[str, tuple[float, float]] = {}
     stopped = False
@@ -196,8 +201,8 @@ def run_suite(
             if len({status == "fail" for status in statuses}) > 1:
                 skipped.append(_left_open(test, measured, limit, low, high))
                 continue
-        explanation = _details(test, portfolio, measured, limit, limits, rows) if details else None
         judged = _judged(measured.value, limit, rounding)
+        explanation = _details(test, portfolio, measured, limit, limits, rows, classes) if details else None
         result = _result(
             test, measured, limit, explanation, judged, include_cushion=include_cushion, low=low, high=high
         )
@@ -659,7 +664,13 @@ _CELLS_OF: Final = {"coupon_type": ("is_fixed", "coupon_type")}
 
 
 def _details(
-    test: Test, portfolio: Portfolio, measured: Measured, limit: ResolvedThreshold, limits: Limits, rows: dict[str, Any]
+    test: Test,
+    portfolio: Portfolio,
+    measured: Measured,
+    limit: ResolvedThreshold,
+    limits: Limits,
+    rows: dict[str, Any],
+    classes: _Classes | None,
 ) -> Details:
     cells = portfolio.source_cells
     refs = [
@@ -681,6 +692,59 @@ def _details(
     if limit.source == "sheet" and (told := limits.sheet.limits.get(test.test_id)) is not None:
         breakdown["threshold_from"] = f"{told.name}, {told.cell}" if told.cell else told.name
     breakdown.update(measured.breakdown)
+    if test.sheet_trigger is not None and classes is not None:
+        breakdown["classes"] = classes.of(test, limit)
     if portfolio.deal.principal_cash is None and "cpa" in test.divides_by:
         breakdown["principal_cash"] = "not given: counted as 0"
     return Details(test.formula, refs, breakdown)
+
+
+_Kind = Literal["oc", "ic"]
+_Held = dict[int, tuple[ResolvedThreshold, int | None]]
+"""Limit and decimals by a class's place among the tested ones."""
+
+
+class _Classes:
+    """The classes that coverage tests look at, each as this run judges it."""
+
+    def __init__(self, pool: Pool, limits: Limits) -> None:
+        self._pool = pool
+        self._limits = limits
+        self._usual: dict[_Kind, tuple[_Held, list[dict[str, Any]]]] = {}
+
+    def of(self, test: Test, limit: ResolvedThreshold) -> list[dict[str, Any]]:
+        """Judged by this test the class that it looks at, by the suites' other tests of the kind theirs, by the file's
+        triggers the rest.
+        """
+        structure, role = self._pool.structure, test.sheet_trigger
+        assert structure is not None
+        assert role is not None
+        kind: _Kind = "ic" if role.endswith("_ic") else "oc"
+        last = len(structure.oc if kind == "oc" else structure.ic) - 1
+        if kind not in self._usual:
+            usual: _Held = {}
+            for other in _CLASS_TESTS[kind]:
+                with suppress(Unmeasurable):  # taken out of runs, it holds its class to nothing
+                    held = resolve(other, self._pool, self._limits), _decimals(other, self._limits)
+                    usual[_place(other.sheet_trigger, last)] = held
+            self._usual[kind] = usual, self._rows(kind, usual)
+        usual, rows = self._usual[kind]
+        place, own = _place(role, last), (limit, _decimals(test, self._limits))
+        return rows if usual.get(place) == own else self._rows(kind, usual | {place: own})
+
+    def _rows(self, kind: _Kind, held: _Held) -> list[dict[str, Any]]:
+        return self._pool.classes(kind, {
+            place: Held(limit.value, limit.direction, partial(_judged, limit=limit, decimals=decimals))
+            for place, (limit, decimals) in held.items()
+        })  # fmt: skip
+
+
+def _place(role: Role | None, last: int) -> int:
+    return 0 if role in ("senior_oc", "senior_ic") else last
+
+
+_CLASS_TESTS: Final = {
+    kind: [one for one in TESTS.values() if one.sheet_trigger in (f"junior_{kind}", f"senior_{kind}")]
+    for kind in ("oc", "ic")
+}
+"""The suites' tests of the most junior and the most senior tested class."""

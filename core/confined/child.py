@@ -36,7 +36,7 @@ def main(name: str) -> None:
     """Work under the limits until no more orders come."""
     orders, answers = _channel()
     limits = msgspec.json.decode(orders.readline(), type=Limits)
-    _die_with(limits.parent)
+    die_with(limits.parent)
     work = named(name)  # before it is confined: then only packages that are loaded already can be used
     stays = isinstance(work, type)
     if stays:
@@ -100,7 +100,7 @@ def _confine(limits: Limits) -> None:
     sandbox.enter(limits.reads, [] if limits.writes is None else [limits.writes])
 
 
-def _die_with(parent: int) -> None:
+def die_with(parent: int) -> None:
     """Have the kernel end this process when its parent ends, however that happens; elsewhere than on Linux the limits
     of time must do.
 

@@ -73,6 +73,15 @@ class ParseOrder(Struct, frozen=True):
     """A file to be stored as columns, or several that make one workbook."""
 
     files: tuple[NamedFile, ...]
+    now: str | None = None
+    """The moment of TODAY and NOW in formulas that came without a value, in ISO format; None: none is calculated."""
+    seconds_max: float = 0.0
+    """How long these may be calculated."""
+
+
+CALCULATING: Final = "calculating"
+"""A file that stands in a child's folder while formulas without values are calculated: what ends the child then is no
+fault of the file that it read."""
 
 
 class ParseAnswer(Struct, frozen=True):
@@ -116,7 +125,7 @@ _FILE_TEXTS: Final = Texts(
 )
 
 PARSE: Final = ConfinedWork(
-    does="core.files.confined.parse",
+    does="core.recalc.confined.parse",
     order=ParseOrder,
     answer=ParseAnswer,
     refusals=_FILE_REFUSALS,
@@ -147,6 +156,8 @@ class RecalculateOrder(Struct, frozen=True, kw_only=True):
     """The sheets' files in the manifest's order."""
     now: str
     """The moment of TODAY and NOW, in ISO format."""
+    locale: str | None
+    """That of dates and numbers as text; None for the workbook's own."""
 
 
 class RecalculateAnswer(Struct, frozen=True, kw_only=True):
@@ -158,6 +169,8 @@ class RecalculateAnswer(Struct, frozen=True, kw_only=True):
     cycles: tuple[tuple[str, ...], ...]
     cycle_count: int
     fault_count: int
+    locale: str
+    """The one that was used."""
 
 
 RECALCULATE: Final = ConfinedWork(
@@ -181,6 +194,10 @@ class TapeOrder(Struct, frozen=True):
     trustee: str
     mapping: str | None = None
     """JSON of the mapping to read it by; None for the trustee's own manner."""
+    now: str | None = None
+    """The moment of TODAY and NOW in formulas that came without a value, in ISO format; None: none is calculated."""
+    seconds_max: float = 0.0
+    """How long these may be calculated."""
 
 
 class TapeAnswer(Struct, frozen=True, kw_only=True):

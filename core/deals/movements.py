@@ -45,28 +45,36 @@ class Mover(msgspec.Struct, frozen=True):
     """A loan of a part, and what its change alone does to the test's figure."""
 
     name: str
+    """Borrower, else facility or identifier."""
     identifier: str | None
+    """CUSIP, else LoanX id, else ISIN. Null: none."""
     effect: float
+    """What this loan's change alone does to the figure, in the test's unit."""
 
 
 class Part(msgspec.Struct, frozen=True):
     """One class of changes. `change` is in the test's unit."""
 
     part: PartName
+    """What changed: loans added or removed, par, ratings, prices, rates (spreads, coupons), other_fields (the day
+    included), liabilities_and_cash."""
     change: float
+    """What these changes do to the test's figure, in its unit."""
     loans: list[Mover]
+    """The five loans that weigh most, the heaviest first."""
 
 
 class Open(msgspec.Struct, frozen=True):
     """Why a test has no status on a day, and the ends of its figure where masked ratings leave it between two."""
 
     reason: str
+    """Why there is no status on that day."""
     low: float | None = None
     high: float | None = None
 
 
 class Movement(msgspec.Struct, frozen=True, kw_only=True):
-    """One test on both days, in its unit; the parts add up to `change`, which is None where a day has no figure.
+    """One test on both days, in its unit; the parts add up to `change`, which is null where a day has no figure.
 
     Of a test that masked ratings leave open, the figure is the one that the definition takes them for.
     """
@@ -74,12 +82,17 @@ class Movement(msgspec.Struct, frozen=True, kw_only=True):
     test_id: str
     test_name: str
     before: float | None
+    """Figure of the earlier workbook, in the test's unit. Null: none."""
     after: float | None
+    """Figure of the later workbook, in the test's unit. Null: none."""
     change: float | None
+    """By how much the figure moved, in the test's unit; the parts add up to it. Null: a day has no figure."""
     parts: list[Part]
+    """What the change is made of, in the order in which changes were applied."""
     before_open: Open | None = None
-    """Why the day has no status; None where it has one, or where the test is not there at all."""
+    """Why the earlier day has no status. Null: it has one, or the test is not there."""
     after_open: Open | None = None
+    """Why the later day has no status. Null: it has one, or the test is not there."""
 
 
 @dataclass(frozen=True, slots=True)

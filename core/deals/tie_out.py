@@ -33,24 +33,31 @@ class TieOut(msgspec.Struct, frozen=True, kw_only=True):
     """A row of the trustee's tests. Figures in percent points, years or plain numbers, as the file prints them."""
 
     trustee_name: str
+    """Name of the test in the trustee's file."""
     test_id: str | None
-    """None where no test of ours is known for the name; such a row has no figure of ours."""
+    """Our test of that name. Null: none is known, and there is no figure of ours."""
     measured_as: str | None
-    """What was measured for it: a measure with its parameters, or a formula."""
+    """What was measured for it: a measure with its parameters, or a formula. Null: nothing."""
     trustee_value: float | None
+    """The file's figure. Null: it prints none."""
     our_value: float | None
+    """Our figure under the same rules and trigger. Null: see `reason`."""
     difference: float | None
-    """Ours less the trustee's."""
+    """Our figure less the trustee's."""
     agrees: bool | None
-    """Within the last digit that is printed; None where one of the figures is not known."""
+    """Whether both are the same to the last digit that is printed. Null: one of them is not known."""
     trigger: float | None
+    """The limit that the file prints. Null: none."""
     our_status: Status | None
+    """Outcome of our test: pass, warning or fail."""
     trustee_status: Literal["pass", "fail"] | None
+    """Outcome that the file prints."""
     explained_by: list[Explanation]
-    """Changes of a rule each of which alone makes our figure the trustee's, by a run."""
+    """Rules a change of which, each alone, makes our figure the trustee's."""
     reason: str | None
-    """Why there is no figure of ours."""
+    """Why there is no figure of ours. Null: there is one."""
     cell: str
+    """Cell of the file in which the test stands."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 
 from core.definition.keys import Checked, Choice, Day, Flag, Integer, Listed, Named, Number, Table, Text, key
 from core.definition.terms import AGENCIES, CATEGORIES, DENOMINATORS, FORMULA_MAX, MEASURES, UNITS
+from core.frames.brief import brief
 from core.portfolio.cells.parsing import country as country_code
 from core.portfolio.ratings import rank
 
@@ -372,3 +373,5 @@ class Definition:
     event_of_default: ClassTrigger | None = key(Table(ClassTrigger), "event of default par value test", None)
     quality: Quality = key(Table(Quality), "quality matrices and the CDO Monitor", Quality())
     tests: tuple[DealTest, ...] = key(Listed(Table(DealTest), TESTS_MAX), "tests of the suite deal", ())
+
+    __repr__ = brief

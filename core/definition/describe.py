@@ -1,4 +1,4 @@
-"""The schema of a definition in words, from its own rows: what core/definition/README.md says."""
+"""The schema of a definition in words, from its own rows: what the guide's page on definitions says."""
 
 from __future__ import annotations
 
@@ -74,7 +74,3 @@ def _table(title: str, heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) 
 
 def _list(title: str, names: Any) -> str:
     return f"## {title}\n\n{', '.join(f'`{name}`' for name in names)}\n"
-
-
-if __name__ == "__main__":
-    print(described(), end="")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from core.export.checks import SheetSums
@@ -50,9 +50,7 @@ def control_sheet(
     lineage = order.lineage
     draft.line(f"Control · {lineage.workbook_name}", style="title")
     as_of = f" · as of {lineage.as_of:%Y-%m-%d}" if lineage.as_of else ""
-    draft.line(
-        f"Export {order.export_id} · created {order.created.astimezone(UTC):%Y-%m-%d %H:%M} UTC{as_of}", style="note"
-    )
+    draft.line(f"Export {order.export_id} · created {order.created:%Y-%m-%d %H:%M %Z}{as_of}", style="note")
     draft.row += 1
     top = draft.row
     draft.row += 2  # the two verdicts, once their ranges are known
@@ -213,17 +211,17 @@ def _provenance(draft: Draft, order: ExportOrder, provenance: Provenance) -> Non
     facts: list[tuple[str, str | datetime | None]] = [
         ("Export", order.export_id),
         ("Workbook", order.workbook_id),
-        ("Created (UTC)", order.created),
+        ("Created", order.created),
         ("Data hash (SHA-256)", provenance.data_hash),
         ("Covers", f"{provenance.hash_scope}, {provenance.manifest_version}"),
         ("Source file", lineage.file_name),
         ("Source hash (SHA-256)", lineage.source_hash),
-        ("Uploaded (UTC)", lineage.uploaded_at),
+        ("Uploaded", lineage.uploaded_at),
         ("As of", None),
         ("Mapping", lineage.mapping),
         ("Definition", lineage.definition),
         ("Compliance run", lineage.run_id),
-        ("Run at (UTC)", lineage.run_at),
+        ("Run at", lineage.run_at),
     ]
     for name, fact in facts:
         if name == "As of" and lineage.as_of is not None:
@@ -233,8 +231,8 @@ def _provenance(draft: Draft, order: ExportOrder, provenance: Provenance) -> Non
         elif fact is None:
             continue
         elif isinstance(fact, datetime):
-            draft.put(0, name, "text")
-            draft.put(1, fact.astimezone(UTC).replace(tzinfo=None), "text", MOMENT)
+            draft.put(0, f"{name} ({fact:%Z})", "text")
+            draft.put(1, fact.replace(tzinfo=None), "text", MOMENT)
         else:
             draft.put(0, name, "text")
             draft.put(1, fact, "text", GENERAL)

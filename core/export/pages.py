@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -142,7 +142,7 @@ def _facts(order: ExportOrder, provenance: Provenance) -> Iterator[tuple[str, st
 
 
 def _moment(moment: datetime | None) -> str | None:
-    return None if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return None if moment is None else f"{moment:%Y-%m-%d %H:%M %Z}"
 
 
 def _figure(value: float | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC
 from pathlib import Path
 from typing import Final
 
@@ -360,7 +361,7 @@ def _manifest(work: _Work, beside: tuple[str, ...]) -> Manifest:
         export_id=order.export_id,
         workbook_id=order.workbook_id,
         tenant_id=order.tenant_id,
-        created_at=order.created.isoformat(),
+        created_at=order.created.astimezone(UTC).isoformat(),
         hash_scope=work.provenance.hash_scope,
         source_hash=order.lineage.source_hash or "",
         beside=beside,

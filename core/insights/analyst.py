@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final, TypeVar
 
+from core.checked import checked
 from core.insights import limits, makeup, months, quality, stress
 from core.insights.across import between
 from core.insights.insight import Insight, Stakeholder
@@ -38,6 +39,7 @@ WITHOUT_PAR: Final[tuple[Callable[[Study], Iterable[Finding]], ...]] = (
 """What can be said of a portfolio whose performing par, or that and cash, is zero or negative: it has no shares."""
 
 
+@checked
 def analyse(
     subjects: Sequence[Subject], *, stakeholder: Stakeholder = "analyst", angle: int = 0, most: int = MOST
 ) -> list[Insight]:

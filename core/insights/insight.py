@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from datetime import date
+from textwrap import wrap
 from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct, to_builtins
+
+from core.frames.brief import brief, shortened
+from core.frames.notebook import card, table
 
 Category = Literal["financial_health", "risk_compliance", "trends_forecasts", "portfolio_composition", "data_quality"]
 CATEGORIES: Final[tuple[Category, ...]] = get_args(Category)
@@ -43,6 +47,8 @@ class Condition(Struct, frozen=True, omit_defaults=True):
     value: float | str | None = None
     """A day as days since 1970-01-01."""
 
+    __repr__ = brief
+
 
 class Change(Struct, frozen=True, omit_defaults=True):
     """What is done to the portfolio before a test is run."""
@@ -54,6 +60,8 @@ class Change(Struct, frozen=True, omit_defaults=True):
     """By which every rating of these loans falls, to C at most."""
     trades: list[dict[str, Any]] = []
     """What is bought, as a scenario takes it."""
+
+    __repr__ = brief
 
 
 class Recipe(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -92,6 +100,8 @@ class Recipe(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Of a movement, the loan that moved it, by its name."""
     place: str | None = None
 
+    __repr__ = brief
+
 
 class Figure(Struct, frozen=True, kw_only=True):
     """A figure that a sentence prints."""
@@ -104,6 +114,8 @@ class Figure(Struct, frozen=True, kw_only=True):
     """As the sentence prints it, with its unit."""
     recipe: Recipe
 
+    __repr__ = brief
+
 
 class LoanRef(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A loan that is behind an insight."""
@@ -113,6 +125,8 @@ class LoanRef(Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     identifier: str | None = None
     par: float | None = None
+
+    __repr__ = brief
 
 
 LOANS_SHOWN: Final = 25
@@ -152,6 +166,14 @@ class Insight(Struct, frozen=True, kw_only=True):
         """What the sentences rest on, as plain JSON."""
         data: dict[str, Any] = to_builtins({name: getattr(self, name) for name in _SUPPORTING})
         return data
+
+    def __repr__(self) -> str:
+        return shortened(f"Insight({self.title[:400]!r}, priority={self.priority})")
+
+    def _repr_html_(self) -> str:
+        rows = [[one.name, one.text] for one in self.figures[:LOANS_SHOWN]]
+        lines = [*wrap(self.summary, 110), *self.remarks[:5]]
+        return card(self.title, lines, *([table(["figure", "value"], rows)] if rows else []))
 
 
 _SUPPORTING: Final = (

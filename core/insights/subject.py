@@ -13,6 +13,7 @@ from core.compliance.measures import Pool
 from core.compliance.result import Results, Status
 from core.compliance.run import pools_of, run_suite
 from core.definition.definition import Definition
+from core.frames.brief import brief
 from core.portfolio.portfolio import Portfolio
 from core.reconciliation.rules import IssueType, Severity
 from core.values import day_of
@@ -36,6 +37,8 @@ class Point:
     status: Status | None = None
     run_id: str | None = None
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Break:
@@ -48,6 +51,8 @@ class Break:
     borrower_name: str
     trustee_value: str
     internal_value: str
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +75,8 @@ class Breaks:
     largest: Sequence[Break] = ()
     """At most `BREAKS_SHOWN`, the worst first."""
     comparison_id: str | None = None
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +102,10 @@ class Subject:
     run_id: str | None = None
     remarks: tuple[str, ...] = ()
     """What else a reader has to know, such as that no stored run is behind the figures."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.portfolio, Portfolio):
+            raise TypeError(f"portfolio is a Portfolio, not {type(self.portfolio).__name__}")
 
     @cached_property
     def definition(self) -> Definition | None:
@@ -134,3 +145,5 @@ class Subject:
     def currency(self) -> str | None:
         """ISO 4217; None where nothing says it."""
         return currency_of(self.portfolio)
+
+    __repr__ = brief

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Mapping as Dict
 from dataclasses import replace
 from datetime import date, datetime
+from difflib import get_close_matches
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.frames.given import cell_value, column_of, table_of
 from core.portfolio import ratings
 from core.portfolio.assemble import Loans, assemble, put, take
 from core.portfolio.cells import parsing
@@ -19,6 +21,7 @@ from core.portfolio.cells.typed import NormalColumn, text_column
 from core.portfolio.deal import as_percent, ordered
 from core.portfolio.errors import MappingError
 from core.portfolio.fields import AUXILIARY_FIELDS, PROFILES, STANDARD_CLO_FIELDS, TRANCHE_LABELS, Lien
+from core.portfolio.framed import DEAL_DAYS
 from core.portfolio.portfolio import Deal, Portfolio, Tranches
 from core.values import EPOCH
 
@@ -38,21 +41,23 @@ _REQUIRED: Final = [one.target for one in PROFILES["standard_clo"].fields if one
 def portfolio_from_columns(
     columns: Dict[str, Any], tranches: Tranches | Dict[str, Any] | None, deal: Deal | Dict[str, Any] | None
 ) -> Portfolio:
-    """Loans from columns under the names of standard_clo and its auxiliary fields, equally long.
+    """Loans from columns under the names of standard_clo and its auxiliary fields, equally long: a dict of them, or a
+    frame of pandas, polars, pyarrow or DuckDB.
 
     Numbers are in the units of `Portfolio` (spread in basis points, rates, prices and recovery in percent), NaN or None
     blank. Text is a sequence of strings and None, or a pair (codes, values) with -1 for blank. Dates are days since
-    1970-01-01, `datetime64`, `date`, or text. Flags are 0/1. Ratings are symbols, or ranks as integers; lien_type is
-    words or `Lien` values.
+    1970-01-01, `datetime64`, `date`, or text; a moment with a time zone is what its clock shows. Flags are 0/1. Ratings
+    are symbols, or ranks as integers; lien_type is words or `Lien` values.
 
     `tranches` is a `Tranches` or columns under its names (`classes` required); `deal` a `Deal` or its fields.
 
     Raises:
         MappingError: a required column is missing, lengths differ, a name is unknown, or a value does not fit.
     """
-    unknown = sorted(set(columns) - set(_TYPES))
+    columns = {name: _taken(name, values) for name, values in table_of(columns, "columns").items()}
+    unknown = sorted(set(map(str, columns)) - set(_TYPES))
     if unknown:
-        raise MappingError(f"unknown column(s) {', '.join(unknown)}")
+        raise MappingError(f"unknown column(s) {', '.join(unknown)}{_near(unknown[0])}")
     missing = [name for name in _REQUIRED if name not in columns]
     if missing == ["borrower_name"] and "issuer_id" in columns:
         missing = []
@@ -63,7 +68,7 @@ def portfolio_from_columns(
     for name, values in columns.items():
         _read(loans, name, values)
     loans.tranches = tranches if tranches is None or isinstance(tranches, Tranches) else _tranches(tranches)
-    loans.deal = deal if isinstance(deal, Deal) else _deal(deal or {})
+    loans.deal = _deal({name: getattr(deal, name) for name in _DEAL} if isinstance(deal, Deal) else deal or {})
     if loans.deal.as_of is None and loans.notes.as_of_column is not None:
         loans.deal = replace(loans.deal, as_of=loans.notes.as_of_column, as_of_source="column")
     loans.notes.holdings_found = True
@@ -73,6 +78,32 @@ def portfolio_from_columns(
     if blank.any():
         take(loans, np.flatnonzero(~blank))
     return assemble(loans)
+
+
+def _taken(name: str, values: Any) -> Any:
+    """An array, a list of plain values or a pair as it is; of a Series, and among objects, what a cell knows."""
+    if _is_pair(values) or (isinstance(values, np.ndarray) and values.dtype.kind in "biufU"):
+        return values
+    if isinstance(values, list | tuple):
+        plain = str | int | float | date | None
+        if all(isinstance(value, plain) and value == value for value in values):
+            return values
+        try:
+            return [value if isinstance(value, int) else cell_value(value) for value in values]
+        except TypeError:
+            return values  # refused by who knows what the column is to hold
+    return column_of(name, values)
+
+
+def _near(name: str) -> str:
+    near = get_close_matches(name.lower(), _TYPES, n=1)
+    return f"; near {name}: {near[0]}" if near else ""
+
+
+def is_standard(names: Iterable[str]) -> bool:
+    """Whether columns have the names that `portfolio_from_columns` knows."""
+    names = set(names)
+    return names <= _TYPES.keys() and set(_REQUIRED) <= names
 
 
 def _height(columns: Dict[str, Any]) -> int:
@@ -228,12 +259,12 @@ def _tranches(columns: Dict[str, Any]) -> Tranches:
     return ordered(list(classes), numbers)
 
 
+_DEAL: Final = Deal.__dataclass_fields__.keys()
 _DEAL_TEXTS: Final = ("as_of_source", "currency")
-_DEAL_DAYS: Final = ("as_of", "closing_date", "reinvestment_end", "stated_maturity", "next_payment")
 
 
 def _deal(figures: Dict[str, Any]) -> Deal:
-    unknown = sorted(set(figures) - set(Deal.__dataclass_fields__))
+    unknown = sorted(set(figures) - _DEAL)
     if unknown:
         raise MappingError(f"deal: unknown field(s) {', '.join(unknown)}")
     known: dict[str, Any] = {}
@@ -243,6 +274,6 @@ def _deal(figures: Dict[str, Any]) -> Deal:
         if name in _DEAL_TEXTS:
             known[name] = str(value)
         else:
-            day = name in _DEAL_DAYS
+            day = name in DEAL_DAYS
             known[name] = _day(f"deal.{name}", value) if day else float(_numbers(f"deal.{name}", [value])[0])
     return Deal(**known)

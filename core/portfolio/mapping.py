@@ -32,7 +32,7 @@ from core.portfolio.locate import (
     pages,
     passed_over,
 )
-from core.portfolio.notes import DataWarning, Notes
+from core.portfolio.notes import DataWarning, Notes, told_of_formulas
 from core.portfolio.pages import PageLoans, joined
 from core.portfolio.plausibility import doubts
 from core.portfolio.portfolio import Deal, GivenSource, Portfolio
@@ -64,7 +64,7 @@ def portfolio_from_workbook(
     tops = {one.sheet.index: one.found.top for one in rated if one.found and one.has_loans}
     if holdings is None:
         report = read_report(book, tops)
-        report.warnings.extend(_unread_files(book))
+        report.warnings.extend(_of_files(book))
         notes = Notes(message=f"no sheet has a header that {header_words(mapping)}", warnings=report.warnings)
         return Portfolio(
             0, {}, {}, {}, {}, None, report.tranches, _dated(report.deal, None, as_of, notes), None, "Holdings", notes,
@@ -74,7 +74,7 @@ def portfolio_from_workbook(
     loans = reader.loans()
     loans.notes.warnings += _titled(holdings)
     report = read_report(book, tops, {holdings.sheet.index: reader.end})
-    report.warnings.extend(_unread_files(book))
+    report.warnings.extend(_of_files(book))
     join_pages(book, mapping, rated, holdings, loans)
     loans.notes.warnings += report.warnings
     loans.tranches = report.tranches
@@ -110,6 +110,11 @@ def _titled(holdings: Holdings) -> list[DataWarning]:
     line, scale = holdings.titled
     message = f"Amounts of sheet {holdings.sheet.name!r} are multiplied by {scale:,.0f}: {line!r} stands above them."
     return [DataWarning("units_of_title", message)] if line else []
+
+
+def _of_files(book: Workbook) -> list[DataWarning]:
+    """What is to be said of the workbook's files before any of their sheets is looked at."""
+    return [*told_of_formulas(book), *_unread_files(book)]
 
 
 def _unread_files(book: Workbook) -> list[DataWarning]:

@@ -8,11 +8,17 @@ from typing import Final, Literal
 
 import msgspec
 
+from core.frames.brief import brief, shortened
+from core.grid.codec import Manifest
+from core.grid.sheet import Workbook
+
 WARNING_CODES: Final = {
     "ambiguous_date": "a date could be read with day and month the other way round",
     "as_of_conflict": "pages say different days",
     "as_of_footer": "the day stands in a footer only, and may be that of printing",
     "file_left_out": "a file that came along with others was not read",
+    "formulas_without_values": "formulas came without values, and were calculated when the file was read",
+    "may_differ_from_excel": "a function was called whose answer Excel does not explain how it works out",
     "second_loan_sheet": "loans of another sheet were added to the pool",
     "page_left_out": "a sheet with loans was left out",
     "page_rows_without_loan": "rows of another sheet found no loan, and are left out",
@@ -94,11 +100,21 @@ class DataWarning(msgspec.Struct, frozen=True, omit_defaults=True):
     """What was guessed, left out or could not be read, said at the top of every result."""
 
     code: str
-    """One of `WARNING_CODES`."""
+    """Kind of warning, such as as_of_stands_in; it keeps its spelling."""
     message: str
     """For a reader: what was seen, where, and what was done."""
     rows: int | None = None
-    """How many rows it is about."""
+    """How many rows or cells it is about. Null: not counted."""
+
+    def __repr__(self) -> str:
+        return shortened(f"DataWarning({self.code!r}, {self.message!r})")
+
+
+def told_of_formulas(book: Workbook | Manifest) -> list[DataWarning]:
+    """That formulas of a workbook came without values, and what became of them."""
+    return (
+        [] if book.filled is None else [DataWarning("formulas_without_values", book.filled.message, book.filled.cells)]
+    )
 
 
 WARNINGS_MAX = 50
@@ -119,6 +135,17 @@ def bounded(warnings: Sequence[DataWarning]) -> list[DataWarning]:
     if len(told) > WARNINGS_MAX:
         shown[-1] = DataWarning("more_warnings", f"{len(told) - WARNINGS_MAX + 1:,} more warnings are not listed")
     return shown
+
+
+TOLD_MAX: Final = 5
+"""Warnings that a table in a notebook begins with."""
+
+
+def told_of(warnings: Sequence[DataWarning]) -> list[str]:
+    """The first warnings as lines, and how many more there are."""
+    lines = [f"{one.code}: {one.message}" for one in warnings[:TOLD_MAX]]
+    more = len(warnings) - TOLD_MAX
+    return [*lines, f"and {more:,} more warnings"] if more > 0 else lines
 
 
 def of_side(side: str, warnings: Iterable[DataWarning]) -> list[DataWarning]:
@@ -153,6 +180,8 @@ class PageNote:
     loans_without_row: int = 0
     contradictions: int = 0
     """Loans whose identifiers stand on different rows of it."""
+
+    __repr__ = brief
 
 
 @dataclass(slots=True, kw_only=True)
@@ -229,3 +258,5 @@ class Notes:
     """Which a spreadsheet made numbers in scientific notation of."""
     placeholder_identifiers: int = 0
     """Which stand for an unknown one ("PRIVATE", nine zeros)."""
+
+    __repr__ = brief

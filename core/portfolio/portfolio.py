@@ -10,8 +10,14 @@ from typing import Any, Final, Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from core.checked import checked
+from core.frames.brief import brief, shortened, value_shown
+from core.frames.frame import Frame, Framed
+from core.frames.given import is_frame
 from core.grid.column import Text
+from core.grid.given import workbook_of
 from core.grid.sheet import Workbook
+from core.portfolio import framed
 from core.portfolio.fields import Mapping
 from core.portfolio.notes import Notes
 from core.portfolio.ratings import DEFAULTED
@@ -55,7 +61,7 @@ class Strings(Sequence[str]):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Strings({list(self[:5])}{', ...' if len(self) > 5 else ''})"
+        return shortened(f"Strings({', '.join(map(value_shown, self[:3]))}{', ...' if len(self) > 3 else ''})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +75,11 @@ class Names:
     values: Sequence[str]
     """A tuple, or `Strings` where they came from a sheet's own pool."""
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, slots=True)
-class Tranches:
+class Tranches(Framed):
     """The notes of the deal, most senior first (by rank, then by the sheet's order); equally long.
 
     Money in the deal's currency; coupons, triggers and rates in percent; NaN is blank.
@@ -92,6 +100,17 @@ class Tranches:
     interest_due: NDArray[np.float64]
     is_income: NDArray[np.bool_]
     """Subordinated and income notes, which no coverage test counts."""
+
+    def __repr__(self) -> str:
+        named = ", ".join(map(value_shown, self.classes[:3]))
+        return f"Tranches({len(self.classes)} classes: {named}{', ...' if len(self.classes) > 3 else ''})"
+
+    def _repr_html_(self) -> str:
+        return framed.tranches_html(self)
+
+    def frame(self) -> Frame:
+        """A row for each class; figures in the units of this class, NaN as null."""
+        return framed.tranches_frame(self)
 
 
 GivenSource = Literal["request", "workbook", "modified", "upload"]
@@ -128,6 +147,12 @@ class Deal:
     reference_coupon: float | None = None
     """Percent: the reference weighted average coupon of the excess-WAC rule."""
 
+    def __repr__(self) -> str:
+        return framed.deal_repr(self)
+
+    def _repr_html_(self) -> str:
+        return framed.deal_html(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amortization:
@@ -137,6 +162,8 @@ class Amortization:
     days: NDArray[np.float64]
     """Payment date, days since 1970-01-01."""
     amount: NDArray[np.float64]
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,12 +180,15 @@ class Published:
     cell: str
     """Where the value stands, with the sheet's name."""
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, slots=True)
-class Portfolio:
+class Portfolio(Framed):
     """The loans of one deal, one row for each facility (lots of one identifier are added up), as typed columns.
 
     A field whose column the source does not have is absent from its dict. All arrays have `row_count` elements.
+    `portfolio["par_value"]` is a column for a reader; `len` counts loans, `in` and iteration are about columns.
     """
 
     row_count: int
@@ -201,9 +231,10 @@ class Portfolio:
     """The tests whose results or triggers the file prints, in its order."""
 
     @classmethod
+    @checked
     def from_workbook(
         cls,
-        book: Workbook,
+        book: Workbook | Any,
         mapping: Mapping | None = None,
         *,
         as_of: float | None = None,
@@ -211,26 +242,72 @@ class Portfolio:
     ) -> Portfolio:
         """The loans of a workbook's holdings sheet, with what its other pages say of notes, deal, accounts and tests.
 
+        A frame of pandas, polars, pyarrow or DuckDB is taken for a sheet with its headings in the first row.
+
         `mapping` None is the built-in standard_clo; `as_of` (days since 1970-01-01) wins over what the file says where
         its source is "request" or "workbook", and else stands in where nothing of the file says a day. A workbook
         without holdings gives no rows, and notes that say so.
         """
+        if not isinstance(book, Workbook):
+            if not is_frame(book):
+                raise TypeError(f"book is a Workbook, as cushion.read gives it, or a frame, not {type(book).__name__}")
+            book = workbook_of(book)
         return _readers.from_workbook(book, mapping, None if as_of is None else (as_of, as_of_source))
 
     @classmethod
+    @checked
     def from_columns(
         cls,
-        columns: Dict[str, Any],
+        columns: Dict[str, Any] | Any,
         *,
         tranches: Tranches | Dict[str, Any] | None = None,
         deal: Deal | Dict[str, Any] | None = None,
     ) -> Portfolio:
-        """Loans from arrays or lists under standard names, in the units of this class (see `core.portfolio.columns`).
+        """Loans from arrays, lists or a frame under standard names, in the units of this class.
 
         Raises:
             MappingError: a required column is missing, lengths differ, a name is unknown, or a value does not fit.
         """
         return _readers.from_columns(columns, tranches, deal)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns that `portfolio[name]` gives: those of `numbers`, `names`, `flags` and `ranks`,
+        lien_type, <agency>_rank, defaulted; lots and conflicting where lots were added up."""
+        return tuple(framed.names_of(self))
+
+    def __len__(self) -> int:
+        return self.row_count
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """One column as an array, in the units of this class: days as datetime64[D] with NaT, text as objects with
+        None, flags as booleans, ratings as symbols (as written; else of their agency's scale), their ranks as numbers
+        with None under the name with _rank behind it. Numbers share the portfolio's memory.
+
+        Raises:
+            KeyError: there is none of the name; the message has what is near.
+        """
+        return framed.column_of(self, name).array()
+
+    def __repr__(self) -> str:
+        return framed.repr_of(self)
+
+    def _repr_html_(self) -> str:
+        return framed.html_of(self)
+
+    def frame(self, *, derived: bool = True) -> Frame:
+        """All columns of `portfolio[name]` with nulls: percentages in percent points (5 % is 5.0), spreads in basis
+        points, days as days. What is known of the deal and the warnings stand in `attrs`.
+
+        Without the `derived` ones (obligor, ranks, defaulted, lots) they are columns that `from_columns` takes.
+        """
+        return framed.frame_of(self, derived=derived)
 
     def defaulted(self) -> NDArray[np.bool_]:
         """Which loans are defaulted on the deal's as-of day (see the function of that name)."""

@@ -17,7 +17,6 @@ import json
 import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal
-from xml.sax.saxutils import escape
 
 import msgspec
 from msgspec import Struct, field
@@ -27,6 +26,7 @@ from core.files.errors import InvalidFormat, ParseFailed
 from core.files.kinds import file_kind
 from core.files.parts import parse_part
 from core.files.source import Content
+from core.files.write.xml import escape
 from core.provenance.canonical import VERSION, DataHash
 from core.provenance.foreign import ambiguous_part
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from datetime import date
+from textwrap import wrap
 from typing import Any, Final, Literal
 
 from msgspec import Struct, to_builtins
+
+from core.frames.brief import CHARACTERS_MAX, brief, shortened
+from core.frames.notebook import card, table
 
 Unit = Literal[
     "percent",
@@ -56,6 +60,8 @@ class Support(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Their places among the loans that were read, from 0; the first `LOANS_SHOWN`."""
     test_id: str | None = None
 
+    __repr__ = brief
+
 
 class Figure(Struct, frozen=True, kw_only=True):
     """One figure of an answer."""
@@ -74,6 +80,8 @@ class Figure(Struct, frozen=True, kw_only=True):
     text: str
     """As it is printed, with its unit."""
     support: Support
+
+    __repr__ = brief
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -101,3 +109,15 @@ class Answer(Struct, frozen=True, kw_only=True):
         kept = ("understood", "query", "figures", "names", "warnings")
         data: dict[str, Any] = to_builtins({name: getattr(self, name) for name in kept})
         return data
+
+    def __repr__(self) -> str:
+        return shortened(f"Answer({self.text[:CHARACTERS_MAX]!r})")
+
+    def _repr_html_(self) -> str:
+        lines = [line for text in self.text[:TEXT_SHOWN].split("\n") for line in wrap(text, 110)]
+        rows = [[one.name, one.of, one.text] for one in self.figures[:ROWS_SHOWN]]
+        return card(self.question, lines, *([table(["figure", "of", "value"], rows)] if rows else []))
+
+
+TEXT_SHOWN: Final = 4_000
+"""Characters of an answer that a notebook shows."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from core.checked import checked
 from core.insights.subject import Subject
 from core.insights.words import listed, plain
 from core.questions import judging, moving, running, stating, supposing
@@ -34,6 +35,7 @@ _RUN: Final[dict[str, Callable[[Query, Subject], Said]]] = {
 }
 
 
+@checked
 def ask(question: str, subjects: Sequence[Subject]) -> Answer:
     """Answer a question over portfolios; one that is not understood is answered by saying so, with suggestions.
 

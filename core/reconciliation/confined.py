@@ -15,6 +15,7 @@ from core.portfolio import stored
 from core.portfolio.fields import Mapping
 from core.portfolio.mapping import missing_columns
 from core.portfolio.trustees import TRUSTEES
+from core.recalc.confined import calculating
 from core.reconciliation import tape
 from core.reconciliation.written import iso_day
 
@@ -30,11 +31,13 @@ def read_tape(order: TapeOrder, folder: Path) -> TapeAnswer:
         OSError: it cannot be opened.
     """
     try:
+        with calculating(order.now, order.seconds_max, folder) as finish:
+            book = read(order.path, finish)
         if order.mapping is None:
-            loans = tape.read_loans(read(order.path), TRUSTEES[order.trustee])
+            loans = tape.read_loans(book, TRUSTEES[order.trustee])
         else:
             mapping = msgspec.json.decode(order.mapping, type=Mapping)
-            loans = tape.read_loans(read(order.path), mapping)
+            loans = tape.read_loans(book, mapping)
             if missing := missing_columns(loans, mapping):
                 raise tape.TapeRefused(f"No column feeds what the mapping requires: {', '.join(missing)}.")
     except FileRefused as refusal:

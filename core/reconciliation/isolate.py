@@ -7,10 +7,12 @@ somebody else ended it is told as it is (`core.confined.run.ChildKilled`).
 from __future__ import annotations
 
 import threading
+from datetime import datetime
 from pathlib import Path
 
-from core.confined.run import run, workplace
+from core.confined.run import workplace
 from core.confined.table import READ_TAPE, TapeAnswer, TapeOrder
+from core.files.isolate import read_by_child
 
 
 def read_tape_isolated(
@@ -19,6 +21,7 @@ def read_tape_isolated(
     *,
     trustee: str,
     mapping: str | None = None,
+    now: datetime | None = None,
     memory_bytes_max: int = READ_TAPE.memory_bytes_max,
     seconds_max: float = READ_TAPE.seconds_max,
     stop: threading.Event | None = None,
@@ -26,6 +29,7 @@ def read_tape_isolated(
     """Read a tape by a mapping (its JSON), else in the manner of a trustee, in a child process; its loans are written
     into an existing folder, as `core.reconciliation.tape.LOANS_FILE`.
 
+    Formulas that came without a value are calculated with `now` as the moment of TODAY and NOW, and blank without it.
     Setting `stop` from another thread ends the child at once.
 
     Raises:
@@ -35,9 +39,10 @@ def read_tape_isolated(
     """
     order = TapeOrder(str(path.resolve()), trustee, mapping)
     with workplace(folder) as made:
-        return run(
+        return read_by_child(
             READ_TAPE,
             order,
+            now=now,
             reads=[order.path],
             writes=made,
             memory_bytes_max=memory_bytes_max,

@@ -9,6 +9,9 @@ from typing import Any, Final, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from core.frames.brief import brief, counted
+from core.frames.frame import Frame, Framed, TextRows
+from core.frames.notebook import Markup, card, left_out, places, table
 from core.portfolio.ratings import SCALE_A, SCALE_B
 from core.reconciliation.compare import Discrepancies
 from core.reconciliation.loans import ComparedLoans
@@ -56,12 +59,14 @@ class Issue:
     internal_value: str
     """Numbers in full without an exponent, dates ISO, "" where there is none. A missing loan's value is its par."""
 
+    __repr__ = brief
+
 
 COLUMNS: Final = tuple(field.name for field in fields(Issue))
 """The columns of `Issues.chunk`, in order."""
 
 
-class Issues(Sequence[Issue]):
+class Issues(Sequence[Issue], Framed):
     """Issues in order: by severity, then loan, then field. Which row holds a loan plays no part in it."""
 
     __slots__ = ("_book", "_field", "_loan", "_loans", "_matched", "_severity", "_shared", "_tape", "_type")
@@ -99,6 +104,37 @@ class Issues(Sequence[Issue]):
     def __iter__(self) -> Iterator[Issue]:
         for start in range(0, len(self), CHUNK):
             yield from self._issues(np.arange(start, min(start + CHUNK, len(self))))
+
+    def __repr__(self) -> str:
+        counts = [f"{count:,} {severity}" for severity, count in self.by_severity().items() if count]
+        return f"Issues({counted(len(self), 'issue')}{': ' * bool(counts)}{', '.join(counts)})"
+
+    def _repr_html_(self) -> str:
+        return card(repr(self), [left_out(len(self), "issues")], self.table())
+
+    def table(self) -> Markup:
+        """The first and the last issues for a notebook; empty without one."""
+        names = (
+            "severity",
+            "issue_type",
+            "field_name",
+            "primary_identifier",
+            "borrower_name",
+            "trustee_value",
+            "internal_value",
+        )
+        shown = places(len(self))
+        issues = [None if at is None else self[at] for at in shown]
+        rows = [None if one is None else [getattr(one, name) for name in names] for one in issues]
+        return table([name.replace("_", " ") for name in names], rows) if rows else Markup("")
+
+    def frame(self) -> Frame:
+        """A row for each issue with the fields of `Issue`, all of them text; what is "" there is null."""
+        columns = {name: TextRows() for name in COLUMNS}
+        for start in range(0, len(self), CHUNK):
+            for name, texts in self.chunk(start, start + CHUNK).items():
+                columns[name].extend(texts)
+        return Frame({name: rows.column() for name, rows in columns.items()}, len(self))
 
     def by_severity(self) -> dict[Severity, int]:
         """How many issues there are of each severity, worst first."""

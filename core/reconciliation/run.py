@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.notes import DataWarning
+from core.checked import checked
+from core.frames.brief import brief, counted
+from core.frames.given import columns_of, is_frame
+from core.frames.notebook import card, left_out
+from core.grid.sheet import Workbook
+from core.portfolio.columns import is_standard
+from core.portfolio.notes import DataWarning, told_of
 from core.portfolio.portfolio import Portfolio
+from core.recalc.book import File, read
 from core.reconciliation.compare import compare, compared_fields, fingerprints
 from core.reconciliation.issues import Issues
 from core.reconciliation.match import Matched, match
@@ -37,6 +45,8 @@ class Summary:
     unmatched_internal: int
     issues_found: int
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reconciliation:
@@ -56,33 +66,54 @@ class Reconciliation:
     """Rows of the tape and of the portfolio that are the same loan, equally long, in the tape's order."""
     issues: Issues
 
+    def __repr__(self) -> str:
+        one = self.summary
+        return (
+            f"Reconciliation({counted(one.total_loans_compared, 'loan')}: {one.matched:,} matched, "
+            f"{one.unmatched_trustee:,} on the tape only, {one.unmatched_internal:,} in the portfolio only; "
+            f"{counted(one.issues_found, 'issue')}, {counted(len(self.warnings), 'warning')})"
+        )
 
+    def _repr_html_(self) -> str:
+        told = [
+            *told_of(self.warnings),
+            *(f"{name} was not compared: {why}" for name, why in self.not_compared.items()),
+            left_out(len(self.issues), "issues"),
+        ]
+        return card(repr(self), told, self.issues.table())
+
+
+@checked
 def reconcile(
-    tape: Portfolio,
-    book: Portfolio,
+    tape: Portfolio | Workbook | File | Any,
+    book: Portfolio | Workbook | File | Any,
     rules: Iterable[str] | None = None,
     *,
     tolerances: Mapping[str, float] | None = None,
     threads: int = 1,
+    names: tuple[str, str] = ("tape", "portfolio"),
 ) -> Reconciliation:
     """Compare a trustee's tape with the manager's portfolio, whose lots are already added up on both sides.
 
     Args:
-        tape: the trustee's loans; percentages are of its figures.
-        book: the manager's loans.
+        tape: the trustee's loans; percentages are of its figures. A portfolio, a workbook (`cushion.read`), a frame, or
+            what `cushion.read` reads: a path, bytes, an open file.
+        book: the manager's loans, likewise.
         rules: names of `core.reconciliation.RULES`; None for all nine.
         tolerances: in place of the defaults, by rule: par_value in currency, price in points, spread and all_in_rate in
             basis points, maturity_date in days.
         threads: how many may work at once, of which more than two gain little; the answer is the same for any number.
+        names: what warnings call the two sides.
 
     Raises:
         ReconcileError: an unknown rule, a tolerance that is none, no thread or more than THREADS_MAX, or more than
             LOANS_MAX loans on a side.
     """
+    tape, book = _loans_of(tape, "tape"), _loans_of(book, "book")
     asked, within = chosen(rules), tolerances_of(tolerances)
     if not 1 <= threads <= THREADS_MAX:
         raise ReconcileError(f"threads must be from 1 to {THREADS_MAX}, not {threads}")
-    theirs, ours = Side(tape, "tape"), Side(book, "portfolio")
+    theirs, ours = Side(tape, names[0]), Side(book, names[1])
     fields, not_compared = compared_fields(theirs, ours, asked)
     with working(threads if max(tape.row_count, book.row_count) >= SHARED_LEAST else 1) as workers:
         matched = match(theirs, ours, partial(fingerprints, fields=fields, seed=SEED), workers)
@@ -106,6 +137,22 @@ def reconcile(
     )
 
 
+def _loans_of(given: Any, argument: str) -> Portfolio:
+    """The loans of a side in whatever form they come. Columns under standard names are taken as they are; those of
+    any other frame are found by their headings, as in a sheet."""
+    if isinstance(given, Portfolio):
+        return given
+    if isinstance(given, Mapping) or (is_frame(given) and is_standard(columns_of(given))):
+        return Portfolio.from_columns(given)
+    if isinstance(given, Workbook) or is_frame(given):
+        return Portfolio.from_workbook(given)
+    if isinstance(given, str | os.PathLike | bytes | bytearray | memoryview) or hasattr(given, "read"):
+        return Portfolio.from_workbook(read(given))
+    raise TypeError(
+        f"{argument} is a Portfolio, a workbook, a frame, or a file that cushion.read reads, not {type(given).__name__}"
+    )
+
+
 def _warnings(tape: Side, book: Side, matched: Matched, pairs: int) -> tuple[DataWarning, ...]:
     fewest = min(tape.row_count, book.row_count)
     few = 2 * pairs < fewest
@@ -118,7 +165,7 @@ def _warnings(tape: Side, book: Side, matched: Matched, pairs: int) -> tuple[Dat
           for side in (tape, book)),
         *((side.row_count == 0, "no_loans", f"the {side.name} has no loans", None) for side in (tape, book)),
         (few, "few_matched",
-         f"only {pairs:,} of {fewest:,} loans were found on both sides: is it the tape of this deal?", None),
+         f"only {pairs:,} of {fewest:,} loans were found on both sides: is it the {tape.name} of this deal?", None),
         (matched.unverified, "matched_by_doubtful_identifier",
          "{} matched by an identifier that fails its check digit or shape", matched.unverified),
         (matched.printed, "matched_by_print",

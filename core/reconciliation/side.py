@@ -37,7 +37,7 @@ class Side:
             raise ReconcileError(f"{portfolio.row_count:,} loans on the {name} are more than {LOANS_MAX:,}")
         self.portfolio = portfolio
         self.name = name
-        """What a reader calls this side: "tape" or "portfolio"."""
+        """What a reader calls this side."""
         self.row_count = portfolio.row_count
         self.factor = 1.0
         """What par is multiplied by to be in units of the currency."""

@@ -66,15 +66,18 @@ def redact_names(
     plain = len(workbook.tables) - len(tables)
     if plain:
         warn(f"{plain} tables had personal data in their headings and are plain cells now")
+    if workbook.pivots:
+        warn(f"{len(workbook.pivots)} pivot tables are plain cells now, since what they list may be personal")
     same = (
         not lost and not plain and formats == workbook.number_formats
-        and left_out == workbook.left_out
+        and left_out == workbook.left_out and not workbook.pivots
     )  # fmt: skip
     if same:
         return workbook
     return replace(
         workbook,
         defined_names=defined, local_names=local, tables=tables, number_formats=formats, left_out=left_out,
+        pivots=None if workbook.pivots else workbook.pivots,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from msgspec.structs import replace
 
-from core.compliance.coverage import Tested
+from core.compliance.coverage import Tested, cure_amount
 from core.compliance.measures import Pool
 from core.compliance.result import Results, TestResult
 from core.portfolio.portfolio import Tranches
@@ -112,15 +112,20 @@ def _classes(tests: Sequence[tuple[TestResult, Mapping[str, Any]]], with_trigger
     own: list[ClassLine] = []
     tested: set[str] = set()
     for one, told in tests:
-        for row in told.get("classes", ()):
-            lines.setdefault(row["class"], _class_line(row, has_trigger=row["class"] in with_trigger))
         name, line = told.get("tested_class"), _test_line(one, told)
-        if name in lines and name not in tested and one.test_id != "interest_diversion_ratio":
+        for row in told.get("classes", ()):
+            by_own = row["class"] in with_trigger and (one.test_id != DIVERSION or row["class"] != name)
+            lines.setdefault(row["class"], _class_line(row, has_trigger=by_own))
+        if name in lines and name not in tested and one.test_id != DIVERSION:
             lines[name] = replace(line, name=name)
             tested.add(name)
         else:
             own.append(line)
     return [*lines.values(), *own]
+
+
+DIVERSION: Final = "interest_diversion_ratio"
+"""It looks at the class of the junior ratio by a mark of its own, which is not the class's trigger."""
 
 
 def _class_line(row: Mapping[str, Any], *, has_trigger: bool) -> ClassLine:
@@ -137,5 +142,6 @@ def _test_line(one: TestResult, told: Mapping[str, Any]) -> ClassLine:
     return ClassLine(
         name=one.test_name, numerator=numerator, denominator=denominator, ratio=one.current_value,
         trigger=one.threshold_value, cushion=one.cushion, status=one.status,
-        cure_amount=max(0.0, one.threshold_value / 100 * denominator - numerator),
+        cure_amount=None if one.threshold_type != "min"
+        else cure_amount(one.status, one.threshold_value, numerator, denominator),
     )  # fmt: skip

@@ -75,7 +75,10 @@ def lineage_of(portfolio: Portfolio | None, origin: Origin, definition: Definiti
         ("Workbook", origin.workbook_id),
         ("Run", origin.run_id),
         ("Run at", _moment(origin.run_at)),
-        ("Sheet of the loans", portfolio.sheet_name if portfolio and portfolio.notes.holdings_found else None),
+        (
+            "Sheet of the loans",
+            portfolio.sheet_name if portfolio is not None and portfolio.notes.holdings_found else None,
+        ),
         ("Mapping", origin.mapping),
         ("Definition", named if version is None else f"{named}, version {version}"),
     )

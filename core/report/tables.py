@@ -164,7 +164,7 @@ def _head(report: ComplianceReport) -> Iterator[Row]:
     if report.changes is not None:
         yield "Changes since", report.changes.since
         yield "Tests that did not move", report.changes.unmoved
-    yield ("Generated at", moment(report.generated_at))
+    yield _clock("Generated", report.generated_at)
     yield from (("Note", one) for one in report.origin.remarks)
     yield from (("Warning", one.message) for one in report.warnings)
     yield from ((one.title, note) for one in report.coverage for note in one.ladder.notes)
@@ -226,7 +226,7 @@ def reconciliation_tables(report: ReconciliationReport, issues: Iterable[IssueLi
 
 _ISSUES: Final = (
     "Severity", "Category", "Rule", "Field", "Issue", "Loan", "Identified by", "Borrower", "Trustee", "Internal",
-    "Difference in par", "Status", "Notes", "Reviewed by", "Reviewed at",
+    "Difference in par", "Status", "Notes", "Reviewed by", "Reviewed at (UTC)",
 )  # fmt: skip
 _ISSUE_FORMATS: Final = (*(None,) * 10, _AMOUNT)
 _ISSUE_WIDTHS: Final = (9, 14, 14, 16, 20, 14, 14, 32, 18, 18, 16, 14, 40, 24, 18)
@@ -243,8 +243,8 @@ def _comparison(report: ReconciliationReport) -> Iterator[Row]:
         ("Tape as of", compared.tape_day),
         ("Workbook", compared.book),
         ("Workbook as of", compared.book_day),
-        ("Compared at", None if compared.compared_at is None else moment(compared.compared_at)),
-        ("Generated at", moment(compared.generated_at)),
+        ("Compared at", None) if compared.compared_at is None else _clock("Compared", compared.compared_at),
+        _clock("Generated", compared.generated_at),
         ("Verdict", report.verdict.headline),
         ("", report.verdict.sentence),
         ("Breaks in par that stand", report.par.breaks),
@@ -268,12 +268,16 @@ def _issue(one: IssueLine) -> Row:
     return (
         one.severity, one.category, one.rule, one.field_name, one.issue_type, one.primary_identifier,
         one.identifier_type, one.borrower_name, one.trustee_value, one.internal_value, one.par_difference, one.status,
-        one.resolution_notes, one.reviewed_by, None if one.reviewed_at is None else moment(one.reviewed_at),
+        one.resolution_notes, one.reviewed_by, None if one.reviewed_at is None else _in_utc(one.reviewed_at),
     )  # fmt: skip
 
 
-def moment(when: datetime) -> datetime:
-    """A moment in UTC, as a cell holds it: without its zone."""
+def _clock(what: str, when: datetime) -> Row:
+    """A moment as a cell holds it, without its zone, which its name tells."""
+    return f"{what} at ({when:%Z})", when.replace(tzinfo=None)
+
+
+def _in_utc(when: datetime) -> datetime:
     return when.replace(tzinfo=None) - (when.utcoffset() or when - when)
 
 

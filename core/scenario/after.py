@@ -372,6 +372,8 @@ class _LaterView:
 class _LaterPortfolio:
     """The portfolio of a pool after trades."""
 
+    stands_for = Portfolio  # to what looks at types of arguments
+
     def __init__(self, pool: After) -> None:
         self._pool = pool
         base, after = pool.base.pool.portfolio, pool.loans.after

@@ -10,6 +10,7 @@ import msgspec
 
 from core.compliance.kernels import rounded
 from core.compliance.result import Results, Status
+from core.frames.brief import brief
 from core.portfolio.cells.checkpoint import checkpoint
 from core.scenario.simulate import Simulator
 from core.scenario.trades import AMOUNT_MAX, Trade
@@ -31,11 +32,13 @@ class Headroom(msgspec.Struct, frozen=True, kw_only=True):
     test_name: str
     test_category: str
     status: Status
-    """Before the trade."""
+    """Outcome before the trade."""
     cushion: float
     headroom: float | None
-    """Par that may be traded until the test fails, to the unit; 0 where it fails already, None where no amount up to
-    the most makes it fail."""
+    """Par that may be traded until the test fails, to the unit; 0: it fails already. Null: no amount up to `most` makes
+    it fail."""
+
+    __repr__ = brief
 
 
 class Room(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +48,8 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     """Par up to which was looked: of a sell all that is held, of a buy as much as the pool has."""
     tests: list[Headroom]
     """In the order of the suite."""
+
+    __repr__ = brief
 
 
 class _Seen(NamedTuple):

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from core.compliance.result import Results, TestResult
 from core.compliance.run import UnknownTest
+from core.frames.brief import brief
 from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.notes import DataWarning
 from core.scenario.changed import changed
@@ -64,24 +65,31 @@ Amount = Annotated[float, Meta(ge=0, le=AMOUNT_MAX)]
 Price = Annotated[float, Meta(ge=0, le=PRICE_MAX)]
 
 
-class Constraints(msgspec.Struct, frozen=True, kw_only=True):
+class Constraints(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What proposed trades keep to. Par and cash in the deal's currency, prices in percent of par."""
 
     tests: Keep = "pass"
     """pass: every test passes after them; maintain: none fails anew, and one that fails gets no worse; free: any."""
     max_trades: Annotated[int, Meta(ge=0, le=PROPOSED_MAX)] = 10
+    """Most trades to propose."""
     max_turnover: Amount | None = None
-    """Par that is bought and sold, together."""
+    """Most par to buy and sell, together. Null: no limit."""
     min_trade: Amount = 0.0
-    """Par of a trade; of a loan of which there is less, all."""
+    """Least par of one trade; of a loan of which there is less, all of it."""
     max_trade: Amount | None = None
+    """Most par of one trade. Null: no limit."""
     min_price: Price | None = None
-    """Of what is bought, as the next."""
+    """Lowest price of what is bought, in percent of par. Null: any."""
     max_price: Price | None = None
+    """Highest price of what is bought, in percent of par. Null: any."""
     min_sell_price: Price | None = None
+    """Lowest price of what is sold, in percent of par. Null: any."""
     min_cash: Annotated[float, Meta(ge=-AMOUNT_MAX, le=AMOUNT_MAX)] = 0.0
-    """Principal cash after them; where there is less before them, it does not fall."""
+    """Least principal cash after the trades; where there is less before them, it does not fall."""
     allow_sells: bool = True
+    """Whether loans that are held may be sold."""
+
+    __repr__ = brief
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,6 +108,8 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     is_complete: bool
     """Not ended by its time."""
     warnings: list[DataWarning]
+
+    __repr__ = brief
 
 
 class ObjectiveError(ValueError):

@@ -10,13 +10,17 @@ from typing import Any, Final, Literal
 import msgspec
 import numpy as np
 
+from core.checked import checked
 from core.compliance.conventions import currency_of, standard_of
+from core.compliance.framed import NOTEBOOK_ROWS, thinnest_first
 from core.compliance.kernels import rounded
 from core.compliance.measures import Pool
 from core.compliance.result import Direction, Results, Status, TestResult
 from core.compliance.run import pools_of, run_suite
 from core.definition.definition import Definition
-from core.portfolio.notes import DataWarning
+from core.frames.brief import brief, counted, shortened
+from core.frames.notebook import bar, card, figure_shown, table, verdict
+from core.portfolio.notes import DataWarning, told_of
 from core.portfolio.portfolio import Portfolio
 from core.scenario.after import NeedsFullPass, pools_after
 from core.scenario.base import Base
@@ -43,16 +47,22 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
     test_name: str
     test_category: str
     current_value: float
+    """Figure before the trades, in the test's unit."""
     projected_value: float
+    """Figure after the trades."""
     threshold_value: float
     """What the projected figure is held to; the limit of a matrix moves with the portfolio."""
     threshold_type: Direction
     cushion_current: float
+    """Distance to the limit before the trades."""
     cushion_projected: float
+    """Distance to the limit after the trades; negative: the test fails."""
     status_current: Status
     status_projected: Status
     impact_direction: Impact
-    """By the move of the cushion in full precision."""
+    """improve or worsen: the cushion grows or shrinks; neutral: it stays."""
+
+    __repr__ = brief
 
 
 class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,17 +71,26 @@ class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
     test_id: str
     test_name: str
     reason_current: str | None
+    """Why there is no figure before the trades. Null: there is one."""
     reason_projected: str | None
+    """Why there is no figure after the trades. Null: there is one."""
     status_current: Status | None
     status_projected: Status | None
+
+    __repr__ = brief
 
 
 class Impacts(msgspec.Struct, frozen=True):
     """Counts of the tests with a figure on both sides."""
 
     improve: int
+    """Tests whose cushion grows."""
     worsen: int
+    """Tests whose cushion shrinks."""
     neutral: int
+    """Tests whose cushion stays."""
+
+    __repr__ = brief
 
 
 class Simulation(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,10 +110,34 @@ class Simulation(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[DataWarning]
     """Of the trades, then of the run before them, then what the run after them says anew."""
 
+    def __repr__(self) -> str:
+        return shortened(f"Simulation({self.message!r})")
+
+    def _repr_html_(self) -> str:
+        order = {one.test_id: at for at, one in enumerate(thinnest_first(self.after))}
+        rows = sorted(self.results, key=lambda row: order.get(row.test_id, 0))[:NOTEBOOK_ROWS]
+        cells = [
+            [
+                verdict(row.status_projected),
+                row.test_name,
+                bar(row.projected_value, row.threshold_value, row.threshold_type, row.status_projected),
+                row.current_value,
+                row.projected_value,
+                f"{row.threshold_type} {figure_shown(row.threshold_value)}",
+                row.cushion_current,
+                row.cushion_projected,
+                row.impact_direction,
+            ]
+            for row in rows
+        ]
+        headings = ["after", "test", "", "value before", "after", "limit", "cushion before", "after", "impact"]
+        return card(self.message, told_of(self.warnings), table(headings, cells))
+
 
 class Simulator:
     """A portfolio under a suite, ready for any number of lists of trades; the run before them is made once."""
 
+    @checked
     def __init__(
         self, portfolio: Portfolio, suite: str = "enhanced", *, incremental: bool | None = None, **options: Any
     ) -> None:
@@ -133,6 +176,9 @@ class Simulator:
         change = self.holdings.traded(trades)
         return compared(self.before, self.run(change), [*change.warnings, *self._kept], len(trades))
 
+    def __repr__(self) -> str:
+        return f"Simulator({self.suite!r}, {counted(self.before.summary.total, 'test')})"
+
     def run(self, change: Change) -> Results:
         """The suite over the portfolio after a change."""
         if self._bases:
@@ -168,6 +214,7 @@ def _is_loan_by_loan(pools: tuple[Pool, ...]) -> bool:
     return not by_name and rules.par_value.long_dated == rules.par_value.current_pay == "par"
 
 
+@checked
 def simulate(portfolio: Portfolio, trades: Sequence[Trade], suite: str = "enhanced", **options: Any) -> Simulation:
     """Every test of a suite before and after trades; the portfolio stays as it is.
 
@@ -184,6 +231,7 @@ def simulate(portfolio: Portfolio, trades: Sequence[Trade], suite: str = "enhanc
     return Simulator(portfolio, suite, **options).simulate(trades)
 
 
+@checked
 def simulate_many(
     portfolio: Portfolio, scenarios: Iterable[Sequence[Trade]], suite: str = "enhanced", **options: Any
 ) -> list[Simulation]:
@@ -274,14 +322,14 @@ def _skipped(before: Results, after: Results, compared_tests: set[str]) -> list[
 def _message(trades: int, counts: Impacts, failures: list[Projected], skipped: list[NotCompared]) -> str:
     """One sentence, such as: 2 trades: 5 tests improve, 3 worsen and 12 stay the same; 1 new failure (WARF)."""
     parts = [
-        f"{_counted(trades, 'trade')}: {_counted(counts.improve, 'test')} "
+        f"{counted(trades, 'trade')}: {counted(counts.improve, 'test')} "
         f"improve{'s' * (counts.improve == 1)}, {counts.worsen} worsen{'s' * (counts.worsen == 1)} "
         f"and {counts.neutral} stay{'s' * (counts.neutral == 1)} the same"
     ]
     if failures:
         shown = ", ".join(row.test_name for row in failures[:NAMED])
         more = f" and {len(failures) - NAMED} more" if len(failures) > NAMED else ""
-        parts.append(f"{_counted(len(failures), 'new failure')} ({shown}{more})")
+        parts.append(f"{counted(len(failures), 'new failure')} ({shown}{more})")
     else:
         parts.append("no new failure")
     if skipped:
@@ -291,7 +339,3 @@ def _message(trades: int, counts: Impacts, failures: list[Projected], skipped: l
 
 NAMED: Final = 3
 """New failures that the message names."""
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from core.frames.brief import brief
 from core.portfolio.assemble import name_keys
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import TextColumn
@@ -53,6 +54,8 @@ class Trade(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     maturity_date: date | None = None
     loan_data: dict[str, Any] | None = None
     """Other fields of a loan by their names in standard_clo (`DATA_FIELDS`), in the units of `Portfolio`."""
+
+    __repr__ = brief
 
 
 class TradeError(ValueError):

@@ -100,7 +100,7 @@ def typeset(
                 sys_inputs={"data": inputs.decode()},
                 pdf_standards=[standard] if standard else [],  # type: ignore[list-item]
                 pdf_tags=tagged,
-                timestamp=created,
+                timestamp=created.replace(microsecond=0),  # the bytes know whole seconds
             )
         except TypstError as error:
             found = _refused(error.diagnostic)

@@ -57,9 +57,9 @@ def test_g1_adjusted_par_and_overcollateralisation(g1: Build) -> None:
     assert figure(g1(), "oc_ratio") == close(389.65 / 365 * 100)
     assert figure(g1(), "oc_ratio_senior") == close(389.65 / 300 * 100)
     assert figure(g1(), "interest_diversion_ratio") == close(389.65 / 365 * 100)
-    ratios = {row["class"]: row["ratio"] for row in pool.oc_classes}
+    ratios = {row["class"]: row["ratio"] for row in pool.classes("oc", {})}
     assert ratios == {"B": 129.883333, "C": 119.892308, "D": 112.291066, "E": 106.753425}
-    junior = pool.oc_classes[-1]
+    junior = pool.classes("oc", {})[-1]
     assert (junior["cushion"], junior["status"], junior["cure_amount"]) == (2.553425, "pass", 0.0)
 
 
@@ -69,7 +69,7 @@ def test_g2_interest_coverage(g1: Build) -> None:
     assert pool.interest["available"] == close(7_990_000)
     assert figure(g1(), "ic_ratio_senior") == close(7_990_000 / 4_937_500 * 100)
     assert figure(g1(), "ic_ratio") == close(7_990_000 / 5_918_500 * 100)
-    assert [row["ratio"] for row in pool.ic_classes] == [161.822785, 147.621247, 135.000422]
+    assert [row["ratio"] for row in pool.classes("ic", {})] == [161.822785, 147.621247, 135.000422]
     by_day = replace(g1(), deal=Deal(principal_cash=5e6, base_rate=4.30, payment_days=90.0))
     assert figure(by_day, "ic_ratio") == close(7_990_000 / 5_918_500 * 100)
 

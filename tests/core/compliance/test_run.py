@@ -27,6 +27,7 @@ from core.compliance.run import (
     status_of,
 )
 from core.compliance.suites import CATALOGUE
+from core.definition import parse
 from core.portfolio.notes import DataWarning, Notes
 from core.portfolio.portfolio import Deal, Portfolio
 from tests.core.compliance.conftest import g1_columns, portfolio_of, tranches_of
@@ -522,6 +523,57 @@ def test_details_of_coverage(g1: Build) -> None:
         },
     ]  # fmt: skip
     assert details.breakdown["adjustments"]["ccc_haircut"] == 6e6
+
+
+def test_a_class_is_judged_as_its_test_is(g1: Build) -> None:
+    """Trigger, status and cushion of the class that a test looks at are the result's, whoever set it;
+    in the details of the other tests, too. ACPA 389.65 over 300 down to B, 365 down to E.
+    """
+
+    def at(test_id: str, value: float, **more: Any) -> dict[str, Threshold]:
+        return {test_id: Threshold(test_id=test_id, threshold_value=value, **more)}
+
+    limits = at("oc_ratio", 107.0) | at("oc_ratio_senior", 120.0, warning_threshold=130.0) | at("ic_ratio", 130.0)
+    ran = {one.test_id: one for one in run_suite(g1(), "enhanced", workbook_thresholds=limits)}
+    told = {name: one.details.breakdown for name, one in ran.items() if one.details and one.category == "coverage"}
+    assert len(told) == 5
+    for name, breakdown in told.items():
+        (row,) = [row for row in breakdown["classes"] if row["class"] == breakdown["tested_class"]]
+        one = ran[name]
+        assert (row["trigger"], row["status"], row["cushion"]) == (one.threshold_value, one.status, one.cushion), name
+    shown = {row["class"]: (row["trigger"], row["status"], row["cure_amount"]) for row in told["oc_ratio"]["classes"]}
+    assert shown == {
+        "B": (120.0, "warning", 0.0),
+        "C": (114.0, "pass", 0.0),
+        "D": (106.5, "pass", 0.0),
+        "E": (107.0, "fail", pytest.approx(1.07 * 365e6 - 389.65e6)),
+    }
+    assert told["oc_ratio_senior"]["classes"] == told["oc_ratio"]["classes"]
+    assert told["interest_diversion_ratio"]["classes"][-1]["trigger"] == 104.7
+    assert told["interest_diversion_ratio"]["classes"][:-1] == told["oc_ratio"]["classes"][:-1]
+
+
+def test_a_class_without_a_trigger_is_judged_by_the_suites_limit(g1: Build) -> None:
+    """Not by the usual one of its letter, which is 106.40 for D."""
+    portfolio = replace(g1(), tranches=tranches_of((("A", 250e6), ("B", 50e6), ("D", 70e6))))
+    details = run_suite(portfolio, test_ids=["oc_ratio"])[0].details
+    assert details is not None
+    assert [(row["class"], row["trigger"]) for row in details.breakdown["classes"]] == [("A/B", 121.6), ("D", 104.2)]
+    exact = {"oc_ratio": Threshold(test_id="oc_ratio", threshold_value=104.2, threshold_type="exact")}
+    details = run_suite(portfolio, test_ids=["oc_ratio"], request_thresholds=exact)[0].details
+    assert details is not None
+    assert details.breakdown["classes"][-1]["status"] == "fail"
+    assert "cure_amount" not in details.breakdown["classes"][-1]
+
+
+def test_a_class_is_rounded_as_its_test_is(g1: Build) -> None:
+    """106.753425 is 106.8 to one decimal: it meets 106.8, and nothing is to be cured."""
+    rules = parse({"conventions": {"decimals": {"percent": 1}}})
+    limits = {"oc_ratio": Threshold(test_id="oc_ratio", threshold_value=106.8)}
+    result = run_suite(g1(), test_ids=["oc_ratio"], definition=rules, request_thresholds=limits)[0]
+    assert result.details is not None
+    row = result.details.breakdown["classes"][-1]
+    assert (result.status, row["status"], row["cushion"], row["cure_amount"]) == ("warning", "warning", 0.0, 0.0)
 
 
 def test_every_result_can_be_written_as_json(g1: Build) -> None:

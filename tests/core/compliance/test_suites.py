@@ -63,5 +63,6 @@ def test_every_row_reads() -> None:
     assert [skip.test_name for skip in ran.skipped] == [test.name for test in CATALOGUE]
     for test in CATALOGUE:
         assert test.description.endswith(".")
+        assert test.source.endswith(".")
         assert test.formula
         assert test.columns[0] == "par_value"

@@ -19,7 +19,7 @@ from core.provenance.canonical import NoSuchSheet, data_hash
 from tests.core import naive_provenance as naive
 from tests.rows import every
 
-PAGE = (Path(canonical.__file__).parent / "README.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/reference/manifest.md").read_text(encoding="utf-8")
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 RESULTS = ["#DIV/0!", "", " text\n", " ", "\t\r\nx y\r\n", "\x0bx\xa0"]

@@ -142,6 +142,7 @@ def test_par_apart_by_exactly_a_bound(percent: int, within: str, beyond: str) ->
         ("industry", "CORP - Retail", "Retail", None),
         ("industry", "Retail", "Automotive", "warning"),
         ("industry", "Space Mining", "SPACE-MINING", "info"),
+        ("industry", "Rockets & Moons", "Rockets and Moons", "info"),
         ("industry", "Space Mining", "Moon Mining", "warning"),
         ("industry", "Retail", None, "warning"),
         ("borrower_name", "Acme Corp.", "ACME CORPORATION", "info"),

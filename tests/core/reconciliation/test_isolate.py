@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from core.confined.table import TapeAnswer
@@ -90,3 +92,16 @@ def test_a_task_that_is_cancelled_ends_the_child(made: tuple[GeneratedTape, Path
         assert left_in(folder) == [LOANS_FILE]
 
     asyncio.run(work())
+
+
+def test_formulas_of_a_tape_that_came_without_values_are_calculated(tmp_path: Path, folder: Path) -> None:
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    book.active.append(HEADER)
+    book.active.append(("123456AB1", "Acme", "=500000*2", "2030-06-30"))
+    book.save(tmp_path / "tape.xlsx")
+    now = datetime(2024, 2, 29)  # noqa: DTZ001 - a tape knows no zones
+    stored = read_tape_isolated(tmp_path / "tape.xlsx", folder, trustee="trustee_c", now=now, **LIMITS)
+    assert (stored.loan_count, stored.total_par) == (1, 1_000_000)
+    assert ("formulas_without_values", 1) in [(code, rows) for code, _, rows in stored.warnings]
+    assert left_in(folder) == [LOANS_FILE]

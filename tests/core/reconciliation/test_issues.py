@@ -58,3 +58,19 @@ def test_an_order_by_severity_then_loan_then_field(issues: Issues) -> None:
     assert sorted(warnings, key=seen.index) == warnings
     of_one = [one.field_name for one in issues if one.loan_key == seen[0] and one.severity == "warning"]
     assert of_one == ["price", "rating_agency_a", "spread"]
+
+
+def test_a_frame_has_what_each_issue_says(issues: Issues) -> None:
+    """In its chunks, across which a text keeps its code."""
+    told, found = list(issues), issues.to_polars()
+    assert tuple(found.columns) == COLUMNS
+    for name in COLUMNS:
+        assert found[name].to_list() == [getattr(one, name) or None for one in told], name
+
+
+def test_what_they_say_of_themselves(issues: Issues) -> None:
+    counts = ", ".join(f"{count:,} {severity}" for severity, count in issues.by_severity().items() if count)
+    assert repr(issues) == f"Issues({len(issues):,} issues: {counts})"
+    html = issues._repr_html_()
+    assert f"{len(issues) - 15:,} issues between them are not shown" in html
+    assert html.count("<tr") == 1 + 15 + 1

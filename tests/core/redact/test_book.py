@@ -11,6 +11,7 @@ import pytest
 
 from core.files.read import read
 from core.generate import MESSY, generate, generate_report
+from core.grid.pivot import Pivot, PivotField
 from core.grid.sheet import Table, Workbook
 from core.redact.book import redact, redact_text
 from core.redact.replace import Policy
@@ -188,6 +189,16 @@ def test_a_table_whose_heading_went_is_no_table() -> None:
     found = redact(replace(book_of(S=rows), tables=headed), Policy())
     assert found.workbook.tables == headed[:1]
     assert found.warnings == ("headings of 1 tables were redacted: they are plain cells",)
+
+
+def test_pivot_tables_are_plain_cells_afterwards() -> None:
+    pivot = Pivot(
+        "Sales", "S", 0, 0, 1, 1, 1, 1, page_rows=0, data=(), fields=(PivotField("Owner", "Owner", (("x",),)),)
+    )
+    found = redact(replace(book_of(S=[["a", 1.0]]), pivots=(pivot,)), Policy())
+    assert found.workbook.pivots is None
+    assert found.warnings == ("1 pivot tables are plain cells now, since what they list may be personal",)
+    assert redact(book_of(S=[["a", 1.0]]), Policy()).workbook.pivots == ()
 
 
 def test_readers_of_readers_and_of_filled_formulas() -> None:

@@ -70,6 +70,14 @@ def test_a_class_stands_as_its_test_was_judged(g1: Build) -> None:
     )  # fmt: skip
 
 
+def test_the_diversions_mark_is_not_the_classes(g1: Build) -> None:
+    results = run_suite(g1(), "enhanced", test_ids=["interest_diversion_ratio"])
+    oc = reported(g1(), results, suite="enhanced").coverage[0]
+    assert [(one.name, one.trigger) for one in oc.classes[-2:]] == [
+        ("E", None), ("Interest diversion (reinvestment OC)", 104.7),
+    ]  # fmt: skip
+
+
 def test_a_trigger_that_nobody_set_is_not_shown() -> None:
     """Without triggers in the file the two tests have the suite's; the classes between them have none."""
     portfolio = portfolio_of(g1_columns(), tranches=tranches_of(G1_NOTES))

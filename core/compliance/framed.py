@@ -1,0 +1,139 @@
+"""Results of a run as columns, in a few lines of text, and as a table for a notebook with a bar for each figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import copysign, inf
+from typing import TYPE_CHECKING, Any, Final
+
+from core.frames.brief import counted, missing, shortened
+from core.frames.frame import Frame, number_column, text_column
+from core.frames.notebook import bar, card, figure_shown, sentence, table, verdict
+from core.portfolio.notes import told_of
+
+if TYPE_CHECKING:
+    from core.compliance.result import Results, TestResult
+
+ROWS_SHOWN: Final = 10
+"""Results that a repr shows, those with the thinnest cushion."""
+
+NOTEBOOK_ROWS: Final = 60
+
+_NAME: Final = 44
+
+_TEXTS: Final = ("test_id", "test_name", "category", "status", "threshold_type", "message", "threshold_source")
+_COLUMNS: Final = (
+    "test_id", "test_name", "category", "status", "current_value", "threshold_value", "threshold_type", "cushion",
+    "cushion_pct", "low", "high", "threshold_source", "message",
+)  # fmt: skip
+
+
+def thinnest_first(results: Iterable[TestResult]) -> list[TestResult]:
+    """By the cushion as a part of the limit, so that tests of all units compare; those without one last."""
+
+    def part(result: TestResult) -> float:
+        if result.cushion is None:
+            return inf
+        limit = abs(result.threshold_value)
+        return result.cushion / limit if limit else copysign(inf, result.cushion)
+
+    return sorted(results, key=part)
+
+
+def result_of(results: Results, name: str) -> TestResult:
+    """The result of a test by its id or its name, without case.
+
+    Raises:
+        KeyError: there is none: the message has the reason where the test was skipped, else what is near.
+    """
+    folded = name.casefold()
+    for result in list(results):
+        if folded in (result.test_id.casefold(), result.test_name.casefold()):
+            return result
+    for skip in results.skipped:
+        if folded in (skip.test_id.casefold(), skip.test_name.casefold()):
+            raise missing("result of", name, (), because=f"it was skipped: {skip.reason}")
+    raise missing("test", name, (text for one in list(results) for text in (one.test_id, one.test_name)))
+
+
+def frame_of(results: Results) -> Frame:
+    """See `Results.frame`."""
+    rows = list(results)
+    columns = {}
+    for name in _COLUMNS:
+        values = [getattr(row, name) for row in rows]
+        columns[name] = text_column(values) if name in _TEXTS else number_column(
+            [value if isinstance(value, int | float) else None for value in values]
+        )  # fmt: skip
+    attrs: dict[str, Any] = {
+        "as_of": None if results.as_of is None else results.as_of.isoformat(),
+        "as_of_source": results.as_of_source,
+        "skipped": {skip.test_id: skip.reason for skip in results.skipped},
+        "warnings": [f"{one.code}: {one.message}" for one in results.warnings],
+    }
+    return Frame(columns, len(rows), {name: value for name, value in attrs.items() if value})
+
+
+def _head(results: Results) -> str:
+    summary = results.summary
+    parts = [
+        f"{summary.passed} pass" * bool(summary.passed),
+        counted(summary.warnings, "warning") * bool(summary.warnings),
+        f"{summary.failed} fail" * bool(summary.failed),
+        f"{summary.skipped} skipped" * bool(summary.skipped),
+    ]
+    told = f"{counted(summary.total, 'test')}: {', '.join(filter(None, parts))}" if summary.total else "no tests"
+    day = "" if results.as_of is None else f"; as of {results.as_of.isoformat()}"
+    doubts = f"; {counted(len(results.warnings), 'note')} on the data in .warnings" if results.warnings else ""
+    return f"{told}{day}{doubts}"
+
+
+def repr_of(results: Results) -> str:
+    """The counts, and the results with the thinnest cushion in aligned columns."""
+    lines = [f"Results({_head(results)})"]
+    shown = thinnest_first(results)[:ROWS_SHOWN]
+    cells = [
+        (
+            one.status,
+            shortened(one.test_name, _NAME),
+            figure_shown(one.current_value),
+            f"{one.threshold_type} {figure_shown(one.threshold_value)}",
+            "" if one.cushion is None else f"cushion {figure_shown(one.cushion, '+')}",
+        )
+        for one in shown
+    ]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for status, name, *figures in cells:
+        aligned = "  ".join(figure.rjust(width) for figure, width in zip(figures, widths[2:], strict=True))
+        lines.append(f"  {status:{widths[0]}}  {name:{widths[1]}}  {aligned}".rstrip())
+    if len(results) > len(shown):
+        lines.append(f"  and {len(results) - len(shown):,} with more cushion")
+    return "\n".join(lines)
+
+
+def html_of(results: Results) -> str:
+    """A row for each result, the thinnest cushion first, then what was skipped."""
+    rows = [
+        [
+            verdict(one.status),
+            one.test_name,
+            bar(one.current_value, one.threshold_value, one.threshold_type, one.status),
+            one.current_value,
+            f"{one.threshold_type} {figure_shown(one.threshold_value)}",
+            one.cushion,
+            one.test_id,
+        ]
+        for one in thinnest_first(results)[:NOTEBOOK_ROWS]
+    ]
+    told = told_of(results.warnings)
+    if len(results) > NOTEBOOK_ROWS:
+        told.append(f"{len(results) - NOTEBOOK_ROWS:,} results with more cushion are not shown")
+    tables = []
+    if rows:
+        tables.append(table(["status", "test", "", "value", "limit", "cushion", "id"], rows))
+    if results.skipped:
+        skipped = [
+            [f"{one.test_name} ({one.test_id})", sentence(one.reason)] for one in results.skipped[:NOTEBOOK_ROWS]
+        ]
+        tables.append(table(["skipped", "reason"], skipped))
+    return card(_head(results), told, *tables)

@@ -1,0 +1,88 @@
+"""Results by name, the thinnest cushion first, and as frames."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import polars as pl
+import pytest
+
+from core.compliance.framed import ROWS_SHOWN, thinnest_first
+from core.compliance.result import Results, Skipped, TestResult
+from core.portfolio.notes import DataWarning
+
+
+def result(test_id: str, value: float, limit: float, cushion: float | None, status: str = "pass") -> TestResult:
+    return TestResult(
+        test_id=test_id, test_name=f"Test {test_id} <b>", category="portfolio", status=status,  # type: ignore[arg-type]
+        current_value=value, threshold_value=limit, threshold_type="max", cushion=cushion, cushion_pct=None, message="",
+    )  # fmt: skip
+
+
+ROWS = [
+    result("wide", 1.0, 10.0, 9.0),
+    result("wal", 5.9, 6.0, 0.1, "warning"),
+    result("none", 1.0, 2.0, None),
+    result("warf", 3100.0, 3000.0, -100.0, "fail"),
+    result("zero", 1.0, 0.0, -1.0, "fail"),
+    result("below", -6.0, -5.0, 1.0),
+]
+
+
+@pytest.fixture
+def results() -> Results:
+    return Results(
+        [*ROWS],
+        [Skipped("depth", "Dealer quotes", "required column(s) quote_depth not found")],
+        as_of=date(2026, 8, 31),
+        warnings=[DataWarning("no_price", "3 loans have no price")],
+    )
+
+
+def test_by_place_by_id_and_by_name(results: Results) -> None:
+    assert results["wal"] is results[1] is results["WAL"] is results["test wal <b>"]
+    assert (results[-1], results[1:3], len(results)) == (ROWS[-1], ROWS[1:3], 6)
+    assert ("wal" in results, "wall" in results, ROWS[0] in results, "depth" in results) == (True, False, True, False)
+    with pytest.raises(KeyError, match=r"^there is no test 'wall'; near: 'wal'"):
+        results["wall"]
+    with pytest.raises(KeyError, match=r"^there is no result of 'depth': it was skipped: required column"):
+        results["depth"]
+    with pytest.raises(IndexError):
+        results[9]
+
+
+def test_the_thinnest_cushion_is_the_first_of_all_units(results: Results) -> None:
+    assert [one.test_id for one in thinnest_first(results)] == ["zero", "warf", "wal", "below", "wide", "none"]
+    assert repr(results).split("\n") == [
+        "Results(7 tests: 3 pass, 1 warning, 2 fail, 1 skipped; as of 2026-08-31; 1 note on the data in .warnings)",
+        "  fail     Test zero <b>       1.00      max 0.00    cushion -1.00",
+        "  fail     Test warf <b>   3,100.00  max 3,000.00  cushion -100.00",
+        "  warning  Test wal <b>        5.90      max 6.00    cushion +0.10",
+        "  pass     Test below <b>     -6.00     max -5.00    cushion +1.00",
+        "  pass     Test wide <b>       1.00     max 10.00    cushion +9.00",
+        "  pass     Test none <b>       1.00      max 2.00",
+    ]
+    many = Results(ROWS * 5, [])
+    assert len(repr(many).split("\n")) == ROWS_SHOWN + 2
+    assert repr(many).endswith("\n  and 20 with more cushion")
+
+
+def test_as_a_frame(results: Results) -> None:
+    found = results.to_polars()
+    assert found["test_id"].to_list() == [one.test_id for one in ROWS]  # in the order of the run
+    assert found["cushion"].to_list() == [9.0, 0.1, None, -100.0, -1.0, 1.0]
+    assert (found["low"].dtype, found["low"].null_count()) == (pl.Float64, 6)
+    assert results.to_pandas().attrs == {
+        "as_of": "2026-08-31",
+        "skipped": {"depth": "required column(s) quote_depth not found"},
+        "warnings": ["no_price: 3 loans have no price"],
+    }
+
+
+def test_in_a_notebook(results: Results) -> None:
+    html = results._repr_html_()
+    assert "<b>" not in html
+    assert html.count("<svg") == len(ROWS)
+    assert html.index("Test zero") < html.index("Test warf") < html.index("Test none")
+    assert "3 loans have no price" in html
+    assert "quote_depth not found" in html
