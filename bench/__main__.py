@@ -1,7 +1,8 @@
 """`python -m bench [NAME ...] [--check] [--record]`: run benchmarks, compare with the record.
 
-NAME is a part of a module's name (files, compliance); without one all run. `--check` ends with 1 when a figure falls
-under 60 % of its record in three runs, `--record` adds the figures to the record.
+`python -m bench load` is a command of its own: load on a running service (`bench/service/load/command.py`). NAME is a
+part of a module's name (files, compliance); without one all run. `--check` ends with 1 when a figure falls under 60 %
+of its record in three runs, `--record` adds the figures to the record.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.figures import Figure, yardstick
+from bench.service.load import command as load
 
 FOLDER = Path(__file__).parent
 RECORD = FOLDER / "record.json"
@@ -29,6 +31,8 @@ AGAIN = 2
 
 def main(arguments: list[str]) -> int:
     """Run what was asked for; the exit code."""
+    if arguments[:1] == ["load"]:
+        return load.main(arguments[1:])
     flags = {argument for argument in arguments if argument.startswith("--")}
     names = [argument for argument in arguments if not argument.startswith("--")]
     if unknown := flags - {"--check", "--record"}:

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import inspect
+import multiprocessing
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import Any
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
 
 import msgspec
 from starlette.applications import Starlette
 
 import core
 from core import warm
-from service.jobs import jobs as all_jobs
+from core.confined.child import die_with
+from service import guide
 from service.platform import config
 from service.platform.config import Settings
 from service.platform.context import Context
+from service.platform.events.numbers import telling
+from service.platform.exposition import exposed
 from service.platform.http import application, openapi
 from service.platform.http.api import Area, Raw, Route
 from service.platform.http.connections import Connections
 from service.platform.http.problem import NotFound
-from service.platform.work.event_numbers import telling
+from service.platform.metrics import REQUESTS_IN_FLIGHT
+from service.platform.resilience.sync_fallback import sync_fallback_of
+from service.platform.tracing import traced
 from service.platform.work.jobs import table_of
 from service.platform.work.process import resources
+from service.work import jobs as all_jobs
 
 
 def areas() -> list[Area]:
@@ -40,8 +50,11 @@ def areas() -> list[Area]:
     from service.dlq.routes import area as dlq
     from service.exports.routes import area as exports
     from service.formulas.routes import area as formulas
+    from service.health.home_routes import area as home
+    from service.health.metrics_routes import area as metrics
     from service.health.routes import area as health
     from service.insights.routes import area as insights
+    from service.jobs.routes import area as jobs
     from service.mappings.routes import area as mappings
     from service.notifications.routes import area as notifications
     from service.reconciliation.routes import area as reconciliation
@@ -51,15 +64,59 @@ def areas() -> list[Area]:
     from service.workbooks.routes import area as workbooks
 
     working = [calculations, compliance, workbooks, mappings, reconciliation, deals, scenarios, formulas]
-    working += [exports, reports, insights, ai, alerts, notifications, webhooks]
-    return [*working, auth, admin, streams, audit, activity, dlq, health]
+    working += [exports, reports, jobs, insights, ai, alerts, notifications, webhooks]
+    return [*working, auth, admin, streams, audit, activity, dlq, health, home, metrics]
 
 
 def routes() -> list[Route]:
     """Every route of the service, the description of the others included."""
-    rows = [route for area in areas() for route in area.routes]
-    description = msgspec.json.encode(openapi.document(rows, version=core.__version__, always=application.ANYWHERE))
-    return [*rows, *_reference(description).routes]
+    return [*_rows(), *_reference().routes]
+
+
+def document() -> dict[str, Any]:
+    """The service's OpenAPI document."""
+    rows = _rows()
+    return openapi.document(
+        rows, version=core.__version__, always=application.ANYWHERE, tags=TAGS, examples=examples(rows)
+    )
+
+
+def examples(rows: Iterable[Route]) -> dict[str, openapi.Examples]:
+    """The examples of these rows by their names: each area has a file of them."""
+    files = sorted({Path(inspect.getfile(row.handler)).with_name("examples.json") for row in rows})
+    read = [msgspec.json.decode(file.read_bytes(), type=dict[str, openapi.Examples]) for file in files if file.exists()]
+    return {name: example for each in read for name, example in each.items()}
+
+
+def _rows() -> list[Route]:
+    return [route for area in areas() for route in area.routes]
+
+
+TAGS: Final = {
+    "calculations": "Evaluate, check, explain and translate formulas.",
+    "compliance": "Run suites of compliance tests, read their results and cushions, set limits, keep the evidence.",
+    "workbooks": "Upload, read and recalculate portfolio workbooks.",
+    "mappings": "Which header of a workbook means which field of a loan.",
+    "reconciliation": "Compare a trustee's tape with a workbook, and work off the differences.",
+    "deals": "A deal, its definition, and its tests through the months.",
+    "scenarios": "What trades would do to the tests, before they are made.",
+    "formulas": "Columns of one's own, built as a graph and written into a workbook.",
+    "exports": "Files made of a workbook, signed where asked for.",
+    "reports": "Reports of compliance and reconciliation as PDF or workbook.",
+    "jobs": "What runs in the background.",
+    "insights": "What is worth a look in a portfolio, and questions about it.",
+    "assistant": "Questions in plain words.",
+    "alerts": "Conditions that are watched, and whom to tell.",
+    "notifications": "What a user was told.",
+    "webhooks": "Events sent to a URL of one's own, and their deliveries.",
+    "auth": "Registration, login, tokens, passwords, two-factor login.",
+    "admin": "The tenant, its users, keys, settings and audit log.",
+    "activity": "Who did what, for the whole tenant.",
+    "dlq": "Work that failed for good: look at it, try it again, close it.",
+    "health": "Whether the service runs, and what its operators order.",
+    "docs": "This description, and pages that show it.",
+}
+"""What the routes of each tag are about."""
 
 
 def create(settings: Settings | None = None) -> Starlette:
@@ -69,36 +126,61 @@ def create(settings: Settings | None = None) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[dict[str, Any]]:
-        async with resources(chosen) as shared, connections.watched(), telling(shared):
+        server = multiprocessing.parent_process()
+        if server is not None and server.pid is not None:
+            die_with(server.pid)  # else it would serve on, and keep the port, with nobody to watch it
+        async with (
+            resources(chosen) as shared,
+            connections.watched(),
+            telling(shared),
+            exposed(shared, "api"),
+            traced(chosen, core.__version__, "api"),
+        ):
+            REQUESTS_IN_FLIGHT.set_function(connections.requests)
             app.state.resources = shared
+            connections.drain_at_sigterm(shared.stopping, chosen.draining_seconds)
             shared.opened[table_of] = all_jobs
             warm.warm()
-            watching = asyncio.create_task(shared.memory.watch())
+            beside = [
+                asyncio.create_task(shared.memory.watch()),
+                asyncio.create_task(shared.once(sync_fallback_of).run(all_jobs())),
+            ]
             try:
                 yield {}
             finally:
-                watching.cancel()
+                for task in beside:
+                    task.cancel()
+                await asyncio.gather(*beside, return_exceptions=True)
 
-    return application.build(routes(), lifespan, connections)
+    return application.build(routes(), lifespan, connections, chosen.cors_origins)
 
 
-def _reference(description: bytes) -> Area:
+@cache
+def _description() -> bytes:
+    """The document as it is sent. Making it takes a quarter of a second, so it waits for the first who asks."""
+    return msgspec.json.encode(document())
+
+
+def _reference() -> Area:
     area = Area("", tag="docs")
+    making = asyncio.Lock()
 
     @area.get("/openapi.json", access="public", limited=False)
     async def openapi_json(ctx: Context) -> Raw:
         """This description."""
-        return Raw(description, "application/json")
+        async with making:
+            content = await asyncio.to_thread(_description)
+        return Raw(content, "application/json", constant=True)
 
     @area.get("/docs", access="public", limited=False, media_type="text/html")
     async def docs(ctx: Context) -> Raw:
         """The description as pages to try it on."""
-        return Raw(openapi.SWAGGER_PAGE.encode(), "text/html; charset=utf-8", openapi.PAGE_HEADERS)
+        return Raw(openapi.SWAGGER_PAGE.encode(), "text/html; charset=utf-8", openapi.PAGE_HEADERS, constant=True)
 
     @area.get("/redoc", access="public", limited=False, media_type="text/html")
     async def redoc(ctx: Context) -> Raw:
         """The description as a page to read."""
-        return Raw(openapi.REDOC_PAGE.encode(), "text/html; charset=utf-8", openapi.PAGE_HEADERS)
+        return Raw(openapi.REDOC_PAGE.encode(), "text/html; charset=utf-8", openapi.PAGE_HEADERS, constant=True)
 
     @area.get("/docs/assets/{name}", access="public", limited=False, media_type="text/javascript", errors=(NotFound,))
     async def docs_asset(ctx: Context, name: str) -> Raw:
@@ -109,6 +191,20 @@ def _reference(description: bytes) -> Area:
         if content is None:
             raise NotFound
         kind = "text/css" if name.endswith(".css") else "text/javascript"
-        return Raw(content, kind, [("cache-control", "public, max-age=86400")])
+        return Raw(content, kind, [("cache-control", "public, max-age=86400")], constant=True)
+
+    @area.get("/docs/guide", access="public", limited=False, media_type="text/plain", status=308)
+    async def guide_home(ctx: Context) -> Raw:
+        """Leads to the guide: its links are relative to a folder."""
+        return Raw(b"", "text/plain", [("location", guide.PREFIX)], status=308)
+
+    @area.get("/docs/guide/{path:path}", access="public", limited=False, media_type="text/html", errors=(NotFound,))
+    async def guide_page(ctx: Context, path: str) -> Raw:
+        """A page of the guide, or a file that belongs to one."""
+        known = ctx.headers.get(b"if-none-match", b"").decode("latin-1")
+        found = await ctx.compute(guide.answer, path, known)
+        if found is None:
+            raise NotFound
+        return found
 
     return area

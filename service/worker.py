@@ -6,22 +6,28 @@ import asyncio
 import os
 import signal
 import sys
+from contextlib import suppress
 from typing import TypeGuard
 
 import structlog
 import uvloop
+from redis.exceptions import RedisError
 
+import core
 from service.host.child import become
 from service.host.data_folder import HOME, app_account, hand_over_files, open_data_dir
-from service.jobs import jobs
 from service.platform import config
 from service.platform.access.usage import keep_usage
 from service.platform.config import Settings
+from service.platform.events.stream import drain_forever
+from service.platform.exposition import exposed
+from service.platform.resilience.sync_fallback import tell_alive
+from service.platform.tracing import traced
 from service.platform.work.cleanup import clean_up_forever
 from service.platform.work.expiry import forget_forever
-from service.platform.work.jobs import hand_over_forever, queue_of, workers
-from service.platform.work.process import resources
-from service.platform.work.stream import drain_forever
+from service.platform.work.jobs import MARKER, hand_over_forever, queue_of, wake_forever, workers
+from service.platform.work.process import end, resources
+from service.work import jobs
 
 DRAIN = "worker"
 """Every worker's name at the stream: Redis would keep one of its own long after the worker is gone."""
@@ -30,14 +36,18 @@ log = structlog.get_logger()
 
 
 async def work(settings: Settings) -> None:
-    """Work until SIGTERM or SIGINT, then finish what runs and stop."""
+    """Work until SIGTERM or SIGINT, then finish what runs, or give it back after a while, and stop."""
     from service.alerts.jobs import watch_clock_forever
 
-    stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
-    async with resources(settings) as shared:
+    async with (
+        resources(settings) as shared,
+        exposed(shared, "worker"),
+        traced(settings, core.__version__, "worker"),
+    ):
+        stopping = shared.stopping
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stopping.set)
         assert settings.redis_url is not None
         assert settings.database_url is not None
         queue = queue_of(settings.redis_url)
@@ -45,24 +55,30 @@ async def work(settings: Settings) -> None:
         tasks = [asyncio.create_task(worker.async_run()) for worker in running]
         beside = [
             asyncio.create_task(hand_over_forever(shared, queue, settings.database_url, stopping)),
+            asyncio.create_task(wake_forever(running, queue, stopping)),
             asyncio.create_task(shared.revocations.mend(stopping)),
             asyncio.create_task(keep_usage(shared, stopping)),
             asyncio.create_task(forget_forever(shared, stopping)),
             asyncio.create_task(clean_up_forever(shared, stopping)),
             asyncio.create_task(watch_clock_forever(shared, stopping)),
             asyncio.create_task(drain_forever(shared, DRAIN, stopping)),
+            asyncio.create_task(tell_alive(shared, stopping)),
         ]
         log.info("worker.started")
         stop = asyncio.create_task(stopping.wait())
         await asyncio.wait([stop, *tasks], return_when=asyncio.FIRST_COMPLETED)
         broken = not stopping.is_set()
         stopping.set()
-        for worker in running:
-            worker.allow_pick_jobs = False
-        await asyncio.gather(*(asyncio.gather(*worker.tasks.values(), return_exceptions=True) for worker in running))
-        for task in tasks:
-            task.cancel()
-        outcomes = await asyncio.gather(*tasks, *beside, return_exceptions=True)
+        await end(tasks)  # they fetch no more; what they fetched goes on
+        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        if last := [task for worker in running for task in worker.tasks.values()]:
+            _, left = await asyncio.wait(last, timeout=settings.worker_drain_seconds)
+            for task in left:  # it gives its job back, while there is a database to give it to
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
+        await asyncio.gather(*beside, return_exceptions=True)
+        with suppress(RedisError):
+            await queue.delete(MARKER)  # arq keeps what was fetched and not begun: have that handed over again
         await queue.aclose()
         if broken:  # a queue's worker ended by itself: the supervisor starts another process
             raise RuntimeError("a queue's worker ended") from next(filter(_is_error, outcomes), None)

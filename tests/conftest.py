@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from uuid import uuid4
 
 import httpx
@@ -44,8 +44,8 @@ default.create_ssl_context = cache(default.create_ssl_context)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The short files of the core come last, so that no process works long after the others have ended."""
-    items.sort(key=lambda item: item.path.relative_to(ROOT).parts[1] == "core")
+    """The longest file comes first, the short ones of the core last: no process works long after the others ended."""
+    items.sort(key=lambda item: (item.path.relative_to(ROOT).parts[1] == "core", item.path.name != "test_image.py"))
 
 
 PASSWORD = "Correct-Horse-7"
@@ -76,7 +76,9 @@ GENEROUS = {
     # A lost job is noticed fast.
     "CUSHION_JOB_LEASE_SECONDS": "3",
     "CUSHION_JOB_BACKOFF_SECONDS": "0",
+    "CUSHION_CALLS_TOGETHER_SECONDS": "1",
     "CUSHION_LOG_LEVEL": "warning",
+    "CUSHION_METRICS_ON_API": "on",
     "CUSHION_STRICT": "1",
 }
 
@@ -223,15 +225,18 @@ def stack() -> Iterator[Stack]:
 
 @pytest.fixture(scope="module")
 def idle() -> Iterator[Stack]:
-    """A service of this module's own; its worker is stopped, and each test starts the one that it needs."""
-    with run_stack() as stack:
+    """A service of this module's own; its worker is stopped, and each test starts the one that it needs.
+
+    The API does no worker's jobs: a worker that starts slowly on a busy machine would find them done.
+    """
+    with run_stack(CUSHION_SYNC_FALLBACK="off") as stack:
         stack.worker.terminate()
         stack.worker.wait(30)
         yield stack
 
 
 @contextmanager
-def run_stack() -> Iterator[Stack]:
+def run_stack(**settings: str) -> Iterator[Stack]:
     """A service of its own, for tests that stop its parts."""
     from service.host.embedded import Embedded
     from service.platform.data.database import as_service, migrate
@@ -250,6 +255,7 @@ def run_stack() -> Iterator[Stack]:
                 "CUSHION_REDIS_URL": servers.redis_url,
                 "CUSHION_DATA_DIR": str(data_dir),
                 "CUSHION_EMBEDDED": "1",
+                **settings,
             }
             with _api(environment, fresh=True) as url:
                 worker = start_worker(environment)
@@ -259,6 +265,26 @@ def run_stack() -> Iterator[Stack]:
                     _stop(worker)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+class Asked(Protocol):
+    """A database that can be asked."""
+
+    def sql(self, query: str, parameters: Any = None) -> list[tuple[Any, ...]]: ...
+
+
+def calls(database: Asked, *members: Member) -> int:
+    """How many calculations of the members' tenants the audit log tells of, those counted that no entry has yet."""
+    tenants = [member.tenant_id for member in members]
+    ((told, counted),) = database.sql(
+        """
+        SELECT (SELECT coalesce(sum((details ->> 'calls')::int), 0) FROM audit_log
+                WHERE tenant_id = ANY(%(tenants)s::uuid[]) AND action = 'calculation.completed'),
+               (SELECT coalesce(sum(calls), 0) FROM calls WHERE tenant_id = ANY(%(tenants)s::uuid[]))
+        """,
+        {"tenants": tenants},
+    )
+    return int(told) + int(counted)
 
 
 @dataclass

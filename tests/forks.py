@@ -80,12 +80,12 @@ class Fork:
         return self.returncode
 
 
-def cushion(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run a `cushion` command line to its end."""
+def cushion(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a `cushion` command line to its end, in this environment where another than ours is given."""
     given = [str(argument) for argument in arguments]
     (out, out_end), (error, error_end) = os.pipe(), os.pipe()
     with open(os.devnull) as nothing:
-        process = Fork("command", given, os.environ, [nothing.fileno(), out_end, error_end])
+        process = Fork("command", given, environment or os.environ, [nothing.fileno(), out_end, error_end])
     for end in (out_end, error_end):
         os.close(end)
     try:
@@ -169,12 +169,12 @@ def _import_all() -> None:
 
     import service.app
     import service.commands.cli
-    import service.jobs
+    import service.work
     import service.worker
     from core import warm
 
     service.app.areas()
-    service.jobs.jobs()
+    service.work.jobs()
     warm.warm()
     _account()
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
-from uuid import uuid4
+from uuid import NAMESPACE_OID, uuid4, uuid5
 
 import httpx
 import msgspec
 import pytest
 import xlsxwriter
 
-from service.app import routes
+from service.app import examples, routes
 from service.platform.http.api import Route, Upload, Uploads
 from tests.conftest import PASSWORD, Member, wait_until
 from tests.service.webhooks.conftest import Receiver, ended, evaluated, hooked
@@ -50,7 +51,7 @@ def quoted(values: dict[str, str]) -> dict[str, str]:
     return {name: quote(value, safe="") for name, value in values.items()}
 
 
-ASKED = {"formula": "=A1", "from": "2026-03-31", "to": "2026-03-31"}
+ASKED = {"formula": "=A1", "enable": "false", "from": "2026-03-31", "to": "2026-03-31"}
 """Values of the query fields that a route cannot do without."""
 GRAPH: dict[str, Any] = {
     "version": "1",
@@ -68,6 +69,7 @@ GRAPH: dict[str, Any] = {
     ],
 }
 SENT: dict[str, Any] = {
+    "confirm": "somebody@example.com",
     "sample_data": [],
     "definition": {},
     "trade_type": "buy",
@@ -105,7 +107,12 @@ def error_of(answer: httpx.Response) -> dict[str, Any]:
     body: dict[str, Any] = answer.json()
     assert answer.headers["content-type"] == "application/json"
     more = {"errors"} & set(body) | ({"error", "message", "retry_after"} if answer.status_code == 429 else set())
-    assert set(body) == {"detail", "error_code", "request_id"} | more, body
+    assert set(body) == {"detail", "error_code", "request_id", "help"} | more, body
+    assert answer.headers["link"] == f'<{body["help"]}>; rel="help"'
+    assert body["help"].startswith("/docs/guide/errors/#"), body
+    if body["detail"] == "Insufficient permissions":
+        assert body["errors"], "a refusal says what would permit it"
+    assert ("www-authenticate" in answer.headers) >= (answer.status_code == 401)
     assert body["request_id"] == answer.headers["x-request-id"]
     for fault in body.get("errors", []):
         assert set(fault) == {"loc", "message"}
@@ -133,7 +140,7 @@ def forbidden(answer: httpx.Response) -> bool:
 # Records ------------------------------------------------------------------------------------------------------------
 
 BOOK = [("Borrower Name", "Par Value", "Spread"), ("Acme", 1_000_000, 3.5), ("Borealis", 2_000_000, 4.0)]
-TAPE = [("CUSIP", "Borrower Name", "Par Value"), ("00206RGQ9", "Cirrus", 3_000_000)]
+TAPE = [("CUSIP", "Borrower Name", "Par Value"), ("990001AA7", "Cirrus", 3_000_000)]
 TEST_ID = "ccc_bucket_pct"
 OBLIGOR = "single_obligor_concentration"
 DEAL: dict[str, Any] = {
@@ -148,7 +155,7 @@ DEAL: dict[str, Any] = {
 TRADE: dict[str, Any] = {
     "trade_type": "buy",
     "par_value": 500_000.0,
-    "cusip": "00206RGQ9",
+    "cusip": "990001AA7",
     "borrower_name": "Cirrus",
     "price": 99.5,
     "spread": 375.0,
@@ -192,7 +199,7 @@ PROFILE: dict[str, Any] = {
     "retention_years": 7,
     "maturity_date": "2036-10-15",
     "retention_until": "2040-01-01T00:00:00Z",
-    "profile_metadata": {"tranches": [{"scheme": "ISIN", "value": "XS2010030919"}]},
+    "profile_metadata": {"tranches": [{"scheme": "ISIN", "value": "US990001AB57"}]},
 }
 FORMULA: dict[str, Any] = {"name": "Formula", "template_id": "custom", "graph": GRAPH}
 
@@ -254,211 +261,49 @@ def _told(owner: Member) -> dict[str, str]:
     return {"webhook_id": webhook["id"], "delivery_id": delivery["id"], "notification_id": told[0]["id"]}
 
 
+EXAMPLES = examples(ALL_ROWS)
+STANDS_FOR = {"base_workbook_id": "workbook_id", "subject_id": "workbook_id", "result_id": "run_id"}
+"""Names of one record."""
+NEVER_TWICE = {
+    "ana.brandt@example.com": "body-{}@example.com",
+    "mia.keller@example.com": "owner-{}@example.com",
+    "Servicer holdings": "Mapping {}",
+    "Par doubled": "Double {}",
+    "brandt-capital": "tenant-{}",
+    "deal:internal:brandt-2024-1": "deal:internal:{}",
+    "5mT2cQ8vX0y1kR7n": "{}",
+    "https://hooks.example.com/cushion": NOBODY,
+}
+"""Texts of the examples that are said anew in each body, or that somebody else could answer."""
+WRONG = {"change_password": {"current_password": f"{PASSWORD}8"}}
+"""What would have the caller's token end."""
+
+
+PREFIXES = {
+    "tape_id": "tape_", "job_id": "job_", "issue_id": "iss_", "export_id": "exp_", "config_id": "frm_",
+    "insight_id": "ins_", "session_id": "ses_", "task_id": "dlq_",
+}  # fmt: skip
+"""Identifiers that begin with what they are of."""
+
+
+def stand_in(name: str) -> str:
+    """The identifier of a record in the examples."""
+    if name == "user_email":
+        return "ines.gray@example.com"
+    identifier = uuid5(NAMESPACE_OID, STANDS_FOR.get(name, name))
+    return PREFIXES[name] + identifier.hex if name in PREFIXES else str(identifier)
+
+
 def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
-    """A body, or the text fields of a form, that the row would take; every text field that it knows is given."""
-    fresh = uuid4().hex[:12]
-    bodies: dict[str, dict[str, Any]] = {
-        "POST /api/v1/auth/register": {
-            "email": f"body-{fresh}@example.com",
-            "password": PASSWORD,
-            "full_name": "Bo Body",
-            "organization_name": f"Body {fresh}",
-        },
-        "POST /api/v1/auth/login": {"username": "body@example.com", "password": PASSWORD, "otp_code": "000000"},
-        "POST /api/v1/auth/refresh": {"refresh_token": "x.y.z"},
-        "POST /api/v1/auth/accept-invitation": {"token": fresh, "password": PASSWORD},
-        "POST /api/v1/auth/password/change": {"current_password": f"{PASSWORD}8", "new_password": f"{PASSWORD}9"},
-        "POST /api/v1/auth/password/forgot": {"email": f"body-{fresh}@example.com"},
-        "POST /api/v1/auth/password/reset": {"token": fresh, "new_password": f"{PASSWORD}9"},
-        "POST /api/v1/auth/2fa/verify": {"code": "000000"},
-        "POST /api/v1/auth/2fa/disable": {"code": "000000"},
-        "POST /api/v1/calculations/evaluate": {
-            "formula": '=A1&"x"',
-            "context": {"A1": "y"},
-            "workbook_id": made["workbook_id"],
-            "sheet_name": "Loans",
-            "options": {"date_format": "YYYY-MM-DD"},
-        },
-        "POST /api/v1/calculations/batch": {
-            "formulas": [{"id": "one", "formula": '=A1&"x"', "context": {"A1": "y"}}],
-            "shared_context": {"B1": "z"},
-        },
-        "POST /api/v1/calculations/validate": {"formula": "=SUM(A1)"},
-        "POST /api/v1/compliance/run": {
-            "workbook_id": made["workbook_id"],
-            "test_suite": "standard",
-            "test_ids": [TEST_ID],
-        },
-        "POST /api/v1/compliance/evidence/lookback": {
-            "event_type": "workbook.uploaded",
-            "event_category": "workbook",
-            "subject_id": made["subject_id"],
-            "actor_id": made["actor_id"],
-            "stream_key": "deal:internal:one",
-            "start_date": "2026-01-01",
-            "end_date": "2999-12-31",
-        },
-        "POST /api/v1/compliance/thresholds": {
-            "workbook_id": made["workbook_id"],
-            "test_id": TEST_ID,
-            "threshold_value": 7.5,
-            "threshold_type": "max",
-        },
-        "POST /api/v1/workbooks/upload": {
-            "name": "Loans",
-            "description": "of March",
-            "mapping_id": made["mapping_id"],
-            "stream_key": "deal:internal:one",
-            "deal_id": made["deal_id"],
-            "as_of": "2026-03-31",
-        },
-        "PATCH /api/v1/workbooks/{workbook_id}": {
-            "name": "Loans",
-            "description": "of April",
-            "mapping_id": made["mapping_id"],
-            "stream_key": "deal:internal:one",
-            "deal_id": made["deal_id"],
-            "as_of": "2026-03-31",
-        },
-        "POST /api/v1/deals": DEAL | {"mapping_id": made["mapping_id"], "stream_key": f"deal:internal:{fresh}"},
-        "PATCH /api/v1/deals/{deal_id}": {
-            "name": "Deal",
-            "stream_key": f"deal:internal:{fresh}",
-            "currency": "EUR",
-            "home_countries": ["IE"],
-            "next_payment_date": "2026-04-20",
-            "mapping_id": made["mapping_id"],
-        },
-        "POST /api/v1/deals/{deal_id}/files": {"name": "March", "description": "of March", "as_of": "2026-03-31"},
-        "PUT /api/v1/deals/{deal_id}/definition": {
-            "definition": {"name": "Deal", "tests": [{"id": OBLIGOR, "name": "x", "measure": "obligor", "max": 2.5}]},
-            "change_notes": "the first",
-        },
-        "POST /api/v1/scenarios": {
-            "name": "Scenario",
-            "description": "of trades",
-            "base_workbook_id": made["workbook_id"],
-            "trades": [TRADE],
-        },
-        "PATCH /api/v1/scenarios/{scenario_id}": {
-            "name": "Scenario",
-            "description": "of other trades",
-            "base_workbook_id": made["workbook_id"],
-        },
-        "POST /api/v1/scenarios/{scenario_id}/trades": TRADE,
-        "POST /api/v1/scenarios/{scenario_id}/optimize": {
-            "objective": OBLIGOR,
-            "universe": [{name: TRADE[name] for name in TRADE if name != "trade_type"}],
-            "constraints": {"tests": "free", "max_trades": 1},
-        },
-        "POST /api/v1/reports/compliance": {
-            "workbook_id": made["workbook_id"],
-            "run_id": made["run_id"],
-            "suite": "standard",
-            "filename": "March.pdf",
-        },
-        "POST /api/v1/reports/reconciliation": {"tape_id": made["tape_id"], "filename": "March"},
-        "POST /api/v1/reports/generate": {
-            "report_type": "compliance",
-            "workbook_id": made["workbook_id"],
-            "run_id": made["run_id"],
-            "suite": "standard",
-            "filename": "March",
-        },
-        "POST /api/v1/formulas/validate": {"graph": GRAPH, "input_schema": {"Par Value": "number"}},
-        "POST /api/v1/formulas/preview": {
-            "graph": GRAPH,
-            "workbook_id": made["workbook_id"],
-            "sheet_id": made["sheet_id"],
-        },
-        "POST /api/v1/formulas": FORMULA | {"description": "of columns", "mode": "advanced", "status": "active"},
-        "PATCH /api/v1/formulas/{config_id}": {"name": "Formula", "description": "of columns", "status": "active"},
-        "PUT /api/v1/formulas/{config_id}/versions": {"graph": GRAPH, "change_notes": "the second"},
-        "POST /api/v1/formulas/{config_id}/apply": {
-            "version_id": "v1",
-            "workbook_id": made["workbook_id"],
-            "sheet_id": made["sheet_id"],
-            "target_column": f"Double {fresh}",
-            "output_mode": "new",
-        },
-        "POST /api/v1/exports": {
-            "workbook_id": made["workbook_id"],
-            "format": "csv",
-            "sheet_ids": [made["sheet_id"]],
-            "options": {"csv_delimiter": ";", "csv_encoding": "utf-8", "redaction_strategy": "hash"},
-        },
-        "POST /api/v1/exports/verify": {},
-        "POST /api/v1/mappings": MAPPING
-        | {
-            "name": f"Mapping {fresh}",
-            "description": "of columns",
-            "profile_id": "standard_clo",
-            "transforms": [{"field": "id", "operation": "trim"}],
-            "validation_rules": [{"field": "id", "rule": "required", "message": "there is none"}],
-        },
-        "PATCH /api/v1/mappings/{mapping_id}": {"name": f"Mapping {fresh}", "description": "of columns"},
-        "POST /api/v1/mappings/{mapping_id}/validate": {"sample_data": [{"ID": "one"}]},
-        "POST /api/v1/reconciliation/tapes/upload": {
-            "trustee_name": "trustee_a",
-            "statement_date": "2026-03-31",
-            "deal_id": made["deal_id"],
-            "as_of": "2026-03-30",
-        },
-        "PATCH /api/v1/reconciliation/tapes/{tape_id}": {"deal_id": made["deal_id"], "as_of": "2026-03-30"},
-        "POST /api/v1/reconciliation/compare": {
-            "tape_id": made["tape_id"],
-            "workbook_id": made["workbook_id"],
-            "rules": ["par_value"],
-        },
-        "PATCH /api/v1/reconciliation/issues/{issue_id}": {"status": "acknowledged", "resolution_notes": "seen"},
-        "PATCH /api/v1/admin/tenant": {
-            "name": "Tenant",
-            "settings": {
-                "default_currency": "EUR",
-                "timezone": "Europe/Paris",
-                "date_format": "DD/MM/YYYY",
-                "number_format": "de-DE",
-                "default_date_format": "DD/MM/YYYY",
-                "default_number_format": "de-DE",
-            },
-        },
-        "POST /api/v1/admin/users/invite": {
-            "email": f"body-{fresh}@example.com",
-            "full_name": "Bo Body",
-            "role": "viewer",
-            "send_email": False,
-        },
-        "PATCH /api/v1/admin/users/{user_id}": {"full_name": "Bo Body", "role": "viewer", "status": "active"},
-        "POST /api/v1/admin/api-keys": {
-            "name": "key",
-            "description": "of a body",
-            "permissions": ["workbooks:read"],
-            "expires_at": "2099-01-01T00:00:00Z",
-            "environment": "test",
-        },
-        "POST /api/v1/admin/api-keys/{key_id}/rotate": {"grace_period_hours": 1},
-        "PUT /api/v1/insights/nominations/{workbook_id}": {"is_nominated": True},
-        "POST /api/v1/insights/nominations/bulk": {"workbook_ids": [made["workbook_id"]], "is_nominated": True},
-        "POST /api/v1/insights/generate": {"stakeholder_type": "analyst"},
-        "POST /api/v1/ai/chat": {"query": "What is the total par?", "context": {"workbook_id": made["workbook_id"]}},
-        "POST /api/v1/insights/ask": {"question": "What is the total par?"},
-        "POST /api/v1/insights/{insight_id}/ask": {"question": "What is the total par?"},
-        "POST /api/v1/alerts/configure": ALERT
-        | {"description": "of the largest obligor", "workbook_id": made["workbook_id"]},
-        "PATCH /api/v1/alerts/{alert_id}": {
-            "name": "Alert",
-            "description": "of it",
-            "conditions": ALERT["conditions"] | {"value": 3.0},
-            "channels": ALERT["channels"],
-        },
-        "POST /api/v1/admin/compliance/stream-profiles": PROFILE | {"stream_key": f"deal:internal:{fresh}"},
-        "PATCH /api/v1/admin/compliance/stream-profiles/{profile_id}": PROFILE,
-        "POST /api/v1/dlq/entries/{task_id}/resolve": {"resolution_notes": "seen"},
-        "POST /api/v1/webhooks": {"url": NOBODY, "events": ["alert.triggered"], "description": "of a body"},
-        "PATCH /api/v1/webhooks/{webhook_id}": {"url": NOBODY, "events": ["alert.triggered"], "description": "of it"},
-        "POST /api/v1/webhooks/{webhook_id}/rotate": {"overlap_hours": 1},
-    }
-    return bodies[identity(row)]
+    """A body, or the text fields of a form, that the row would take: its example, of these records. Every text field
+    that it knows is given."""
+    text, fresh = msgspec.json.encode(EXAMPLES[row.name].body).decode(), uuid4().hex[:12]
+    for name, value in made.items():
+        text = text.replace(stand_in(name), value)
+    for example, own in NEVER_TWICE.items():
+        text = text.replace(example, own.format(fresh))
+    body: dict[str, Any] = msgspec.json.decode(text)
+    return body | WRONG.get(row.name, {})
 
 
 def sent(caller: Member, row: Route, path: str, body: dict[str, Any] | None, **options: Any) -> httpx.Response:
@@ -471,6 +316,21 @@ def sent(caller: Member, row: Route, path: str, body: dict[str, Any] | None, **o
     rows = TAPE if "tapes" in row.path else BOOK
     files = {name: ("file.xlsx", small_book(rows)) for name, kind in fields.items() if kind in (Upload, Uploads)}
     return caller.http.request(row.method, path, data=body, files=files or None, **options)
+
+
+def without_unknown(send: Callable[[dict[str, Any]], httpx.Response], body: dict[str, Any]) -> httpx.Response:
+    """The answer to a body without the fields that the service knows nothing of: it has to refuse each by its name."""
+    refusal = send(body)
+    assert refusal.status_code == 422, refusal.text
+    left = copy.deepcopy(body)
+    for fault in refusal.json()["errors"]:
+        assert fault["message"].startswith("there is no field "), fault
+        _, *steps, name = fault["loc"]
+        place = left
+        for step in steps:
+            place = place[step]
+        del place[name]
+    return send(left)
 
 
 def _given_up(owner: Member, workbook_id: str) -> str:
@@ -494,6 +354,7 @@ def _dead_letters(owner: Member) -> list[dict[str, Any]]:
 
 def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     """One record of each kind of the owner's tenant, by the name of the path parameter that takes it."""
+    user_id = user_id or owner.invite("viewer").user_id
     deal = owner.post("/api/v1/deals", json=DEAL)
     assert deal.status_code == 201, deal.text
     uploaded = owner.post(
@@ -506,6 +367,9 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     assert workbook["status"] == "ready", workbook
     run = owner.post("/api/v1/compliance/run", json={"workbook_id": workbook["id"]})
     assert run.status_code == 200, run.text
+    limit = {"test_id": "wal", "threshold_value": 20, "deal_id": deal.json()["id"]}
+    threshold = owner.post("/api/v1/compliance/thresholds", json=limit)
+    assert threshold.status_code == 201, threshold.text
     key = owner.post("/api/v1/admin/api-keys", json={"name": "key", "permissions": ["workbooks:read"]})
     assert key.status_code == 201, key.text
     mapping = owner.post("/api/v1/mappings", json=MAPPING | {"name": f"Contract {uuid4().hex[:12]}"})
@@ -553,9 +417,11 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
         "sheet_id": workbook["sheets"][0]["id"],
         "ref": "A1",
         "result_id": run.json()["id"],
-        "user_id": user_id or owner.invite("viewer").user_id,
+        "user_id": user_id,
+        "user_email": owner.get(f"/api/v1/admin/users/{user_id}").json()["email"],
         "actor_id": owner.user_id,
         "subject_id": workbook["id"],
+        "threshold_id": threshold.json()["id"],
         "key_id": key.json()["id"],
         "mapping_id": mapping.json()["id"],
         **_reconciled(owner, workbook["id"]),

@@ -19,20 +19,21 @@ from tests.rows import every
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted(
     path
-    for folder in ("core", "service", "bench")
+    for folder in ("core", "cushion", "service", "bench", "docs")
     for path in (ROOT / folder).rglob("*.py")
     if "__pycache__" not in path.parts
 )
 CYTHON = sorted((ROOT / "core").rglob("*.pyx"))
 WRITTEN = [
     path
-    for folder in ("core", "service", "bench", "tests")
+    for folder in ("core", "cushion", "service", "bench", "docs", "tests")
     for kind in ("*.py", "*.pyx", "*.pxd", "*.pxi", "*.pyi", "*.sql", "*.lua", "*.md", "*.toml")
     for path in sorted((ROOT / folder).rglob(kind))
 ]
 
 CORE_FLOORS = [
-    "values confined remembered seed typeset charts grounding",
+    "values checked confined remembered seed typeset charts grounding",
+    "frames",
     "grid",
     "files formula portfolio redact",
     "definition",
@@ -44,10 +45,10 @@ CORE_FLOORS = [
     "warm",
 ]
 """Bottom first; who stands on one floor knows nothing of the neighbours."""
-CORE_NEIGHBOURS = {("compliance", "portfolio"), ("generate", "files")}
+CORE_NEIGHBOURS = {("compliance", "portfolio"), ("generate", "files"), ("reconciliation", "recalc")}
 
 AREA_ORDER = [
-    "auth activity audit dlq health notifications",
+    "auth activity audit dlq health jobs notifications",
     "mappings",
     "workbooks",
     "portfolios documents wording",
@@ -154,8 +155,12 @@ NETWORK = ("ftplib", "http", "smtplib", "socket", "socketserver", "ssl", "urllib
 BARE = [path for path in SOURCES + CYTHON if path.is_relative_to(ROOT / "core")]
 
 
-OF_AN_EXTRA = {"core/export/seal.py": {"cryptography", "pyhanko"}}
-"""Packages that few need and that bring a dozen others: without them a seal is refused in words."""
+OF_AN_EXTRA = {
+    "core/export/seal.py": {"cryptography", "pyhanko"},
+    "core/frames/given.py": {"polars", "pyarrow"},
+    "core/frames/frame.py": {"pandas", "polars", "pyarrow"},
+}
+"""Packages that few need and that bring a dozen others: without them a seal, or a frame, is refused in words."""
 
 
 def test_the_library_needs_no_package_of_an_extra() -> None:
@@ -204,7 +209,7 @@ def test_only_front_doors_and_children_import_by_name() -> None:
         for path in (*SOURCES, *BARE, *(ROOT / "core").rglob("*.pxi"))
         if not path.is_relative_to(ROOT / "bench") and by_name.search(path.read_text(encoding="utf-8"))
     }
-    doors = {"core/__init__.py", "core/definition/__init__.py", "core/formula/__init__.py"}
+    doors = {"core/__init__.py", "cushion/__init__.py", "core/definition/__init__.py", "core/formula/__init__.py"}
     assert users == doors | {"core/confined/wire.py"}
 
 
@@ -360,12 +365,13 @@ def test_core_has_no_clock_and_no_environment() -> None:
 
 
 SERVICE = [path for path in SOURCES if path.is_relative_to(ROOT / "service")]
-SERVICE_FLOORS = ["migrations", "platform", "areas", "jobs", "app", "host", "worker", "commands"]
-"""Bottom first. `areas` are the folders of AREAS; app and worker put them together, host starts both as programs."""
+SERVICE_FLOORS = ["migrations", "platform", "areas", "work", "guide", "app", "host", "worker", "commands"]
+"""Bottom first. `areas` are the folders of AREAS; app puts them and the guide together, worker their jobs, and host
+starts both as programs."""
 SERVICE_STRANGERS = {("host", "areas"), ("host", "app"), ("areas", "migrations")}
 """Who knows nothing of whom, besides what stands above."""
 
-PLATFORM_ROOMS = {"http", "access", "data", "work"}
+PLATFORM_ROOMS = {"http", "access", "data", "events", "work", "resilience"}
 
 AREA_FILES = [path for path in SERVICE if path.relative_to(ROOT).parts[1] in AREAS]
 AREA_ROOMS = {"__init__", "schema", "store", "actions", "jobs", "routes", "shared", "child"}
@@ -400,7 +406,7 @@ def test_platform_knows_no_core(path: Path) -> None:
         assert not within(imported, "core"), imported
 
 
-def test_the_platform_has_four_rooms() -> None:
+def test_the_platform_has_five_rooms() -> None:
     platform = ROOT / "service" / "platform"
     rooms = {path.parent for path in platform.rglob("*.py")}
     assert {room.name for room in rooms - {platform}} == PLATFORM_ROOMS

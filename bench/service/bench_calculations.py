@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import jwt
 
 import core
 from bench.figures import Figure
-from bench.service.load import Load, load, request_of
+from bench.service.callers import Load, load, request_of
 from bench.service.peer_apps import SECRET
-from bench.service.stack import Client, serving
+from bench.service.stack import Client, serving, serving_peer
 
 EVALUATE = "/api/v1/calculations/evaluate"
 FORMULA = "=IF(SUM(A1:A10)>100,ROUND(AVERAGE(A1:A10),2),0)"
@@ -37,7 +30,7 @@ def run() -> list[Figure]:
     body = json.dumps({"formula": FORMULA, "context": CONTEXT}).encode()
     token = jwt.encode({"sub": "bench", "exp": int(time.time()) + 3600}, SECRET, algorithm="HS256")
     limits = {"CUSHION_REQUESTS_PER_MINUTE": GENEROUS, "CUSHION_REQUEST_BURST": GENEROUS}
-    with serving(limits) as url, _peer("empty") as empty_url, _peer("checked") as checked_url:
+    with serving(limits) as url, serving_peer("empty") as empty_url, serving_peer("checked") as checked_url:
         client = Client(url)
         _verify(client, body)
         ours = request_of(url, EVALUATE, body, client.headers)
@@ -81,30 +74,3 @@ def _verify(client: Client, body: bytes) -> None:
     expected = core.evaluate(FORMULA, CONTEXT)
     if (answer["value"], answer["type"]) != (expected.value, expected.type):
         raise AssertionError(f"the service says {answer['value']}, the library {expected.value}")
-
-
-@contextmanager
-def _peer(name: str) -> Iterator[str]:
-    """A peer's application on one Granian worker, as ours is run."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "granian", "--interface", "asgi", "--loop", "uvloop", "--port", str(port)]
-    command += ["--no-ws", "--log-level", "warning", f"bench.service.peer_apps:{name}"]
-    process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": os.getcwd()})
-    try:
-        _wait(port)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(30)
-
-
-def _wait(port: int) -> None:
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise RuntimeError("the peer did not start")

@@ -14,14 +14,17 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 START_SECONDS = 120.0
 PARSE_SECONDS = 120.0
 STOP_SECONDS = 60.0
+IDLE_SECONDS = 3.0
+"""The service ends a connection that was idle for longer."""
 BOUNDARY = "cushion-bench"
 LEAST, LEAST_NAME = "/health/live", "our answer that does nothing"
 """What a request of some milliseconds is timed beside, in turn: alone, its time tells as much of the machine."""
@@ -65,24 +68,60 @@ def _announced(process: subprocess.Popen[bytes], log: Path) -> str:
     raise RuntimeError(f"the service did not start:\n{log.read_text()[-2000:]}")
 
 
-class Client:
-    """One tenant's owner on one kept-alive connection: bare, so that the service is timed and not the client."""
+@contextmanager
+def serving_peer(name: str) -> Iterator[str]:
+    """A peer's application on one Granian worker, as ours is run."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "granian", "--interface", "asgi", "--loop", "uvloop", "--port", str(port)]
+    command += ["--no-ws", "--log-level", "warning", f"bench.service.peer_apps:{name}"]
+    process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": os.getcwd()})
+    try:
+        _wait(port)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
 
-    def __init__(self, url: str) -> None:
-        self._connection = HTTPConnection(urlsplit(url).netloc, timeout=60)
-        self._connection.connect()
-        self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+def _wait(port: int) -> None:
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise RuntimeError("the peer did not start")
+
+
+class Client:
+    """A user on one kept-alive connection, without a token the owner of a new tenant: bare, so that the service is
+    timed and not the client."""
+
+    def __init__(self, url: str, *, token: str | None = None) -> None:
+        place = urlsplit(url)
+        self._connection = (HTTPSConnection if place.scheme == "https" else HTTPConnection)(place.netloc, timeout=60)
+        self._connect()
         self.headers: dict[str, str] = {}
+        if token is not None:
+            self.headers["Authorization"] = f"Bearer {token}"
+            return
         tokens = self.post(
             "/api/v1/auth/register",
             {
-                "email": f"bench-{os.getpid()}@example.com",
+                "email": f"bench-{uuid4().hex}@example.com",
                 "password": "Correct-Horse-7",
                 "full_name": "Ben Chmark",
                 "organization_name": "Bench",
             },
         )
         self.headers["Authorization"] = f"Bearer {tokens['access_token']}"
+
+    def _connect(self) -> None:
+        self._connection.connect()
+        self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._used = time.monotonic()
 
     def exchange(self, method: str, path: str, body: bytes | None = None, kind: str = "application/json") -> bytes:
         """One request; the body of its answer.
@@ -91,9 +130,13 @@ class Client:
             RefusedError: the status is no success.
         """
         headers = {**self.headers, "Content-Type": kind} if body is not None else self.headers
+        if time.monotonic() - self._used > IDLE_SECONDS:
+            self._connection.close()
+            self._connect()
         self._connection.request(method, path, body, headers)
         answer = self._connection.getresponse()
         content = answer.read()
+        self._used = time.monotonic()
         if answer.status >= 300:
             raise RefusedError(f"{method} {path}: {answer.status} {content[:500].decode()}")
         return content
@@ -116,14 +159,18 @@ class Client:
 
     def uploaded(self, path: Path) -> str:
         """Upload a workbook and wait until it is ready; its identifier."""
-        workbook = self.upload("/api/v1/workbooks/upload", path, {})
+        return self.ready(self.upload("/api/v1/workbooks/upload", path, {})["id"])
+
+    def ready(self, workbook_id: str) -> str:
+        """Wait until a workbook is ready; its identifier."""
         end = time.monotonic() + PARSE_SECONDS
-        while workbook["status"] == "processing" and time.monotonic() < end:
+        while (workbook := self.get(f"/api/v1/workbooks/{workbook_id}"))["status"] == "processing":
+            if time.monotonic() > end:
+                break
             time.sleep(0.2)
-            workbook = self.get(f"/api/v1/workbooks/{workbook['id']}")
         if workbook["status"] != "ready":
             raise RuntimeError(f"the workbook is {workbook['status']}: {workbook['error_message']}")
-        return str(workbook["id"])
+        return workbook_id
 
     def close(self) -> None:
         self._connection.close()

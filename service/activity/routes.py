@@ -10,7 +10,7 @@ from service.platform.http.api import Area
 area = Area("/api/v1/activity", tag="activity", scope="workbooks")
 
 
-@area.get()
+@area.get(lags=True)
 async def list_activity(ctx: Context, query: ActivityQuery) -> ActivityFeed:
     """What happened in the tenant, the newest first."""
     return await actions.feed(ctx, query)

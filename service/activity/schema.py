@@ -17,7 +17,7 @@ Status = Literal["completed", "failed"]
 class ActivityQuery(Struct, frozen=True, kw_only=True):
     """Which items."""
 
-    limit: Annotated[int, Meta(ge=1, le=100, description="Items in the answer")] = 20
+    limit: Annotated[int, Meta(ge=1, le=100, description="Most items of an answer")] = 20
     offset: Offset = 0
     entity_type: ResourceType | None = None
     action: Action | None = None
@@ -31,16 +31,22 @@ class ActivityItem(Struct, frozen=True, kw_only=True):
 
     id: UUID
     action: str
-    """entity.verb"""
     type: str
-    """The verb."""
+    """The verb of `action`, such as uploaded."""
     status: Status
+    """failed where the verb says so, else completed."""
     description: str
+    """The sentence that a reader is shown."""
     entity_type: str | None
+    """Kind of record that it is about: workbook, user, api_key, ..."""
     entity_id: str | None
+    """Identifier of that record."""
     entity_name: str | None
+    """Name that the record had at the time."""
     user_id: UUID | None
+    """Who did it. Null: the service itself."""
     created_at: datetime
+    """When it happened, in UTC."""
 
 
 class ActivityFeed(Struct, frozen=True):
@@ -63,6 +69,8 @@ class Occurrence(Struct, frozen=True, kw_only=True):
     user_id: UUID | None
     user_email: str | None
     api_key_id: UUID | None
+    calls: int | None = None
+    """So many that it tells of together."""
     created_at: datetime
 
 
@@ -70,6 +78,7 @@ SENTENCES = {
     "audit.events_missing": "Events were lost on their way to the audit log",
     "calculation.completed": "A calculation{name} was completed{by}",
     "compliance.run_completed": "A compliance run{name} was completed{by}",
+    "compliance.run_expired": "A compliance run was removed, as its retention is over",
     "reconciliation.started": "A reconciliation{name} was started{by}",
     "reconciliation.completed": "A reconciliation{name} was completed{by}",
     "calculation.failed": "A calculation of workbook{name} failed",
@@ -103,6 +112,8 @@ SENTENCES = {
     "user.two_factor_disabled": "{who} disabled two-factor login",
 }
 """Sentences of actions that do not read well by the rule: `Workbook "Q3.xlsx" was uploaded by olive@example.com.`"""
+TOGETHER = {"calculation.completed": "{calls:,} calculations{of} were completed{by}"}
+"""Of actions that are told together."""
 ENTITIES = {"api_key": "API key"}
 """Names of what an action is of that are not its own word."""
 PASSIVE = "{entity}{name} was {verb}{by}"
@@ -112,7 +123,10 @@ def told(seen: Occurrence) -> ActivityItem:
     """An item of the feed, with its sentence."""
     entity, _, verb = seen.action.partition(".")
     who = seen.user_email and (f"An API key of {seen.user_email}" if seen.api_key_id else seen.user_email)
-    sentence = SENTENCES.get(seen.action, PASSIVE).format(
+    sentences = TOGETHER if (seen.calls or 1) > 1 else SENTENCES
+    sentence = sentences.get(seen.action, PASSIVE).format(
+        calls=seen.calls,
+        of=f' of "{seen.entity_name}"' if seen.entity_name else "",
         entity=ENTITIES.get(entity) or entity.replace("_", " ").capitalize(),
         name=f' "{seen.entity_name}"' if seen.entity_name else "",
         verb=verb.replace("_", " "),

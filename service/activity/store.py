@@ -9,7 +9,8 @@ from service.platform.data.listing import rows_of
 
 _SEEN = """
     id, action, resource_type AS entity_type, resource_id AS entity_id, resource_name AS entity_name,
-    user_id, user_email, api_key_id, occurred_at AS created_at
+    user_id, user_email, api_key_id, occurred_at AS created_at,
+    CASE action WHEN 'calculation.completed' THEN (details ->> 'calls')::bigint END AS calls
 """
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -23,7 +22,9 @@ from service.admin.schema import (
     Quota,
     SelfStays,
     SettingsPatch,
+    ShutOut,
     Tenant,
+    TenantEnded,
     TenantPatch,
     TenantRow,
     Usage,
@@ -32,24 +33,18 @@ from service.admin.schema import (
     UserLimitExceeded,
     UserPatch,
 )
-from service.admin.settings_schema import Check, wrong_currency, wrong_locale, wrong_network, wrong_rule, wrong_timezone
 from service.auth import shared as identity
-from service.auth.schema import check_email
 from service.platform.access.caller import KEY_SCOPES, ROLES, SCOPES, Role
-from service.platform.access.caller_status import TenantUsage, Window
+from service.platform.access.caller_status import TenantUsage, Window, is_within, read_address
 from service.platform.access.secrets import new_id, new_token
+from service.platform.config import Settings
 from service.platform.context import Context
 from service.platform.http.problem import Fault, PermissionDenied, ValidationFailed
 from service.platform.work import mail
 
 MEGABYTE = 1_048_576
-_STANDARDS: Final[dict[str, Check]] = {
-    "default_currency": wrong_currency,
-    "timezone": wrong_timezone,
-    "number_format": wrong_locale,
-    "default_number_format": wrong_locale,
-}
-GATE_SETTINGS: Final = frozenset({"allowed_ip_ranges", "session_timeout_minutes", "two_factor_required"})
+OWNERS_OWN: Final = "only an owner, with a token of their own, changes who is one"
+GATE_SETTINGS: Final = frozenset({"allowed_ip_ranges", "session_timeout_minutes", "timezone", "two_factor_required"})
 """What the gate's copy of the tenant holds of its settings."""
 ADMINISTRATION: Final[dict[Role, tuple[str, ...]]] = {
     "owner": ("tenant", "audit-logs", "tenant-deletion"),
@@ -65,7 +60,7 @@ async def get_tenant(ctx: Context) -> Tenant:
     used = await ctx.resources.gate.usage(ctx.tenant)  # while no transaction is open: the gate may need a connection
     row = await store.tenant(ctx)
     ctx.tag(row.version)
-    return _dressed(ctx, row, used)
+    return dressed(ctx, row, used)
 
 
 async def update_tenant(ctx: Context, patch: TenantPatch) -> Tenant:
@@ -74,12 +69,16 @@ async def update_tenant(ctx: Context, patch: TenantPatch) -> Tenant:
     row = await store.lock_tenant(ctx)
     tier_and_status = _tier_and_status(ctx, row, patch)
     ctx.match(row.version)
-    settings = {} if patch.settings is UNSET else _chosen(patch.settings)
+    settings = (
+        {} if patch.settings is UNSET else chosen(ctx.settings, patch.settings, row.settings.max_workbook_size_mb)
+    )
+    if not patch.confirm and _shuts_out(ctx, settings.get("allowed_ip_ranges")):
+        raise ShutOut.at(["body", "settings", "allowed_ip_ranges"], f"no range has your address {ctx.ip_address}")
     names = [*(["name"] if patch.name is not UNSET else []), *tier_and_status, *settings]
     if not names:
         ctx.changed_nothing()
         ctx.tag(row.version)
-        return _dressed(ctx, row, used)
+        return dressed(ctx, row, used)
     await store.update_tenant(
         ctx,
         row.name if patch.name is UNSET else patch.name,
@@ -90,16 +89,30 @@ async def update_tenant(ctx: Context, patch: TenantPatch) -> Tenant:
     changed = await store.tenant(ctx)
     if tier_and_status or settings.keys() & GATE_SETTINGS:
         await ctx.forget(partial(ctx.resources.caller_cache.drop_tenant, row.id))
-    ctx.concerns("tenant", changed.id, changed.name, changed=names, **tier_and_status)
+    changes = tier_and_status | {
+        name: {"old": getattr(row.settings, name), "new": getattr(changed.settings, name)} for name in settings
+    }
+    if patch.name is not UNSET:
+        changes["name"] = {"old": row.name, "new": changed.name}
+    ctx.concerns("tenant", changed.id, changed.name, changed=names, **changes)
     ctx.tag(changed.version)
-    return _dressed(ctx, changed, used)
+    return dressed(ctx, changed, used)
 
 
-def _tier_and_status(ctx: Context, row: TenantRow, patch: TenantPatch) -> dict[str, dict[str, str]]:
+def _shuts_out(ctx: Context, ranges: list[str] | None) -> bool:
+    """Whether the caller could not call from the same address again."""
+    if not ranges or ctx.caller.kind in ("system", "operator"):  # who is not let in by these ranges
+        return False
+    address = read_address(ctx.ip_address)
+    return address is None or not is_within(address, tuple(ranges))
+
+
+def _tier_and_status(ctx: Context, row: TenantRow, patch: TenantPatch) -> dict[str, dict[str, Any]]:
     """How tier and status change, old and new by name.
 
     Raises:
         PermissionDenied: they do, and it is not the deployment's own key that asks for it.
+        TenantEnded: a cancelled tenant would come back after its grace.
     """
     wanted = {"subscription_tier": patch.subscription_tier, "status": patch.status}
     changes = {
@@ -108,43 +121,37 @@ def _tier_and_status(ctx: Context, row: TenantRow, patch: TenantPatch) -> dict[s
         if value is not UNSET and value != getattr(row, name)
     }
     if changes and not ctx.caller.system:
-        raise PermissionDenied
+        told = "only the deployment's own key changes it"
+        raise PermissionDenied(*(Fault(["body", name], told) for name in changes))
+    grace = timedelta(days=ctx.settings.tenant_grace_days)
+    if "status" in changes and row.cancelled_at is not None and ctx.now() >= row.cancelled_at + grace:
+        raise TenantEnded
     return changes
 
 
 async def delete_tenant(ctx: Context) -> None:
-    """Cancel the tenant; its records stay."""
+    """Cancel the tenant; its records stay for the days of grace."""
     row = await store.lock_tenant(ctx)
     await store.update_tenant(ctx, row.name, row.subscription_tier, "cancelled", {})
     await ctx.forget(partial(ctx.resources.caller_cache.drop_tenant, row.id))
     ctx.concerns("tenant", row.id, row.name)
 
 
-def _chosen(patch: SettingsPatch) -> dict[str, Any]:
-    """The settings that are given, each checked by its own standard.
+def chosen(settings: Settings, patch: SettingsPatch, held_mb: int | None = None) -> dict[str, Any]:
+    """The settings of a tenant that are given.
+
+    Args:
+        settings: the deployment's.
+        held_mb: the size of a workbook that the tenant has set already, which may be sent back.
 
     Raises:
-        ValidationFailed: some do not pass; it names each of them.
+        ValidationFailed: a workbook would be larger than the deployment takes.
     """
-    given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
-    faults = [
-        Fault(["body", "settings", *place], wrong)
-        for place, check, value in _checks(given)
-        if (wrong := check(value)) is not None
-    ]
-    if faults:
-        raise ValidationFailed(*faults)
-    return given
-
-
-def _checks(given: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], Check, Any]]:
-    """What to look at of these settings: where it stands, by which standard, the value."""
-    for name in given.keys() & _STANDARDS.keys():
-        yield (name,), _STANDARDS[name], given[name]
-    for index, text in enumerate(given.get("allowed_ip_ranges", ())):
-        yield ("allowed_ip_ranges", str(index)), wrong_network, text
-    for rule in given.get("reconciliation_tolerances", ()):
-        yield ("reconciliation_tolerances", rule[:100]), wrong_rule, rule
+    most_mb = settings.max_upload_mb
+    if patch.max_workbook_size_mb is not UNSET and patch.max_workbook_size_mb not in (held_mb, *range(1, most_mb + 1)):
+        where = ["body", "settings", "max_workbook_size_mb"]
+        raise ValidationFailed.at(where, f"expected at most {most_mb:,}, the deployment's limit")
+    return {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
 
 
 async def get_user(ctx: Context, user_id: UUID) -> UserDetail:
@@ -180,7 +187,7 @@ async def update_user(ctx: Context, user_id: UUID, patch: UserPatch) -> User:
     changes_rights = (role, status) != (user.role, user.status)
     may_touch_owners = ctx.caller.owns and (ctx.caller.system or ctx.caller.user_id in owners)  # still one, that is
     if changes_rights and "owner" in (role, user.role) and not may_touch_owners:
-        raise PermissionDenied
+        raise PermissionDenied.at(["body", "role" if role != user.role else "status"], OWNERS_OWN)
     if role != user.role or (status == "active" and changes_rights):  # who comes back is given the role again
         _check_grant(ctx, role)
     if user.status == "invited" and status != "invited":
@@ -221,7 +228,7 @@ async def invite(ctx: Context, body: Invite) -> Invitation:
     nowhere then, and the letter says so to whoever reads the mailbox.
     """
     role = _granted_role(ctx, body.role)
-    email = check_email(body.email)
+    email = body.email.strip()
     await ctx.limit([Window(f"invitations:{ctx.tenant}", ctx.settings.invitations_per_hour, 3600)])
     tenant = await store.lock_tenant(ctx)  # held, so that neither the places nor one e-mail are given twice
     user_id = await _invited_user(ctx, tenant, email, body.full_name, role)
@@ -259,7 +266,7 @@ async def _send(ctx: Context, invitation: Invitation, organization: str, inviter
         organization=organization,
         inviter=inviter,
         token=None if is_elsewhere else invitation.invitation_token,
-        expires_at=invitation.expires_at,
+        expires_at=await ctx.there(invitation.expires_at),
     )
     try:
         await mail.post(ctx, letter)
@@ -277,21 +284,22 @@ async def _invited_user(ctx: Context, tenant: TenantRow, email: str, full_name: 
     """
     late = await store.withdraw_expired(ctx, email)
     if late is not None and late.role == "owner" and not ctx.caller.owns:
-        raise PermissionDenied
+        raise PermissionDenied.at(["body", "role"], OWNERS_OWN)
     user_id = new_id() if late is None else late.id
     if late is None:
         await store.create_invited_user(ctx, user_id, email, full_name, role)
     else:
         await store.renew_invited_user(ctx, user_id, email, full_name, role)
     if 0 <= _users_most(ctx, tenant) <= tenant.users - (late is not None):  # who is there already needs no place
-        raise UserLimitExceeded
+        most = _users_most(ctx, tenant)
+        raise UserLimitExceeded.at(["body"], f"the limit is {most:,} users, open invitations included")
     return user_id
 
 
 def _granted_role(ctx: Context, role: str) -> Role:
     known = next((known for known in ROLES if known == role), None)
     if known is None:
-        raise InvalidRole
+        raise InvalidRole.at(["body", "role"], f"the roles are {', '.join(ROLES)}")
     _check_grant(ctx, known)
     return known
 
@@ -303,7 +311,8 @@ def _check_grant(ctx: Context, role: Role) -> None:
         PermissionDenied: the role has what the caller lacks: they hold a key that has users alone, say.
     """
     if not ctx.caller.may_make(role):
-        raise PermissionDenied
+        told = OWNERS_OWN if role == "owner" else f"the role {role} has scopes that you lack"
+        raise PermissionDenied.at(["body", "role"], told)
 
 
 def _users_most(ctx: Context, row: TenantRow) -> int:
@@ -315,7 +324,8 @@ def _users_most(ctx: Context, row: TenantRow) -> int:
     return tier if own is None or own < 1 else own if tier < 0 else min(tier, own)
 
 
-def _dressed(ctx: Context, row: TenantRow, used: TenantUsage) -> Tenant:
+def dressed(ctx: Context, row: TenantRow, used: TenantUsage) -> Tenant:
+    """A tenant with its quotas and what it uses."""
     tier, settings = row.subscription_tier, ctx.settings
     users = _users_most(ctx, row)
     return Tenant(

@@ -24,9 +24,8 @@ async def create(ctx: Context, body: KeyCreate) -> ApiKey:
     """An API key; nobody puts on it what they may not do themselves."""
     unknown = [scope for scope in body.permissions if scope not in KEY_SCOPES]
     if unknown:
-        raise ValidationFailed(
-            *(Fault(["body", "permissions"], f"{scope[:100]!r} is not a scope") for scope in unknown[:10])
-        )
+        faults = [Fault(["body", "permissions"], f"{scope[:100]!r} is not a scope") for scope in unknown[:10]]
+        raise ValidationFailed(*faults, Fault(["body", "permissions"], f"the scopes are {', '.join(KEY_SCOPES)}"))
     _grants(ctx, body.permissions)
     expires_at = moment(["body", "expires_at"], body.expires_at) if body.expires_at is not None else None
     if expires_at is not None:
@@ -36,7 +35,8 @@ async def create(ctx: Context, body: KeyCreate) -> ApiKey:
             raise ValidationFailed(Fault(["body", "expires_at"], f"is more than {LONGEST_LIFE.days} days away"))
     tenant = await store.lock_tenant(ctx)
     if 0 <= ctx.settings.max_api_keys.of(tenant.subscription_tier) <= tenant.api_keys:
-        raise KeyLimitExceeded
+        most = ctx.settings.max_api_keys.of(tenant.subscription_tier)
+        raise KeyLimitExceeded.at(["body"], f"the limit is {most:,} active keys on the {tenant.subscription_tier} tier")
     permissions = [scope for scope in KEY_SCOPES if scope in body.permissions]
     key = await _new_key(ctx, body.name, body.description, permissions, body.environment, expires_at)
     ctx.concerns("api_key", key.id, key.name, permissions=key.permissions)
@@ -63,8 +63,11 @@ def _grants(ctx: Context, permissions: list[str]) -> None:
     Raises:
         PermissionDenied: they lack one, or are no user of the tenant, whose present role bounds a key at all times.
     """
-    if not ctx.caller.member or not ctx.caller.may_grant(permissions):
-        raise PermissionDenied
+    if not ctx.caller.member:
+        raise PermissionDenied.at([], "only a user of the tenant makes keys, or a key of theirs")
+    if not ctx.caller.may_grant(permissions):
+        lacked = sorted({*permissions} - ctx.caller.scopes)
+        raise PermissionDenied.at(["body", "permissions"], f"you lack {', '.join(lacked)}, so a key of yours does")
 
 
 async def _new_key(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from service.admin import actions, key_actions, store
+from service.admin import actions, erasure_actions, key_actions, store, tenant_actions
 from service.admin.schema import (
+    AlreadyOwner,
     ApiKey,
+    Erase,
+    Erasure,
     InvalidRole,
     Invitation,
     Invite,
@@ -16,13 +19,22 @@ from service.admin.schema import (
     KeyNotActive,
     KeyNotFound,
     LastOwner,
+    NewTenant,
+    NotActive,
+    NotConfirmed,
     NotYetJoined,
     OwnerStays,
     RotatedKeys,
     Rotation,
     SelfStays,
+    ShutOut,
+    SlugTaken,
     Tenant,
+    TenantCreate,
+    TenantEnded,
     TenantPatch,
+    Transfer,
+    Transferred,
     User,
     UserDetail,
     UserExists,
@@ -43,7 +55,7 @@ async def get_tenant(ctx: Context) -> Tenant:
     return await actions.get_tenant(ctx)
 
 
-@area.patch("/tenant", access="role:admin", event="tenant.updated", versioned=True)
+@area.patch("/tenant", access="role:admin", errors=(TenantEnded, ShutOut), event="tenant.updated", versioned=True)
 async def update_tenant(ctx: Context, body: TenantPatch) -> Tenant:
     """Change the tenant's name and settings; what is not given stays. Tier and status are for the system key."""
     return await actions.update_tenant(ctx, body)
@@ -51,8 +63,37 @@ async def update_tenant(ctx: Context, body: TenantPatch) -> Tenant:
 
 @area.delete("/tenant", access="role:owner", event="tenant.deleted")
 async def delete_tenant(ctx: Context) -> None:
-    """Cancel the tenant: nobody of it gets in any more."""
+    """Cancel the tenant: nobody of it gets in, nothing of it runs.
+
+    Its records are removed after the days of grace, until which the system key can bring it back; evidence stays for as
+    long as it must.
+    """
     await actions.delete_tenant(ctx)
+
+
+@area.post(
+    "/tenants",
+    access="role:admin",
+    status=201,
+    everywhere=True,
+    errors=(SlugTaken, UserExists),
+    event="tenant.created",
+)
+async def create_tenant(ctx: Context, body: TenantCreate) -> NewTenant:
+    """Make a tenant and invite its owner, who joins by the token of the answer: for the system key alone."""
+    return await tenant_actions.provide(ctx, body)
+
+
+@area.post(
+    "/tenant/transfer-ownership",
+    access="role:admin",
+    status=200,
+    errors=(UserNotFound, NotYetJoined, NotActive, AlreadyOwner),
+    event="tenant.ownership_transferred",
+)
+async def transfer_ownership(ctx: Context, body: Transfer) -> Transferred:
+    """Make another active user the owner in the place of the owner who calls; of all owners, for the system key."""
+    return await tenant_actions.transfer(ctx, body)
 
 
 @area.get("/users", access="admin:users")
@@ -93,6 +134,21 @@ async def update_user(ctx: Context, user_id: UUID, body: UserPatch) -> User:
 async def remove_user(ctx: Context, user_id: UUID) -> None:
     """Remove a user: sessions and keys end at once, the e-mail is free again."""
     await actions.remove_user(ctx, user_id)
+
+
+@area.post(
+    "/users/{user_id}/erase",
+    access="role:admin",
+    status=202,
+    errors=(NotConfirmed, OwnerStays, SelfStays, UserExists, UserNotFound),
+    event="user.erased",
+)
+async def erase_user(ctx: Context, user_id: UUID, body: Erase) -> Erasure:
+    """Erase a person: the user is removed at once, and a token takes the place of what names them.
+
+    E-mail, name and addresses go from all records, the audit log too, whose chain still verifies.
+    """
+    return await erasure_actions.erase(ctx, user_id, body)
 
 
 @area.post("/api-keys", access="admin:api-keys", status=201, errors=(KeyLimitExceeded,), event="api_key.created")

@@ -13,13 +13,15 @@ from service.admin.schema import (
     KeyList,
     KeyNotFound,
     KeyRow,
+    Letter,
+    Person,
     TenantRow,
     User,
     UserList,
     UserNotFound,
     UserRow,
 )
-from service.platform.context import Context
+from service.platform.context import Context, Unit
 from service.platform.data.database import containing
 from service.platform.data.listing import page
 from service.platform.http.api import Page
@@ -41,6 +43,7 @@ async def tenant(ctx: Context) -> TenantRow:
         TenantRow,
         """
         SELECT t.id, t.name, t.slug, t.subscription_tier, t.status, t.settings, t.version, t.created_at, t.updated_at,
+               t.cancelled_at,
                (SELECT count(*) FROM users WHERE removed_at IS NULL) AS users,
                (SELECT count(*) FROM workbooks WHERE deleted_at IS NULL) AS workbooks,
                (SELECT count(*) FROM api_keys
@@ -102,6 +105,56 @@ async def lock_user(ctx: Context, user_id: UUID) -> User:
         [user_id],
         missing=UserNotFound,
     )
+
+
+async def lock_person(unit: Unit, user_id: UUID) -> Person:
+    """A user, removed ones too, locked."""
+    sql = """
+        SELECT u.email, u.role, u.removed_at,
+               EXISTS (SELECT FROM users o WHERE o.email = u.email AND o.id <> u.id AND o.removed_at IS NULL) AS is_back
+        FROM users u WHERE u.id = %s FOR NO KEY UPDATE OF u
+    """
+    return await unit.one(Person, sql, [user_id], missing=UserNotFound)
+
+
+async def take_name_off_jobs(unit: Unit, user_id: UUID, token: str) -> bool:
+    """Let no job of a user's know their e-mail that begins from now on; whether one is under way that does."""
+    sql = """
+        UPDATE jobs SET asked_by = asked_by || jsonb_build_object('user_email', %s::text)
+        WHERE asked_by ->> 'user_id' = %s AND status IN ('pending', 'queued')
+    """
+    await unit.execute(sql, [token, str(user_id)])
+    await unit.commit()
+    sql = """
+        SELECT EXISTS (SELECT FROM jobs WHERE status = 'running' AND asked_by ->> 'user_id' = %s
+                       AND asked_by ->> 'user_email' <> %s)
+    """
+    return bool(await unit.value(sql, [str(user_id), token]))
+
+
+async def letters(unit: Unit) -> list[Letter]:
+    """The letters of the tenant that jobs and dead letters still hold, sealed."""
+    return await unit.all(
+        Letter,
+        """
+        SELECT id, arguments ->> 'mail' AS mail FROM jobs WHERE name = 'mail.send' AND arguments ? 'mail'
+        UNION ALL
+        SELECT id, arguments ->> 'mail' FROM dead_letters WHERE task_name = 'mail.send' AND arguments ? 'mail'
+        """,
+    )
+
+
+async def destroy_letter(unit: Unit, job_id: str) -> None:
+    """Nobody sends or reads a letter any more."""
+    await unit.execute(
+        """
+        UPDATE jobs SET arguments = '{}', lease_until = NULL, finished_at = coalesce(finished_at, now()),
+                        status = CASE WHEN status IN ('pending', 'queued') THEN 'failed' ELSE status END
+        WHERE id = %s
+        """,
+        [job_id],
+    )
+    await unit.execute("UPDATE dead_letters SET arguments = '{}', status = 'discarded' WHERE id = %s", [job_id])
 
 
 async def lock_owners(ctx: Context) -> set[UUID]:

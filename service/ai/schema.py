@@ -15,43 +15,47 @@ from service.insights.schema import Remark
 class ChatContext(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a question is about. A misspelt field is refused: the question would be answered over other workbooks."""
 
-    workbook_id: Annotated[UUID | None, Meta(description="Unset: the workbooks that are nominated for insights")] = None
+    workbook_id: UUID | None = None
+    """The workbook that the question is about. Unset: those that are nominated for insights."""
 
 
-class ChatRequest(Struct, frozen=True, kw_only=True):
+class ChatRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A question in plain English."""
 
     query: Annotated[str, Meta(min_length=1, max_length=QUESTION_LENGTH_MAX, pattern=r"\S")]
+    """The question, of at most 1,000 characters."""
     context: ChatContext | None = None
+    """What the question is about. Null: the nominated workbooks."""
 
 
 class ChatMetadata(Struct, frozen=True, kw_only=True):
     """What a message rests on."""
 
     workbook_id: UUID | None
-    """Null where the question was about the nominated workbooks."""
+    """The workbook that the question was about. Null: the nominated ones."""
     data_points_referenced: bool
-    """That the workbooks' own data were read for the message."""
+    """Whether the workbooks' own data were read for the message."""
     answered: bool
-    """False where the question was not understood, or the data cannot answer it; the message says which."""
     answered_by: str
-    """built-in, or the language model that worded the message."""
     unsupported_figures: tuple[str, ...]
     """Figures of a language model that the data do not have; the message marks each."""
     understood: str
-    """The question as it was taken, in words."""
     suggestions: list[str]
-    """Questions that the same data answer, where this one was not answered."""
     warnings: list[Remark]
+    """What to know before trusting the answer."""
     supporting_data: dict[str, Any]
-    """The figures of the answer, exactly, and which cells, loans and tests they come of."""
 
 
 class ChatMessage(Struct, frozen=True, kw_only=True):
     """What the assistant says: plain text."""
 
     id: str
+    """Identifier of this message."""
     role: Literal["assistant"] = "assistant"
+    """Who speaks."""
     content: str
+    """The answer, as plain text."""
     timestamp: datetime
+    """When it was answered, in UTC."""
     metadata: ChatMetadata
+    """What the answer rests on."""

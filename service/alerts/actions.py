@@ -9,13 +9,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET
 
-from core.alerts.conditions import (
-    CONDITIONS,
-    ComplianceConditions,
-    ScheduleConditions,
-    conditions_of,
-)
-from core.alerts.conditions import InvalidConditions as Unfit
+from core.alerts.conditions import CONDITIONS, ComplianceConditions, ScheduleConditions
 from core.compliance.suites import TESTS
 from service.alerts import channel_actions, delivery_actions, schedule_actions, sending_actions, store
 from service.alerts.schema import (
@@ -31,8 +25,8 @@ from service.alerts.schema import (
 )
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
-from service.platform.http.binding import fault_of
-from service.platform.http.problem import Fault
+from service.platform.http.faults import read
+from service.platform.http.problem import Fault, ValidationFailed
 from service.workbooks import shared as workbooks
 
 CONDITIONS_PLACE = ["body", "conditions"]
@@ -134,15 +128,15 @@ async def _conditions(ctx: Context, alert_type: str, given: dict[str, Any]) -> d
     """
     told = {name: value for name, value in given.items() if value is not None}
     try:
-        read = conditions_of(alert_type, told)
-        if isinstance(read, ScheduleConditions):
-            schedule_actions.check(read.schedule)
-    except Unfit as error:
-        raise InvalidConditions(fault_of(CONDITIONS_PLACE, str(error), CONDITIONS[alert_type])) from None
+        found = read(told, CONDITIONS[alert_type], CONDITIONS_PLACE)
+        if isinstance(found, ScheduleConditions):
+            schedule_actions.check(found.schedule)
+    except ValidationFailed as refusal:
+        raise InvalidConditions(*refusal.errors) from None
     except schedule_actions.UnfitSchedule as error:
         raise InvalidConditions.at([*CONDITIONS_PLACE, "schedule"], str(error)) from None
-    if isinstance(read, ComplianceConditions):
-        unknown = [test_id for test_id in read.test_ids if test_id not in TESTS]
+    if isinstance(found, ComplianceConditions):
+        unknown = [test_id for test_id in found.test_ids if test_id not in TESTS]
         unknown = await store.unknown_tests(ctx, unknown) if unknown else []
         if unknown:
             where = [*CONDITIONS_PLACE, "test_ids"]
@@ -155,7 +149,7 @@ async def _due(ctx: Context, alert_type: str, conditions: dict[str, Any], enable
     """When an alert is due next; None: never by itself."""
     if alert_type != "schedule" or not enabled:
         return None
-    return schedule_actions.next_time(conditions["schedule"], await store.time_zone(ctx), ctx.now())
+    return schedule_actions.next_time(conditions["schedule"], (await ctx.zone()).key, ctx.now())
 
 
 def _json(value: Any) -> str:

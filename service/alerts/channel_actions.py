@@ -26,10 +26,10 @@ from service.alerts.channel_schema import (
     OpenChannel,
 )
 from service.alerts.schema import AlertRow
-from service.auth.schema import check_email
+from service.auth.schema import wrong_email
 from service.platform.access.secrets import BadSeal, new_id
 from service.platform.context import Context, Unit
-from service.platform.http.binding import fault_of
+from service.platform.http.faults import read
 from service.platform.http.problem import Fault, ValidationFailed
 from service.platform.work import outgoing
 
@@ -130,13 +130,16 @@ async def checked(ctx: Context, given: Sequence[ChannelGiven], alert: AlertRow |
         try:
             known = secrets if secrets is None else secrets.get(str(meant.id), {}) if meant else {}
             config |= _unmasked(config, one.type, meant.config if meant else {}, known)
-            read = _read(config, one.type)
+            told: Config = read(config, CONFIGS[one.type], where)
         except _Unfit as unfit:
             faults.append(Fault([*where, *unfit.steps], unfit.message))
             continue
-        faults += [Fault([*where, *unfit.steps], unfit.message) for unfit in _unfit(ctx, read)]
-        if isinstance(read, InAppConfig):
-            wanted |= {user: [*where, "user_ids", str(at)] for at, user in enumerate(read.user_ids)}
+        except ValidationFailed as refusal:
+            faults += refusal.errors
+            continue
+        faults += [Fault([*where, *unfit.steps], unfit.message) for unfit in _unfit(ctx, told)]
+        if isinstance(told, InAppConfig):
+            wanted |= {user: [*where, "user_ids", str(at)] for at, user in enumerate(told.user_ids)}
         found.append(Channel(id=meant.id if meant else new_id(), type=cast(ChannelType, one.type), config=config))
     strangers = await store.strangers(ctx, list(wanted)) if wanted and not faults else set()
     faults += [Fault(where, "is no active user") for user, where in wanted.items() if user in strangers]
@@ -206,14 +209,6 @@ def _unmasked(config: dict[str, Any], kind: str, read: Mapping[str, Any], known:
     return found
 
 
-def _read(config: dict[str, Any], kind: str) -> Config:
-    try:
-        return msgspec.convert(config, CONFIGS[kind])
-    except msgspec.ValidationError as error:
-        fault = fault_of([], str(error), CONFIGS[kind])
-        raise _Unfit(fault.message, *fault.loc) from None
-
-
 def _unfit(ctx: Context, config: Config) -> Iterator[_Unfit]:
     """What of a configuration could never be sent to, or would not stay in its place there."""
     if isinstance(config, EmailConfig) and len(config.recipients) + len(config.cc) > RECIPIENTS_MAX:
@@ -231,11 +226,7 @@ def _unfit(ctx: Context, config: Config) -> Iterator[_Unfit]:
 
 
 def _address(text: str) -> None:
-    try:
-        is_one = check_email(text) == text
-    except ValidationFailed:
-        is_one = False
-    if not is_one:
+    if text != text.strip() or wrong_email(text):
         raise ValueError("is no e-mail address")
 
 

@@ -26,6 +26,17 @@ Address = Annotated[str, Meta(min_length=3, max_length=ADDRESS_CHARACTERS)]
 Url = Annotated[str, Meta(min_length=1, max_length=URL_CHARACTERS)]
 Line = Annotated[str, Meta(max_length=80)]
 Header = Annotated[str, Meta(max_length=HEADER_CHARACTERS)]
+Emoji = Annotated[
+    str,
+    Meta(max_length=80, pattern=r"\A:[A-Za-z0-9_+'-]+:\Z", extra={"words": "an emoji's name such as :warning:"}),
+]
+Mention = Annotated[
+    str,
+    Meta(
+        pattern=r"\A@?[A-Za-z0-9._-]{1,80}\Z",
+        extra={"words": "a user's name of at most 80 letters, digits, dots, hyphens and underscores"},
+    ),
+]
 
 
 class EmailConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,10 +65,8 @@ class ChatWebhookConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     webhook_url: Url
     channel: Line | None = None
     username: Line | None = None
-    icon_emoji: Annotated[str, Meta(max_length=80, pattern=r"\A:[A-Za-z0-9_+'-]+:\Z")] | None = None
-    mention_users: Annotated[
-        list[Annotated[str, Meta(pattern=r"\A@?[A-Za-z0-9._-]{1,80}\Z")]], Meta(max_length=MENTIONS_MAX)
-    ] = []
+    icon_emoji: Emoji | None = None
+    mention_users: Annotated[list[Mention], Meta(max_length=MENTIONS_MAX)] = []
 
 
 class InAppConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -81,10 +90,12 @@ SECRET: Final[dict[str, tuple[str, ...]]] = {"webhook": ("url", "headers"), "cha
 class ChannelGiven(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A channel as a request has it."""
 
-    type: Annotated[str, Meta(max_length=100, description="email, webhook, chat_webhook, in_app")]
-    config: Annotated[dict[str, Any], Meta(description="By type, as the README says; null is the same as nothing")]
+    type: Annotated[str, Meta(max_length=100, description="email, webhook, chat_webhook (Slack's format) or in_app")]
+    config: dict[str, Any]
+    """By type: recipients, cc, subject_prefix, include_details (email); url, method, headers, retry_count (webhook);
+    webhook_url, channel, username, icon_emoji, mention_users (chat_webhook); user_ids, priority (in_app)."""
     id: UUID | None = None
-    """In a change: which of the alert's channels this is; else it is told by its type, masked values and place."""
+    """In a change: which of the alert's channels this is. Unset: it is told by its type, masked values and place."""
 
 
 class Channel(Struct, frozen=True, kw_only=True):
@@ -92,7 +103,9 @@ class Channel(Struct, frozen=True, kw_only=True):
 
     id: UUID
     type: ChannelType
+    """email, webhook, chat_webhook (Slack's format) or in_app."""
     config: dict[str, Any]
+    """What the channel was set up with; secrets are masked."""
 
 
 class OpenChannel(Struct, frozen=True):

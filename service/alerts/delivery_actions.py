@@ -20,6 +20,7 @@ from service.alerts.sending_actions import SEALED, Came, failed, sent, too_many_
 from service.platform.access.secrets import BadSeal
 from service.platform.context import Unit
 from service.platform.data.blobs import Damaged
+from service.platform.metrics import ALERT_ATTEMPTS
 from service.platform.work.attempt import pause_seconds
 from service.platform.work.jobs import Hopeless
 from service.platform.work.mail import ATTACHED_BYTES, Attachment
@@ -106,6 +107,7 @@ async def _attempt(unit: Unit, due: Due, alert: AlertRow, channel: OpenChannel |
         await unit.commit()  # no connection is held while the receiver takes its time
     only = due.attempts[-1].left if due.attempts else None
     came = await sent(unit, channel, notice, due.id, only=only, report=report)
+    ALERT_ATTEMPTS.labels(channel.type, "success" if came.made.error is None else "failure").inc()
     await _record(unit, due, came, most)
 
 

@@ -62,6 +62,7 @@ class About(Struct, frozen=True, kw_only=True):
     workbook_name: str | None
     organization: str
     tier: str
+    timezone: str
 
 
 async def add(unit: Unit, history_ids: Sequence[UUID]) -> list[Line]:
@@ -154,7 +155,8 @@ async def about(unit: Unit, workbook_id: UUID | None) -> About:
     return await unit.one(
         About,
         """
-        SELECT %s::uuid AS workbook_id, t.name AS organization, t.subscription_tier AS tier, w.name AS workbook_name
+        SELECT %s::uuid AS workbook_id, t.name AS organization, t.subscription_tier AS tier, w.name AS workbook_name,
+               coalesce(t.settings ->> 'timezone', 'UTC') AS timezone
         FROM tenants t LEFT JOIN workbooks w ON w.tenant_id = t.id AND w.id = %s WHERE t.id = %s
         """,
         [workbook_id, workbook_id, unit.tenant],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -20,6 +21,7 @@ from service.compliance.schema import InvalidDefinition, RunTooSlow
 from service.compliance.shared import StoredRun
 from service.mappings.schema import MappingNotFound, MappingTooSlow
 from service.platform.access.secrets import new_id
+from service.platform.clock import there
 from service.platform.context import Subject, Unit
 from service.platform.http.problem import Problem, ValidationFailed
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
@@ -182,9 +184,10 @@ async def _verdicts(unit: Unit, alerts: Sequence[Watching], look: Look, now: dat
     history: dict[str, list[Point]] = {test_id: [] for test_id in since}
     for figure in await store.history(unit, look.book, since, look.reading.at) if since else ():
         history[figure.test_id].append(Point(figure.at, figure.day, figure.value))
+    clocks = partial(there, zone=await unit.zone())
     for alert_id, conditions in asked.items():
         need = needs[alert_id]
-        made[alert_id] = judge(conditions, look.reading, () if need is None else history[need.test_id], now)
+        made[alert_id] = judge(conditions, look.reading, () if need is None else history[need.test_id], now, clocks)
     return made
 
 

@@ -65,7 +65,7 @@ async def give_up(unit: Unit, arguments: dict[str, Any], error: str) -> None:
     await delivery_actions.end(unit, msgspec.convert(arguments, Line), None)
 
 
-@jobs.job(DELIVER, failed=give_up, lifted=nothing_to_lift)
+@jobs.job(DELIVER, failed=give_up, lifted=nothing_to_lift, flag="alerts")
 async def deliver(unit: Unit, arguments: dict[str, Any]) -> None:
     """Attempt the first delivery of a line."""
     await delivery_actions.deliver(unit, msgspec.convert(arguments, Line))

@@ -20,6 +20,7 @@ from core.compliance.suites import TESTS, UNIT_SIGNS
 from service.alerts.channel_schema import ChatWebhookConfig, EmailConfig, WebhookConfig
 from service.alerts.delivery_store import About
 from service.alerts.schema import AlertRow
+from service.platform.clock import there, zone_of
 from service.platform.work.mail import SUBJECT_CHARACTERS, Attachment, Mail, plain
 
 NAME_CHARACTERS: Final = 200
@@ -60,6 +61,7 @@ class Notice(Struct, frozen=True, kw_only=True):
     workbook_id: UUID | None
     workbook_name: str | None
     organization: str
+    timezone: str
     details: dict[str, Any]
     """What was compared, as the verdict says it, and its sentence."""
     is_test: bool = False
@@ -77,6 +79,7 @@ def notice_of(alert: AlertRow, about: About, at: datetime, details: dict[str, An
         workbook_id=about.workbook_id,
         workbook_name=about.workbook_name,
         organization=about.organization,
+        timezone=about.timezone,
         details=asked if details is None else details,
         is_test=details is None,
     )
@@ -163,8 +166,9 @@ def _title(notice: Notice) -> str:
 
 
 def _opening(notice: Notice) -> str:
-    name, moment = plain(notice.alert_name, NAME_CHARACTERS), f"{notice.triggered_at:%Y-%m-%d at %H:%M} UTC"
-    return f'The alert "{name}" {"is tested" if notice.is_test else "was triggered"} on {moment}.'
+    name, moment = plain(notice.alert_name, NAME_CHARACTERS), there(notice.triggered_at, zone_of(notice.timezone))
+    what = "is tested" if notice.is_test else "was triggered"
+    return f'The alert "{name}" {what} on {moment:%Y-%m-%d at %H:%M %Z}.'
 
 
 def _sentences(notice: Notice) -> Iterator[str]:

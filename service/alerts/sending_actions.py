@@ -28,6 +28,7 @@ from service.notifications.shared import notify
 from service.platform.access.caller_status import Window
 from service.platform.access.secrets import BadSeal, new_id
 from service.platform.context import Unit
+from service.platform.http.problem import Away
 from service.platform.work.attempt import GONE, Attempt, attempt, unanswered
 from service.platform.work.jobs import Hopeless
 from service.platform.work.mail import Attachment, Handed, Mail, NotReached, NotTaken, UnfitMail, hand
@@ -117,18 +118,18 @@ async def sent(
         only: those of a letter's addresses that have not got it yet; None for all.
         report: comes along with a letter, or why it does not.
     """
-    config, settings, now = channel.config, unit.settings, unit.now()
+    config = channel.config
     if isinstance(config, InAppConfig):
         return await _notified(unit, config, notice)
     if isinstance(config, EmailConfig):
         return await _mailed(unit, letter(notice, config, report), notice, delivery_id, only, mail_seconds)
     if isinstance(config, WebhookConfig):
         headers, content = request(notice, config, delivery_id)
-        made = await attempt(settings, now, config.method, config.url, headers=headers, content=content)
+        made = await attempt(unit, config.method, config.url, headers=headers, content=content)
     else:
         assert isinstance(config, ChatWebhookConfig)
         headers, content = {"content-type": CONTENT_TYPE}, chat_message(notice, config)
-        made = await attempt(settings, now, "POST", config.webhook_url, headers=headers, content=content)
+        made = await attempt(unit, "POST", config.webhook_url, headers=headers, content=content)
     error = made.error
     if error and channel.type == "chat_webhook" and _CHAT_WORD.fullmatch(made.answer or ""):
         error = f"{error}: {made.answer}"
@@ -164,7 +165,9 @@ async def _mailed(
         if not to:
             return _came(now, "whoever has not got it has been taken off the channel")
         async with asyncio.timeout(seconds):
-            handed = await hand(unit.settings, delivery_id.hex, notice.triggered_at, mail, to)
+            handed = await hand(
+                unit.settings, unit.resources.breakers["mail"], delivery_id.hex, notice.triggered_at, mail, to
+            )
     except (UnfitAddress, UnfitMail, Hopeless) as refused:
         if left is not None:  # the others have it
             return _came(now, str(refused), refusal=f"for the rest {refused}")
@@ -215,7 +218,10 @@ async def _tested(unit: Unit, channel: OpenChannel, notice: Notice, tier: str) -
         limited = await too_many_mails(unit, tier, channel.config)
         if limited is not None:
             return failed(unit.now(), limited.reason)
-    return await sent(unit, channel, notice, new_id(), mail_seconds=unit.settings.webhook_seconds)
+    try:
+        return await sent(unit, channel, notice, new_id(), mail_seconds=unit.settings.webhook_seconds)
+    except Away as away:
+        return failed(unit.now(), f"nothing of the kind could be reached lately; try again in {away.seconds} seconds")
 
 
 def _result(channel: Channel | OpenChannel, came: Came) -> ChannelTest:

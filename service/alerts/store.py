@@ -89,13 +89,6 @@ async def strangers(ctx: Context, user_ids: Sequence[UUID]) -> set[UUID]:
     return set(user_ids) - set(await ctx.value(sql, [list(user_ids)]) or ())
 
 
-async def time_zone(ctx: Context) -> str:
-    """The tenant's."""
-    return str(
-        await ctx.value("SELECT coalesce(settings ->> 'timezone', 'UTC') FROM tenants WHERE id = %s", [ctx.tenant])
-    )
-
-
 async def unknown_tests(ctx: Context, test_ids: Sequence[str]) -> list[str]:
     """Which of these tests the definition of no deal has."""
     found = await ctx.value(

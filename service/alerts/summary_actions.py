@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -121,7 +121,7 @@ async def _raise(
     sentences = [told] if told else []
     if run is not None:
         details |= {"as_of": run.as_of, "suite": run.test_suite, "summary": run.summary}
-        sentences.insert(0, _summary(run))
+        sentences.insert(0, _summary(run, await unit.there(run.executed_at)))
     verdict = Verdict(holds=True, sentence=". ".join(sentences), details=details)
     await store.hold(unit, [alert.id])
     await trigger(
@@ -133,8 +133,8 @@ async def _raise(
     )
 
 
-def _summary(run: StoredRun) -> str:
+def _summary(run: StoredRun, at: datetime) -> str:
     counts = run.summary
     told = f"{counts.failed} failed, {counts.warnings} in warning, {counts.passed} passed, {counts.skipped} skipped"
     name = run.deal_name or run.workbook_name
-    return f"{name} as of {run.as_of}, run on {run.executed_at:%Y-%m-%d %H:%M} UTC: of {counts.total} tests {told}"
+    return f"{name} as of {run.as_of}, run on {at:%Y-%m-%d %H:%M %Z}: of {counts.total} tests {told}"

@@ -61,7 +61,7 @@ async def export(ctx: Context, query: AuditExport) -> Streamed:
 
 def _asked(ctx: Context, query: AuditQuery) -> AuditFilter:
     if ctx.caller.tier != "enterprise":
-        raise EnterpriseTierRequired
+        raise EnterpriseTierRequired.at([], f"the tenant's tier is {ctx.caller.tier}")
     return audit_filter(
         user_id=query.user_id,
         action=query.action,

@@ -10,7 +10,7 @@ from service.platform.http.api import Area, Page, Streamed
 area = Area("/api/v1/admin/audit-logs", tag="admin")
 
 
-@area.get(access="role:admin", errors=(EnterpriseTierRequired,))
+@area.get(access="role:admin", errors=(EnterpriseTierRequired,), lags=True)
 async def list_audit_logs(ctx: Context, query: AuditList) -> Page[AuditEntry]:
     """The entries of the tenant's audit log, the newest first."""
     return await actions.list_entries(ctx, query)

@@ -47,19 +47,26 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
 
     id: UUID
     timestamp: datetime
+    """When it happened, in UTC."""
     user_id: UUID | None
+    """Who did it. Null: the service itself."""
     user_email: str | None
+    """E-mail address of that user at the time; a token once the person was erased."""
     action: str
     resource_type: str | None
     resource_id: str | None
     resource_name: str | None
+    """Name that the record had at the time."""
     ip_address: str | None
+    """Where the request came from; of an entry that tells of several calls all of them, parted by commas."""
     user_agent: str | None
+    """The program that called, as it names itself."""
     details: dict[str, Any]
+    """What else was recorded: what changed, from what, to what."""
     api_key_id: UUID | None
+    """The API key that was used. Null: a user's token, or the service itself."""
     request_id: str | None
     sequence: int
-    """Place in the tenant's chain, from 1."""
     hash: str
     """SHA-256 over the entry and the hash of the one before it, 64 hexadecimal digits."""
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import secrets
-import unicodedata
 from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
@@ -27,31 +24,24 @@ from service.auth.schema import (
     Session,
     TokenResponse,
     WrongCredentials,
-    check_email,
-    check_password,
 )
+from service.auth.shared import found_tenant
 from service.platform.access.caller import Role
 from service.platform.access.caller_status import Window
 from service.platform.access.secrets import BadToken, Claims, digest, hash_password, new_id, verify_password
+from service.platform.access.switches import may_operate
 from service.platform.context import Context, Subject
+from service.platform.events.stream import Event, publish
 from service.platform.http.problem import AddressNotAllowed, RateLimited, TenantSuspended
-from service.platform.work.stream import Event, publish
-
-SLUG_CHARACTERS = 60
 
 
 async def register(ctx: Context, registration: Registration) -> TokenResponse:
     """A tenant, its owner, and the owner's first session."""
-    email = check_email(registration.email)
-    check_password(registration.password)
+    email = registration.email.strip()
     password_hash = await ctx.hash(hash_password, registration.password)
     tenant_id, user_id = new_id(), new_id()
     await ctx.enter_tenant(tenant_id)
-    slug = slug_of(registration.organization_name)
-    while slug in ctx.settings.operator_tenants or not await store.create_tenant(  # nobody names themselves an operator
-        ctx, tenant_id, registration.organization_name, slug, ctx.settings.tier_of_new_tenant
-    ):
-        slug = f"{slug_of(registration.organization_name)}-{secrets.token_hex(3)}"
+    await found_tenant(ctx, tenant_id, registration.organization_name, ctx.settings.tier_of_new_tenant)
     await store.create_owner(ctx, user_id, email, registration.full_name, password_hash)
     ctx.concerns("user", user_id, email)
     return await _begin_session(ctx, user_id, password_hash)
@@ -68,7 +58,7 @@ async def login(ctx: Context, form: Login) -> TokenResponse:
     await ctx.commit()  # no connection is held while the password is hashed
     tries = _password_tries(ctx, email, account)
     try:
-        await ctx.limit([tries])
+        give_back = await ctx.limit([tries])
     except RateLimited as refusal:
         if form.otp_code is None:
             raise
@@ -78,7 +68,7 @@ async def login(ctx: Context, form: Login) -> TokenResponse:
         if account is not None:
             ctx.afterwards(partial(_note_failure, ctx, account, "password", ctx.now()))
         raise WrongCredentials
-    await ctx.resources.gate.forgive(tries)
+    await give_back()
     return await _admit(ctx, account, form.otp_code)
 
 
@@ -112,6 +102,7 @@ async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
     if await _is_idle(ctx, session, rules.session_timeout_minutes):
         await _end(ctx, session, "idle")
         raise InvalidRefreshToken
+    _check_maintenance(ctx, session.role, rules.slug)
     jti = new_id()
     expires_at = ctx.now() + timedelta(seconds=ctx.settings.refresh_token_seconds)
     await store.rotate(ctx, session.id, jti, expires_at)
@@ -133,7 +124,6 @@ async def revoke_all(ctx: Context) -> None:
 
 async def accept(ctx: Context, body: Acceptance) -> TokenResponse:
     """Turn an invitation into an active user with a session."""
-    check_password(body.password)
     invited = await store.find_invitation(ctx, digest(body.token))
     if invited is None or invited.accepted_at is not None or invited.expires_at <= ctx.now():
         raise InvalidInvitation
@@ -168,10 +158,15 @@ async def check_address(ctx: Context, tenant_id: UUID) -> None:
         raise AddressNotAllowed
 
 
-def slug_of(name: str) -> str:
-    """A name as a piece of a URL."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:SLUG_CHARACTERS].strip("-") or "tenant"
+def _check_maintenance(ctx: Context, role: Role, slug: str) -> None:
+    """During maintenance only who can end it gets tokens.
+
+    Raises:
+        UnderMaintenance: the user cannot.
+    """
+    maintenance = ctx.resources.switches.maintenance
+    if maintenance is not None and not may_operate(ctx.settings, role, slug):
+        raise maintenance.refusal(ctx.now())
 
 
 def _password_tries(ctx: Context, email: str, account: Account | None) -> Window:
@@ -284,6 +279,8 @@ async def _begin_session(ctx: Context, user_id: UUID, password_hash: str) -> Tok
     status = await store.note_login(ctx, user_id, password_hash)
     if status is None:  # at a login only: the other ways in have just written what they would find
         raise WrongCredentials
+    if ctx.resources.switches.maintenance is not None:
+        _check_maintenance(ctx, status.role, await store.own_slug(ctx))
     session_id, jti = new_id(), new_id()
     expires_at = ctx.now() + timedelta(seconds=ctx.settings.refresh_token_seconds)
     await store.create_session(ctx, session_id, user_id, jti, status.generation, expires_at)

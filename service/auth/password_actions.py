@@ -15,7 +15,6 @@ from service.auth.schema import (
     PasswordForgotten,
     PasswordReset,
     ResetAccepted,
-    check_password,
 )
 from service.platform.access.caller_status import Window
 from service.platform.access.secrets import digest, hash_password, new_id, new_token, verify_password
@@ -26,7 +25,6 @@ from service.platform.work import mail
 
 async def change(ctx: Context, body: PasswordChange) -> None:
     """Replace the caller's password; every other session of the caller ends."""
-    check_password(body.new_password, "new_password")
     if body.new_password == body.current_password:
         raise ValidationFailed(Fault(["body", "new_password"], "this is the present password"))
     user_id, session_id = ctx.caller.user_id, ctx.caller.session_id
@@ -56,7 +54,6 @@ async def forget(ctx: Context, body: PasswordForgotten) -> ResetAccepted:
 
 async def reset(ctx: Context, body: PasswordReset) -> None:
     """A new password by the token of a letter; every token of the user is void."""
-    check_password(body.new_password, "new_password")
     found = await store.find_reset(ctx, digest(body.token))
     if found is None or found.used_at is not None or found.expires_at <= ctx.now():
         raise InvalidResetToken
@@ -99,6 +96,10 @@ async def _post_reset(unit: Unit, account: Account) -> None:
     expires_at = unit.now() + timedelta(seconds=unit.settings.password_reset_seconds)
     await store.create_reset(unit, new_id(), account.user_id, token_hash, expires_at)
     letter = mail.password_reset(
-        unit.settings, to=account.email, full_name=account.full_name, token=token, expires_at=expires_at
+        unit.settings,
+        to=account.email,
+        full_name=account.full_name,
+        token=token,
+        expires_at=await unit.there(expires_at),
     )
     await mail.post(unit, letter)

@@ -38,7 +38,7 @@ from service.platform.access.caller_status import Window
 from service.platform.config import Settings
 from service.platform.context import Context
 from service.platform.http.api import Area
-from service.platform.http.problem import AddressNotAllowed, RateLimited, TenantSuspended
+from service.platform.http.problem import AddressNotAllowed, RateLimited, TenantSuspended, UnderMaintenance
 
 area = Area("/api/v1/auth", tag="auth", essential=True)
 
@@ -78,7 +78,13 @@ def _codes(settings: Settings, _: str, user: str) -> Sequence[Window]:
 
 
 @area.post(
-    "/register", access="public", status=201, errors=(EmailTaken,), event="user.registered", windows=_registrations
+    "/register",
+    access="public",
+    status=201,
+    errors=(EmailTaken,),
+    event="user.registered",
+    windows=_registrations,
+    flag="registration",
 )
 async def register(ctx: Context, body: Registration) -> TokenResponse:
     """Create a user and the tenant that they own."""
@@ -88,10 +94,19 @@ async def register(ctx: Context, body: Registration) -> TokenResponse:
 @area.post(
     "/login",
     access="public",
-    errors=(WrongCredentials, Deactivated, CodeRequired, InvalidCode, TenantSuspended, AddressNotAllowed),
+    errors=(
+        WrongCredentials,
+        Deactivated,
+        CodeRequired,
+        InvalidCode,
+        TenantSuspended,
+        AddressNotAllowed,
+        UnderMaintenance,
+    ),
     event="user.logged_in",
     windows=_logins,
     body_bytes=lambda _: FORM_BYTES,
+    in_maintenance=True,
 )
 async def login(ctx: Context, form: Login) -> TokenResponse:
     """Trade an e-mail and a password, and a code where two-factor login is on, for tokens."""
@@ -109,7 +124,9 @@ async def login(ctx: Context, form: Login) -> TokenResponse:
         TenantSuspended,
         AddressNotAllowed,
         RateLimited,
+        UnderMaintenance,
     ),
+    in_maintenance=True,
 )
 async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
     """Trade a refresh token for the next pair; a refresh token is good once."""

@@ -3,86 +3,128 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from msgspec import Meta, Struct
 
 from service.platform.access.caller import Role
 from service.platform.http.api import Secret
-from service.platform.http.problem import Fault, Problem, ValidationFailed
+from service.platform.http.faults import Check
+from service.platform.http.problem import Problem
 from service.platform.work.mail_address import ADDRESS_CHARACTERS, UnfitAddress, envelope
 
 EMAIL = re.compile(r"[^@\s\x00-\x1f\x7f<>(),;:\"\[\]\\]{1,64}@(?:[\w-]{1,63}\.)+[\w-]{2,63}")
 PASSWORD_CHARACTERS = 1024  # argon2 takes any length; a bound keeps a request cheap
 RECOVERY_CODES = 10
 
-Email = Annotated[str, Meta(max_length=ADDRESS_CHARACTERS)]
+SLUG_CHARACTERS: Final = 60
+"""Of a tenant, in a URL."""
+
+
+def wrong_email(email: str) -> str | None:
+    """Why a text is no e-mail address; blanks around it are none of it."""
+    try:
+        envelope(email.strip())
+    except UnfitAddress:
+        fits = False
+    else:
+        fits = EMAIL.fullmatch(email.strip()) is not None
+    return None if fits else "not a valid e-mail address"
+
+
+def _needs(rule: str, kept: Callable[[str], bool]) -> Check:
+    return lambda password: None if kept(password) else f"the password needs {rule}"
+
+
+PASSWORD_RULES: Final = (
+    _needs("at least 8 characters", lambda password: len(password) >= 8),
+    _needs("an uppercase letter", lambda password: any(letter.isupper() for letter in password)),
+    _needs("a lowercase letter", lambda password: any(letter.islower() for letter in password)),
+    _needs("a digit", lambda password: any(letter.isdigit() for letter in password)),
+)
+
+Email = Annotated[str, Meta(max_length=ADDRESS_CHARACTERS, extra={"checks": (wrong_email,)})]
 FullName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
-Password = Annotated[
-    str, Meta(max_length=PASSWORD_CHARACTERS, description="At least 8 characters: upper case, lower case, digit")
+Password = Annotated[str, Meta(max_length=PASSWORD_CHARACTERS)]
+NewPassword = Annotated[
+    str,
+    Meta(
+        max_length=PASSWORD_CHARACTERS,
+        description="Password of at least 8 characters, with an upper-case and a lower-case letter and a digit",
+        extra={"checks": PASSWORD_RULES},
+    ),
 ]
 Code = Annotated[str, Meta(max_length=64, description="Six digits of an authenticator, or a recovery code")]
 
 
-class Registration(Struct, frozen=True):
+class Registration(Struct, frozen=True, forbid_unknown_fields=True):
     """A user and the tenant that they found."""
 
     email: Email
-    password: Password
+    password: NewPassword
     full_name: FullName
     organization_name: Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
+    """Name of the tenant that is made for the user."""
 
 
 class Login(Struct, frozen=True):
     """A login form."""
 
-    username: Annotated[str, Meta(max_length=ADDRESS_CHARACTERS, description="The e-mail")]
+    username: Annotated[str, Meta(max_length=ADDRESS_CHARACTERS, description="The user's e-mail address")]
     password: Password
+    """The user's password."""
     otp_code: Code | None = None
+    """Six digits of the authenticator, or a recovery code; needed where two-factor login is on."""
 
 
-class Refresh(Struct, frozen=True):
+class Refresh(Struct, frozen=True, forbid_unknown_fields=True):
     """A refresh token to trade in."""
 
     refresh_token: Annotated[str, Meta(max_length=4096)]
+    """The newest refresh token of the session; using an older one ends the session."""
 
 
-class Acceptance(Struct, frozen=True):
+class Acceptance(Struct, frozen=True, forbid_unknown_fields=True):
     """An invitation and the password that its user chooses."""
 
     token: Annotated[str, Meta(max_length=200)]
-    password: Password
+    """The `invitation_token` that the invitation answered with."""
+    password: NewPassword
 
 
-class PasswordChange(Struct, frozen=True):
+class PasswordChange(Struct, frozen=True, forbid_unknown_fields=True):
     """A new password, and the one that it replaces."""
 
     current_password: Password
-    new_password: Password
+    """The password that is replaced."""
+    new_password: NewPassword
 
 
-class PasswordForgotten(Struct, frozen=True):
+class PasswordForgotten(Struct, frozen=True, forbid_unknown_fields=True):
     """Whose password is forgotten."""
 
-    email: Email
+    email: Annotated[str, Meta(max_length=ADDRESS_CHARACTERS)]
 
 
 class ResetAccepted(Struct, frozen=True):
     """What everybody is told who forgot a password."""
 
     message: str = "If an account has this e-mail, a letter with a way to reset its password is on its way"
+    """The same for every address, so that nobody learns who has an account."""
 
 
-class PasswordReset(Struct, frozen=True):
+class PasswordReset(Struct, frozen=True, forbid_unknown_fields=True):
     """The token of a letter, and the password that its reader chooses."""
 
     token: Annotated[str, Meta(max_length=200)]
-    new_password: Password
+    """The token in the letter's link."""
+    new_password: NewPassword
 
 
-class CodeGiven(Struct, frozen=True):
+class CodeGiven(Struct, frozen=True, forbid_unknown_fields=True):
     """A code of the second factor."""
 
     code: Code
@@ -92,21 +134,27 @@ class Enrolment(Struct, frozen=True):
     """What an authenticator must know; it counts once a code of it was verified."""
 
     secret: Secret
+    """The secret to type into an authenticator, in base 32."""
     otpauth_uri: Secret
+    """The same as a link for a QR code."""
 
 
 class RecoveryCodes(Struct, frozen=True):
     """What stands in for the authenticator when it is lost; each is good once."""
 
     recovery_codes: list[Secret]
+    """Ten codes, each good once in place of the authenticator's."""
 
 
 class TokenResponse(Struct, frozen=True):
     """The tokens of a session."""
 
     access_token: Secret
+    """What requests carry as `Authorization: Bearer ...`; good for 15 minutes."""
     refresh_token: Secret
+    """What POST /api/v1/auth/refresh trades for the next pair; good once, for 7 days."""
     token_type: Literal["bearer"] = "bearer"  # noqa: S105 - a token's kind, no secret
+    """Scheme of the Authorization header."""
 
 
 class Me(Struct, frozen=True):
@@ -212,7 +260,7 @@ class AllTokensRevoked(Problem, status=401, code="TOKEN_REVOKED"):
     """All tokens have been revoked"""
 
 
-class InvalidInvitation(Problem, status=400):
+class InvalidInvitation(Problem, status=400, hint="it is used once and runs out; an owner or admin sends another one"):
     """Invalid or expired invitation"""
 
 
@@ -220,7 +268,11 @@ class IncorrectPassword(Problem, status=401):
     """Incorrect password"""
 
 
-class InvalidResetToken(Problem, status=400):
+class InvalidResetToken(
+    Problem,
+    status=400,
+    hint="it is used once and runs out; POST /api/v1/auth/password/forgot sends another one",
+):
     """Invalid or expired token"""
 
 
@@ -242,37 +294,3 @@ class EnrolmentNotBegun(Problem, status=409):
 
 class NotEnrolled(Problem, status=409):
     """Two-factor is not enabled"""
-
-
-def check_email(email: str) -> str:
-    """The e-mail without surrounding blanks.
-
-    Raises:
-        ValidationFailed: it is none.
-    """
-    email = email.strip()
-    try:
-        envelope(email)
-    except UnfitAddress:
-        fits = False
-    else:
-        fits = EMAIL.fullmatch(email) is not None
-    if not fits:
-        raise ValidationFailed(Fault(["body", "email"], "not a valid e-mail address"))
-    return email
-
-
-def check_password(password: str, field: str = "password") -> None:
-    """Hold a new password against the rules.
-
-    Raises:
-        ValidationFailed: it is too weak; every rule that it breaks is named.
-    """
-    rules = {
-        "at least 8 characters": len(password) >= 8,
-        "an uppercase letter": any(letter.isupper() for letter in password),
-        "a lowercase letter": any(letter.islower() for letter in password),
-        "a digit": any(letter.isdigit() for letter in password),
-    }
-    if broken := [rule for rule, kept in rules.items() if not kept]:
-        raise ValidationFailed(*(Fault(["body", field], f"the password needs {rule}") for rule in broken))

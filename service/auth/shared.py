@@ -1,5 +1,27 @@
-"""What identity lends its neighbours: whose an e-mail is, and the end of a user's tokens."""
+"""What identity lends its neighbours: whose an e-mail is, the end of a user's tokens, and how a tenant begins."""
 
-from service.auth.store import find_account, revoke_tokens
+from __future__ import annotations
 
-__all__ = ["find_account", "revoke_tokens"]
+import re
+import secrets
+import unicodedata
+from uuid import UUID
+
+from service.auth.schema import SLUG_CHARACTERS
+from service.auth.store import create_tenant, find_account, revoke_tokens
+from service.platform.context import Context
+
+__all__ = ["create_tenant", "find_account", "found_tenant", "revoke_tokens"]
+
+
+async def found_tenant(ctx: Context, tenant_id: UUID, name: str, tier: str) -> None:
+    """A new tenant under a slug of its name, which another one may have in a longer form."""
+    slug = slug_of(name)
+    while slug in ctx.settings.operator_tenants or not await create_tenant(ctx, tenant_id, name, slug, tier):
+        slug = f"{slug_of(name)}-{secrets.token_hex(3)}"  # nobody names themselves an operator
+
+
+def slug_of(name: str) -> str:
+    """A name as a piece of a URL."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:SLUG_CHARACTERS].strip("-") or "tenant"

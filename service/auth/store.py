@@ -127,6 +127,11 @@ async def rotate(ctx: Context, session_id: UUID, refresh_jti: UUID, expires_at: 
     )
 
 
+async def own_slug(ctx: Context) -> str:
+    """The slug of the transaction's tenant."""
+    return str(await ctx.value("SELECT slug FROM tenants WHERE id = %s", [ctx.tenant]))
+
+
 async def end_session(ctx: Context, session_id: UUID) -> None:
     """Revoke a session, its access tokens included."""
     await ctx.execute("UPDATE sessions SET revoked_at = now() WHERE id = %s AND revoked_at IS NULL", [session_id])

@@ -16,6 +16,7 @@ from core.formula import FUNCTIONS, work_of
 from core.formula import compile as compile_formula
 from core.formula.functions import Function
 from core.formula.language import FormulaError
+from core.formula.values import DEFAULT
 from core.recalc.book import Book
 from service.calculations import evaluation_actions
 from service.calculations.evaluation_actions import (
@@ -47,6 +48,7 @@ from service.calculations.schema import (
     FunctionQuery,
     InvalidFormula,
     MissingContext,
+    Options,
     Step,
     Translated,
     TranslateQuery,
@@ -59,6 +61,7 @@ from service.platform.config import Settings
 from service.platform.context import Context
 from service.platform.data.lru import Lru
 from service.platform.http.problem import Fault, Problem, Unavailable, ValidationFailed
+from service.platform.work.compute import at_once
 from service.workbooks import shared as workbooks
 
 METER = "calculations"
@@ -95,28 +98,32 @@ def one_calculation(settings: Settings) -> Meter:
 
 async def evaluate(ctx: Context, body: EvaluateRequest) -> EvaluationResult:
     """One formula's value. With a context of its own no database is asked."""
-    started = time.perf_counter()
+    started, now = time.perf_counter(), ctx.now()
+    options = body.options or Options()
     order = EvaluateOrder(
         formula=body.formula,
-        context=body.context,
+        context=body.context or {},
         sheet_name=body.sheet_name,
-        options=body.options,
-        debug=body.debug or body.options.debug,
-        now=ctx.now(),
+        options=options,
+        debug=body.debug or options.debug,
+        now=await ctx.there(now),
         seconds=ctx.settings.evaluation_seconds,
         workbook=None if body.workbook_id is None else await _stored(ctx, body.workbook_id, body.sheet_name),
     )
     found = _at_once(order) if _is_small(order) else await _by_evaluator(ctx, order)
-    ctx.concerns("formula", ctx.request_id, formulas=1)
+    if order.workbook is None:
+        ctx.concerns("formula", "", formulas=1)
     return EvaluationResult(
         value=Raw(found.value),
         type=found.type,
         formula=body.formula,
-        evaluated_at=order.now,
+        evaluated_at=now,
         execution_time_ms=_milliseconds_since(started),
         cell_references=found.cell_references,
         functions_used=found.functions_used,
+        locale=UNSET if found.locale == DEFAULT.tag else found.locale,
         trace=UNSET if found.trace is None else cast(list[Step], Raw(found.trace)),
+        warnings=found.warnings or UNSET,
     )
 
 
@@ -151,7 +158,7 @@ def _work(formula: str, cells: int, characters: int) -> float:
 
 
 def _at_once(order: EvaluateOrder) -> Evaluated:
-    return _accepted(evaluation_actions.answer(order, NO_BOOKS, evaluation_actions.unlimited))
+    return _accepted(at_once(evaluation_actions.answer, order, NO_BOOKS, evaluation_actions.unlimited))
 
 
 async def _by_evaluator(ctx: Context, order: EvaluateOrder) -> Evaluated:
@@ -178,6 +185,7 @@ async def _stored(ctx: Context, workbook_id: UUID, sheet_name: str | None) -> St
     index = (await workbooks.sheet(ctx, row.id, sheet_name)).index if sheet_name is not None else 0
     stored = await workbooks.stored_book(ctx, row)
     await ctx.commit()
+    ctx.concerns("formula", row.id, row.name, formulas=1)
     return Stored(key=stored.key, manifest=stored.manifest, paths=stored.paths, sheet_index=index)
 
 
@@ -189,9 +197,9 @@ async def batch(ctx: Context, body: BatchRequest) -> BatchResult:
         await ctx.use(one_calculation(ctx.settings)._replace(amount=count), CalculationQuotaExceeded)
     order = BatchOrder(
         formulas=body.formulas,
-        shared_context=body.shared_context,
-        options=body.options,
-        now=ctx.now(),
+        shared_context=body.shared_context or {},
+        options=body.options or Options(),
+        now=await ctx.there(ctx.now()),
         seconds=ctx.settings.evaluation_seconds,
     )
     seconds = order.seconds * evaluation_actions.BATCH_TIMES + SLACK_SECONDS
@@ -201,7 +209,7 @@ async def batch(ctx: Context, body: BatchRequest) -> BatchResult:
         done = evaluation_actions.all_failed(body.formulas, evaluation_actions.TOO_LONG)
     except ChildFailed:
         done = evaluation_actions.all_failed(body.formulas, BROKEN_OFF)
-    ctx.concerns("formula", ctx.request_id, formulas=count)
+    ctx.concerns("formula", "", formulas=count)
     return BatchResult(
         results=cast(list[BatchItem], Raw(done.results)),
         summary=BatchSummary(total=count, succeeded=done.succeeded, failed=count - done.succeeded),
@@ -217,7 +225,7 @@ def _done(body: BatchRequest, answer: evaluation_actions.Answer) -> BatchDone:
 
 
 def _milliseconds_since(started: float) -> int:
-    return round((time.perf_counter() - started) * 1000)
+    return int((time.perf_counter() - started) * 1000 + 0.5)  # half a millisecond up
 
 
 # Faults ---------------------------------------------------------------------------------------------------------------
@@ -230,7 +238,9 @@ _REFUSALS: dict[str, type[Problem]] = {
     "ContextError": ValidationFailed,
     "LimitExceeded": EvaluationError,
     "EvaluationError": EvaluationError,
+    "BodyFault": EvaluationError,
     "FormulaError": ValidationFailed,
+    evaluation_actions.STORE_AWAY: Unavailable,
 }
 """What the caller reads of a fault, by its class."""
 _PLACES = {
@@ -301,7 +311,7 @@ def _help(row: Function) -> FunctionHelp:
     return FunctionHelp(
         name=row.name,
         category=convert(row.category, Category),
-        description=row.description,
+        description=f"{row.description} {row.caution}".rstrip(),
         syntax=row.syntax,
         arguments=[
             FunctionArgument(

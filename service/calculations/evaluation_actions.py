@@ -8,12 +8,12 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from random import SystemRandom
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct
 
-from core.formula import ContextEnvironment, Evaluation, complexity
+from core.formula import FUNCTIONS, ContextEnvironment, Evaluation, complexity
 from core.formula import compile as compile_formula
 from core.formula import warnings as warnings_of
 from core.formula.language import FormulaError, LimitExceeded
@@ -21,12 +21,15 @@ from core.formula.language import functions as functions_of
 from core.formula.language import references as references_of
 from core.formula.ranges import Environment
 from core.formula.translation import Target, translate
+from core.formula.values import DEFAULT, LOCALES, Locale
 from core.grid.codec import Manifest, open_workbook
+from core.portfolio.notes import DataWarning, told_of_formulas
 from core.recalc.book import Book
 from service.calculations.schema import (
     BatchFormula,
     BatchItem,
     Cells,
+    ErrorCode,
     ItemError,
     Options,
     Translated,
@@ -39,8 +42,17 @@ BATCH_TIMES = 10
 """A batch may take so many times as long as one formula."""
 ANSWER_BYTES_MAX = 32 * 1024 * 1024
 """The values of one answer, as JSON: three million numbers."""
-CODES = {"EvaluationError": "CALCULATION_ERROR", "LimitExceeded": "CALCULATION_ERROR"}
-"""The code of a batch's failed item by the class of its fault; the others' is VALIDATION_ERROR."""
+CODES: Final[dict[str, ErrorCode]] = {
+    "SyntaxFault": "SYNTAX_ERROR",
+    "UnsupportedFunction": "UNSUPPORTED_FUNCTION",
+    "MissingContext": "MISSING_CONTEXT",
+    "ContextError": "VALIDATION_ERROR",
+    "FormulaError": "VALIDATION_ERROR",
+    "LimitExceeded": "LIMIT_EXCEEDED",
+    "EvaluationError": "CALCULATION_ERROR",
+    "BodyFault": "CALCULATION_ERROR",
+}
+"""The code of a batch's failed item by the class of its fault."""
 TOO_LONG = "the evaluation took longer than it may"
 
 T = TypeVar("T")
@@ -110,6 +122,9 @@ class Evaluated(Struct, frozen=True, kw_only=True, tag_field="of", tag="evaluate
     cell_references: list[str]
     functions_used: list[str]
     trace: bytes | None
+    locale: str
+    warnings: list[DataWarning] = []
+    """Of its functions, and of the workbook behind it."""
 
 
 class BatchDone(Struct, frozen=True, kw_only=True, tag_field="of", tag="batch"):
@@ -148,6 +163,9 @@ Order = EvaluateOrder | BatchOrder | ValidateOrder | TranslateOrder
 Answer = Evaluated | BatchDone | Told | Refused
 """What it says, as MessagePack, which has bytes."""
 
+STORE_AWAY: Final = "Unavailable"
+"""The kind of a refusal that says nothing of the formula."""
+
 encode = msgspec.json.Encoder().encode
 
 
@@ -168,6 +186,7 @@ def evaluated(order: EvaluateOrder, behind: Environment | None = None, sheet: st
         clock=_clock(order.now),
         random=_random,
         seconds=order.seconds,
+        locale=_locale(order.options),
     )
     return _with_options(program, environment, order.options, debug=order.debug)
 
@@ -176,27 +195,37 @@ def answer(order: EvaluateOrder, books: Lru[str, Book], limit: Limit) -> Evaluat
     """The same as it is handed on, within the time."""
     try:
         behind = sheet = None
+        warnings: list[DataWarning] = []
         if order.workbook is not None:
             compile_formula(order.formula)  # what is no formula is refused before a workbook is opened
             book = _opened(order.workbook, books)
+            warnings = told_of_formulas(book)
             sheet = book.sheets[order.workbook.sheet_index].name
             behind = book.environment(_clock(order.now)(), _random, sheet)
         told = limit(order.seconds, partial(_told, order, behind, sheet if order.sheet_name is not None else None))
     except FormulaError as fault:
         return Refused.of(fault)
+    except OSError:  # the store went away after the file was looked at; what is opened already stays
+        return Refused(kind=STORE_AWAY, message="the workbook's file cannot be opened")
     if len(told.value) + len(told.trace or b"") > ANSWER_BYTES_MAX:
         return Refused.of(_too_large())
-    return told
+    return msgspec.structs.replace(told, warnings=told.warnings + warnings) if warnings else told
 
 
 def _told(order: EvaluateOrder, behind: Environment | None, sheet: str | None) -> Evaluated:
     found = evaluated(order, behind, sheet)
     return Evaluated(
         value=encode(found.value),
-        type=cast(ValueType, found.type),
+        type=found.type,
         cell_references=found.cell_references,
         functions_used=found.functions_used,
         trace=encode(found.trace) if order.debug else None,
+        locale=order.options.locale or (DEFAULT if behind is None else behind.locale or DEFAULT).tag,
+        warnings=[
+            DataWarning("may_differ_from_excel", f"{name}: {FUNCTIONS[name].caution}")
+            for name in found.functions_used
+            if name in FUNCTIONS and FUNCTIONS[name].caution
+        ],
     )
 
 
@@ -250,7 +279,7 @@ def _items(order: BatchOrder, limit: Limit) -> Iterator[BatchItem]:
                 id=asked.id,
                 formula=asked.formula,
                 value=found.value,
-                type=cast(ValueType, found.type),
+                type=found.type,
                 status="success",
             )
 
@@ -268,7 +297,7 @@ def failed(asked: BatchFormula, refused: Refused) -> BatchItem:
         type="error",
         status="error",
         error=ItemError(
-            code=CODES.get(refused.kind, "VALIDATION_ERROR"),
+            code=CODES[refused.kind],
             message=refused.message,
             position=UNSET if refused.position is None else refused.position,
         ),
@@ -341,7 +370,13 @@ def translated(order: TranslateOrder) -> Told | Refused:
 
 
 def _environment(context: Cells, order: BatchOrder) -> ContextEnvironment:
-    return ContextEnvironment(context, clock=_clock(order.now), random=_random, seconds=order.seconds)
+    return ContextEnvironment(
+        context, clock=_clock(order.now), random=_random, seconds=order.seconds, locale=_locale(order.options)
+    )
+
+
+def _locale(options: Options) -> Locale | None:
+    return None if options.locale is None else LOCALES[options.locale]
 
 
 def _clock(now: datetime) -> Callable[[], datetime]:
@@ -353,7 +388,7 @@ def _with_options(
 ) -> Evaluation:
     found: Evaluation = program.evaluate(
         environment=environment,
-        error_handling=options.error_handling,
+        error_handling=options.error_handling or "null",
         precision=options.precision,
         date_format=options.date_format,
         debug=debug,

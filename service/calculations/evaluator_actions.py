@@ -32,7 +32,7 @@ class Evaluators:
         self._memory_bytes_max = memory_bytes_max
         self._workbooks = workbooks
         self._blobs = blobs
-        self._compute = Compute(threads=processes, queue=queue)
+        self._compute = Compute("evaluators", threads=processes, queue=queue)
         self._lock = Lock()
         self._idle: list[Child] = []
         self._busy: set[Child] = set()

@@ -45,6 +45,7 @@ area = Area("/api/v1/calculations", tag="calculations")
     metered=(actions.one_calculation, CalculationQuotaExceeded),
     event="calculation.completed",
     streamed=True,
+    counted=True,
 )
 async def evaluate_formula(ctx: Context, body: EvaluateRequest) -> EvaluationResult:
     """Evaluate a formula over the cells of its context, of a workbook, or of both (the context's come first)."""
@@ -58,6 +59,7 @@ async def evaluate_formula(ctx: Context, body: EvaluateRequest) -> EvaluationRes
     body_bytes=lambda settings: settings.max_batch_bytes,
     event="calculation.completed",
     streamed=True,
+    counted=True,
 )
 async def evaluate_batch(ctx: Context, body: BatchRequest) -> BatchResult:
     """Evaluate up to 10,000 formulas over a shared context and their own; one that fails does not fail the others."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
-
-from cyclopts import App, Parameter
+from typing import TYPE_CHECKING, Final
 
 from service.commands.compliance import read_day
 from service.commands.limits import limited
+from service.commands.output import Column, Grid, Line, Output, Page, emit, json_of, member
 from service.commands.progress import busy
 from service.commands.reading import read_definition, read_loans, read_mapping
-from service.commands.refusal import Refused, escaped
+from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
     from core.questions.answer import Answer
@@ -19,11 +18,6 @@ if TYPE_CHECKING:
 EXIT_NOT_ANSWERED: Final = 1
 
 # Heavy imports (NumPy, core) stand inside the command, so that `cushion --help` answers at once.
-
-
-def register(app: App) -> None:
-    """Add the command."""
-    app.command(ask)
 
 
 def ask(
@@ -35,13 +29,14 @@ def ask(
     deal: Path | None = None,
     mapping: str | None = None,
     as_of: str | None = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    output: Output | None = None,
 ) -> int:
     """Answer a question about a portfolio workbook, such as "How much par matures before 2028?".
 
     The answer says how the question was understood. A question with a word that is neither known nor in the data is not
     answered: three that can be are told. The exit code is 0 with an answer, 1 without one, and 2 when a file cannot be
-    read or there is no question.
+    read or there is no question. The JSON has question, answered, text, understood, query, figures, names, warnings and
+    suggestions.
 
     Parameters
     ----------
@@ -57,9 +52,6 @@ def ask(
         A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
     as_of:
         The day of the figures, YYYY-MM-DD, in place of what the file says.
-    json:
-        Print one JSON document instead of the sentences: question, answered, text, understood, query, figures, names,
-        warnings, suggestions.
     """
     day = read_day(as_of)
     with busy(f"Reading {file.name}"):
@@ -78,17 +70,23 @@ def ask(
                 answer = asked(question, [Subject(name=file.name, portfolio=portfolio, rules=rules, previous=before)])
             except QuestionError as error:
                 raise Refused(str(error)) from error
-    if json:
-        import msgspec
-
-        print(escaped(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode()))
-    else:
-        _print(answer)
+    emit(_page(answer), output or Output())
     return 0 if answer.answered else EXIT_NOT_ANSWERED
 
 
-def _print(answer: Answer) -> None:
-    """The answer, a sentence a line."""
-    if answer.understood:
-        print(escaped(f"Understood: {answer.understood}"))
-    print(escaped(answer.text.replace(". ", ".\n")))
+def _page(answer: Answer) -> Page:
+    """The answer, a sentence a line; as rows its figures."""
+    sentences = [f"Understood: {answer.understood}"] * bool(answer.understood)
+    sentences += answer.text.replace(". ", ".\n").split("\n")
+    lines = [Line(sentence) for sentence in sentences]
+    return Page(
+        blocks=lines,
+        rows=Grid(columns=_FIGURES, items=answer.figures),
+        document=json_of(answer),
+        notes=lines,
+    )
+
+
+_FIGURES: Final = [
+    Column(key=name, value=member(name)) for name in ("name", "of", "identifier", "subject", "value", "unit", "text")
+]

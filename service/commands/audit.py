@@ -7,9 +7,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
-from service.commands.refusal import Refused, one_line
+from service.commands.output import Column, Grid, Line, Output, Page, emit, json_of, member
+from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
     from service.platform.data.audit import Record
@@ -21,17 +22,20 @@ BREAKS_MAX: Final = 20
 """After so many the rest is not looked at: where entries were renumbered, all that follow are broken."""
 
 
-def register(app: App) -> None:
-    """Add the command."""
-    app.command(audit)
-
-
-def audit(file: Path, /, *, filtered: Annotated[bool, Parameter(negative=())] = False) -> int:
+def audit(
+    file: Path,
+    /,
+    *,
+    filtered: Annotated[bool, Parameter(negative=())] = False,
+    output: Output | None = None,
+) -> int:
     """Check that an exported audit log is whole: no entry changed, left out, put in or moved.
 
-    The exit code is 0 when the chain is whole, 1 when it is broken, and 2 when the file cannot be read. Entries cut off
-    at the end leave no gap, and whoever writes the whole file anew can make it fit in itself: compare the last hash
-    with the one that the service has.
+    The exit code is 0 when the chain is whole, 1 when it is broken, and 2 when the file cannot be read. An entry in
+    which a person was erased is held against what a later entry tells of it, which an export under a filter may lack.
+    Entries cut off at the end leave no gap, and whoever writes the whole file anew can make it fit in itself: compare
+    the last hash with the one that the service has. The JSON has file, whole, entries, first, last, last_hash, redacted
+    and breaks.
 
     Parameters
     ----------
@@ -47,16 +51,31 @@ def audit(file: Path, /, *, filtered: Annotated[bool, Parameter(negative=())] = 
     broken = list(islice(breaks(walk, gaps=filtered), BREAKS_MAX))
     if walk.first is None or walk.last is None:
         raise Refused(f"{file}: holds no entries")
-    for found in broken:
-        print(f"entry {found.sequence}: {one_line(found.reason)}")
-    if len(broken) == BREAKS_MAX:
-        print("... and no further entry was looked at")
-    line = f"{one_line(file.name)}: {walk.count:,} entries, {walk.first.sequence} to {walk.last.sequence}"
+    told = f"{file.name}: {walk.count:,} entries, {walk.first.sequence} to {walk.last.sequence}"
     if broken:
-        print(f"{line}: broken at entry {broken[0].sequence}")
-        return EXIT_BROKEN
-    print(f"{line}: whole, last hash {walk.last.hash}")
-    return 0
+        told += f": broken at entry {broken[0].sequence}"
+    else:
+        erased = f", {walk.redacted:,} of them without a person who was erased" if walk.redacted else ""
+        told += f"{erased}: whole, last hash {walk.last.hash}"
+    document = {
+        "file": str(file),
+        "whole": not broken,
+        "entries": walk.count,
+        "first": walk.first.sequence,
+        "last": walk.last.sequence,
+        "last_hash": walk.last.hash,
+        "redacted": walk.redacted,
+        "breaks": [{"sequence": found.sequence, "reason": found.reason} for found in broken],
+    }
+    unseen = [Line("... and no further entry was looked at")] * (len(broken) == BREAKS_MAX)
+    page = Page(
+        blocks=[*(Line(f"entry {found.sequence}: {found.reason}") for found in broken), *unseen, Line(told)],
+        rows=Grid(columns=[Column(key=name, value=member(name)) for name in ("sequence", "reason")], items=broken),
+        document=json_of(document),
+        notes=[*unseen, Line(told)],
+    )
+    emit(page, output or Output())
+    return EXIT_BROKEN if broken else 0
 
 
 class _Walk:
@@ -67,6 +86,12 @@ class _Walk:
         self.count = 0
         self.first: Record | None = None
         self.last: Record | None = None
+        self._redacted: set[int] = set()
+
+    @property
+    def redacted(self) -> int:
+        """How many entries others tell as redacted."""
+        return len(self._redacted)
 
     def __iter__(self) -> Iterator[Record]:
         """Each entry.
@@ -74,7 +99,7 @@ class _Walk:
         Raises:
             Refused: the file cannot be read, or a line is no entry.
         """
-        from service.platform.data.audit import NoRecord, parse
+        from service.platform.data.audit import REDACTED, NoRecord, parse, redactions
 
         try:
             with self.file.open("rb") as lines:
@@ -84,6 +109,8 @@ class _Walk:
                         raise Refused(f"{self.file}: line {self.count} is longer than {LINE_BYTES_MAX:,} bytes")
                     self.last = parse(line)
                     self.first = self.first or self.last
+                    if self.last.action == REDACTED:
+                        self._redacted.update(sequence for sequence, _ in redactions(self.last))
                     yield self.last
         except NoRecord as error:
             raise Refused(f"{self.file}: line {self.count} is no entry of an audit log: {error}") from error

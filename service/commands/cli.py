@@ -6,30 +6,43 @@ import os
 import sys
 from collections.abc import Sequence
 from errno import ENOSPC
-from typing import Final
+from typing import Any, Final
 
 from cyclopts import App, CycloptsError
 
-import service.commands.map as map_command
-from service.commands import (
-    ask,
-    audit,
-    compliance,
-    deal,
-    demo,
-    export,
-    generate,
-    recalc,
-    reconcile,
-    report,
-    server,
-    simulate,
-    verify,
-)
 from service.commands.refusal import Refused, one_line
 
 EXIT_REFUSED: Final = 2
 EXIT_INTERRUPTED: Final = 130
+
+COMMANDS: Final = {
+    "serve": "server:serve",
+    "worker": "server:worker",
+    "migrate": "server:migrate",
+    "demo": "demo:demo",
+    "compliance": "compliance:compliance",
+    "compare": "compare:compare",
+    "deal": "deal:deal",
+    "simulate": "simulate:simulate",
+    "ask": "ask:ask",
+    "map": "map:map_columns",
+    "evaluate": "evaluate:evaluate",
+    "generate": "generate:generate",
+    "reconcile": "reconcile:reconcile",
+    "report": "report:report",
+    "export": "export:export",
+    "recalc": "recalc:recalc",
+    "audit": "audit:audit",
+    "lookback": "lookback:lookback",
+    "backup": "backup:backup",
+    "restore": "backup:restore",
+    "verify": "verify:verify_file",
+    "completion": "completion:completion",
+}
+"""The commands by name: the module in this package and the function or app in it, imported when it is asked for."""
+
+GROUPS: Final = frozenset(("deal", "lookback"))
+"""Commands that have commands."""
 
 
 def _version() -> str:
@@ -41,32 +54,32 @@ def _version() -> str:
 app = App(
     name="cushion",
     version=_version,
+    help_format="plaintext",  # what reads Markdown takes as long to import as all of the commands together
     help="CLO compliance on portfolio workbooks. "
     "Exit codes: 0 done, 1 a check found differences, 2 bad usage or a file that cannot be read or written, "
     "130 interrupted.",
 )
-server.register(app)
-demo.register(app)
-compliance.register(app)
-deal.register(app)
-simulate.register(app)
-ask.register(app)
-map_command.register(app)
-generate.register(app)
-reconcile.register(app)
-report.register(app)
-export.register(app)
-recalc.register(app)
-audit.register(app)
-verify.register(app)
+for _name, _place in COMMANDS.items():
+    _options: dict[str, Any] = {} if _name in GROUPS else {"help_format": "markdown"}
+    app.command(f"service.commands.{_place}", name=_name, **_options)
+app.command(
+    "service.commands.completion:install",
+    name="--install-completion",
+    help="Teach the shell that runs this to complete commands, options and choices.",
+)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line (without the program's name) and give the exit code."""
     try:
+        if not arguments or arguments[0] not in COMMANDS:
+            app.resolved_commands()  # help and suggestions need them all
         code = app(arguments, result_action="return_value", exit_on_error=False, print_error=False)
         sys.stdout.flush()
-    except (Refused, CycloptsError) as refused:
+    except CycloptsError as error:
+        print(f"cushion: {_usage(error)}", file=sys.stderr)
+        return EXIT_REFUSED
+    except Refused as refused:
         print(f"cushion: {one_line(str(refused))}", file=sys.stderr)
         return EXIT_REFUSED
     except ModuleNotFoundError as error:
@@ -84,6 +97,14 @@ def run(arguments: Sequence[str]) -> int:
         print(f"cushion: the output cannot be written: {error.strerror}", file=sys.stderr)
         return _output_ends()
     return code if isinstance(code, int) else 0
+
+
+def _usage(error: CycloptsError) -> str:
+    """What is wrong with a command line, and whose help says what would be right."""
+    error.verbose = False
+    command = " ".join(["cushion", *(error.command_chain or ())])
+    said = one_line(str(error)).removesuffix(".")
+    return f"{said}{'' if said.endswith('?') else '.'} See: {command} --help"
 
 
 def _missing(error: ModuleNotFoundError) -> str | None:

@@ -6,10 +6,10 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
-from service.commands.document import print_json
 from service.commands.limits import limited
+from service.commands.output import Output, emit
 from service.commands.progress import busy
 from service.commands.reading import read_definition, read_loans, read_mapping, words
 from service.commands.refusal import Refused
@@ -26,11 +26,6 @@ _FAILS: Final = {"fail": ("fail",), "warning": ("fail", "warning")}
 # Heavy imports (NumPy, core) stand inside the command, so that `cushion --help` answers at once.
 
 
-def register(app: App) -> None:
-    """Add the command."""
-    app.command(compliance)
-
-
 def compliance(
     file: Path,
     /,
@@ -41,12 +36,15 @@ def compliance(
     as_of: str | None = None,
     threshold: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=(), show_default=False)] = (),
     fail_on: Literal["fail", "warning"] | None = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    output: Output | None = None,
 ) -> int:
     """Run a compliance suite on a portfolio workbook and print the results, below what makes them doubtful.
 
     The exit code is 0 when the run completed, also with failing tests unless --fail-on is given, 1 with a test that
     --fail-on names, and 2 when the file cannot be read or has no loans.
+
+    The test with the thinnest cushion stands first; the bar is the cushion as a part of the threshold. The JSON has
+    file, suite, as_of, as_of_source, warnings, summary, results and skipped.
 
     Parameters
     ----------
@@ -67,9 +65,6 @@ def compliance(
         spaces.
     fail_on:
         End with 1 when a test has failed, or (warning) when one has failed or is in its warning band.
-    json:
-        Print one JSON document instead of the table: file, suite, as_of, as_of_source, warnings, summary, results,
-        skipped.
     """
     day = read_day(as_of)
     if suite == "deal" and deal is None:
@@ -83,15 +78,20 @@ def compliance(
         portfolio = read_loans(file, mapping=chosen, day=day)
         with limited(file):
             results = run_suite(portfolio, suite, request_thresholds=limits, definition=definition)
-    if json:
-        print_json({"file": str(file), "suite": suite}, results)
-    else:
-        from service.commands.table import print_results
+    from service.commands.table import results_document, results_page
 
-        title = f"{file.name}, {suite} suite"
-        if results.as_of is not None:
-            title += f", as of {results.as_of}"
-        print_results(results, results.skipped, results.summary, title=title, warnings=results.warnings)
+    title = f"{file.name}, {suite} suite"
+    if results.as_of is not None:
+        title += f", as of {results.as_of}"
+    page = results_page(
+        results,
+        results.skipped,
+        results.summary,
+        title=title,
+        warnings=results.warnings,
+        document=results_document({"file": str(file), "suite": suite}, results),
+    )
+    emit(page, output or Output())
     statuses = _FAILS.get(fail_on or "", ())
     return EXIT_FAILED if any(result.status in statuses for result in results) else 0
 

@@ -2,50 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
-from service.commands.document import print_json
 from service.commands.limits import limited
+from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_of, member, plain
 from service.commands.progress import busy
 from service.commands.reading import definition_text, read_definition, read_loans
-from service.commands.refusal import Refused, one_line
+from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
-    from core.portfolio.notes import DataWarning
+    from core.deals.movements import Movement
+    from core.deals.tie_out import TieOut
     from core.portfolio.portfolio import Portfolio
 
 EXIT_DIFFERENT: Final = 1
 SHOWN_LEAST: Final = 0.005
 """A smaller part shows as nothing in two decimals."""
 
-Json = Annotated[bool, Parameter(negative=())]
-
-deal = App(name="deal", help="A deal's definition checked and run; its figures beside the trustee's, and through time.")
+deal = App(
+    name="deal",
+    help_format="markdown",
+    help="A deal's definition checked and run; its figures beside the trustee's, and through time.",
+)
 
 # Heavy imports (NumPy, core) stand inside the commands, so that `cushion --help` answers at once.
 
 
-def register(app: App) -> None:
-    """Add the commands."""
-    app.command(deal)
-
-
 @deal.command
-def check(file: Path, /, *, json: Json = False) -> int:
+def check(file: Path, /, *, output: Output | None = None) -> int:
     """Check a definition (deal.toml) and tell every fault with its place.
 
-    The exit code is 0 for a definition, 1 for one with faults, and 2 when the file cannot be read.
+    The exit code is 0 for a definition, 1 for one with faults, and 2 when the file cannot be read. The JSON has file,
+    name, tests and faults.
 
     Parameters
     ----------
     file:
         The definition, as TOML.
-    json:
-        Print one JSON document: file, name, tests, faults.
     """
     from core.definition import DefinitionError, parse_toml
 
@@ -56,20 +54,25 @@ def check(file: Path, /, *, json: Json = False) -> int:
         name, tests = definition.name, len(definition.tests)
     except DefinitionError as error:
         faults = [{"place": place, "message": message} for place, message in error.faults]
-    if json:
-        print_json({"file": str(file), "name": name, "tests": tests, "faults": faults})
-    else:
-        for fault in faults:
-            print(one_line(f"{fault['place'] or 'the document'}: {fault['message']}"))
-        print(f"{len(faults)} fault{'s' * (len(faults) != 1)}" if faults else f"a definition with {tests} tests")
+    told = [Line(f"{fault['place'] or 'the document'}: {fault['message']}") for fault in faults]
+    last = Line(counted(len(faults), "fault") if faults else f"a definition with {counted(tests, 'test')}")
+    columns = [Column(key=key, value=itemgetter(key)) for key in ("place", "message")]
+    page = Page(
+        blocks=[*told, last],
+        rows=Grid(columns=columns, items=faults),
+        document=json_of({"file": str(file), "name": name, "tests": tests, "faults": faults}),
+        notes=[last],
+    )
+    emit(page, output or Output())
     return EXIT_DIFFERENT if faults else 0
 
 
 @deal.command(name="run")
-def run_tests(*files: Path, deal: Path, json: Json = False) -> None:
+def run_tests(*files: Path, deal: Path, output: Output | None = None) -> None:
     """Run a definition's tests on the files of one month.
 
-    The exit code is 0 when the run completed, also with failing tests, and 2 when a file cannot be read.
+    The exit code is 0 when the run completed, also with failing tests, and 2 when a file cannot be read. The test with
+    the thinnest cushion stands first. The JSON has files, as_of, as_of_source, warnings, summary, results and skipped.
 
     Parameters
     ----------
@@ -77,8 +80,6 @@ def run_tests(*files: Path, deal: Path, json: Json = False) -> None:
         The files, or a folder or .zip of them.
     deal:
         The definition, as TOML.
-    json:
-        Print one JSON document instead of the table: files, as_of, warnings, summary, results, skipped.
     """
     definition = read_definition(deal)
     portfolio = _portfolio(files)
@@ -87,21 +88,25 @@ def run_tests(*files: Path, deal: Path, json: Json = False) -> None:
 
     with limited(files[0]):
         results = run_suite(portfolio, DEAL_SUITE, definition=definition)
-    if json:
-        print_json({"files": [str(file) for file in files]}, results)
-        return
-    from service.commands.table import print_results
+    from service.commands.table import results_document, results_page
 
-    title = f"{files[0].name}, as of {results.as_of}"
-    print_results(results, results.skipped, results.summary, title=title, warnings=results.warnings)
+    page = results_page(
+        results,
+        results.skipped,
+        results.summary,
+        title=f"{files[0].name}, as of {results.as_of}",
+        warnings=results.warnings,
+        document=results_document({"files": [str(file) for file in files]}, results),
+    )
+    emit(page, output or Output())
 
 
 @deal.command(name="tie-out")
-def tie_out(*files: Path, deal: Path | None = None, json: Json = False) -> int:
+def tie_out(*files: Path, deal: Path | None = None, output: Output | None = None) -> int:
     """Set the tests that the trustee's files publish beside ours.
 
     The exit code is 0 when every figure that is known to both agrees, 1 when one differs, and 2 when a file cannot be
-    read.
+    read. The JSON has files, warnings and items.
 
     Parameters
     ----------
@@ -109,8 +114,6 @@ def tie_out(*files: Path, deal: Path | None = None, json: Json = False) -> int:
         The files, or a folder or .zip of them.
     deal:
         The definition, as TOML; the suites' defaults if not given.
-    json:
-        Print one JSON document: files, warnings, items.
     """
     definition = None if deal is None else read_definition(deal)
     portfolio = _portfolio(files)
@@ -118,29 +121,24 @@ def tie_out(*files: Path, deal: Path | None = None, json: Json = False) -> int:
 
     with limited(files[0]):
         items = tied(portfolio, definition)
-    if json:
-        print_json({"files": [str(file) for file in files], "warnings": portfolio.notes.warnings, "items": items})
-    else:
-        _print_table(
-            portfolio.notes.warnings,
-            ("Trustee's test", "Trustee", "Ours", "Difference", "Explained by"),
-            [
-                (
-                    one.trustee_name,
-                    _figure(one.trustee_value),
-                    _figure(one.our_value),
-                    "-" if one.agrees else _figure(one.difference),
-                    ", ".join(one.explained_by) or one.reason or ("" if one.test_id else "not matched"),
-                )
-                for one in items
-            ],
-        )
+    grid = Grid(columns=_TIE_OUT, items=items)
+    page = Page(
+        warnings=portfolio.notes.warnings,
+        blocks=[grid],
+        rows=grid,
+        document=json_of(
+            {"files": [str(file) for file in files], "warnings": portfolio.notes.warnings, "items": items}
+        ),
+    )
+    emit(page, output or Output())
     return EXIT_DIFFERENT if any(one.agrees is False for one in items) else 0
 
 
 @deal.command
-def movements(before: Path, after: Path, /, *, deal: Path | None = None, json: Json = False) -> None:
+def movements(before: Path, after: Path, /, *, deal: Path | None = None, output: Output | None = None) -> None:
     """Explain why each test moved between two months, by parts that add up to the change.
+
+    `cushion compare` tells which loans came, went and changed. The JSON has from, to, warnings and items.
 
     Parameters
     ----------
@@ -150,8 +148,6 @@ def movements(before: Path, after: Path, /, *, deal: Path | None = None, json: J
         The later one.
     deal:
         The definition, as TOML, whose tests are explained; the enhanced suite if not given.
-    json:
-        Print one JSON document: from, to, warnings, items.
     """
     definition = None if deal is None else read_definition(deal)
     earlier, later = _portfolio([before]), _portfolio([after])
@@ -164,17 +160,14 @@ def movements(before: Path, after: Path, /, *, deal: Path | None = None, json: J
     with limited(after), busy("Running each step"):
         items = moved(earlier, later, lambda one: run_suite(one, suite, definition=definition, details=False))
     warnings = bounded([*of_side("from", earlier.notes.warnings), *of_side("to", later.notes.warnings)])
-    if json:
-        print_json({"from": str(before), "to": str(after), "warnings": warnings, "items": items})
-        return
-    rows = []
-    for one in items:
-        told = (part for part in one.parts if abs(part.change) >= SHOWN_LEAST)
-        parts = [f"{part.part.replace('_', ' ')} {part.change:+,.2f}" for part in told]
-        if (why := one.after_open or one.before_open) is not None:
-            parts.append(why.reason)
-        rows.append((one.test_name, _figure(one.before), _figure(one.after), _figure(one.change), ", ".join(parts)))
-    _print_table(warnings, ("Test", "From", "To", "Change", "Of which"), rows)
+    grid = Grid(columns=_movement_columns(), items=items)
+    page = Page(
+        warnings=warnings,
+        blocks=[grid],
+        rows=grid,
+        document=json_of({"from": str(before), "to": str(after), "warnings": warnings, "items": items}),
+    )
+    emit(page, output or Output())
 
 
 def _portfolio(files: Sequence[Path]) -> Portfolio:
@@ -189,24 +182,48 @@ def _portfolio(files: Sequence[Path]) -> Portfolio:
         return read_loans(*files)
 
 
-# What is printed ------------------------------------------------------------------------------------------------------
+# What is told ---------------------------------------------------------------------------------------------------------
 
 
-def _print_table(warnings: Sequence[DataWarning], head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
-    from rich import box
-    from rich.table import Table
-
-    from service.commands.table import console_for, print_warnings
-
-    console = console_for()
-    print_warnings(warnings, console)
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for at, name in enumerate(head):
-        table.add_column(name, overflow="fold", justify="left" if at in (0, 4) else "right")
-    for row in rows:
-        table.add_row(*map(one_line, row))
-    console.print(table)
+def _why(one: TieOut) -> str:
+    return ", ".join(str(each) for each in one.explained_by) or one.reason or ("" if one.test_id else "not matched")
 
 
-def _figure(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.2f}"
+_TIE_OUT: Final = [
+    Column(key="trustee_name", heading="Trustee's test", value=member("trustee_name"), folds=True),
+    Column(key="test_id", value=member("test_id")),
+    Column(key="trustee_value", heading="Trustee", value=member("trustee_value"), right=True),
+    Column(key="our_value", heading="Ours", value=member("our_value"), right=True),
+    Column(key="difference", heading="Difference", value=member("difference"), right=True,
+           shown=lambda one: "-" if one.agrees else plain(one.difference)),
+    Column(key="agrees", value=member("agrees")),
+    Column(key="explained_by", heading="Explained by", value=_why, shown=_why, folds=True),
+    Column(key="cell", value=member("cell")),
+]  # fmt: skip
+
+
+def _of_which(one: Movement) -> str:
+    told = (part for part in one.parts if abs(part.change) >= SHOWN_LEAST)
+    parts = [f"{part.part.replace('_', ' ')} {part.change:+,.2f}" for part in told]
+    if (why := one.after_open or one.before_open) is not None:
+        parts.append(why.reason)
+    return ", ".join(parts)
+
+
+def _part(name: str) -> Callable[[Movement], float | None]:
+    return lambda one: next((part.change for part in one.parts if part.part == name), None)
+
+
+def _movement_columns() -> list[Column]:
+    from core.deals.movements import PARTS
+
+    return [
+        Column(key="test_id", value=member("test_id")),
+        Column(key="test_name", heading="Test", value=member("test_name"), folds=True),
+        Column(key="before", heading="From", value=member("before"), right=True),
+        Column(key="after", heading="To", value=member("after"), right=True),
+        Column(key="change", heading="Change", value=member("change"), right=True),
+        Column(heading="Of which", shown=_of_which, folds=True),
+        *(Column(key=name, value=_part(name)) for name in PARTS),
+        Column(key="reason", value=lambda one: (why := one.after_open or one.before_open) and why.reason),
+    ]

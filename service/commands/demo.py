@@ -16,8 +16,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cyclopts import App
-
 from service.commands.progress import busy
 from service.commands.refusal import Refused
 
@@ -29,11 +27,6 @@ PARSE_SECONDS = 120.0
 STOP_SECONDS = 60.0
 SUITES = ("standard", "enhanced")
 SAMPLE_LOANS = 300
-
-
-def register(app: App) -> None:
-    """Add the command of this group."""
-    app.command(demo)
 
 
 def demo(file: Path | None = None, /) -> int:
@@ -65,11 +58,13 @@ def demo(file: Path | None = None, /) -> int:
 
 @contextmanager
 def _service(folder: Path) -> Iterator[str]:
+    from service.host.data_folder import HOME
+
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CUSHION_")}
     environment |= {"CUSHION_DATA_DIR": str(folder / "data"), "CUSHION_LOG_LEVEL": "warning"}
     command = [sys.executable, "-m", "service.commands.cli", "serve", "--port", "0"]
     process = subprocess.Popen(  # noqa: S603 - this interpreter with fixed arguments, no shell
-        command, env=environment, stdout=subprocess.PIPE, text=True
+        command, cwd=HOME, env=environment, stdout=subprocess.PIPE, text=True
     )
     try:
         with busy("Starting PostgreSQL, Redis, the API and a worker"):
@@ -137,18 +132,20 @@ def _show(client: httpx.Client, workbook: dict[str, Any], suite: str) -> None:
     import msgspec
 
     from core.compliance.result import Skipped, Summary, TestResult
-    from service.commands.table import print_results
+    from service.commands.output import console_for, print_page
+    from service.commands.table import results_page
 
     answer = client.post("/api/v1/compliance/run", json={"workbook_id": workbook["id"], "test_suite": suite})
     run = _checked(answer)
     results = msgspec.convert(run["results"], list[TestResult])
     print()
-    print_results(
+    page = results_page(
         results,
         msgspec.convert(run["skipped"], list[Skipped]),
         msgspec.convert(run["summary"], Summary),
-        title=f"{workbook['name']}, {suite} suite, {run['execution_time_ms']:.1f} ms",
+        title=f"{workbook['name']}, {suite} suite, {run['execution_time_us'] / 1000:.1f} ms",
     )
+    print_page(page, console_for())
 
 
 def _checked(answer: httpx.Response) -> dict[str, Any]:

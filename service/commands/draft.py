@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os import urandom
 from pathlib import Path
-from secrets import token_hex
 from shutil import copyfileobj, rmtree
 from typing import IO, Final
 
@@ -21,7 +21,7 @@ def drafts(target: Path) -> Iterator[Path]:
         OSError: no folder can be made there.
     """
     # Named before it is made: an interrupt between the making of a folder and the hold on it would leave it behind.
-    folder = target / f".cushion-{token_hex(8)}"
+    folder = target / f".cushion-{urandom(8).hex()}"
     try:
         folder.mkdir(mode=0o700)
         yield folder

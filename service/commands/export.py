@@ -8,11 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TextIO
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
-from service.commands.document import print_json
 from service.commands.draft import place
 from service.commands.limits import limited
+from service.commands.output import console_for, counted, json_of
 from service.commands.progress import busy
 from service.commands.reading import changed_day, read_definition, read_keys, read_mapping, read_workbook, some, told_of
 from service.commands.refusal import Refused, one_line
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 _NO: Final = Parameter(negative=())
 _TAB: Final = ("tab", "\\t")
 """What is typed for a tab."""
-
-
-def register(app: App) -> None:
-    """Add the command."""
-    app.command(export)
 
 
 def export(
@@ -123,7 +118,7 @@ def export(
     if json:
         import msgspec
 
-        print_json({"file": str(target)} | msgspec.to_builtins(exported.result_summary))
+        sys.stdout.writelines(json_of({"file": str(target)} | msgspec.to_builtins(exported.result_summary))())
     else:
         _report(target, exported, sys.stderr if is_stream else sys.stdout)
 
@@ -245,13 +240,11 @@ def _report(target: Path, exported: Exported, stream: TextIO) -> None:
     """Say what was written: not where the file itself may go, /dev/stdout say."""
     from rich.text import Text
 
-    from service.commands.table import console_for
-
     console = console_for(stream)
     summary = exported.result_summary
     for label, words in _remarks(exported):
         console.print(Text(f"{label}  ", style="yellow").append(one_line(words)), soft_wrap=True)
-    sheets = f"{len(summary.sheets)} sheet{'' if len(summary.sheets) == 1 else 's'}"
+    sheets = counted(len(summary.sheets), "sheet")
     told = f"{sheets}, {summary.rows:,} rows, {summary.cells:,} cells, {exported.main.size_bytes:,} bytes"
     console.print(Text(one_line(f"{target}: {told}")), soft_wrap=True)
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
 from service.commands.draft import drafts
-from service.commands.progress import busy, counted
+from service.commands.progress import busy, counting
 from service.commands.reading import words
 from service.commands.refusal import Refused
 
@@ -20,11 +20,6 @@ ANSWERS: Final = "answers.json"
 """The name of the file with what a reconciliation must find."""
 
 # Heavy imports (NumPy, core) stand inside the functions, so that `cushion --help` answers at once.
-
-
-def register(app: App) -> None:
-    """Add the command."""
-    app.command(generate)
 
 
 def generate(
@@ -127,7 +122,7 @@ def _write(out: Path, files: dict[str, Callable[[Path, Callable[[int], None]], N
     """Write all of the files, then give them their names."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-        with drafts(out) as folder, counted("Writing", rows) as advance:
+        with drafts(out) as folder, counting("Writing", rows) as advance:
             for name, write in files.items():
                 write(folder / name, advance)
             for name in files:

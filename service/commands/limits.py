@@ -11,11 +11,6 @@ from types import FrameType
 from typing import Final
 
 from service.commands.refusal import Refused
-from service.platform.config import Settings
-
-MEMORY_BYTES_MAX: Final = Settings().recalculation_memory_mb * 1024 * 1024
-SECONDS_MAX: Final = Settings().recalculation_seconds
-"""What the service gives a recalculation where nobody sets it otherwise."""
 
 RINGS_AGAIN_SECONDS: Final = 1.0
 """What is raised in a callback of the garbage collector is swallowed; so the alarm goes on."""
@@ -37,20 +32,29 @@ def limited(what: Path | str) -> Iterator[None]:
     Raises:
         Refused: it needed more.
     """
+    memory_bytes, seconds = given()
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     before = signal.signal(signal.SIGALRM, _ring)
     try:
-        resource.setrlimit(resource.RLIMIT_AS, (_least(soft, hard, _held_bytes() + MEMORY_BYTES_MAX), hard))
-        signal.setitimer(signal.ITIMER_REAL, SECONDS_MAX, RINGS_AGAIN_SECONDS)
+        resource.setrlimit(resource.RLIMIT_AS, (_least(soft, hard, _held_bytes() + memory_bytes), hard))
+        signal.setitimer(signal.ITIMER_REAL, seconds, RINGS_AGAIN_SECONDS)
         yield
     except MemoryError:
-        raise Refused(f"{what}: needs more memory than the limit of {MEMORY_BYTES_MAX:,} bytes") from None
+        raise Refused(f"{what}: needs more memory than the limit of {memory_bytes:,} bytes") from None
     except _OutOfTime:
-        raise Refused(f"{what}: takes longer than the limit of {SECONDS_MAX:g} seconds") from None
+        raise Refused(f"{what}: takes longer than the limit of {seconds:g} seconds") from None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def given() -> tuple[int, float]:
+    """Bytes and seconds: what the service gives a recalculation where nobody sets it otherwise."""
+    from service.platform.config import Settings
+
+    defaults = Settings()
+    return defaults.recalculation_memory_mb * 1024 * 1024, defaults.recalculation_seconds
 
 
 def _ring(_signal: int, frame: FrameType | None) -> None:

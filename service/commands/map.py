@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
-
-from cyclopts import App, Parameter
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any, Final
 
 from service.commands.limits import limited
+from service.commands.output import PLAIN_COLUMNS, Column, Grid, Line, Output, Page, counted, emit, json_of, member
 from service.commands.progress import busy
 from service.commands.reading import read_mapping, read_workbook, some
-from service.commands.refusal import Refused, escaped, one_line
+from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     from core.grid.sheet import Workbook
-    from core.portfolio.detection import DetectedColumn, Detection, LeftOut
+    from core.portfolio.detection import DetectedColumn, DetectedSheet, Detection, LeftOut
     from core.portfolio.fields import Mapping
     from core.portfolio.notes import DataWarning, PageNote
     from core.portfolio.profile.normalise import CellFault, Normalised
@@ -61,24 +59,20 @@ _UNITS: Final = {"spread": "basis points", "par_value": "currency", "facility_si
 # Heavy imports (NumPy, core) stand inside the functions, so that `cushion --help` answers at once.
 
 
-def register(app: App) -> None:
-    """Add the command."""
-    app.command(map_columns, name="map")
-
-
 def map_columns(
     file: Path,
     /,
     *,
     mapping: str | None = None,
     sheet: str | None = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
     limit: int = SHOWN_DEFAULT,
+    output: Output | None = None,
 ) -> int:
     """Show which sheet, header, rows, columns and units are detected in a portfolio workbook, and why.
 
     The exit code is 0 when the rows are mapped, 1 when a required column is missing or a row is invalid, and 2 when the
-    file cannot be read or the mapping document is wrong.
+    file cannot be read or the mapping document is wrong. The JSON has file, mapping, warnings, detection and
+    validation; CSV has a row for each column that was detected.
 
     Parameters
     ----------
@@ -89,8 +83,6 @@ def map_columns(
         standard_clo if not given.
     sheet:
         Look at this sheet only.
-    json:
-        Print one JSON document instead of the tables: file, mapping, warnings, detection, validation.
     limit:
         How many errors and warnings to print, of each; 0 to 1,000.
     """
@@ -109,10 +101,14 @@ def map_columns(
                 raise Refused(f"{file}: no sheet is called {sheet!r}; {_sheets_of(book)}") from error
             result = validate(book, chosen, sheet=sheet)
             doubts = _doubts(book, chosen) if sheet is None and result is not None else []
-    if json:
-        _print_json(file, chosen, detection, result, doubts)
-    else:
-        _print_tables(file, chosen, detection, result, doubts, limit)
+    page = Page(
+        title=f"{file.name}, mapping {chosen.name}",
+        warnings=doubts,
+        blocks=list(_blocks(detection, result, limit)),
+        rows=Grid(columns=_field_columns(detection), items=detection.columns),
+        document=json_of(_document(file, chosen, detection, result, doubts)),
+    )
+    emit(page, output or Output())
     return 0 if result is not None and result.is_valid else EXIT_INVALID
 
 
@@ -131,12 +127,10 @@ def _doubts(book: Workbook, mapping: Mapping) -> list[DataWarning]:
 # ---- one JSON document ---------------------------------------------------------------------------------------------
 
 
-def _print_json(
+def _document(
     file: Path, mapping: Mapping, detection: Detection, result: Normalised | None, doubts: list[DataWarning]
-) -> None:
-    import msgspec
-
-    document = {
+) -> dict[str, Any]:
+    document: dict[str, Any] = {
         "file": str(file), "mapping": mapping.id, "warnings": doubts, "detection": detection, "validation": None,
     }  # fmt: skip
     if result is not None:
@@ -153,58 +147,51 @@ def _print_json(
             "missing_required_columns": result.missing_required_columns,
             "missing_columns": result.missing_columns,
         }
-    print(escaped(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()))
+    return document
 
 
 # ---- tables --------------------------------------------------------------------------------------------------------
 
 
-def _print_tables(
-    file: Path,
-    mapping: Mapping,
-    found: Detection,
-    result: Normalised | None,
-    doubts: list[DataWarning],
-    limit: int,
-) -> None:
-    from service.commands.table import console_for, print_warnings
-
-    console = console_for()
-    console.print(_text(f"{file.name}, mapping {mapping.name}", "bold"), soft_wrap=True)
-    print_warnings(doubts, console)
-    console.print(_sheet_table(found))
-    console.print()
+def _blocks(found: Detection, result: Normalised | None, limit: int) -> Iterator[Line | Grid | Text]:
+    yield _sheet_grid(found)
+    yield Line()
     if result is None:
-        console.print(_text(found.message, "red"), soft_wrap=True)
+        yield Line(found.message, style="red")
         return
-    for line in _table_lines(found):
-        console.print(line, soft_wrap=True)
-    console.print()
-    console.print(_column_table(found, console.width))
-    console.print()
+    yield from _table_lines(found)
+    yield Line()
+    yield Grid(columns=_field_columns(found), items=found.columns)
+    yield Line()
     if any(column.unit_reason for column in found.columns):
-        console.print(_unit_table(found))
-        console.print()
-    for line in _remarks(found):
-        console.print(line, soft_wrap=True)
-    _print_faults(console, "errors", result.errors, result.error_count, limit)
-    _print_faults(console, "warnings", result.warnings, result.warning_count, limit)
-    console.print(_last_line(found, result), soft_wrap=True)
+        yield Grid(columns=_UNIT_COLUMNS, items=[column for column in found.columns if column.unit_reason])
+        yield Line()
+    yield from _remarks(found)
+    yield from _faults("errors", result.errors, result.error_count, limit)
+    yield from _faults("warnings", result.warnings, result.warning_count, limit)
+    yield _last_line(found, result)
 
 
-def _sheet_table(found: Detection) -> Table:
-    table = _table("Sheet")
-    table.add_column("Header", no_wrap=True)
-    table.add_column("Fields", justify="right")
-    table.add_column("Why", overflow="fold", ratio=1)
-    for sheet in found.sheets:
-        why = f"chosen: {sheet.reason}" if sheet.is_chosen else sheet.reason
+def _sheet_grid(found: Detection) -> Grid:
+    def style(sheet: DetectedSheet) -> str:
+        return "green" if sheet.is_chosen else ""
+
+    def name(sheet: DetectedSheet) -> Text:
+        return _text(sheet.name if sheet.state == "visible" else f"{sheet.name} (hidden)", style(sheet))
+
+    def why(sheet: DetectedSheet) -> Text:
+        words = f"chosen: {sheet.reason}" if sheet.is_chosen else sheet.reason
         if sheet.nearest:
-            why += f": {some(list(sheet.nearest))}"
-        name = sheet.name if sheet.state == "visible" else f"{sheet.name} (hidden)"
-        style = "green" if sheet.is_chosen else ""
-        table.add_row(_text(name, style), _rows(sheet.header_rows) or "-", f"{sheet.score}", _text(why, style))
-    return table
+            words += f": {some(list(sheet.nearest))}"
+        return _text(words, style(sheet))
+
+    columns = [
+        Column(heading="Sheet", shown=name, folds=True),
+        Column(heading="Header", shown=lambda sheet: _rows(sheet.header_rows) or "-"),
+        Column(heading="Fields", shown=lambda sheet: f"{sheet.score}", right=True),
+        Column(heading="Why", shown=why, folds=True),
+    ]
+    return Grid(columns=columns, items=found.sheets)
 
 
 def _rows(rows: tuple[int, ...]) -> str:
@@ -213,7 +200,7 @@ def _rows(rows: tuple[int, ...]) -> str:
     return f"row {rows[0]}" if len(rows) == 1 else f"rows {rows[0]}-{rows[-1]}"
 
 
-def _table_lines(found: Detection) -> Iterator[Text]:
+def _table_lines(found: Detection) -> Iterator[Line]:
     """Where the header and the loans stand, and which rows below the header are none."""
     assert found.header is not None
     line = f"{_rows(found.header.rows)} of sheet {found.sheet}: {found.header.kind} of names"
@@ -253,29 +240,35 @@ def _left_out(reason: LeftOut) -> str:
     return f"{_REASONS[reason.reason]}: row {', '.join(places)}{more}"
 
 
-def _column_table(found: Detection, width: int) -> Table:
-    table = _table("Field")
-    table.columns[0].min_width = FIELD_COLUMNS
-    table.add_column("Col", no_wrap=True)
-    table.add_column("Header", overflow="fold", min_width=FIELD_COLUMNS)
-    for figure in ("Values", "Blank", "Bad"):
-        table.add_column(figure, justify="right", no_wrap=True)
-    table.add_column("First values", overflow="fold", min_width=FIELD_COLUMNS)
-    headers = [_header_cell(column) for column in found.columns]
+def _field_columns(found: Detection) -> list[Column]:
+    headers = max((len(_header_cell(column)) for column in found.columns), default=0)
     names = max((len(column.target) for column in found.columns), default=0)
-    most = max(FIELD_COLUMNS, width - OTHER_COLUMNS - names - max(map(len, headers), default=0))
-    for column, header in zip(found.columns, headers, strict=True):
-        bad = column.error_count + column.unreadable_count
-        table.add_row(
-            _text(column.target, "bold" if column.is_required else ""),
-            column.column,
-            header,
-            f"{column.value_count:,}",
-            f"{column.blank_count:,}" if column.blank_count else "-",
-            _text(f"{bad:,}", "red") if bad else "-",
-            _text(_cut(", ".join(_sample(value) for value in column.samples), most)),
-        )
-    return table
+    most = max(FIELD_COLUMNS, get_terminal_size((PLAIN_COLUMNS, 0)).columns - OTHER_COLUMNS - names - headers)
+
+    def samples(column: DetectedColumn) -> str:
+        return ", ".join(_sample(value) for value in column.samples)
+
+    def bad(column: DetectedColumn) -> int:
+        return column.error_count + column.unreadable_count
+
+    return [
+        Column(key="field", heading="Field", folds=True, least=FIELD_COLUMNS, value=member("target"),
+               shown=lambda column: _text(column.target, "bold" if column.is_required else "")),
+        Column(key="column", heading="Col", value=member("column")),
+        Column(key="header", heading="Header", folds=True, least=FIELD_COLUMNS, value=member("header"),
+               shown=_header_cell),
+        Column(key="match", value=member("match")),
+        Column(key="values", heading="Values", right=True, value=member("value_count")),
+        Column(key="blank", heading="Blank", right=True, value=member("blank_count"),
+               shown=lambda column: f"{column.blank_count:,}" if column.blank_count else "-"),
+        Column(key="bad", heading="Bad", right=True, value=bad,
+               shown=lambda column: _text(f"{bad(column):,}", "red") if bad(column) else "-"),
+        Column(key="unit", value=member("unit")),
+        Column(key="factor", value=member("factor")),
+        Column(key="unit_reason", value=member("unit_reason")),
+        Column(key="first_values", heading="First values", folds=True, least=FIELD_COLUMNS, value=samples,
+               shown=lambda column: _cut(samples(column), most)),
+    ]  # fmt: skip
 
 
 def _header_cell(column: DetectedColumn) -> Text:
@@ -300,17 +293,6 @@ def _sample(value: float | str | bool | None) -> str:
     return f"{value:,.6g}" if abs(value) < LONG_FIGURE else f"{value:,.2f}".removesuffix(".00")
 
 
-def _unit_table(found: Detection) -> Table:
-    table = _table("Field")
-    table.add_column("Unit", no_wrap=True)
-    table.add_column("Becomes", no_wrap=True)
-    table.add_column("Because", overflow="fold", ratio=1)
-    for column in found.columns:
-        if column.unit_reason:
-            table.add_row(_text(column.target), column.unit or "-", _becomes(column), _text(column.unit_reason))
-    return table
-
-
 def _becomes(column: DetectedColumn) -> str:
     unit = _UNITS.get(column.target, "percent")
     if column.unit == "currency":
@@ -318,7 +300,15 @@ def _becomes(column: DetectedColumn) -> str:
     return unit if column.factor == 1.0 else f"{unit}, x {column.factor:,g}"
 
 
-def _remarks(found: Detection) -> Iterator[Text]:
+_UNIT_COLUMNS: Final = [
+    Column(heading="Field", value=member("target"), folds=True),
+    Column(heading="Unit", shown=lambda column: column.unit or "-"),
+    Column(heading="Becomes", shown=_becomes),
+    Column(heading="Because", value=member("unit_reason"), folds=True),
+]
+
+
+def _remarks(found: Detection) -> Iterator[Line]:
     """Columns that lost, that stand twice, that feed nothing, and fields without a column."""
     for column in found.columns:
         for other in column.alternatives:
@@ -339,43 +329,36 @@ def _remarks(found: Detection) -> Iterator[Text]:
         yield _labelled("required column missing", ", ".join(found.missing_required), "bold red")
 
 
-def _print_faults(console: Console, what: str, faults: list[CellFault], count: int, limit: int) -> None:
+def _faults(what: str, faults: list[CellFault], count: int, limit: int) -> Iterator[Line | Grid]:
     """Errors or warnings of single rows; those of whole columns are told above."""
     shown = [fault for fault in faults if fault.row is not None][:limit]
     if not shown:
         return
-    table = _table("Row")
-    table.columns[0].justify = "right"
-    table.add_column("Field", no_wrap=True)
-    table.add_column(what.capitalize(), overflow="fold", ratio=1)
-    table.add_column("Value", overflow="fold")
-    for fault in shown:
-        value = "" if fault.value is None else _sample(fault.value)
-        table.add_row(f"{fault.row:,}", _text(fault.field), _text(fault.message), _text(value))
-    console.print()
-    console.print(table)
-    columns = sum(fault.row is None for fault in faults)
-    more = count - columns - len(shown)
+    columns = [
+        Column(heading="Row", value=member("row"), right=True),
+        Column(heading="Field", value=member("field")),
+        Column(heading=what.capitalize(), value=member("message"), folds=True),
+        Column(heading="Value", folds=True, shown=lambda one: "" if one.value is None else _sample(one.value)),
+    ]
+    yield Line()
+    yield Grid(columns=columns, items=shown)
+    more = count - sum(fault.row is None for fault in faults) - len(shown)
     if more > 0:
-        console.print(f"... and {more:,} more {what} (--limit shows more of them)", soft_wrap=True)
-    console.print()
+        yield Line(f"... and {more:,} more {what} (--limit shows more of them)")
+    yield Line()
 
 
 def _last_line(found: Detection, result: Normalised) -> Text:
     mapped = len({column.column for column in found.columns})
-    line = _text(f"{_counted(mapped, 'column')} mapped, {_counted(result.row_count, 'row')}: ")
+    line = _text(f"{counted(mapped, 'column')} mapped, {counted(result.row_count, 'row')}: ")
     invalid = f"{result.rows_invalid:,} invalid"
     line.append(invalid, style="bold red" if result.rows_invalid else "green")
-    line.append(f", {_counted(result.error_count, 'error')}, {_counted(result.warning_count, 'warning')}")
+    line.append(f", {counted(result.error_count, 'error')}, {counted(result.warning_count, 'warning')}")
     return line
 
 
-def _counted(count: int, what: str) -> str:
-    return f"1 {what}" if count == 1 else f"{count:,} {what}s"
-
-
-def _labelled(label: str, words: str, style: str = "yellow") -> Text:
-    return _text(f"{label}  ", style).append(one_line(words), style="default")
+def _labelled(label: str, words: str, style: str = "yellow") -> Line:
+    return Line(words, label, style)
 
 
 def _text(words: str, style: str = "") -> Text:
@@ -383,12 +366,3 @@ def _text(words: str, style: str = "") -> Text:
     from rich.text import Text
 
     return Text(one_line(words) + (" " * (len(words) - len(words.rstrip()))), style=style)
-
-
-def _table(first: str) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column(first, overflow="fold")
-    return table

@@ -20,7 +20,7 @@ def busy(label: str) -> Iterator[None]:
 
 
 @contextmanager
-def counted(label: str, total: int) -> Iterator[Callable[[int], None]]:
+def counting(label: str, total: int) -> Iterator[Callable[[int], None]]:
     """A bar for work of `total` steps; the function that it gives takes the steps just done."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import file_digest
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -26,8 +26,10 @@ NAMES_MAX: Final = 8
 """Rows, sheets or faults that one line names."""
 
 
-def read_workbook(*files: Path) -> Workbook:
+def read_workbook(*files: Path, filled: bool = True) -> Workbook:
     """The workbook that files make, which are parsed in a confined child: whatever it holds, this process goes on.
+
+    Formulas that came without values are calculated, unless it is to be as it is (not `filled`).
 
     Raises:
         Refused: it cannot be opened, or is no spreadsheet within the limits.
@@ -37,7 +39,7 @@ def read_workbook(*files: Path) -> Workbook:
 
     named = ", ".join(map(str, files))
     try:
-        return read_isolated(*files)
+        return read_isolated(*files, now=datetime.now() if filled else None)  # noqa: DTZ005 - a spreadsheet has no zone
     except FileRefused as refused:
         raise Refused(f"{named}: {refused.message}: {refused.hint}") from refused
     except OSError as error:
@@ -215,5 +217,7 @@ def told_of(file: Path) -> tuple[int | None, str | None]:
     """Size and SHA-256 of a file; of a folder neither."""
     if not file.is_file():
         return None, None
+    from hashlib import file_digest
+
     with file.open("rb") as opened:
         return file.stat().st_size, file_digest(opened, "sha256").hexdigest()

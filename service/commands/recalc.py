@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from threading import Thread
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Final
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
-from service.commands.draft import replacing
 from service.commands.limits import limited
-from service.commands.progress import busy, counted
+from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_rows, member
+from service.commands.progress import busy, counting
 from service.commands.reading import read_workbook
 from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from core.recalc.book import Book
     from core.recalc.result import Recalculation, Row
 
@@ -27,47 +32,61 @@ PLACES_MAX: Final = 5
 _CHUNK_ROWS: Final = 2_000
 
 
-def register(app: App) -> None:
-    """Add the command."""
-    app.command(recalc)
-
-
 def recalc(
     file: Path,
     /,
     *,
     check: Annotated[bool, Parameter(negative=())] = False,
-    json: Path | None = None,
+    locale: str | None = None,
+    overwrite: Annotated[bool, Parameter(negative=())] = False,
+    output: Output | None = None,
 ) -> int:
     """Recompute every formula cell of a workbook from scratch.
 
     The exit code is 0 when the run completed, 1 when --check found a mismatch, and 2 when the file cannot be read, or
     takes more time or memory than the service gives a recalculation.
     Functions that Cushion does not have give #NAME?, references to other workbooks keep the carried value; both are
-    listed.
+    listed, on stderr beside JSON and CSV.
+
+    With --json or --format csv a row for every formula cell, array-formula member and spilled cell: sheet, cell,
+    formula, value, cached, match. Where --out ends in .xlsx or .xlsm, it is a copy of the workbook with the computed
+    values in it, all else kept (formats, charts, pivot tables, macros), and what is told goes to the standard output.
 
     Parameters
     ----------
     file:
-        The workbook (.xlsx or .xlsm). It is not changed.
+        The workbook (.xlsx or .xlsm). It is not changed, unless --out names it and --overwrite is given.
     check:
         Compare with the values that the file carries and print the mismatches: cell, formula, computed, carried.
-    json:
-        Write a JSON array with a row for every formula cell, array-formula member and spilled cell:
-        {sheet, cell, formula, value, cached, match}.
+    locale:
+        How texts write dates and numbers (de-DE: 31.12.2024 and 1.234,50), in what formulas read and in what they make.
+        Without it the language that the file names, else en-US.
+    overwrite:
+        --out may name the workbook itself.
     """
-    different: list[Row] = []
-    count = 0
+    begun = perf_counter()
+    output = output or Output()
+    copy = output.out if output.out is not None and output.out.suffix.lower() in _WORKBOOKS else None
+    if copy is not None:
+        output = replace(output, out=None)
+    has_rows = output.chosen() in ("json", "csv")
     book = _read(file)
     with limited(file):
-        result = _calculated(file, book)
-        if check or json is not None:
-            with counted("Comparing", result.cell_count) as advance:
-                rows = _watched(result, different, advance)
-                count = sum(not row.match for row in rows) if json is None else _write(rows, json)
-    _report(file, book, result, different, count, check=check, compared=check or json is not None)
-    return EXIT_DIFFERENT if check and count else 0
+        result = _calculated(file, book, locale)
+        seen = _Seen()
+        if check and not has_rows:
+            with counting("Comparing", result.cell_count) as advance:
+                for _ in seen.rows(result, advance):
+                    pass
+        if copy is not None:
+            _save(file, book, copy, overwrite=overwrite)
+    elapsed = perf_counter() - begun
+    rows = seen.rows(result, lambda _: None) if has_rows else ()
+    emit(_page(file, book, result, seen, elapsed, rows, check=check), output)
+    return EXIT_DIFFERENT if check and seen.count else 0
 
+
+_WORKBOOKS: Final = (".xlsx", ".xlsm")
 
 _NO_FORMULAS: Final = {
     "folder": "a folder has no formulas; name a workbook",
@@ -81,79 +100,122 @@ def _read(file: Path) -> Book:
     with busy(f"Reading {file.name}"):
         from core.files.errors import FileRefused
         from core.files.kinds import file_kind
+        from core.files.source import Origin
         from core.recalc.book import Book
 
         with suppress(FileRefused, OSError):  # which reading says
             kind = "folder" if file.is_dir() else file_kind(file)
             if kind != "xlsx":
                 raise Refused(f"{file}: {_NO_FORMULAS.get(kind, _SAVE.format(kind))}")
-        return Book(read_workbook(file))
+        try:
+            origin = Origin.of(file)
+        except OSError as error:
+            raise Refused(f"{file}: {error.strerror or error}") from error
+        Thread(target=_load_engine).start()
+        return Book(read_workbook(file, filled=False), origin)
 
 
-def _calculated(file: Path, book: Book) -> Recalculation:
+def _load_engine() -> None:
+    """What the reading child leaves time for."""
+    import core.recalc.engine  # noqa: F401
+
+
+def _calculated(file: Path, book: Book, locale: str | None) -> Recalculation:
     from datetime import datetime
     from random import random
 
+    from core.formula.values import UnknownLocale
+
     with busy(f"Recalculating {file.name}"):
-        return book.recalculate(now=datetime.now(), random=random)  # noqa: DTZ005 - a spreadsheet has no zone
+        now = datetime.now()  # noqa: DTZ005 - a spreadsheet has no zone
+        try:
+            return book.recalculate(now=now, random=random, locale=locale)
+        except UnknownLocale as unknown:
+            raise Refused(f"--locale: {unknown}") from None
 
 
-def _watched(rows: Iterable[Row], different: list[Row], advance: Any) -> Iterator[Row]:
-    """The rows as they are, the first mismatches noted."""
-    for at, row in enumerate(rows):
-        if at % _CHUNK_ROWS == 0:
-            advance(_CHUNK_ROWS)
-        if not row.match and len(different) < SHOWN_MAX:
-            different.append(row)
-        yield row
+def _save(file: Path, book: Book, out: Path, *, overwrite: bool) -> None:
+    from core.files.errors import FileRefused
+    from core.recalc.errors import NotSaved
+
+    with busy(f"Writing {out.name}"):
+        try:
+            book.save(out, overwrite=overwrite)
+        except NotSaved as refused:
+            raise Refused(str(refused)) from refused
+        except FileRefused as refused:
+            raise Refused(f"{file}: {refused.message}: {refused.hint}") from refused
+        except OSError as error:
+            raise Refused(f"{out}: {error.strerror or error}") from error
 
 
-def _write(rows: Iterable[Row], target: Path) -> int:
-    """Write the rows as a JSON array; how many do not match."""
-    import msgspec
+class _Seen:
+    """The mismatches among the rows that went by."""
 
-    encoder = msgspec.json.Encoder()
-    count = 0
-    with replacing(target) as out:
-        between = b"[\n"
-        for row in rows:
-            count += not row.match
-            out.write(between + encoder.encode(row))
-            between = b",\n"
-        out.write(b"\n]\n" if between == b",\n" else b"[]\n")
-    return count
+    def __init__(self) -> None:
+        self.count: int | None = None
+        self.first: list[Row] = []
+
+    def rows(self, rows: Iterable[Row], advance: Callable[[int], None]) -> Iterator[Row]:
+        """The rows as they are."""
+        self.count = 0
+        for at, row in enumerate(rows):
+            if at % _CHUNK_ROWS == 0:
+                advance(_CHUNK_ROWS)
+            if not row.match:
+                self.count += 1
+                if len(self.first) < SHOWN_MAX:
+                    self.first.append(row)
+            yield row
 
 
-def _report(
-    file: Path, book: Book, result: Recalculation, different: list[Row], count: int, *, check: bool, compared: bool
-) -> None:
-    from rich import box
-    from rich.table import Table
+def _page(
+    file: Path,
+    book: Book,
+    result: Recalculation,
+    seen: _Seen,
+    elapsed: float,
+    rows: Iterable[Row],
+    *,
+    check: bool,
+) -> Page:
+    """People read the mismatches; JSON and CSV have every row."""
+    remarks = [Line(words, label, "yellow") for label, words in _remarks(result)]
+    last = (
+        f"{file.name}: {counted(result.cell_count, 'formula cell')} in {counted(len(book.sheets), 'sheet')}, "
+        f"{elapsed:.2f} s with reading, {result.elapsed_seconds:.2f} s of it calculating"
+    )
+    blocks: list[Line | Grid | Text] = []
+    if check and seen.first:
+        blocks.append(Grid(columns=_COLUMNS, items=seen.first))
+        if more := (seen.count or 0) - len(seen.first):
+            blocks.append(Line(f"... and {more:,} more mismatches (--json writes every row)"))
+        blocks.append(Line())
+    blocks += remarks
+    blocks.append(_last_line(last, seen.count))
+    return Page(
+        blocks=blocks,
+        rows=Grid(columns=_COLUMNS, items=rows),
+        document=json_rows(rows),
+        notes=_notes(remarks, last, seen),
+        is_told_by_json=False,
+    )
+
+
+def _notes(remarks: list[Line], last: str, seen: _Seen) -> Iterator[Line]:
+    """What stands beside the rows, once these have gone by."""
+    yield from remarks
+    yield Line(str(_last_line(last, seen.count)))
+
+
+def _last_line(words: str, mismatches: int | None) -> Text:
     from rich.text import Text
 
-    from service.commands.table import console_for
-
-    console = console_for()
-    if check and different:
-        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-        for heading in ("Cell", "Formula", "Computed", "Carried"):
-            table.add_column(heading, overflow="fold")
-        for row in different:
-            place = Text(one_line(f"{row.sheet}!{row.cell}"))
-            table.add_row(place, Text(one_line(row.formula)), _shown(row.value), _shown(row.cached))
-        console.print(table)
-        if count > len(different):
-            console.print(f"... and {count - len(different):,} more mismatches (--json writes every row)")
-        console.print()
-    for label, words in _remarks(result):
-        console.print(Text(f"{label}  ", style="yellow").append(one_line(words)), soft_wrap=True)
-    line = Text(f"{one_line(file.name)}: {result.cell_count:,} formula cells in {len(book.sheets)} sheets, ")
-    line.append(f"{result.elapsed_seconds:.2f} s")
-    if compared:
-        line.append(", ").append(
-            f"{count:,} mismatches" if count != 1 else "1 mismatch", style="bold red" if count else "green"
-        )
-    console.print(line, soft_wrap=True)
+    line = Text(one_line(words))
+    if mismatches is not None:
+        told = "1 mismatch" if mismatches == 1 else f"{mismatches:,} mismatches"
+        line.append(", ").append(told, style="bold red" if mismatches else "green")
+    return line
 
 
 def _remarks(result: Recalculation) -> Iterator[tuple[str, str]]:
@@ -164,6 +226,8 @@ def _remarks(result: Recalculation) -> Iterator[tuple[str, str]]:
         yield "cycle", _listed(cycle)
     if result.external:
         yield "other workbook", _listed(result.external)
+    if result.locale != "en-US":
+        yield "locale", f"{result.locale}: dates and numbers as text are read and written so"
     for fault in result.faults:
         yield "fault", f"{fault.reason}: {_listed(fault.cells)}"
 
@@ -173,7 +237,7 @@ def _listed(cells: tuple[str, ...]) -> str:
     return ", ".join(cells[:PLACES_MAX]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _shown(value: float | str | bool | None) -> Any:
+def _shown(value: float | str | bool | None) -> Text:
     from rich.text import Text
 
     if value is None:
@@ -181,3 +245,14 @@ def _shown(value: float | str | bool | None) -> Any:
     if isinstance(value, bool):
         return Text("TRUE" if value else "FALSE")
     return Text(repr(value) if isinstance(value, float) else one_line(value))
+
+
+_COLUMNS: Final = [
+    Column(heading="Cell", shown=lambda row: f"{row.sheet}!{row.cell}", folds=True),
+    Column(key="sheet", value=member("sheet")),
+    Column(key="cell", value=member("cell")),
+    Column(key="formula", heading="Formula", value=member("formula"), folds=True),
+    Column(key="value", heading="Computed", value=member("value"), shown=lambda row: _shown(row.value), folds=True),
+    Column(key="cached", heading="Carried", value=member("cached"), shown=lambda row: _shown(row.cached), folds=True),
+    Column(key="match", value=member("match")),
+]

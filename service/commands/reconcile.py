@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
 from service.commands.limits import limited
+from service.commands.output import Column, Grid, Line, Output, Page, emit, json_with_rows
 from service.commands.progress import busy
 from service.commands.reading import read_loans, words
-from service.commands.refusal import Refused, escaped, one_line
+from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
+    from rich.text import Text
 
     from core.portfolio.portfolio import Portfolio
     from core.reconciliation import Reconciliation
+    from core.reconciliation.issues import Issue
 
 EXIT_DIFFERENT: Final = 1
 SHOWN_DEFAULT: Final = 20
@@ -42,26 +43,22 @@ Counts = Counter[tuple[str, str]]
 # Heavy imports (NumPy, core) stand inside the functions, so that `cushion --help` answers at once.
 
 
-def register(app: App) -> None:
-    """Add the command."""
-    app.command(reconcile)
-
-
 def reconcile(
     tape: Path,
     holdings: Path,
     /,
     *,
-    json: Annotated[bool, Parameter(negative=())] = False,
     rules: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=(), show_default=False)] = (),
     trustee: Literal["trustee_a", "trustee_b", "trustee_c"] | None = None,
     tolerance: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=(), show_default=False)] = (),
     limit: int = SHOWN_DEFAULT,
+    output: Output | None = None,
 ) -> int:
     """Compare a trustee's tape with a workbook of holdings and print where they differ.
 
     The exit code is 0 without issues of severity critical or error, 1 with such, and 2 when a file cannot be read or
-    has no loans.
+    has no loans. The JSON has tape, holdings, summary, stages, ambiguous, warnings, not_compared, by_severity,
+    by_category and issues; it and CSV have every issue.
 
     Parameters
     ----------
@@ -69,8 +66,6 @@ def reconcile(
         The trustee's tape: .xlsx, .xlsm, .xls, .xlsb, .ods, .csv, a .zip of these, or a folder.
     holdings:
         The workbook to compare it with.
-    json:
-        Print one JSON document with every issue instead of the tables.
     rules:
         What to compare: par_value, price, rating, spread, maturity_date, base_rate, all_in_rate, industry,
         missing_loan; all of them if not given. Several are separated by commas or spaces.
@@ -87,10 +82,14 @@ def reconcile(
     sides = compared(tape, holdings, words(rules) if rules else None, _tolerances(words(tolerance)), trustee)
     result = sides.result
     counts = _counted(result)
-    if json:
-        _print_json(tape, holdings, result, counts)
-    else:
-        _print_tables(tape, holdings, result, counts, limit)
+    page = Page(
+        title=f"{tape.name} against {holdings.name}",
+        blocks=list(_blocks(result, counts, limit)),
+        rows=Grid(columns=_CSV_COLUMNS, items=_issues(result)),
+        document=_document(tape, holdings, result, counts),
+        warnings=result.warnings,
+    )
+    emit(page, output or Output())
     return EXIT_DIFFERENT if any(severity in _SERIOUS for severity, _ in counts) else 0
 
 
@@ -170,9 +169,8 @@ def _chunks(result: Reconciliation) -> Iterator[dict[str, list[str]]]:
 # ---- one JSON document ---------------------------------------------------------------------------------------------
 
 
-def _print_json(tape: Path, holdings: Path, result: Reconciliation, counts: Counts) -> None:
-    """Print the document; the issues, which may be millions, as they are decoded."""
-    import msgspec
+def _document(tape: Path, holdings: Path, result: Reconciliation, counts: Counts) -> Callable[[], Iterator[str]]:
+    """The issues, which may be millions, as they are decoded."""
 
     def by(place: int) -> dict[str, int]:
         totals: Counter[str] = Counter()
@@ -191,42 +189,38 @@ def _print_json(tape: Path, holdings: Path, result: Reconciliation, counts: Coun
         "by_severity": by(0),
         "by_category": by(1),
     }
-    encoder = msgspec.json.Encoder()
-    opening = msgspec.json.format(encoder.encode(head), indent=2).decode().removesuffix("\n}")
-    write = sys.stdout.write
-    write(escaped(f'{opening},\n  "issues": ['))
-    between = "\n"
+    return json_with_rows(head, "issues", _issues(result))
+
+
+def _issues(result: Reconciliation) -> Iterator[dict[str, str]]:
     for chunk in _chunks(result):
         for values in zip(*chunk.values(), strict=True):
-            issue = encoder.encode(dict(zip(chunk, values, strict=True))).decode()
-            write(f"{between}    {escaped(issue)}")
-            between = ",\n"
-    write("\n  ]\n}\n" if between == ",\n" else "]\n}\n")
+            yield dict(zip(chunk, values, strict=True))
+
+
+_CSV_COLUMNS: Final = [
+    Column(key=key, value=itemgetter(key))
+    for key in (
+        "severity", "primary_identifier", "borrower_name", "issue_type", "category", "field_name", "trustee_value",
+        "internal_value", "rule", "cusip", "identifier_type", "loan_key",
+    )
+]  # fmt: skip
 
 
 # ---- tables --------------------------------------------------------------------------------------------------------
 
 
-def _print_tables(tape: Path, holdings: Path, result: Reconciliation, counts: Counts, limit: int) -> None:
-    from rich.text import Text
-
-    from service.commands.table import console_for
-
-    console = console_for()
-    console.print(Text(one_line(f"{tape.name} against {holdings.name}"), style="bold"), soft_wrap=True)
-    for line in _matching(result):
-        console.print(Text(one_line(line)), soft_wrap=True)
-    for warning in result.warnings:
-        console.print(Text("warning  ", style="yellow").append(one_line(warning.message)), soft_wrap=True)
+def _blocks(result: Reconciliation, counts: Counts, limit: int) -> Iterator[Line | Grid | Text]:
+    yield from map(Line, _matching(result))
     for field, reason in result.not_compared.items():
-        console.print(Text("not compared  ", style="dim").append(one_line(f"{field}: {reason}")), soft_wrap=True)
-    console.print()
+        yield Line(f"{field}: {reason}", "not compared", "dim")
+    yield Line()
     if counts:
-        console.print(_count_table(counts))
-        console.print()
+        yield _count_grid(counts)
+        yield Line()
     if counts and limit:
-        _print_issues(console, result, limit)
-    console.print(_last_line(counts), soft_wrap=True)
+        yield from _shown_issues(result, limit)
+    yield _last_line(counts)
 
 
 def _matching(result: Reconciliation) -> Iterator[str]:
@@ -248,52 +242,54 @@ def _loans_of(count: int) -> str:
     return "1 loan" if count == 1 else f"{count:,} loans"
 
 
-def _count_table(counts: Counts) -> Table:
+def _count_grid(counts: Counts) -> Grid:
     """Issues by category, a column for each severity."""
     from core.reconciliation.rules import SEVERITIES
 
-    table = _table()
-    table.add_column("Issues")
-    for severity in SEVERITIES:
-        table.add_column(severity, justify="right")
-    table.add_column("total", justify="right")
-    categories = sorted({category for _, category in counts})
-    for category in categories:
-        found = [counts[severity, category] for severity in SEVERITIES]
-        table.add_row(category, *(f"{count:,}" if count else "-" for count in found), f"{sum(found):,}")
-    return table
+    def of(severity: str) -> Callable[[str], str]:
+        return lambda category: f"{counts[severity, category]:,}" if counts[severity, category] else "-"
+
+    def total(category: str) -> str:
+        return f"{sum(counts[severity, category] for severity in SEVERITIES):,}"
+
+    columns = [
+        Column(heading="Issues", shown=str),
+        *(Column(heading=severity, shown=of(severity), right=True) for severity in SEVERITIES),
+        Column(heading="total", shown=total, right=True),
+    ]
+    return Grid(columns=columns, items=sorted({category for _, category in counts}))
 
 
-def _print_issues(console: Console, result: Reconciliation, limit: int) -> None:
+def _shown_issues(result: Reconciliation, limit: int) -> Iterator[Line | Grid]:
     from rich.text import Text
 
     from core.reconciliation.written import figure_text
 
-    table = _table()
-    table.add_column("Severity", no_wrap=True)
-    for heading in ("Loan", "Borrower", "Field", "Trustee", "Internal"):
-        table.add_column(heading, overflow="fold", min_width=_WIDTHS.get(heading))
+    def words(heading: str, shown: Callable[[Issue], str]) -> Column:
+        return Column(
+            heading=heading, folds=True, least=_WIDTHS.get(heading, 0), shown=lambda issue: shown(issue) or "-"
+        )
+
+    columns = [
+        Column(heading="Severity", shown=lambda issue: Text(issue.severity, style=_STYLES[issue.severity])),
+        words("Loan", lambda issue: issue.primary_identifier),
+        words("Borrower", lambda issue: issue.borrower_name),
+        # Which side a loan is missing on says more than that one is.
+        words("Field", lambda issue: (
+            issue.issue_type.replace("_", " ") if issue.category == "missing" else issue.field_name
+        )),
+        words("Trustee", lambda issue: figure_text(issue.trustee_value, issue.category)),
+        words("Internal", lambda issue: figure_text(issue.internal_value, issue.category)),
+    ]  # fmt: skip
     shown = result.issues[:limit]
-    for issue in shown:
-        cells = (
-            issue.primary_identifier,
-            issue.borrower_name,
-            # Which side a loan is missing on says more than that one is.
-            issue.issue_type.replace("_", " ") if issue.category == "missing" else issue.field_name,
-            figure_text(issue.trustee_value, issue.category),
-            figure_text(issue.internal_value, issue.category),
-        )
-        table.add_row(
-            Text(issue.severity, style=_STYLES[issue.severity]), *(Text(one_line(cell) or "-") for cell in cells)
-        )
-    console.print(table)
+    yield Grid(columns=columns, items=shown)
     more = len(result.issues) - len(shown)
     if more:
-        console.print(f"... and {more:,} more (--limit shows more of them, --json all)", soft_wrap=True)
-    console.print()
+        yield Line(f"... and {more:,} more (--limit shows more of them, --json and --format csv all)")
+    yield Line()
 
 
-def _last_line(counts: Counts) -> Any:
+def _last_line(counts: Counts) -> Text:
     from rich.text import Text
 
     from core.reconciliation.rules import SEVERITIES
@@ -304,10 +300,3 @@ def _last_line(counts: Counts) -> Any:
         count = sum(found for (one, _), found in counts.items() if one == severity)
         line.append(": " if at == 0 else ", ").append(f"{count:,} {severity}", style=_STYLES[severity] if count else "")
     return line
-
-
-def _table() -> Table:
-    from rich import box
-    from rich.table import Table
-
-    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
 from service.commands.compliance import read_day
 from service.commands.draft import place
@@ -29,11 +29,6 @@ if TYPE_CHECKING:
 FORMATS: Final[dict[str, Literal["pdf", "xlsx"]]] = {".pdf": "pdf", ".xlsx": "xlsx"}
 
 # Heavy imports (NumPy, core) stand inside the functions, so that `cushion --help` answers at once.
-
-
-def register(app: App) -> None:
-    """Add the command."""
-    app.command(report)
 
 
 def report(

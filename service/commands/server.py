@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import sys
-
-from cyclopts import App
+from typing import TYPE_CHECKING
 
 from service.commands.refusal import Refused
-from service.platform import config
-from service.platform.config import ConfigError, Settings
 
-
-def register(app: App) -> None:
-    """Add the commands of this group."""
-    app.command(serve)
-    app.command(worker)
-    app.command(migrate)
+if TYPE_CHECKING:
+    from service.platform.config import Settings
 
 
 def serve(*, host: str | None = None, port: int | None = None) -> int:
@@ -31,9 +24,10 @@ def serve(*, host: str | None = None, port: int | None = None) -> int:
     from service.host.data_folder import default_data_dir
     from service.host.supervisor import Plan
     from service.host.supervisor import serve as supervise
+    from service.platform.config import ConfigError
     from service.platform.work import process
 
-    settings = _settings()
+    settings = settings_or_refusal()
     try:
         process.check(settings)
     except ConfigError as error:
@@ -52,12 +46,18 @@ def serve(*, host: str | None = None, port: int | None = None) -> int:
 
 def worker() -> None:
     """Run one worker until Ctrl-C or SIGTERM; it needs CUSHION_DATABASE_URL and CUSHION_REDIS_URL."""
-    _settings()
+    settings = settings_or_refusal()
+    import psycopg
+
+    from service.platform.config import ConfigError
+    from service.platform.data import database
     from service.worker import main
 
     try:
+        if settings.database_url is not None:
+            database.verify(settings.database_url)
         main()
-    except ConfigError as error:
+    except (ConfigError, psycopg.Error, database.MigrationError) as error:
         raise Refused(str(error)) from error
 
 
@@ -66,7 +66,7 @@ def migrate() -> None:
 
     The role of CUSHION_DATABASE_URL, which the service logs in as, is given the password that stands there.
     """
-    settings = _settings()
+    settings = settings_or_refusal()
     url = settings.migration_url
     if url is None:
         raise Refused("CUSHION_MIGRATION_URL is not set; the embedded database is migrated by `cushion serve` itself")
@@ -83,10 +83,17 @@ def migrate() -> None:
     print(f"{applied} applied" if applied else "up to date")
 
 
-def _settings() -> Settings:
+def settings_or_refusal() -> Settings:
+    """The settings of the environment; a name that is none is told.
+
+    Raises:
+        Refused: one cannot be used.
+    """
+    from service.platform import config
+
     for name in config.unknown():
         print(f"cushion: {name} is not a setting and has no effect", file=sys.stderr)
     try:
         return config.load()
-    except ConfigError as error:
+    except config.ConfigError as error:
         raise Refused(str(error)) from error

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
 from service.commands.compliance import read_day
 from service.commands.limits import limited
+from service.commands.output import Output, emit
 from service.commands.progress import busy
 from service.commands.reading import read_definition, read_loans, read_mapping, read_trades
-from service.commands.refusal import Refused, escaped
+from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
     from core.scenario.simulate import Simulation
@@ -20,11 +21,6 @@ if TYPE_CHECKING:
 EXIT_FAILS_ANEW = 1
 
 # Heavy imports (NumPy, core) stand inside the command, so that `cushion --help` answers at once.
-
-
-def register(app: App) -> None:
-    """Add the command."""
-    app.command(simulate)
 
 
 def simulate(
@@ -38,12 +34,13 @@ def simulate(
     mapping: str | None = None,
     as_of: str | None = None,
     fail_on_new: Annotated[bool, Parameter(negative=())] = False,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    output: Output | None = None,
 ) -> int:
     """Buy and sell on paper: print every test of a suite before and after trades.
 
     The exit code is 0 when the trades could be made, also with tests that fail by them unless --fail-on-new is given, 1
-    with such a test, and 2 when a file cannot be read or a trade cannot be made.
+    with such a test, and 2 when a file cannot be read or a trade cannot be made. The JSON has file, suite, as_of,
+    message, total_tests, new_failures, impact_summary, results, skipped and warnings.
 
     Parameters
     ----------
@@ -67,9 +64,6 @@ def simulate(
         The day of the figures, YYYY-MM-DD, in place of what the file says.
     fail_on_new:
         End with 1 when a test that did not fail before fails after the trades.
-    json:
-        Print one JSON document instead of the table: file, suite, as_of, message, total_tests, new_failures,
-        impact_summary, results, skipped, warnings.
     """
     day = read_day(as_of)
     suite = suite or ("enhanced" if deal is None else "deal")
@@ -90,13 +84,12 @@ def simulate(
                 found = simulated(portfolio, made, suite, definition=definition)
             except TradeError as error:
                 raise Refused(str(error)) from error
-    if json:
-        _print_json(file, suite, found)
-    else:
-        from service.commands.table import print_simulation
+    from service.commands.table import simulation_page
 
-        title = f"{file.name}, {suite} suite, {len(made)} trade{'s' * (len(made) != 1)}"
-        print_simulation(found, title=title if found.before.as_of is None else f"{title}, as of {found.before.as_of}")
+    title = f"{file.name}, {suite} suite, {len(made)} trade{'s' * (len(made) != 1)}"
+    if found.before.as_of is not None:
+        title += f", as of {found.before.as_of}"
+    emit(simulation_page(found, title=title, document=_document(file, suite, found)), output or Output())
     return EXIT_FAILS_ANEW if fail_on_new and found.new_failures else 0
 
 
@@ -114,10 +107,8 @@ def _trade(text: str) -> Trade:
         raise Refused(f"--trade {text[:200]!r}: {error}") from error
 
 
-def _print_json(file: Path, suite: str, found: Simulation) -> None:
-    import msgspec
-
-    document = {
+def _document(file: Path, suite: str, found: Simulation) -> dict[str, Any]:
+    return {
         "file": str(file),
         "suite": suite,
         "as_of": found.before.as_of,
@@ -129,4 +120,3 @@ def _print_json(file: Path, suite: str, found: Simulation) -> None:
         "skipped": found.skipped,
         "warnings": found.warnings,
     }
-    print(escaped(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()))

@@ -1,141 +1,184 @@
-"""The results of a compliance run, or of two beside each other, as a table for people."""
+"""The tests of a compliance run, or of two beside each other, as a page: the thinnest cushion first."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, TextIO
+from math import inf
+from typing import TYPE_CHECKING, Any, Final
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
+from service.commands.output import Column, Grid, Line, Page, bar, json_of, member
 from service.commands.refusal import one_line
 
 if TYPE_CHECKING:
-    from core.compliance.result import Skipped, Summary, TestResult
+    from rich.text import Text
+
+    from core.compliance.result import Results, Skipped, Summary, TestResult
     from core.portfolio.notes import DataWarning
-    from core.scenario.simulate import Simulation
+    from core.scenario.simulate import Projected, Simulation
 
-WARNINGS_SHOWN: Final = 12
-"""Warnings that are printed above a table."""
+LONGEST_WORD: Final = len("overcollateralisation")
+"""Width of the names' column on a narrow terminal, so that no word is broken."""
 
-PLAIN_COLUMNS: Final = 100
-"""Width of the output where no terminal tells its own."""
+STYLES: Final = {"pass": "green", "warning": "yellow", "fail": "bold red", "skipped": "dim"}
 
-_STYLES: Final = {"pass": "green", "warning": "yellow", "fail": "bold red"}
-
-
-def console_for(stream: TextIO | None = None) -> Console:
-    """A console on stdout (or `stream`): coloured on a terminal without NO_COLOR; plain, 100 columns wide in a pipe."""
-    stream = stream or sys.stdout
-    return Console(file=stream, width=None if stream.isatty() else PLAIN_COLUMNS, highlight=False)
+# rich stands inside the functions, so that `cushion --help` answers at once.
 
 
-def print_results(
+def results_page(
     results: Sequence[TestResult],
     skipped: Sequence[Skipped],
     summary: Summary,
     *,
     title: str,
     warnings: Sequence[DataWarning] = (),
-    console: Console | None = None,
-) -> None:
-    """Print what makes the figures doubtful, the tests that ran, those that were skipped with their reasons, and one
-    line that counts them.
+    document: dict[str, Any] | None = None,
+) -> Page:
+    """The tests that ran, those that were skipped with their reasons, and one line that counts them.
 
     Args:
         title: what was tested, e.g. the file's name and the suite.
+        document: the JSON.
     """
-    console = console or console_for()
-    console.print(Text(one_line(title), style="bold"))
-    print_warnings(warnings, console)
-    if results:
-        console.print(_table(results))
-        console.print()
-    for test in skipped:
-        line = Text("skipped  ", style="dim").append(one_line(f"{test.test_name} ({test.test_id}): {test.reason}"))
-        console.print(line, soft_wrap=True)
-    if skipped:
-        console.print()
-    console.print(_summary(summary), soft_wrap=True)
+    ordered = sorted(results, key=lambda one: inf if one.cushion_pct is None else one.cushion_pct)
+    blocks: list[Line | Grid | Text] = []
+    if ordered:
+        blocks += [Grid(columns=_RESULT_COLUMNS, items=ordered), Line()]
+    blocks += [Line(f"{one.test_name} ({one.test_id}): {one.reason}", "skipped", "dim") for one in skipped]
+    blocks += [Line()] * bool(skipped)
+    blocks.append(_summary(summary))
+    return Page(
+        title=title,
+        warnings=warnings,
+        blocks=blocks,
+        rows=Grid(columns=_RESULT_COLUMNS, items=[*ordered, *skipped]),
+        document=json_of(document or {}),
+    )
 
 
-def print_simulation(found: Simulation, *, title: str) -> None:
-    """Print what makes the figures doubtful, every test before and after the trades, those that cannot be compared, and
-    the sentence that sums it up."""
-    console = console_for()
-    console.print(Text(one_line(title), style="bold"))
-    print_warnings(found.warnings, console)
-    if found.results:
-        console.print(_compared(found))
-        console.print()
+def results_document(head: dict[str, Any], results: Results) -> dict[str, Any]:
+    """The JSON of a run: `head`, then as_of, as_of_source, warnings, summary, results and skipped."""
+    return head | {
+        "as_of": results.as_of,
+        "as_of_source": results.as_of_source,
+        "warnings": results.warnings,
+        "summary": results.summary,
+        "results": list(results),
+        "skipped": results.skipped,
+    }
+
+
+def simulation_page(found: Simulation, *, title: str, document: dict[str, Any]) -> Page:
+    """Every test before and after trades, those that cannot be compared, and the sentence that sums it up."""
+    columns = before_and_after(found)
+    ordered = sorted(found.results, key=thinness)
+    blocks: list[Line | Grid | Text] = []
+    if ordered:
+        blocks += [Grid(columns=columns, items=ordered), Line()]
+    blocks += not_compared(found)
+    blocks.append(Line(found.message, style=STYLES["fail" if found.new_failures else "pass"]))
+    return Page(
+        title=title,
+        warnings=found.warnings,
+        blocks=blocks,
+        rows=Grid(columns=columns, items=[*ordered, *found.skipped]),
+        document=json_of(document),
+    )
+
+
+def not_compared(found: Simulation) -> list[Line]:
+    """The tests that have no figure on a side, with the reason."""
+    lines = []
     for test in found.skipped:
-        reason = test.reason_projected or f"only before: {test.reason_current}"
-        line = Text("skipped  ", style="dim").append(one_line(f"{test.test_name} ({test.test_id}): {reason}"))
-        console.print(line, soft_wrap=True)
-    if found.skipped:
-        console.print()
-    style = _STYLES["fail" if found.new_failures else "pass"]
-    console.print(Text(one_line(found.message), style=style), soft_wrap=True)
+        reason = test.reason_projected or f"before: {test.reason_current}"
+        lines.append(Line(f"{test.test_name} ({test.test_id}): {reason}", "skipped", "dim"))
+    return [*lines, Line()] if lines else []
 
 
-def _compared(found: Simulation) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("Test", overflow="fold")
-    for figure in ("Before", "After", "Threshold", "Cushion", "After"):
-        table.add_column(figure, justify="right", no_wrap=True)
-    table.add_column("Status", no_wrap=True)
-    units = {result.test_id: _unit(result) for result in found.before}
-    for row in found.results:
-        unit = units[row.test_id]
-        status = Text()
-        if row.status_current != row.status_projected:
-            status.append(row.status_current.upper(), style=_STYLES[row.status_current]).append(" > ")
-        status.append(row.status_projected.upper(), style=_STYLES[row.status_projected])
-        moved = {"improve": "green", "worsen": "yellow", "neutral": ""}[row.impact_direction]
-        table.add_row(
-            Text(one_line(row.test_name)),
-            Text(_figure(row.current_value, unit)),
-            Text(_figure(row.projected_value, unit)),
-            Text(f"{row.threshold_type} {_figure(row.threshold_value, '')}"),
-            Text(_figure(row.cushion_current, "", sign="+")),
-            Text(_figure(row.cushion_projected, "", sign="+"), style=moved),
-            status,
-        )
-    return table
+def before_and_after(found: Simulation) -> list[Column]:
+    """The columns of a test before and after something."""
+    units = {one.test_id: _unit(one) for one in (*found.before, *found.after)}
+
+    def unit(one: Projected) -> str:
+        return units.get(one.test_id, "")
+
+    return [
+        Column(key="test_id", value=member("test_id")),
+        Column(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
+        Column(key="category", value=member("test_category")),
+        Column(key="before", heading="Before", right=True, value=member("current_value"),
+               shown=lambda one: figure(one.current_value, unit(one))),
+        Column(key="after", heading="After", right=True, value=member("projected_value"),
+               shown=lambda one: figure(one.projected_value, unit(one))),
+        Column(key="threshold_type", value=member("threshold_type")),
+        Column(key="threshold", heading="Threshold", right=True, value=member("threshold_value"),
+               shown=lambda one: f"{one.threshold_type} {figure(one.threshold_value)}"),
+        Column(key="cushion_before", heading="Cushion", right=True, value=member("cushion_current"),
+               shown=lambda one: figure(one.cushion_current, sign="+")),
+        Column(key="cushion_after", heading="After", right=True, value=member("cushion_projected"), shown=_moved),
+        Column(heading="0 to 50 %", from_width=110, shown=lambda one: _bar(_relative(one), one.status_projected)),
+        Column(key="status_before", value=member("status_current")),
+        Column(key="status_after", heading="Status", value=member("status_projected"), shown=_changed_status,
+               folds=True),
+        Column(key="reason", value=lambda one: member("reason_projected")(one) or member("reason_current")(one)),
+    ]  # fmt: skip
 
 
-def print_warnings(warnings: Sequence[DataWarning], console: Console) -> None:
-    """Print one line for each of the first `WARNINGS_SHOWN` warnings, and how many more there are."""
-    for warning in warnings[:WARNINGS_SHOWN]:
-        line = Text("warning  ", style="yellow").append(one_line(f"{warning.code}: {warning.message}"))
-        console.print(line)
-    if len(warnings) > WARNINGS_SHOWN:
-        console.print(f"         and {len(warnings) - WARNINGS_SHOWN} more: --json has all of them", soft_wrap=True)
-    if warnings:
-        console.print()
+def thinness(one: Projected) -> float:
+    """What tests are ordered by: the cushion after, in percent of the threshold."""
+    relative = _relative(one)
+    return inf if relative is None else relative
 
 
-def _table(results: Sequence[TestResult]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("Test", overflow="fold")
-    table.add_column("Category")
-    for figure in ("Current", "Threshold", "Cushion"):
-        table.add_column(figure, justify="right", no_wrap=True)
-    table.add_column("Status", no_wrap=True)
-    for result in results:
-        unit = _unit(result)
-        table.add_row(
-            Text(one_line(result.test_name)),
-            Text(one_line(result.category)),
-            Text(_figure(result.current_value, unit)),
-            Text(f"{result.threshold_type} {_figure(result.threshold_value, unit)}"),
-            Text("-" if result.cushion is None else _figure(result.cushion, unit, sign="+")),
-            Text(result.status.upper(), style=_STYLES[result.status]),
-        )
-    return table
+def _relative(one: Projected) -> float | None:
+    return one.cushion_projected / abs(one.threshold_value) * 100 if one.threshold_value else None
+
+
+def _moved(one: Projected) -> Text:
+    from rich.text import Text
+
+    style = {"improve": "green", "worsen": "yellow", "neutral": ""}[one.impact_direction]
+    return Text(figure(one.cushion_projected, sign="+"), style=style)
+
+
+def _changed_status(one: Projected) -> Text:
+    from rich.text import Text
+
+    text = Text()
+    if one.status_current != one.status_projected:
+        text.append(one.status_current.upper(), style=STYLES[one.status_current]).append(" > ")
+    return text.append(one.status_projected.upper(), style=STYLES[one.status_projected])
+
+
+def _status(one: TestResult) -> Text:
+    from rich.text import Text
+
+    return Text(one.status.upper(), style=STYLES[one.status])
+
+
+def _bar(percent: float | None, status: str) -> Text:
+    from rich.text import Text
+
+    return Text(bar(percent), style=STYLES[status])
+
+
+_RESULT_COLUMNS: Final = [
+    Column(key="test_id", value=member("test_id")),
+    Column(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
+    Column(key="category", heading="Category", value=member("category"), folds=True, from_width=120),
+    Column(key="current_value", heading="Current", right=True, value=member("current_value"),
+           shown=lambda one: figure(one.current_value, _unit(one))),
+    Column(key="threshold_type", value=member("threshold_type")),
+    Column(key="threshold_value", heading="Threshold", right=True, value=member("threshold_value"),
+           shown=lambda one: f"{one.threshold_type} {figure(one.threshold_value)}"),
+    Column(key="cushion", heading="Cushion", right=True, value=member("cushion"),
+           shown=lambda one: "-" if one.cushion is None else figure(one.cushion, _unit(one), sign="+")),
+    Column(key="cushion_pct", heading="of limit", right=True, value=member("cushion_pct"), from_width=90,
+           shown=lambda one: "-" if one.cushion_pct is None else f"{one.cushion_pct:+,.1f} %"),
+    Column(heading="0 to 50 %", shown=lambda one: _bar(one.cushion_pct, one.status)),
+    Column(key="status", heading="Status", value=lambda one: getattr(one, "status", "skipped"), shown=_status),
+    Column(key="threshold_source", value=member("threshold_source")),
+    Column(key="reason", value=member("reason")),
+]  # fmt: skip
 
 
 def _unit(result: TestResult) -> str:
@@ -144,11 +187,14 @@ def _unit(result: TestResult) -> str:
     return {"percent": " %", "%": " %", "years": " y"}.get(unit, "") if isinstance(unit, str) else ""
 
 
-def _figure(value: float, unit: str, sign: str = "") -> str:
+def figure(value: float, unit: str = "", sign: str = "") -> str:
+    """A figure to two decimals, with the suffix of its unit."""
     return f"{value:{sign},.2f}{unit}"
 
 
 def _summary(summary: Summary) -> Text:
+    from rich.text import Text
+
     line = Text(f"{summary.total} tests: ")
     parts = (
         (f"{summary.passed} passed", summary.passed, "pass"),
@@ -157,5 +203,5 @@ def _summary(summary: Summary) -> Text:
         (f"{summary.skipped} skipped", 0, "pass"),
     )
     for at, (words, count, status) in enumerate(parts):
-        line.append(", " if at else "").append(words, style=_STYLES[status] if count else "")
+        line.append(", " if at else "").append(one_line(words), style=STYLES[status] if count else "")
     return line

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import time as clock_time
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -65,6 +66,7 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         )
     except runs.UnknownTest as error:
         raise UnknownTest.at(["body", "test_ids"], str(error)) from error
+    took_us = round((time.perf_counter() - started) * 1_000_000)
     done = ComplianceRun(
         id=new_id(),
         workbook_id=subject.id,
@@ -78,19 +80,25 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         definition_version=ready.definition_version,
         warnings=results.warnings,
         executed_at=executed_at,
-        execution_time_ms=round((time.perf_counter() - started) * 1000, 3),
+        execution_time_ms=(took_us + 500) // 1000,
+        execution_time_us=took_us,
     )
-    paid = {} if subject.deal is None else {"next_payment_date": subject.deal.next_payment_date}
     inputs = store.Inputs(
         mapping=ready.mapping.json,
         thresholds=store.as_json({**ready.limits, "request": given}),
         definition=definition.json if definition else None,
-        options=store.as_json({"test_ids": body.test_ids, **msgspec.structs.asdict(body.options), **paid}),
+        options=store.as_json({"test_ids": body.test_ids, **msgspec.structs.asdict(body.options), **ready.record}),
         engine_version=core.__version__,
     )
     evidence = await store.keep_run(ctx, subject, done, inputs)
     counts = msgspec.structs.asdict(done.summary)
-    told = {"workbook_id": str(subject.id), "test_suite": body.test_suite, **counts, "evidence": evidence}
+    told = {
+        "workbook_id": str(subject.id),
+        "test_suite": body.test_suite,
+        "executed_at": executed_at,
+        **counts,
+        "evidence": evidence,
+    }
     ctx.concerns("compliance_run", done.id, subject.name, **told)
     return done
 
@@ -106,7 +114,8 @@ def _check(body: RunRequest) -> None:
     unknown = [test_id for test_id in dict.fromkeys(body.test_ids or ()) if test_id not in known]
     if unknown:
         where = ["body", "test_ids"]
-        raise UnknownTest(*(Fault(where, f"{test_id!r} is not in the suite {suite.id}") for test_id in unknown[:10]))
+        faults = [Fault(where, f"{test_id!r} is not in the suite {suite.id}") for test_id in unknown[:10]]
+        raise UnknownTest(*faults, Fault(where, f"its tests are {', '.join(sorted(known))}"))
 
 
 async def result(ctx: Context, result_id: UUID, query: ResultQuery) -> ComplianceRun:
@@ -173,19 +182,27 @@ async def set_threshold(ctx: Context, body: ThresholdCreate) -> Threshold:
         if rules is not None:
             definition = (await shared.made(ctx, shared.document_of(rules))).definition
     test_type = _check_threshold(["body"], body, definition)
+    old = await store.lock_threshold(ctx, body)
     threshold = await store.set_threshold(ctx, body, body.threshold_type or test_type)
-    ctx.concerns(
-        "threshold",
-        threshold.id,
-        threshold.test_id,
-        workbook_id=threshold.workbook_id,
-        deal_id=threshold.deal_id,
-        threshold_value=threshold.threshold_value,
-        threshold_type=threshold.threshold_type,
-        warning_threshold=threshold.warning_threshold,
-        enabled=threshold.enabled,
-    )
+    _tell_threshold(ctx, threshold, old=None if old is None else _limit(old), new=_limit(threshold))
     return threshold
+
+
+async def delete_threshold(ctx: Context, threshold_id: UUID) -> None:
+    """Remove a limit."""
+    threshold = await store.delete_threshold(ctx, threshold_id)
+    _tell_threshold(ctx, threshold, old=_limit(threshold), new=None)
+
+
+def _tell_threshold(ctx: Context, threshold: Threshold, **change: dict[str, Any] | None) -> None:
+    scope = {"workbook_id": threshold.workbook_id, "deal_id": threshold.deal_id}
+    ctx.concerns("threshold", threshold.id, threshold.test_id, **scope, **change)
+
+
+def _limit(threshold: Threshold) -> dict[str, Any]:
+    return {
+        name: getattr(threshold, name) for name in ("threshold_value", "threshold_type", "warning_threshold", "enabled")
+    }
 
 
 def _check_threshold(
@@ -201,7 +218,8 @@ def _check_threshold(
             definition=definition,
         )
     except runs.UnknownTest as error:
-        raise UnknownTest.at([*where, "test_id"], str(error)) from error
+        known = f"the suites' tests are {', '.join(sorted(TESTS))}"
+        raise UnknownTest(Fault([*where, "test_id"], str(error)), Fault([*where, "test_id"], known)) from error
     except runs.InvalidThreshold as error:
         raise ValidationFailed.at([*where, "warning_threshold"], str(error)) from error
     return test.threshold_type

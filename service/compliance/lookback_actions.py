@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import time as clock_time
 from typing import Final
 
+import core
 from service.activity.schema import Occurrence, told
 from service.compliance import lookback_store as store
 from service.compliance.lookback_schema import Chain, Lookback, LookbackEvent, LookbackEvents, Proof
@@ -45,9 +46,9 @@ async def look_back(ctx: Context, asked: Lookback, place: str) -> LookbackEvents
 
 
 def _is_kept(found: store.Found) -> bool | None:
-    """Whether a run is the one that its entry tells of; None where the entry has no hash of one."""
+    """Whether a run is the one that its entry tells of; None where the entry has no hash of one, or it has expired."""
     said = found.details.get(_EVIDENCE) if found.resource_type == "compliance_run" else None
-    return None if said is None else said == found.evidence
+    return None if said is None or found.is_expired else said == found.evidence
 
 
 def _event(found: store.Found, asked: Lookback) -> LookbackEvent:
@@ -70,6 +71,10 @@ def _event(found: store.Found, asked: Lookback) -> LookbackEvent:
         is_whole=found.is_whole,
         evidence_hash=None if kept is None else found.details[_EVIDENCE],
         evidence_verified=kept,
+        engine_version=found.engine_version,
+        is_present_engine=None if found.engine_version is None else found.engine_version == core.__version__,
+        inputs_kept=found.inputs_kept,
+        inputs_kept_until=found.inputs_kept_until,
     )
     return LookbackEvent(
         event_id=found.id,

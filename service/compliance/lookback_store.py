@@ -37,12 +37,25 @@ def _object(names: tuple[str, ...]) -> str:
     return "json_build_object(" + ", ".join(f"'{name}', r.{name}" for name in names) + ")"
 
 
+_IS_KEPT = """
+    EXISTS (SELECT FROM evidence_books b WHERE b.tenant_id = r.tenant_id AND b.key = r.book_key)
+    AND NOT EXISTS (SELECT FROM evidence_sheets s WHERE s.tenant_id = r.tenant_id AND s.book_key = r.book_key
+        AND NOT EXISTS (SELECT FROM blobs b WHERE b.tenant_id = s.tenant_id AND b.key = s.blob_key
+                        AND b.damaged_at IS NULL))
+"""
+
 _EVENTS = f"""
     (SELECT a.*, split_part(a.action, '.', 1) AS category, p.hash AS before,
             coalesce(r.stream_key, a.details ->> 'stream_key', w.stream_key, wd.stream_key, d.stream_key) AS stream,
-            a.hash = audit_hash(CASE WHEN a.sequence = 1 THEN decode(repeat('00', 32), 'hex') ELSE p.hash END,
-                                a) AS is_whole,
-            encode(sha256({_HASHED}), 'hex') AS evidence,
+            coalesce(a.redacted, a.hash) = audit_hash(
+                CASE WHEN a.sequence = 1 THEN decode(repeat('00', 32), 'hex') ELSE p.hash END, a) AS is_whole,
+            encode(sha256({_HASHED}), 'hex') AS evidence, r.engine_version,
+            CASE WHEN r.id IS NOT NULL THEN {_IS_KEPT} END AS inputs_kept,
+            CASE WHEN r.id IS NOT NULL THEN (SELECT NULLIF(k.until, 'infinity') FROM evidence_kept k
+                WHERE k.tenant_id = r.tenant_id AND k.book_key = r.book_key) END AS inputs_kept_until,
+            a.resource_type = 'compliance_run' AND r.id IS NULL AND EXISTS (
+                SELECT FROM audit_log x WHERE x.tenant_id = a.tenant_id AND x.action = 'compliance.run_expired'
+                AND x.resource_id = a.resource_id) AS is_expired,
             CASE WHEN r.id IS NOT NULL THEN {_object(_INPUTS)} END AS inputs,
             CASE WHEN r.id IS NOT NULL THEN {_object(_OUTPUTS)} END AS outputs
      FROM audit_log a
@@ -79,6 +92,12 @@ class Found(Struct, frozen=True, kw_only=True):
     is_whole: bool
     evidence: str | None
     """The hash that the stored run gives now."""
+    engine_version: str | None
+    inputs_kept: bool | None
+    """None as well where no proof is asked for; so is the next."""
+    inputs_kept_until: datetime | None
+    is_expired: bool
+    """The run was removed when its retention was over, which an entry of its own tells."""
 
 
 async def events(
@@ -90,8 +109,11 @@ async def events(
         hash="encode(hash, 'hex')",
         before="encode(before, 'hex')",
         is_whole="coalesce(is_whole, false)",
+        is_expired="coalesce(is_expired, false)",
         inputs="inputs" if asked.include_inputs else "NULL::json",
         outputs="outputs" if asked.include_outputs else "NULL::json",
+        inputs_kept="inputs_kept" if asked.include_proof else "NULL::boolean",
+        inputs_kept_until="inputs_kept_until" if asked.include_proof else "NULL::timestamptz",
     )
     given = {
         "action": asked.event_type,
@@ -123,7 +145,7 @@ async def span(ctx: Context, first: int, last: int) -> Span:
     return await ctx.one(
         Span,
         """
-        SELECT count(*) AS count, coalesce(bool_and(coalesce(a.hash = audit_hash(
+        SELECT count(*) AS count, coalesce(bool_and(coalesce(coalesce(a.redacted, a.hash) = audit_hash(
                    CASE WHEN a.sequence = 1 THEN decode(repeat('00', 32), 'hex') ELSE p.hash END, a), false)), true
                ) AS is_whole,
                NOT EXISTS (SELECT FROM audit_heads h WHERE h.sequence > 0 AND NOT EXISTS (

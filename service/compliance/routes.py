@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from service.compliance import actions, lookback_actions
-from service.compliance.lookback_schema import Lookback, LookbackEvents
+from service.compliance.lookback_schema import Lookback, LookbackBody, LookbackEvents
 from service.compliance.schema import (
     AlreadyRunning,
     ComplianceRun,
@@ -21,6 +21,7 @@ from service.compliance.schema import (
     SuiteQuery,
     Threshold,
     ThresholdCreate,
+    ThresholdNotFound,
     ThresholdQuery,
     UnknownTest,
 )
@@ -54,7 +55,7 @@ async def run_compliance(ctx: Context, body: RunRequest) -> ComplianceRun:
     return await actions.run(ctx, body)
 
 
-@area.get("/results/{result_id}", errors=(ResultNotFound,))
+@area.get("/results/{result_id}", errors=(ResultNotFound,), lags=True)
 async def get_compliance_result(ctx: Context, result_id: UUID, query: ResultQuery) -> ComplianceRun:
     """A run with its results, or those of one status or category."""
     return await actions.result(ctx, result_id, query)
@@ -83,7 +84,13 @@ async def list_thresholds(ctx: Context, query: ThresholdQuery) -> Listing[Thresh
     return await actions.thresholds(ctx, query)
 
 
-@area.get("/history")
+@area.delete("/thresholds/{threshold_id}", errors=(ThresholdNotFound,), event="threshold.deleted")
+async def delete_threshold(ctx: Context, threshold_id: UUID) -> None:
+    """Remove a limit: the next run goes by what comes after it in precedence."""
+    await actions.delete_threshold(ctx, threshold_id)
+
+
+@area.get("/history", lags=True)
 async def list_compliance_history(ctx: Context, query: HistoryQuery) -> Page[RunItem]:
     """Runs, the newest first."""
     return await actions.history(ctx, query)
@@ -96,6 +103,6 @@ async def look_back(ctx: Context, query: Lookback) -> LookbackEvents:
 
 
 @area.post("/evidence/lookback", access="compliance:read")
-async def look_back_by_body(ctx: Context, body: Lookback) -> LookbackEvents:
+async def look_back_by_body(ctx: Context, body: LookbackBody) -> LookbackEvents:
     """The same, its filters in a body."""
     return await lookback_actions.look_back(ctx, body, "body")

@@ -20,49 +20,54 @@ from service.workbooks.schema import AsOf
 TEST_IDS_MAX = 100
 THRESHOLDS_MAX = 1000
 
-SuiteId = Annotated[str, Meta(max_length=200, description="standard, enhanced, or deal: the tests of the definition")]
-TestId = Annotated[str, Meta(max_length=200, description="Identifier of a test, as the suites list them")]
+SuiteId = Annotated[str, Meta(max_length=200)]
+TestId = Annotated[str, Meta(max_length=200)]
 RunStatus = Literal["pending", "running", "completed", "failed"]
 
 
 # Runs ---------------------------------------------------------------------------------------------------------------
 
 
-class RunOptions(Struct, frozen=True, kw_only=True):
+class RunOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How to run a suite."""
 
     include_cushion: bool = True
+    """Whether results carry `cushion` and `cushion_pct`; null otherwise."""
     fail_fast: bool = False
     """Stop after the first failed test; the rest count as skipped."""
     parallel: bool = True
-    """Never changes an answer."""
+    """Accepted, and never changes an answer."""
 
 
-class GivenThreshold(Struct, frozen=True, kw_only=True):
+class GivenThreshold(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A limit of one run."""
 
     test_id: TestId
     threshold_value: float
     threshold_type: Direction | None = None
-    """None: the test's own."""
+    """Null: the test's own."""
     warning_threshold: float | None = None
-    """None: at the default's relative distance from the limit."""
+    """Null: as far from the limit, in proportion, as the default's."""
     enabled: bool = True
+    """False takes the test out of the run."""
 
 
-class RunRequest(Struct, frozen=True, kw_only=True):
+class RunRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to run on which workbook."""
 
     workbook_id: UUID
+    """The workbook to run on; it has to be ready."""
     test_suite: SuiteId = "standard"
     test_ids: Annotated[list[TestId], Meta(max_length=TEST_IDS_MAX)] | None = None
-    """Tests of the suite; all of them when omitted or empty."""
+    """Tests of the suite to run. Null or empty: all of them."""
     thresholds: Annotated[list[GivenThreshold], Meta(max_length=TEST_IDS_MAX)] = []
-    """Before all that were set."""
+    """Limits of this run alone, before all that were set."""
     definition: dict[str, Any] | None = None
-    """The rules of a workbook that belongs to no deal; else they are its deal's."""
+    """The rules of a workbook that belongs to no deal, as one document; a deal's workbooks go by the deal's."""
     as_of: AsOf | None = None
+    """Unset: what the workbook or its file says."""
     options: RunOptions = RunOptions()
+    """How to run it."""
 
 
 class ComplianceRun(Struct, frozen=True, kw_only=True):
@@ -72,25 +77,30 @@ class ComplianceRun(Struct, frozen=True, kw_only=True):
     workbook_id: UUID
     test_suite: str
     status: RunStatus
+    """completed: a run that fails is refused and leaves nothing."""
     summary: Summary
     results: list[TestResult]
+    """Tests with a figure: passed, failed and warned, in the order of the suite."""
     skipped: list[Skipped]
+    """Tests without a figure or without a status, each with the reason."""
     as_of: date
     as_of_source: AsOfSource | None
-    """Who said that day. Null in runs that were made before it was kept."""
+    """Null: the run is older than this field."""
     definition_version: int | None
-    """Of the deal's definition; null where no version of one was used."""
     warnings: list[DataWarning]
-    """What was guessed, left out or could not be read."""
     executed_at: datetime
-    execution_time_ms: float
+    execution_time_ms: int
+    execution_time_us: int
+    """Microseconds that it took."""
 
 
 class ResultQuery(Struct, frozen=True, kw_only=True):
     """Which results of a run; the summary stays that of the whole run."""
 
     include_details: bool = True
+    """Whether each result carries its formula and breakdown."""
     status_filter: Status | None = None
+    """Only results of this status."""
     category: Category | None = None
 
 
@@ -101,8 +111,10 @@ class RunItem(Struct, frozen=True, kw_only=True):
     workbook_id: UUID
     test_suite: str
     status: RunStatus
+    """completed: a run that fails is refused and leaves nothing."""
     as_of: date
     as_of_source: AsOfSource | None
+    """Null: the run is older than this field."""
     summary: Summary
     executed_at: datetime
 
@@ -113,60 +125,74 @@ class HistoryQuery(PageQuery, frozen=True, kw_only=True):
     workbook_id: UUID | None = None
     test_suite: SuiteId | None = None
     status: RunStatus | None = None
+    """pending, running, completed or failed."""
     start_date: Moment | None = None
+    """Runs from this moment on: an ISO 8601 date or date-time, UTC where it names no offset."""
     end_date: Moment | None = None
+    """Runs up to this moment; a date means its whole day."""
 
 
 # Suites -------------------------------------------------------------------------------------------------------------
 
 
 class SuiteTest(Struct, frozen=True, kw_only=True):
-    """A test of a suite."""
+    """A test, and the limit that it has where nobody set another."""
 
     test_id: str
     name: str
+    """Name of the test."""
     category: Category
     description: str
+    """What the test is about, in a sentence."""
     default_threshold: float
+    """The limit where nobody set another, in the test's unit."""
     threshold_type: Direction
     default_warning_threshold: float
+    """Figure at which a test that still passes becomes a warning, where nobody set another."""
     unit: str
+    """Unit of figure, limit and cushion: percent, years, or a plain number."""
     formula: str
+    """How the figure is worked out, in words."""
 
 
 class Suite(Struct, frozen=True, kw_only=True):
     """A named list of tests."""
 
     id: str
+    """What `test_suite` of a run names: standard or enhanced."""
     name: str
     description: str
     test_count: int
+    """How many tests it has."""
     categories: list[str]
+    """Groups that its tests belong to."""
     tests: list[SuiteTest] | None = None
+    """Its tests, in the order in which they run; null without include_tests."""
 
 
 class SuiteQuery(Struct, frozen=True, kw_only=True):
     """How much to say of each suite."""
 
     include_tests: bool = False
+    """Add each suite's tests."""
 
 
 # Thresholds ---------------------------------------------------------------------------------------------------------
 
 
-class ThresholdCreate(Struct, frozen=True, kw_only=True):
+class ThresholdCreate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A limit in place of a suite's default; the one of the same workbook and test is replaced."""
 
     test_id: TestId
     threshold_value: float
     workbook_id: UUID | None = None
-    """None, and no deal: for every workbook of the tenant."""
+    """The workbook that it is for. Null, and no deal: every workbook of the tenant."""
     deal_id: UUID | None = None
-    """In place of a workbook: for each of the deal's."""
+    """The deal for each of whose workbooks it is. Null: see workbook_id."""
     threshold_type: Direction | None = None
-    """None: the test's own."""
+    """Null: the test's own."""
     warning_threshold: float | None = None
-    """None: at the default's relative distance from the limit."""
+    """Null: as far from the limit, in proportion, as the default's."""
     enabled: bool = True
     """False takes the test out of runs."""
 
@@ -176,12 +202,16 @@ class Threshold(Struct, frozen=True, kw_only=True):
 
     id: UUID
     workbook_id: UUID | None
+    """The workbook that it is for. Null: see deal_id."""
     deal_id: UUID | None
+    """The deal that it is for. Null, and no workbook: the whole tenant."""
     test_id: str
     threshold_value: float
     threshold_type: Direction
     warning_threshold: float | None
+    """Null: as far from the limit, in proportion, as the default's."""
     enabled: bool
+    """False: runs leave the test out."""
     created_at: datetime
     updated_at: datetime
 
@@ -190,6 +220,7 @@ class ThresholdQuery(Struct, frozen=True, kw_only=True):
     """Which thresholds."""
 
     workbook_id: UUID | None = None
+    """Only limits of this workbook."""
     deal_id: UUID | None = None
     test_id: TestId | None = None
     category: Category | None = None
@@ -218,6 +249,10 @@ class AlreadyRunning(Problem, status=409):
 
 class InvalidDefinition(Problem, status=422):
     """Invalid definition"""
+
+
+class ThresholdNotFound(Problem, status=404):
+    """Threshold not found"""
 
 
 class ResultNotFound(Problem, status=404):

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from collections.abc import Mapping as MappingOf
 from datetime import UTC, date
+from functools import wraps
 from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
 from uuid import UUID
 
@@ -31,6 +32,7 @@ from service.mappings.shared import DEFAULT_MAPPING, MappingAndJson, get_mapping
 from service.platform.context import Unit
 from service.platform.data.lru import Lru, bytes_of
 from service.platform.http.problem import Fault, ValidationFailed
+from service.platform.work.compute import at_once
 from service.portfolios.shared import GivenDay, portfolio_of
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady, served
@@ -72,6 +74,8 @@ _CONVENTIONS: Final = ("currency", "home_countries", *_DAYS)
 """What a deal's record and its definition both may say."""
 _PAID: Final = "next_payment_date"
 """Among a run's options where it is a deal's: what the record said of it."""
+_RECORD_DAYS: Final = "record_days"
+"""Beside it: the days that the record said and the definition did not."""
 
 Limits = MappingOf[str, engine.Threshold]
 
@@ -92,6 +96,8 @@ class Prepared(NamedTuple):
     """None: the suites' defaults."""
     as_of: GivenDay
     portfolio: Portfolio
+    record: MappingOf[str, Any]
+    """What the portfolio has of a deal's record, as a run keeps it among its options; empty where there is no deal."""
     limits: MappingOf[str, Limits]
     """By who set them: workbook, deal, tenant."""
 
@@ -122,7 +128,7 @@ class Prepared(NamedTuple):
         """
         is_own = self.definition is not None and not self.definition.definition.standard
         if self.portfolio.row_count <= INLINE_ROWS_MAX and suite != DEAL_SUITE and not is_own:
-            return work(*args, **kwargs)
+            return at_once(work, *args, **kwargs)
         return await unit.compute(timed(work, unit.settings.compliance_seconds), *args, **kwargs)
 
     def results(self, portfolio: Portfolio, suite: str, **options: Any) -> engine.Results:
@@ -137,6 +143,7 @@ def timed(work: Callable[P, T], seconds: float) -> Callable[P, T]:
         RunTooSlow: it did not come to its end: a few formulas over texts can make much work of many loans.
     """
 
+    @wraps(work)
     def limited(*args: P.args, **kwargs: P.kwargs) -> T:
         end = time.monotonic() + seconds
 
@@ -184,28 +191,28 @@ async def prepare(
         message = "the workbook belongs to a deal, and is run by the deal's definition"
         raise ValidationFailed.at(["body", "definition"], message)
     mapping = await get_mapping(unit, subject.mapping_id or DEFAULT_MAPPING)
-    day = _day_of(subject, as_of)
+    day = await _day_of(unit, subject, as_of)
     portfolio = await portfolio_of(unit, subject, mapping, day)
     if missing := missing_columns(portfolio, mapping.mapping):
         what = f"the mapping requires what no column of sheet {portfolio.sheet_name!r} feeds: {', '.join(missing)}"
         raise ValidationFailed.at(["body", "workbook_id"], what)
-    document = given
+    document, record = given, dict[str, Any]()
     if subject.deal is not None:
-        portfolio, document = _ruled(portfolio, subject.deal)
+        portfolio, document, record = _ruled(portfolio, subject.deal)
     if document is None and suite == DEAL_SUITE:
         document = {"base": ready_for(currency_of(portfolio)), "standard": True}
     definition = None if document is None else await made(unit, document)
     scopes = ("workbook", "deal", "tenant")
     limits = {scope: {one.test_id: one for one in subject.limits if one.scope == scope} for scope in scopes}
-    return Prepared(subject, mapping, definition, day, portfolio, limits)
+    return Prepared(subject, mapping, definition, day, portfolio, record, limits)
 
 
-def _day_of(subject: store.Subject, asked: date | None) -> GivenDay:
+async def _day_of(unit: Unit, subject: store.Subject, asked: date | None) -> GivenDay:
     if asked is not None:
         return GivenDay(asked, "request")
     if subject.as_of is not None:
         return GivenDay(subject.as_of, "workbook")
-    return GivenDay(subject.created_at.astimezone(UTC).date(), "upload")
+    return GivenDay((await unit.there(subject.created_at)).date(), "upload")
 
 
 # Stored runs ----------------------------------------------------------------------------------------------------------
@@ -252,19 +259,31 @@ async def repeated(unit: Unit, run: store.StoredRun) -> Repeated:
     portfolio = await portfolio_of(unit, book, MappingAndJson(mapping, run.mapping), _day_again(run))
     definition = await definition_of(unit, run)
     options = msgspec.json.decode(run.options)
-    if run.definition is not None and _PAID in options:  # a deal's
-        said = msgspec.json.decode(run.definition).get("conventions", {})
-        days = {name: date.fromisoformat(said[name]) for name in _DAYS if name in said}
-        payment = None if options[_PAID] is None else date.fromisoformat(options[_PAID])
-        portfolio = _with_record_days(portfolio, days, payment)
-    limits = msgspec.json.decode(run.thresholds, type=dict[str, dict[str, engine.Threshold]])
-    found = Repeated(portfolio, mapping, definition, limits)
+    portfolio = as_recorded(portfolio, run.definition, options)
+    found = Repeated(portfolio, mapping, definition, limits_of(run.thresholds))
     work = timed(found.results, unit.settings.compliance_seconds)
     now = await unit.compute(work, portfolio, run.test_suite, test_ids=options["test_ids"], details=False)
     figures = {one.test_id: one.current_value for one in now}
     if now.as_of != run.as_of or any(figures.get(one.test_id) != one.current_value for one in run.results):
         raise NotRepeatable(f"the loans give other figures now, by version {core.__version__} of the engine")
     return found
+
+
+def as_recorded(portfolio: Portfolio, definition: str | None, options: dict[str, Any]) -> Portfolio:
+    """The portfolio of a stored run with what its deal's record said, from the run's definition (JSON) and options."""
+    if definition is None or _PAID not in options:  # no deal's
+        return portfolio
+    said = options.get(_RECORD_DAYS)
+    if said is None:  # a run of an earlier version: its definition has them beside its own
+        conventions = msgspec.json.decode(definition).get("conventions", {})
+        said = {name: conventions[name] for name in _DAYS if name in conventions}
+    days = {name: date.fromisoformat(day) for name, day in said.items()}
+    return _with_record_days(portfolio, days, None if options[_PAID] is None else date.fromisoformat(options[_PAID]))
+
+
+def limits_of(thresholds: str) -> dict[str, dict[str, engine.Threshold]]:
+    """A stored run's limits from their JSON, by who set them: request, workbook, deal, tenant."""
+    return msgspec.json.decode(thresholds, type=dict[str, dict[str, engine.Threshold]])
 
 
 async def definition_of(unit: Unit, run: store.StoredRun) -> Definition | None:
@@ -292,14 +311,15 @@ def document_of(deal: store.DealRules, currency: str | None = None) -> dict[str,
     return with_record(document, {name: getattr(deal, name) for name in _CONVENTIONS})
 
 
-def _ruled(portfolio: Portfolio, deal: store.DealRules) -> tuple[Portfolio, dict[str, Any]]:
-    """A deal's definition for a portfolio, and the portfolio with the days that only the deal's record says."""
+def _ruled(portfolio: Portfolio, deal: store.DealRules) -> tuple[Portfolio, dict[str, Any], dict[str, Any]]:
+    """The portfolio with the days that only the deal's record says, the deal's definition for it, and these days."""
     own = (msgspec.json.decode(deal.definition) if deal.definition else {}).get("conventions", {})
     days = {name: day for name in _DAYS if name not in own and (day := getattr(deal, name)) is not None}
     portfolio = _with_record_days(portfolio, days, deal.next_payment_date)
     document = document_of(deal, currency_of(portfolio, deal.currency))
     counts = {name: msgspec.to_builtins(day_of(getattr(portfolio.deal, name))) for name in days}
-    return portfolio, {**document, "conventions": document["conventions"] | counts}
+    record = {_PAID: deal.next_payment_date, _RECORD_DAYS: days}
+    return portfolio, {**document, "conventions": document["conventions"] | counts}, record
 
 
 def _with_record_days(portfolio: Portfolio, days: dict[str, date], payment: date | None) -> Portfolio:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from uuid import UUID
 
 import msgspec
@@ -20,6 +21,7 @@ from service.compliance.schema import (
     RunItem,
     Threshold,
     ThresholdCreate,
+    ThresholdNotFound,
     ThresholdQuery,
 )
 from service.platform.access.secrets import new_id
@@ -30,6 +32,11 @@ from service.platform.http.api import Listing, Page
 from service.workbooks.schema import WorkbookNotFound
 
 _RUN, _THRESHOLD = columns_of(RunItem), columns_of(Threshold)
+_TOOK: Final = {
+    "execution_time_ms": "floor(execution_time_ms + 0.5)::bigint",
+    "execution_time_us": "round(execution_time_ms * 1000)::bigint",
+}
+"""How long a run took; its row has thousandths of a millisecond."""
 
 
 # Runs ---------------------------------------------------------------------------------------------------------------
@@ -145,9 +152,24 @@ class Inputs(Struct, frozen=True, kw_only=True):
     engine_version: str
 
 
+_KEEP_BOOK = """
+    WITH book AS (
+        INSERT INTO evidence_books (tenant_id, key, manifest)
+        SELECT w.tenant_id, w.book_key, w.book FROM workbooks w
+        WHERE w.id = %(workbook_id)s AND w.book_key = %(book_key)s
+          AND NOT EXISTS (SELECT FROM evidence_books b WHERE b.tenant_id = w.tenant_id AND b.key = w.book_key)
+        ON CONFLICT DO NOTHING
+        RETURNING tenant_id, key, manifest)
+    INSERT INTO evidence_sheets (tenant_id, book_key, blob_key)
+    SELECT DISTINCT b.tenant_id, b.key, s.sheet ->> 'file'
+    FROM book b, json_array_elements(b.manifest::json -> 'sheets') AS s (sheet)
+"""
+"""Keep the columns that are run: a workbook's own are others once it is recalculated or written."""
+
+
 async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: Inputs) -> str:
     """Store a run; the hash of its evidence. Sent without waiting, it reaches the server with the audit row and the
-    COMMIT.
+    COMMIT; should the workbook's columns have become others meanwhile, that fails with WorkbookNotReady.
     """
     row = {
         "tenant_id": ctx.tenant,
@@ -159,8 +181,8 @@ async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: I
         "results": as_json(run.results),
         "skipped": as_json(run.skipped),
         "executed_at": run.executed_at,
-        "execution_time_ms": run.execution_time_ms,
-        "figures": as_json({one.test_id: _figure(one) for one in run.results}),
+        "execution_time_ms": run.execution_time_us / 1000,
+        "figures": as_json(figures_of(run.results)),
         "as_of": run.as_of,
         "as_of_source": run.as_of_source,
         "definition_version": run.definition_version,
@@ -171,12 +193,18 @@ async def keep_run(ctx: Context, subject: Subject, run: ComplianceRun, inputs: I
         "created_by": subject.email,
         **msgspec.structs.asdict(inputs),
     }
-    await (await ctx.begin()).post(insert_of("compliance_runs", row), row)
+    transaction = await ctx.begin()
+    await transaction.post(_KEEP_BOOK, {"workbook_id": subject.id, "book_key": subject.book_key})
+    await transaction.post(insert_of("compliance_runs", row), row)
     return digest(None if row[name] is None else str(row[name]) for name in EVIDENCE)
 
 
+def figures_of(results: Iterable[TestResult]) -> dict[str, dict[str, Any]]:
+    """What a history says of results, by test."""
+    return {one.test_id: _figure(one) for one in results}
+
+
 def _figure(one: TestResult) -> dict[str, Any]:
-    """What a history says of a result."""
     return {
         "value": one.current_value,
         "threshold": one.threshold_value,
@@ -193,7 +221,7 @@ def as_json(value: Any) -> str:
 
 async def run(ctx: Context, run_id: UUID) -> ComplianceRun:
     """A stored run with all of its results."""
-    sql = f"SELECT {columns_of(ComplianceRun)} FROM compliance_runs WHERE id = %s"
+    sql = f"SELECT {columns_of(ComplianceRun, **_TOOK)} FROM compliance_runs WHERE id = %s"
     return await ctx.one(ComplianceRun, sql, [run_id], missing=ResultNotFound)
 
 
@@ -221,7 +249,7 @@ class StoredRun(ComplianceRun, frozen=True, kw_only=True):
 _STORED = columns_of(
     StoredRun,
     **{name: f"r.{name}::text" for name in ("mapping", "thresholds", "definition", "options")},
-    **{name: f"r.{name}" for name in (*ComplianceRun.__struct_fields__, "book_key")},
+    **{name: _TOOK.get(name, f"r.{name}") for name in (*ComplianceRun.__struct_fields__, "book_key")},
     workbook_name="w.name",
     uploaded_at="w.created_at",
     deal_name="d.name",
@@ -280,6 +308,29 @@ async def history(ctx: Context, query: HistoryQuery, since: datetime | None, unt
 
 # Thresholds ---------------------------------------------------------------------------------------------------------
 
+_THERE = """(workbook_id IS NULL OR EXISTS (
+    SELECT FROM workbooks w
+    WHERE w.tenant_id = thresholds.tenant_id AND w.id = thresholds.workbook_id AND w.deleted_at IS NULL))"""
+"""Of the whole tenant, of a deal, or of a workbook that was not deleted."""
+
+
+async def lock_threshold(ctx: Context, body: ThresholdCreate) -> Threshold | None:
+    """The limit that the same workbook, deal or tenant has for the test, if any; nobody else sets it until the
+    transaction ends.
+    """
+    scope = body.workbook_id or body.deal_id or ctx.tenant
+    await ctx.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"threshold {scope} {body.test_id}"])
+    return await ctx.one_or_none(
+        Threshold,
+        f"""
+        SELECT {_THRESHOLD} FROM thresholds
+        WHERE workbook_id IS NOT DISTINCT FROM %(workbook_id)s::uuid AND deal_id IS NOT DISTINCT FROM %(deal_id)s::uuid
+          AND test_id = %(test_id)s
+        FOR UPDATE
+        """,
+        {"workbook_id": body.workbook_id, "deal_id": body.deal_id, "test_id": body.test_id},
+    )
+
 
 async def set_threshold(ctx: Context, body: ThresholdCreate, threshold_type: Direction) -> Threshold:
     """Set a limit, in place of the one that the same workbook, deal or tenant had for the test.
@@ -316,6 +367,20 @@ async def set_threshold(ctx: Context, body: ThresholdCreate, threshold_type: Dir
     )
 
 
+async def delete_threshold(ctx: Context, threshold_id: UUID) -> Threshold:
+    """Remove a limit, and say what it was.
+
+    Raises:
+        ThresholdNotFound: there is none of that identifier, or its workbook was deleted.
+    """
+    return await ctx.one(
+        Threshold,
+        f"DELETE FROM thresholds WHERE id = %s AND {_THERE} RETURNING {_THRESHOLD}",
+        [threshold_id],
+        missing=ThresholdNotFound,
+    )
+
+
 async def rules_of(ctx: Context, *, workbook_id: UUID | None, deal_id: UUID | None) -> DealRules | None:
     """What a deal, or that of a workbook, says of the rules; None where there is none."""
     return await ctx.one_or_none(
@@ -337,7 +402,7 @@ async def thresholds(ctx: Context, query: ThresholdQuery, test_ids: list[str] | 
         ctx,
         Threshold,
         _THRESHOLD,
-        "thresholds WHERE true",
+        f"thresholds WHERE {_THERE}",
         {
             "workbook_id": query.workbook_id,
             "deal_id": query.deal_id,

@@ -20,14 +20,9 @@ TRANCHES_MAX = 200
 
 RetentionMode = Literal["fixed_years", "life_of_securitisation"]
 DealName = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"\S")]
-Jurisdiction = Annotated[
-    str, Meta(min_length=1, max_length=50, description="EU, UK, US, SEC, ...: its floor in years, where it has one")
-]
-Years = Annotated[int, Meta(ge=1, le=100, description="From the profile's creation; needs the mode fixed_years")]
-Maturity = Annotated[date, Meta(description="What the mode life_of_securitisation keeps to")]
-Metadata = Annotated[
-    dict[str, Any], Meta(description="Free; `tranches` is a list of {scheme: ISIN or CUSIP, value}, which are checked")
-]
+Jurisdiction = Annotated[str, Meta(min_length=1, max_length=50)]
+Years = Annotated[int, Meta(ge=1, le=100)]
+Maturity = Annotated[date, Meta(description="Day until which the mode life_of_securitisation keeps evidence")]
 
 
 class StreamProfile(Struct, frozen=True, kw_only=True):
@@ -40,18 +35,20 @@ class StreamProfile(Struct, frozen=True, kw_only=True):
     retention_mode: RetentionMode
     retention_years: int | None
     maturity_date: date | None
+    """Day until which the mode life_of_securitisation keeps evidence."""
     retention_until: datetime | None
+    """A moment until which evidence is kept at least. Null: none."""
     retention_floor_years: int | None
-    """The jurisdiction's; null where the deployment knows none for it."""
+    """Fewest years that the jurisdiction asks for. Null: the deployment knows none."""
     profile_metadata: dict[str, Any]
     effective_retention_until: datetime | None
-    """The latest of what was said and the floor; null: nothing was, and the evidence stays without an end."""
+    """The latest of all that was said, the floor included. Null: nothing was, and evidence stays without an end."""
     created_by: str
     created_at: datetime
     updated_at: datetime
 
 
-class StreamProfileCreate(Struct, frozen=True, kw_only=True):
+class StreamProfileCreate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A new profile."""
 
     stream_key: StreamKey
@@ -61,10 +58,11 @@ class StreamProfileCreate(Struct, frozen=True, kw_only=True):
     retention_years: Years | None = None
     maturity_date: Maturity | None = None
     retention_until: Moment | None = None
-    profile_metadata: Metadata = {}
+    """A moment until which evidence is kept at least, as an ISO 8601 date or date-time."""
+    profile_metadata: dict[str, Any] = {}
 
 
-class StreamProfilePatch(Struct, frozen=True, kw_only=True):
+class StreamProfilePatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to change of a profile, its retention worked out anew; null clears."""
 
     stream_key: Annotated[str, Meta(max_length=200, description="The profile's own: no other is taken")] | UnsetType = (
@@ -76,7 +74,8 @@ class StreamProfilePatch(Struct, frozen=True, kw_only=True):
     retention_years: Years | UnsetType | None = UNSET
     maturity_date: Maturity | UnsetType | None = UNSET
     retention_until: Moment | UnsetType | None = UNSET
-    profile_metadata: Metadata | UnsetType = UNSET
+    """A moment until which evidence is kept at least, as an ISO 8601 date or date-time."""
+    profile_metadata: dict[str, Any] | UnsetType = UNSET
 
 
 class StreamProfileList(Struct, frozen=True, kw_only=True):

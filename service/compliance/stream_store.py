@@ -56,20 +56,22 @@ async def delete(ctx: Context, profile_id: UUID) -> None:
 
 
 async def look_again(ctx: Context, stream_key: str) -> None:
-    """Have the worker look at the bytes of the stream's deleted workbooks: how long they stay was changed."""
+    """Have the worker look at the bytes that the stream's evidence keeps: how long they stay was changed."""
     keys = await ctx.value(
         """
         WITH gone AS (
             SELECT w.id, w.content_hash FROM workbooks w
             WHERE w.deleted_at IS NOT NULL AND w.id IN (
-                SELECT r.workbook_id FROM compliance_runs r WHERE r.stream_key = %s))
+                SELECT r.workbook_id FROM compliance_runs r WHERE r.stream_key = %(stream_key)s))
         SELECT array_agg(key) FROM (
             SELECT content_hash AS key FROM gone
             UNION SELECT f.content_hash FROM workbook_files f JOIN gone ON gone.id = f.workbook_id
             UNION SELECT s.blob_key FROM sheets s JOIN gone ON gone.id = s.workbook_id WHERE s.blob_key IS NOT NULL
+            UNION SELECT e.blob_key FROM evidence_sheets e WHERE e.book_key IN (
+                SELECT r.book_key FROM compliance_runs r WHERE r.stream_key = %(stream_key)s)
         ) named
         """,
-        [stream_key],
+        {"stream_key": stream_key},
     )
     if keys:
         await leave(ctx, keys)

@@ -58,7 +58,7 @@ UNREADABLE = (
 """Why a workbook of a deal cannot be run."""
 
 
-@area.get()
+@area.get(lags=True)
 async def list_deals(ctx: Context, query: DealList) -> Page[Deal]:
     """The deals of the tenant, each with the newest of its workbooks."""
     return await store.listed(ctx, query)
@@ -66,7 +66,7 @@ async def list_deals(ctx: Context, query: DealList) -> Page[Deal]:
 
 @area.post(status=201, errors=(MappingNotFound, StreamTaken, DealLimitExceeded), event="deal.created", versioned=True)
 async def create_deal(ctx: Context, body: DealCreate) -> Deal:
-    """Create a deal."""
+    """Create a deal, which workbooks, tapes, a definition and limits may then belong to."""
     return await actions.create(ctx, body)
 
 
@@ -107,6 +107,7 @@ async def delete_deal(ctx: Context, deal_id: UUID) -> None:
         StorageLimitExceeded,
     ),
     event="workbook.uploaded",
+    flag="uploads",
     versioned=True,
 )
 async def add_deal_files(ctx: Context, deal_id: UUID, form: FilesForm) -> Uploaded:
@@ -133,7 +134,7 @@ async def put_definition(ctx: Context, deal_id: UUID, body: DefinitionPut) -> De
     return await actions.define(ctx, deal_id, body)
 
 
-@area.get("/{deal_id}/definition/versions", errors=(DealNotFound,))
+@area.get("/{deal_id}/definition/versions", errors=(DealNotFound,), lags=True)
 async def list_definition_versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[DefinitionVersion]:
     """The versions of the deal's definition, the newest first."""
     return await actions.versions(ctx, deal_id, query)
@@ -154,7 +155,7 @@ async def get_movements(ctx: Context, deal_id: UUID, query: MovementsQuery) -> D
     return await actions.moved(ctx, deal_id, query)
 
 
-@area.get("/{deal_id}/history", errors=(DealNotFound,))
+@area.get("/{deal_id}/history", errors=(DealNotFound,), lags=True)
 async def get_deal_history(ctx: Context, deal_id: UUID, query: DealHistoryQuery) -> DealHistory:
     """The deal's tests through the months: of each workbook the newest run that has the test."""
     return await actions.history(ctx, deal_id, query)

@@ -25,12 +25,24 @@ HISTORY_POINTS_MAX = 20_000
 """The newest points of all series together."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"\S")]
-Currency = Annotated[str, Meta(pattern=r"^[A-Z]{3}$(?!\n)", max_length=3, description="ISO 4217")]
-Country = Annotated[str, Meta(pattern=r"^[A-Z]{2}$(?!\n)", max_length=2, description="ISO 3166")]
-Countries = Annotated[
-    list[Country], Meta(max_length=250, description="Countries that are not foreign; none: those of the definition")
+Currency = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Z]{3}$(?!\n)",
+        max_length=3,
+        extra={"words": "a currency code of three capital letters such as USD"},
+    ),
 ]
-ChangeNotes = Annotated[str, Meta(max_length=2000, description="What was changed, and why")]
+Country = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Z]{2}$(?!\n)",
+        max_length=2,
+        extra={"words": "a country code of two capital letters such as US"},
+    ),
+]
+Countries = Annotated[list[Country], Meta(max_length=250)]
+ChangeNotes = Annotated[str, Meta(max_length=2000)]
 
 
 # Records --------------------------------------------------------------------------------------------------------------
@@ -47,17 +59,21 @@ class Latest(Struct, frozen=True, kw_only=True):
     """The newest of a deal's workbooks, by the day that it is of, with its newest run."""
 
     workbook_id: UUID
+    """The newest workbook, by the day that it is of."""
     as_of: date | None
-    """Null while neither a user nor a run has said it."""
+    """Null: neither a user nor a run has said it."""
     run_id: UUID | None
-    """Null where nothing was run yet; so are the figures below."""
+    """Its newest run. Null: nothing was run yet, and the figures below are null too."""
     failed: int | None
+    """Tests that fail in that run."""
     warnings: int | None
+    """Tests that are a warning in that run."""
     thinnest: Thinnest | None
+    """The test with the smallest cushion in proportion to its limit."""
 
 
 class Deal(Struct, frozen=True, kw_only=True):
-    """A deal."""
+    """A CLO: what its workbooks, tapes, rules and limits have in common."""
 
     id: UUID
     name: str
@@ -69,9 +85,11 @@ class Deal(Struct, frozen=True, kw_only=True):
     stated_maturity: date | None
     next_payment_date: date | None
     mapping_id: str | None
+    """Mapping of the deal's workbooks that name none. Null: the built-in one."""
     definition_version: int
-    """0: none was written yet."""
+    """The newest version. 0: none was written yet."""
     latest: Latest | None
+    """Its newest workbook with the newest run of it. Null: it has no workbook."""
     created_by: str
     created_at: datetime
     updated_at: datetime
@@ -94,27 +112,29 @@ class DealList(PageQuery, kw_only=True, frozen=True):
     search: Annotated[str, Meta(max_length=255, description="Part of the name")] | None = None
 
 
-class DealCreate(Struct, frozen=True, kw_only=True):
+class DealCreate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A new deal."""
 
     name: Name
     stream_key: StreamKey | None = None
+    """Unset: none."""
     currency: Currency | None = None
-    """None: the tenant's default currency."""
+    """Null: the tenant's default currency."""
     home_countries: Countries = []
     closing_date: date | None = None
     reinvestment_end: date | None = None
     stated_maturity: date | None = None
     next_payment_date: date | None = None
     mapping_id: MappingId | None = None
-    """Reads the deal's workbooks that name none themselves."""
+    """Mapping of the deal's workbooks that name none. Null: the built-in one."""
 
 
-class DealPatch(Struct, frozen=True, kw_only=True):
+class DealPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to change of a deal; null clears a stream, a date or the mapping."""
 
     name: Name | UnsetType = UNSET
     stream_key: StreamKey | UnsetType | None = UNSET
+    """Null: none."""
     currency: Currency | UnsetType = UNSET
     home_countries: Countries | UnsetType = UNSET
     closing_date: date | UnsetType | None = UNSET
@@ -122,14 +142,17 @@ class DealPatch(Struct, frozen=True, kw_only=True):
     stated_maturity: date | UnsetType | None = UNSET
     next_payment_date: date | UnsetType | None = UNSET
     mapping_id: MappingId | UnsetType | None = UNSET
+    """Mapping of the deal's workbooks that name none. Null: the built-in one."""
 
 
 class FilesForm(Struct, frozen=True, kw_only=True):
     """The files of one month, as they were delivered."""
 
     files: Uploads
+    """The month's files, or a .zip of them; at most 32."""
     as_of: AsOf | None = None
-    name: Annotated[str, Meta(max_length=255, description="Unset: the file's name")] = ""
+    """Unset: the files decide."""
+    name: Annotated[str, Meta(max_length=255, description="What people call it; none: the file's name")] = ""
     description: Description = ""
 
 
@@ -140,20 +163,23 @@ class Definition(Struct, frozen=True, kw_only=True):
     """A version of a deal's definition."""
 
     version: int
-    """0: none was written yet, and what it would say has the suites' defaults."""
+    """Number of the version. 0: none was written yet, and the suites' defaults apply."""
     definition: dict[str, Any]
     change_notes: str | None
     created_by: str | None
+    """E-mail address of who wrote the version. Null: none was written yet."""
     created_at: datetime | None
+    """When the version was written, in UTC. Null: none was written yet."""
 
 
 class DefinitionQuery(Struct, frozen=True, kw_only=True):
     """Which version."""
 
-    version: Annotated[int, Meta(ge=1, le=VERSIONS_MAX, description="Unset: the present one")] | None = None
+    version: Annotated[int, Meta(ge=1, le=VERSIONS_MAX)] | None = None
+    """Number of the version. Unset: the present one."""
 
 
-class DefinitionPut(Struct, frozen=True, kw_only=True):
+class DefinitionPut(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The definition's next version."""
 
     definition: dict[str, Any]
@@ -164,6 +190,7 @@ class DefinitionVersion(Struct, frozen=True, kw_only=True):
     """A version without its document."""
 
     version: int
+    """Number of the version, from 1."""
     change_notes: str | None
     created_by: str
     created_at: datetime
@@ -180,7 +207,9 @@ class DealHistoryQuery(Struct, frozen=True, kw_only=True):
         Meta(max_length=HISTORY_TESTS_MAX, description="Tests, separated by commas or repeated; none: all"),
     ] = []
     start_date: date | None = None
+    """First day, inclusive."""
     end_date: date | None = None
+    """Last day, inclusive."""
 
 
 class Point(Struct, frozen=True, kw_only=True):
@@ -188,9 +217,13 @@ class Point(Struct, frozen=True, kw_only=True):
 
     as_of: date
     run_id: UUID
+    """The run that the figure is of."""
     value: float
+    """The test's figure, in its unit."""
     threshold: float
+    """The limit on that day, in the same unit."""
     status: Status
+    """pass, warning or fail."""
 
 
 class Series(Struct, frozen=True, kw_only=True):
@@ -198,6 +231,7 @@ class Series(Struct, frozen=True, kw_only=True):
 
     test_id: str
     points: list[Point]
+    """Its figures, the earliest day first."""
 
 
 class DealHistory(Struct, frozen=True, kw_only=True):
@@ -205,8 +239,9 @@ class DealHistory(Struct, frozen=True, kw_only=True):
 
     deal_id: UUID
     series: list[Series]
+    """One for each test, at most 20,000 points together."""
     truncated: bool
-    """There are more runs than a history is made of; the oldest were left out."""
+    """True where the oldest runs were left out, since there are too many."""
 
 
 # Beside the trustee, and from month to month --------------------------------------------------------------------------
@@ -216,6 +251,7 @@ class TieOutQuery(Struct, frozen=True, kw_only=True):
     """Which workbook of the deal."""
 
     workbook_id: UUID | None = None
+    """The workbook whose file is tied out. Unset: the deal's newest."""
 
 
 class DealTieOut(Struct, frozen=True, kw_only=True):
@@ -225,20 +261,21 @@ class DealTieOut(Struct, frozen=True, kw_only=True):
     workbook_id: UUID
     as_of: date | None
     warnings: list[DataWarning]
-    """Those of a run of the deal's tests on it."""
     items: list[TieOut]
     """Every test that the file publishes, in its order."""
 
 
-Side = Annotated[str, Meta(max_length=40, description="A workbook's identifier, or its day as YYYY-MM-DD")]
+Side = Annotated[str, Meta(max_length=40)]
 
 
 class MovementsQuery(Struct, frozen=True, kw_only=True, rename={"from_": "from"}):
     """Between which workbooks, and which tests."""
 
     from_: Side
+    """The earlier side: a workbook's `id`, or its day as YYYY-MM-DD."""
     to: Side
-    test_suite: Annotated[str, Meta(max_length=200, description="deal, standard or enhanced")] = "deal"
+    """The later side: a workbook's `id`, or its day as YYYY-MM-DD."""
+    test_suite: Annotated[str, Meta(max_length=200)] = "deal"
 
 
 class DealMovements(Struct, frozen=True, kw_only=True):
@@ -246,11 +283,14 @@ class DealMovements(Struct, frozen=True, kw_only=True):
 
     deal_id: UUID
     from_workbook_id: UUID
+    """The earlier side."""
     to_workbook_id: UUID
+    """The later side."""
     test_suite: str
     warnings: list[DataWarning]
-    """Those of a run on each of the two, which they name."""
+    """What was guessed, left out or could not be read in a run on either side, which each of them names."""
     items: list[Movement]
+    """One for each test."""
 
 
 # Refusals -------------------------------------------------------------------------------------------------------------

@@ -34,7 +34,9 @@ from service.mappings.shared import DEFAULT_MAPPING, get_mapping
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
 from service.platform.http.api import Streamed
-from service.platform.http.problem import Fault
+from service.platform.http.faults import read
+from service.platform.http.problem import Fault, ValidationFailed
+from service.platform.work.jobs import SMALL_ROWS
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import SheetNotFound, WorkbookRow
 
@@ -70,7 +72,8 @@ async def create(ctx: Context, body: ExportCreate) -> Export:
             "created_by": await ctx.email(),
         },
     )
-    await ctx.enqueue("exports.make", queue="export", arguments={"export_id": export_id})
+    small = sum(sheet.row_count for sheet in Manifest.from_json(stored.manifest).sheets) <= SMALL_ROWS
+    await ctx.enqueue("exports.make", queue="export", arguments={"export_id": export_id}, small=small)
     ctx.concerns("export", export_id, row.name, workbook_id=str(row.id), format=body.format, **asdict(body.options))
     return made
 
@@ -86,10 +89,9 @@ def _checked(ctx: Context, body: ExportCreate) -> Options:
         InvalidRequest: one cannot be, or the deployment lacks what it needs.
     """
     try:
-        options = msgspec.convert(asdict(body.options), Options)
-    except msgspec.ValidationError as error:
-        message, _, place = str(error).partition(" - at `$.")
-        raise InvalidRequest.at([*OPTIONS, place.strip("`")] if place else OPTIONS, message) from None
+        options: Options = read(asdict(body.options), Options, OPTIONS)
+    except ValidationFailed as refusal:
+        raise InvalidRequest(*refusal.errors) from None
     if body.format == "xlsx":
         if options.xlsx_signing and ctx.settings.signing_url is None:
             raise InvalidRequest.at([*OPTIONS, "xlsx_signing"], "this deployment has no signing service")
@@ -128,14 +130,14 @@ async def _source(ctx: Context, row: WorkbookRow, manifest: str, sheets: tuple[s
         workbook_name=stem_of(row.name),
         file_name=row.file_name,
         source_hash=row.content_hash,
-        uploaded_at=row.created_at,
+        uploaded_at=await ctx.there(row.created_at),
         as_of=run.as_of if run else row.as_of,
         as_of_source=run.as_of_source if run else "workbook" if row.as_of else None,
         mapping=mapping.mapping.name,
         definition=f"{run.deal_name}, version {run.definition_version}" if run and run.definition_version else None,
         suite=run.test_suite if run else None,
         run_id=str(run.id) if run else None,
-        run_at=run.executed_at if run else None,
+        run_at=await ctx.there(run.executed_at) if run else None,
         warnings=tuple(warnings),
     )
     rows = compliance_rows(run.results, run.skipped) if run else ()

@@ -50,6 +50,7 @@ async def list_exports(ctx: Context, query: ExportList) -> Slice[Export]:
         Damaged,
     ),
     event="export.created",
+    flag="exports",
 )
 async def create_export(ctx: Context, body: ExportCreate) -> Export:
     """Export a workbook as it is now. The export is `processing` until its files can be downloaded.

@@ -32,29 +32,29 @@ class ExportOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     xlsx_freeze_header: bool = True
     xlsx_auto_width: bool = True
     xlsx_three_zone: bool = True
-    """Foundation, Workspace and Control, instead of the sheets alone."""
+    """Whether the file has Foundation, Workspace and Control sheets, in place of the workbook's own alone."""
     xlsx_sealed_pdf: bool = False
-    """A signed PDF of the same sheets beside the .xlsx: `artifact=pdf` of the download."""
+    """Whether a signed PDF of the same sheets is made: `artifact=pdf` of the download."""
     xlsx_signing: bool = False
-    """The deployment's signing service signs the file's hash."""
+    """Whether the deployment's signing service signs the file's hash."""
     csv_delimiter: Word = ","
+    """What stands between the values of a row."""
     csv_encoding: Word = "utf-8-sig"
+    """How text becomes bytes: utf-8-sig (with a mark that Excel reads), utf-8, ..."""
     json_pretty_print: bool = True
+    """Whether it is indented."""
     sanitize_pii: bool = True
-    """Personal data is redacted."""
     classification_threshold: Word = "confidential"
-    """From which class on: public, internal, confidential or restricted."""
     redaction_strategy: Word = "mask"
-    """mask, hash or remove."""
 
 
-class ExportCreate(Struct, frozen=True, kw_only=True):
+class ExportCreate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An export to be made."""
 
     workbook_id: UUID
     format: ExportFormat
     sheet_ids: Annotated[list[SheetId], Meta(max_length=SHEETS_MAX)] | None = None
-    """All sheets when omitted."""
+    """Sheets by identifier or name. Null: all."""
     options: ExportOptions = ExportOptions()
 
 
@@ -63,19 +63,21 @@ class ExportList(SliceQuery, frozen=True, kw_only=True):
 
     workbook_id: UUID | None = None
     status: Status | None = None
+    """pending, processing, completed, failed or cancelled."""
 
 
 class Download(Struct, frozen=True, kw_only=True):
     """Which of an export's files."""
 
     artifact: Literal["pdf"] | None = None
-    """The sealed PDF beside an .xlsx; unset: the export itself."""
+    """pdf: the sealed PDF beside an .xlsx. Unset: the export itself."""
 
 
 class VerifyForm(Struct, frozen=True, kw_only=True):
     """A file of which to tell whether it is an export as it was made."""
 
     file: Upload
+    """An .xlsx file that may be an export."""
 
 
 # Records --------------------------------------------------------------------------------------------------------------
@@ -85,9 +87,13 @@ class Progress(Struct, frozen=True, kw_only=True):
     """How far an export is."""
 
     current: int
+    """Steps that are done."""
     total: int
+    """Steps that there are."""
     message: str
+    """What is being done."""
     percent: int
+    """Share that is done, in percent."""
 
 
 QUEUED = Progress(current=0, total=100, message="Queued", percent=0)
@@ -100,20 +106,26 @@ class Export(Struct, frozen=True, kw_only=True):
     workbook_id: UUID
     format: ExportFormat
     status: Status
+    """pending: waits; processing; completed: can be downloaded until `expires_at`; failed: see `error_details`;
+    cancelled."""
     file_size_bytes: int | None
     download_url: str | None
-    """Null while there is nothing to download, and from its expiry on."""
     expires_at: datetime | None
+    """From when on it cannot be downloaded, in UTC. Null: not made yet."""
     progress: Progress
-    options: dict[str, Any]
+    """How far it is."""
+    options: Annotated[dict[str, Any], Meta(title="Asked options")]
+    """The options that it was asked for with."""
     result_summary: dict[str, Any] | None
-    """Of a completed one: what it holds, its provenance, what was redacted, its sealed PDF, its signature."""
+    """What a completed export holds, its provenance, what was redacted, its sealed PDF and its signature. Null: not
+    completed."""
     error_details: str | None
     created_by: str
     created_at: datetime
     started_at: datetime | None
     completed_at: datetime | None
     is_downloadable: bool
+    """Whether the file is there and has not expired."""
 
 
 class Source(Struct, frozen=True, kw_only=True):
@@ -135,19 +147,26 @@ class FormatInfo(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     format: ExportFormat
     name: str
+    """Name of the format."""
     description: str
+    """What the format is good for."""
     mime_type: str
+    """Media type of the download."""
     extension: str
+    """Ending of the file's name."""
     multi_sheet: bool
+    """Whether one file holds several sheets."""
     notes: str | None = None
+    """What else to know of it."""
 
 
 class CellDiff(Struct, frozen=True, kw_only=True):
     """A cell or a sheet that is not as it was exported."""
 
     sheet: str
+    """Name of the sheet."""
     cell: str | None
-    """Null where it is the whole sheet."""
+    """The cell in A1 notation. Null: the whole sheet."""
     status: str
     """changed, added, removed; of a sheet also renamed or moved."""
 
@@ -156,22 +175,32 @@ class Verification(Struct, frozen=True, kw_only=True):
     """What a file is, measured by the record of the export that it says it is."""
 
     status: Literal["original", "modified", "invalid_provenance", "unknown"]
+    """original: as it was made; modified: cells differ; invalid_provenance: not signed here; unknown: not an export, or
+    none that is on record."""
     reason: str
+    """Why, in a sentence."""
     export_id: str | None
+    """The export that the file says it is. Null: it says nothing."""
     workbook_id: str | None
+    """The workbook that the file says it was made of."""
     tenant_id: str | None
+    """The organization that the file says it comes from."""
     data_hash: str | None
-    """Of the file's cells, calculated now."""
+    """SHA-256 of the file's cells, calculated now. Null: it could not be."""
     expected_hash: str | None
-    """Of the cells as they were exported."""
+    """SHA-256 of the cells as they were exported. Null: there is no such export."""
     hmac_valid: bool
     """Whether this service signed the file's manifest."""
     manifest_version: str | None
+    """How the file's manifest is written: svc_hash_v1."""
     hash_scope: str | None
+    """What the hash covers: foundation (all but the Workspace and Control sheets) or validated (every sheet)."""
     diffs: list[CellDiff]
+    """Cells that are not as they were exported."""
     diffs_truncated: bool
+    """True where there are more than are listed."""
     sheets_not_covered: list[str]
-    """Of these nothing is said: what they show may be changed, as a workspace is meant to be."""
+    """Sheets that the hash leaves out, as a Workspace is: what they show may have been changed."""
 
 
 # Refusals -------------------------------------------------------------------------------------------------------------
@@ -205,5 +234,5 @@ class ExportLimitExceeded(Problem, status=403):
     """Export limit exceeded"""
 
 
-class OtherTenantsFile(Problem, status=403):
+class OtherTenantsFile(Problem, status=403, hint="a user of that tenant verifies it"):
     """File belongs to another tenant"""

@@ -140,12 +140,13 @@ async def update(ctx: Context, config_id: str, patch: ConfigPatch) -> Config:
     row = await store.get(ctx, config_id, lock=True)
     ctx.match(row.revision)
     given = {name: value for name in patch.__struct_fields__ if (value := getattr(patch, name)) is not UNSET}
+    differing = {name for name, value in given.items() if value != getattr(row, name)}  # the others are only sent back
     status = given.get("status", row.status)
     if status != row.status and (row.status, status) not in MOVES:
         raise StatusNotAllowed.at(["body", "status"], f"the formula is {row.status}")
-    if "graph" in given and row.status != "draft":
+    if "graph" in differing and row.status != "draft":
         raise NotADraft.at(["body", "graph"], "a formula that is no draft changes by a new version")
-    if set(given) - {"status"} and row.status == status == "archived":
+    if differing - {"status"} and row.status == status == "archived":
         raise NotActive.at(["body"], "an archived formula can only become active")
     if not given:
         ctx.changed_nothing()

@@ -49,9 +49,9 @@ async def preview(ctx: Context, body: PreviewRequest) -> Preview:
     sheet = await workbooks.sheet(ctx, row.id, body.sheet_id)
     _columns_read(body.graph, formula.columns, _columns(sheet))
     stored = await workbooks.stored_book(ctx, replace(row, book_key=sheet.book_key))
+    place = place_of(stored, sheet, await ctx.there(ctx.now()))
     await ctx.commit()  # no connection is held while it calculates
     seconds = ctx.settings.evaluation_seconds
-    place = place_of(stored, sheet, ctx.now())
     order = PreviewOrder(place=place, formula=formula.text, rows=body.sample_size, seconds=seconds)
     try:
         told = await ctx.resources.probes(
@@ -115,7 +115,7 @@ async def resume(unit: Unit, run_id: str) -> bool:
 
 
 def place_of(stored: workbooks.StoredBook, sheet: SheetRow, now: datetime) -> Place:
-    """A sheet as a child opens it."""
+    """A sheet as a child opens it; `now` is the moment by the tenant's clocks."""
     return Place(
         manifest=stored.manifest,
         paths=stored.paths,

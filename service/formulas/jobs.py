@@ -37,7 +37,7 @@ async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     return await column_actions.resume(unit, arguments["run_id"])
 
 
-@jobs.job("formulas.apply", failed=mark_failed, lifted=lift)
+@jobs.job("formulas.apply", failed=mark_failed, lifted=lift, flag="recalculation")
 async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
     """Write a column: the workbook has it and the run is completed, or the workbook is as it was and the run failed."""
     run = await store.start_run(unit, arguments["run_id"])
@@ -47,9 +47,10 @@ async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
     row = await workbooks.get(unit, run.workbook_id)
     sheet = await workbooks.sheet(unit, row.id, str(run.sheet_id))
     stored = await workbooks.stored_book(unit, row)
+    now = await unit.there(unit.now())
     await unit.commit()  # no connection is held while it calculates
     order = ApplyOrder(
-        place=column_actions.place_of(stored, sheet, unit.now()),
+        place=column_actions.place_of(stored, sheet, now),
         formula=(await whole(unit, version.graph)).text,
         target_column=run.target_column,
         names_row=await unit.compute(column_actions.names_row, Path(stored.paths[sheet.index]), sheet),

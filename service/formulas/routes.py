@@ -129,6 +129,7 @@ async def list_formula_runs(ctx: Context, config_id: str, query: PageQuery) -> P
         Damaged,
     ),
     event="formula.application_started",
+    flag="recalculation",
 )
 async def apply_formula(ctx: Context, config_id: str, body: ApplyRequest) -> Run:
     """Have a version of an active formula fill a column of a sheet: a new one behind the others, or one that is there.

@@ -26,19 +26,11 @@ OutputMode = Literal["new", "overwrite"]
 
 Name = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"\S")]
 Description = Annotated[str, Meta(max_length=1000)]
-ChangeNotes = Annotated[str, Meta(max_length=2000, description="What was changed, and why")]
-TemplateId = Annotated[str, Meta(max_length=100, description="custom, or one of GET /formulas/templates")]
-VersionId = Annotated[str, Meta(max_length=20, description="v1, v2, ...")]
-SheetId = Annotated[str, Meta(max_length=255, description="The sheet's identifier or its name")]
-TargetColumn = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=255,
-        pattern=r"\S",
-        description="The column's name in its header row; of a sheet without one the column's letters",
-    ),
-]
+ChangeNotes = Annotated[str, Meta(max_length=2000)]
+TemplateId = Annotated[str, Meta(max_length=100)]
+VersionId = Annotated[str, Meta(max_length=20)]
+SheetId = Annotated[str, Meta(max_length=255)]
+TargetColumn = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"\S")]
 
 
 # Records --------------------------------------------------------------------------------------------------------------
@@ -56,8 +48,11 @@ class Config(Struct, frozen=True, kw_only=True):
     output_schema: dict[str, Any] | None
     mode: Mode
     status: Status
+    """draft: may be edited; active: may be applied; archived: kept, not applied."""
     version_count: int
+    """How many versions there are."""
     current_version: str
+    """The newest version: v1, v2, ..."""
     created_by: str
     created_at: datetime
     updated_at: datetime
@@ -84,17 +79,22 @@ class Run(Struct, frozen=True, kw_only=True):
     """One application of a formula to a column of a workbook."""
 
     run_id: str
+    """Identifier of this application."""
     config_id: str
+    """The formula that is applied."""
     version_id: str
     workbook_id: UUID
+    """The workbook that is written into."""
     sheet_id: UUID
+    """The sheet that is written into."""
     target_column: str
     output_mode: OutputMode
     status: RunStatus
+    """pending: waits; running; completed: the column is there; failed: see `error_details`."""
     rows_affected: int
     """Rows whose cell in the column was written; 0 until it is completed."""
     rows_failed: int
-    """Those of them whose value is an error."""
+    """How many of the written values are errors."""
     error_details: str | None
     """Why it failed, or which rows came to an error."""
     created_by: str
@@ -105,7 +105,7 @@ class Run(Struct, frozen=True, kw_only=True):
 # What is asked --------------------------------------------------------------------------------------------------------
 
 
-class ConfigCreate(Struct, frozen=True, kw_only=True):
+class ConfigCreate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A new formula. As a draft its graph may be unfinished; in every other status it is whole."""
 
     name: Name
@@ -116,41 +116,44 @@ class ConfigCreate(Struct, frozen=True, kw_only=True):
     output_schema: dict[str, Any] | None = None
     mode: Mode = "builder"
     status: Status = "draft"
+    """draft: the graph may be unfinished; active: may be applied at once; archived."""
 
 
-class ConfigPatch(Struct, frozen=True, kw_only=True):
+class ConfigPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to change of a formula; the graph of a draft alone, which makes no version."""
 
     name: Name | UnsetType = UNSET
     description: Description | UnsetType | None = UNSET
     status: Status | UnsetType = UNSET
+    """Moves go draft, active, archived, and back to active."""
     graph: Graph | UnsetType = UNSET
 
 
-class VersionPut(Struct, frozen=True, kw_only=True):
+class VersionPut(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The formula's next version."""
 
     graph: Graph
     change_notes: ChangeNotes | None = None
 
 
-class ValidateGraph(Struct, frozen=True, kw_only=True):
+class ValidateGraph(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A graph to be checked."""
 
     graph: Graph
     input_schema: dict[str, Any] | None = None
 
 
-class PreviewRequest(Struct, frozen=True, kw_only=True):
+class PreviewRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A graph to be tried on the first rows of a sheet."""
 
     graph: Graph
     workbook_id: UUID
     sheet_id: SheetId
     sample_size: Annotated[int, Meta(ge=1, le=SAMPLE_MAX)] = 25
+    """How many rows to try."""
 
 
-class ApplyRequest(Struct, frozen=True, kw_only=True):
+class ApplyRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which version is to fill which column of which sheet."""
 
     version_id: VersionId
@@ -167,20 +170,24 @@ class GraphValidation(Struct, frozen=True, kw_only=True):
     """What was found of a graph."""
 
     valid: bool
+    """Whether it can be compiled: there are no errors."""
     errors: tuple[GraphFault, ...]
+    """What is wrong with it, each with its node."""
     warnings: tuple[str, ...]
+    """What may not be meant so."""
     compiled_formula: str | None
-    """Null while there are errors."""
+    """Null: there are errors."""
 
 
 class SampleRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A row that a formula was tried on."""
 
     row: int
-    """The sheet's own number, from 1."""
+    """Number of the row in its sheet, from 1."""
     input: dict[str, Any]
-    """The columns that the formula reads."""
+    """Values of the columns that the formula reads."""
     output: Any
+    """What the formula answers for the row."""
     error: str | None = None
     """The error that the output is, where it is one."""
 
@@ -189,9 +196,11 @@ class Preview(Struct, frozen=True, kw_only=True):
     """What a graph comes to on the first rows of a sheet."""
 
     sample_results: list[SampleRow]
+    """The rows that were tried, from the first on."""
     total_rows: int
     """Rows that applying it would write."""
     preview_size: int
+    """How many rows were tried."""
     compiled_formula: str
 
 
@@ -199,19 +208,25 @@ class TemplateInput(Struct, frozen=True, kw_only=True):
     """A column that a template reads."""
 
     node_id: str
-    """Of the column_ref that is to name the sheet's own column."""
+    """The column_ref node that is to name the sheet's own column."""
     column: str
+    """Name that the template's column has until it is replaced."""
     type: str
+    """Kind of its values: number, text, date or boolean."""
     description: str
+    """What the column holds."""
 
 
 class Template(Struct, frozen=True, kw_only=True):
     """A graph to begin with."""
 
     id: str
+    """What `template_id` of a formula names."""
     name: str
     description: str
+    """What the formula answers."""
     inputs: list[TemplateInput]
+    """The columns that it reads."""
     graph: Graph
 
 

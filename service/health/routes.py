@@ -1,68 +1,197 @@
-"""The health views: public, unlimited, and without any tenant's data."""
+"""The health views, public, unlimited, and without any tenant's data; and what operators order."""
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 import msgspec
+from msgspec.structs import asdict
 
 import core
-from core import warm
-from service.health import store
-from service.health.schema import Check, Health, Live, QueueDepths, Readiness
+from service.health import actions, switch_actions
+from service.health.actions import DEEP_SECONDS, LOOK_SECONDS, Look, Looks
+from service.health.schema import (
+    ChangesQuery,
+    Check,
+    Deep,
+    DegradationView,
+    Detailed,
+    FeatureFlags,
+    FlagChanges,
+    FlagsChanged,
+    Health,
+    Live,
+    MaintenanceQuery,
+    MaintenanceStatus,
+    QueueDepths,
+    Readiness,
+    ResilienceView,
+)
 from service.platform.context import Context
 from service.platform.http.api import Area, Raw
-from service.platform.http.problem import Unavailable
-from service.platform.work.jobs import QUEUES
+from service.platform.resilience import views
+from service.platform.resilience.schema import (
+    Cleared,
+    DegradationFull,
+    FallbackCacheStats,
+    History,
+    Reset,
+    Service,
+    ServiceMetrics,
+    Services,
+    SyncFallbackStats,
+    UnknownService,
+)
 
-area = Area("/health", tag="health")
+T = TypeVar("T")
+
+area = Area("/health", tag="health", in_maintenance=True)
+VIEW: dict[str, Any] = {"access": "public", "limited": False}
+ORDER: dict[str, Any] = {"access": "operator", "limited": False, "everywhere": True}
 
 
-@area.get("", access="public", limited=False)
+async def _look(ctx: Context, key: Any, look: Look[T], seconds: float = LOOK_SECONDS) -> T:
+    return await ctx.resources.once(Looks).of(key, look, seconds=seconds)
+
+
+# Views ----------------------------------------------------------------------------------------------------------------
+
+
+@area.get("", **VIEW)
 async def health(ctx: Context) -> Health:
     """The service answers."""
     return Health("healthy", core.__version__, ctx.now())
 
 
-@area.get("/live", access="public", limited=False)
+@area.get("/live", **VIEW)
 async def live(ctx: Context) -> Live:
     """The process is alive, whatever its dependencies do."""
     return Live("alive")
 
 
-@area.get("/ready", access="public", limited=False, also={503: Readiness})
+@area.get("/ready", also={503: Readiness}, **VIEW)
 async def ready(ctx: Context) -> Readiness:
     """Whether requests can be served; 503 with the same body when not. Without the cache they are, more slowly."""
-    checks = {"database": await _database(ctx), "cache": await _cache(ctx), "kernels": _kernels()}
-    good = all(checks[name].status == "ok" for name in ("database", "kernels"))
-    degraded = good and checks["cache"].status != "ok"
-    readiness = Readiness("ready" if good else "not_ready", core.__version__, ctx.now(), checks, degraded)
-    if good:
-        return readiness
-    return Raw(msgspec.json.encode(readiness), "application/json", status=503)  # type: ignore[return-value]
+    if ctx.resources.stopping.is_set():
+        stopping = {"process": Check("error", "the process is stopping")}
+        return _told(Readiness("not_ready", core.__version__, ctx.now(), stopping, False), well=False)
+    found = await _look(ctx, "ready", actions.readiness)
+    return _told(found, well=found.status == "ready")
 
 
-@area.get("/queue-depths", access="public", limited=False)
+@area.get("/detailed", **VIEW)
+async def health_detailed(ctx: Context) -> Detailed:
+    """What the process that answers knows: dependencies, breakers, maintenance, features that are off."""
+    return await actions.detailed(ctx.resources)
+
+
+@area.get("/deep", also={503: Deep}, **VIEW)
+async def health_deep(ctx: Context) -> Deep:
+    """What every dependency answers when it is asked for real; 503 with the same body where requests cannot be served.
+
+    There is one look in a few seconds, whoever asks how often.
+    """
+    found = await _look(ctx, "deep", actions.deep, DEEP_SECONDS)
+    return _told(found, well=found.status != "unhealthy")
+
+
+@area.get("/resilience", **VIEW)
+async def get_resilience(ctx: Context) -> ResilienceView:
+    """All circuit breakers at a look."""
+    found = await _look(ctx, "resilience", views.resilience)
+    return ResilienceView(**asdict(found), maintenance=switch_actions.maintenance(ctx.resources))
+
+
+@area.get("/degradation", **VIEW)
+async def get_degradation(ctx: Context) -> DegradationView:
+    """How much of the service there is."""
+    found = await _look(ctx, "degradation", views.degradation)
+    return DegradationView(**asdict(found), maintenance=switch_actions.maintenance(ctx.resources))
+
+
+@area.get("/degradation/full", **VIEW)
+async def get_degradation_full(ctx: Context) -> DegradationFull:
+    """All that is told of services, breakers and fallbacks, with the newest changes."""
+    return await _look(ctx, "degradation full", views.degradation_full)
+
+
+@area.get("/degradation/history", **VIEW)
+async def get_degradation_history(ctx: Context, query: ChangesQuery) -> History:
+    """The newest changes of breakers and levels."""
+    return await actions.history(ctx.resources, query.limit)
+
+
+@area.get("/services", **VIEW)
+async def get_services(ctx: Context) -> Services:
+    """What each service is for, how it is, and what is lost without it."""
+    return await _look(ctx, "services", views.services)
+
+
+@area.get("/circuit-breaker/{service}", errors=(UnknownService,), **VIEW)
+async def get_circuit_breaker(ctx: Context, service: Service) -> ServiceMetrics:
+    """The circuit breaker of a service."""
+    return await actions.breaker(ctx.resources, service)
+
+
+@area.get("/feature-flags", **VIEW)
+async def get_feature_flags(ctx: Context) -> FeatureFlags:
+    """What can be switched off, and whether it is."""
+    return switch_actions.flags(ctx.resources)
+
+
+@area.get("/fallback-cache", **VIEW)
+async def get_fallback_cache(ctx: Context) -> FallbackCacheStats:
+    """The answers that are kept for the time in which the database is away."""
+    return await _look(ctx, "fallback cache", views.fallback_cache)
+
+
+@area.get("/sync-fallback", **VIEW)
+async def get_sync_fallback(ctx: Context) -> SyncFallbackStats:
+    """The jobs that API processes run themselves while no worker does."""
+    return await _look(ctx, "sync fallback", views.sync_fallback)
+
+
+@area.get("/queue-depths", **VIEW)
 async def queue_depths(ctx: Context) -> QueueDepths:
     """How many jobs wait in each queue."""
-    depths = await store.queue_depths(ctx)
-    return QueueDepths({queue: depths.get(queue, 0) for queue in QUEUES}, sum(depths.values()), ctx.now())
+    return await _look(ctx, "depths", actions.depths)
 
 
-async def _database(ctx: Context) -> Check:
-    try:
-        await ctx.resources.database.check()
-    except Unavailable:
-        return Check("error", "PostgreSQL does not answer")
-    return Check("ok", "connected")
+# Orders ---------------------------------------------------------------------------------------------------------------
 
 
-async def _cache(ctx: Context) -> Check:
-    there = await ctx.resources.breaker.either(ctx.resources.redis.ping, _away)
-    return Check("ok", "connected") if there else Check("error", "Redis does not answer")
+@area.post("/reset/{service}", errors=(UnknownService,), event="circuit_breaker.reset", streamed=True, **ORDER)
+async def reset_circuit_breaker(ctx: Context, service: Service) -> Reset:
+    """Close the circuit breaker of a service, in every process."""
+    return await actions.reset(ctx, service)
 
 
-async def _away() -> bool:
-    return False
+@area.post("/reset-all", event="circuit_breaker.reset", streamed=True, **ORDER)
+async def reset_circuit_breakers(ctx: Context) -> Reset:
+    """Close all circuit breakers, in every process."""
+    return await actions.reset(ctx, None)
 
 
-def _kernels() -> Check:
-    return Check("ok", "loaded") if warm.is_warm() else Check("error", "the kernels are not loaded yet")
+@area.post("/maintenance", event="maintenance.changed", **ORDER)
+async def set_maintenance(ctx: Context, query: MaintenanceQuery) -> MaintenanceStatus:
+    """Begin maintenance or end it: meanwhile all but health, login and operators is answered 503 with the message."""
+    return await switch_actions.maintain(ctx, query)
+
+
+@area.post("/feature-flags", event="feature_flags.changed", **ORDER)
+async def set_feature_flags(ctx: Context, body: FlagChanges) -> FlagsChanged:
+    """Switch features on or off, for all and for single tenants; an empty change only tells."""
+    return await switch_actions.change_flags(ctx, body)
+
+
+@area.post("/fallback-cache/clear", event="fallback_cache.cleared", streamed=True, **ORDER)
+async def clear_fallback_cache(ctx: Context) -> Cleared:
+    """Forget every answer that is kept for the time in which the database is away, in every process."""
+    return await actions.clear(ctx)
+
+
+def _told(found: T, *, well: bool) -> T:
+    if well:
+        return found
+    headers = [("Retry-After", "1")]
+    return Raw(msgspec.json.encode(found), "application/json", headers, status=503)  # type: ignore[return-value]

@@ -100,7 +100,8 @@ def main(arguments: Sequence[str]) -> None:
     if switch != "-":
         become(*(int(part) for part in switch.split(":")))
     # A shell starts what it puts into the background with SIGINT ignored; the program is to hear what it is sent.
-    signal.signal(int(death_signal), signal.SIG_DFL)
+    for heard in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(heard, signal.SIG_DFL)
     # A change of user clears the request, so it comes after.
     die_with_parent(int(death_signal), int(parent_pid))
     try:

@@ -33,7 +33,7 @@ from service.host.data_folder import (
     socket_dir,
 )
 
-__all__ = ["Embedded", "EmbeddedError", "default_data_dir"]
+__all__ = ["Embedded", "EmbeddedError", "InUse", "default_data_dir"]
 
 DATABASE = "cushion"
 SUPERUSER = "postgres"
@@ -51,6 +51,10 @@ POSTGRES_LADDER = ((signal.SIGINT, 20.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL
 REDIS_LADDER = ((signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0))
 
 Ladder = Sequence[tuple[signal.Signals, float]]
+
+
+class InUse(EmbeddedError):
+    """Another process holds the data folder."""
 
 
 class Embedded:
@@ -437,16 +441,18 @@ def _lock(data_dir: Path) -> int:
     except BlockingIOError:
         holder = os.read(descriptor, 20).decode(errors="replace").strip() or "unknown"
         os.close(descriptor)
-        raise EmbeddedError(f"the data folder {data_dir} is in use by process {holder}") from None
+        raise InUse(f"the data folder {data_dir} is in use by process {holder}") from None
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
     return descriptor
 
 
 def _bound_log(log: Path) -> None:
-    """The servers append, so a log can be cut while they run; lines of that very moment may be lost."""
+    """The servers append, so a log can be cut while they run; lines of that very moment may be lost, and all where the
+    disk has no room for a copy."""
     if log.exists() and log.stat().st_size > LOG_BYTES_MAX:
-        shutil.copy(log, log.with_suffix(".log.1"))
+        with contextlib.suppress(OSError):
+            shutil.copy(log, log.with_suffix(".log.1"))
         os.truncate(log, 0)
 
 

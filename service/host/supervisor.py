@@ -9,6 +9,7 @@ import http.client
 import logging
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -29,6 +30,7 @@ from service.host.embedded import Embedded
 from service.platform.config import ConfigError, Settings
 from service.platform.data import database
 from service.platform.data.database import as_service
+from service.platform.welcome import address, lines, reachable_host
 
 LOG = logging.getLogger("cushion.supervisor")
 
@@ -41,6 +43,10 @@ DEATHS_WINDOW_SECONDS = 60.0
 BACKOFF_FIRST_SECONDS = 0.2
 """Before the first restart; doubled with every further death in the window: 0.2, 0.4, 0.8, 1.6, 3.2."""
 CHECK_SECONDS = 1.0
+ROOM_BYTES = 64 * 1024 * 1024
+"""What the embedded servers need to start: PostgreSQL a few segments of its log, of 16 MB each."""
+FULL_PAUSE_SECONDS = 5.0
+"""Between two looks at a full disk."""
 READY_POLL_SECONDS = 0.1
 READY_ANSWER_SECONDS_MAX = 1.0
 READY_WARNING_SECONDS = 60.0
@@ -49,7 +55,8 @@ KILLED_SECONDS_MAX = 5.0
 
 API_DRAIN_SECONDS = 25
 """Granian ends the requests that are then still in flight; its own process is given 5 s more."""
-WORKER_DRAIN_SECONDS = 60.0
+WORKER_STOP_SECONDS = 15.0
+"""For a worker to give back what it could not end in its own time."""
 BACKLOG = 2048
 """Connections that wait until one is accepted: then they have a place, of which each process has as many as is set."""
 PORT_MAX = 65_535
@@ -107,7 +114,7 @@ def api_command(settings: Settings, *, host: str, port: int) -> list[str]:
         "--host": host,
         "--port": str(port),
         "--workers": str(settings.workers),
-        "--workers-kill-timeout": str(API_DRAIN_SECONDS),
+        "--workers-kill-timeout": str(settings.draining_seconds + API_DRAIN_SECONDS),
         "--backlog": str(BACKLOG),
         "--backpressure": str(settings.connections),
         "--http1-header-read-timeout": str(settings.head_seconds * 1000),
@@ -121,8 +128,9 @@ def api_command(settings: Settings, *, host: str, port: int) -> list[str]:
 def standard_children(plan: Plan) -> list[Child]:
     """The API, and on the embedded default the worker, in the order in which they are drained."""
     command = api_command(plan.settings, host=plan.host, port=plan.port)
-    api = Child("api", command, stop_seconds=API_DRAIN_SECONDS + 5.0)
-    worker = Child("worker", [sys.executable, "-m", "service.worker"], stop_seconds=WORKER_DRAIN_SECONDS)
+    api = Child("api", command, stop_seconds=plan.settings.draining_seconds + API_DRAIN_SECONDS + 5.0)
+    stop_seconds = plan.settings.worker_drain_seconds + WORKER_STOP_SECONDS
+    worker = Child("worker", [sys.executable, "-m", "service.worker"], stop_seconds=stop_seconds)
     return [api, worker] if plan.embedded else [api]
 
 
@@ -206,6 +214,7 @@ class _Tree:
         self._processes = processes
         self._signals = signals
         self._server_deaths = Deaths()
+        self._full = False
         self._started = time.monotonic()
         self._ready = False
         self._warned = False
@@ -230,18 +239,28 @@ class _Tree:
             self._ask_ready()
 
     def _tend_servers(self, servers: Embedded) -> None:
+        """Restart what died, once there is room on the disk: PostgreSQL ends, and starts no more, when it is full."""
         try:
             servers.check()
+            self._full = False
         except EmbeddedError as error:
-            LOG.error("%s", error)
+            if not self._full:
+                LOG.error("%s", error)
+            self._full = shutil.disk_usage(self._plan.data_dir).free < ROOM_BYTES
+            if self._full:
+                LOG.error("the disk of %s is full; waiting for %d MB", self._plan.data_dir, ROOM_BYTES >> 20)
+                self._signals.wait(FULL_PAUSE_SECONDS)
+                return
             self._server_deaths.count("an embedded server", time.monotonic())
-            servers.restart()
+            with contextlib.suppress(EmbeddedError):  # the next look tells
+                servers.restart()
 
     def _ask_ready(self) -> None:
         waited = time.monotonic() - self._started
         if answers_ready(self._plan.host, self._plan.port):
             self._ready = True
-            print(f"Cushion is ready on {address(self._plan.host, self._plan.port)}", flush=True)
+            url = address(self._plan.host, self._plan.port)
+            print("\n".join(lines(url, embedded=self._plan.embedded)), flush=True)
         elif waited > READY_WARNING_SECONDS and not self._warned:
             self._warned = True
             LOG.warning("not ready after %.0f s; still waiting", waited)
@@ -269,7 +288,8 @@ class _Process:
 
     def start(self) -> None:
         self._popen = subprocess.Popen(  # noqa: S603  (the service's own commands)
-            bound(self._child.argv, death_signal=self._child.stop_signal, account=self._account),
+            # Nobody is left to drain it in order, and while it drained by itself the next start found its port taken.
+            bound(self._child.argv, death_signal=signal.SIGKILL, account=self._account),
             cwd=HOME,  # so that no other folder shadows `service` and `core`
             env=dict(self._environment),
             stdin=subprocess.DEVNULL,
@@ -419,17 +439,6 @@ def _with_port(plan: Plan) -> Plan:
             raise RefusedError(message) from error
         raise RefusedError(f"cannot listen on {where}: {error.strerror}") from error
     return replace(plan, host=str(host), port=int(port))
-
-
-def address(host: str, port: int) -> str:
-    """The URL under which this machine reaches a service that listens on a numeric host and a port."""
-    near = reachable_host(host)
-    return f"http://[{near}]:{port}" if ":" in near else f"http://{near}:{port}"
-
-
-def reachable_host(host: str) -> str:
-    """The host itself, or the loopback address where it means every address."""
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  (compared, not bound)
 
 
 def answers_ready(host: str, port: int) -> bool:

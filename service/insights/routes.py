@@ -55,7 +55,13 @@ async def put_nominations(ctx: Context, body: NominationBulk) -> BulkNominated:
     return await actions.nominate_many(ctx, body)
 
 
-@area.post("/generate", access=READING, errors=(InvalidStakeholder, *UNANSWERED), event="insight.generated")
+@area.post(
+    "/generate",
+    access=READING,
+    errors=(InvalidStakeholder, *UNANSWERED),
+    event="insight.generated",
+    flag="insights",
+)
 async def generate_insights(ctx: Context, body: GenerateRequest) -> Session:
     """Analyse the nominated workbooks for a kind of reader; the caller's new session.
 
@@ -70,6 +76,7 @@ async def generate_insights(ctx: Context, body: GenerateRequest) -> Session:
     access=READING,
     errors=(NoActiveSession, RegenerationLimitReached, *UNANSWERED, ConcurrentModification),
     event="insight.generated",
+    flag="insights",
 )
 async def regenerate_insights(ctx: Context) -> Session:
     """Look at the nominated workbooks from another angle: the insights of the caller's newest session are replaced.
@@ -79,7 +86,7 @@ async def regenerate_insights(ctx: Context) -> Session:
     return await actions.regenerate(ctx)
 
 
-@area.post("/ask", access=READING, errors=(InvalidQuestion, *UNANSWERED), event="insight.asked")
+@area.post("/ask", access=READING, errors=(InvalidQuestion, *UNANSWERED), event="insight.asked", flag="questions")
 async def ask(ctx: Context, body: QuestionRequest) -> QA:
     """Ask about the nominated workbooks. What cannot be answered is said, with questions that can."""
     return await question_actions.ask(ctx, body)
@@ -110,7 +117,11 @@ async def get_insight(ctx: Context, insight_id: str) -> InsightDetail:
 
 
 @area.post(
-    "/{insight_id}/ask", access=READING, errors=(InsightNotFound, InvalidQuestion, *UNANSWERED), event="insight.asked"
+    "/{insight_id}/ask",
+    access=READING,
+    errors=(InsightNotFound, InvalidQuestion, *UNANSWERED),
+    event="insight.asked",
+    flag="questions",
 )
 async def ask_insight(ctx: Context, insight_id: str, body: QuestionRequest) -> QA:
     """Ask about the workbooks of an insight, as of everything."""

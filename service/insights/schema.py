@@ -38,30 +38,33 @@ class Nomination(Struct, frozen=True, kw_only=True):
 
     workbook_id: UUID
     workbook_name: str
+    """What people call the workbook."""
     is_nominated: bool
     nominated_at: datetime | None
-    """Null where it is not; where it took over from its deal's earlier workbook, when that was."""
+    """When it was nominated, or its deal's earlier workbook was, in UTC. Null: it is not."""
 
 
-class NominationPut(Struct, frozen=True, kw_only=True):
+class NominationPut(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether insights are to be made of a workbook."""
 
     is_nominated: bool
 
 
-class NominationBulk(Struct, frozen=True, kw_only=True):
-    """The same of several workbooks: of all of them, or of none where one is not there."""
+class NominationBulk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whether insights are to be made of several workbooks: of all of them, or of none where one is not there."""
 
     workbook_ids: Annotated[list[UUID], Meta(max_length=LISTED_MAX)]
+    """The workbooks, by their `id`."""
     is_nominated: bool
 
 
 class BulkNominated(Struct, frozen=True, kw_only=True):
-    """What became of them."""
+    """Workbooks that were nominated, or no more are."""
 
     updated_count: int
-    """Of workbooks that are now as asked, whether or not they were before."""
+    """How many workbooks are now as asked, whether or not they were before."""
     workbook_ids: list[UUID]
+    """The workbooks that are now as asked, by their `id`."""
     is_nominated: bool
 
 
@@ -72,9 +75,10 @@ class Remark(Struct, frozen=True, kw_only=True):
     """What a reader has to know before the rest."""
 
     code: Literal["left_out", "not_stored", "rests_on", "model", "assumed"]
-    """A workbook that is left out; figures that no stored run has; what figures rest on; what a language model said;
-    how a question was taken."""
+    """left_out: a workbook; not_stored: figures that no stored run has; rests_on: what figures rest on; model: what a
+    language model said; assumed: how a question was taken."""
     message: str
+    """What a reader has to know, in a sentence."""
 
 
 class Insight(Struct, frozen=True, kw_only=True):
@@ -82,14 +86,18 @@ class Insight(Struct, frozen=True, kw_only=True):
 
     id: str
     category: Category
+    """Which part of the business it is about."""
     category_display: str
+    """The same as a heading."""
     title: str
     summary: str
+    """What was found, in a few sentences."""
     confidence: Annotated[float, Meta(ge=0, le=1)]
+    """From 0 to 1: less where figures are estimated, parts are missing, or warnings doubt them."""
     priority: int
-    """From 1, to be acted upon today, to 5, for information."""
+    """1: to be acted upon today, to 5: for information."""
     is_taster: bool
-    """The tenant's tier shows no evidence: `supporting_data` lacks figures' recipes, loans and cells."""
+    """Whether the tenant's tier shows no evidence: `supporting_data` then lacks recipes, loans and cells."""
 
 
 class QuestionItem(Struct, frozen=True, kw_only=True):
@@ -97,19 +105,19 @@ class QuestionItem(Struct, frozen=True, kw_only=True):
 
     id: UUID
     question: str
+    """What was asked."""
     answer: str
+    """The answer, as plain text."""
     insight_id: str | None
-    """Null where it was about everything."""
+    """The insight that was asked about. Null: the nominated workbooks."""
     asked_at: datetime
+    """When it was asked, in UTC."""
     answered: bool
-    """False where the question was not understood, or the data cannot answer it; `answer` says which."""
     understood: str
-    """The question as it was taken, in words."""
     suggestions: list[str]
-    """Questions that the same data answer, where this one was not answered."""
     warnings: list[Remark]
+    """What to know before trusting the answer."""
     answered_by: str
-    """built-in, or the language model that worded the answer."""
 
 
 class QA(QuestionItem, frozen=True, kw_only=True):
@@ -123,14 +131,14 @@ class InsightDetail(Insight, frozen=True, kw_only=True):
 
     session_id: str
     workbook_ids: list[UUID]
-    """What it is about."""
+    """Workbooks that it is about, by their `id`."""
     methodology: str
+    """How the figures were worked out."""
     supporting_data: dict[str, Any]
     answered_by: str
-    """built-in, or the language model that worded the summary."""
     created_at: datetime
     recent_questions: list[QuestionItem]
-    """The caller's, the newest first."""
+    """What the caller asked about it, the newest first."""
 
 
 class Analysed(Struct, frozen=True, kw_only=True):
@@ -138,51 +146,56 @@ class Analysed(Struct, frozen=True, kw_only=True):
 
     workbook_id: UUID
     name: str
-    """Of its deal, else its own."""
+    """Name of the workbook's deal, else its own."""
     run_id: str | None
-    """The stored run that has the same figures; null where there is none."""
+    """The stored run that has the same figures. Null: there is none."""
     as_of: str | None
+    """The day that its figures are of. Null: not known."""
 
 
 class Session(Struct, frozen=True, kw_only=True):
-    """What a user was told at once."""
+    """Insights that were made at once for a user."""
 
     session_id: str
     status: Literal["completed"]
+    """completed: it is answered once it is there."""
     stakeholder_type: Stakeholder
     regeneration_count: int
+    """How often its insights were replaced; three times at most."""
     insights: list[Insight]
-    """In the order in which they are to be read."""
+    """The insights, in the order in which to read them."""
     subjects: list[Analysed]
+    """The workbooks that it is about."""
     warnings: list[Remark]
+    """What to know before trusting the insights."""
     created_at: datetime
 
 
-class GenerateRequest(Struct, frozen=True, kw_only=True):
+class GenerateRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """For whom insights are to be made."""
 
-    stakeholder_type: Annotated[str, Meta(description="executive, finance, operations or analyst")] = "analyst"
+    stakeholder_type: str = "analyst"
 
 
 # Questions ------------------------------------------------------------------------------------------------------------
 
 
-class QuestionRequest(Struct, frozen=True, kw_only=True):
+class QuestionRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A question in plain English."""
 
-    question: Annotated[str, Meta(description=f"1 to {QUESTION_LENGTH_MAX:,} characters")]
+    question: Annotated[str, Meta(description=f"What to answer, in 1 to {QUESTION_LENGTH_MAX:,} characters")]
 
 
 class QuestionHistory(Struct, frozen=True, kw_only=True):
     """How many questions."""
 
-    limit: Annotated[int, Meta(ge=1, le=100, description="Questions in the answer")] = 20
+    limit: Annotated[int, Meta(ge=1, le=100, description="Most questions of an answer, the newest first")] = 20
 
 
 # Refusals -------------------------------------------------------------------------------------------------------------
 
 
-class NoNominatedWorkbooks(Problem, status=400):
+class NoNominatedWorkbooks(Problem, status=400, hint="PUT /api/v1/insights/nominations/{workbook_id} nominates one"):
     """No nominated workbooks"""
 
 
@@ -190,7 +203,7 @@ class InvalidStakeholder(Problem, status=400):
     """Invalid stakeholder type"""
 
 
-class NoActiveSession(Problem, status=400):
+class NoActiveSession(Problem, status=400, hint="POST /api/v1/insights/generate begins one"):
     """No active session"""
 
 

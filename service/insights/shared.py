@@ -55,11 +55,11 @@ async def counted(ctx: Context, window: Window) -> AsyncIterator[None]:
     Raises:
         RateLimited: none is left.
     """
-    await ctx.limit([window])
+    give_back = await ctx.limit([window])
     try:
         yield
     except Problem:
-        await ctx.resources.gate.forgive(window)
+        await give_back()
         raise
 
 

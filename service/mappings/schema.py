@@ -25,7 +25,13 @@ names the mapping keeps a copy as evidence."""
 Name = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
 Description = Annotated[str, Meta(max_length=2000)]
 Search = Annotated[str, Meta(max_length=200, description="Part of the name, in any case")]
-ProfileId = Annotated[str, Meta(max_length=200, description="Built-in mapping to extend: see the list's system ones")]
+ProfileId = Annotated[
+    str,
+    Meta(
+        max_length=200,
+        description="Built-in mapping to extend, as GET /api/v1/mappings lists them with include_system; unset: none",
+    ),
+]
 
 
 # What a mapping is made of --------------------------------------------------------------------------------------------
@@ -39,22 +45,22 @@ GivenTexts = Annotated[Any, Meta(extra_json_schema={"type": "array", "items": {"
 GivenObject = Annotated[Any, Meta(extra_json_schema={"type": "object", "nullable": True})]
 
 
-class ColumnGiven(Struct, frozen=True, kw_only=True):
+class ColumnGiven(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which field a source column feeds, as a caller writes it."""
 
     target: GivenText = UNSET
-    """The field; a column cannot do without."""
+    """The loan's field that the column feeds: par_value, spread, ...; it cannot be left out."""
     type: GivenType = UNSET
-    """That of the standard field, else string, when left out."""
+    """What its values are read as. Unset: as the standard field's, else string."""
     required: GivenFlag = UNSET
-    """As the profile's field, else false, when left out."""
+    """Whether the column, or a default, has to be there. Unset: as in the profile, else false."""
     default: Any = UNSET
     """What stands in for a blank cell, in the field's type."""
     aliases: GivenTexts = UNSET
     """Further headers of this column, in order of preference."""
 
 
-class TransformGiven(Struct, frozen=True, kw_only=True):
+class TransformGiven(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A change of a field's values, as a caller writes it."""
 
     field: GivenText = UNSET
@@ -63,7 +69,7 @@ class TransformGiven(Struct, frozen=True, kw_only=True):
     parameters: GivenObject = UNSET
 
 
-class RuleGiven(Struct, frozen=True, kw_only=True):
+class RuleGiven(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a field's values must be, as a caller writes it."""
 
     field: GivenText = UNSET
@@ -71,17 +77,22 @@ class RuleGiven(Struct, frozen=True, kw_only=True):
     """required, positive, non_negative, range, regex, length, enum or unique."""
     parameters: GivenObject = UNSET
     message: GivenText = UNSET
-    """In place of the rule's own."""
+    """What is told of a row that breaks it, in place of the rule's own words."""
 
 
 class Column(Struct, frozen=True, kw_only=True):
     """Which field a source column feeds."""
 
     target: str
+    """The loan's field that the column feeds: par_value, spread, ..."""
     type: FieldType
+    """What its values are read as."""
     required: bool
+    """Whether the column, or a default, has to be there."""
     default: Any
+    """What stands in for a blank cell. Null: nothing."""
     aliases: list[str]
+    """Other headers of the same column, in order of preference."""
 
 
 class Transform(Struct, frozen=True, kw_only=True):
@@ -89,6 +100,7 @@ class Transform(Struct, frozen=True, kw_only=True):
 
     field: str
     operation: str
+    """multiply, divide, round, uppercase, lowercase, trim, replace, date_format or lookup."""
     parameters: dict[str, Any] | None
 
 
@@ -97,17 +109,21 @@ class Rule(Struct, frozen=True, kw_only=True):
 
     field: str
     rule: str
+    """required, positive, non_negative, range, regex, length, enum or unique."""
     parameters: dict[str, Any] | None
     message: str | None
+    """What is told of a row that breaks it. Null: the rule's own words."""
 
 
 class Resolved(Struct, frozen=True, kw_only=True):
     """A field with every column that may feed it, those of the profile included."""
 
     sources: list[str]
-    """In order of preference."""
+    """Columns that may feed it, in order of preference."""
     type: FieldType
+    """What its values are read as."""
     required: bool
+    """Whether one of these columns, or a default, has to be there."""
 
 
 # What is asked --------------------------------------------------------------------------------------------------------
@@ -117,21 +133,19 @@ Transforms = Annotated[list[TransformGiven], Meta(max_length=TRANSFORMS_MAX)]
 Rules = Annotated[list[RuleGiven], Meta(max_length=RULES_MAX)]
 
 
-class MappingCreate(Struct, frozen=True, kw_only=True):
+class MappingCreate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A mapping, on its own or on top of a built-in one."""
 
     name: Name
     source_type: str
-    """clo_holdings, servicer_snapshot or custom."""
     mappings: Columns
-    """By source column."""
     description: Description | None = None
     profile_id: ProfileId | None = None
     transforms: Transforms = []
     validation_rules: Rules = []
 
 
-class MappingPatch(Struct, frozen=True, kw_only=True):
+class MappingPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to change of a mapping; what is given replaces what stood there, and the whole must be a mapping again."""
 
     name: Name | UnsetType = UNSET
@@ -147,22 +161,24 @@ class MappingList(PageQuery, frozen=True, kw_only=True):
     source_type: SourceType | None = None
     search: Search | None = None
     include_system: bool = False
+    """Add the built-in mappings."""
 
 
 class MappingDetail(Struct, frozen=True, kw_only=True):
     """How much to say of a mapping."""
 
     resolve_profile: bool = False
+    """Add `resolved_mappings`: every field with all of its columns."""
 
 
-class Sample(Struct, frozen=True, kw_only=True):
+class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Rows to try a mapping on."""
 
     sample_data: Annotated[
         list[dict[str, Any]], Meta(max_length=SAMPLE_ROWS_MAX, description="Rows by source column, as JSON values")
     ]
     strict: bool = False
-    """A warning fails it too."""
+    """Whether a warning makes the sample fail."""
 
 
 # What is answered -----------------------------------------------------------------------------------------------------
@@ -172,29 +188,33 @@ class MappingSummary(Struct, frozen=True, kw_only=True):
     """A mapping in the list."""
 
     id: str
+    """Identifier: a UUID, or a built-in mapping's name such as standard_clo."""
     name: str
     description: str | None
     source_type: SourceType
     is_system: bool
+    """Whether it is built in, and cannot be changed."""
     field_count: int
-    """Those of the profile included."""
+    """How many fields it feeds, those of its profile included."""
     profile_id: str | None
+    """The built-in mapping that it extends. Null: none."""
     created_by: str
     created_at: datetime
 
 
 class Mapping(Struct, frozen=True, kw_only=True):
-    """A mapping."""
+    """How a source's columns become fields of loans."""
 
     id: str
+    """Identifier: a UUID, or a built-in mapping's name such as standard_clo."""
     name: str
     description: str | None
     source_type: SourceType
     profile_id: str | None
+    """The built-in mapping that it extends. Null: none."""
     mappings: dict[str, Column]
-    """By source column, in order of preference."""
     resolved_mappings: dict[str, Resolved] | UnsetType = UNSET
-    """By field, with `resolve_profile`."""
+    """Every field with all columns that may feed it; only with resolve_profile."""
     transforms: list[Transform]
     validation_rules: list[Rule]
     created_by: str
@@ -223,31 +243,40 @@ class Finding(Struct, frozen=True, kw_only=True):
     """What is wrong with a value of the sample."""
 
     row: int | None
-    """Place in the sample, from 1; null for a whole column."""
+    """Place in the sample, from 1. Null: the whole column."""
     field: str
     """The target field; the column's own name where it feeds none."""
     rule: str
     """The rule that it breaks, the operation that it fails, or what is wrong with its type or column."""
     message: str
+    """What is wrong, in a sentence."""
     value: Any
+    """The value that is wrong. Null: blank."""
 
 
 class Trial(Struct, frozen=True, kw_only=True):
     """What a mapping makes of a sample."""
 
     valid: bool
-    """No error, no required column missing and, when strict, no warning."""
+    """Whether there is no error, no required column missing and, when strict, no warning."""
     rows_processed: int
+    """Rows of the sample."""
     rows_valid: int
+    """Rows without an error."""
     rows_invalid: int
+    """Rows with an error."""
     mapped_data: list[dict[str, Any]]
-    """By target field, after transforms; invalid rows included."""
+    """The rows by target field, after transforms, invalid rows included."""
     warnings: list[Finding]
+    """What is doubtful; the first ones, `warning_count` counts all."""
     errors: list[Finding]
+    """What breaks a rule or cannot be read; the first ones, `error_count` counts all."""
     warning_count: int
-    """Of all of them; the list holds the first ones."""
+    """How many warnings there are."""
     error_count: int
+    """How many errors there are."""
     unmapped_columns: list[str]
+    """Columns of the sample that feed no field."""
     missing_required_columns: list[str]
     """Required fields that neither a column of the sample nor a default feeds."""
 
@@ -279,11 +308,15 @@ class MappingInUse(Problem, status=409, constraint=("workbooks_mapping", "deals_
     """Mapping in use"""
 
 
-class UndeletableMapping(Problem, status=403):
+class UndeletableMapping(Problem, status=403, hint="it is there for every tenant"):
     """Cannot delete system mapping"""
 
 
-class UnchangeableMapping(Problem, status=403):
+class UnchangeableMapping(
+    Problem,
+    status=403,
+    hint="POST /api/v1/mappings with its name as profile_id makes one of your own",
+):
     """Cannot modify system mapping"""
 
 

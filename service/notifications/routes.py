@@ -12,7 +12,7 @@ from service.platform.http.api import Area, Page
 area = Area("/api/v1/notifications", tag="notifications")
 
 
-@area.get(access="any")
+@area.get(access="any", lags=True)
 async def list_notifications(ctx: Context, query: NotificationList) -> Page[Notification]:
     """What the caller was told, the newest first; an API key reads its creator's."""
     return await store.listed(ctx, query)

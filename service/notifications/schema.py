@@ -19,20 +19,26 @@ class Notification(Struct, frozen=True, kw_only=True):
 
     id: UUID
     type: str
-    """entity.verb"""
+    """What happened, as entity.verb: export.completed."""
     priority: Priority
+    """How much it matters."""
     title: str
     message: str
+    """The text of the notification."""
     resource_type: str | None
     resource_id: str | None
+    """Null: no record."""
     created_at: datetime
     read_at: datetime | None
+    """When it was marked as read, in UTC. Null: unread."""
 
 
 class NotificationList(PageQuery, frozen=True, kw_only=True):
     """Which notifications, the newest first."""
 
-    unread: Annotated[bool | None, Meta(description="Those that are not read yet; false: those that are")] = None
+    unread: Annotated[
+        bool | None, Meta(description="true: only those that are not read yet; false: only the others")
+    ] = None
 
 
 class NotificationNotFound(Problem, status=404):

@@ -54,6 +54,15 @@ class Settings(Struct, frozen=True, kw_only=True):
     database_url: Annotated[
         str | None, told("PostgreSQL to use, as its role cushion_service; unset: the service runs its own")
     ] = None
+    replica_url: Annotated[
+        str | None,
+        told(
+            "read replica of that database, as the same role: lists and histories are read there; unset: there is none"
+        ),
+    ] = None
+    replica_lag_seconds: Annotated[
+        int, told("how far the replica may be behind; past that, and while it is away, the primary is read", 1, 600)
+    ] = 5
     migration_url: Annotated[
         str | None, told("the same database as its owner, for `cushion migrate` and nothing else")
     ] = None
@@ -86,6 +95,21 @@ class Settings(Struct, frozen=True, kw_only=True):
         Literal["debug", "info", "warning", "error"], told("least severe log line that is written")
     ] = "info"
 
+    metrics_port: Annotated[
+        int, told("port of its own for the metrics of all processes of a machine, for Prometheus; 0: none", 0, 65535)
+    ] = 0
+    metrics_host: Annotated[str, told("address that this port listens on; whoever reaches it reads them")] = "127.0.0.1"
+    metrics_on_api: Annotated[bool, told("have GET /metrics of the API tell them, too, to everybody; off: 404")] = False
+
+    otlp_url: Annotated[
+        str | None,
+        told(
+            "OpenTelemetry collector that traces are sent to by OTLP over HTTP: http://host:4318; unset: none; needs"
+            " pip install 'cushion[otel]'"
+        ),
+    ] = None
+    trace_share: Annotated[float, told("share of requests that are traced, whatever their callers say", 0, 1)] = 1.0
+
     default_tier: Annotated[
         Tier | None, told("tier of a new tenant; unset: free, on the embedded default enterprise")
     ] = None
@@ -100,6 +124,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     body_bytes_per_second: Annotated[int, told("least rate of a body over any such time", 1)] = 4_096
     trusted_proxies: Annotated[
         tuple[str, ...], told("addresses whose X-Forwarded-For is believed, comma separated CIDR ranges")
+    ] = ()
+    cors_origins: Annotated[
+        tuple[Annotated[str, Meta(pattern=r"^(\*|https?://[^/\s]+)$")], ...],
+        told("pages of these origins may call the API from a browser, comma separated (https://host) or *"),
     ] = ()
     operator_tenants: Annotated[
         tuple[str, ...],
@@ -260,6 +288,18 @@ class Settings(Struct, frozen=True, kw_only=True):
         int, told("requests to the language model of one process at a time; half at most for one tenant", 1, 256)
     ] = 8
     notification_days: Annotated[int, told("days that notifications are kept", 1)] = 90
+    dead_letter_days: Annotated[int, told("days that dead letters are kept after they were settled", 1, 3_660)] = 90
+    invitation_days: Annotated[int, told("days that accepted invitations are kept", 1, 3_660)] = 90
+    origin_days: Annotated[int, told("days that an address is known from which a user logged in", 1, 3_660)] = 366
+    usage_months: Annotated[int, told("months that counts of use are kept", 2, 1_200)] = 36
+    formula_run_days: Annotated[int, told("days that records of applied formulas are kept", 1, 3_660)] = 366
+    export_days: Annotated[
+        int, told("days that records of exports and reports are kept; their files expire long before", 1, 36_600)
+    ] = 1_827
+    tenant_grace_days: Annotated[
+        int, told("days after which a deleted tenant's records are removed; until then it can come back", 0, 3_660)
+    ] = 30
+    job_days: Annotated[int, told("days that ended jobs are kept; they go by the week", 1, 3_660)] = 7
     max_scenarios: Annotated[int, told("scenarios of a tenant", 1)] = 1_000
     max_scenario_trades: Annotated[int, told("trades of a scenario", 1, 1_000)] = 1_000
     max_sample_bytes: Annotated[int, told("size of the body with sample rows to try a mapping on", 1024)] = 8_388_608
@@ -313,6 +353,9 @@ class Settings(Struct, frozen=True, kw_only=True):
         float, told("difference of all-in rates that is none, in basis points", 0, TOLERANCE_MAX)
     ] = 5.0
 
+    calls_together_seconds: Annotated[
+        int, told("time in which a caller's calculations on a workbook are one entry of the audit log", 1, 3600)
+    ] = 60
     event_gap_seconds: Annotated[
         int, told("how long an event may be on its way before the audit log tells that it is missing", 1)
     ] = 60
@@ -344,12 +387,32 @@ class Settings(Struct, frozen=True, kw_only=True):
         int, told("time after which stored bytes that nothing names, and what killed processes left, are removed", 1)
     ] = 300
     blob_check_seconds: Annotated[int, told("time after which the hash of a stored file is checked again", 1)] = 604_800
+    fallback_answers: Annotated[
+        int,
+        told("answers that each API process keeps for the time in which the database is away; 0: none", 0, 1_000_000),
+    ] = 2_000
+    fallback_mb: Annotated[int, told("memory of these answers", 1)] = 32
+    fallback_seconds: Annotated[int, told("age of the oldest answer that is given so", 1, 86_400)] = 3_600
+    sync_fallback: Annotated[
+        bool, told("API processes work on small uploads and exports themselves while no worker does")
+    ] = True
+    sync_fallback_jobs: Annotated[int, told("jobs that one API process works on so at a time", 1, 16)] = 1
     job_lease_seconds: Annotated[int, told("silence after which a running job counts as lost", 1)] = 30
     job_retries: Annotated[
         int, told("times that a dead letter's work may be given back to a worker before it must be forced", 0, 1_000)
     ] = 3
     job_attempts: Annotated[int, told("runs of a job before it becomes a dead letter", 1, 100)] = 3
     job_backoff_seconds: Annotated[int, told("pause before the second run of a job; doubles with each run", 0)] = 2
+    drain_seconds: Annotated[
+        Annotated[int, Meta(ge=0, le=300)] | None,
+        told(
+            "time for which an API process that is told to stop still serves, and says that it is not ready, so that a"
+            " balancer sends its requests elsewhere; unset: 5, on the embedded default 0"
+        ),
+    ] = None
+    worker_drain_seconds: Annotated[
+        int, told("time in which a worker that is told to stop ends its jobs; the others go back to the queue", 0, 3600)
+    ] = 45
     worker_jobs: Annotated[int, told("jobs that one worker runs at a time in each queue", 1, 256)] = 4
     tenant_jobs: Annotated[
         int, told("jobs of one tenant that are at the workers at a time in each queue, of all workers", 1)
@@ -359,6 +422,11 @@ class Settings(Struct, frozen=True, kw_only=True):
     def tier_of_new_tenant(self) -> Tier:
         """The tier that a registration gives."""
         return self.default_tier or ("enterprise" if self.embedded else "free")
+
+    @property
+    def draining_seconds(self) -> int:
+        """How long an API process serves on once it is told to stop: where nothing balances, nothing is waited for."""
+        return self.drain_seconds if self.drain_seconds is not None else 0 if self.embedded else 5
 
     @property
     def retention_floors(self) -> dict[str, int]:
@@ -427,7 +495,7 @@ def unknown(environment: Mapping[str, str] = os.environ) -> list[str]:
 
 
 def documentation() -> list[tuple[str, str, str]]:
-    """Every setting as (variable, default, description), for the README's table."""
+    """Every setting as (variable, default, description), for the page of settings."""
     rows = []
     for field in msgspec.structs.fields(Settings):
         meta = next(part for part in get_args(field.type) if isinstance(part, Meta))
@@ -445,7 +513,7 @@ def _parse(field: str, raw: str, annotated: Any) -> Any:
         return _figures(raw, extra.get("least", -1))
     if field == "trusted_proxies":
         return _networks(raw)
-    if field in ("operator_tenants", "stream_key_schemes", "retention_floor_years"):
+    if field in ("cors_origins", "operator_tenants", "stream_key_schemes", "retention_floor_years"):
         return msgspec.convert(tuple(part.strip() for part in raw.split(",") if part.strip()), annotated)
     if Path in (kind, *get_args(kind)):
         return Path(raw).expanduser().absolute()

@@ -10,18 +10,21 @@ from pathlib import Path
 from random import SystemRandom
 from typing import Any, ParamSpec, TypeVar
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import msgspec
 import structlog
 from msgspec import Struct
 from redis.asyncio import Redis
 
+from service.platform import tracing
 from service.platform.access.caller import NOBODY, Caller
 from service.platform.access.caller_status import Meter, Window, origin_of
 from service.platform.access.gate import Gate
 from service.platform.access.revocations import Revocations
 from service.platform.access.secrets import Tokens, Vault, new_id
-from service.platform.clock import Clock
+from service.platform.access.switches import Switches
+from service.platform.clock import Clock, there, zone_of
 from service.platform.config import Settings
 from service.platform.data.audit import APPEND, Entry, encoded
 from service.platform.data.blobs import Blobs
@@ -29,7 +32,11 @@ from service.platform.data.caller_cache import CallerCache
 from service.platform.data.database import Database, Parameters, Transaction
 from service.platform.data.pipeline import Pipeline
 from service.platform.data.redis_breaker import RedisBreaker
-from service.platform.http.problem import ConcurrentModification, Problem, RateLimited
+from service.platform.data.replica import Replica
+from service.platform.http.problem import ConcurrentModification, Fault, Problem, RateLimited
+from service.platform.resilience.breakers import Breakers
+from service.platform.resilience.fallback_cache import FallbackCache
+from service.platform.resilience.sharing import Sharing
 from service.platform.work.compute import Compute
 from service.platform.work.memory import Memory
 
@@ -48,14 +55,26 @@ class Resources(Struct, frozen=True, kw_only=True):
 
     settings: Settings
     database: Database
+    replica: Replica | None
     redis: Redis
     pipeline: Pipeline
     events: Pipeline
     """Another, for what goes to the stream: the gate's answers do not wait for it."""
     breaker: RedisBreaker
+    """The way to Redis: past it while it is away."""
+    breakers: Breakers
+    """Those of all services, the cache's among them."""
+    sharing: Sharing
+    """What this process tells the others of them, and hears."""
+    fallback_cache: FallbackCache
+    """Answers for the time in which the database is away."""
+    enqueued: asyncio.Event
+    """Set where a unit of work of this process writes a job."""
     caller_cache: CallerCache
     revocations: Revocations
     gate: Gate
+    switches: Switches
+    """Maintenance and feature flags."""
     blobs: Blobs
     compute: Compute
     memory: Memory
@@ -71,6 +90,8 @@ class Resources(Struct, frozen=True, kw_only=True):
     clock: Clock
     scratch: Path
     """A local folder for uploads on their way and copies of remote blobs."""
+    stopping: asyncio.Event
+    """Set once the process is told to stop: it serves what comes, and takes up nothing new."""
     closing: ExitStack
     """What an area opened for the whole process is closed from here, first of all."""
     opened: dict[Callable[[Resources], Any], Any] = {}
@@ -114,6 +135,9 @@ class Unit:
         self._asked_by = asked_by or Actor()
         self._stack = AsyncExitStack()
         self._transaction: Transaction | None = None
+        self._reads: Database | None = None
+        self.has_begun = False
+        """Whether it ever had a transaction."""
         self._entries: list[Entry] = []
         self._after_commit: list[Callable[[], Awaitable[None]]] = []
         self._on_rollback: list[Callable[[], Awaitable[None]]] = []
@@ -147,15 +171,42 @@ class Unit:
         """The present moment, in UTC."""
         return self.resources.clock.now()
 
+    async def zone(self) -> ZoneInfo:
+        """The tenant's time zone: whose clocks NOW, TODAY, days and messages go by."""
+        return zone_of(
+            await self.value(
+                "SELECT coalesce(settings ->> 'timezone', 'UTC') FROM tenants WHERE id = %s", [self.tenant]
+            )
+        )
+
+    async def there(self, moment: datetime) -> datetime:
+        """A moment as the tenant's clocks show it."""
+        return there(moment, await self.zone())
+
+    def flag(self, name: str) -> bool:
+        """Whether a feature is switched on, for the tenant where one is known."""
+        return self.resources.switches.state.is_on(name, self.tenant_id)
+
     # The transaction ----------------------------------------------------------------------------------------------
 
     async def begin(self) -> Transaction:
         """The transaction of this unit."""
         if self._transaction is None:
-            self._transaction = await self._stack.enter_async_context(
-                self.resources.database.transaction(self.tenant_id)
-            )
+            database = self._reads or self.resources.database
+            self._transaction = await self._stack.enter_async_context(database.transaction(self.tenant_id))
+            self.has_begun = True
         return self._transaction
+
+    async def read_from(self, replica: Database, read: Callable[[], Awaitable[T]]) -> T:
+        """What is read of a replica, in a transaction of its own."""
+        assert self._transaction is None
+        self._reads = replica
+        try:
+            answer = await read()
+            await self.commit()
+            return answer
+        finally:
+            self._reads = None
 
     async def enter_tenant(self, tenant_id: UUID) -> None:
         """From here on the work is this tenant's: for the few calls that find their tenant on the way."""
@@ -250,17 +301,33 @@ class Unit:
         """Who has this work done: of a job, whoever asked for it."""
         return self._asked_by
 
-    async def enqueue(self, name: str, *, queue: str, arguments: dict[str, Any], delay_seconds: float = 0.0) -> str:
+    async def enqueue(
+        self, name: str, *, queue: str, arguments: dict[str, Any], delay_seconds: float = 0.0, small: bool = False
+    ) -> str:
         """Write a job in this transaction; it is handed to the queue once the transaction is safe, and so many seconds
-        have gone by. Its identifier."""
+        have gone by. Its identifier.
+
+        `small`: the API may work on it itself while no worker does.
+        """
+        self.resources.enqueued.set()
         job_id = f"task_{new_id().hex}"
         documents = [msgspec.json.encode(one).decode() for one in (arguments, await self.actor())]
         await (await self.begin()).post(
             """
-            INSERT INTO jobs (tenant_id, id, queue, name, arguments, asked_by, request_id, ready_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, now() + make_interval(secs => %s))
+            INSERT INTO jobs (tenant_id, id, queue, name, arguments, asked_by, request_id, traceparent, ready_at, small)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, now() + make_interval(secs => %s), %s)
             """,
-            [self.tenant, job_id, queue, name, *documents, self.request_id, delay_seconds],
+            [
+                self.tenant,
+                job_id,
+                queue,
+                name,
+                *documents,
+                self.request_id,
+                tracing.traceparent(),
+                delay_seconds,
+                small,
+            ],
         )
         return job_id
 
@@ -328,6 +395,11 @@ class Context(Unit):
         """Whom limits of an address count."""
         return origin_of(self.ip_address)
 
+    async def zone(self) -> ZoneInfo:
+        """The tenant's time zone, as the gate knows it; of a tenant that was found on the way, as its record says."""
+        caller = self._caller
+        return await super().zone() if caller is None or caller.runs_deployment else zone_of(caller.timezone)
+
     @property
     def payer(self) -> Hashable:
         """The tenant; before one is known the caller's address."""
@@ -370,17 +442,26 @@ class Context(Unit):
         """Hash a password in a thread: for the sake of an address, whoever it says that it is."""
         return await self.resources.passwords(self.origin, function, *args, **kwargs)
 
-    async def limit(self, windows: Sequence[Window], problem: type[RateLimited] = RateLimited) -> None:
-        """Count this call in limits of its own.
+    async def limit(
+        self, windows: Sequence[Window], problem: type[RateLimited] = RateLimited
+    ) -> Callable[[], Awaitable[None]]:
+        """Count this call in limits of its own; what takes it out of them again.
 
         Raises:
             problem: one of them is used up.
         """
-        verdict = await self.resources.gate.windows(windows)
+        gate = self.resources.gate
+        verdict = await gate.windows(windows)
         if verdict.outcome == "limited":
-            refusal = problem(retry_after_seconds=verdict.retry_after_seconds)
+            refusal = problem.passing(verdict.passed, verdict.retry_after_seconds)
             refusal.verdict = verdict if self._caller is None else None  # a caller's answer tells the request limit
             raise refusal
+
+        async def give_back() -> None:
+            for window in windows if verdict.moment else ():
+                await gate.forgive(window, verdict.moment)
+
+        return give_back
 
     async def use(self, meter: Meter, problem: type[RateLimited]) -> None:
         """Count what this call uses of the tenant's month, where only its body tells how much.
@@ -391,9 +472,10 @@ class Context(Unit):
         gate = self.resources.gate
         verdict = await gate.use(self.tenant, self.caller.tier, meter)
         if verdict.outcome == "used_up":
-            raise problem(retry_after_seconds=gate.seconds_left_of_month())
+            used = Fault([], meter.words(self.caller.tier))
+            raise problem(used, retry_after_seconds=gate.seconds_left_of_month())
 
-    def concerns(self, type_: str, id_: object, name: str | None = None, **details: Any) -> None:
+    def concerns(self, type_: str, id_: object, name: str | None = None, /, **details: Any) -> None:
         """Name the record that the route's event is about."""
         self.subject = Subject(type_, str(id_), name, details)
 

@@ -7,9 +7,10 @@ import logging
 import re
 import sys
 from collections.abc import MutableMapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, TextIO, cast
 from uuid import UUID
 
 import orjson
@@ -55,7 +56,7 @@ def configure(level: str = "info") -> None:
     structlog.configure(
         processors=[*shared, structlog.processors.JSONRenderer(serializer=_dump)],
         wrapper_class=structlog.make_filtering_bound_logger(severity),
-        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(file=cast(TextIO, _Lines())),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
@@ -71,6 +72,18 @@ def configure(level: str = "info") -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(max(severity, logging.WARNING))
+
+
+class _Lines:
+    """Standard error, where a line that cannot be written is lost: a full disk must fail nobody who tells of it."""
+
+    def write(self, text: str) -> None:
+        with suppress(OSError):
+            sys.stderr.write(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            sys.stderr.flush()
 
 
 def log_request(
@@ -93,8 +106,9 @@ def log_request(
         "level": "info",
         "timestamp": datetime.now(UTC),
     }
-    sys.stderr.buffer.write(orjson.dumps(line, option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE))
-    sys.stderr.buffer.flush()
+    with suppress(OSError):
+        sys.stderr.buffer.write(orjson.dumps(line, option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE))
+        sys.stderr.buffer.flush()
 
 
 def log_cause(refusal: Exception) -> None:

@@ -15,8 +15,9 @@ from service.mappings.shared import DEFAULT_MAPPING, check_mapping, get_mapping
 from service.platform.access.secrets import new_id
 from service.platform.config import Settings
 from service.platform.context import Context
-from service.platform.http.api import Page, page_of
+from service.platform.http.api import Page, Streamed, page_of
 from service.platform.http.problem import Fault
+from service.platform.work.jobs import SMALL_BYTES
 from service.reconciliation import issue_store, loan_actions, store
 from service.reconciliation.schema import (
     CompareRequest,
@@ -64,7 +65,7 @@ async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
         await workbooks.check_deal(ctx, form.deal_id)
     [received] = await workbooks.receive(ctx, "file", [form.file])
     tape_id, email = f"tape_{new_id().hex}", await ctx.email()
-    job_id = await _have_read(ctx, tape_id)
+    job_id = await _have_read(ctx, tape_id, form.file.size_bytes)
     await store.create_tape(
         ctx,
         {
@@ -88,6 +89,19 @@ async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
     return TapeUploaded(tape_id=tape_id, job_id=job_id, status="processing", message=message)
 
 
+async def file(ctx: Context, tape_id: str) -> Streamed:
+    """The file that a tape was uploaded as.
+
+    Raises:
+        TapeNotFound: there is none of that identifier.
+        Damaged, RangeNotSatisfiable: as `workbooks.original`.
+    """
+    row = await store.get_tape(ctx, tape_id)
+    ctx.concerns("tape", tape_id, row.file_name)
+    source = workbooks.SourceFile(file_name=row.file_name, file_size=row.file_size, content_hash=row.content_hash)
+    return await workbooks.original(ctx, source)
+
+
 async def update_tape(ctx: Context, tape_id: str, patch: TapePatch) -> Tape:
     """Change what is said of a tape; where another mapping reads it then, its loans are read anew."""
     row = await store.get_tape(ctx, tape_id, locked=True)
@@ -102,14 +116,16 @@ async def update_tape(ctx: Context, tape_id: str, patch: TapePatch) -> Tape:
     if changed.read_by != row.read_by:
         if row.processing_status == "processing":
             raise TapeNotReady.at(["path", "tape_id"], "its loans are still being read, by another mapping")
-        await store.read_again(ctx, tape_id, await _have_read(ctx, tape_id))
+        await store.read_again(ctx, tape_id, await _have_read(ctx, tape_id, row.file_size))
     ctx.concerns("tape", tape_id, row.file_name, changed=sorted(given))
     return await store.show_tape(ctx, tape_id)
 
 
-async def _have_read(ctx: Context, tape_id: str) -> str:
+async def _have_read(ctx: Context, tape_id: str, size_bytes: int) -> str:
     """Hand a tape to the worker that reads it; the identifier of that job."""
-    task_id = await ctx.enqueue("reconciliation.read_tape", queue="parse", arguments={"tape_id": tape_id})
+    task_id = await ctx.enqueue(
+        "reconciliation.read_tape", queue="parse", arguments={"tape_id": tape_id}, small=size_bytes <= SMALL_BYTES
+    )
     return task_id.replace("task_", "job_")
 
 

@@ -49,7 +49,7 @@ async def lift_tape(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     return True
 
 
-@jobs.job("reconciliation.read_tape", failed=mark_tape_failed, lifted=lift_tape)
+@jobs.job("reconciliation.read_tape", failed=mark_tape_failed, lifted=lift_tape, flag="uploads")
 async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
     """Turn a trustee's file into stored loans: the tape is completed, or says what is wrong with its file."""
     try:
@@ -59,6 +59,7 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
     if tape.processing_status != "processing":  # an earlier run finished it
         return
     mapping = None if tape.read_by is None else (await get_mapping(unit, tape.read_by)).json
+    now = await unit.there(unit.now())
     await unit.commit()  # no connection is held while the file is read
     with folder_of(unit.resources.scratch, tape.id) as folder:
         try:
@@ -68,6 +69,7 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
                 folder,
                 trustee=tape.trustee_name,
                 mapping=mapping,
+                now=now.replace(tzinfo=None),
                 memory_bytes_max=unit.settings.parse_memory_mb * 1024 * 1024,
                 seconds_max=unit.settings.parse_seconds,
             )

@@ -64,6 +64,8 @@ async def open_loans(unit: Unit, tape: TapeRow) -> Sheet:
     mapped = f"{key} {stored.identity}"
     sheet = cache.get(mapped)
     if sheet is None:
+        if not stored.is_there:
+            raise unit.resources.blobs.away()
         sheet = await unit.compute(open_sheet, stored.path)
         cache.keep(mapped, sheet, bytes_of(sheet))
     return sheet

@@ -5,8 +5,8 @@ from __future__ import annotations
 from service.mappings.schema import MappingNotFound
 from service.platform.context import Context
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, Page
-from service.platform.http.problem import ConcurrentModification
+from service.platform.http.api import Area, Page, Streamed
+from service.platform.http.problem import ConcurrentModification, RangeNotSatisfiable
 from service.reconciliation import actions, store
 from service.reconciliation.schema import (
     CompareRequest,
@@ -34,6 +34,7 @@ from service.reconciliation.schema import (
     TapeUploaded,
 )
 from service.workbooks.schema import (
+    ORIGINAL,
     DealNotFound,
     FileTooLarge,
     InvalidFile,
@@ -62,6 +63,7 @@ area = Area("/api/v1/reconciliation", tag="reconciliation", scope="compliance")
         DealNotFound,
     ),
     event="tape.uploaded",
+    flag="uploads",
 )
 async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
     """Upload a trustee's tape (.xlsx, .xlsm, .xls). Its loans follow once it is completed."""
@@ -84,6 +86,18 @@ async def get_tape(ctx: Context, tape_id: str) -> Tape:
 async def update_tape(ctx: Context, tape_id: str, body: TapePatch) -> Tape:
     """Change a tape's deal or its day; where another mapping reads it then, it is processed once more."""
     return await actions.update_tape(ctx, tape_id, body)
+
+
+@area.get(
+    "/tapes/{tape_id}/file",
+    errors=(TapeNotFound, RangeNotSatisfiable, Damaged),
+    media_type=ORIGINAL,
+    ranged=True,
+    event="tape.downloaded",
+)
+async def download_tape(ctx: Context, tape_id: str) -> Streamed:
+    """The file as the trustee sent it, whether or not its loans could be read."""
+    return await actions.file(ctx, tape_id)
 
 
 @area.get("/tapes/{tape_id}/loans", errors=(TapeNotFound, TapeNotReady, Damaged))

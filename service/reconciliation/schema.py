@@ -25,8 +25,14 @@ IdentifierType = Literal["cusip", "loanx_id", "isin", "borrower_maturity", "borr
 RULES_MAX = 100
 NOTES_CHARACTERS = 4_000
 
-TapeId = Annotated[str, Meta(max_length=200, description="Identifier of a tape")]
-RuleName = Annotated[str, Meta(max_length=200, description="par_value, price, rating, spread, maturity_date, ...")]
+TapeId = Annotated[str, Meta(max_length=200)]
+RuleName = Annotated[
+    str,
+    Meta(
+        max_length=200,
+        description="par_value, price, rating, spread, maturity_date, base_rate, all_in_rate, industry or missing_loan",
+    ),
+]
 
 
 # Tapes ----------------------------------------------------------------------------------------------------------------
@@ -36,21 +42,27 @@ class TapeForm(Struct, frozen=True, kw_only=True):
     """A tape on its way in; a field left empty counts as not given."""
 
     file: Upload
-    trustee_name: Annotated[str, Meta(max_length=200, description="trustee_a, trustee_b or trustee_c")]
-    statement_date: Annotated[str, Meta(max_length=40, description="YYYY-MM-DD")]
+    """The tape as a spreadsheet: .xlsx, .xlsm or .xls."""
+    trustee_name: Annotated[str, Meta(max_length=200)]
+    statement_date: Annotated[str, Meta(max_length=40)]
     mapping_id: Annotated[
         str,
         Meta(max_length=200, description="Reads the tape; unset: its deal's mapping, else the trustee's own manner"),
     ] = ""
+    """Mapping that reads the tape. Unset: its deal's, else the trustee's own manner."""
     deal_id: UUID | None = None
+    """Unset: none."""
     as_of: AsOf | None = None
+    """Unset: the day of the statement."""
 
 
-class TapePatch(Struct, frozen=True, kw_only=True):
+class TapePatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to change of a tape; null clears it."""
 
     deal_id: UUID | UnsetType | None = UNSET
+    """Null: none."""
     as_of: AsOf | UnsetType | None = UNSET
+    """Null: the day of the statement."""
 
 
 class TapeUploaded(Struct, frozen=True, kw_only=True):
@@ -59,6 +71,7 @@ class TapeUploaded(Struct, frozen=True, kw_only=True):
     tape_id: str
     job_id: str
     status: TapeStatus
+    """processing: its loans follow."""
     message: str
 
 
@@ -67,13 +80,13 @@ class Facts(Struct, frozen=True, kw_only=True):
 
     sheet_name: str | None = None
     header_row: int | None = None
-    """As a spreadsheet counts, from 1."""
+    """Row of the header, from 1. Null: none."""
     columns: dict[str, str] = {}
-    """Field -> the header that feeds it."""
+    """Fields by name, each with the header that feeds it."""
     as_of: date | None = None
-    """The day that the file itself says it is of."""
+    """The day that the file itself says it is of. Null: it says none."""
     mapping_id: str | None = None
-    """Null: the trustee's own manner."""
+    """Mapping that it was read by. Null: the trustee's own manner."""
 
 
 class TapeHead(Struct, frozen=True, kw_only=True):
@@ -84,16 +97,19 @@ class TapeHead(Struct, frozen=True, kw_only=True):
     trustee_name: Trustee
     statement_date: date
     mapping_id: str | None
-    """What the tape is read by; null: its deal's mapping, else the trustee's own manner."""
+    """Mapping that reads the tape. Null: its deal's, else the trustee's own manner."""
     deal_id: UUID | None
+    """Null: none."""
     as_of: date | None
-    """The day that its figures are of, where a user said another than the statement's."""
+    """The day that its figures are of, where a user said another than the statement's. Null: nobody did."""
     file_name: str
     file_size: int
     loan_count: int
-    """Positions: lots of one identifier are added up. 0 until it is processed."""
+    """Positions, lots of one identifier added up; 0 until it is processed."""
     total_par: float
+    """Sum of their par in the tape's currency; 0 until it is processed."""
     processing_status: TapeStatus
+    """processing; completed: may be compared; failed: see `error_message`."""
     error_message: str | None
     """Why the tape cannot be used; null unless it failed."""
 
@@ -115,11 +131,12 @@ class Tape(TapeHead, frozen=True, kw_only=True):
     """A trustee's tape."""
 
     warnings: list[DataWarning]
-    """What was guessed, left out or could not be read, and a day that is not the file's."""
     facts: Facts
+    """How its file was read."""
     created_by: str
     created_at: datetime
     processed_at: datetime | None
+    """When its loans were read, or could not be, in UTC. Null: not yet."""
 
 
 def day_differs(said: date | None, day: date, words: str) -> list[DataWarning]:
@@ -140,6 +157,7 @@ class TapeList(PageQuery, frozen=True, kw_only=True):
     trustee_name: Trustee | None = None
     deal_id: UUID | None = None
     status_filter: TapeStatus | None = None
+    """processing, completed or failed."""
 
 
 class LoanList(Struct, frozen=True, kw_only=True):
@@ -153,42 +171,50 @@ class TapeLoan(Struct, frozen=True, kw_only=True):
     """A position on a tape."""
 
     id: UUID
+    """Identifier of this position."""
     tape_id: str
     cusip: str | None
     loanx_id: str | None
+    """LoanX identifier, such as LX123456. Null: none."""
     isin: str | None
+    """ISIN of the loan or bond. Null: none."""
     primary_identifier: str | None
-    """CUSIP, else LoanX id, else ISIN, else the borrower's name."""
     borrower_name: str | None
     facility_name: str | None
+    """Name of the facility, as the tape spells it."""
     par_value: float | None
+    """Funded par in the tape's currency."""
     price: float | None
-    """Percent of par."""
+    """Price in percent of par."""
     rating: str | None
+    """Rating of no named agency, as the tape has it."""
     rating_agency_a: str | None
     rating_agency_b: str | None
     rating_agency_c: str | None
     spread: float | None
-    """Basis points."""
+    """Basis points over the base rate."""
     base_rate: str | None
+    """Index that the coupon floats on, as the tape spells it."""
     all_in_rate: float | None
-    """Percent."""
+    """Coupon with its base rate, in percent."""
     maturity_date: date | None
     industry: str | None
     country: str | None
+    """Country of the borrower, as the tape has it."""
     days_past_due: int | None
+    """Days that a payment is late."""
 
 
 # Comparisons ----------------------------------------------------------------------------------------------------------
 
 
-class CompareRequest(Struct, frozen=True, kw_only=True):
+class CompareRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to compare, and by which rules."""
 
     tape_id: TapeId
     workbook_id: UUID
     rules: Annotated[list[RuleName], Meta(max_length=RULES_MAX)] | None = None
-    """All of them when omitted or empty."""
+    """Rules to apply. Null or empty: all of them."""
 
 
 class CompareStarted(Struct, frozen=True, kw_only=True):
@@ -198,6 +224,7 @@ class CompareStarted(Struct, frozen=True, kw_only=True):
     tape_id: str
     workbook_id: UUID
     status: JobStatus
+    """processing: GET /api/v1/reconciliation/compare/{job_id}/status tells more."""
     message: str
 
 
@@ -205,16 +232,22 @@ class JobSummary(Struct, frozen=True, kw_only=True):
     """Counts of loans, lots added up, and of issues."""
 
     total_loans_compared: int
+    """Loans of both sides, a matched pair counted once."""
     matched: int
+    """Pairs that were found to be one loan."""
     unmatched_trustee: int
+    """Loans of the tape that the workbook lacks."""
     unmatched_internal: int
+    """Loans of the workbook that the tape lacks."""
     issues_found: int
+    """Discrepancies of all severities."""
 
 
 class Changes(Struct, frozen=True, kw_only=True):
     """What a comparison did to the issues that were there."""
 
     created: int
+    """Issues that were not there before."""
     updated: int
     """Values that changed, and issues that came back."""
     resolved: int
@@ -225,35 +258,40 @@ class Timings(Struct, frozen=True, kw_only=True):
     """How long a comparison took."""
 
     comparing_seconds: float
-    """Both sides opened, matched and compared, issues written."""
+    """Seconds in which both sides were opened, matched and compared, and issues written."""
     storing_seconds: float
-    """Issues merged with those that were there."""
+    """Seconds in which issues were merged with those that were there."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """A comparison."""
+    """A comparison of a tape with a workbook."""
 
     job_id: str
     status: JobStatus
+    """processing; completed: see `summary`; failed: see `error_message`."""
     warnings: list[DataWarning]
-    """What makes the comparison doubtful, then what the tape's and the workbook's loans do."""
+    """What makes the comparison doubtful, then what was guessed, left out or could not be read of either side."""
     summary: JobSummary | None
-    """Null until it is completed."""
+    """Counts of loans and issues. Null: not completed."""
     completed_at: datetime | None
     tape_id: str
     workbook_id: UUID
     rules: list[str]
+    """Rules that were applied."""
     tolerances: dict[str, float]
-    """By rule: currency, points of price, basis points, days."""
+    """Largest difference that is none, by rule: currency, points of price, basis points, days."""
     match_stages: dict[str, int] | None
-    """Pairs by how they were found: cusip, loanx_id, isin, borrower_maturity, borrower_name."""
+    """Pairs by how they were found: cusip, loanx_id, isin, borrower_maturity, borrower_name. Null: not completed."""
     ambiguous: dict[str, int] | None
-    """Keys of each stage that several loans of a side share."""
+    """Keys that several loans of a side share, by stage. Null: not completed."""
     not_compared: dict[str, str]
-    """Field -> why it could not be compared."""
+    """Fields that could not be compared, each with the reason."""
     changes: Changes | None
+    """What it did to the issues that were there. Null: not completed."""
     timings: Timings | None
+    """How long it took. Null: not completed."""
     error_message: str | None
+    """Why it failed. Null: it did not."""
     created_by: str
     created_at: datetime
 
@@ -267,8 +305,10 @@ class IssueQuery(Struct, frozen=True, kw_only=True):
     tape_id: TapeId | None = None
     workbook_id: UUID | None = None
     status: IssueStatus | None = None
+    """open, acknowledged, resolved or false_positive."""
     severity: Severity | None = None
     category: Category | None = None
+    """Group of the field that differs."""
 
 
 class IssueList(IssueQuery, frozen=True, kw_only=True):
@@ -301,53 +341,75 @@ class Issue(Struct, frozen=True, kw_only=True):
     """How the two loans were found to be one; for a missing loan, what its primary identifier is."""
     borrower_name: str | None
     issue_type: IssueType
+    """value_mismatch: a field differs; missing_in_internal or missing_in_trustee: that side lacks the loan;
+    duplicate_position: one side has it twice."""
     severity: Severity
     category: Category
+    """Group of the field that differs."""
     rule: str
+    """Rule that found it: par_value, price, rating, ..."""
     field_name: str
+    """The loan's field that differs."""
     trustee_value: str
+    """What the tape says, as text."""
     internal_value: str
+    """What the workbook says, as text."""
     status: IssueStatus
+    """open; acknowledged: seen; resolved: settled; false_positive: no discrepancy after all."""
     resolution_notes: str | None
     reviewed_by: str | None
     """E-mail of who changed it last; null where nobody did, or where a changed value opened it again."""
     reviewed_at: datetime | None
+    """When its status or notes were last changed by a user, in UTC. Null: never, or a changed value opened it again."""
     created_at: datetime
     updated_at: datetime | None
+    """When it was last changed, in UTC. Null: never."""
 
 
 class SeverityCounts(Struct, frozen=True, kw_only=True):
     """Issues of each severity."""
 
     critical: int = 0
+    """Par off by more than 5 %, or a loan of more than 1,000,000 missing."""
     error: int = 0
+    """Par off by 1 to 5 %, or a loan of 100,000 and more missing."""
     warning: int = 0
+    """A rating, a spread or another field differs, or a smaller loan is missing."""
     info: int = 0
+    """Spelling and rounding."""
 
 
 class StatusCounts(Struct, frozen=True, kw_only=True):
     """Issues in each status."""
 
     open: int = 0
+    """Issues that nobody has decided on."""
     acknowledged: int = 0
+    """Issues that were seen."""
     resolved: int = 0
+    """Issues that are settled."""
     false_positive: int = 0
+    """Issues that turned out to be none."""
 
 
 class IssueSummary(Struct, frozen=True, kw_only=True):
     """How many issues there are."""
 
     total: int
+    """Issues of every severity and status."""
     by_severity: SeverityCounts
+    """How many of each severity."""
     by_status: StatusCounts
+    """How many in each status."""
 
 
-class IssuePatch(Struct, frozen=True, kw_only=True):
+class IssuePatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a reviewer says of an issue; null clears the notes."""
 
     status: Annotated[str, Meta(max_length=200, description="open, acknowledged, resolved or false_positive")] | (
         UnsetType
     ) = UNSET
+    """open; acknowledged: seen; resolved: settled; false_positive: no discrepancy after all."""
     resolution_notes: Annotated[str, Meta(max_length=NOTES_CHARACTERS)] | UnsetType | None = UNSET
 
 

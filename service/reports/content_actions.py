@@ -25,6 +25,7 @@ from service.compliance.shared import NotRepeatable, Repeated, StoredRun
 from service.deals import shared as deals
 from service.deals.schema import DealHistoryQuery
 from service.mappings.schema import MappingTooSlow
+from service.platform.clock import there
 from service.platform.context import Unit
 from service.reconciliation import shared as reconciliation
 from service.reconciliation.schema import Issue
@@ -48,9 +49,9 @@ async def write(unit: Unit, report: ReportRow, path: Path) -> None:
     await of_type[report.report_type](unit, report, path)
 
 
-def _moment(unit: Unit) -> datetime:
-    """When the report is made, as a document's date has it."""
-    return unit.now().replace(microsecond=0)
+async def _moment(unit: Unit) -> datetime:
+    """When the report is made, as a document's date has it, by the tenant's clocks."""
+    return await unit.there(unit.now().replace(microsecond=0))
 
 
 # Compliance -----------------------------------------------------------------------------------------------------------
@@ -87,8 +88,8 @@ async def _write_run(unit: Unit, report: ReportRow, path: Path) -> None:
         compliance_content,
         _results(run),
         None if now is None else now.portfolio,
-        origin=_origin(run, now, remarks),
-        generated_at=_moment(unit),
+        origin=_origin(run, now, remarks, partial(there, zone=await unit.zone())),
+        generated_at=await _moment(unit),
         suite=run.test_suite,
         definition=definition,
         earlier=None if before is None else _results(before),
@@ -157,16 +158,18 @@ def _is_between(one: Movement, before: StoredRun, after: StoredRun) -> bool:
     )
 
 
-def _origin(run: StoredRun, now: Repeated | None, remarks: Sequence[str]) -> Origin:
+def _origin(
+    run: StoredRun, now: Repeated | None, remarks: Sequence[str], clocks: Callable[[datetime], datetime]
+) -> Origin:
     return Origin(
         name=run.deal_name or run.workbook_name,
         file_name=run.file_name,
         file_sha256=run.workbook_hash,
         file_size_bytes=run.file_size,
-        uploaded_at=run.uploaded_at,
+        uploaded_at=clocks(run.uploaded_at),
         workbook_id=str(run.workbook_id),
         run_id=str(run.id),
-        run_at=run.executed_at,
+        run_at=clocks(run.executed_at),
         mapping=None if now is None else now.mapping.name,
         definition_version=run.definition_version,
         remarks=tuple(remarks),
@@ -180,8 +183,10 @@ async def _write_comparison(unit: Unit, report: ReportRow, path: Path) -> None:
     assert report.tape_id is not None, "it is of a tape"
     found = await reconciliation.stored_comparison(unit, report.tape_id, report.job_id)
     assert found is not None, "a comparison that a report shows stays"
+    compared_at = None if found.completed_at is None else await unit.there(found.completed_at)
+    content = _compared(found, await _moment(unit), compared_at)
     with path.open("wb") as file:
-        await asyncio.to_thread(_write_lines, file, [_compared(found, _moment(unit))])
+        await asyncio.to_thread(_write_lines, file, [content])
         last: Issue | None = None
         while True:
             issues = await reconciliation.issues_of(
@@ -203,7 +208,7 @@ def _lines(issues: Sequence[Issue]) -> Iterator[dict[str, Any]]:
     return ({name: getattr(issue, name) for name in IssueLine.__struct_fields__} for issue in issues)
 
 
-def _compared(found: reconciliation.StoredComparison, generated_at: datetime) -> Compared:
+def _compared(found: reconciliation.StoredComparison, generated_at: datetime, compared_at: datetime | None) -> Compared:
     assert found.summary is not None, "it is completed"
     facts = (
         ("Tape", f"{found.tape_file}, {found.tape_id}"),
@@ -218,7 +223,7 @@ def _compared(found: reconciliation.StoredComparison, generated_at: datetime) ->
         book=found.workbook_name,
         tape_day=found.tape_as_of or found.statement_date,
         book_day=found.workbook_as_of,
-        compared_at=found.completed_at,
+        compared_at=compared_at,
         generated_at=generated_at,
         loans={name: getattr(found.summary, name) for name in LOANS},
         stages=found.match_stages or {},

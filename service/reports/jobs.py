@@ -43,7 +43,7 @@ async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     return True
 
 
-@jobs.job("reports.make", failed=mark_failed, lifted=lift)
+@jobs.job("reports.make", failed=mark_failed, lifted=lift, flag="reports")
 async def make(unit: Unit, arguments: dict[str, Any]) -> None:
     """Make a report's file: it is completed, or says why it cannot be made."""
     try:

@@ -35,13 +35,17 @@ OF_TAPE = (TapeNotFound, NothingCompared)
 LIMITS = (StorageLimitExceeded, ReportLimitExceeded)
 
 
-@area.post("/compliance", status=201, access=GENERATE, errors=(*OF_RUN, *LIMITS), event="report.created")
+@area.post(
+    "/compliance", status=201, access=GENERATE, errors=(*OF_RUN, *LIMITS), event="report.created", flag="reports"
+)
 async def report_compliance(ctx: Context, body: ComplianceReportRequest) -> Report:
     """Have a report made of a compliance run: the one that is named, else the newest of the workbook (and suite)."""
     return await actions.of_run(ctx, body)
 
 
-@area.post("/reconciliation", status=201, access=GENERATE, errors=(*OF_TAPE, *LIMITS), event="report.created")
+@area.post(
+    "/reconciliation", status=201, access=GENERATE, errors=(*OF_TAPE, *LIMITS), event="report.created", flag="reports"
+)
 async def report_reconciliation(ctx: Context, body: ReconciliationReportRequest) -> Report:
     """Have a report made of a tape's newest completed comparison."""
     return await actions.of_tape(ctx, body)
@@ -53,6 +57,7 @@ async def report_reconciliation(ctx: Context, body: ReconciliationReportRequest)
     access=GENERATE,
     errors=(*OF_RUN, *OF_TAPE, *LIMITS),
     event="report.created",
+    flag="reports",
 )
 async def generate_report(ctx: Context, body: ReportRequest) -> Report:
     """Have a report of either kind made."""

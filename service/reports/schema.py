@@ -30,9 +30,7 @@ class ReportOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """How a report is made; those of the other format do nothing."""
 
     sanitize_pii: bool = True
-    """Personal data in texts is redacted."""
     classification_threshold: Level = "confidential"
-    """From which class on."""
     redaction_strategy: Strategy = "mask"
     xlsx_include_styles: bool = True
     xlsx_freeze_header: bool = True
@@ -40,29 +38,33 @@ class ReportOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """A report."""
+    """A document on a run or a comparison, and how far it is."""
 
     id: UUID
     report_type: ReportType
+    """compliance: of a run; reconciliation: of a comparison."""
     status: ReportStatus
+    """pending: waits; generating; completed: can be downloaded; failed: see `error_details`."""
     format: ReportFormat
     filename: str
+    """Name that the download has."""
     workbook_id: UUID
-    """Of a reconciliation: what the tape was compared with."""
+    """The workbook that it is about; of a reconciliation the one that the tape was compared with."""
     run_id: UUID | None
-    """The compliance run that it shows."""
+    """The compliance run that it shows. Null: it shows none."""
     tape_id: str | None
+    """The tape that it is about. Null: it is about none."""
     job_id: str | None
-    """The comparison that it shows."""
+    """The comparison that it shows. Null: it shows none."""
     file_size_bytes: int | None
     download_url: str | None
-    """Null until it is completed, and once it has expired."""
     error_details: str | None
     options: ReportOptions
     created_by: str
     created_at: datetime
     completed_at: datetime | None
     expires_at: datetime | None
+    """From when on it cannot be downloaded, in UTC. Null: not made yet."""
 
 
 class ReportRow(Report, frozen=True, kw_only=True):
@@ -76,14 +78,16 @@ class ReportList(SliceQuery, frozen=True, kw_only=True):
 
     limit: PageSize = 20
     report_type: ReportType | None = None
+    """compliance or reconciliation."""
     sort_by: Literal["created_at", "completed_at", "report_type", "status"] = "created_at"
     sort_dir: Literal["asc", "desc"] = "desc"
+    """asc: smallest or oldest first; desc: largest or newest first."""
 
 
 # Requests -------------------------------------------------------------------------------------------------------------
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class Asked(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What every request for a report may say."""
 
     format: ReportFormat = "pdf"
@@ -96,9 +100,9 @@ class ComplianceReportRequest(Asked, frozen=True, kw_only=True):
 
     workbook_id: UUID
     run_id: UUID | None = None
-    """Unset: the newest."""
+    """Unset: the newest run."""
     suite: SuiteId | None = None
-    """Unset: whichever was run last."""
+    """Suite whose newest run is shown. Unset: whichever was run last."""
 
 
 class ReconciliationReportRequest(Asked, frozen=True, kw_only=True):
@@ -111,11 +115,15 @@ class ReportRequest(Asked, frozen=True, kw_only=True):
     """A report of either kind."""
 
     report_type: ReportType
+    """compliance: of a run; reconciliation: of a comparison."""
     workbook_id: UUID | None = None
-    """What a compliance report cannot do without; so is the tape to the other."""
+    """The workbook of a compliance report, which cannot do without."""
     tape_id: TapeId | None = None
+    """The tape of a reconciliation report, which cannot do without."""
     run_id: UUID | None = None
+    """Unset: the newest run."""
     suite: SuiteId | None = None
+    """Suite whose newest run is shown. Unset: whichever was run last."""
 
 
 # Refusals -------------------------------------------------------------------------------------------------------------

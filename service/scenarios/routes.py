@@ -123,7 +123,12 @@ async def remove_trade(ctx: Context, scenario_id: UUID, trade_id: UUID) -> None:
     await actions.remove_trade(ctx, scenario_id, trade_id)
 
 
-@area.post("/{scenario_id}/simulate", errors=(*UNREADABLE, ConcurrentModification), event="scenario.simulated")
+@area.post(
+    "/{scenario_id}/simulate",
+    errors=(*UNREADABLE, ConcurrentModification),
+    event="scenario.simulated",
+    flag="scenarios",
+)
 async def simulate_scenario(ctx: Context, scenario_id: UUID) -> Simulated:
     """Run every test of the base workbook before the trades and after them; the scenario is completed.
 
@@ -143,6 +148,7 @@ async def get_scenario_results(ctx: Context, scenario_id: UUID, query: ResultsQu
     "/{scenario_id}/optimize",
     errors=(*UNREADABLE, UnknownTest, CannotOptimize, NoTradesKeepTests),
     event="scenario.optimized",
+    flag="scenarios",
 )
 async def optimize_scenario(ctx: Context, scenario_id: UUID, body: OptimizeRequest) -> Proposed:
     """Propose trades, to be made after those of the scenario, that raise the cushion of a test as far as is found.

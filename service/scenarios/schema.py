@@ -31,21 +31,23 @@ Description = Annotated[str, Meta(max_length=2000)]
 Identifier = Annotated[str, Meta(max_length=64)]
 Rating = Annotated[str, Meta(max_length=32)]
 Text = Annotated[str, Meta(max_length=255)]
-Price = Annotated[float, Meta(ge=0, le=1000, description="Percent of par; unset: that of the holding, else 100")]
+Price = Annotated[
+    float, Meta(ge=0, le=1000, description="Price in percent of par; unset: that of the holding, else 100")
+]
 LoanData = Annotated[dict[str, Text | float | bool | None], Meta(max_length=LOAN_DATA_MAX)]
 
 
 # Trades ---------------------------------------------------------------------------------------------------------------
 
 
-class Terms(Struct, frozen=True, kw_only=True):
+class Terms(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A loan at a price. What names it, in this order: its CUSIP, its LoanX identifier in `loan_data`, its borrower."""
 
-    par_value: Annotated[float, Meta(gt=0, le=1e15, description="In the portfolio's currency")]
+    par_value: Annotated[float, Meta(gt=0, le=1e15, description="Par to buy or sell, in the portfolio's currency")]
     cusip: Identifier | None = None
     borrower_name: Text | None = None
     price: Price | None = None
-    spread: Annotated[float, Meta(ge=0, le=10_000, description="Basis points")] | None = None
+    spread: Annotated[float, Meta(ge=0, le=10_000, description="Basis points over the base rate")] | None = None
     rating_agency_a: Rating | None = None
     rating_agency_b: Rating | None = None
     rating_agency_c: Rating | None = None
@@ -56,7 +58,7 @@ class Terms(Struct, frozen=True, kw_only=True):
 
 
 class TradeCreate(Terms, frozen=True, kw_only=True):
-    """A trade."""
+    """A loan to buy or sell."""
 
     trade_type: TradeType
 
@@ -73,14 +75,16 @@ class Trade(TradeCreate, frozen=True, kw_only=True):
 
 
 class Scenario(Struct, frozen=True, kw_only=True):
-    """A scenario."""
+    """Trades that are tried on a portfolio."""
 
     id: UUID
     name: str
     description: str | None
     status: ScenarioStatus
+    """draft: not simulated since its last change; calculating; completed: has results; failed."""
     base_workbook_id: UUID | None
     trade_count: int
+    """How many trades it has."""
     created_by: str
     created_at: datetime
     updated_at: datetime
@@ -90,19 +94,22 @@ class SimulationSummary(Struct, frozen=True, kw_only=True):
     """What came of a simulation, its results apart."""
 
     impact_summary: Impacts
+    """Tests by how their cushion moves."""
     new_failures: int
+    """Tests that do not fail before the trades and fail after them."""
     total_tests: int
+    """Tests of the suite, skipped ones included."""
     message: str
+    """The outcome in a sentence."""
     skipped: list[NotCompared]
     """Tests without a figure before the trades or after them."""
     warnings: list[DataWarning]
-    """What was guessed, left out or could not be read."""
     test_suite: str
     definition_version: int | None
-    """Of the deal's definition; null where no version of one was used."""
     as_of: date
     as_of_source: AsOfSource
     simulated_at: datetime
+    """When it was simulated, in UTC."""
 
 
 class SimulationResults(Struct, frozen=True, kw_only=True):
@@ -116,14 +123,16 @@ class Simulated(SimulationSummary, frozen=True, kw_only=True):
 
     scenario_id: UUID
     status: ScenarioStatus
+    """completed: the scenario has these results."""
     results: list[Projected]
+    """One for each test with a figure before and after."""
 
 
 class ScenarioDetail(Scenario, frozen=True, kw_only=True):
     """A scenario, with what came of its simulation."""
 
     simulation: SimulationSummary | None
-    """Null until it is completed."""
+    """What came of its last simulation. Null: it has none that still holds."""
 
 
 class ScenarioRow(ScenarioDetail, frozen=True, kw_only=True):
@@ -133,31 +142,34 @@ class ScenarioRow(ScenarioDetail, frozen=True, kw_only=True):
 
 
 class ScenarioPage(Struct, frozen=True, kw_only=True):
-    """A page of scenarios."""
+    """Some of the scenarios, the newest first."""
 
     items: list[Scenario]
     total: int
     page: int
     page_size: int
     pages: int
+    """How many pages there are."""
 
 
 class ScenarioList(PageQuery, kw_only=True, frozen=True):
     """Which scenarios."""
 
     status_filter: ScenarioStatus | None = None
+    """draft, calculating, completed or failed."""
 
 
-class ScenarioCreate(Struct, frozen=True, kw_only=True):
+class ScenarioCreate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A new scenario."""
 
     name: Name
     description: Description | None = None
     base_workbook_id: UUID | None = None
     trades: Annotated[list[TradeCreate], Meta(max_length=TRADES_MAX)] = []
+    """Its trades, in the order in which they apply."""
 
 
-class ScenarioPatch(Struct, frozen=True, kw_only=True):
+class ScenarioPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to change of a scenario; null clears all but its name."""
 
     name: Name | UnsetType = UNSET
@@ -174,13 +186,15 @@ class ResultsQuery(Struct, frozen=True, kw_only=True):
 # Proposals ------------------------------------------------------------------------------------------------------------
 
 
-class OptimizeRequest(Struct, frozen=True, kw_only=True):
+class OptimizeRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which test is to be improved, and by what."""
 
     objective: TestId
+    """The test to improve, by its identifier."""
     universe: UUID | Annotated[list[Terms], Meta(max_length=UNIVERSE_MAX)]
     """What may be bought: the loans of a workbook, or these; each up to its par."""
     constraints: Constraints = Constraints()
+    """What the proposed trades have to keep to."""
 
 
 class Proposed(SimulationSummary, frozen=True, kw_only=True):
@@ -188,19 +202,21 @@ class Proposed(SimulationSummary, frozen=True, kw_only=True):
 
     scenario_id: UUID
     objective: str
+    """The test that was to be improved."""
     cushion_before: float
-    """Of the objective after the scenario's own trades, in its unit, before a definition rounds its figure; the next
-    after the proposed ones, too."""
+    """Its cushion after the scenario's own trades, in its unit, before a definition rounds its figure."""
     cushion_after: float
+    """Its cushion after the proposed trades as well."""
     trades: list[TradeCreate]
-    """To be made after those of the scenario; none where none was found that helps."""
+    """Trades to make after those of the scenario; none where none was found that helps."""
     turnover: float
+    """Par that the proposed trades buy and sell, together."""
     candidates: int
     """Loans that were considered."""
     is_complete: bool
-    """Not ended by its time."""
+    """False where the search ended by its time limit."""
     results: list[Projected]
-    """Before the trades of the scenario and after the proposed ones."""
+    """Every test before the trades of the scenario and after the proposed ones."""
 
 
 # Headroom -------------------------------------------------------------------------------------------------------------
@@ -210,12 +226,17 @@ class HeadroomQuery(Struct, frozen=True, kw_only=True):
     """Of which trade: one of the scenario's, or one of a loan that is held; unset: the scenario's last."""
 
     trade_id: UUID | None = None
+    """One of the scenario's trades. Unset: the loan that is named below, else the last trade."""
     trade_type: TradeType = "sell"
-    """Of a loan that is named by one of the next."""
+    """buy or sell, of a loan that is named by its CUSIP, LoanX identifier or borrower."""
     cusip: Identifier | None = None
+    """CUSIP of a loan that is held. Unset: it is named otherwise."""
     loanx_id: Identifier | None = None
+    """LoanX identifier of a loan that is held. Unset: it is named otherwise."""
     borrower_name: Text | None = None
+    """Borrower of a loan that is held. Unset: it is named otherwise."""
     price: Price | None = None
+    """Price in percent of par. Unset: the holding's, else 100."""
 
 
 class TradeHeadroom(Struct, frozen=True, kw_only=True):
@@ -223,11 +244,12 @@ class TradeHeadroom(Struct, frozen=True, kw_only=True):
 
     scenario_id: UUID
     trade: TradeCreate
-    """Its par counts for nothing here."""
+    """The trade whose amount is varied; its own par counts for nothing."""
     test_suite: str
     most: float
-    """Par up to which was looked: of a sale all that is held, of a purchase as much as the pool has."""
+    """Par up to which was looked: all that is held (sell), or as much as the whole pool has (buy)."""
     tests: list[Headroom]
+    """Every test with what it bears."""
 
 
 # Refusals -------------------------------------------------------------------------------------------------------------
@@ -245,7 +267,7 @@ class ScenarioInUse(Problem, status=409):
     """Scenario in use"""
 
 
-class NoBaseWorkbook(Problem, status=400):
+class NoBaseWorkbook(Problem, status=400, hint="PATCH it with a base_workbook_id"):
     """Scenario has no base workbook"""
 
 

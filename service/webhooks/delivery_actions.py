@@ -13,6 +13,7 @@ from standardwebhooks import Webhook as Signer
 from service.notifications.shared import notify
 from service.platform.access.secrets import BadSeal
 from service.platform.context import Subject, Unit
+from service.platform.metrics import WEBHOOK_ATTEMPTS
 from service.platform.work import outgoing
 from service.platform.work.attempt import GONE, Attempt, attempt, pause_seconds, unanswered
 from service.webhooks import store
@@ -42,13 +43,14 @@ async def send(unit: Unit, target: Target, message_id: str, payload: str) -> Att
         "webhook-timestamp": str(int(now.timestamp())),
         "webhook-signature": " ".join(signer.sign(message_id, now, payload) for signer in signers),
     }
-    return await attempt(unit.settings, now, "POST", target.url, headers=headers, content=payload.encode())
+    return await attempt(unit, "POST", target.url, headers=headers, content=payload.encode())
 
 
 async def record(unit: Unit, target: Target, waiting: Waiting, made: Attempt) -> float | None:
     """Write down what an attempt came to, and disable a webhook that has failed for days; the seconds until the next
     attempt of this delivery, None where there is none. All but what comes of disabling is left to commit."""
     settings = unit.settings
+    WEBHOOK_ATTEMPTS.labels("success" if made.error is None else "failure").inc()
     tries = waiting.tries + 1
     gone = made.status_code == GONE
     failing_since = None if made.error is None else target.failing_since or made.at

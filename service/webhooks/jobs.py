@@ -28,7 +28,7 @@ async def pass_over(unit: Unit, arguments: dict[str, Any], error: str) -> None:
     await _serve(unit, arguments, FAULT_SECONDS)
 
 
-@jobs.job(DELIVER, failed=pass_over)
+@jobs.job(DELIVER, failed=pass_over, flag="webhooks")
 async def deliver(unit: Unit, arguments: dict[str, Any]) -> None:
     """Send what waits for a webhook, in its order, until one fails, nothing waits or others have their turn.
 

@@ -16,8 +16,8 @@ OVERLAP_HOURS_MAX = 168
 
 Event = Literal["workbook.uploaded", "calculation.completed", "compliance.completed", "alert.triggered"]
 DeliveryStatus = Literal["pending", "delivered", "failed"]
-Url = Annotated[str, Meta(min_length=1, max_length=2048, description="https://, on a public host, port 443 or 8443")]
-Events = Annotated[list[Event], Meta(min_length=1, max_length=4, description="What it is told of")]
+Url = Annotated[str, Meta(min_length=1, max_length=2048)]
+Events = Annotated[list[Event], Meta(min_length=1, max_length=4)]
 Description = Annotated[str, Meta(max_length=1000)]
 
 # Records --------------------------------------------------------------------------------------------------------------
@@ -27,14 +27,16 @@ class LastDelivery(Struct, frozen=True, kw_only=True):
     """The last attempt of any delivery."""
 
     delivery_id: UUID
+    """The delivery that it belonged to."""
     status: Literal["delivered", "failed"]
+    """delivered, or failed."""
     status_code: int | None
-    """Null where no answer came."""
+    """HTTP status of the answer. Null: none came."""
     at: datetime
 
 
 class Webhook(Struct, frozen=True, kw_only=True):
-    """A webhook."""
+    """A URL that is told of events."""
 
     id: UUID
     url: str
@@ -42,18 +44,20 @@ class Webhook(Struct, frozen=True, kw_only=True):
     description: str | None
     enabled: bool
     secret_hint: str
-    """The end of the secret, to tell it by."""
+    """Last characters of the secret, to tell it by."""
     old_secret_until: datetime | None
-    """Until then the secret before the present one signs too."""
     failing_since: datetime | None
+    """Since when nothing but failures came back, in UTC. Null: the last attempt succeeded."""
     last_delivery: LastDelivery | None
+    """The last attempt. Null: nothing was sent yet."""
     waiting: int
-    """Deliveries that wait, or a few more."""
+    """How many deliveries wait, roughly."""
     events_passed_over: int
-    """That found too many deliveries waiting, and are not told."""
+    """How many events are not told, since too many deliveries were waiting."""
     disabled_at: datetime | None
+    """When it was switched off, in UTC. Null: it is on."""
     disabled_reason: str | None
-    """Null where somebody disabled it."""
+    """Why the service switched it off. Null: it is on, or somebody did."""
     created_by: str
     created_at: datetime
     updated_at: datetime
@@ -63,6 +67,7 @@ class NewWebhook(Webhook, frozen=True, kw_only=True):
     """A webhook with its secret."""
 
     secret: Secret
+    """Secret that signs its messages (whsec_...); shown in this answer only."""
 
 
 class RotatedSecret(Struct, frozen=True, kw_only=True):
@@ -70,8 +75,8 @@ class RotatedSecret(Struct, frozen=True, kw_only=True):
 
     id: UUID
     secret: Secret
+    """Secret that signs its messages from now on (whsec_...); shown in this answer only."""
     old_secret_until: datetime | None
-    """Until then both sign."""
 
 
 class Delivery(Struct, frozen=True, kw_only=True):
@@ -79,14 +84,18 @@ class Delivery(Struct, frozen=True, kw_only=True):
 
     id: UUID
     message_id: str
-    """webhook-id: the same of every attempt and replay."""
+    """Header webhook-id of the message: the same in every attempt and replay."""
     event: str
     status: DeliveryStatus
+    """pending: it will be tried, again if need be; delivered; failed: given up."""
     attempts: list[Attempt]
+    """Every attempt, the oldest first."""
     next_attempt_at: datetime | None
+    """When it is tried next, in UTC. Null: no more."""
     error: str | None
+    """Why the last attempt failed. Null: it did not."""
     payload: dict[str, Any]
-    """What is sent: type, timestamp, data."""
+    """What is sent: type, timestamp and data."""
     created_at: datetime
     completed_at: datetime | None
 
@@ -95,13 +104,14 @@ class DeliveryList(PageQuery, frozen=True, kw_only=True):
     """Which deliveries of a webhook, the newest first."""
 
     status: DeliveryStatus | None = None
+    """pending, delivered or failed."""
     event: Annotated[str, Meta(max_length=100)] | None = None
 
 
 # Requests -------------------------------------------------------------------------------------------------------------
 
 
-class WebhookCreate(Struct, frozen=True, kw_only=True):
+class WebhookCreate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A webhook to be."""
 
     url: Url
@@ -110,7 +120,7 @@ class WebhookCreate(Struct, frozen=True, kw_only=True):
     enabled: bool = True
 
 
-class WebhookPatch(Struct, frozen=True, kw_only=True):
+class WebhookPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What changes of a webhook."""
 
     url: Url | UnsetType = UNSET
@@ -119,11 +129,11 @@ class WebhookPatch(Struct, frozen=True, kw_only=True):
     enabled: bool | UnsetType = UNSET
 
 
-class SecretRotation(Struct, frozen=True, kw_only=True):
+class SecretRotation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How to replace a secret."""
 
     overlap_hours: Annotated[
-        int, Meta(ge=0, le=OVERLAP_HOURS_MAX, description="How long the old secret still signs beside the new one")
+        int, Meta(ge=0, le=OVERLAP_HOURS_MAX, description="Hours that the old secret still signs beside the new one")
     ] = 24
 
 

@@ -83,7 +83,7 @@ class Worded(Struct, frozen=True):
 
 async def worded(unit: Unit, purpose: Purpose, question: str, facts: Sequence[Fact]) -> Worded | None:
     """The facts in a language model's words; None: the built-in text is to be used, since no model is set, it is not
-    well, or it says too much that the facts do not.
+    well or switched off, or it says too much that the facts do not.
 
     Where a model is asked, the unit's transaction is committed first: none is held while it takes its time.
 
@@ -92,7 +92,7 @@ async def worded(unit: Unit, purpose: Purpose, question: str, facts: Sequence[Fa
         facts: all that may be said. The text that would be shown without a model is a good one.
     """
     model = unit.resources.once(language_model)
-    if model is None or model.breaker.state == "open":
+    if model is None or model.breaker.state == "open" or not unit.flag("language_model"):
         return None
     try:
         asked = await unit.compute(_prepared, question[:QUESTION_CHARACTERS], facts)

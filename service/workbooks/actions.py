@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 from core.grid.address import parse_cell
 from service.mappings.shared import check_mapping
 from service.platform.context import Context
-from service.platform.http.api import Raw
+from service.platform.http.api import Raw, Streamed
 from service.platform.http.problem import Fault, ValidationFailed
 from service.workbooks import shared, sheet_actions, store
 from service.workbooks.schema import (
@@ -19,6 +20,10 @@ from service.workbooks.schema import (
     Cell,
     DataQuery,
     Detail,
+    FileNotFound,
+    FileQuery,
+    LocaleTag,
+    SeveralFiles,
     Sheet,
     Stats,
     Uploaded,
@@ -29,6 +34,8 @@ from service.workbooks.schema import (
     WorkbookRow,
 )
 from service.workbooks.upload_actions import About, head, take_in
+
+FILES_TOLD: Final = 10
 
 
 async def upload(ctx: Context, form: UploadForm) -> Uploaded:
@@ -78,6 +85,29 @@ async def cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> Ce
     return sheet_actions.cell(book, sheet.index, at_row, at_column)
 
 
+async def file(ctx: Context, workbook_id: UUID, query: FileQuery) -> Streamed:
+    """The file that a workbook was uploaded as, or one of several.
+
+    Raises:
+        WorkbookNotFound: there is none, or it was deleted.
+        SeveralFiles: nothing says which of them.
+        FileNotFound: it has none of that number.
+        Damaged, RangeNotSatisfiable: as `shared.original`.
+    """
+    row = await store.get(ctx, workbook_id)
+    files = await store.files(ctx, row)
+    if query.number is None and len(files) > 1:
+        names = ", ".join(f"{at} {one.file_name!r}" for at, one in enumerate(files[:FILES_TOLD], 1))
+        more = f" and {len(files) - FILES_TOLD} more" if len(files) > FILES_TOLD else ""
+        raise SeveralFiles.at(["query", "number"], f"say which one: {names}{more}")
+    number = query.number or 1
+    if number > len(files):
+        raise FileNotFound.at(["query", "number"], f"the workbook's files are 1 to {len(files)}")
+    chosen = files[number - 1]
+    ctx.concerns("workbook", workbook_id, row.name, file_name=chosen.file_name)
+    return await shared.original(ctx, chosen)
+
+
 async def update(ctx: Context, workbook_id: UUID, patch: WorkbookPatch) -> Workbook:
     """Change what is said about a workbook."""
     row = await store.lock(ctx, workbook_id)
@@ -99,10 +129,12 @@ async def update(ctx: Context, workbook_id: UUID, patch: WorkbookPatch) -> Workb
     return Workbook(**head(changed))
 
 
-async def recalculate(ctx: Context, workbook_id: UUID) -> Workbook:
+async def recalculate(ctx: Context, workbook_id: UUID, locale: LocaleTag | None) -> Workbook:
     """Hand a workbook to the worker that calculates; two callers cannot both."""
     row = await store.begin_recalculation(ctx, workbook_id)
-    await ctx.enqueue("workbooks.recalculate", queue="calculate", arguments={"workbook_id": str(workbook_id)})
+    await ctx.enqueue(
+        "workbooks.recalculate", queue="calculate", arguments={"workbook_id": str(workbook_id), "locale": locale}
+    )
     ctx.concerns("workbook", workbook_id, row.name)
     ctx.tag(row.version)
     return Workbook(**head(row))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+import core
 from core.confined.tasks import in_thread
 from core.files.errors import FileRefused
 from core.files.isolate import parse_isolated
@@ -37,14 +39,16 @@ async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     return await store.resume_parsing(unit, UUID(arguments["workbook_id"]))
 
 
-@jobs.job("workbooks.parse", failed=mark_failed, lifted=lift)
+@jobs.job("workbooks.parse", failed=mark_failed, lifted=lift, flag="uploads")
 async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
-    """Turn uploaded files into stored columns: the workbook becomes ready, or carries what is wrong with a file."""
+    """Turn uploaded files into stored columns, with values in formulas that came without: the workbook becomes ready,
+    or carries what is wrong with a file."""
     workbook_id = UUID(arguments["workbook_id"])
     row = await _waiting(unit, workbook_id, "processing")
     if row is None:
         return
     files = await store.files(unit, row)
+    now = await unit.there(unit.now())
     await unit.commit()  # no connection is held while the files are read
     with folder_of(unit.resources.scratch, f"parse-{workbook_id}") as folder:
         paths = [await unit.resources.blobs.path(file.content_hash) for file in files]
@@ -53,6 +57,7 @@ async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
                 parse_isolated,
                 list(zip([file.file_name for file in files], paths, strict=True)),
                 folder,
+                now=now.replace(tzinfo=None),
                 memory_bytes_max=unit.settings.parse_memory_mb * 1024 * 1024,
                 seconds_max=unit.settings.parse_seconds,
             )
@@ -63,7 +68,10 @@ async def parse(unit: Unit, arguments: dict[str, Any]) -> None:
         if excess := excess_of(unit.settings, parsed.manifest.sheets):
             await _fail(unit, workbook_id, "workbook.parsing_failed", excess.hint)
             return
-        await keep_columns(unit, workbook_id, parsed.manifest, parsed.paths)
+        manifest, filled = parsed.manifest, parsed.manifest.filled
+        if filled is not None:  # evidence has the values: with them, what made them
+            manifest = replace(manifest, filled=replace(filled, engine=core.__version__))
+        await keep_columns(unit, workbook_id, manifest, parsed.paths)
 
 
 async def mark_recalculation_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None:
@@ -81,7 +89,7 @@ async def lift_recalculation(unit: Unit, arguments: dict[str, Any], job_id: str)
     return True
 
 
-@jobs.job("workbooks.recalculate", failed=mark_recalculation_failed, lifted=lift_recalculation)
+@jobs.job("workbooks.recalculate", failed=mark_recalculation_failed, lifted=lift_recalculation, flag="recalculation")
 async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
     """Calculate every formula of a stored workbook anew: it becomes ready again, or carries what stopped it."""
     workbook_id = UUID(arguments["workbook_id"])
@@ -89,8 +97,9 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
     if row is None:
         return
     manifest = Manifest.from_json(await store.book(unit, workbook_id))
-    await unit.commit()  # no connection is held while it calculates
     now = unit.now()
+    there = await unit.there(now)
+    await unit.commit()  # no connection is held while it calculates
     with folder_of(unit.resources.scratch, f"parse-{workbook_id}") as folder:
         try:
             made = await in_thread(
@@ -98,7 +107,8 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
                 manifest,
                 [await unit.resources.blobs.path(record.file) for record in manifest.sheets],
                 folder,
-                now=now.replace(tzinfo=None),
+                now=there.replace(tzinfo=None),
+                locale=arguments.get("locale"),
                 memory_bytes_max=unit.settings.recalculation_memory_mb * 1024 * 1024,
                 seconds_max=unit.settings.recalculation_seconds,
             )
@@ -114,6 +124,7 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
         "circular_references": told.cycle_count,
         "cycles": told.cycles,
         "faults": told.fault_count,
+        "locale": told.locale,
     }
     await unit.audit("calculation.completed", Subject("workbook", str(workbook_id), row.name, details))
 

@@ -7,16 +7,22 @@ from uuid import UUID
 from service.mappings.schema import MappingNotFound
 from service.platform.context import Context
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, Page, Raw
+from service.platform.http.api import Area, Page, Raw, Streamed
+from service.platform.http.problem import RangeNotSatisfiable
 from service.workbooks import actions, store
 from service.workbooks.schema import (
+    ORIGINAL,
     Cell,
     DataQuery,
     DealNotFound,
     Detail,
+    FileNotFound,
+    FileQuery,
     FileTooLarge,
     InvalidFile,
     ParseError,
+    RecalculateRequest,
+    SeveralFiles,
     Sheet,
     SheetData,
     SheetNotFound,
@@ -36,7 +42,7 @@ from service.workbooks.schema import (
 area = Area("/api/v1/workbooks", tag="workbooks", scope="workbooks")
 
 
-@area.get()
+@area.get(lags=True)
 async def list_workbooks(ctx: Context, query: WorkbookList) -> Page[Workbook]:
     """The workbooks of the tenant."""
     return await store.listed(ctx, query)
@@ -56,6 +62,7 @@ async def list_workbooks(ctx: Context, query: WorkbookList) -> Page[Workbook]:
         StorageLimitExceeded,
     ),
     event="workbook.uploaded",
+    flag="uploads",
     versioned=True,
 )
 async def upload_workbook(ctx: Context, form: UploadForm) -> Uploaded:
@@ -85,7 +92,8 @@ async def get_sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query
 
     Columns are named by the header row, or by their letters where the sheet has none; rows are those below the header.
     Dates are ISO 8601, error cells their code (`#N/A`), blanks null. With `format=csv` the rows come as text/csv (RFC
-    4180), unaltered: text that begins with `=` stays so.
+    4180), unaltered: text that begins with `=` stays so. With `include_formulas` a row of JSON has its formulas beside
+    its values; in CSV a cell's formula stands in place of its value.
     """
     return await actions.sheet_data(ctx, workbook_id, sheet_name, query)
 
@@ -97,6 +105,18 @@ async def get_sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query
 async def get_cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> Cell:
     """One cell by its A1 name; one that holds nothing is blank."""
     return await actions.cell(ctx, workbook_id, sheet_name, ref)
+
+
+@area.get(
+    "/{workbook_id}/file",
+    errors=(WorkbookNotFound, FileNotFound, SeveralFiles, RangeNotSatisfiable, Damaged),
+    media_type=ORIGINAL,
+    ranged=True,
+    event="workbook.downloaded",
+)
+async def download_workbook(ctx: Context, workbook_id: UUID, query: FileQuery) -> Streamed:
+    """The file as it was uploaded, whatever became of the workbook since; of several files the one of that number."""
+    return await actions.file(ctx, workbook_id, query)
 
 
 @area.patch(
@@ -112,10 +132,11 @@ async def update_workbook(ctx: Context, workbook_id: UUID, body: WorkbookPatch) 
     access="calculations:execute",
     errors=(WorkbookNotFound, WorkbookNotReady),
     event="workbook.recalculation_started",
+    flag="recalculation",
 )
-async def recalculate_workbook(ctx: Context, workbook_id: UUID) -> Workbook:
+async def recalculate_workbook(ctx: Context, workbook_id: UUID, body: RecalculateRequest) -> Workbook:
     """Have every formula of a workbook calculated anew; it is `recalculating` until then, and `ready` afterwards."""
-    return await actions.recalculate(ctx, workbook_id)
+    return await actions.recalculate(ctx, workbook_id, body.locale)
 
 
 @area.delete("/{workbook_id}", errors=(WorkbookNotFound, WorkbookInUse), event="workbook.deleted")

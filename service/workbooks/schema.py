@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from core.files.limits import FILES_MAX
+from core.portfolio.notes import DataWarning
 from service.platform.http.api import PageNumber, PageQuery, Upload
 from service.platform.http.problem import Problem
 
@@ -15,13 +17,46 @@ Status = Literal["uploading", "processing", "ready", "error", "recalculating"]
 BUSY: tuple[Status, ...] = ("uploading", "processing", "recalculating")
 """States in which something works on the workbook, so that it cannot be deleted."""
 
-Name = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"\S", description="As long as a file's name may be")]
+ORIGINAL: Final = "application/octet-stream"
+"""The type of an uploaded file that is given out: what a browser saves, and never shows."""
+
+Name = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"\S", description="What people call it")]
 Description = Annotated[str, Meta(max_length=2000)]
-MappingId = Annotated[str, Meta(max_length=200, description="Names the columns; unset: the built-in one")]
+MappingId = Annotated[
+    str,
+    Meta(
+        max_length=200,
+        description="Mapping that says which column is which field; none: its deal's, else the built-in one",
+    ),
+]
 
 _STREAM_KEY = r"deal:[a-z]+:[A-Za-z0-9][A-Za-z0-9._-]*"
-_STREAM = "deal:<scheme>:<id>, by an ISIN, CUSIP, LEI, ...: the stream that the evidence of the runs belongs to"
-StreamKey = Annotated[str, Meta(max_length=200, pattern=rf"^{_STREAM_KEY}$(?!\n)", description=_STREAM)]
+StreamKey = Annotated[
+    str,
+    Meta(
+        max_length=200,
+        pattern=rf"^{_STREAM_KEY}$(?!\n)",
+        extra={"words": "a key of the form deal:<scheme>:<id> such as deal:internal:clo-2024-1"},
+    ),
+]
+
+LocaleTag = Literal[
+    "en-US",
+    "en-GB",
+    "en-IE",
+    "en-AU",
+    "de-DE",
+    "de-CH",
+    "fr-FR",
+    "es-ES",
+    "it-IT",
+    "nl-NL",
+    "pt-BR",
+    "nb-NO",
+    "ja-JP",
+    "zh-CN",
+]
+"""The locales of `core.formula.values.locales`."""
 
 AsOf = Annotated[date, Meta(description="The day that the figures are of, whatever the file says")]
 
@@ -46,6 +81,7 @@ class SheetSize(Struct, frozen=True, kw_only=True):
     """What an upload says of a sheet before it is parsed."""
 
     name: str
+    """Name of the sheet."""
     row_count: int
     column_count: int
 
@@ -54,16 +90,21 @@ class Sheet(Struct, frozen=True, kw_only=True):
     """A sheet of a workbook."""
 
     id: UUID
-    """Accepted wherever the sheet's name is."""
+    """Identifier, accepted wherever the sheet's name is."""
     name: str
+    """Name of the sheet."""
     index: int
+    """Place among the workbook's sheets, from 0."""
     state: Literal["visible", "hidden", "veryHidden"]
+    """visible; hidden; veryHidden: only a macro shows it."""
     row_count: int
     column_count: int
     has_formulas: bool
+    """Whether a cell holds a formula."""
     formula_count: int
+    """How many cells hold a formula."""
     headers: list[str]
-    """Empty where no row is a header, and while the workbook is parsed."""
+    """Names of its columns; none where no row is a header, and while the workbook is parsed."""
 
 
 def served(status: str, book_key: str | None) -> str | None:
@@ -93,8 +134,11 @@ class Stats(Struct, frozen=True, kw_only=True):
     total_cells: int
     """Cells that hold a value or a formula."""
     formula_cells: int
+    """Cells that hold a formula."""
     last_calculation: datetime | None
+    """When its formulas were last calculated here, in UTC. Null: never."""
     calculation_count: int
+    """How often its formulas were calculated here."""
 
 
 class WorkbookHead(Struct, frozen=True, kw_only=True):
@@ -103,20 +147,25 @@ class WorkbookHead(Struct, frozen=True, kw_only=True):
     id: UUID
     name: str
     description: str | None
+    """Null: nothing was said."""
     file_name: str
     file_size: int
     sheet_count: int
+    """How many sheets it has."""
     status: Status
+    """uploading; processing: being parsed; ready; recalculating; error: see `error_message`."""
     error_message: str | None
     """Why the file could not be parsed; null in every state but error."""
     mapping_id: str | None
-    """Null: its deal's mapping, else the built-in one."""
+    """Mapping that says which column is which field. Null: its deal's, else the built-in one."""
     stream_key: str | None
+    """Null: its deal's."""
     deal_id: UUID | None
+    """The deal that it belongs to. Null: none."""
     as_of: date | None
-    """The day that its figures are of, where a user said it."""
+    """The day that its figures are of, where a user said it. Null: the file decides."""
     written_by: str | None
-    """What writes a column of it now, a formula's run; until that has ended nothing else may write."""
+    """The run of a formula that writes a column of it now; nothing else may write until it has ended. Null: none."""
     created_by: str
     created_at: datetime
     updated_at: datetime
@@ -147,13 +196,16 @@ class Uploaded(WorkbookHead, frozen=True, kw_only=True):
     """A workbook that was just uploaded."""
 
     sheets: list[SheetSize]
+    """Its sheets, as far as the upload tells."""
 
 
 class Workbook(WorkbookHead, frozen=True, kw_only=True):
-    """A workbook."""
+    """An uploaded portfolio, with its sheets and figures where they were asked for."""
 
     sheets: list[Sheet] | UnsetType = UNSET
+    """Its sheets, in order; only with include_sheets."""
     stats: Stats | UnsetType = UNSET
+    """Its figures; only with include_stats."""
 
 
 # What is asked --------------------------------------------------------------------------------------------------------
@@ -172,30 +224,55 @@ class UploadForm(Struct, frozen=True, kw_only=True):
     """The file and what to call it; a field left empty counts as not given."""
 
     file: Upload
-    name: Annotated[str, Meta(max_length=255, description="Unset: the file's name")] = ""
+    """A spreadsheet: .xlsx, .xlsm or .xls."""
+    name: Annotated[str, Meta(max_length=255, description="What people call it; none: the file's name")] = ""
     description: Description = ""
     mapping_id: MappingId = ""
     stream_key: StreamKey | None = None
+    """Unset: its deal's."""
     deal_id: UUID | None = None
+    """Unset: none."""
     as_of: AsOf | None = None
+    """Unset: the file decides."""
 
 
 class Detail(Struct, frozen=True, kw_only=True):
     """How much of a workbook."""
 
     include_sheets: bool = True
+    """Add the sheets."""
     include_stats: bool = False
+    """Add counts of cells and calculations."""
 
 
-class WorkbookPatch(Struct, frozen=True, kw_only=True):
+class FileQuery(Struct, frozen=True, kw_only=True):
+    """Which of the files that a workbook is made of."""
+
+    number: Annotated[int, Meta(ge=1, le=FILES_MAX, description="In the order of the upload, from 1")] | None = None
+    """Which of several files, in the order of the upload, from 1. Unset: the only one."""
+
+
+class RecalculateRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a workbook is calculated anew; the body may be left out."""
+
+    locale: Annotated[
+        LocaleTag | None,
+        Meta(description="How its texts write dates and numbers; without it the file's own language, else en-US"),
+    ] = None
+
+
+class WorkbookPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to change of a workbook; null clears all but its name."""
 
     name: Name | UnsetType = UNSET
     description: Description | UnsetType | None = UNSET
     mapping_id: MappingId | UnsetType | None = UNSET
     stream_key: StreamKey | UnsetType | None = UNSET
+    """Null: its deal's."""
     deal_id: UUID | UnsetType | None = UNSET
+    """Null: none."""
     as_of: AsOf | UnsetType | None = UNSET
+    """Null: the file decides."""
 
 
 RowNumber = Annotated[int, Meta(ge=1, le=1_048_576, description="The sheet's own row number, from 1")]
@@ -207,7 +284,9 @@ class DataQuery(Struct, frozen=True, kw_only=True):
     page: PageNumber = 1
     page_size: Annotated[int, Meta(ge=1, le=1000, description="Rows on a page")] = 100
     start_row: RowNumber = 1
+    """First row, by the sheet's own number."""
     end_row: RowNumber | None = None
+    """Last row, by the sheet's own number. Unset: the sheet's last."""
     columns: Annotated[
         str,
         Meta(
@@ -216,7 +295,9 @@ class DataQuery(Struct, frozen=True, kw_only=True):
         ),
     ] = ""
     include_formulas: bool = False
+    """Add `_formulas` to each row: its formulas by column."""
     format: Literal["json", "csv"] = "json"
+    """json, or csv (RFC 4180)."""
 
 
 # What is answered of a sheet ------------------------------------------------------------------------------------------
@@ -229,8 +310,9 @@ class DataColumn(Struct, frozen=True, kw_only=True):
     """A column of sheet data."""
 
     name: str
+    """Its header, else its letters."""
     type: ColumnType
-    """Of its values below the header; error cells do not count where there are others."""
+    """Kind of the values below the header; errors do not count where there are others."""
     index: int
     """Position in the sheet, from 0."""
     has_formula: bool | UnsetType = UNSET
@@ -242,25 +324,33 @@ class SheetData(Struct, frozen=True, kw_only=True):
 
     sheet_name: str
     columns: list[DataColumn]
+    """Its columns, in order."""
     rows: list[dict[str, Any]]
-    """Values by column name, with `_row_number` and, when formulas are included, `_formulas`."""
+    """Values by column name, with `_row_number` and, with include_formulas, `_formulas`."""
     total_rows: int
+    """Rows that match, on all pages."""
     page: int
     page_size: int
     total_pages: int
+    warnings: list[DataWarning] | UnsetType = UNSET
+    """What to doubt of the values: that formulas came without any, and what became of them."""
 
 
 class Cell(Struct, frozen=True, kw_only=True):
-    """One cell."""
+    """What stands in a cell."""
 
     ref: str
+    """Its name: B7."""
     row: int
-    """From 1, as in `ref`."""
+    """Its row, from 1."""
     column: int
-    """From 1: 2 is column B."""
+    """Its column, from 1: 2 is column B."""
     value: float | str | bool | None
+    """What it shows; an error as its text (#N/A), a date as ISO 8601. Null: blank."""
     type: CellType
+    """Kind of the value."""
     formula: str | None
+    """Its formula, with the leading =. Null: it holds none."""
 
 
 # Refusals -------------------------------------------------------------------------------------------------------------
@@ -282,7 +372,7 @@ class WorkbookInUse(Problem, status=409, constraint="scenarios_workbook"):
     """Workbook in use"""
 
 
-class WorkbookNotReady(Problem, status=409):
+class WorkbookNotReady(Problem, status=409, constraint="compliance_runs_book_kept"):
     """Workbook is not ready"""
 
 
@@ -304,6 +394,14 @@ class FileTooLarge(Problem, status=400):
 
 class TooManySheets(Problem, status=400):
     """Too many sheets"""
+
+
+class FileNotFound(Problem, status=404):
+    """File not found"""
+
+
+class SeveralFiles(Problem, status=409):
+    """Workbook has several files"""
 
 
 class ParseError(Problem, status=422, code="FILE_PARSE_ERROR"):

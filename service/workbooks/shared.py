@@ -12,15 +12,18 @@ from core.grid.sheet import Workbook
 from core.portfolio.identifiers import is_sound
 from service.platform.context import Context, Unit
 from service.platform.data.lru import Lru, bytes_of
+from service.platform.http.api import Streamed
+from service.platform.http.files import file_answer
 from service.platform.http.problem import ValidationFailed
-from service.workbooks.schema import WorkbookNotReady, served
-from service.workbooks.store import begin_writing, book, check_deal, end_writing, get, lock, room, sheet
+from service.workbooks.schema import ORIGINAL, WorkbookNotReady, served
+from service.workbooks.store import SourceFile, begin_writing, book, check_deal, end_writing, get, lock, room, sheet
 from service.workbooks.stored_actions import keep_columns
 from service.workbooks.upload_actions import About, check_storage, receive, take_in
 
 __all__ = [
     "About",
     "Parsed",
+    "SourceFile",
     "StoredBook",
     "begin_writing",
     "book",
@@ -32,6 +35,7 @@ __all__ = [
     "keep_columns",
     "lock",
     "open_book",
+    "original",
     "receive",
     "room",
     "sheet",
@@ -44,6 +48,19 @@ BOOKS_BYTES_MAX: Final = 128 * 1024 * 1024
 MANIFESTS = 64
 """Kept of so many workbooks, since every run asks for the files that its portfolio came from."""
 MANIFESTS_BYTES_MAX: Final = 32 * 1024 * 1024
+
+
+async def original(ctx: Context, file: SourceFile) -> Streamed:
+    """An uploaded file as it came, or the range of it that the request asks for.
+
+    Raises:
+        Damaged: its bytes are missing, short or altered.
+        RangeNotSatisfiable: it ends before the range begins.
+    """
+    path = await ctx.resources.blobs.path(file.content_hash)
+    return file_answer(
+        ctx.headers, path, size_bytes=file.file_size, tag=file.content_hash, name=file.file_name, kind=ORIGINAL
+    )
 
 
 def check_stream(ctx: Context, key: str | None) -> None:
@@ -93,6 +110,8 @@ async def open_book(unit: Unit, row: Parsed) -> Workbook:
     found = cache.get(stored.key)
     if found is not None:
         return found
+    if not stored.is_there:
+        raise unit.resources.blobs.away()
     paths = [Path(path) for path in stored.paths]
     book, size_bytes = await unit.compute(_opened, Manifest.from_json(stored.manifest), paths)
     cache.keep(stored.key, book, size_bytes)
@@ -111,6 +130,8 @@ class StoredBook(NamedTuple):
     """Of the columns and of the files that hold them: a file that was replaced is mapped anew."""
     manifest: str
     paths: tuple[str, ...]
+    is_there: bool = True
+    """False while the files cannot be opened: whoever has opened them before goes on with what they have."""
 
 
 async def stored_book(unit: Unit, row: Parsed) -> StoredBook:
@@ -135,4 +156,5 @@ async def stored_book(unit: Unit, row: Parsed) -> StoredBook:
         cache.keep(book_key, known, bytes_of(known))
     files = [await unit.resources.blobs.locate(key) for key in known.keys]
     key = f"{book_key} {hash(tuple(file.identity for file in files)):x}"
-    return StoredBook(key, known.manifest, tuple(str(file.path) for file in files))
+    is_there = all(file.is_there for file in files)
+    return StoredBook(key, known.manifest, tuple(str(file.path) for file in files), is_there)

@@ -15,13 +15,14 @@ from urllib.parse import quote
 
 import msgspec
 import numpy as np
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from numpy.typing import NDArray
 
 from core.grid.address import cell_name, column_name
 from core.grid.column import Column, Text
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.layout.header import detect
+from core.portfolio.notes import DataWarning, told_of_formulas
 from core.values import ERRORS, Kind, from_serial
 from service.platform.http.api import Raw
 from service.platform.http.problem import Fault, ValidationFailed
@@ -168,11 +169,11 @@ def page(book: Workbook, row: SheetRow, query: DataQuery) -> Raw:
     chosen = _choose(book, row, query)
     _check_size(chosen)
     if query.format == "csv":
-        if query.include_formulas:
-            raise ValidationFailed(Fault(["query", "include_formulas"], "formulas are given with format=json only"))
         disposition = f"attachment; filename*=UTF-8''{quote(row.name, safe='')}.csv"
-        return Raw(_csv(chosen), "text/csv; charset=utf-8", [("Content-Disposition", disposition)])
-    return Raw(msgspec.json.encode(_data(chosen, row, query)), "application/json")
+        text = _csv(chosen, with_formulas=query.include_formulas)
+        return Raw(text, "text/csv; charset=utf-8", [("Content-Disposition", disposition)])
+    data = _data(chosen, row, query, told_of_formulas(book) or UNSET)
+    return Raw(msgspec.json.encode(data), "application/json")
 
 
 def _choose(book: Workbook, row: SheetRow, query: DataQuery) -> _Chosen:
@@ -240,7 +241,7 @@ def _stored(chosen: _Chosen) -> Iterator[tuple[int, Column]]:
             yield place, column.span(chosen.first, chosen.stop)
 
 
-def _data(chosen: _Chosen, row: SheetRow, query: DataQuery) -> SheetData:
+def _data(chosen: _Chosen, row: SheetRow, query: DataQuery, warnings: list[DataWarning] | UnsetType) -> SheetData:
     sheet = chosen.sheet
     with_formula = np.zeros(sheet.column_count, np.bool_)
     if query.include_formulas:
@@ -267,6 +268,7 @@ def _data(chosen: _Chosen, row: SheetRow, query: DataQuery) -> SheetData:
         page=query.page,
         page_size=query.page_size,
         total_pages=-(-chosen.total_rows // query.page_size),
+        warnings=warnings,
     )
 
 
@@ -346,12 +348,20 @@ def _check_formulas(sheet: Sheet, wanted: NDArray[np.intp]) -> None:
         raise _too_large(f"the formulas of these rows are more than {TEXT_BYTES_MAX:,} bytes")
 
 
-def _csv(chosen: _Chosen) -> bytes:
-    """RFC 4180: a line of names, then a line for each row; blanks are empty, booleans TRUE and FALSE."""
+def _csv(chosen: _Chosen, *, with_formulas: bool) -> bytes:
+    """RFC 4180: a line of names, then a line for each row; blanks are empty, booleans TRUE and FALSE. Where asked for,
+    a cell with a formula has that in place of its value.
+    """
+    columns = [[_plain(value) for value in column] for column in _values(chosen)]
+    if with_formulas:
+        column_of = dict(zip(chosen.names, columns, strict=True))
+        for place, formulas in enumerate(_formulas(chosen)):
+            for name, formula in formulas.items():
+                column_of[name][place] = formula
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(chosen.names)
-    writer.writerows(zip(*([_plain(value) for value in column] for column in _values(chosen)), strict=True))
+    writer.writerows(zip(*columns, strict=True))
     return text.getvalue().encode()
 
 

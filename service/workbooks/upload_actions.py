@@ -27,6 +27,7 @@ from service.platform.data.scratch import folder_for
 from service.platform.data.storage import keep
 from service.platform.http.api import Upload
 from service.platform.http.problem import Problem, Unavailable
+from service.platform.work.jobs import SMALL_BYTES
 from service.workbooks import store
 from service.workbooks.schema import (
     FileTooLarge,
@@ -47,11 +48,12 @@ COPY_BYTES = MEGABYTE
 Extensions = dict[str, FileKind]
 
 _REFUSALS: dict[type[FileRefused], type[Problem]] = {
-    errors.InvalidFormat: InvalidFile,
+    errors.InvalidFormat: ParseError,
     errors.FileTooLarge: FileTooLarge,
     errors.TooManySheets: TooManySheets,
     errors.ParseFailed: ParseError,
 }
+"""Of a file's content, by what its reader says."""
 
 
 class Received(NamedTuple):
@@ -126,7 +128,8 @@ async def take_in(
         for s in found
     ]
     await store.put_sheets(ctx, row.id, sheets)
-    await ctx.enqueue("workbooks.parse", queue="parse", arguments={"workbook_id": str(row.id)})
+    small = row.file_size <= SMALL_BYTES
+    await ctx.enqueue("workbooks.parse", queue="parse", arguments={"workbook_id": str(row.id)}, small=small)
     ctx.concerns("workbook", row.id, row.name, file_name=row.file_name, file_size=row.file_size)
     ctx.tag(row.version)
     sizes = [SheetSize(name=s.name, row_count=s.row_count, column_count=s.column_count) for s in sheets]
@@ -157,15 +160,33 @@ async def receive(
     have one more; it is asked before the files are looked at, and again when the tenant's room is held still.
 
     Raises:
-        RateLimited: the tenant's uploads of this hour are used up.
+        RateLimited: the tenant's uploads of this hour are used up; one that is refused counts for nothing.
         FileTooLarge, StorageLimitExceeded: there is no room for them.
-        InvalidFile, TooManySheets, ParseError: one is no spreadsheet that can be read.
+        InvalidFile: the name of one has another extension.
+        TooManySheets, ParseError: one is no spreadsheet that can be read.
         Unavailable: the process that looked at one was ended from outside.
     """
     room = await store.room(ctx)
-    await ctx.limit([Window(f"uploads:{ctx.tenant}", ctx.settings.uploads_per_hour.of(room.tier), 3600)])
+    give_back = await ctx.limit([Window(f"uploads:{ctx.tenant}", ctx.settings.uploads_per_hour.of(room.tier), 3600)])
+    try:
+        received = await _received(ctx, ["body", field], files, extensions, room, check)
+    except BaseException:
+        await give_back()
+        raise
+    ctx.on_rollback(give_back)
+    return received
+
+
+async def _received(
+    ctx: Context,
+    where: list[str],
+    files: Sequence[Upload],
+    extensions: Extensions,
+    room: Room,
+    check: Callable[[Room], None],
+) -> list[Received]:
     check(room)
-    where, size_bytes = ["body", field], sum(file.size_bytes for file in files)
+    size_bytes = sum(file.size_bytes for file in files)
     _check_size(ctx, where, room, size_bytes)
     await ctx.commit()  # no connection is held while the files are looked at
     with folder_for(ctx.resources.scratch, "upload") as folder:
@@ -186,12 +207,16 @@ async def receive(
 
 async def _looked_at(ctx: Context, where: list[str], file: Upload, path: Path, extensions: Extensions) -> Received:
     try:
+        named = check_file_name(file.file_name, extensions)  # before 100 MB are copied
+    except InvalidFormat as refusal:
+        raise InvalidFile.at(where, refusal.hint) from None
+    try:
         return await ctx.resources.probes(
             ctx.payer,
             _take,
             file,
             path,
-            extensions,
+            named,
             memory_bytes_max=ctx.settings.parse_memory_mb * MEGABYTE,
             seconds_max=ctx.settings.probe_seconds,
         )
@@ -201,9 +226,8 @@ async def _looked_at(ctx: Context, where: list[str], file: Upload, path: Path, e
         raise Unavailable from killed
 
 
-def _take(upload: Upload, path: Path, extensions: Extensions, **limits: int) -> Received:
-    """Copy an upload to a file of its own and look at it."""
-    named = check_file_name(upload.file_name, extensions)  # before 100 MB are copied
+def _take(upload: Upload, path: Path, named: FileKind, **limits: int) -> Received:
+    """Copy an upload to a file of its own and look at it; its name says that it is `named`."""
     digest = hashlib.sha256()
     with path.open("wb") as file:
         while chunk := upload.file.read(COPY_BYTES):

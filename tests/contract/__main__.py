@@ -6,18 +6,31 @@ import json
 from pathlib import Path
 from typing import Any
 
-import core
-from service.app import areas
-from service.platform.http import application, openapi
+from service import app
 
 CONTRACT = Path(__file__).parent / "openapi.json"
 
 
 def described() -> dict[str, Any]:
     """What the service publishes at /openapi.json."""
-    rows = [route for area in areas() for route in area.routes]
-    document: dict[str, Any] = openapi.document(rows, version=core.__version__, always=application.ANYWHERE)
-    return document
+    return app.document()
+
+
+def unfolded() -> dict[str, Any]:
+    """The same, with shared parameters, headers and answers where they are referred to; schemas keep their names."""
+    document = described()
+
+    def walk(value: Any) -> Any:
+        if isinstance(value, list):
+            return [walk(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        _, _, kind, name = str(value.get("$ref", "///")).split("/")
+        if kind in ("parameters", "headers", "responses"):
+            return walk(document["components"][kind][name])
+        return {key: walk(inner) for key, inner in value.items()}
+
+    return document | {"paths": walk(document["paths"])}
 
 
 def text(document: dict[str, Any]) -> str:

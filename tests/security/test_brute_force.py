@@ -274,7 +274,7 @@ def test_what_is_no_address_is_the_proxys_own(behind: Door, stack: Stack) -> Non
 
 def test_an_allowlist_is_held_against_the_connection(stack: Stack, open_door: Door, owner: Member) -> None:
     """A tenant's wall does not open to a header."""
-    ranges = {"settings": {"allowed_ip_ranges": ["198.51.100.0/24"]}}
+    ranges = {"settings": {"allowed_ip_ranges": ["198.51.100.0/24"]}, "confirm": True}
     assert owner.patch("/api/v1/admin/tenant", json=ranges).status_code == 200
     for header in CLAIMS:
         for url in (stack.url, open_door.url):

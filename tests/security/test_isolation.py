@@ -13,7 +13,7 @@ import pytest
 from service.platform.access.caller import KEY_SCOPES
 from service.platform.http.api import Route
 from tests.conftest import Member, Stack, register
-from tests.contract.__main__ import described
+from tests.contract.__main__ import unfolded
 from tests.records import (
     BOOK,
     GUARDED,
@@ -38,7 +38,7 @@ NAMES = {
     "workbook_id", "result_id", "user_id", "key_id", "mapping_id", "tape_id", "job_id", "issue_id", "deal_id",
     "scenario_id", "trade_id", "base_workbook_id", "report_id", "run_id",
     "config_id", "sheet_id", "export_id", "webhook_id", "delivery_id", "notification_id", "alert_id",
-    "insight_id", "session_id", "actor_id", "subject_id", "profile_id", "task_id",
+    "insight_id", "session_id", "actor_id", "subject_id", "profile_id", "task_id", "threshold_id",
 }  # fmt: skip
 """Fields that hold an identifier of a record; what else ends in `_id` is a name (a test's, say)."""
 IN_PLACE_OF: dict[tuple[str, str], dict[str, str | None]] = {
@@ -54,7 +54,7 @@ FILTERS = {"POST /api/v1/compliance/evidence/lookback"}
 NO_RECORDS = {"test_id", "profile_id", "template_id", "version_id", "loanx_id", "tenant_id"}
 """Names of what is built in, or counted within a record; a tenant is tried as a filter of every list."""
 
-DOCUMENT = described()
+DOCUMENT = unfolded()
 
 
 def fields_of(schema: dict[str, Any]) -> set[str]:
@@ -95,6 +95,7 @@ def in_path(operation: dict[str, Any]) -> set[str]:
 
 
 IN_BODIES, IN_QUERIES, IN_PATHS = map(identifiers, (in_body, in_query, in_path))
+IN_BODIES -= {("POST /api/v1/admin/tenant/transfer-ownership", "user_id")}  # its caller is out afterwards
 ids = [f"{operation} {name}" for operation, name in sorted(IN_BODIES)]
 
 # Of a row, without what changes by itself: counts of calls.
@@ -196,7 +197,7 @@ def test_no_filter_reaches_past_the_tenant(
     """A tenant is no filter, whatever the query says."""
     for name in ("tenant_id", "tenant", "organization_id", "X-Tenant-ID", "owner"):
         answer = attacker.get(f"{row.path}{asked_of(row)}&{name}={shared_owner.tenant_id}")
-        assert answer.status_code == 200
+        assert answer.status_code == 200, answer.text
         assert not [value for field, value in made.items() if field in NAMES and value in answer.text]
 
 

@@ -34,7 +34,7 @@ class Wall:
 
 
 def _set(owner: Member, **settings: object) -> None:
-    changed = owner.patch(TENANT, json={"settings": settings})
+    changed = owner.patch(TENANT, json={"settings": settings, "confirm": True})
     assert changed.status_code == 200, changed.text
 
 

@@ -3,29 +3,52 @@
 from __future__ import annotations
 
 import hmac
+from typing import Final
 from uuid import UUID
 
 import msgspec
 
-from service.platform.access.caller import NOBODY, SCOPES, SYSTEM_EMAIL, Caller
+from service.platform.access.caller import NOBODY, SCOPES, SYSTEM_EMAIL, Caller, Role
 from service.platform.access.caller_status import NO_METER, Meter, TenantRecord, Verdict
 from service.platform.access.idempotency import is_keyed
 from service.platform.access.secrets import BadToken, digest
+from service.platform.access.switches import may_operate
 from service.platform.context import Context
 from service.platform.http import problem as problems
 from service.platform.http.api import Route, parse_parameter
-from service.platform.http.problem import Problem
+from service.platform.http.problem import Fault, Problem
+
+TENANT: Final = ("header", "x-tenant-id")
+ANOTHERS: Final = "only who runs the deployment names another tenant than their own"
 
 
 async def admit(ctx: Context, route: Route) -> Verdict:
     """Let the caller of a request in, and tell `ctx` who it is; what the gate said of them.
 
     Raises:
-        Problem: it is nobody, has too many requests behind it, or may not call this route; with the gate's verdict,
-            where it had one.
+        Problem: the deployment is under maintenance, the caller is nobody, has too many requests behind them or may not
+            call this route, or its feature is switched off; with the gate's verdict, where it had one.
     """
+    try:
+        verdict = await _admit(ctx, route)
+    except Problem as refusal:
+        _check_maintenance(
+            ctx, route, refusal.verdict
+        )  # all that is said then, else clients would give up their tokens
+        raise
+    try:
+        _check_maintenance(ctx, route, verdict)  # of which the gate may just have told
+        _check_flag(ctx, route)
+    except Problem as refusal:
+        raise _with(refusal, verdict) from None
+    return verdict
+
+
+async def _admit(ctx: Context, route: Route) -> Verdict:
     resources = ctx.resources
     if route.access == "public":
+        _check_maintenance(ctx, route)
+        _check_flag(ctx, route)
         if not route.limited or route.windows is None:
             return Verdict("ok")
         verdict = await resources.gate.windows(route.windows(resources.settings, ctx.origin, ""))
@@ -36,6 +59,7 @@ async def admit(ctx: Context, route: Route) -> Verdict:
     elif key is not None and _is_system_key(ctx, key):
         return await _system(ctx, route)
     elif key is not None:
+        _check_maintenance(ctx, route)
         verdict, caller = await _key(ctx, route, key)
     else:
         raise problems.Unauthenticated
@@ -46,18 +70,46 @@ async def admit(ctx: Context, route: Route) -> Verdict:
         if not verdict.tenant.admits(ctx.ip_address):
             raise problems.AddressNotAllowed
         named = _named_tenant(ctx)
-        if named is not None and named != str(caller.tenant_id):
+        if route.access == "operator":
+            caller = await _operator(ctx, caller, verdict.tenant, named)
+            ctx.admit(caller)
+        elif named is not None and named != str(caller.tenant_id):
             caller = await _in_tenant(ctx, caller, verdict.tenant, named)
             ctx.admit(caller)
         elif route.everywhere and _operates(ctx, caller, verdict.tenant):
             ctx.admit(msgspec.structs.replace(caller, runs_deployment=True))
         if not caller.may(route.access):
-            raise problems.PermissionDenied
+            raise problems.PermissionDenied.lacking(caller, route.access)
         if verdict.must_enroll and not route.enrolling:
             raise problems.EnrolmentRequired
     except Problem as refusal:
         raise _with(refusal, verdict) from None
     return verdict
+
+
+def _check_maintenance(ctx: Context, route: Route, verdict: Verdict | None = None) -> None:
+    """See that the route answers now. Until it is known who calls, `verdict` is None, and nobody is an operator.
+
+    Raises:
+        UnderMaintenance: it does not, for this caller.
+    """
+    maintenance = ctx.resources.switches.maintenance
+    if maintenance is None or route.in_maintenance:
+        return
+    caller = ctx.known_caller
+    if caller is None or verdict is None or not (caller.system or _passes(ctx, caller, verdict)):
+        raise maintenance.refusal(ctx.now())
+
+
+def _check_flag(ctx: Context, route: Route) -> None:
+    if route.flag is not None:
+        ctx.resources.switches.check(route.flag, ctx.tenant_id)
+
+
+def _passes(ctx: Context, caller: Caller, verdict: Verdict) -> bool:
+    """Whether the caller goes on working during maintenance; `verdict` is on the tenant that they are at home in."""
+    home = verdict.tenant
+    return home is not None and caller.kind in ("user", "operator") and _is_operators(ctx, caller.role, home)
 
 
 def _is_system_key(ctx: Context, key: bytes) -> bool:
@@ -68,7 +120,7 @@ def _is_system_key(ctx: Context, key: bytes) -> bool:
 async def _system(ctx: Context, route: Route) -> Verdict:
     """The deployment's own key: it administers the tenant that it names, whatever that one's status."""
     windows = route.windows(ctx.settings, ctx.origin, SYSTEM_EMAIL) if route.windows else ()
-    verdict = _passed(await ctx.resources.gate.system(windows))
+    verdict = _passed(await ctx.resources.gate.system(windows, counted=route.limited))
     try:
         caller = Caller(
             kind="system",
@@ -79,16 +131,17 @@ async def _system(ctx: Context, route: Route) -> Verdict:
             tier="enterprise",
             email=SYSTEM_EMAIL,
         )
+        ctx.admit(caller)
         if not caller.may(route.access):
-            raise problems.PermissionDenied
+            raise problems.PermissionDenied.lacking(caller, route.access)
         named = _named_tenant(ctx)
         if named is None and route.everywhere:
             ctx.admit(msgspec.structs.replace(caller, runs_deployment=True))
             return verdict
         if named is None:
-            raise problems.ValidationFailed.at(["header", "x-tenant-id"], "the system key names the tenant")
+            raise problems.ValidationFailed.at(TENANT, "the system key names the tenant")
         tenant = await _tenant_named(ctx, named)
-        ctx.admit(msgspec.structs.replace(caller, tenant_id=tenant.id, tier=tenant.tier))
+        ctx.admit(msgspec.structs.replace(caller, tenant_id=tenant.id, tier=tenant.tier, timezone=tenant.timezone))
     except Problem as refusal:
         raise _with(refusal, verdict) from None
     return verdict
@@ -97,7 +150,7 @@ async def _system(ctx: Context, route: Route) -> Verdict:
 async def _in_tenant(ctx: Context, caller: Caller, home: TenantRecord, named: str) -> Caller:
     """An admin of an operator tenant, as an admin of the tenant that they named."""
     if not _operates(ctx, caller, home):
-        raise problems.PermissionDenied
+        raise problems.PermissionDenied.at(TENANT, ANOTHERS)
     tenant = await _tenant_named(ctx, named)
     email = await ctx.email()
     await ctx.commit()
@@ -108,40 +161,64 @@ async def _in_tenant(ctx: Context, caller: Caller, home: TenantRecord, named: st
         role="admin",
         scopes=SCOPES["admin"],
         tier=tenant.tier,
+        timezone=tenant.timezone,
         email=email,
     )
 
 
+async def _operator(ctx: Context, caller: Caller, home: TenantRecord, named: str | None) -> Caller:
+    """The caller of what concerns the whole deployment. It is done as an act of their own tenant, whichever they name:
+    another one's log is no place for it."""
+    runs_deployment = _operates(ctx, caller, home)
+    if named is not None and named != str(caller.tenant_id):
+        if not runs_deployment:
+            raise problems.PermissionDenied.at(TENANT, ANOTHERS)
+        await _tenant_named(ctx, named)
+    operates = runs_deployment or (caller.kind == "user" and may_operate(ctx.settings, caller.role, home.slug))
+    return msgspec.structs.replace(caller, operates=operates, runs_deployment=runs_deployment)
+
+
 def _operates(ctx: Context, caller: Caller, home: TenantRecord) -> bool:
-    return caller.kind == "user" and caller.role in ("owner", "admin") and home.slug in ctx.settings.operator_tenants
+    return caller.kind == "user" and _is_operators(ctx, caller.role, home)
+
+
+def _is_operators(ctx: Context, role: Role, home: TenantRecord) -> bool:
+    return role in ("owner", "admin") and home.slug in ctx.settings.operator_tenants
 
 
 async def _user(ctx: Context, route: Route, authorization: bytes) -> tuple[Verdict, Caller]:
     scheme, _, token = authorization.partition(b" ")
     if scheme.lower() != b"bearer":
-        raise problems.InvalidToken
+        raise problems.InvalidToken.at(["header", "authorization"], "expected Bearer and an access token")
     try:
         claims = ctx.resources.tokens.read(token.decode("latin-1").strip(), expected="access")
     except BadToken:
         raise problems.InvalidToken from None
     if claims.role is None:
         raise problems.InvalidToken
+    if claims.role not in ("owner", "admin"):
+        _check_maintenance(ctx, route)
     windows = route.windows(ctx.settings, ctx.origin, str(claims.sub)) if route.windows else ()
     meter = _meter(ctx, route) if route.access in SCOPES[claims.role] else NO_METER
-    verdict = await ctx.resources.gate.user(claims.tenant_id, claims.sub, claims.sid, claims.gen, windows, meter)
+    verdict = await ctx.resources.gate.user(
+        claims.tenant_id, claims.sub, claims.sid, claims.gen, windows, meter, counted=route.limited
+    )
     if verdict.outcome == "revoked":
         raise problems.TokenRevoked
-    _pass_metered(ctx, route, verdict)
-    return verdict, Caller(
+    caller = Caller(
         kind="user",
         tenant_id=claims.tenant_id,
         user_id=claims.sub,
         role=claims.role,
         scopes=SCOPES[claims.role],
         tier=verdict.tier,
+        timezone=verdict.timezone,
         session_id=claims.sid,
         generation=claims.gen,
     )
+    ctx.admit(caller)
+    _pass_metered(ctx, route, verdict)
+    return verdict, caller
 
 
 async def _key(ctx: Context, route: Route, key: bytes) -> tuple[Verdict, Caller]:
@@ -158,6 +235,7 @@ async def _key(ctx: Context, route: Route, key: bytes) -> tuple[Verdict, Caller]
         role=record.role,
         scopes=frozenset(record.scopes),
         tier=verdict.tier,
+        timezone=verdict.timezone,
         api_key_id=record.id,
         email=record.email,
     )
@@ -177,7 +255,8 @@ def _pass_metered(ctx: Context, route: Route, verdict: Verdict) -> None:
     if verdict.outcome == "used_up":
         assert route.metered is not None
         seconds = ctx.resources.gate.seconds_left_of_month()
-        raise _with(route.metered[1](retry_after_seconds=seconds), verdict)
+        told = Fault([], route.metered[0](ctx.settings).words(verdict.tier))
+        raise _with(route.metered[1](told, retry_after_seconds=seconds), verdict)
     _passed(verdict)
 
 
@@ -199,7 +278,7 @@ async def _tenant_named(ctx: Context, named: str) -> TenantRecord:
 
 def _passed(verdict: Verdict) -> Verdict:
     if verdict.outcome == "limited":
-        raise _with(problems.RateLimited(retry_after_seconds=verdict.retry_after_seconds), verdict)
+        raise _with(problems.RateLimited.passing(verdict.passed, verdict.retry_after_seconds), verdict)
     return verdict
 
 

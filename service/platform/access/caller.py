@@ -40,8 +40,9 @@ SCOPES: dict[Role, frozenset[str]] = {
     "viewer": _READING,
 }
 
-Access = Literal["public", "any", "user", "role:admin", "role:owner"] | str
-"""What a route asks of its caller: nothing, any credential, a user's token, a role, or a scope by its name."""
+Access = Literal["public", "any", "user", "role:admin", "role:owner", "operator"] | str
+"""What a route asks of its caller: nothing, any credential, a user's token, a role, that they run the deployment, or a
+scope by its name."""
 
 
 NOBODY = UUID(int=0)
@@ -52,7 +53,7 @@ SYSTEM_EMAIL = "system"
 Kind = Literal["user", "key", "system", "operator"]
 """A user's token; an API key; the deployment's own key; an admin of an operator tenant who acts in another tenant."""
 
-_ADMINISTRATIVE = frozenset({"role:admin", *_ADMINISTRATION})
+_ADMINISTRATIVE = frozenset({"role:admin", "operator", *_ADMINISTRATION})
 
 
 class Caller(Struct, frozen=True, kw_only=True):
@@ -66,6 +67,8 @@ class Caller(Struct, frozen=True, kw_only=True):
     role: Role
     scopes: frozenset[str]
     tier: str
+    timezone: str = "UTC"
+    """The tenant's."""
     session_id: UUID | None = None
     generation: int = 0
     api_key_id: UUID | None = None
@@ -74,6 +77,9 @@ class Caller(Struct, frozen=True, kw_only=True):
     runs_deployment: bool = False
     """Whether the caller is the system key, or an admin of an operator tenant, and named no other tenant: what concerns
     the whole deployment is theirs."""
+    operates: bool = False
+    """Whether the caller may switch what concerns the whole deployment: who runs it, and on the embedded default every
+    owner and admin."""
 
     @property
     def system(self) -> bool:
@@ -116,5 +122,27 @@ class Caller(Struct, frozen=True, kw_only=True):
                 return self.kind != "key" and self.role in ("owner", "admin")
             case "role:owner":
                 return self.kind == "user" and self.role == "owner"
+            case "operator":
+                return self.operates
             case scope:
                 return scope in self.scopes
+
+    def lacks(self, access: Access) -> str:
+        """What this caller would need for a route that asks `access`, in words."""
+        if self.system:
+            return "the deployment's own key administers tenants and does nothing else"
+        if self.kind == "key" and access in ("user", "role:admin", "role:owner", "operator"):
+            return "a user's token is needed; this is an API key"
+        match access:
+            case "any" | "user":
+                return "a user of the tenant is needed"
+            case "role:admin" | "role:owner":
+                needed = "owner" if access == "role:owner" else "owner or admin"
+                return f"the role {needed} is needed; yours is {self.role}"
+            case "operator":
+                return "this is for who runs the deployment: an owner or admin of an operator tenant, or the system key"
+            case scope if self.kind == "key":
+                return f"the scope {scope} is needed; the key has {', '.join(sorted(self.scopes)) or 'none'}"
+            case scope:
+                having = ", ".join(role for role in ROLES if scope in SCOPES[role])
+                return f"the scope {scope} is needed, which your role, {self.role}, lacks; {having} have it"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from msgspec import Struct
@@ -25,12 +25,40 @@ ADDRESS_CHARACTERS_MAX = 45
 """Of an IPv6 address with an IPv4 one at its end."""
 
 
+SPANS: Final = {0: "at once", 1: "a second", 60: "a minute", 3600: "an hour", 86_400: "a day"}
+"""Seconds in words."""
+COUNTED: Final = {
+    "accept": "invitations accepted",
+    "alert": "tests of alerts",
+    "forgot": "password resets asked for",
+    "insights": "generations of insights",
+    "login": "logins",
+    "logout": "logouts",
+    "password": "password changes",
+    "refresh": "token refreshes",
+    "register": "registrations",
+    "reset": "password resets",
+    "two_factor": "two-factor codes",
+    "webhook": "tests of webhooks",
+}
+"""What the windows of a name count; others are called after it."""
+
+
 class Window(NamedTuple):
-    """A limit of its own: at most `most` calls in each span of `seconds`; -1 is unlimited."""
+    """A limit of its own: at most `most` calls in each span of `seconds`; -1 is unlimited.
+
+    What stands before the first colon of its name says what is counted; the rest says whose.
+    """
 
     name: str
     most: int
     seconds: int
+
+    @property
+    def words(self) -> str:
+        """The limit as a refusal tells it: 300 requests a minute."""
+        kind = self.name.partition(":")[0]
+        return f"{self.most:,} {COUNTED.get(kind, kind)} {SPANS.get(self.seconds, f'in {self.seconds:,} seconds')}"
 
 
 class Meter(NamedTuple):
@@ -41,6 +69,11 @@ class Meter(NamedTuple):
     amount: int = 1
     scope: str = ""
     """What an API key needs for its request to be counted."""
+
+    def words(self, tier: str) -> str:
+        """The limit and what was asked, as a refusal tells them."""
+        asked = f"; the request asks for {self.amount:,}" if self.amount > 1 else ""
+        return f"the limit is {self.most.of(tier):,} {self.name} a calendar month on the {tier} tier{asked}"
 
 
 NO_METER = Meter("", ByTier(-1, -1, -1, -1), amount=0)
@@ -81,6 +114,7 @@ class TenantRecord(Struct, frozen=True, kw_only=True):
     """Where its callers may call from, as CIDR ranges; empty: from anywhere."""
     two_factor_required: bool = False
     session_timeout_minutes: int | None = None
+    timezone: str = "UTC"
 
     def admits(self, address: str) -> bool:
         """Whether a caller at this IP address may call; what is no address may only where all may."""
@@ -122,6 +156,10 @@ class Verdict(NamedTuple):
     key: KeyRecord | None = None
     must_enroll: bool = False
     """The tenant requires two-factor and this user has yet to enable it; never of a key."""
+    moment: str = ""
+    """What the call is known by in its windows; empty where it has none."""
+    passed: Window | None = None
+    """Of limited: the limit that has to be waited for the longest."""
 
     @property
     def tenant_status(self) -> str:
@@ -132,6 +170,11 @@ class Verdict(NamedTuple):
     def tier(self) -> str:
         """The tenant's tier; empty without a tenant."""
         return self.tenant.tier if self.tenant else ""
+
+    @property
+    def timezone(self) -> str:
+        """The tenant's time zone."""
+        return self.tenant.timezone if self.tenant else "UTC"
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:
@@ -194,6 +237,7 @@ class _TenantSettings(Struct):
     allowed_ip_ranges: tuple[str, ...] | None = None
     two_factor_required: bool | None = None
     session_timeout_minutes: int | None = None
+    timezone: str | None = None
 
 
 class TenantRow(Struct):
@@ -215,6 +259,7 @@ class TenantRow(Struct):
             networks=self.settings.allowed_ip_ranges or (),
             two_factor_required=bool(self.settings.two_factor_required),
             session_timeout_minutes=self.settings.session_timeout_minutes,
+            timezone=self.settings.timezone or "UTC",
         )
 
 

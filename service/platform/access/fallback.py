@@ -6,6 +6,7 @@ import math
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
@@ -83,15 +84,17 @@ class Fallback:
         windows: Sequence[Window],
         meter: Meter,
         month: str,
+        *,
+        counted: bool = True,
     ) -> Verdict:
-        """The verdict on a request with a user's token."""
+        """The verdict on a request with a user's token; not `counted`: no limit concerns it."""
         async with self._database.transaction() as tx:
             status = await read_user_status(tx, tenant_id, user_id, session_id, month)
         if status is None:
             return Verdict("ok", tenant=nobodys(tenant_id))
         if status.session_revoked or generation < status.generation:
             return Verdict("revoked")
-        verdict = self._tenants(f"tenant:{tenant_id}", status, status.record(), windows, meter, month)
+        verdict = self._tenants(f"tenant:{tenant_id}", status, status.record(), windows, meter, month, counted=counted)
         if verdict.outcome == "ok" and verdict.tenant and verdict.tenant.session_timeout_minutes:
             _remember(self._seen, session_id, self._now())
         required = verdict.tenant is not None and verdict.tenant.two_factor_required
@@ -113,18 +116,22 @@ class Fallback:
             self._owed.keys[key_hash] = KeyUse(before.times + 1, self._now())
         return verdict._replace(key=key)
 
-    def system(self, windows: Sequence[Window]) -> Verdict:
+    def system(self, windows: Sequence[Window], *, counted: bool = True) -> Verdict:
         """The verdict on a request with the deployment's own key."""
-        return self._admit(SYSTEM, figures_of(self._settings, "enterprise"), windows)
+        figures = figures_of(self._settings, "enterprise")
+        if not counted:
+            return self._told(Window(f"minute:{SYSTEM}", figures.per_minute, 60))
+        return self._admit(SYSTEM, figures, windows)
 
     def windows(self, windows: Sequence[Window]) -> Verdict:
         """The verdict of the windows alone."""
         return self._admit("", None, windows)
 
-    def forgive(self, window: Window) -> None:
-        """Take one call out of a window again."""
-        if calls := self._calls_of(window):
-            calls.pop()
+    def forgive(self, window: Window, moment: str) -> None:
+        """Take the call of this moment out of a window again."""
+        calls = self._calls_of(window)
+        if float(moment) in calls:
+            calls.remove(float(moment))
 
     async def use(self, tenant_id: UUID, figure: int, meter: Meter, month: str) -> Verdict:
         """The verdict on a use of the month."""
@@ -181,9 +188,11 @@ class Fallback:
         windows: Sequence[Window],
         meter: Meter,
         month: str,
+        *,
+        counted: bool = True,
     ) -> Verdict:
         figures = figures_of(self._settings, tenant.tier)
-        if tenant.status != "active":
+        if tenant.status != "active" or not counted:
             return self._told(Window(f"minute:{subject}", figures.per_minute, 60))._replace(tenant=tenant)
         _remember(self._amounts, (tenant.id, month), status.amounts)
         used = self._with_owed(tenant.id, month, status.amounts).get(meter.name, 0)
@@ -201,34 +210,41 @@ class Fallback:
         """Whether bucket and windows all permit it; only then it is counted in each of them."""
         bounds: list[Window] = []
         spans = [window for window in windows if window.most >= 0]
-        tokens, retry_after, now = 0.0, 0, self._now()
+        waits: list[tuple[int, Window]] = []
+        tokens, now = 0.0, self._now()
         if figures is not None:
             bounds = [Window(f"minute:{subject}", figures.per_minute, 60)]
             if figures.per_day >= 0:
                 bounds.append(Window(f"day:{subject}", figures.per_day, 86_400))
             tokens = self._filled(subject, figures)
             if tokens < 1:
-                retry_after = math.ceil((1 - tokens) * 60 / figures.per_minute)
-        for window in bounds:
-            if self._used_of(window) >= window.most:
-                retry_after = max(retry_after, math.ceil(_ends(window, now) - now))
+                seconds = math.ceil((1 - tokens) * 60 / figures.per_minute)
+                waits.append((seconds, Window("requests", figures.burst, 0)))
+        waits += (
+            (math.ceil(_ends(window, now) - now), window._replace(name="requests"))
+            for window in bounds
+            if self._used_of(window) >= window.most
+        )
         for window in spans:
             calls = self._calls_of(window)
             if len(calls) >= window.most:
                 leaving = calls[-window.most] if window.most else now
-                retry_after = max(retry_after, math.ceil(leaving + window.seconds - now), 1)
+                waits.append((max(math.ceil(leaving + window.seconds - now), 1), window))
+        retry_after, passed = max(waits, key=itemgetter(0), default=(0, None))
         outcome = "ok"
         if retry_after > 0 and self._settings.rate_limits == "on":
             outcome = "limited"
         elif used_up:
             outcome = "used_up"
         else:
-            self._take(subject if figures else "", tokens, bounds, spans)
+            self._take(subject if figures else "", tokens, bounds, spans, now)
         told = self._told(bounds[0]) if bounds else self._told_of(spans[-1]) if spans else Verdict("ok")
-        return told._replace(outcome=outcome, retry_after_seconds=retry_after if outcome == "limited" else 0)
+        if outcome != "limited":
+            retry_after, passed = 0, None
+        moment = repr(now) if spans else ""
+        return told._replace(outcome=outcome, retry_after_seconds=retry_after, moment=moment, passed=passed)
 
-    def _take(self, subject: str, tokens: float, bounds: Iterable[Window], spans: Iterable[Window]) -> None:
-        now = self._now()
+    def _take(self, subject: str, tokens: float, bounds: Iterable[Window], spans: Iterable[Window], now: float) -> None:
         if subject:
             _remember(self._tokens, subject, (max(0.0, tokens - 1), now))
         for window in bounds:

@@ -2,13 +2,15 @@
 -- revocation, tenant, two-factor, API key, token bucket, minute window, day, and the windows of the authentication
 -- endpoints; and what the request uses of the month.
 --
--- ARGV: 1 mode (user, key, system, none)   2 enforce (1, 0)   3 tenant id   4 user id   5 session id
+-- ARGV: 1 mode (user, key, system, none)   2 enforce (1, 0; -: no limit concerns it, and nothing is counted)   3 tenant id   4 user id   5 session id
 --       6 token generation   7 key hash
 --       of mode system 4 to 6 are its figures instead: a minute, burst, a day
 --       8 month   9 meter (empty: none)   10 its amount   11 the scope that a key needs for it to be counted
 --       12 to 15 its figures a month, by tier (-1 unlimited)
 --       16 ... windows in threes: name, limit, seconds (a request passes only if each permits it)
--- Answer: {outcome, limit, remaining, reset, retry_after, tenant record, key record, whether the user must enrol (1, 0)}
+-- Answer: {outcome, limit, remaining, reset, retry_after, tenant record, key record, whether the user must enrol (1, 0),
+--          the version of the switches that is copied here (empty: none), the call's moment in its windows where it has some}
+--         of limited: empty for the moment, then the limit that has to be waited for the longest: name, figure, seconds
 -- outcome: ok, limited, used_up (the meter's figure), revoked; or what to load first, and of which tenant:
 --          load_revocations, load_tenant, load_key, load_user, load_usage
 --
@@ -17,7 +19,8 @@
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) + tonumber(time[2]) / 1e6
-local mode, enforce, month = ARGV[1], ARGV[2] == '1', ARGV[8]
+local mode, enforce, counted, month = ARGV[1], ARGV[2] == '1', ARGV[2] ~= '-', ARGV[8]
+local switches = redis.call('HGET', 'cushion:switches', 'version') or ''
 local tenant_id, tenant_record, key_record, must_enroll = ARGV[3], '', '', 0
 local subject, key_id, key_used = nil, nil, nil
 local metered = ARGV[9] ~= ''
@@ -31,11 +34,11 @@ if mode == 'user' then
 elseif mode == 'key' then
     key_record = redis.call('GET', 'cushion:key:' .. ARGV[7])
     if not key_record then return {'load_key'} end
-    if key_record == '' then return {'ok', 0, 0, 0, 0, '', '', 0} end  -- no such key
+    if key_record == '' then return {'ok', 0, 0, 0, 0, '', '', 0, switches} end  -- no such key
     local known, key = pcall(cjson.decode, key_record:sub(41))  -- behind its signature, which the caller checks
     if not known or type(key) ~= 'table' then return {'load_key'} end
     local over = key.expires_at ~= cjson.null and key.expires_at <= now
-    if over or not key.active then return {'ok', 0, 0, 0, 0, '', key_record, 0} end
+    if over or not key.active then return {'ok', 0, 0, 0, 0, '', key_record, 0, switches} end
     tenant_id, key_id = key.tenant_id, key.id
     key_used = redis.call('HGET', 'cushion:key_usage:' .. key_id, 'count')
     if not key_used then return {'load_key'} end
@@ -50,6 +53,12 @@ end
 
 local tier = ''
 local limit, remaining, reset, retry_after = 0, 0, 0, 0
+local passed = {}
+
+local function wait(seconds, name, most, span)
+    if seconds > retry_after then retry_after, passed = seconds, {name, most, span} end
+end
+
 local writes = {}
 
 if subject then
@@ -74,22 +83,22 @@ if subject then
     local used = tonumber(redis.call('GET', minute_key) or '0')
     limit, reset = per_minute, (minute + 1) * 60
     remaining = math.max(0, per_minute - used)
-    if status ~= 'active' then return {'ok', limit, remaining, reset, 0, tenant_record, key_record, must_enroll} end
-    if used >= per_minute then retry_after = math.max(retry_after, math.ceil(reset - now)) end
+    if status ~= 'active' or not counted then return {'ok', limit, remaining, reset, 0, tenant_record, key_record, must_enroll, switches} end
+    if used >= per_minute then wait(math.ceil(reset - now), 'requests', per_minute, 60) end
 
     local bucket_key = 'cushion:bucket:' .. subject
     local bucket = redis.call('HMGET', bucket_key, 'tokens', 'at')
     local rate = per_minute / 60
     local tokens = tonumber(bucket[1] or burst)
     tokens = math.min(burst, tokens + math.max(0, now - tonumber(bucket[2] or now)) * rate)
-    if tokens < 1 then retry_after = math.max(retry_after, math.ceil((1 - tokens) / rate)) end
+    if tokens < 1 then wait(math.ceil((1 - tokens) / rate), 'requests', burst, 0) end
 
     local day_key = nil
     if per_day >= 0 then
         local day = math.floor(now / 86400)
         day_key = 'cushion:day:' .. subject .. ':' .. day
         if tonumber(redis.call('GET', day_key) or '0') >= per_day then
-            retry_after = math.max(retry_after, math.ceil((day + 1) * 86400 - now))
+            wait(math.ceil((day + 1) * 86400 - now), 'requests', per_day, 86400)
         end
     end
 
@@ -135,6 +144,7 @@ if counts or metered then
 end
 
 -- A window holds in any span of its length: a list of the moments of its calls, the oldest first.
+local moment = nil
 for i = 16, #ARGV, 3 do
     local most, seconds = tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
     if most >= 0 then
@@ -147,13 +157,14 @@ for i = 16, #ARGV, 3 do
         local used = redis.call('LLEN', window_key)
         if used >= most then
             local leaving = most > 0 and redis.call('LINDEX', window_key, used - most) or now
-            retry_after = math.max(retry_after, math.ceil(leaving + seconds - now), 1)
+            wait(math.max(math.ceil(leaving + seconds - now), 1), ARGV[i], most, seconds)
         end
         if not subject then
             limit, remaining, reset = most, math.max(0, most - used), math.ceil((oldest or now) + seconds)
         end
+        moment = string.format('%.6f', now)
         writes[#writes + 1] = function()
-            redis.call('RPUSH', window_key, string.format('%.3f', now))
+            redis.call('RPUSH', window_key, moment)
             if used >= most then redis.call('LPOP', window_key) end  -- nothing is enforced; what is kept stays bounded
             redis.call('EXPIRE', window_key, seconds + 60)
             if not subject then remaining = math.max(0, remaining - 1) end
@@ -162,10 +173,11 @@ for i = 16, #ARGV, 3 do
 end
 
 if retry_after > 0 and enforce then
-    return {'limited', limit, remaining, reset, retry_after, tenant_record, key_record, must_enroll}
+    return {'limited', limit, remaining, reset, retry_after, tenant_record, key_record, must_enroll, switches, '',
+        passed[1], passed[2], passed[3]}
 end
 if used_up then
-    return {'used_up', limit, remaining, reset, 0, tenant_record, key_record, must_enroll}
+    return {'used_up', limit, remaining, reset, 0, tenant_record, key_record, must_enroll, switches}
 end
 for _, write in ipairs(writes) do write() end
-return {'ok', limit, remaining, reset, 0, tenant_record, key_record, must_enroll}
+return {'ok', limit, remaining, reset, 0, tenant_record, key_record, must_enroll, switches, moment}

@@ -30,6 +30,7 @@ from service.platform.access.caller_status import (
 )
 from service.platform.access.fallback import Fallback, Owed
 from service.platform.access.revocations import Revocations
+from service.platform.access.switches import Switches
 from service.platform.clock import Clock
 from service.platform.config import ByTier, Settings
 from service.platform.data.caller_cache import MOST_LOADS, CallerCache
@@ -55,6 +56,7 @@ class Gate:
         caller_cache: CallerCache,
         revocations: Revocations,
         fallback: Fallback,
+        switches: Switches,
     ) -> None:
         self._redis = redis
         self._pipeline = pipeline
@@ -64,6 +66,7 @@ class Gate:
         self._caller_cache = caller_cache
         self._revocations = revocations
         self._fallback = fallback
+        self._switches = switches
         self._enforce = "1" if settings.rate_limits == "on" else "0"
         self._script = resources.files("service.platform.access").joinpath("gate.lua").read_text(encoding="utf-8")
         self._digest = ""
@@ -79,14 +82,36 @@ class Gate:
         generation: int,
         windows: Sequence[Window] = (),
         meter: Meter = NO_METER,
+        *,
+        counted: bool = True,
     ) -> Verdict:
-        """The verdict on a request with a user's token."""
+        """The verdict on a request with a user's token; not `counted`: no limit concerns it."""
         month = self._month()
         return await self._breaker.either(
             partial(
-                self._ask, "user", str(tenant_id), str(user_id), str(session_id), generation, "", windows, meter, month
+                self._ask,
+                "user",
+                str(tenant_id),
+                str(user_id),
+                str(session_id),
+                generation,
+                "",
+                windows,
+                meter,
+                month,
+                counted=counted,
             ),
-            partial(self._fallback.user, tenant_id, user_id, session_id, generation, windows, meter, month),
+            partial(
+                self._fallback.user,
+                tenant_id,
+                user_id,
+                session_id,
+                generation,
+                windows,
+                meter,
+                month,
+                counted=counted,
+            ),
         )
 
     async def key(self, key_hash: bytes, windows: Sequence[Window] = (), meter: Meter = NO_METER) -> Verdict:
@@ -100,14 +125,24 @@ class Gate:
             partial(self._fallback.key, key_hash, windows, meter, month),
         )
 
-    async def system(self, windows: Sequence[Window] = ()) -> Verdict:
+    async def system(self, windows: Sequence[Window] = (), *, counted: bool = True) -> Verdict:
         """The verdict on a request with the deployment's own key, which has the enterprise tier's figures."""
         per_minute, burst, per_day = figures_of(self._settings, "enterprise")
         return await self._breaker.either(
             partial(
-                self._ask, "system", "", str(per_minute), str(burst), per_day, "", windows, NO_METER, self._month()
+                self._ask,
+                "system",
+                "",
+                str(per_minute),
+                str(burst),
+                per_day,
+                "",
+                windows,
+                NO_METER,
+                self._month(),
+                counted=counted,
             ),
-            partial(_at_once, self._fallback.system, windows),
+            partial(_at_once, self._fallback.system, windows, counted=counted),
         )
 
     async def use(self, tenant_id: UUID, tier: str, meter: Meter) -> Verdict:
@@ -126,16 +161,16 @@ class Gate:
             partial(_at_once, self._fallback.windows, windows),
         )
 
-    async def forgive(self, window: Window) -> None:
-        """Take one call out of a window again: it turned out to be none of those that the window is about."""
+    async def forgive(self, window: Window, moment: str) -> None:
+        """Take the call of a verdict's moment out of a window again: it is none of those that the window is about."""
         await self._breaker.either(
-            partial(self._forgive, window),
-            partial(_at_once, self._fallback.forgive, window),
+            partial(self._forgive, window, moment),
+            partial(_at_once, self._fallback.forgive, window, moment),
         )
 
-    async def _forgive(self, window: Window) -> None:
-        pop: Any = self._redis.rpop  # by the library's type hints it answers at once
-        await pop(f"cushion:window:{window.name}")
+    async def _forgive(self, window: Window, moment: str) -> None:
+        remove: Any = self._redis.lrem  # by the library's type hints it answers at once
+        await remove(f"cushion:window:{window.name}", -1, moment)
 
     async def _ask(
         self,
@@ -148,12 +183,23 @@ class Gate:
         windows: Sequence[Window],
         meter: Meter,
         month: str,
+        *,
+        counted: bool = True,
     ) -> Verdict:
-        arguments: list[Any] = [mode, self._enforce, tenant, user, session, generation, key_hash, month]
+        arguments: list[Any] = [
+            mode,
+            self._enforce if counted else "-",
+            tenant,
+            user,
+            session,
+            generation,
+            key_hash,
+            month,
+        ]
         arguments += (meter.name, meter.amount, meter.scope, *meter.most)
         for window in windows:
             arguments += window
-        for _ in range(MOST_LOADS):
+        for loads in range(MOST_LOADS):
             answer = await self._run(arguments)
             match answer[0]:
                 case b"load_revocations":
@@ -181,6 +227,11 @@ class Gate:
                         if record is None:
                             await self._caller_cache.load_tenant(whose)
                             continue
+                    if loads:
+                        self._caller_cache.misses += 1
+                    else:
+                        self._caller_cache.hits += 1
+                    await self._switches.heed(answer[8])
                     limit, remaining, reset, retry_after = answer[1:5]
                     return Verdict(
                         outcome.decode(),
@@ -191,6 +242,8 @@ class Gate:
                         record,
                         key,
                         answer[7] == 1,
+                        answer[9].decode() if len(answer) > 9 else "",
+                        Window(answer[10].decode(), answer[11], answer[12]) if len(answer) > 10 else None,
                     )
         raise Unavailable
 
@@ -265,5 +318,5 @@ class Gate:
             self._fallback.give_back(owed)
 
 
-async def _at_once(function: Callable[..., T], *arguments: Any) -> T:
-    return function(*arguments)
+async def _at_once(function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    return function(*arguments, **named)

@@ -16,6 +16,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from service.platform.config import Settings
+from service.platform.data.caller_cache import GRACE_SECONDS, HELD_SECONDS, REDIS_LOADED
 from service.platform.data.database import Database, Transaction
 from service.platform.data.redis_breaker import RedisBreaker
 from service.platform.http.problem import Unavailable
@@ -36,6 +37,16 @@ if tonumber(ARGV[1]) >= tonumber(redis.call('GET', KEYS[1]) or '-1') then
 end
 """
 
+# Which run of Redis has them all.
+_NAME_RUN = """
+redis.call('SET', KEYS[1], redis.call('INFO', 'server'):match('run_id:(%w+)'), 'EX', ARGV[1])
+"""
+_HOLD_MARKER = """
+if redis.call('GET', KEYS[2]) ~= redis.call('INFO', 'server'):match('run_id:(%w+)') then return 0 end
+redis.call('SET', KEYS[1], 'held', 'EX', ARGV[1])
+return 1
+"""
+
 log = structlog.get_logger()
 
 
@@ -54,7 +65,7 @@ class Revocations:
         self._database = database
         self._breaker = breaker
         self._live_seconds = settings.access_token_seconds + MARGIN_SECONDS
-        breaker.first(self.load)
+        breaker.first(self._copy_all)
 
     async def record(self, tx: Transaction, tenant_id: UUID, kind: str, subject: UUID, generation: int = 0) -> None:
         """Write a revocation to the truth; `publish` copies it.
@@ -88,10 +99,24 @@ class Revocations:
             Unavailable: Redis is away.
         """
         async with self._breaker.changing() as pipe:
-            pipe.delete(_name(kind, subject), MARKER)
+            pipe.delete(_name(kind, subject), MARKER, REDIS_LOADED)
 
     async def load(self) -> None:
-        """Copy every revocation that still matters: when the marker is gone, and now and then in case a copy failed."""
+        """Copy every revocation that still matters: when the marker is gone, and now and then in case a copy failed.
+
+        While PostgreSQL is away none is added: the Redis that had them all has them still, for as long as copies of
+        callers are held.
+
+        Raises:
+            Unavailable: PostgreSQL is away, and this Redis is another one, or too much time went by.
+        """
+        if self._database.is_away:
+            hold: Any = self._redis.eval
+            if await hold(_HOLD_MARKER, 2, MARKER, REDIS_LOADED, HELD_SECONDS):
+                return
+        await self._copy_all()
+
+    async def _copy_all(self) -> None:
         async with self._database.transaction() as tx:
             rows = await tx.all(_Revocation, "SELECT * FROM live_revocations()")
         # In one transaction: a flush half-way would leave a marker that promises revocations which are gone.
@@ -99,6 +124,7 @@ class Revocations:
             for row in rows:
                 _copy(pipe, row.kind, row.subject, row.generation, row.seconds_left)
             pipe.set(MARKER, "loaded", ex=MARKER_SECONDS)
+            pipe.eval(_NAME_RUN, 1, REDIS_LOADED, str(MARKER_SECONDS + GRACE_SECONDS))
             await pipe.execute()
 
     async def mend(self, stopping: asyncio.Event) -> None:

@@ -22,6 +22,9 @@ from msgspec import Struct
 APPEND: Final = "SELECT append_audit(%s, %s)"
 """Append a tenant's entries (`encoded`); the last statement of its transaction, since it locks the tenant's chain."""
 
+REDACTED: Final = "user.redacted"
+"""The action of an entry whose details name redacted ones: {"entries": [[sequence, hash], ...]}."""
+
 START: Final = bytes(32)
 """What stands in for the hash before a tenant's first entry."""
 
@@ -140,18 +143,62 @@ class Break(Struct, frozen=True):
 
 
 def breaks(records: Iterable[Record], *, gaps: bool = False) -> Iterator[Break]:
-    """Every place where entries in the order of their numbers do not fit; nothing where the chain is whole.
+    """Every place where entries in the order of their numbers do not fit; none where the chain is whole.
 
-    Each entry must give its own hash, and name the hash of the entry before it. With `gaps` (an export under a filter)
-    numbers may be left out, at the beginning as well, but not go back. Nothing tells of entries that are cut off at the
-    end.
+    Each entry must give its own hash, or the one that a later entry tells as that of its redacted form, and name the
+    hash of the entry before it. With `gaps` (an export under a filter) numbers may be left out, at the beginning as
+    well, but not go back. Nothing tells of entries that are cut off at the end.
     """
-    before: Record | None = None
+    chain = Chain(gaps=gaps)
     for record in records:
-        reason = _misfit(before, record, gaps=gaps) or _own_fault(record)
-        if reason:
+        if reason := chain.fault(record):
             yield Break(record.sequence, reason)
-        before = record
+    yield from chain.unexplained()
+
+
+class Chain:
+    """Entries that go by one after the other, and whether each fits; `gaps` as in `breaks`."""
+
+    def __init__(self, *, gaps: bool = False) -> None:
+        self.gaps = gaps
+        self.last: Record | None = None
+        """The entry that went by last."""
+        self._changed: dict[int, str] = {}
+        """Entries that do not give their hash, with the one that they give: a later one may tell it."""
+
+    def fault(self, record: Record) -> str | None:
+        """Why the next entry does not fit where it stands; None where it does."""
+        reason = _misfit(self.last, record, gaps=self.gaps) or _no_hash(record)
+        self.last = record
+        if reason:
+            return reason
+        given = chained(bytes.fromhex(record.previous_hash), record).hex()
+        if given != record.hash:
+            self._changed[record.sequence] = given
+        elif record.action == REDACTED:
+            for sequence, told in redactions(record):
+                if self._changed.get(sequence) == told:
+                    del self._changed[sequence]
+        return None
+
+    def unexplained(self) -> list[Break]:
+        """The entries that went by, do not give their hash, and are no redacted ones."""
+        return [Break(sequence, "the entry is not the one that was hashed") for sequence in self._changed]
+
+
+def redactions(record: Record) -> list[tuple[int, str]]:
+    """The entries that an entry tells as redacted, each with the hash that it gives since."""
+    try:
+        return _decode_redactions(record.details).entries
+    except msgspec.DecodeError:
+        return []
+
+
+class _Redactions(Struct, frozen=True):
+    entries: list[tuple[int, str]]
+
+
+_decode_redactions = msgspec.json.Decoder(_Redactions).decode
 
 
 def _misfit(before: Record | None, record: Record, *, gaps: bool) -> str | None:
@@ -168,11 +215,11 @@ def _misfit(before: Record | None, record: Record, *, gaps: bool) -> str | None:
     return None if record.previous_hash == before.hash else "the entry before it is not the one that it follows on"
 
 
-def _own_fault(record: Record) -> str | None:
+def _no_hash(record: Record) -> str | None:
     try:
         previous = bytes.fromhex(record.previous_hash)
     except ValueError:
         return "its previous hash is none"
     if len(previous) != len(START) or record.sequence < 1:
         return "its previous hash or its number is none"
-    return None if chained(previous, record).hex() == record.hash else "the entry is not the one that was hashed"
+    return None

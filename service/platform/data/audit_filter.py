@@ -10,10 +10,10 @@ from msgspec import Meta, Struct
 
 from service.platform.http.moments import Moment, moment
 
-Action = Annotated[str, Meta(max_length=100, description="Name of an action: workbook.uploaded")]
-ResourceType = Annotated[str, Meta(max_length=100, description="Kind of record: workbook, user, api_key")]
-Since = Annotated[Moment, Meta(description="First moment, ISO 8601; a date is its beginning")]
-Until = Annotated[Moment, Meta(description="Last moment, inclusive, ISO 8601; a date is its whole day")]
+Action = Annotated[str, Meta(max_length=100, description="What was done, as entity.verb: workbook.uploaded")]
+ResourceType = Annotated[str, Meta(max_length=100, description="Kind of record: workbook, user, api_key, ...")]
+Since = Annotated[Moment, Meta(description="First moment, as an ISO 8601 date-time or date")]
+Until = Annotated[Moment, Meta(description="Last moment, inclusive, as an ISO 8601 date-time or date (its whole day)")]
 
 
 class AuditFilter(Struct, frozen=True, kw_only=True):

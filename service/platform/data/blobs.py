@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
@@ -26,11 +26,16 @@ from obstore.store import LocalStore, from_url
 
 from service.platform.data.lru import Lru, bytes_of
 from service.platform.data.scratch import hold, remove_if_abandoned
-from service.platform.http.problem import Problem, Unavailable
+from service.platform.http.problem import Away, Problem, Unavailable
+from service.platform.resilience.breaker import Breaker
+from service.platform.resilience.breakers import TABLE
+from service.platform.resilience.lookout import Lookout
 
 CHUNK_BYTES = 1 << 20
 RETRY_SECONDS = 20  # a remote store that does not answer for this long is unavailable
 FAILURES = (BaseError, OSError)  # obstore raises the builtin exceptions for what has one
+LOOK_SECONDS: Final = 5.0
+"""In which a store that is there answers a look."""
 KNOWN_MAX: Final = 20_000
 """Blobs that a process remembers as whole."""
 KNOWN_BYTES_MAX: Final = 32 * 1024 * 1024
@@ -60,6 +65,12 @@ class Local(NamedTuple):
 
     path: Path
     identity: Identity
+    is_there: bool = True
+    """False while the store is away: what was made of the file is good, the file itself cannot be opened."""
+
+
+class _Away(Exception):
+    """The store is not there."""
 
 
 class Listed(NamedTuple):
@@ -92,10 +103,11 @@ def hash_of(file: BinaryIO) -> str:
 class Blobs:
     """The object store. A blob's key is the SHA-256 of its bytes, so a blob never changes and may be written twice."""
 
-    def __init__(self, url: str, scratch: Path) -> None:
+    def __init__(self, url: str, scratch: Path, breaker: Breaker | None = None) -> None:
         """Open the store.
 
-        `url`: file:///folder, s3://bucket/prefix, gs://…, az://…; `scratch`: a local folder for copies of remote blobs.
+        `url`: file:///folder, s3://bucket/prefix, gs://…, az://…; `scratch`: a local folder for copies of remote blobs;
+        `breaker`: the process's for its blobs.
 
         Raises:
             ValueError: the URL names no place for blobs.
@@ -118,6 +130,11 @@ class Blobs:
         """The local copies of remote blobs, each under its key."""
         scratch.mkdir(parents=True, exist_ok=True)
         self._whole: Lru[str, Local] = Lru(most=KNOWN_MAX, bytes_most=KNOWN_BYTES_MAX)
+        self._breaker = breaker or Breaker("blobs", TABLE["blobs"].limits)
+        self._lookout = Lookout(self._breaker, self._look, seconds=LOOK_SECONDS, failures=FAILURES)
+        self._disk = _disk_of(self._folder) if self._folder is not None else None
+        """Which folder on which disk it was; another one, or the empty place where a disk was mounted, is not ours."""
+        self._mark = self._found_mark()
         self._checking: dict[str, asyncio.Future[str]] = {}
         self._threads = ThreadPoolExecutor(CHECKING_THREADS, thread_name_prefix="blobs")
 
@@ -135,39 +152,71 @@ class Blobs:
         found = key if key is not None and self._folder is not None else await asyncio.to_thread(hash_path, path)
         if key not in (None, found):
             raise Unavailable
-        try:
+        with self._asked():
             if self._folder is not None:
+                self._check_disk()
                 await asyncio.to_thread(_write, path, self._folder / _place(found), found)
             else:
                 size_bytes = (await asyncio.to_thread(path.stat)).st_size
                 use_multipart = size_bytes > 8 * CHUNK_BYTES
-                await obstore.put_async(self._store, _place(found), path, use_multipart=use_multipart)
-        except FAILURES as error:
-            raise Unavailable from error
+                try:
+                    await obstore.put_async(self._store, _place(found), path, use_multipart=use_multipart)
+                except FileNotFoundError as error:  # there is no such bucket
+                    raise Unavailable from error
         return found
 
     async def path(self, key: str) -> Path:
-        """As `locate`, for whoever opens the file at once."""
-        return (await self.locate(key)).path
+        """As `locate`, for whoever opens the file at once.
+
+        Raises:
+            Unavailable: the store is away.
+        """
+        found = await self.locate(key)
+        if not found.is_there:
+            raise self.away()
+        return found.path
+
+    def away(self) -> Away:
+        """What a caller reads who needs a file while the store is away."""
+        return self._lookout.refusal()
 
     async def locate(self, key: str) -> Local:
         """A local, read-only file of the blob: the stored file itself, or a copy fetched once.
 
         Its hash is checked when this process first gives it out, and again when the file is another one than it was:
-        that costs a look at the file's times.
+        that costs a look at the file's times. While the store is away it may be known all the same: `is_there`.
 
         Raises:
             Damaged: its bytes are missing, short or altered.
+            Unavailable: the store is away, and this process never saw the blob.
         """
         known = self._whole.get(key)
         if known is not None and known.identity == _identity(known.path):
             return known
+        try:
+            return await self._found(key)
+        except _Away:
+            if known is None:
+                raise self.away() from None
+            self._lookout.suspect()
+            return known._replace(is_there=False)
+
+    async def _found(self, key: str) -> Local:
+        """
+        Raises:
+            _Away: the store is, and with it the whole file; one that was altered is Unavailable.
+        """
         path = self.copies / key if self._folder is None else self._folder / _place(key)
         identity = _identity(path)
         if identity is not None and await self._is_whole(key, path, identity):
             return Local(path, identity)
         if self._folder is None:
-            return await self._fetch(key, path)
+            try:
+                return await self._fetch(key, path)
+            except Unavailable as error:
+                if identity is None:
+                    raise _Away from error
+                raise
         self._check_folder()
         raise Damaged(key)
 
@@ -179,45 +228,41 @@ class Blobs:
         """
         digest, size_bytes = hashlib.sha256(), 0
         try:
-            if self._folder is not None:
-                path = self._folder / _place(key)
-                found = await asyncio.get_running_loop().run_in_executor(self._threads, hash_path, path)
-                size_bytes = path.stat().st_size
-            else:
-                async for chunk in (await obstore.get_async(self._store, _place(key))).stream(CHUNK_BYTES):
-                    digest.update(chunk)
-                    size_bytes += len(chunk)
-                found = digest.hexdigest()
+            with self._asked():
+                if self._folder is not None:
+                    path = self._folder / _place(key)
+                    found = await asyncio.get_running_loop().run_in_executor(self._threads, hash_path, path)
+                    size_bytes = path.stat().st_size
+                else:
+                    async for chunk in (await obstore.get_async(self._store, _place(key))).stream(CHUNK_BYTES):
+                        digest.update(chunk)
+                        size_bytes += len(chunk)
+                    found = digest.hexdigest()
         except FileNotFoundError:
-            self._check_folder()
+            try:
+                self._check_folder()
+            except _Away:
+                raise self.away() from None
             raise Damaged(key) from None
-        except FAILURES as error:
-            raise Unavailable from error
         if found != key:
             raise Damaged(key)
         return size_bytes
 
     async def delete(self, key: str) -> None:
         """Remove a blob; one that is not there is fine. Whoever has it mapped reads on."""
-        try:
+        with suppress(FileNotFoundError), self._asked():
             await obstore.delete_async(self._store, _place(key))
-        except FileNotFoundError:
-            pass
-        except FAILURES as error:
-            raise Unavailable from error
         (self.copies / key).unlink(missing_ok=True)
 
     async def listed(self, after: str, most: int) -> list[Listed]:
         """Some `most` of what stands in the store, behind the place `after` in the order of places."""
-        try:
+        with self._asked():
             if self._folder is not None:
                 return await asyncio.to_thread(_list_folder, self._folder, after, most)
             now, found = time.time(), list[Listed]()
             async for part in obstore.list(self._store, offset=after or None, chunk_size=most):
                 found = [Listed(item["path"], item["size"], now - item["last_modified"].timestamp()) for item in part]
                 break
-        except FAILURES as error:
-            raise Unavailable from error
         return sorted(found)
 
     def remove_unfinished(self, place: str) -> None:
@@ -227,18 +272,19 @@ class Blobs:
 
     async def is_of(self, deployment: str) -> bool:
         """Whether the store is this deployment's; one that is nobody's becomes it."""
-        try:
+        with self._asked():
+            if self._folder is not None:
+                self._check_disk()
             try:
                 found = bytes(await (await obstore.get_async(self._store, DEPLOYMENT)).bytes_async())
             except FileNotFoundError:
                 await obstore.put_async(self._store, DEPLOYMENT, deployment.encode())
                 return True
-        except FAILURES as error:
-            raise Unavailable from error
         return found == deployment.encode()
 
     def close(self) -> None:
         """Take nothing more."""
+        self._lookout.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _is_whole(self, key: str, path: Path, identity: Identity) -> bool:
@@ -258,10 +304,76 @@ class Blobs:
             self._whole.keep(key, kept, bytes_of(kept))
         return found == key
 
+    @contextmanager
+    def _asked(self) -> Iterator[None]:
+        """The store is asked for something.
+
+        Raises:
+            Unavailable: it is away, or does not do it.
+        """
+        self._lookout.check()
+        passed = self._breaker.enter()
+        try:
+            yield
+        except FileNotFoundError:
+            if self._folder is None:
+                self._breaker.succeeded(passed)
+            else:  # which may be for want of the whole folder
+                self._breaker.abandoned(passed)
+            raise
+        except FAILURES as error:
+            self._lookout.suspect()
+            raise Unavailable from error
+        self._breaker.succeeded(passed)
+
+    async def _look(self) -> None:
+        if self._folder is not None:
+            await asyncio.to_thread(self._check_disk)
+            return
+        with suppress(FileNotFoundError):
+            await obstore.head_async(self._store, DEPLOYMENT)
+
+    def _check_disk(self) -> None:
+        """See that the folder is the one that it was.
+
+        Raises:
+            OSError: it is gone, or another one stands in its place: the one where a disk was mounted, say, and what is
+                written there would be lost once the disk is back.
+        """
+        assert self._folder is not None
+        try:
+            disk = _disk_of(self._folder)
+        except FileNotFoundError as error:  # by which callers would understand that a blob is
+            raise NotADirectoryError("the folder of the store is gone") from error
+        if disk == self._disk:
+            return
+        mark = self._found_mark()
+        if mark != self._mark if self._mark is not None else not any(self._folder.iterdir()):
+            raise NotADirectoryError("another folder stands in place of the store")
+        self._disk, self._mark = disk, mark
+
+    def _found_mark(self) -> bytes | None:
+        """Whose store the folder says that it is."""
+        try:
+            return (self._folder / DEPLOYMENT).read_bytes() if self._folder is not None else None
+        except OSError:
+            return None
+
     def _check_folder(self) -> None:
-        """A folder with nothing in it is a disk that is not there, rather than the loss of every blob."""
-        if self._folder is not None and not (self._folder.is_dir() and any(self._folder.iterdir())):
-            raise Unavailable
+        """A folder with nothing in it is a disk that is not there, rather than the loss of every blob.
+
+        Raises:
+            _Away: it is, or another one stands in its place.
+        """
+        if self._folder is None:
+            return
+        try:
+            self._check_disk()
+            if any(self._folder.iterdir()):
+                return
+        except OSError as error:
+            raise _Away from error
+        raise _Away
 
     async def _fetch(self, key: str, path: Path) -> Local:
         handle, temporary = tempfile.mkstemp(dir=self.copies)
@@ -269,10 +381,11 @@ class Blobs:
         try:
             with os.fdopen(handle, "wb") as file:
                 hold(handle)
-                result = await obstore.get_async(self._store, _place(key))
-                async for chunk in result.stream(min_chunk_size=CHUNK_BYTES):
-                    digest.update(chunk)
-                    file.write(chunk)
+                with self._asked():
+                    result = await obstore.get_async(self._store, _place(key))
+                    async for chunk in result.stream(min_chunk_size=CHUNK_BYTES):
+                        digest.update(chunk)
+                        file.write(chunk)
                 file.flush()
                 if digest.hexdigest() != key:
                     raise Damaged(key)
@@ -302,8 +415,13 @@ def hash_path(path: Path) -> str:
 def _identity(path: Path) -> Identity | None:
     try:
         return _identity_of(os.stat(path))
-    except FileNotFoundError:
+    except OSError:  # it is gone, or its disk is
         return None
+
+
+def _disk_of(folder: Path) -> tuple[int, int]:
+    found = os.stat(folder)
+    return found.st_dev, found.st_ino
 
 
 def _identity_of(found: os.stat_result) -> Identity:

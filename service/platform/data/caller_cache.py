@@ -42,11 +42,19 @@ TWO_FACTOR_SECONDS = 300  # likewise, when the user does
 UNKNOWN_KEY_SECONDS = 30
 TICKET_SECONDS = 60
 TOTALS_SECONDS = 40 * 86_400  # a month's totals outlive the month
+GRACE_SECONDS: Final = 3600
+"""So much longer a copy is kept that could not be renewed since PostgreSQL is away: nothing changes meanwhile, and what
+another process, which reaches it, does change is dropped here too."""
+HELD_SECONDS: Final = 10
+"""For which such a copy is good, before PostgreSQL is asked for again."""
 SIGNATURE_BYTES: Final = 32
 UNTIL_BYTES: Final = 8
 """In front of a record: its signature, and the second until which it holds; gate.lua reads what follows."""
 MOST_LOADS = 10
 """At most one load of each kind, and a flush in between."""
+
+REDIS_LOADED: Final = "cushion:revocations:kept"
+"""The run of Redis that has every revocation: written with their marker, and kept so much longer."""
 
 USAGE_CHANGED = "cushion:usage_changed"
 KEY_USAGE_CHANGED = "cushion:key_usage_changed"
@@ -54,10 +62,21 @@ KEY_USAGE_CHANGED = "cushion:key_usage_changed"
 
 # A reader of the truth writes its copy only while it holds the ticket that it took before it read: a change takes the
 # ticket away, so what was read before the change cannot be written after it.
-_PUT_COPY = """
+_PUT_COPY = f"""
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
 if #ARGV == 3 then redis.call('SET', KEYS[1], ARGV[3]) else redis.call('HSET', KEYS[1], unpack(ARGV, 3)) end
+redis.call('COPY', KEYS[1], KEYS[3], 'REPLACE')
 redis.call('EXPIRE', KEYS[1], ARGV[2])
+redis.call('EXPIRE', KEYS[3], ARGV[2] + {GRACE_SECONDS})
+return 1
+"""
+
+# What was kept of a copy takes its place again, in the Redis that it was written to: one that was started anew may have
+# come back with a file from before a drop.
+_HOLD_COPY = """
+if redis.call('GET', KEYS[3]) ~= redis.call('INFO', 'server'):match('run_id:(%w+)') then return 0 end
+if redis.call('COPY', KEYS[2], KEYS[1], 'REPLACE') == 0 then return 0 end
+redis.call('EXPIRE', KEYS[1], ARGV[1])
 return 1
 """
 
@@ -103,6 +122,8 @@ class CallerCache:
         self._settings = settings
         self._breaker = breaker
         self._undropped: set[str] = set()
+        self.hits = self.misses = 0
+        """Verdicts that found all copies, and those that had to load some."""
         breaker.owed(self._drop_again)
 
     # Read -------------------------------------------------------------------------------------------------------------
@@ -139,12 +160,16 @@ class CallerCache:
     def open_tenant(self, tenant_id: UUID, raw: bytes) -> TenantRecord | None:
         """A tenant's record as Redis had it; None where it is not ours, or has had its time."""
         until, record = self._opened_tenant(_tenant_name(tenant_id), raw)
-        return record if until > time.time() else None
+        return record if self._is_good(until) else None
 
     def open_key(self, key_hash: bytes, raw: bytes) -> KeyRecord | None:
         """A key's record as Redis had it; None where it is not ours, or has had its time."""
         until, record = self._opened_key(_key_name(key_hash), raw)
-        return record if until > time.time() else None
+        return record if self._is_good(until) else None
+
+    def _is_good(self, until: int) -> bool:
+        now = time.time()
+        return until > now or (self._database.is_away and until + GRACE_SECONDS > now)
 
     def _signed(self, name: str, seconds: int, content: bytes) -> bytes:
         until = (int(time.time()) + seconds + CLOCKS_APART_SECONDS).to_bytes(UNTIL_BYTES)
@@ -165,6 +190,8 @@ class CallerCache:
     async def load_tenant(self, tenant_id: UUID) -> None:
         """Copy a tenant, with the figures of its tier; one that does not exist is cancelled."""
         name = _tenant_name(tenant_id)
+        if await self._is_held(name):
+            return
         ticket = await self._ticket(name)
         async with self._database.transaction() as tx:
             record = await read_tenant(tx, tenant_id)
@@ -184,6 +211,8 @@ class CallerCache:
     async def load_key(self, key_hash: bytes) -> None:
         """Copy an API key, or that there is none, and how often it was used."""
         name = _key_name(key_hash)
+        if await self._is_held(name):
+            return
         ticket = await self._ticket(name)
         async with self._database.transaction() as tx:
             row = await read_key(tx, key_hash)
@@ -197,10 +226,17 @@ class CallerCache:
     async def load_two_factor(self, user_id: UUID) -> None:
         """Copy whether a user has enabled two-factor."""
         name = _two_factor_name(user_id)
+        if await self._is_held(name):
+            return
         ticket = await self._ticket(name)
         async with self._database.transaction() as tx:
             enabled = await read_two_factor(tx, user_id)
         await self._put(name, ticket, TWO_FACTOR_SECONDS, int(enabled))
+
+    async def _is_held(self, name: str) -> bool:
+        """Whether PostgreSQL is away, and what was kept of a copy holds."""
+        kept = [name, _kept_name(name), REDIS_LOADED]
+        return self._database.is_away and bool(await self._evaluate(_HOLD_COPY, kept, HELD_SECONDS))
 
     async def load_usage(self, tenant_id: UUID, month: str) -> None:
         """Copy what a tenant used in a month, unless its totals are counted on already."""
@@ -275,7 +311,7 @@ class CallerCache:
         Raises:
             Unavailable: Redis is away; they are dropped before this process asks it again.
         """
-        dropped = [part for name in names for part in (name, f"{name}:ticket")]
+        dropped = [part for name in names for part in (name, f"{name}:ticket", _kept_name(name))]
         if not dropped:
             return
         try:
@@ -303,7 +339,7 @@ class CallerCache:
         return await self._redis.get(f"{name}:ticket") or b""
 
     async def _put(self, name: str, ticket: bytes, seconds: int, *copy: str | int | bytes) -> None:
-        await self._evaluate(_PUT_COPY, [name, f"{name}:ticket"], ticket, seconds, *copy)
+        await self._evaluate(_PUT_COPY, [name, f"{name}:ticket", _kept_name(name)], ticket, seconds, *copy)
 
     async def _put_totals(
         self, name: str, under: str, ticket: bytes, totals: dict[str, int] | dict[str, int | float]
@@ -314,6 +350,10 @@ class CallerCache:
     async def _evaluate(self, script: str, keys: list[str], *arguments: str | int | float | bytes) -> Any:
         evaluate: Any = self._redis.eval  # its hints know text only
         return await evaluate(script, len(keys), *keys, *arguments)
+
+
+def _kept_name(name: str) -> str:
+    return f"{name}:kept"
 
 
 def _tenant_name(tenant_id: UUID) -> str:

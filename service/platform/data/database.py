@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+import os
+import socket
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from importlib import resources
 from typing import Any, TypeVar, cast
 from uuid import UUID
@@ -12,15 +16,19 @@ from uuid import UUID
 import msgspec
 import psycopg
 import structlog
-from psycopg import AsyncConnection, AsyncPipeline, Connection, sql
+from psycopg import AsyncConnection, AsyncCursor, AsyncPipeline, Connection, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.rows import BaseRowFactory, RowMaker, tuple_row
 from psycopg.types.json import set_json_dumps, set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from service.platform import tracing
 from service.platform.config import ConfigError
 from service.platform.http.problem import ConcurrentModification, Problem, Unavailable
+from service.platform.metrics import DATABASE_CONNECTIONS, DATABASE_SECONDS, DATABASE_WAIT_SECONDS, DATABASE_WAITING
+from service.platform.resilience.breaker import Breaker
+from service.platform.resilience.lookout import Lookout
 from service.platform.work.fair import FairSemaphore
 
 T = TypeVar("T")
@@ -31,6 +39,22 @@ SERVICE_ROLE = "cushion_service"
 
 CONNECTION_SECONDS = 10
 """The longest wait for a connection."""
+
+START_SECONDS = 30.0
+"""For which a process that starts waits for the server."""
+
+START_PAUSE_SECONDS = 0.2
+"""Between its attempts."""
+
+LOOK_SECONDS = 2.0
+"""In which a server that is there answers whoever connects anew."""
+
+RECONNECT_SECONDS = 2.0
+"""For which the pool tries to replace a lost connection; then whoever wants one has it try again. Left to itself it
+waits twice as long after each attempt, and so long after the server is back."""
+
+SILENCE_SECONDS = 5
+"""How much longer than a statement may take its answer is waited for."""
 
 WAITING = 1_000
 """Units of work that may wait for one of their tenant's share: what is done within those seconds."""
@@ -159,17 +183,59 @@ class BulkTransaction(Transaction):
                     await copy.write(block)
 
 
+class _Connection(AsyncConnection[Any]):
+    """A connection that ends once its server has been silent for longer than a statement may take.
+
+    PostgreSQL's own limit is no help where the way to it, or its host, hangs: nothing of it would arrive.
+    """
+
+    silence_seconds: float | None = None
+
+    async def wait(self, *arguments: Any, **more: Any) -> Any:
+        """Wait for the server, as psycopg does at each of its steps."""
+        if self.silence_seconds is None:
+            return await super().wait(*arguments, **more)
+        timer = asyncio.get_running_loop().call_later(self.silence_seconds, self._give_up)
+        try:
+            return await super().wait(*arguments, **more)
+        finally:
+            timer.cancel()
+
+    def _give_up(self) -> None:
+        """End it under whoever waits, who reads that it was lost; a cancelled psycopg would wait on."""
+        log.warning("database.silent", seconds=self.silence_seconds)
+        with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self.pgconn.socket)) as place:
+            place.shutdown(socket.SHUT_RDWR)
+
+
 class Database:
     """The connections of one process, half at most for one tenant: what is locked may be waited for at many at once."""
 
-    def __init__(self, url: str, *, connections: int, statement_seconds: int) -> None:
+    def __init__(self, url: str, *, connections: int, statement_seconds: int, breaker: Breaker) -> None:
+        self._url = url
+        self._breaker = breaker
+        self._silence_seconds = statement_seconds + SILENCE_SECONDS
+        self._lookout = Lookout(
+            breaker, self._look, seconds=LOOK_SECONDS, failures=(psycopg.Error,), opened=self._turn_away
+        )
+        self._waits: set[asyncio.Timeout] = set()
+        """Of those who wait for a connection."""
         # Two at least for each tenant: a job's heart beats beside its work.
         self._semaphore = FairSemaphore(max(3, connections), waiting=WAITING)
+        self.committed: Callable[[UUID | str, int], Awaitable[None]] | None = None
+        """Is told the tenant of each transaction that wrote, and a position of the server's log behind its commit."""
+        if breaker.service == "database":  # of a replica nothing is told
+            DATABASE_WAITING.set_function(lambda: self._semaphore.waiting)
+            DATABASE_CONNECTIONS.labels("in_use").set_function(self._in_use)
+            DATABASE_CONNECTIONS.labels("idle").set_function(self._idle)
         self._pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
             url,
+            connection_class=_Connection,
+            configure=self._configure,
             min_size=min(2, connections),
             max_size=connections,
             timeout=CONNECTION_SECONDS,
+            reconnect_timeout=RECONNECT_SECONDS,
             open=False,
             kwargs={
                 "autocommit": True,  # BEGIN and COMMIT are sent by the transaction itself, with its statements
@@ -178,8 +244,13 @@ class Database:
                 "options": f"-c statement_timeout={statement_seconds}s"
                 " -c idle_in_transaction_session_timeout=300s -c timezone=UTC",
                 "application_name": "cushion",
+                "connect_timeout": CONNECTION_SECONDS,
             },
         )
+
+    async def _configure(self, connection: AsyncConnection[Any]) -> None:
+        assert isinstance(connection, _Connection)
+        connection.silence_seconds = self._silence_seconds
 
     async def open(self) -> None:
         """Connect.
@@ -188,15 +259,31 @@ class Database:
             Unavailable: the server does not answer.
             ConfigError: the URL logs in as somebody who could do more than the service may.
         """
+        await self._pool.open()
+        # The pool gives up soon, and a start may meet a server that starts too: looks tell when it is there.
+        self._lookout.suspect()
+        end = time.monotonic() + START_SECONDS
         try:
-            await self._pool.open(wait=True, timeout=30)
-            async with self.transaction() as tx:
-                _check_login(await tx.value(LOGIN))
-        except PoolTimeout as error:
-            raise Unavailable from error
+            while True:
+                try:
+                    async with self.transaction() as tx:
+                        _check_login(await tx.value(LOGIN))
+                    return
+                except Unavailable:
+                    if time.monotonic() > end:
+                        raise
+                    await asyncio.sleep(START_PAUSE_SECONDS)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def open_later(self) -> None:
+        """Begin to connect to a server that may be away."""
+        await self._pool.open(wait=False)
 
     async def close(self) -> None:
         """Close every connection."""
+        self._lookout.close()
         await self._pool.close()
 
     @asynccontextmanager
@@ -217,7 +304,10 @@ class Database:
                             "SELECT set_config('cushion.tenant', %s, true)", [str(tenant_id or "")]
                         )
                         yield Transaction(connection, pipeline)
+                        noted = self.committed is not None and tenant_id is not None
+                        wrote = await connection.execute(WROTE) if noted else None
                         ended = await connection.execute("COMMIT")
+                        position = await connection.execute(POSITION) if noted else None
                     if (
                         ended.statusmessage != "COMMIT"
                     ):  # after a refusal that somebody caught PostgreSQL answers ROLLBACK
@@ -226,6 +316,8 @@ class Database:
                     if not connection.closed and connection.info.transaction_status:
                         await connection.execute("ROLLBACK")
                     raise
+            if wrote is not None and await wrote.fetchone() == (True,):
+                await self._tell(tenant_id, position)
 
     @asynccontextmanager
     async def bulk(self, tenant_id: UUID, *, seconds_max: int) -> AsyncIterator[BulkTransaction]:
@@ -240,24 +332,99 @@ class Database:
                     "SELECT set_config('cushion.tenant', %s, true), set_config('statement_timeout', %s, true)",
                     [str(tenant_id), f"{seconds_max}s"],
                 )
-                yield BulkTransaction(connection, None)
+                assert isinstance(connection, _Connection)
+                connection.silence_seconds = seconds_max + SILENCE_SECONDS
+                try:
+                    yield BulkTransaction(connection, None)
+                finally:
+                    connection.silence_seconds = self._silence_seconds
                 if connection.closed:  # psycopg would leave the transaction without a word
                     raise psycopg.OperationalError("the connection was lost in the transaction")
                 if connection.info.transaction_status is TransactionStatus.INERROR:  # its COMMIT would roll back
                     raise psycopg.errors.InFailedSqlTransaction("a statement failed, and somebody caught that")
+            if self.committed is not None:
+                async with self._connection(None) as connection:
+                    position = await connection.execute(POSITION)
+                await self._tell(tenant_id, position)
+
+    async def _tell(self, tenant_id: UUID | str | None, position: AsyncCursor[Any] | None) -> None:
+        assert tenant_id is not None
+        assert position is not None
+        assert self.committed is not None
+        row = await position.fetchone()
+        assert row is not None
+        await self.committed(tenant_id, row[0])
 
     @asynccontextmanager
     async def _connection(self, tenant_id: UUID | str | None) -> AsyncIterator[AsyncConnection[Any]]:
+        asked = time.perf_counter()
         if tenant_id is None:  # a few look-ups, each of them short
-            async with self._pool.connection() as connection:
+            async with self._pooled(asked) as connection:
                 yield connection
             return
+        self._lookout.check()
         await self._semaphore.acquire(tenant_id, seconds=CONNECTION_SECONDS)
         try:
-            async with self._pool.connection() as connection:
+            async with self._pooled(asked) as connection:
                 yield connection
         finally:
             self._semaphore.release(tenant_id)
+
+    def _idle(self) -> int:
+        return self._pool.get_stats().get("pool_available", 0)
+
+    def _in_use(self) -> int:
+        told = self._pool.get_stats()
+        return max(0, told.get("pool_size", 0) - told.get("pool_available", 0))
+
+    @asynccontextmanager
+    async def _pooled(self, asked: float) -> AsyncIterator[AsyncConnection[Any]]:
+        """A connection that was asked for at a moment (`time.perf_counter`)."""
+        self._lookout.check()
+        passed = self._breaker.enter()
+        try:
+            async with AsyncExitStack() as stack:
+                wait = asyncio.timeout(CONNECTION_SECONDS)
+                self._waits.add(wait)
+                try:
+                    async with wait:
+                        connection = await stack.enter_async_context(self._pool.connection())
+                except TimeoutError:
+                    raise PoolTimeout from None
+                finally:
+                    self._waits.discard(wait)
+                lent = time.perf_counter()
+                DATABASE_WAIT_SECONDS.observe(lent - asked)
+                try:
+                    with tracing.step("postgresql transaction", "postgresql"):
+                        yield connection
+                finally:
+                    DATABASE_SECONDS.observe(time.perf_counter() - lent)
+        except Exception as error:
+            if _may_be_away(error):
+                self._lookout.suspect()
+            else:
+                self._breaker.succeeded(passed)
+            raise
+        self._breaker.succeeded(passed)
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the server was not there when it was last looked for."""
+        return not self._breaker.is_closed
+
+    # Away -------------------------------------------------------------------------------------------------------------
+
+    async def _look(self) -> None:
+        async with await AsyncConnection.connect(self._url, autocommit=True) as connection:
+            await connection.execute("SELECT 1")
+        if not self._breaker.is_closed:
+            await self._pool.check()  # what was lost meanwhile is replaced before anybody is given it
+
+    def _turn_away(self) -> None:
+        """The server is away: whoever waits for a connection waits no more."""
+        for wait in self._waits:
+            wait.reschedule(asyncio.get_running_loop().time())
 
     async def check(self) -> None:
         """Ask the server for a sign of life.
@@ -266,13 +433,26 @@ class Database:
             Unavailable: none came within two seconds.
         """
         try:
-            async with self._pool.connection(timeout=2) as connection:
+            async with asyncio.timeout(LOOK_SECONDS), self._pooled(time.perf_counter()) as connection:
                 await connection.execute("SELECT 1")
-        except (PoolTimeout, psycopg.Error) as error:
+        except (TimeoutError, PoolTimeout, psycopg.Error) as error:
             raise Unavailable from error
 
 
+def _may_be_away(error: BaseException) -> bool:
+    """Whether an error may come of a server that is not there. What a statement was refused for is none: a time limit,
+    a lock, a constraint, or a transaction that idled; nor is a wait for a tenant's own share."""
+    cause = error.__cause__ if isinstance(error, Unavailable) else error
+    if isinstance(cause, PoolTimeout):
+        return True
+    return isinstance(cause, psycopg.OperationalError) and (
+        cause.sqlstate is None or cause.sqlstate[:2] == "08" or cause.sqlstate[:4] == "57P0"
+    )
+
+
 LOGIN = "SELECT session_user"
+WROTE = "SELECT pg_current_xact_id_if_assigned() IS NOT NULL"
+POSITION = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint"
 
 
 def _check_login(login: str) -> None:
@@ -292,10 +472,11 @@ class MigrationError(RuntimeError):
     """The database is not one that these migrations can bring up to date."""
 
 
-def migrate(database_url: str, *, report: Callable[[str], None] = lambda name: None) -> int:
+def migrate(database_url: str, *, report: Callable[[str], None] = lambda name: None, behind: bool = False) -> int:
     """Apply the numbered migrations that are missing, as the owner, one process at a time; how many were applied.
 
-    Where none is missing, any role that may connect will do.
+    Where none is missing, any role that may connect will do. `behind`: a database with later migrations than this
+    version has is fine, as it is while the next one is rolled out.
 
     Raises:
         MigrationError: an applied migration differs from the file of its name, or is unknown here.
@@ -310,6 +491,9 @@ def migrate(database_url: str, *, report: Callable[[str], None] = lambda name: N
         applied = _applied(connection)
         missing = [name for name in scripts if name not in applied]
         for name, digest in applied.items():
+            if name not in scripts and behind and name > max(scripts):
+                log.warning("database.ahead", migration=name)
+                continue
             if name not in scripts:
                 raise MigrationError(f"the database has the migration {name}, which this version does not know")
             if digest != _digest(scripts[name]):
@@ -327,6 +511,8 @@ def migrate(database_url: str, *, report: Callable[[str], None] = lambda name: N
 def verify(database_url: str) -> None:
     """See that the service may work on a database of somebody's own: by its role, and with no migration missing.
 
+    That the next release has migrated it already is fine: see CONTRIBUTING.
+
     Raises:
         ConfigError: the URL logs in as somebody who could do more than the service may.
         MigrationError: as `migrate`, or the owner has yet to run it.
@@ -335,7 +521,7 @@ def verify(database_url: str) -> None:
         for (login,) in connection.execute(LOGIN):
             _check_login(login)
     try:
-        migrate(database_url)
+        migrate(database_url, behind=True)
     except psycopg.errors.InsufficientPrivilege as error:
         raise MigrationError("run `cushion migrate`, which is the owner's") from error
 

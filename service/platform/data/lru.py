@@ -35,12 +35,15 @@ class Lru(Generic[K, T]):
         self._kept: OrderedDict[K, tuple[T, int, int]] = OrderedDict()
         """With its bytes and the turn of its last use."""
         self.size_bytes = 0
+        self.hits = self.misses = 0
 
     def get(self, key: K) -> T | None:
         """What was made from this, if it is still here."""
         found = self._kept.get(key)
         if found is None:
+            self.misses += 1
             return None
+        self.hits += 1
         value, size_bytes, _ = found
         self._kept[key] = value, size_bytes, next(_turns)
         self._kept.move_to_end(key)

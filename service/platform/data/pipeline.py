@@ -7,12 +7,16 @@ idle process sends each at once.
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 from hiredis import pack_command
 from redis import exceptions
 from redis.asyncio import Redis
 from redis.asyncio.connection import AbstractConnection
+
+from service.platform import tracing
+from service.platform.metrics import REDIS_SECONDS
 
 TOGETHER_MOST = 128
 """Commands of one round trip."""
@@ -40,6 +44,12 @@ class Pipeline:
         Raises:
             RedisError: Redis refused the command, or is not there.
         """
+        if tracing.is_on():
+            with tracing.step(f"redis {command[0]}", "redis"):
+                return await self._answer(command)
+        return await self._answer(command)
+
+    async def _answer(self, command: tuple[Any, ...]) -> Any:
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((command, answer))
         if not self._travelling:
@@ -65,6 +75,7 @@ class Pipeline:
 
     async def _send(self, batch: list[tuple[tuple[Any, ...], asyncio.Future[Any]]]) -> None:
         answers: list[Any]
+        started = time.perf_counter()
         try:
             answers = await self._exchange([command for command, _ in batch])
         except Exception as error:
@@ -76,6 +87,8 @@ class Pipeline:
             for _, future in batch:
                 future.cancel()
             raise
+        finally:
+            REDIS_SECONDS.observe(time.perf_counter() - started)
         for (_, future), answer in zip(batch, answers, strict=True):
             if future.done():  # its request was cancelled
                 continue

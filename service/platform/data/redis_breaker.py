@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -13,9 +12,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from service.platform.http.problem import Problem, Unavailable
-
-RETRY_SECONDS = 1.0
-"""How long a Redis that failed is left alone before it is tried again."""
+from service.platform.resilience.breaker import NO_PASS, Breaker
 
 T = TypeVar("T")
 
@@ -25,18 +22,19 @@ log = structlog.get_logger()
 class RedisBreaker:
     """What one process knows of Redis being there, from its own requests."""
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Redis, breaker: Breaker) -> None:
         self._redis = redis
-        self._away = False
-        self._retry_at = 0.0
+        self._breaker = breaker
         self._returning: asyncio.Task[None] | None = None
+        self._is_behind = False
+        """Whether Redis may lack something of this process; who resets the breaker does not give it that."""
         self._first: list[Callable[[], Awaitable[None]]] = []
         self._owed: list[Callable[[], Awaitable[bool]]] = []
 
     @property
     def away(self) -> bool:
-        """Whether Redis was not there when it was last asked."""
-        return self._away
+        """Whether Redis was not there when it was last asked, or lacks what it then missed."""
+        return self._is_behind or not self._breaker.is_closed
 
     def first(self, load: Callable[[], Awaitable[None]]) -> None:
         """Do this once before Redis is asked again. Where it fails, Redis stays away."""
@@ -51,14 +49,17 @@ class RedisBreaker:
 
     async def either(self, ask: Callable[[], Awaitable[T]], otherwise: Callable[[], Awaitable[T]]) -> T:
         """What Redis says, or while it is away what this process does."""
-        if not self._away:
+        if passed := self._pass():
             try:
-                return await ask()
+                answer = await ask()
             except RedisError as error:
-                self._lost(error)
+                self._lost(passed, error)
+            else:
+                self._breaker.succeeded(passed)
+                return answer
         self._look()
         answer = await otherwise()
-        if not self._away:  # it came back meanwhile, and does not have what was counted just now
+        if not self.away:  # it came back meanwhile, and does not have what was counted just now
             self._look()
         return answer
 
@@ -69,7 +70,8 @@ class RedisBreaker:
         Raises:
             Unavailable: Redis is away.
         """
-        if self._away:
+        passed = self._pass()
+        if not passed:
             self._look()
             raise Unavailable
         try:
@@ -77,31 +79,43 @@ class RedisBreaker:
                 yield pipe
                 await pipe.execute()
         except RedisError as error:
-            self._lost(error)
+            self._lost(passed, error)
             raise Unavailable from error
+        self._breaker.succeeded(passed)
 
-    def _lost(self, error: RedisError) -> None:
-        if not self._away:
+    def _pass(self) -> int:
+        """A pass while Redis is there; else none, since no request tries one that is away."""
+        if not self.away:
+            return self._breaker.enter()
+        self._breaker.reject()
+        return NO_PASS
+
+    def _lost(self, passed: int, error: RedisError) -> None:
+        if not self.away:
             log.warning("cache.unavailable", error=type(error).__name__, detail=str(error)[:200])
-            self._away = True
-            self._retry_at = time.monotonic() + RETRY_SECONDS
+        self._is_behind = True
+        self._breaker.failed(passed, type(error).__name__)
 
     def _look(self) -> None:
         """Try Redis when it is time, beside the request: it may take its time to fail."""
-        if self._returning is None and time.monotonic() >= self._retry_at:
-            self._returning = asyncio.get_running_loop().create_task(self._return())
+        if self._returning is None and self._breaker.state != "open":
+            self._returning = asyncio.get_running_loop().create_task(self._return(self._breaker.enter()))
 
-    async def _return(self) -> None:
+    async def _return(self, passed: int) -> None:
         try:
             await self._redis.ping()
             for load in self._first:
                 await load()
             while any([await catch_up() for catch_up in self._owed]):
                 pass
-            self._away = False
+            self._is_behind = False
+            self._breaker.succeeded(passed)
             log.info("cache.back")
         except (RedisError, Problem) as error:
             log.debug("cache.still_away", error=type(error).__name__)
-            self._retry_at = time.monotonic() + RETRY_SECONDS
+            self._breaker.failed(passed, type(error).__name__)
+        except BaseException:
+            self._breaker.abandoned(passed)
+            raise
         finally:
             self._returning = None

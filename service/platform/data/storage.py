@@ -16,6 +16,8 @@ from service.platform.http.problem import Problem
 
 CHECK: Final = "blobs.check"
 """The job that looks again at a blob that was found damaged."""
+HOLD: Final = 0x4241434B
+"""The advisory lock of a backup: what it has read the names of stays in the store until it has the bytes."""
 
 log = structlog.get_logger()
 
@@ -55,9 +57,12 @@ async def leave(unit: Unit, keys: list[str]) -> None:
 async def drop(resources: Resources, key: str) -> None:
     """Remove a blob that no committed record of any tenant names.
 
-    Not where an open transaction holds it: that one names it, or drops it itself.
+    Not where an open transaction holds it: that one names it, or drops it itself. Nor while a backup is made: a later
+    sweep finds it.
     """
     async with resources.database.transaction() as tx:
+        if not await tx.value("SELECT pg_try_advisory_xact_lock_shared(%s)", [HOLD]):
+            return
         alone = await tx.value("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [key])
         if alone and not await tx.value("SELECT blob_is_used(%s)", [key]):
             await resources.blobs.delete(key)

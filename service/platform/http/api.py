@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import UnionType
@@ -13,20 +13,22 @@ from uuid import UUID
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec import inspect as inspect_types
 
 from service.platform.access.caller import Access
 from service.platform.access.caller_status import Meter, Window
+from service.platform.access.flags import FLAGS
 from service.platform.config import Settings
 from service.platform.http.problem import NotFound, Problem, RateLimited
 
 T = TypeVar("T")
 
-PageNumber = Annotated[int, Meta(ge=1, le=1_000_000, description="Page, from 1")]
-PageSize = Annotated[int, Meta(ge=1, le=100, description="Items on a page")]
+PageNumber = Annotated[int, Meta(ge=1, le=1_000_000, description="Which page, from 1")]
+PageSize = Annotated[int, Meta(ge=1, le=100, description="Most items of an answer")]
 Offset = Annotated[int, Meta(ge=0, le=100_000_000, description="Items to pass over")]
 
 
-Secret = Annotated[str, Meta(extra={"secret": True}, description="Shown this once")]
+Secret = Annotated[str, Meta(extra={"secret": True}, description="Shown in this answer only")]
 """A field of an answer that whoever reads it could act with: the answer is never stored."""
 
 
@@ -64,7 +66,7 @@ class SliceQuery(Struct, kw_only=True, frozen=True):
 
 
 class Slice(Struct, Generic[T], frozen=True):
-    """A part of such a list."""
+    """A part of a list, read by skipping."""
 
     items: list[T]
     total: int
@@ -102,6 +104,8 @@ class Raw:
     headers: Sequence[tuple[str, str]] = ()
     status: int | None = None
     """In place of the route's."""
+    constant: bool = False
+    """The same bytes for everybody, so that they are compressed once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +141,8 @@ class Route:
     event: str | None = None
     streamed: bool = False
     """The event goes through the stream that a worker drains, not into the request's transaction."""
+    counted: bool = False
+    """The event is told as one of many: see `events/calls.py`."""
     windows: Windows | None = None
     metered: Metered | None = None
     body_bytes: Callable[[Settings], int] | None = None
@@ -152,10 +158,16 @@ class Route:
     """False for the views that no limit concerns."""
     essential: bool
     """Answered while memory is short, too."""
+    in_maintenance: bool = False
+    """Answered during maintenance, too."""
+    flag: str | None = None
+    """The feature flag that it needs."""
     enrolling: bool = False
     """Open to a user who has yet to enrol in the two-factor login that the tenant requires."""
     everywhere: bool = False
     """It reaches into every tenant: for who runs the deployment, who need not name one."""
+    lags: bool = False
+    """Read from a replica where there is one: it decides nothing, and its handler writes nothing."""
     versioned: bool = False
     """The answer tells the record's version as its ETag, and a change heeds If-Match."""
     parameters: dict[str, type]
@@ -195,6 +207,8 @@ class Area:
     scope: str | None = None
     essential: bool = False
     """Its requests are answered while memory is short, too."""
+    in_maintenance: bool = False
+    """Its requests are answered during maintenance, too."""
     routes: list[Route] = field(default_factory=list)
 
     def get(self, path: str = "", **row: Any) -> Callable[[Handler], Handler]:
@@ -230,7 +244,7 @@ class Area:
             hints = get_type_hints(handler, include_extras=True)
             answer = hints.pop("return", None)
             signature = inspect.signature(handler).parameters
-            named = set(re.findall(r"{(\w+)}", path))
+            named = set(re.findall(r"{(\w+)(?::path)?}", path))  # `:path` takes slashes, too
             parameters = {name: hints[name] for name in signature if name in named}
             assert set(parameters) == named, f"{where}: the path names {named}, the handler {set(parameters)}"
             extra = set(signature) - named - {"ctx", "query", "body", "form"}
@@ -238,6 +252,7 @@ class Area:
             assert access or self.scope, f"{where} says nothing of its access"
             success = status or (204 if answer in (None, type(None)) else 200)
             metered: Metered | None = row.get("metered")
+            assert "flag" not in row or FLAGS[row["flag"]].refusal, f"{where}: the flag has no words for a refusal"
             route = Route(
                 method=method,
                 path=self.prefix + path,
@@ -248,17 +263,31 @@ class Area:
                 tag=self.tag,
                 essential=self.essential or not row.get("limited", True),
                 parameters=parameters,
+                in_maintenance=row.pop("in_maintenance", self.in_maintenance),
                 query=hints.get("query"),
                 body=hints.get("body"),
                 form=hints.get("form"),
                 answer=_stated(answer),
                 **row,
             )
+            assert not route.lags or (method == "GET" and route.access != "public" and not route.event), where
             assert success not in route.also, f"{where}: {success} is the success"
             self.routes.append(route)
             return handler
 
         return declare
+
+
+def records_of(route: Route, routes: Iterable[Route]) -> list[Any]:
+    """The types of the record that a route makes (201) or changes, as its answer and the GET of the record tell it.
+
+    A client may send back what it read. Other routes have none: a misspelt option of an act must not pass for a field.
+    """
+    if route.method == "POST" and route.status != 201:
+        return []
+    own = re.escape(route.path) + (r"/{\w+}" if route.method == "POST" else "")
+    found = [other.answer for other in routes if other.method == "GET" and re.fullmatch(own, other.path)]
+    return [route.answer, *found]
 
 
 def _stated(answer: Any) -> Any:
@@ -271,22 +300,27 @@ def _stated(answer: Any) -> Any:
 def _tells_secrets(answer: Any) -> bool:
     if answer in (None, Any, Raw, Streamed):
         return False
-    waiting, seen = [msgspec.inspect.type_info(answer)], set()
+    return any(
+        isinstance(part, inspect_types.Metadata) and (part.extra or {}).get("secret") for part in parts_of(answer)
+    )
+
+
+def parts_of(*kinds: Any, into_structs: bool = True) -> Iterator[inspect_types.Type]:
+    """The types that make up these (or what msgspec says of them), themselves among them; a struct once."""
+    known = [kind for kind in kinds if isinstance(kind, inspect_types.Type)]
+    waiting = known or list(inspect_types.multi_type_info(kinds))
+    seen = set()
     while waiting:
         kind = waiting.pop()
-        if isinstance(kind, msgspec.inspect.Metadata):
-            if (kind.extra or {}).get("secret"):
-                return True
-            waiting.append(kind.type)
-        elif isinstance(kind, msgspec.inspect.StructType) and kind.cls not in seen:
-            seen.add(kind.cls)
-            waiting += [field.type for field in kind.fields]
+        if isinstance(kind, inspect_types.StructType | inspect_types.DataclassType):
+            if kind.cls not in seen:
+                seen.add(kind.cls)
+                yield kind
+                waiting += [field.type for field in kind.fields] if into_structs else []
         else:
-            waiting += [
-                *getattr(kind, "types", ()),
-                *(part for name in ("item_type", "value_type") if (part := getattr(kind, name, None)) is not None),
-            ]
-    return False
+            yield kind
+            single = (getattr(kind, name, None) for name in ("type", "item_type", "key_type", "value_type"))
+            waiting += [*getattr(kind, "types", ()), *getattr(kind, "item_types", ()), *filter(None, single)]
 
 
 def parse_parameter(raw: str, kind: type) -> Any:

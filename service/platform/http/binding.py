@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gc
-import re
-from collections.abc import Awaitable, Callable, Mapping
-from difflib import get_close_matches
-from typing import Any, get_args, get_type_hints
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -15,9 +13,9 @@ from msgspec import Struct
 from service.platform.context import Context
 from service.platform.http import problem as problems
 from service.platform.http.api import Route, parse_parameter
+from service.platform.http.faults import has_checks, read
 from service.platform.http.intake import Receive, Scope
 from service.platform.http.multipart import read_form, to_struct
-from service.platform.http.problem import Fault, Problem
 
 QUERY_FIELDS = 64
 NULL_ESCAPE = b"\\u0000"
@@ -25,8 +23,6 @@ NULL_ESCAPE = b"\\u0000"
 LARGE_BYTES = 256 * 1024
 """Bodies above this are read in a thread, one of a tenant at a time: nothing else runs while one is read, but the event
 loop has its turn between two of them."""
-SHOWN_MAX = 300
-"""Characters that a refusal repeats of what was sent."""
 OBJECTS_MAX = 100_000
 """Objects of a body: each takes half a microsecond to be made, and no route takes a quarter as many."""
 
@@ -34,8 +30,11 @@ OBJECTS_MAX = 100_000
 class Binding:
     """How the requests of one route are understood."""
 
-    def __init__(self, route: Route) -> None:
+    def __init__(self, route: Route, records: Sequence[Any] = ()) -> None:
+        """`records`: types of the record that the route makes or changes, as it is read."""
         self._route = route
+        self._records = records
+        self._is_checked = route.body is not None and has_checks(route.body)
         self._decode_body: Callable[[bytes], Any] | None = (
             msgspec.json.Decoder(route.body).decode if route.body else None
         )
@@ -74,9 +73,9 @@ class Binding:
             )
             try:
                 arguments["form"] = to_struct(content, route.form)
-            except msgspec.ValidationError as error:
+            except problems.ValidationFailed:
                 await closing()
-                raise _invalid("body", error) from None
+                raise
         elif self._decode_body is not None:
             content = await self._read_body(ctx, receive)
             if len(content) <= LARGE_BYTES:
@@ -113,8 +112,8 @@ class Binding:
                 values[name] = value
         try:
             return msgspec.convert(values, self._route.query, strict=False)
-        except msgspec.ValidationError as error:
-            raise _invalid("query", error) from None
+        except msgspec.ValidationError:
+            return read(values, self._route.query, ["query"], strict=False)
 
     async def _read_body(self, ctx: Context, receive: Receive) -> bytes:
         kind = ctx.headers.get(b"content-type", b"application/json").partition(b";")[0].strip().lower()
@@ -131,19 +130,25 @@ class Binding:
             raise problems.ValidationFailed.at(["body"], f"more than {OBJECTS_MAX:,} objects")
         gc.disable()  # decoded JSON has no cycles, and the collector's search for some takes most of the time
         try:
-            return self._decode_body(raw or self._empty)
-        except msgspec.ValidationError as error:
-            raise _invalid("body", error) from None
+            if not self._is_checked:
+                return self._decode_body(raw or self._empty)
+        except msgspec.ValidationError:
+            pass  # looked at more closely
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             raise problems.ValidationFailed.at(["body"], "malformed JSON") from None
         finally:
             gc.enable()
+        try:
+            given = msgspec.json.decode(raw or self._empty)
+        except (msgspec.DecodeError, RecursionError, UnicodeError):
+            raise problems.ValidationFailed.at(["body"], "malformed JSON") from None
+        return read(given, self._route.body, ["body"], records=self._records)
 
 
 async def _read(headers: Mapping[bytes, bytes], receive: Receive, most_bytes: int) -> bytes:
     declared = headers.get(b"content-length", b"0")
     if declared.isdigit() and int(declared) > most_bytes:
-        raise problems.PayloadTooLarge.at(["body"], f"at most {most_bytes} bytes")
+        raise problems.PayloadTooLarge.past(most_bytes, int(declared))
     chunks = bytearray()
     while True:
         message = await receive()
@@ -151,42 +156,9 @@ async def _read(headers: Mapping[bytes, bytes], receive: Receive, most_bytes: in
             raise problems.ValidationFailed.at(["body"], "the request broke off")
         chunks += message.get("body", b"")
         if len(chunks) > most_bytes:
-            raise problems.PayloadTooLarge.at(["body"], f"at most {most_bytes} bytes")
+            raise problems.PayloadTooLarge.past(most_bytes)
         if not message.get("more_body"):
             return bytes(chunks)
-
-
-def _invalid(part: str, error: msgspec.ValidationError) -> Problem:
-    return problems.ValidationFailed(fault_of([part], str(error)))
-
-
-def fault_of(loc: list[str], told: str, kind: type[Struct] | None = None) -> Fault:
-    """What msgspec tells of a fault, with its place behind `loc`.
-
-    Args:
-        kind: what was read; its names are told where another one was given.
-    """
-    message, at, path = told.rpartition(" - at `")  # the last one: what was sent may hold such words, too
-    message = message if at else told
-    steps = [step for step in re.split(r"[.\[\]`]", path.removeprefix("$") if at else "") if step]
-    missing = re.search(r"missing required field `([^`]+)`", message)
-    unknown = re.search(r"unknown field `([^`]+)`", message)
-    if missing:
-        steps.append(missing[1])
-    message, steps = message[:SHOWN_MAX], [step[:SHOWN_MAX] for step in steps]
-    if kind is not None and unknown and not steps:
-        name = unknown[1][:SHOWN_MAX]
-        near = get_close_matches(name, kind.__struct_fields__, 1)
-        message += f"; did you mean {near[0]}?" if near else f"; there are {', '.join(kind.__struct_fields__)}"
-        steps.append(name)
-    elif kind is not None and message.startswith("Invalid enum value"):
-        message += f"; there are {', '.join(_words(get_type_hints(kind)[steps[0]]))}"
-    return Fault([*loc, *steps], message)
-
-
-def _words(kind: Any) -> list[str]:
-    """The words that a field takes, or each item of it."""
-    return [word for part in get_args(kind) for word in ([part] if isinstance(part, str) else _words(part))]
 
 
 def _names(kind: type | None) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
+import signal
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
@@ -17,6 +18,8 @@ from service.platform.config import Settings
 from service.platform.http.intake import Intake
 from service.platform.http.problem import TooManyConnections
 
+ENDING_SECONDS = 10.0
+"""For requests that run when an API process has drained; the server's own patience comes after it."""
 WATCH_SECONDS = 0.25
 """Between two looks: so long may an address hold more than its share, and a body be overdue."""
 RETRY_SECONDS = 5
@@ -73,6 +76,10 @@ class Connections:
         else:
             self._taken[origin] -= 1
 
+    def requests(self) -> int:
+        """How many requests are under way."""
+        return len(self._requests)
+
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
         """Within, one look after the other."""
@@ -85,6 +92,35 @@ class Connections:
             yield
         finally:
             watch.cancel()
+
+    def drain_at_sigterm(self, stopping: asyncio.Event, seconds: int) -> None:
+        """From here on SIGTERM sets `stopping`, and stops the server so many seconds later, once no request runs.
+
+        The server itself would close its socket at once, while a balancer still sends to it. It stops on SIGINT as on
+        SIGTERM, so SIGINT is what ends the draining; a second SIGTERM does so at once.
+        """
+        loop = asyncio.get_running_loop()
+        task: asyncio.Task[None] | None = None
+
+        def begin() -> None:
+            nonlocal task
+            if task is not None:
+                task.cancel()
+                return
+            log.info("api.draining", seconds=seconds)
+            stopping.set()
+            task = loop.create_task(self._drain(seconds))
+            task.add_done_callback(lambda _: os.kill(os.getpid(), signal.SIGINT))
+
+        if seconds:
+            loop.add_signal_handler(signal.SIGTERM, begin)
+
+    async def _drain(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        for _ in range(int(ENDING_SECONDS / WATCH_SECONDS)):
+            if not self._requests:
+                break
+            await asyncio.sleep(WATCH_SECONDS)
 
     async def _watch(self) -> None:
         while True:

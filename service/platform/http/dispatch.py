@@ -12,28 +12,46 @@ from typing import Any, NamedTuple
 
 import msgspec
 import structlog
+from prometheus_client import Histogram
 
+from service.platform import tracing
 from service.platform.access.admission import admit
 from service.platform.access.caller_status import Verdict, is_within, read_address
 from service.platform.access.idempotency import Claim, claim_of
 from service.platform.access.secrets import new_id
+from service.platform.compression import (
+    LEAST_BYTES,
+    VARY,
+    gzipped,
+    gzipped_chunks,
+    is_compressible,
+    takes_gzip,
+)
 from service.platform.context import Context, Resources
 from service.platform.data.blobs import Damaged
+from service.platform.data.replica import ANSWER_SECONDS
 from service.platform.data.storage import report
+from service.platform.events.calls import count
+from service.platform.events.stream import event_of, publish
 from service.platform.http import problem as problems
 from service.platform.http.api import Raw, Route, Streamed
 from service.platform.http.binding import Binding
 from service.platform.http.intake import Receive, Scope, Send
 from service.platform.http.problem import Problem
 from service.platform.log import log_request
+from service.platform.metrics import REQUEST_SECONDS
+from service.platform.resilience.fallback_cache import Key, key_of
 from service.platform.work.memory import RETRY_SECONDS
-from service.platform.work.stream import event_of, publish
 
 REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
 ONCE = frozenset({b"authorization", b"x-api-key", b"x-tenant-id", b"idempotency-key", b"if-match", b"content-type"})
 """Headers that must not be there twice: something in front of the service may have read the other one."""
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
 """The disk is full, or too many files are open: nobody's mistake, and it passes."""
+
+JSON = "application/json"
+SESSIONS = frozenset(f"/api/v1/auth/{name}" for name in ("login", "logout", "refresh"))
+"""Who comes and goes all day long: it changes nothing that others read but the moment of somebody's last login."""
 
 log = structlog.get_logger()
 encode = msgspec.json.Encoder(decimal_format="number").encode
@@ -42,11 +60,22 @@ encode = msgspec.json.Encoder(decimal_format="number").encode
 class Endpoint:
     """The ASGI application of one route."""
 
-    def __init__(self, route: Route, refusals: frozenset[type[Problem]]) -> None:
+    def __init__(self, route: Route, refusals: frozenset[type[Problem]], records: Sequence[Any] = ()) -> None:
         self.route = route
-        self._binding = Binding(route)
+        self._binding = Binding(route, records)
         self._known = refusals | set(route.errors)
         self._headers = [(b"cache-control", b"no-store")] if route.tells_secrets else []
+        self._falls_back = (
+            route.method == "GET"
+            and route.access != "public"
+            and route.event is None  # nobody reads what is to be recorded past the record
+            and route.media_type == JSON
+            and not route.tells_secrets
+        )
+        """Whether its answers are kept for the time in which the database is away."""
+        self._changes = route.method != "GET" and route.path not in SESSIONS
+        """Whether what is kept of its tenant goes."""
+        self._timers: dict[str, Histogram] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         resources: Resources = scope["app"].state.resources
@@ -60,39 +89,63 @@ class Endpoint:
             ip_address=scope["address"],
             headers=headers,
         )
+        if scope["method"] == "HEAD":
+            ctx.changed_nothing()  # nobody has what is told of
         verdict = Verdict("ok")
         closing: Callable[[], Awaitable[None]] | None = None
         claim: Claim | None = None
+        kept_as: tuple[Key, int] | None = None
         try:
             if resources.memory.is_short and not self.route.essential:
                 raise problems.Unavailable(headers={"Retry-After": str(RETRY_SECONDS)})
             if len(headers) != len(scope["headers"]):
                 _check_once(scope["headers"])
             verdict = await admit(ctx, self.route)
+            if self._falls_back and ctx.flag("fallback_cache"):
+                kept_as = (
+                    key_of(ctx.caller, scope["path"], scope["query_string"]),
+                    resources.fallback_cache.turn,
+                )
             arguments, content, closing = await self._binding.arguments(ctx, scope, receive)
             claim = await claim_of(ctx, self.route, scope["path"], scope["query_string"], content)
             kept = await claim.take() if claim is not None else None
             answer = self._encode_answer(kept) if kept else await self._perform(ctx, arguments, claim)
+            if (
+                kept_as is not None
+                and answer.status == 200
+                and answer.media_type == JSON
+                and isinstance(answer.content, bytes)
+            ):
+                resources.fallback_cache.add(kept_as[0], answer.content, tuple(answer.headers), kept_as[1])
         except Exception as error:
             await ctx.rollback(error)
             if claim is not None:
                 await claim.release()
             if isinstance(error, Damaged):
                 await report(resources, error.key, request_id)
-            refusal = self._refusal(error, strict=resources.settings.strict)
-            body = encode(refusal.body(request_id))
-            answer = _Answer(refusal.status, "application/json", body, _headers(list(refusal.headers.items())))
-            verdict = refusal.verdict or verdict
+            stale = _stale(resources, kept_as[0]) if kept_as and isinstance(error, problems.Unavailable) else None
+            if stale is not None:
+                answer = stale
+            else:
+                refusal = self._refusal(error, strict=resources.settings.strict)
+                body = encode(refusal.body(request_id))
+                answer = _Answer(refusal.status, JSON, body, _headers(refusal.all_headers))
+                verdict = refusal.verdict or verdict
         except BaseException as error:
+            self._observe("left", started)
             await ctx.rollback(error)
             raise
         finally:
+            if self._changes and ctx.has_begun and ctx.tenant_id is not None:
+                resources.sharing.changed(ctx.tenant_id)  # whatever came of it: a commit's answer may be lost
             if closing is not None:
                 await closing()
-        if self.route.event and self.route.streamed and answer.status < 300 and claim is None:
-            await publish(resources, event_of(ctx, self.route.event))  # first: whoever has the answer has the event
         answer.headers.extend(self._headers)
+        if not self.route.tells_secrets and _may_compress(answer):
+            answer = await _compressed(answer, headers.get(b"accept-encoding", b""))
         await _send(send, receive, answer, request_id, verdict, resources)
+        self._observe(f"{answer.status // 100}xx", started)
+        tracing.answered(answer.status, request_id)
         log_request(
             method=self.route.method,
             path=self.route.path,
@@ -103,23 +156,50 @@ class Endpoint:
         )
         await ctx.finish()
 
+    def _observe(self, status: str, started: float) -> None:
+        timer = self._timers.get(status)
+        if timer is None:
+            timer = self._timers[status] = REQUEST_SECONDS.labels(self.route.method, self.route.path, status)
+        timer.observe(time.perf_counter() - started)
+
     async def _perform(self, ctx: Context, arguments: dict[str, Any], claim: Claim | None) -> _Answer:
         """Handle the request, record it, and commit; the answer is encoded before, since it may have to be kept."""
         if claim is not None and self.route.metered is not None:
             await ctx.use(self.route.metered[0](ctx.settings), self.route.metered[1])
-        given = await self.route.handler(ctx, **arguments)
+        given = await self._handle(ctx, arguments)
         answer = self._encode_answer(given)
         answer.headers.extend(ctx.answer_headers)
         if claim is not None:
             assert isinstance(answer.content, bytes), "a streamed answer cannot be kept"
             await claim.keep(self.route, answer.status, answer.media_type, answer.content, answer.headers)
-        if self.route.event and ctx.is_eventful and (claim is not None or not self.route.streamed):
+        streams = self.route.streamed and claim is None
+        if self.route.event and ctx.is_eventful and not streams:
             # In this transaction: no crash parts it from a kept answer.
-            await ctx.audit_event(self.route.event)
+            if self.route.counted:
+                seconds = ctx.settings.calls_together_seconds
+                await count(await ctx.begin(), ctx.tenant, [event_of(ctx, self.route.event)], seconds)
+            else:
+                await ctx.audit_event(self.route.event)
         await ctx.commit()
+        if self.route.event and ctx.is_eventful and streams and answer.status < 300:
+            event = event_of(ctx, self.route.event, counted=self.route.counted)
+            await publish(ctx.resources, event)  # whoever has the answer has the event
         if isinstance(answer.content, bytes):
             return answer
         return answer._replace(content=await _begun(answer.content))  # while a refusal can still be told
+
+    async def _handle(self, ctx: Context, arguments: dict[str, Any]) -> Any:
+        """What the handler gives, read from the replica where that will do."""
+        replica = ctx.resources.replica if self.route.lags else None
+        reads = await replica.for_reads(ctx.tenant) if replica is not None and ctx.flag("read_replica") else None
+        if replica is not None and reads is not None and not ctx.has_begun:
+            try:
+                async with asyncio.timeout(ANSWER_SECONDS):
+                    return await ctx.read_from(reads, lambda: self.route.handler(ctx, **arguments))
+            except (problems.Unavailable, problems.ConcurrentModification, TimeoutError) as error:
+                replica.avoid()
+                await ctx.rollback(error)
+        return await self.route.handler(ctx, **arguments)
 
     def _refusal(self, error: Exception, *, strict: bool) -> Problem:
         """What the caller reads of an error; a refusal that the row does not list passes only when not strict."""
@@ -137,7 +217,8 @@ class Endpoint:
     def _encode_answer(self, answer: Any) -> _Answer:
         status = self.route.status
         if isinstance(answer, Raw):
-            return _Answer(answer.status or status, answer.media_type, answer.content, _headers(answer.headers))
+            headers = _headers(answer.headers)
+            return _Answer(answer.status or status, answer.media_type, answer.content, headers, answer.constant)
         if isinstance(answer, Streamed):
             return _Answer(answer.status or status, answer.media_type, answer.chunks, _headers(answer.headers))
         if answer is None:
@@ -152,6 +233,38 @@ class _Answer(NamedTuple):
     media_type: str
     content: bytes | AsyncGenerator[bytes, None]
     headers: list[tuple[bytes, bytes]]
+    constant: bool = False
+
+
+def _may_compress(answer: _Answer) -> bool:
+    if isinstance(answer.content, bytes) and len(answer.content) < LEAST_BYTES:
+        return False
+    return is_compressible(answer.status, answer.media_type, answer.headers)
+
+
+async def _compressed(answer: _Answer, asked: bytes) -> _Answer:
+    """The answer in the coding that `asked` for: as it is, or as gzip."""
+    if not takes_gzip(asked):
+        return answer._replace(headers=[*answer.headers, VARY])
+    content = answer.content
+    return answer._replace(
+        content=await gzipped(content, constant=answer.constant)
+        if isinstance(content, bytes)
+        else gzipped_chunks(content),
+        headers=[*answer.headers, VARY, (b"content-encoding", b"gzip")],
+    )
+
+
+def _stale(resources: Resources, key: Key) -> _Answer | None:
+    """The answer that was kept of a request which the database is needed for, while it is away."""
+    if resources.breakers["database"].is_closed:
+        return None
+    found = resources.fallback_cache.find(key)
+    if found is None:
+        return None
+    kept, age_seconds = found
+    headers = [*kept.headers, (b"age", b"%d" % age_seconds), (b"x-cushion-stale", b"true")]
+    return _Answer(200, JSON, kept.content, headers)
 
 
 def _headers(pairs: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
@@ -190,6 +303,8 @@ async def _send(
         *limit_headers(verdict, resources),
         *answer.headers,
     ]
+    if resources.stopping.is_set():  # the next request goes to another process
+        headers.append((b"connection", b"close"))
     if answer.media_type:
         headers.append((b"content-type", answer.media_type.encode()))
     start = {"type": "http.response.start", "status": answer.status, "headers": headers}

@@ -10,6 +10,7 @@ from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import FormParser, MultiPartException, MultiPartParser
 
 from service.platform.http.api import FILES_MAX, Upload, Uploads
+from service.platform.http.faults import read
 from service.platform.http.intake import Receive
 from service.platform.http.problem import Fault, PayloadTooLarge, Problem, UnsupportedMediaType, ValidationFailed
 
@@ -40,7 +41,7 @@ async def read_form(
     ceiling = most_bytes + FORM_OVERHEAD_BYTES
     declared = headers.get(b"content-length", b"")
     if declared.isdigit() and int(declared) > ceiling:
-        raise too_large
+        raise too_large.past(most_bytes, int(declared))
 
     async def body() -> Any:
         arrived = 0
@@ -51,7 +52,7 @@ async def read_form(
             chunk = message.get("body", b"")
             arrived += len(chunk)
             if arrived > ceiling:
-                raise too_large
+                raise too_large.past(most_bytes)
             if chunk:
                 yield chunk
             if not message.get("more_body"):
@@ -97,7 +98,7 @@ def to_struct(fields: dict[str, Any], kind: type) -> Any:
     """The fields as the form's struct; an empty one that has a default counts as not given.
 
     Raises:
-        msgspec.ValidationError: a field is missing or does not fit.
+        ValidationFailed: a field is missing or does not fit; every one of them is named.
     """
     plain = {}
     for field in msgspec.structs.fields(kind):
@@ -105,11 +106,5 @@ def to_struct(fields: dict[str, Any], kind: type) -> Any:
         value = fields.get(name)
         if value is None or (value == "" and not field.required):
             continue
-        given = value if isinstance(value, list) else [value]
-        if field.type in (Upload, Uploads):
-            if not all(isinstance(one, Upload) for one in given):
-                raise msgspec.ValidationError(f"Object missing required field `{name}`")
-        elif any(isinstance(one, Upload) for one in given):
-            raise msgspec.ValidationError(f"Expected text, got a file - at `$.{name}`")
         plain[name] = value
-    return msgspec.convert(plain, kind, strict=False)
+    return read(plain, kind, ["body"], strict=False)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from http import HTTPStatus
 from importlib.util import find_spec
+from inspect import cleandoc
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_origin
 
 import msgspec
+from msgspec import inspect
 
-from service.platform.http.api import FILES_MAX, Raw, Route, Streamed, Upload, Uploads
+from service.platform.access.flags import FLAGS
+from service.platform.descriptions import SHARED, describe, of_path, sentence
+from service.platform.http.api import FILES_MAX, Raw, Route, Streamed, Upload, Uploads, parts_of
 from service.platform.http.problem import (
     AlreadyProcessed,
     ConcurrentModification,
@@ -23,7 +28,9 @@ from service.platform.http.problem import (
     RateLimitBody,
     RateLimited,
     StillProcessing,
+    SwitchedOff,
     TenantNotFound,
+    UnderMaintenance,
 )
 
 ASSETS_PACKAGE = "offapi"  # carries the files of both viewers; only its folder is used
@@ -32,38 +39,213 @@ RATE_HEADERS = {
     "X-RateLimit-Remaining": "Requests left in this minute",
     "X-RateLimit-Reset": "When the minute ends, in epoch seconds",
 }
+REPLAYED = "`true` where the answer is that of an earlier request with the same key"
+HEADERS: Final[dict[str, dict[str, Any]]] = {
+    **{name: {"description": text, "schema": {"type": "integer"}} for name, text in RATE_HEADERS.items()},
+    "X-Request-ID": {"description": "Identifier of the request", "schema": {"type": "string"}},
+    "Retry-After": {"description": "Seconds after which to try again", "schema": {"type": "integer"}},
+    "WWW-Authenticate": {
+        "description": "How to say who calls, and what was wrong with what was said",
+        "schema": {"type": "string"},
+    },
+    "Link": {"description": "Where the documentation tells of the refusal", "schema": {"type": "string"}},
+    "ETag": {
+        "description": "The record's version, or what tells these bytes from all others",
+        "schema": {"type": "string"},
+    },
+    "Idempotent-Replayed": {"description": REPLAYED, "schema": {"type": "string", "enum": ["true"]}},
+    "Content-Disposition": {"description": "The file's name", "schema": {"type": "string"}},
+    "Content-Range": {"description": "Which bytes these are, and of how many", "schema": {"type": "string"}},
+    "Accept-Ranges": {"description": "`bytes`: parts may be asked for", "schema": {"type": "string"}},
+}
+"""The headers of answers."""
+REFUSED: Final = {
+    401: ["WWW-Authenticate", "Link"],
+    429: ["Retry-After", "Link"],
+    503: ["Retry-After", "Link"],
+}
+"""The headers of refusals by status, where they have more than the link."""
+SCHEMAS: Final = "#/components/schemas/"
 
 
-NOTHING: dict[str, Any] = {"nullable": True, "enum": [None]}
-"""The null type, which the dialect of OpenAPI 3.0 cannot name."""
+class Examples(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """An operation's body, of a form the texts, and the answer to it, as it comes from a tenant with some records."""
+
+    body: Any = msgspec.UNSET
+    answer: Any = msgspec.UNSET
 
 
-def document(routes: Sequence[Route], *, version: str, always: Iterable[type[Problem]]) -> dict[str, Any]:
-    """The OpenAPI document of these routes."""
+NOTHING: dict[str, Any] = {"type": "object", "nullable": True, "enum": [None]}
+"""The null type, which the dialect of OpenAPI 3.0 cannot name; `nullable` counts beside a `type` only."""
+
+
+def document(
+    routes: Sequence[Route],
+    *,
+    version: str,
+    always: Iterable[type[Problem]],
+    tags: dict[str, str],
+    examples: dict[str, Examples],
+) -> dict[str, Any]:
+    """The OpenAPI document of these routes; `tags` says what each tag is about, `examples` are by the routes' names."""
     types = _types(routes)
-    schemas, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
+    schemas, components = msgspec.json.schema_components(types, ref_template=SCHEMAS + "{name}")
+    _say_more(types, components, given=_structs(kind for route in routes for kind in _asked_types(route)))
     by_type = {id(kind): to_3_0(schema) for kind, schema in zip(types, schemas, strict=True)}
-    paths: dict[str, Any] = {}
+    queries = {
+        route.query: _parameters(components[route.query.__name__]) for route in routes if route.query is not None
+    }
+    named = {_published(name): _component(schema) for name, schema in components.items()}
     anywhere = sorted(always, key=lambda problem: (problem.status, problem.__name__))  # a set has no order of its own
+    paths: dict[str, Any] = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, by_type, anywhere)
+        operation = _operation(route, by_type, queries, anywhere, named)
+        _show(route, operation, examples.get(route.name, Examples()))
+        paths.setdefault(route.path, {})[route.method.lower()] = operation
+    shared = _shared_responses(paths)
     return {
         "openapi": "3.0.3",
         "info": {
             "title": "Cushion",
             "version": version,
             "description": "Portfolio workbooks and compliance tests for collateralised loan obligations.",
-            "license": {"name": "Apache-2.0"},
+            "license": {"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
         },
+        "servers": [{"url": "/", "description": "Where this description was read"}],
+        "tags": [{"name": tag, "description": tags[tag]} for tag in dict.fromkeys(route.tag for route in routes)],
         "paths": paths,
         "components": {
-            "schemas": {_published(name): _renamed(to_3_0(schema)) for name, schema in components.items()},
+            "responses": shared,
+            "schemas": _used(named, [paths, shared]),
+            "parameters": {name: _header(name) for name in HEEDED},
+            "headers": HEADERS,
             "securitySchemes": {
-                "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
-                "api_key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+                "bearer": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "bearerFormat": "JWT",
+                    "description": "The access token of POST /api/v1/auth/login",
+                },
+                "api_key": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": "X-API-Key",
+                    "description": "A key of POST /api/v1/admin/api-keys, or the deployment's own",
+                },
             },
         },
     }
+
+
+def _structs(types: Iterable[Any]) -> set[Any]:
+    return {part.cls for part in parts_of(*types) if isinstance(part, inspect.StructType)}
+
+
+def _asked_types(route: Route) -> list[Any]:
+    """The types of what a request says."""
+    return [kind for kind in (route.query, route.body, *_form_fields(route).values()) if kind is not None]
+
+
+def _say_more(types: Iterable[Any], components: dict[str, Any], *, given: set[Any]) -> None:
+    """Write into these schemas what their fields are; which texts are moments, since msgspec says that only of those
+    whose offset it checks; and that what only answers have is always there, default or not. Requests have `given`."""
+    for struct in parts_of(*types):
+        if not isinstance(struct, inspect.StructType | inspect.DataclassType):
+            continue
+        schema = components[_component_name(struct.cls)]
+        schema["description"], properties = sentence(schema["description"]), schema["properties"]
+        config = getattr(get_origin(struct.cls) or struct.cls, "__struct_config__", None)
+        if struct.cls not in given and config is not None and not config.omit_defaults:
+            told = [field.encode_name for field in struct.fields if field.required or _has_default(field)]
+            schema["required"] = [*schema["required"], *(name for name in told if name not in schema["required"])]
+            for name in told:
+                properties[name].pop("default", None)
+        describe(properties, get_origin(struct.cls) or struct.cls, components)
+        for field in struct.fields:
+            kinds = list(parts_of(field.type, into_structs=False))
+            if any(isinstance(kind, inspect.DateTimeType) for kind in kinds):
+                assert not any(isinstance(kind, inspect.StrType) for kind in kinds), f"{struct.cls}.{field.name}"
+                for text in _texts(properties[field.encode_name]):
+                    text.setdefault("format", "date-time")
+
+
+def _has_default(field: inspect.Field) -> bool:
+    """Whether a field that is not given is still told: one that may be unset is not."""
+    return field.default is not msgspec.NODEFAULT or field.default_factory is not msgspec.NODEFAULT
+
+
+def _component_name(kind: Any) -> str:
+    """The name that msgspec gives a struct's schema."""
+    arguments = ", ".join(each.__name__ for each in getattr(kind, "__args__", ()))
+    name = f"{kind.__origin__.__name__}[{arguments}]" if arguments else kind.__name__
+    return re.sub(r"[^a-zA-Z0-9.\-_]", "_", name)
+
+
+def _texts(schema: Any) -> Iterator[dict[str, Any]]:
+    """The schemas of texts in this one."""
+    if isinstance(schema, dict):
+        if schema.get("type") == "string":
+            yield schema
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for inner in schema:
+            yield from _texts(inner)
+
+
+def _component(schema: dict[str, Any]) -> Any:
+    """A schema that has a name of its own already, for which its title would stand a second time."""
+    return {name: value for name, value in to_3_0(schema).items() if name != "title"}
+
+
+def _used(schemas: dict[str, Any], by: Any) -> dict[str, Any]:
+    """Those of these schemas that are referred to `by` something, by way of each other, too."""
+    used: set[str] = set()
+    waiting = _references(by)
+    while waiting:
+        if (name := waiting.pop()) not in used:
+            used.add(name)
+            waiting |= _references(schemas[name])
+    return {name: schema for name, schema in schemas.items() if name in used}
+
+
+def _references(value: Any) -> set[str]:
+    if isinstance(value, dict):
+        own = value.get("$ref")
+        found = {own.removeprefix(SCHEMAS)} if isinstance(own, str) and own.startswith(SCHEMAS) else set()
+        value = list(value.values())
+    else:
+        found = set()
+    if isinstance(value, list):
+        for inner in value:
+            found |= _references(inner)
+    return found
+
+
+def _shared_responses(paths: dict[str, Any]) -> dict[str, Any]:
+    """The refusal that most operations have of a status, by the status' phrase; it is replaced by a reference there."""
+    answers = [
+        (status, answers)
+        for operations in paths.values()
+        for operation in operations.values()
+        for answers in [operation["responses"]]
+        for status in answers
+        if int(status) >= 400
+    ]
+    times = Counter((status, repr(answers[status])) for status, answers in answers)
+    shared: dict[str, Any] = {}
+    for status in sorted({status for status, _ in answers}):
+        most, count = max(((text, n) for (each, text), n in times.items() if each == status), key=lambda pair: pair[1])
+        if count > 1:
+            name = _phrase(int(status))
+            for each, found in answers:
+                if each == status and repr(found[status]) == most:
+                    shared[name] = found[status]
+                    found[status] = {"$ref": f"#/components/responses/{name}"}
+    return shared
+
+
+def _phrase(status: int) -> str:
+    return re.sub(r"\W", "", HTTPStatus(status).phrase.title())
 
 
 def to_3_0(schema: Any) -> Any:
@@ -74,17 +256,15 @@ def to_3_0(schema: Any) -> Any:
         return schema
     result = {name: to_3_0(value) for name, value in schema.items() if name not in ("$defs",)}
     if "anyOf" in result:
-        branches = [branch for branch in result["anyOf"] if branch != NOTHING]
-        if len(branches) < len(result["anyOf"]):
-            del result["anyOf"]
-            if len(branches) == 1 and "$ref" not in branches[0]:
-                result = {**branches[0], **result, "nullable": True}
-            else:
-                result |= {"anyOf" if len(branches) > 1 else "allOf": branches, "nullable": True}
+        _say_null(result)
     if result.get("type") == "null":
         return NOTHING
-    if "enum" in result and None in result["enum"] and len(result["enum"]) > 1:
-        result["nullable"] = True
+    if "const" in result:
+        result["enum"] = [result.pop("const")]
+    if "enum" in result and "type" not in result:
+        values = [value for value in result.pop("enum") if value is not None]
+        one = {"type": _type_of(values), "enum": values}
+        result |= one if len(values) == len(schema.get("enum", values)) else {"anyOf": [one, NOTHING]}
     for name, plain in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if name in result and not isinstance(result[name], bool):
             result[plain] = result[name]
@@ -94,13 +274,41 @@ def to_3_0(schema: Any) -> Any:
         result["items"] = {"anyOf": items} if items else {}
     if result.get("items") is False or (result.get("type") == "array" and "items" not in result):
         result["items"] = {}
-    if "const" in result:
-        result["enum"] = [result.pop("const")]
     if result.get("required") == []:
         del result["required"]
+    if "$ref" in result:
+        result["$ref"] = SCHEMAS + _published(result["$ref"].removeprefix(SCHEMAS))
     if "$ref" in result and len(result) > 1:
         result = {"allOf": [{"$ref": result.pop("$ref")}], **result}
+    if "allOf" in result and isinstance(result.get("default"), dict):
+        del result["default"]  # its fields say their own; generators of clients do not take an object for one
+        if len(result) == 1:
+            return result["allOf"][0]
     return result
+
+
+def _say_null(schema: dict[str, Any]) -> None:
+    """Say of a schema with branches that it may be null, where one of them does."""
+    branches = [branch for branch in schema["anyOf"] if branch != NOTHING]
+    if len(branches) == len(schema["anyOf"]):
+        return
+    typed = next((branch for branch in branches if "type" in branch and "enum" not in branch), None)
+    if typed is None:
+        schema["anyOf"] = [*branches, NOTHING]  # within an enum's values a null makes three types of one in clients
+        return
+    typed["nullable"] = True
+    if len(branches) == 1:
+        del schema["anyOf"]
+        schema |= typed | schema
+    else:
+        schema["anyOf"] = branches
+
+
+def _type_of(values: Sequence[Any]) -> str:
+    """The type of these values, all of one."""
+    names = {bool: "boolean", int: "integer", float: "number", str: "string"}
+    (name,) = {names[type(value)] for value in values}
+    return name
 
 
 def _types(routes: Sequence[Route]) -> list[Any]:
@@ -138,20 +346,32 @@ def _plain_fields(form: type) -> dict[str, Any]:
     return {field.encode_name: field.type for field in fields if field.type not in _FILES}
 
 
-def _operation(route: Route, schemas: dict[int, Any], always: list[type[Problem]]) -> dict[str, Any]:
-    description = (route.handler.__doc__ or "").strip()
+def _operation(
+    route: Route,
+    schemas: dict[int, Any],
+    queries: dict[type, list[dict[str, Any]]],
+    always: list[type[Problem]],
+    named: dict[str, Any],
+) -> dict[str, Any]:
+    description = cleandoc(route.handler.__doc__ or "")
     operation: dict[str, Any] = {
         "operationId": route.name,
         "tags": [route.tag],
         "summary": description.partition("\n")[0].rstrip("."),
         "description": f"{description.partition(chr(10))[2]}\n\n{_access(route)}".strip(),
         "parameters": [
-            {"name": name, "in": "path", "required": True, "schema": schemas[id(kind)]}
+            {
+                "name": name,
+                "in": "path",
+                "required": True,
+                "description": of_path(name, route.path),
+                "schema": schemas[id(kind)],
+            }
             for name, kind in route.parameters.items()
         ]
-        + _query(route)
-        + _header_parameters(route),
-        "responses": _responses(route, schemas, always),
+        + (queries[route.query] if route.query is not None else [])
+        + [{"$ref": f"#/components/parameters/{name}"} for name in _heeded(route)],
+        "responses": _responses(route, schemas, always, named),
         "security": []
         if route.access == "public"
         else [{"bearer": []}] + ([] if _user_only(route) else [{"api_key": []}]),
@@ -159,11 +379,23 @@ def _operation(route: Route, schemas: dict[int, Any], always: list[type[Problem]
     if route.body is not None:
         operation["requestBody"] = {
             "required": not route.body_may_lack,
-            "content": {"application/json": {"schema": _renamed(schemas[id(route.body)])}},
+            "content": {"application/json": {"schema": schemas[id(route.body)]}},
         }
     if route.form is not None:
         operation["requestBody"] = {"required": True, "content": _form(route, schemas)}
     return operation
+
+
+def _show(route: Route, operation: dict[str, Any], examples: Examples) -> None:
+    """Write the examples of an operation into it."""
+    if examples.body is not msgspec.UNSET:
+        (content,) = operation["requestBody"]["content"].values()
+        names = {Upload: "loans.xlsx", Uploads: ["loans.xlsx"]}
+        fields = () if route.form is None else msgspec.structs.fields(route.form)
+        files = {field.encode_name: names[field.type] for field in fields if field.type in names}
+        content["example"] = examples.body | files
+    if examples.answer is not msgspec.UNSET:
+        operation["responses"][str(route.status)]["content"]["application/json"]["example"] = examples.answer
 
 
 def _user_only(route: Route) -> bool:
@@ -177,63 +409,83 @@ def _access(route: Route) -> str:
         "user": "Needs a user's token.",
         "role:admin": "Needs the owner or admin role.",
         "role:owner": "Needs the owner role.",
+        "operator": "For who runs the deployment: the owner or an admin of an operator tenant, the system key; on the "
+        "embedded default the owner or an admin of any tenant.",
     }
     return words.get(route.access, f"Needs the scope `{route.access}`.")
 
 
-def _query(route: Route) -> list[dict[str, Any]]:
-    if route.query is None:
-        return []
-    _, components = msgspec.json.schema_components([route.query], ref_template="#/components/schemas/{name}")
-    own = to_3_0(components[route.query.__name__])
+def _parameters(struct: dict[str, Any]) -> list[dict[str, Any]]:
+    """A query's fields; none of them can be null, which a query has no word for."""
+    own = to_3_0(struct)
     parameters = []
     for name, schema in own["properties"].items():
-        parameter = {
-            "name": name,
-            "in": "query",
-            "required": name in own.get("required", []),
-            "schema": _renamed(schema),
-        }
+        schema.pop("nullable", None)
+        if NOTHING in schema.get("anyOf", ()):
+            (one,) = (branch for branch in schema.pop("anyOf") if branch != NOTHING)
+            schema |= one
+        words = schema.pop("description")
+        if schema.get("default", ...) is None:
+            del schema["default"]
+            words += "" if "unset" in words.lower() else " Unset: any."
+        parameter = {"name": name, "in": "query", "required": name in own.get("required", []), "description": words}
+        parameter["schema"] = schema
         if schema.get("type") == "array":
             parameter |= {"style": "form", "explode": False}
         parameters.append(parameter)
     return parameters
 
 
-def _header_parameters(route: Route) -> list[dict[str, Any]]:
+HEEDED: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "X-Tenant-ID": (
+        "The tenant that the request is for, where it is not the caller's own: for operators and the system key",
+        # No format: generated clients would send what they make of it, and a header takes texts only.
+        {"type": "string", "pattern": "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"},
+    ),
+    "Idempotency-Key": (
+        "A repetition with the same key and body is given the first answer again, for a day",
+        {"type": "string", "pattern": r"^[\x21-\x7e]{1,255}$"},
+    ),
+    "Range": ("The bytes that are asked for: one range, such as bytes=0-1023", {"type": "string"}),
+    "If-Range": (
+        "The ETag of the bytes that are there already: with another one the whole is sent",
+        {"type": "string"},
+    ),
+    "If-Match": (
+        "The ETag that was read: the change is refused where the record has another by now",
+        {"type": "string"},
+    ),
+}
+"""The optional headers that a route may heed."""
+
+
+def _header(name: str) -> dict[str, Any]:
+    description, schema = HEEDED[name]
+    return {"name": name, "in": "header", "required": False, "description": sentence(description), "schema": schema}
+
+
+def _heeded(route: Route) -> list[str]:
     """The optional headers that a route heeds."""
-    text: dict[str, Any] = {"type": "string"}
-    heeded: dict[str, tuple[str, dict[str, Any]]] = {}
-    if _crosses_tenants(route):
-        heeded["X-Tenant-ID"] = (
-            "The tenant that the request is for, where it is not the caller's own: for operators and the system key",
-            {"type": "string", "format": "uuid"},
-        )
+    heeded = ["X-Tenant-ID"] if _crosses_tenants(route) else []
     if route.method == "POST":
-        heeded["Idempotency-Key"] = (
-            "A repetition with the same key and body is given the first answer again, for a day",
-            {"type": "string", "pattern": r"^[\x21-\x7e]{1,255}$"},
-        )
+        heeded.append("Idempotency-Key")
     if route.ranged:
-        heeded["Range"] = ("The bytes that are asked for: one range, such as bytes=0-1023", text)
-        heeded["If-Range"] = ("The ETag of the bytes that are there already: with another one the whole is sent", text)
+        heeded += ["Range", "If-Range"]
     if route.versioned and route.method in ("PATCH", "PUT"):
-        heeded["If-Match"] = ("The ETag that was read: the change is refused where the record has another by now", text)
-    return [
-        {"name": name, "in": "header", "required": False, "description": description, "schema": schema}
-        for name, (description, schema) in heeded.items()
-    ]
+        heeded.append("If-Match")
+    return heeded
 
 
 def _form(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
     assert route.form is not None
     fields, plain = msgspec.structs.fields(route.form), _form_fields(route)
     properties = {
-        field.encode_name: _renamed(schemas[id(plain[field.encode_name])])
-        if field.encode_name in plain
-        else _FILES[field.type]
+        field.encode_name: dict(
+            schemas[id(plain[field.encode_name])] if field.encode_name in plain else _FILES[field.type]
+        )
         for field in fields
     }
+    describe(properties, route.form, {})
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     if required := [field.encode_name for field in fields if field.required]:
         schema["required"] = required
@@ -241,41 +493,71 @@ def _form(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
     return {"multipart/form-data" if has_file else "application/x-www-form-urlencoded": {"schema": schema}}
 
 
-def _responses(route: Route, schemas: dict[int, Any], always: list[type[Problem]]) -> dict[str, Any]:
-    headers: dict[str, Any] = {
-        name: {"description": text, "schema": {"type": "integer"}} for name, text in RATE_HEADERS.items()
-    } | {"X-Request-ID": {"description": "Identifier of the request", "schema": {"type": "string"}}}
-    more: dict[str, str] = {}
-    if route.versioned:
-        more["ETag"] = "The record's version"
+def _responses(
+    route: Route, schemas: dict[int, Any], always: list[type[Problem]], named: dict[str, Any]
+) -> dict[str, Any]:
+    more = ["ETag"] if route.versioned or route.ranged else []
     if route.ranged:
-        more["ETag"] = "Tells these bytes from all others"
+        more += ["Accept-Ranges", "Content-Disposition"]
     if route.method == "POST" and not route.tells_secrets:
-        more["Idempotent-Replayed"] = "`true` where the answer is that of an earlier request with the same key"
-    own = {name: {"description": text, "schema": {"type": "string"}} for name, text in more.items()}
-    success: dict[str, Any] = {"description": "Success", "headers": headers | own}
+        more.append("Idempotent-Replayed")
+    success: dict[str, Any] = {"description": "Success", "headers": _told(*more)}
     if route.status != 204:
-        schema = (
-            {"type": "string"}
-            if route.answer in (Raw, Streamed, None, Any)
-            else _renamed(schemas.get(id(route.answer), {}))
-        )
-        others: dict[str, Any] = {media_type: {"schema": {"type": "string"}} for media_type in route.also_media}
-        success["content"] = {route.media_type: {"schema": schema}, **others}
+        success["content"] = _answer_content(route, schemas)
     responses = {str(route.status): success}
     if route.ranged:
-        responses["206"] = success | {"description": HTTPStatus(206).phrase}
-    refusals: dict[int, dict[str, None]] = {}
+        headers = _told(*more, "Content-Range")
+        responses["206"] = success | {"description": HTTPStatus(206).phrase, "headers": headers}
+    refusals: dict[int, dict[str, str]] = {}
     for problem in [*route.errors, *(problem for problem in always if _applies(problem, route))]:
-        refusals.setdefault(problem.status, {})[problem.detail] = None
+        refusals.setdefault(problem.status, {})[problem.detail] = problem.code
+    if route.flag is not None:
+        refusals[SwitchedOff.status][FLAGS[route.flag].refusal] = SwitchedOff.code
     for status in sorted({*refusals, *route.also}):
-        body = route.also.get(status) or (RateLimitBody if status == RateLimited.status else ErrorBody)
+        said = refusals.get(status, {})
+        kind = route.also.get(status)
+        schema = _error(status, set(said.values()), schemas, named) if kind is None else schemas[id(kind)]
         responses[str(status)] = {
-            "description": "; ".join(refusals.get(status, [HTTPStatus(status).phrase])),
-            "headers": headers,
-            "content": {"application/json": {"schema": _renamed(schemas[id(body)])}},
+            "description": "; ".join(said) or HTTPStatus(status).phrase,
+            "headers": _told(*(REFUSED.get(status, ["Link"]) if kind is None else [])),
+            "content": {"application/json": {"schema": schema}},
         }
     return responses
+
+
+def _told(*more: str) -> dict[str, Any]:
+    """The headers of an answer: those of each, and these."""
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in (*RATE_HEADERS, "X-Request-ID", *more)}
+
+
+def _answer_content(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
+    """The media types of a success with their schemas."""
+    if route.answer not in (Raw, Streamed, None, Any):
+        return {route.media_type: {"schema": schemas[id(route.answer)]}} | {
+            media_type: {"schema": {"type": "string"}} for media_type in route.also_media
+        }
+    content = {}
+    for media_type in [name.strip() for name in (route.media_type, *route.also_media)]:
+        if media_type == "application/json":
+            schema: dict[str, Any] = {"type": "object"}
+        else:
+            schema = {"type": "string"} if media_type.startswith("text/") else _FILE
+        content[media_type] = {"schema": schema}
+    return content
+
+
+def _error(status: int, codes: set[str], schemas: dict[int, Any], named: dict[str, Any]) -> dict[str, Any]:
+    """A reference to the body of a refusal with one of these codes, which joins the `named` schemas."""
+    general = schemas[id(RateLimitBody if status == RateLimited.status else ErrorBody)]
+    words = [code.removesuffix("_ERROR").replace("_", " ").title().replace(" ", "") for code in sorted(codes)]
+    name = ("Or".join(words) if len(words) < 3 else _phrase(status)) + "Error"
+    enum = {"type": "string", "enum": sorted(codes), "description": sentence(SHARED["error_code"])}
+    schema = {
+        "description": sentence(f"The body of a refusal with {' or '.join(sorted(codes))}"),
+        "allOf": [general, {"type": "object", "properties": {"error_code": enum}}],
+    }
+    assert named.setdefault(name, schema) == schema, f"two bodies want the name {name}"
+    return {"$ref": SCHEMAS + name}
 
 
 def _crosses_tenants(route: Route) -> bool:
@@ -287,6 +569,10 @@ def _applies(problem: type[Problem], route: Route) -> bool:
     """Whether a refusal that any route may give can come from this one."""
     if problem in (AlreadyProcessed, KeyUsed, StillProcessing):
         return route.method == "POST"
+    if problem is UnderMaintenance:
+        return not route.in_maintenance
+    if problem is SwitchedOff:
+        return False  # told in the flag's own words
     if problem is ConcurrentModification:
         return route.versioned and route.method in ("PATCH", "PUT")
     if problem is TenantNotFound:
@@ -317,33 +603,24 @@ def _published(name: str) -> str:
     return f"{match[2]}{match[1]}" if match else name
 
 
-def _renamed(schema: Any) -> Any:
-    if isinstance(schema, list):
-        return [_renamed(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    prefix = "#/components/schemas/"
-    return {
-        name: prefix + _published(value.removeprefix(prefix)) if name == "$ref" else _renamed(value)
-        for name, value in schema.items()
-    }
-
-
 # The pages ------------------------------------------------------------------------------------------------------------
 
-SWAGGER_PAGE = """<!doctype html>
+GUIDE = """<p style="margin: 0; padding: .5em 1.5em; font-family: sans-serif; background: #fafafa">
+<a href="/docs/guide/">Guide</a>: tutorial, how to, errors, settings, functions, tests</p>"""
+
+SWAGGER_PAGE = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Cushion API</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="/docs/assets/swagger-ui.css"><link rel="icon" href="data:,"></head>
-<body><div id="ui"></div><script src="/docs/assets/swagger-ui-bundle.js"></script>
+<body>{GUIDE}<div id="ui"></div><script src="/docs/assets/swagger-ui-bundle.js"></script>
 <script src="/docs/assets/start.js"></script></body></html>"""
 
 SWAGGER_START = 'SwaggerUIBundle({url: "/openapi.json", dom_id: "#ui", deepLinking: true, validatorUrl: null});'
 
-REDOC_PAGE = """<!doctype html>
+REDOC_PAGE = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Cushion API reference</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"></head>
-<body><redoc spec-url="/openapi.json" disable-google-font="true"></redoc>
+<body>{GUIDE}<redoc spec-url="/openapi.json" disable-google-font="true"></redoc>
 <script src="/docs/assets/redoc.standalone.js"></script></body></html>"""
 
 
@@ -359,17 +636,22 @@ PAGE_HEADERS = [
 REDOC_LOGO = b"https://cdn.redoc.ly/redoc/logo-mini.svg"
 
 
+_PLACES: Final = {
+    "swagger-ui.css": "swagger_style.css",
+    "swagger-ui-bundle.js": "swagger_bundle.js",
+    "redoc.standalone.js": "redoc.js",
+}
+
+
 def asset(name: str) -> bytes | None:
     """A viewer's file, or None for a name that is none of them."""
-    places = {
-        "swagger-ui.css": "swagger_style.css",
-        "swagger-ui-bundle.js": "swagger_bundle.js",
-        "redoc.standalone.js": "redoc.js",
-    }
-    if name not in places:
-        return None
+    return _asset(name) if name in _PLACES else None
+
+
+@cache
+def _asset(name: str) -> bytes:
     spec = find_spec(ASSETS_PACKAGE)
     assert spec is not None
     assert spec.submodule_search_locations
-    path = Path(spec.submodule_search_locations[0]) / places[name]
+    path = Path(spec.submodule_search_locations[0]) / _PLACES[name]
     return path.read_bytes().replace(REDOC_LOGO, b"data:,")  # the one thing that Redoc would fetch from the internet

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from random import SystemRandom
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
 
 from service.platform.config import Settings
+from service.platform.context import Unit
+from service.platform.http.problem import Away
 from service.platform.work import outgoing
 
 ANSWER_BYTES: Final = 1024
@@ -27,11 +30,13 @@ class Attempt(Struct, frozen=True, kw_only=True):
 
     at: datetime
     status_code: int | None
+    """HTTP status of the answer. Null: none came."""
     answer: str | None
-    """The first bytes of what came back."""
+    """The first kilobyte of the answer."""
     error: str | None
-    """Why it counts as failed."""
+    """Why it counts as failed. Null: it succeeded."""
     milliseconds: int | None
+    """How long the answer took. Null: none came."""
 
 
 def unanswered(at: datetime, error: str | None) -> Attempt:
@@ -39,10 +44,19 @@ def unanswered(at: datetime, error: str | None) -> Attempt:
     return Attempt(at=at, status_code=None, answer=None, error=error, milliseconds=None)
 
 
-async def attempt(
-    settings: Settings, at: datetime, method: str, url: str, *, headers: Mapping[str, str], content: bytes
-) -> Attempt:
-    """Send once. Any status but one of success is a failure: a redirection is not followed."""
+async def attempt(unit: Unit, method: str, url: str, *, headers: Mapping[str, str], content: bytes) -> Attempt:
+    """Send once. Any status but one of success is a failure: a redirection is not followed.
+
+    The way outwards counts as lost where receivers of several tenants, each at a host of its own, do not answer, and
+    none does between them: one tenant, or one receiver, holds up nobody else.
+
+    Raises:
+        Away: it is lost.
+    """
+    settings, at, breaker = unit.settings, unit.now(), unit.resources.breakers["webhooks"]
+    passed = breaker.enter()
+    if not passed:
+        raise Away(breaker.retry_after_seconds)
     try:
         answer = await outgoing.send(
             method,
@@ -53,8 +67,16 @@ async def attempt(
             content=content,
             answer_bytes=ANSWER_BYTES,
         )
-    except (outgoing.UnfitTarget, outgoing.NoAnswer) as failed:
+    except outgoing.NoAnswer as failed:
+        breaker.failed(passed, type(failed).__name__, whose=(unit.tenant, urlsplit(url).netloc))
         return unanswered(at, str(failed))
+    except outgoing.UnfitTarget as failed:
+        breaker.abandoned(passed)
+        return unanswered(at, str(failed))
+    except BaseException:
+        breaker.abandoned(passed)
+        raise
+    breaker.succeeded(passed)
     return Attempt(
         at=at,
         status_code=answer.status,

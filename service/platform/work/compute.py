@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import ParamSpec, TypeVar
 
+from prometheus_client import Histogram
+
+from service.platform.metrics import KERNEL_SECONDS, THREAD_WAIT_SECONDS, THREADS, THREADS_WAITING, kernel_of
 from service.platform.work.fair import FairSemaphore
 
 T = TypeVar("T")
 P = ParamSpec("P")
+
+EVENT_LOOP = "event_loop"
+"""In the place of a pool's name."""
 
 
 class Compute:
@@ -19,7 +27,11 @@ class Compute:
     Bounded: past the queue's length load is shed.
     """
 
-    def __init__(self, *, threads: int, queue: int) -> None:
+    def __init__(self, name: str, *, threads: int, queue: int) -> None:
+        self.name = name
+        THREADS.labels(name).set_function(lambda: self._semaphore.in_use)
+        THREADS_WAITING.labels(name).set_function(lambda: self._semaphore.waiting)
+        self._waited = THREAD_WAIT_SECONDS.labels(name)
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute")
         self._semaphore = FairSemaphore(threads, waiting=queue)
 
@@ -29,9 +41,12 @@ class Compute:
         Raises:
             Unavailable: too much waits already.
         """
+        asked = time.perf_counter()
         await self._semaphore.acquire(whose)
+        self._waited.observe(time.perf_counter() - asked)
         loop = asyncio.get_running_loop()
-        running = self._pool.submit(function, *args, **kwargs)
+        timer = KERNEL_SECONDS.labels(self.name, kernel_of(function))
+        running = self._pool.submit(_timed, timer, partial(function, *args, **kwargs))
         running.add_done_callback(  # not before it ends, though the caller may long be gone
             lambda _: loop.call_soon_threadsafe(self._semaphore.release, whose)
         )
@@ -40,3 +55,16 @@ class Compute:
     def close(self) -> None:
         """Finish what runs, take nothing more."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def at_once(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run a kernel in the event loop: for what takes less time than to hand it to a thread."""
+    return _timed(KERNEL_SECONDS.labels(EVENT_LOOP, kernel_of(function)), partial(function, *args, **kwargs))
+
+
+def _timed(timer: Histogram, function: Callable[[], T]) -> T:
+    started = time.perf_counter()
+    try:
+        return function()
+    finally:
+        timer.observe(time.perf_counter() - started)

@@ -21,12 +21,22 @@ class FairSemaphore:
     """
 
     def __init__(self, places: int, *, waiting: int) -> None:
-        self._free = places
+        self._places = self._free = places
         self._most_each = (places + 1) // 2
-        self._room = waiting
+        self._waiting_most = self._room = waiting
         self._held: dict[Hashable, int] = {}
         self._waiting: dict[Hashable, deque[Turn]] = {}
         """By whom they are for; whoever was served goes to the end."""
+
+    @property
+    def in_use(self) -> int:
+        """Places that somebody holds."""
+        return self._places - self._free
+
+    @property
+    def waiting(self) -> int:
+        """Pieces of work that wait for one."""
+        return self._waiting_most - self._room
 
     async def acquire(self, whose: Hashable, *, seconds: float | None = None) -> None:
         """Wait for a place; it is held until it is given back.

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -25,36 +26,63 @@ import msgspec
 import psycopg
 import structlog
 from arq.connections import ArqRedis
-from arq.constants import in_progress_key_prefix, job_key_prefix, retry_key_prefix
+from arq.constants import expires_extra_ms, in_progress_key_prefix, job_key_prefix, retry_key_prefix
+from arq.jobs import serialize_job
+from arq.utils import timestamp_ms
 from arq.worker import Worker, func
 from msgspec import Meta, Struct
 from redis.exceptions import RedisError, ResponseError
 
+from service.platform import tracing
+from service.platform.access.flags import FLAGS
 from service.platform.access.secrets import new_id
 from service.platform.config import Settings
 from service.platform.context import Actor, Resources, Unit
 from service.platform.data.blobs import Damaged
 from service.platform.data.storage import report
-from service.platform.http.problem import Unavailable
+from service.platform.http.problem import Away, Unavailable
+from service.platform.metrics import DEAD_LETTERS, JOB_SECONDS, JOB_WAIT_SECONDS, JOBS_LOST
 
 QUEUES = ("default", "calculate", "parse", "priority", "export", "webhooks")
 CLAIM_BATCH = 100
 WAITING_LEASES = 10
 """A job may wait in Redis for this many leases before it counts as lost there; a flush is noticed at once."""
 MARKER = "cushion:queues"
+ARRIVED: Final = "cushion:arrived"
+"""The channel that says which queue got something."""
 RUN: Final = "run"
 """The one function that a queue may ask for."""
+CLOCKS_APART_MILLISECONDS = 3_600_000
+"""What the clocks of two machines with workers may differ by."""
 MOST_ATTEMPT = 2**31 - 1  # the column's
 MOST_MILLISECONDS = 10**13  # the year 2286, since 1970
 _ARQ_NAME = re.compile(rb"task_[0-9a-f]{32}:[0-9]{1,10}")
 _ARQ_PREFIXES = (job_key_prefix, in_progress_key_prefix, retry_key_prefix)
 """Of the keys that arq has of a job."""
+SMALL_BYTES: Final = 1024 * 1024
+"""The largest upload that an API process reads itself while no worker does, all of its files together."""
+SMALL_ROWS: Final = 5_000
+"""The most rows of a workbook that it exports so, all of its sheets together."""
 POLL_SECONDS = 1.0
+LISTENER = "cushion worker"
+"""The name of the connection that a worker hears of new jobs on: it lives as long as the worker."""
+SWITCHED_OFF_SECONDS = 10.0
+"""After which a job that waits for its feature is looked at again."""
 MOST_BACKOFF_SECONDS = 3600
 MESSAGE_CHARACTERS = 2_000
 TRACEBACK_CHARACTERS = 20_000
 _SECRETS = ("secret_key", "system_api_key", "signing_passphrase", "llm_api_key")
-_ADDRESSES = ("database_url", "migration_url", "redis_url", "blob_url", "smtp_url", "signing_url", "llm_url")
+_ADDRESSES = (
+    "database_url",
+    "replica_url",
+    "migration_url",
+    "redis_url",
+    "blob_url",
+    "smtp_url",
+    "signing_url",
+    "llm_url",
+    "otlp_url",
+)
 """Settings that are secret, and such as may hold a password."""
 _PASSWORD = re.compile(r"(://[^\s/@:]*):[^\s/@]+@")
 
@@ -76,6 +104,8 @@ class Job:
     lifted: Lifted | None = None
     """Takes the record out of its error state, in the transaction that writes the next job, whose identifier it is
     given. False, or a Problem: the record cannot be taken up any more. None: work of this kind is not given back."""
+    flag: str | None = None
+    """The feature flag that it waits for."""
 
 
 async def nothing_to_lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
@@ -89,12 +119,15 @@ class JobTable:
 
     jobs: dict[str, Job] = field(default_factory=dict)
 
-    def job(self, name: str, *, failed: Failed, lifted: Lifted | None = None) -> Callable[[Run], Run]:
+    def job(
+        self, name: str, *, failed: Failed, lifted: Lifted | None = None, flag: str | None = None
+    ) -> Callable[[Run], Run]:
         """Declare a job: `run(unit, arguments)`; its effects and its final state commit together."""
 
         def declare(run: Run) -> Run:
             assert name not in self.jobs, f"two jobs are called {name}"
-            self.jobs[name] = Job(name, run, failed, lifted)
+            assert flag is None or flag in FLAGS, f"{name}: there is no flag {flag}"
+            self.jobs[name] = Job(name, run, failed, lifted, flag)
             return run
 
         return declare
@@ -112,9 +145,16 @@ class _Taken(Struct):
     asked_by: Actor
     request_id: str | None
     failures: int
+    traceparent: str | None
+    waited_seconds: float
+    """Since it was due."""
+    switches: int
+    """Their version at this moment."""
 
 
-class _Claimed(Struct):
+class Claimed(Struct):
+    """A job that was given out: for whom, and under which attempt."""
+
     tenant_id: UUID
     id: str
     queue: str
@@ -147,50 +187,92 @@ class Runner:
         self._table = table
         self._lease_seconds = resources.settings.job_lease_seconds
         self._most_seconds = resources.settings.run_seconds
+        for name in table.jobs:  # told as 0 before the first one: else its increase would not show
+            DEAD_LETTERS.labels(name)
+        for queue in QUEUES:
+            JOBS_LOST.labels(queue)
 
-    async def __call__(self, _: dict[Any, Any], tenant: str, job_id: str, attempt: int) -> None:
-        """Run one attempt to its end: completed, pending again, or failed."""
+    async def __call__(self, _: dict[Any, Any], tenant: str, job_id: str, attempt: int) -> str | None:
+        """Run one attempt to its end, completed, pending again, or failed; what came of it, None where nothing was to
+        be done. Cancelled, as by a worker that stops, it gives the job back: no run has failed, and another process
+        goes on at once."""
         tenant_id = UUID(tenant)
+        try:
+            return await self._attempt(tenant_id, job_id, attempt)
+        except asyncio.CancelledError:
+            await asyncio.shield(self._return(tenant_id, job_id, attempt))
+            raise
+
+    async def _attempt(self, tenant_id: UUID, job_id: str, attempt: int) -> str | None:
         try:
             taken = await self._take(tenant_id, job_id, attempt)
         except Unavailable:
             await self._resources.redis.delete(MARKER)  # arq forgets what raised: have all that waits handed over again
             raise
         if taken is None:
-            return
+            return None
         structlog.contextvars.bind_contextvars(request_id=taken.request_id, job_id=job_id, job=taken.name)
         unit = self._unit(tenant_id, taken, job_id)
+        if (pause := await self._pause(unit, taken)) is not None:
+            await self._return(tenant_id, job_id, attempt, seconds=pause)
+            structlog.contextvars.clear_contextvars()
+            return None
+        JOB_WAIT_SECONDS.labels(taken.queue).observe(taken.waited_seconds)
+        started, outcome = time.perf_counter(), "completed"
         work = asyncio.ensure_future(asyncio.wait_for(self._work(unit, taken, job_id, attempt), self._most_seconds))
         beat = asyncio.ensure_future(self._heartbeat(tenant_id, job_id, attempt, work))
         try:
             await work
             log.info("job.completed", attempt=attempt)
         except asyncio.CancelledError as stopped:
+            outcome = "lost" if beat.done() else "returned"
             await unit.rollback(stopped)
-            if not beat.done():  # the worker is stopping: the next one goes on at once
-                await asyncio.shield(self._return(tenant_id, job_id, attempt))
+            if not beat.done():
                 raise
             log.warning("job.lease_lost", attempt=attempt)
         except LeaseLost as error:
+            outcome = "lost"
             await unit.rollback(error)
             log.warning("job.lease_lost", attempt=attempt)
+        except Away as error:  # which says nothing of the job
+            outcome = "put_off"
+            await unit.rollback(error)
+            log.info("job.put_off", attempt=attempt, seconds=error.seconds)
+            await self._return(tenant_id, job_id, attempt, seconds=error.seconds)
         except Exception as error:
+            outcome = "failed"
             await unit.rollback(error)
             await self._failed_run(tenant_id, taken, job_id, attempt, error)
             if isinstance(error, Damaged):
                 await report(self._resources, error.key, unit.request_id)
         finally:
+            JOB_SECONDS.labels(self._known(taken.name), outcome).observe(time.perf_counter() - started)
             beat.cancel()
             structlog.contextvars.clear_contextvars()
+        return outcome
+
+    async def _pause(self, unit: Unit, taken: _Taken) -> float | None:
+        """Seconds after which the job is looked at again, where it is not to begin now: its feature is switched off, or
+        the deployment is under maintenance, during which nothing is handed over anyway."""
+        switches = self._resources.switches
+        if taken.switches != switches.state.version:
+            await switches.look()
+        if switches.maintenance is not None:
+            return POLL_SECONDS
+        job = self._table.jobs.get(taken.name)
+        return SWITCHED_OFF_SECONDS if job and job.flag and not unit.flag(job.flag) else None
 
     async def _take(self, tenant_id: UUID, job_id: str, attempt: int) -> _Taken | None:
         async with self._resources.database.transaction(tenant_id) as tx:
             taken = await tx.one_or_none(
                 _Taken,
                 """
-                UPDATE jobs SET status = 'running', lease_until = now() + make_interval(secs => %s)
+                UPDATE jobs SET status = 'running', started_at = now(),
+                                lease_until = now() + make_interval(secs => %s)
                 WHERE id = %s AND attempt = %s AND status = 'queued'
-                RETURNING name, queue, arguments, asked_by, request_id, failures
+                RETURNING name, queue, arguments, asked_by, request_id, failures, traceparent,
+                          greatest(0, extract(epoch FROM now() - ready_at))::float8 AS waited_seconds,
+                          (SELECT version FROM switches) AS switches
                 """,
                 [self._lease_seconds, job_id, attempt],
             )
@@ -199,13 +281,26 @@ class Runner:
             return None
         return taken
 
+    def _known(self, name: str) -> str:
+        return name if name in self._table.jobs else "unknown"
+
+    def _counted(self, name: str) -> Callable[[], Awaitable[None]]:
+        async def count() -> None:
+            DEAD_LETTERS.labels(self._known(name)).inc()
+
+        return count
+
     async def _work(self, unit: Unit, taken: _Taken, job_id: str, attempt: int) -> None:
         job = self._table.jobs.get(taken.name)
         if job is None:
             raise LookupError(f"this worker knows no job {taken.name}")
-        await job.run(unit, taken.arguments)
-        await self._finish(unit, job_id, attempt, "completed", None)
-        await unit.commit()
+        try:
+            with tracing.job(taken.name, taken.queue, job_id, attempt, taken.traceparent):
+                await job.run(unit, taken.arguments)
+                await self._finish(unit, job_id, attempt, "completed", None)
+                await unit.commit()
+        finally:
+            self._resources.sharing.changed(unit.tenant)
 
     async def _finish(self, unit: Unit, job_id: str, attempt: int, status: str, error: str | None) -> None:
         done = await unit.execute(
@@ -238,14 +333,14 @@ class Runner:
                 work.cancel()
                 return
 
-    async def _return(self, tenant_id: UUID, job_id: str, attempt: int) -> None:
+    async def _return(self, tenant_id: UUID, job_id: str, attempt: int, *, seconds: float = 0.0) -> None:
         async with self._resources.database.transaction(tenant_id) as tx:
             await tx.execute(
                 """
-                UPDATE jobs SET status = 'pending', ready_at = now(), lease_until = NULL
+                UPDATE jobs SET status = 'pending', ready_at = now() + make_interval(secs => %s), lease_until = NULL
                 WHERE id = %s AND attempt = %s AND status = 'running'
                 """,
-                [job_id, attempt],
+                [seconds, job_id, attempt],
             )
 
     async def _failed_run(
@@ -304,6 +399,7 @@ class Runner:
             await job.failed(unit, taken.arguments, _storable(str(error))[:MESSAGE_CHARACTERS] or type(error).__name__)
 
     async def _bury(self, unit: Unit, taken: _Taken, job_id: str, failures: int, error: Exception) -> None:
+        unit.after_commit(self._counted(taken.name))
         await unit.execute(
             """
             INSERT INTO dead_letters (tenant_id, id, original_task_id, task_name, queue, arguments,
@@ -353,7 +449,7 @@ async def hand_over(resources: Resources, queue: ArqRedis) -> int:
     """Return what was lost to pending, then hand pending jobs to their queues; how many were handed over.
 
     Of each tenant and queue only a few are there at a time, queued or running: in Redis they stand in the order in
-    which they came, so one tenant's hundred would hold up the others'.
+    which they came, so one tenant's hundred would hold up the others'. During maintenance none is handed over.
     """
     lost = not await queue.exists(MARKER)
     settings = resources.settings
@@ -365,24 +461,44 @@ async def hand_over(resources: Resources, queue: ArqRedis) -> int:
         if lost:
             await queue.set(MARKER, "1")
     for lost_job in reaped:
+        JOBS_LOST.labels(lost_job.queue).inc()
         log.warning("job.lost", job_id=lost_job.id, queue=lost_job.queue, attempt=lost_job.attempt, queues_lost=lost)
+    if resources.switches.maintenance is not None:
+        await resources.switches.look()  # its end was announced, perhaps
+        if resources.switches.maintenance is not None:
+            return 0
     async with resources.database.transaction() as tx:
         claimed = await tx.all(
-            _Claimed,
+            Claimed,
             "SELECT * FROM claim_jobs(%s, %s, %s)",
             [CLAIM_BATCH, settings.job_lease_seconds * WAITING_LEASES, settings.tenant_jobs],
         )
-    for done, job in enumerate(claimed):
-        name, arq_id = _arq_name(job.queue), f"{job.id}:{job.attempt}"
+    if claimed:
         try:
-            await queue.enqueue_job(RUN, str(job.tenant_id), job.id, job.attempt, _queue_name=name, _job_id=arq_id)
+            await _carry(queue, claimed)
         except RedisError:
-            await _take_back(resources, claimed[done:])
+            await _take_back(resources, claimed)
             raise
     return len(claimed)
 
 
-async def _take_back(resources: Resources, claimed: list[_Claimed]) -> None:
+async def _carry(queue: ArqRedis, claimed: list[Claimed]) -> None:
+    """What arq's `enqueue_job` does, for many in one round trip: a hand-over's name never comes twice."""
+    now = timestamp_ms()
+    due = now - CLOCKS_APART_MILLISECONDS  # else a worker whose clock is behind would leave it until its own says so
+    async with queue.pipeline(transaction=True) as pipe:
+        for job in claimed:
+            name, handed = f"{job.id}:{job.attempt}", (str(job.tenant_id), job.id, job.attempt)
+            carried = serialize_job(RUN, handed, {}, None, now, serializer=_encode)
+            pipe.psetex(job_key_prefix + name, expires_extra_ms, carried)
+            pipe.zadd(_arq_name(job.queue), {name: due})
+        await pipe.execute()
+    with suppress(RedisError):  # who does not hear of it looks by himself
+        for name in {_arq_name(job.queue) for job in claimed}:
+            await queue.publish(ARRIVED, name)
+
+
+async def _take_back(resources: Resources, claimed: list[Claimed]) -> None:
     for job in claimed:
         async with resources.database.transaction(job.tenant_id) as tx:
             await tx.execute(
@@ -395,28 +511,61 @@ async def _take_back(resources: Resources, claimed: list[_Claimed]) -> None:
 
 
 async def hand_over_forever(resources: Resources, queue: ArqRedis, database_url: str, stopping: asyncio.Event) -> None:
-    """Hand over whenever a job is announced or has ended, and every second in case an announcement was missed.
+    """Hand over whenever a job is announced or has ended, and look every second: what is due later is not announced.
 
     First of all what waits in Redis is handed over anew: a worker that was killed had fetched some of it, and arq keeps
     that for the dead. A hand-over that comes twice does nothing.
     """
     begun = False
+    limit = f"-c statement_timeout={resources.settings.statement_seconds}s"
     while not stopping.is_set():
         try:
             if not begun:
                 await queue.delete(MARKER)
                 begun = True
-            connection = await psycopg.AsyncConnection.connect(database_url, autocommit=True)
+            connection = await psycopg.AsyncConnection.connect(
+                database_url, autocommit=True, options=limit, application_name=LISTENER
+            )
             async with connection:
                 await connection.execute("LISTEN cushion_jobs")
                 while not stopping.is_set():
                     while await hand_over(resources, queue) == CLAIM_BATCH:
                         pass
-                    async for _ in connection.notifies(timeout=POLL_SECONDS, stop_after=1):
-                        break
+                    while not (stopping.is_set() or await _announced(connection) or await _waits(connection, queue)):
+                        pass
         except Exception as error:
             log.warning("jobs.hand_over_failed", error=repr(error))
             await asyncio.sleep(POLL_SECONDS)
+
+
+async def _announced(connection: psycopg.AsyncConnection[Any]) -> bool:
+    """Whether a job was announced within a second."""
+    if not await _readable(connection.fileno(), POLL_SECONDS):
+        return False
+    async for _ in connection.notifies(timeout=0.1, stop_after=1):
+        pass  # all that came together: one look serves them
+    return True
+
+
+async def _waits(connection: psycopg.AsyncConnection[Any], queue: ArqRedis) -> bool:
+    """Whether a look would find a job that is due, or was lost: a fraction of the look's price."""
+    if not await queue.exists(MARKER):
+        return True
+    found = await (await connection.execute("SELECT jobs_wait()")).fetchone()
+    return found is not None and bool(found[0])
+
+
+async def _readable(file: int, seconds: float) -> bool:
+    """Whether there is something to read within the time; psycopg's own wait looks ten times a second."""
+    loop, arrived = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(file, arrived.set)
+    try:
+        await asyncio.wait_for(arrived.wait(), seconds)
+    except TimeoutError:
+        return False
+    finally:
+        loop.remove_reader(file)
+    return True
 
 
 class _Carried(Struct, forbid_unknown_fields=True):
@@ -448,8 +597,37 @@ def queue_of(redis_url: str) -> ArqRedis:
     return queue
 
 
-class _Worker(Worker):
-    """arq's worker; what somebody else wrote into its queue does not end it."""
+class QueueWorker(Worker):
+    """arq's worker, which looks at its queue when it is woken instead of ten times a second. What somebody else wrote
+    into its queue does not end it, nor does a Redis that is away for a while."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._woken = asyncio.Event()
+
+    def wake(self) -> None:
+        """Look at the queue."""
+        self._woken.set()
+
+    async def main(self) -> None:
+        """Look at the queue, and again whenever woken."""
+        away = False
+        while True:
+            self._woken.clear()
+            try:
+                await self._poll_iteration()
+                away = False
+            except RedisError as error:
+                if not away:
+                    log.warning("queue.unavailable", queue=self.queue_name, error=repr(error))
+                away = True
+                await asyncio.sleep(POLL_SECONDS)
+                continue
+            await self._woken.wait()
+
+    def _release_sem_dec_counter_on_complete(self) -> None:
+        super()._release_sem_dec_counter_on_complete()
+        self.wake()  # there is room for another
 
     async def start_jobs(self, job_ids: list[bytes]) -> None:
         """Start what is ours; the rest leaves the queue."""
@@ -459,7 +637,15 @@ class _Worker(Worker):
             await self.pool.zrem(self.queue_name, *strange)
         if job_ids:
             await self.pool.zremrangebyscore(self.queue_name, "-inf", "-inf")  # no moment, and arq counts from it
-        await super().start_jobs([job_id for job_id in job_ids if _ARQ_NAME.fullmatch(job_id)])
+        for job_id in job_ids:
+            if self.job_counter >= self.max_jobs:
+                return
+            if _ARQ_NAME.fullmatch(job_id) and job_id.decode() not in self.tasks:
+                try:
+                    await super().start_jobs([job_id])
+                except RedisError:
+                    super()._release_sem_dec_counter_on_complete()  # arq keeps the place that it took for it
+                    raise
 
     async def run_job(self, job_id: str, score: int) -> None:
         """Run a job; where Redis refuses what arq asks of its keys, they are of another kind, and go."""
@@ -482,8 +668,8 @@ class _Worker(Worker):
             )  # lost, as after a flush: all that waits is handed over again
 
 
-def workers(resources: Resources, redis_url: str, table: JobTable) -> list[Worker]:
-    """One arq worker for each queue, all in this event loop.
+def workers(resources: Resources, redis_url: str, table: JobTable) -> list[QueueWorker]:
+    """One arq worker for each queue, all in this event loop, and woken by `wake_forever`.
 
     Each has connections of its own: a worker that stops closes its pool, under the feet of any that shares it.
     """
@@ -496,7 +682,7 @@ def workers(resources: Resources, redis_url: str, table: JobTable) -> list[Worke
         keep_result=0,
     )
     return [
-        _Worker(
+        QueueWorker(
             functions=[run],
             queue_name=_arq_name(name),
             redis_pool=queue_of(redis_url),
@@ -506,13 +692,39 @@ def workers(resources: Resources, redis_url: str, table: JobTable) -> list[Worke
             handle_signals=False,
             # webhooks wait for others rather than calculate, so a few that answer slowly take nobody's place
             max_jobs=settings.webhook_jobs if name == "webhooks" else settings.worker_jobs,
-            poll_delay=0.1,
-            health_check_interval=60,
             job_completion_wait=settings.parse_seconds,
             log_results=False,
         )
         for name in QUEUES
     ]
+
+
+async def wake_forever(running: list[QueueWorker], queue: ArqRedis, stopping: asyncio.Event) -> None:
+    """Wake the worker of a queue that got something, and every second all of them where something waits: a message may
+    be missed, and what is to come later by another machine's clock is announced too early."""
+    by_name = {worker.queue_name.encode(): worker for worker in running}
+    loop = asyncio.get_running_loop()
+    while not stopping.is_set():
+        try:
+            async with queue.pubsub(ignore_subscribe_messages=True) as announced:
+                await announced.subscribe(ARRIVED)
+                while not stopping.is_set():
+                    if await queue.exists(*by_name):
+                        _wake(running)
+                    look_at = loop.time() + POLL_SECONDS
+                    while (left := look_at - loop.time()) > 0:
+                        message = await announced.get_message(timeout=left)
+                        if message is not None and message["data"] in by_name:
+                            by_name[message["data"]].wake()
+        except RedisError as error:
+            log.warning("queues.not_heard", error=repr(error))
+            _wake(running)
+            await asyncio.sleep(POLL_SECONDS)
+
+
+def _wake(running: list[QueueWorker]) -> None:
+    for worker in running:
+        worker.wake()
 
 
 def _arq_name(queue: str) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import ssl
-import time
-from collections.abc import AsyncIterator, Callable, Hashable, Sequence
+from collections.abc import AsyncIterator, Hashable, Sequence
 from functools import cache
 from typing import Any, Final, Literal
 
@@ -18,6 +17,7 @@ from msgspec import Struct
 from service.platform.config import Settings
 from service.platform.context import Resources
 from service.platform.http.problem import Unavailable
+from service.platform.resilience.breaker import Breaker
 from service.platform.work.fair import FairSemaphore
 
 REPLY_CHARACTERS_MAX: Final = 8_000
@@ -31,11 +31,8 @@ PLACE_SECONDS: Final = 5.0
 WAITING: Final = 64
 """Requests that may wait for a place; what is more goes without the model."""
 
-FAILURES_MAX: Final = 3
-"""Failures in a row after which the model is left alone."""
-PAUSE_SECONDS: Final = 30.0
-"""How long at first; twice as long after each further failure."""
-PAUSE_SECONDS_MAX: Final = 600.0
+REFUSED_SECONDS: Final = 600.0
+"""How long a service that refuses us is left alone."""
 RETRY_AFTER_MAX: Final = 3_600
 """Seconds of a Retry-After that are believed."""
 
@@ -46,8 +43,6 @@ REFUSALS_OF_USE: Final = frozenset((401, 403, 404))
 
 ENDED: Final = frozenset(("stop", "eos_token", "stop_sequence", "end_turn"))
 """How services say that a reply is whole."""
-
-State = Literal["closed", "open", "half_open"]
 
 log = structlog.get_logger()
 
@@ -68,48 +63,6 @@ class NoReply(Exception):
         """Whether it is a failure of the service, rather than of one request."""
         self.pause_seconds = pause_seconds
         """How long the service wants to be left alone."""
-
-
-class Breaker:
-    """What a process knows of a service being well: closed lets all through, open nobody, half-open one who tries."""
-
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now = now
-        self._failures = 0
-        self._retry_at: float | None = None
-        """None while it is closed."""
-        self._pause = PAUSE_SECONDS
-        self._trying = False
-
-    @property
-    def state(self) -> State:
-        if self._retry_at is None:
-            return "closed"
-        return "half_open" if self._now() >= self._retry_at else "open"
-
-    def enter(self) -> bool:
-        """Whether a call may go out; each that does ends by one of the three below."""
-        state = self.state
-        if state == "half_open" and not self._trying:
-            self._trying = True
-            return True
-        return state == "closed"
-
-    def succeeded(self) -> None:
-        self._failures, self._retry_at, self._pause, self._trying = 0, None, PAUSE_SECONDS, False
-
-    def failed(self, pause_seconds: float | None = None) -> None:
-        """A call failed; `pause_seconds`: leave it alone for so long whatever came before."""
-        tried, self._trying = self._trying, False
-        self._failures += 1
-        if self.state == "open" or (self._failures < FAILURES_MAX and not tried and pause_seconds is None):
-            return
-        self._retry_at = self._now() + (pause_seconds or self._pause)
-        self._pause = min(2 * self._pause, PAUSE_SECONDS_MAX)
-
-    def abandoned(self) -> None:
-        """A call ended without saying anything of the service."""
-        self._trying = False
 
 
 class _Said(Struct):
@@ -133,14 +86,14 @@ _decode = msgspec.json.Decoder(_Part).decode
 class LanguageModel:
     """The model of the settings, shared by a process."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, breaker: Breaker) -> None:
         assert settings.llm_url is not None, "asked for without a model"
         base = settings.llm_url.rstrip("/")
         self._url = base if base.endswith("/chat/completions") else f"{base}/chat/completions"
         self._settings = settings
         self._places = FairSemaphore(settings.llm_requests, waiting=WAITING)
         self.name = settings.llm_model or ""
-        self.breaker = Breaker()
+        self.breaker = breaker
 
     async def reply(self, whose: Hashable, messages: Sequence[Message]) -> str:
         """What the model says to messages, for the sake of a tenant: a stranger's text.
@@ -153,36 +106,37 @@ class LanguageModel:
         except Unavailable:
             raise NoReply("no place is free", counts=False) from None
         try:
-            if not self.breaker.enter():
+            passed = self.breaker.enter()
+            if not passed:
                 raise NoReply("left alone after failures", counts=False)
-            return await self._noted(messages)
+            return await self._noted(passed, messages)
         finally:
             self._places.release(whose)
 
-    async def _noted(self, messages: Sequence[Message]) -> str:
+    async def _noted(self, passed: int, messages: Sequence[Message]) -> str:
         """The reply; what came of asking is the breaker's to know."""
         try:
             async with asyncio.timeout(self._settings.llm_seconds):
                 said = await self._asked(messages)
         except NoReply as error:
-            self._failed(error)
+            self._failed(passed, error)
             raise
         except (TimeoutError, httpx.HTTPError, OSError, ssl.SSLError) as error:
             missing = NoReply(f"no answer: {type(error).__name__}")
-            self._failed(missing)
+            self._failed(passed, missing, type(error).__name__)
             raise missing from None
         except BaseException:  # whoever asked has gone
-            self.breaker.abandoned()
+            self.breaker.abandoned(passed)
             raise
-        self.breaker.succeeded()
+        self.breaker.succeeded(passed)
         return said
 
-    def _failed(self, error: NoReply) -> None:
+    def _failed(self, passed: int, error: NoReply, kind: str = "NoReply") -> None:
         log.warning("language_model.failed", host=httpx.URL(self._url).host, error=str(error))
         if error.counts:
-            self.breaker.failed(error.pause_seconds)
+            self.breaker.failed(passed, kind, pause_seconds=error.pause_seconds)
         else:
-            self.breaker.abandoned()
+            self.breaker.abandoned(passed)
 
     async def _asked(self, messages: Sequence[Message]) -> str:
         body = {"model": self.name, "messages": messages, "stream": True}  # what every such endpoint takes
@@ -208,7 +162,7 @@ def _refusal(answer: httpx.Response) -> NoReply:
     wait = answer.headers.get("retry-after", "")
     if status in (429, 503) and re.fullmatch("[0-9]{1,9}", wait):
         return NoReply(f"status {status}", pause_seconds=min(max(int(wait), 1), RETRY_AFTER_MAX))
-    return NoReply(f"status {status}", pause_seconds=PAUSE_SECONDS_MAX if status in REFUSALS_OF_USE else None)
+    return NoReply(f"status {status}", pause_seconds=REFUSED_SECONDS if status in REFUSALS_OF_USE else None)
 
 
 async def _whole(answer: httpx.Response) -> AsyncIterator[bytes]:
@@ -271,7 +225,9 @@ async def _said(lines: AsyncIterator[bytes]) -> str:
 
 def language_model(resources: Resources) -> LanguageModel | None:
     """The process's language model; None where none is set. Made by `resources.once`."""
-    return LanguageModel(resources.settings) if resources.settings.llm_url is not None else None
+    if resources.settings.llm_url is None:
+        return None
+    return LanguageModel(resources.settings, resources.breakers["language_model"])
 
 
 @cache

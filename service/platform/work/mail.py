@@ -30,6 +30,9 @@ from msgspec import Struct
 from service.platform.access.secrets import BadSeal, new_id
 from service.platform.config import Settings
 from service.platform.context import Unit
+from service.platform.http.problem import Away
+from service.platform.metrics import MAILS
+from service.platform.resilience.breaker import Breaker
 from service.platform.work.jobs import Hopeless, JobTable, nothing_to_lift
 from service.platform.work.mail_address import UnfitAddress, envelope
 
@@ -186,7 +189,7 @@ def _way(settings: Settings, page: str, invites: str, token: str) -> str:
 
 
 def _moment(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d at %H:%M} UTC"
+    return f"{moment:%Y-%m-%d at %H:%M %Z}"
 
 
 def plain(name: str, most: int = NAME_CHARACTERS) -> str:
@@ -213,6 +216,15 @@ async def post(unit: Unit, mail: Mail) -> str:
     return await unit.enqueue("mail.send", queue="priority", arguments={"mail": seal})
 
 
+def concerns(unit: Unit, seal: str, email: str) -> bool:
+    """Whether a letter that a job holds goes to an e-mail or names it; one that cannot be opened goes to nobody."""
+    try:
+        raw = unit.resources.vault.open(PURPOSE, seal)
+    except BadSeal:
+        return True
+    return email.lower() in raw.decode().lower()
+
+
 async def note_failure(unit: Unit, arguments: dict[str, Any], message: str) -> None:
     """A letter could not be sent. No record waits for it: the dead letter tells."""
     log.error("mail.failed", error=message)
@@ -227,11 +239,16 @@ async def send(unit: Unit, arguments: dict[str, Any]) -> None:
         raise Hopeless("the mail was sealed with another secret key") from None
     sealed = msgspec.json.decode(raw, type=_Sealed)
     await unit.commit()  # no connection is held while the mail server takes its time
-    await hand(unit.settings, sealed.id, sealed.written_at, sealed.mail)
+    await hand(unit.settings, unit.resources.breakers["mail"], sealed.id, sealed.written_at, sealed.mail)
 
 
 async def hand(
-    settings: Settings, id_: str, written_at: datetime, mail: Mail, only: Sequence[str] | None = None
+    settings: Settings,
+    breaker: Breaker,
+    id_: str,
+    written_at: datetime,
+    mail: Mail,
+    only: Sequence[str] | None = None,
 ) -> Handed:
     """Hand a letter to the mail server at once, or write it into the data folder where no server is set.
 
@@ -243,15 +260,33 @@ async def hand(
         UnfitAddress, UnfitMail: it cannot be sent.
         Hopeless: the server refused it for good, would have the password in the clear, or there is nowhere to put it.
         NotTaken, OSError: this time nobody got it; NotReached where the server said nothing of it.
+        Away: it is left alone, since nobody reached it lately. Whatever it says of one letter is no reason for that.
     """
     content = written(settings, id_, written_at, mail)
     if settings.smtp_url is not None:
         to = [envelope(address) for address in (mail.recipients if only is None else only)]
-        handed = await _deliver(server_of(settings.smtp_url), settings, to, content)
+        passed = breaker.enter()
+        if not passed:
+            raise Away(breaker.retry_after_seconds)
+        try:
+            handed = await _deliver(server_of(settings.smtp_url), settings, to, content)
+        except Exception as error:
+            MAILS.labels("failed").inc()
+            if isinstance(error, NotReached | OSError):
+                breaker.failed(passed, type(error).__name__)
+            else:
+                breaker.succeeded(passed)
+            raise
+        except BaseException:  # out of its time, or the worker is stopping
+            breaker.abandoned(passed)
+            raise
+        breaker.succeeded(passed)
+        MAILS.labels("sent").inc()
         log.info("mail.sent", id=id_, refused=len(handed.refused), postponed=len(handed.postponed))
         return handed
     if settings.data_dir is not None:
         path = await asyncio.to_thread(_keep, settings.data_dir / FOLDER, f"{id_}.eml", content)
+        MAILS.labels("written").inc()
         log.info("mail.written", path=str(path))
         return Handed(path=path, refused={}, postponed={})
     raise Hopeless("no mail can be sent: neither CUSHION_SMTP_URL nor CUSHION_DATA_DIR is set")

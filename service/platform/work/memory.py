@@ -25,15 +25,15 @@ class Memory:
 
     def __init__(self, bytes_most: int) -> None:
         self._bytes_most = bytes_most
-        self._caches: dict[str, Lru[Any, Any]] = {}
+        self.caches: dict[str, Lru[Any, Any]] = {}
         self.is_short = False
         """Nothing that takes memory is begun."""
 
     def cache(self, name: str, *, most: int, bytes_most: int) -> Lru[Any, Any]:
         """The cache of that name, made when it is first asked for."""
-        found = self._caches.get(name)
+        found = self.caches.get(name)
         if found is None:
-            found = self._caches[name] = Lru(most=most, bytes_most=bytes_most)
+            found = self.caches[name] = Lru(most=most, bytes_most=bytes_most)
         return found
 
     async def watch(self) -> None:
@@ -53,7 +53,7 @@ class Memory:
 
     async def _relieve(self, excess_bytes: int) -> None:
         """Forget so much of what is kept, and give what is free back to the system."""
-        while excess_bytes > 0 and (filled := [cache for cache in self._caches.values() if len(cache)]):
+        while excess_bytes > 0 and (filled := [cache for cache in self.caches.values() if len(cache)]):
             excess_bytes -= min(filled, key=lambda cache: cache.oldest).drop_oldest()
         gc.collect()
         await asyncio.to_thread(_give_back)

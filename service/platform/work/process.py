@@ -6,9 +6,10 @@ import asyncio
 import os
 import re
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterable
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from redis.asyncio import Redis
 
@@ -17,6 +18,7 @@ from service.platform.access.fallback import Fallback
 from service.platform.access.gate import Gate
 from service.platform.access.revocations import Revocations
 from service.platform.access.secrets import Tokens, Vault, kept_secret_key
+from service.platform.access.switches import Switches
 from service.platform.clock import SystemClock
 from service.platform.config import ConfigError, Settings
 from service.platform.context import Resources
@@ -25,6 +27,12 @@ from service.platform.data.caller_cache import CallerCache
 from service.platform.data.database import Database
 from service.platform.data.pipeline import Pipeline
 from service.platform.data.redis_breaker import RedisBreaker
+from service.platform.data.replica import Replica
+from service.platform.resilience.breaker import Breaker, Limits
+from service.platform.resilience.breakers import Breakers
+from service.platform.resilience.fallback_cache import FallbackCache
+from service.platform.resilience.sharing import Sharing
+from service.platform.tracing import check_tracing
 from service.platform.work.cleanup import sweep_scratch_forever
 from service.platform.work.compute import Compute
 from service.platform.work.mail import sender_of, server_of
@@ -32,6 +40,10 @@ from service.platform.work.memory import Memory
 
 COPIES = "blobs"
 """The folder of the copies of remote blobs within that for files on their way."""
+CANCEL_SECONDS = 0.2
+"""How long a task may take to end before it is cancelled again."""
+
+REPLICA_LIMITS = Limits(failures_max=3, open_seconds=1.0, open_seconds_max=10.0)
 
 
 @asynccontextmanager
@@ -47,22 +59,34 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
             "CUSHION_DATABASE_URL and CUSHION_REDIS_URL are needed here; "
             "`cushion serve` sets them itself on the embedded default"
         )
+    breakers = Breakers()
     database = Database(
-        settings.database_url, connections=settings.database_connections, statement_seconds=settings.statement_seconds
+        settings.database_url,
+        connections=settings.database_connections,
+        statement_seconds=settings.statement_seconds,
+        breaker=breakers["database"],
     )
     redis = Redis.from_url(settings.redis_url, socket_timeout=5, socket_connect_timeout=5, health_check_interval=30)
     pipeline, events = Pipeline(redis), Pipeline(redis)
-    compute = Compute(threads=settings.compute_threads, queue=settings.compute_queue)
-    passwords = Compute(threads=settings.password_threads, queue=settings.compute_queue)
-    probes = Compute(threads=settings.probes, queue=settings.probe_queue)
-    bodies = Compute(threads=2, queue=settings.compute_queue)  # a tenant has one of them
+    compute = Compute("kernels", threads=settings.compute_threads, queue=settings.compute_queue)
+    passwords = Compute("passwords", threads=settings.password_threads, queue=settings.compute_queue)
+    probes = Compute("probes", threads=settings.probes, queue=settings.probe_queue)
+    bodies = Compute("bodies", threads=2, queue=settings.compute_queue)  # a tenant has one of them
     closing = ExitStack()
     clock = SystemClock()
-    breaker = RedisBreaker(redis)
+    breaker = RedisBreaker(redis, breakers["cache"])
+    fallback_cache = FallbackCache(
+        most=settings.fallback_answers,
+        bytes_most=settings.fallback_mb * 1024 * 1024,
+        seconds_most=settings.fallback_seconds,
+    )
+    sharing = Sharing(redis, pipeline, breakers, fallback_cache)
+    replica = replica_of(settings, database, pipeline, breaker)
     secret = secret_key(settings)
     vault = Vault(secret)
     caller_cache = CallerCache(redis, database, settings, breaker, vault)
     revocations = Revocations(redis, database, settings, breaker)
+    switches = Switches(redis, database, vault, breaker)
     gate = Gate(
         redis,
         pipeline,
@@ -72,24 +96,34 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
         caller_cache=caller_cache,
         revocations=revocations,
         fallback=Fallback(database, settings, clock),
+        switches=switches,
     )
     check_mail(settings)
     check_signing(settings)
     check_language_model(settings)
+    check_tracing(settings)
     await database.open()
+    if replica is not None:
+        await replica.open()
     scratch = scratch_folder(settings)
     try:
         shared = Resources(
             settings=settings,
             database=database,
+            replica=replica,
             redis=redis,
             pipeline=pipeline,
             events=events,
             breaker=breaker,
+            breakers=breakers,
+            sharing=sharing,
+            fallback_cache=fallback_cache,
+            enqueued=asyncio.Event(),
             caller_cache=caller_cache,
             revocations=revocations,
             gate=gate,
-            blobs=blobs(settings, scratch),
+            switches=switches,
+            blobs=blobs(settings, scratch, breakers["blobs"]),
             compute=compute,
             memory=Memory(settings.api_memory_mb * 1024 * 1024),
             passwords=passwords,
@@ -99,16 +133,18 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
             vault=vault,
             clock=clock,
             scratch=scratch,
+            stopping=asyncio.Event(),
             closing=closing,
         )
-        closing.callback(shared.blobs.close)
-        sweeping = asyncio.create_task(sweep_scratch_forever(shared))
+        await switches.look()
+        works = (sweep_scratch_forever(shared), switches.watch(), sharing.run())
+        beside = [asyncio.create_task(work) for work in works]
         try:
             yield shared
         finally:
-            sweeping.cancel()
-            with suppress(asyncio.CancelledError):
-                await sweeping
+            await end(beside)
+            shared.blobs.close()
+            await sharing.close()
     finally:
         closing.close()
         for pool in (compute, passwords, probes, bodies):
@@ -116,7 +152,32 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
         await pipeline.close()
         await events.close()
         await redis.aclose()
+        if replica is not None:
+            await replica.close()
         await database.close()
+
+
+async def end(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """Cancel tasks until they have ended: a cancellation may be swallowed on its way, as in a read that times out at
+    once."""
+    left = set(tasks)
+    while left:
+        for task in left:
+            task.cancel()
+        _, left = await asyncio.wait(left, timeout=CANCEL_SECONDS)
+
+
+def replica_of(settings: Settings, primary: Database, pipeline: Pipeline, breaker: RedisBreaker) -> Replica | None:
+    """The read replica, where there is one."""
+    if settings.replica_url is None:
+        return None
+    database = Database(
+        settings.replica_url,
+        connections=settings.database_connections,
+        statement_seconds=settings.statement_seconds,
+        breaker=Breaker("replica", REPLICA_LIMITS),
+    )
+    return Replica(database, primary, pipeline, breaker, settings.replica_lag_seconds)
 
 
 def secret_key(settings: Settings) -> str:
@@ -140,14 +201,14 @@ def blob_url(settings: Settings) -> str:
     return (settings.data_dir / "blobs").as_uri()
 
 
-def blobs(settings: Settings, scratch: Path) -> Blobs:
-    """The object store.
+def blobs(settings: Settings, scratch: Path, breaker: Breaker | None = None) -> Blobs:
+    """The object store, with the breaker that says whether it is there.
 
     Raises:
         ConfigError: the URL names none, or a folder that cannot be made.
     """
     try:
-        return Blobs(blob_url(settings), scratch / COPIES)
+        return Blobs(blob_url(settings), scratch / COPIES, breaker)
     except (ValueError, OSError) as error:
         raise ConfigError(f"CUSHION_BLOB_URL cannot be used: {error}") from error
 
@@ -203,11 +264,12 @@ def check(settings: Settings) -> None:
     """Say before any process starts what each of them would refuse: for `cushion serve`, whose children only crash.
 
     Raises:
-        ConfigError: as `secret_key`, `check_mail`, `check_signing`, `check_language_model` and `blobs`.
+        ConfigError: as `secret_key`, `blobs` and the checks of mail, signing, language model and tracing.
     """
     check_mail(settings)
     check_signing(settings)
     check_language_model(settings)
+    check_tracing(settings)
     if settings.database_url is not None:
         secret_key(settings)
     if settings.blob_url is not None:

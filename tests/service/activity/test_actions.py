@@ -135,6 +135,12 @@ def occurrence(action: str, **changed: Any) -> Occurrence:
             {"user_email": "o@x.org", "api_key_id": UUID(int=1)},
             "A calculation was completed by an API key of o@x.org.",
         ),
+        ("calculation.completed", {"calls": 1, "entity_name": "Q3"}, 'A calculation "Q3" was completed.'),
+        (
+            "calculation.completed",
+            {"calls": 1037, "entity_name": "Q3", "user_email": "o@x.org"},
+            '1,037 calculations of "Q3" were completed by o@x.org.',
+        ),
         ("user.logged_in", {"user_email": "o@x.org"}, "o@x.org logged in."),
         ("user.login_failed", {"entity_name": "o@x.org"}, 'A login of user "o@x.org" failed.'),
         ("calculation.failed", {"entity_name": "Q3"}, 'A calculation of workbook "Q3" failed.'),

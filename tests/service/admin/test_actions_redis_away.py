@@ -33,9 +33,9 @@ def cut_off(stack: Stack) -> Iterator[tuple[Member, Member]]:
 
 def test_what_need_not_bite_is_changed(cut_off: tuple[Member, Member]) -> None:
     owner, analyst = cut_off
-    answer = owner.patch(TENANT, json={"name": "Renamed", "settings": {"timezone": "Europe/Dublin"}})
+    answer = owner.patch(TENANT, json={"name": "Renamed", "settings": {"default_currency": "EUR"}})
     assert (answer.status_code, answer.json()["name"]) == (200, "Renamed")
-    assert owner.get(TENANT).json()["settings"]["timezone"] == "Europe/Dublin"
+    assert owner.get(TENANT).json()["settings"]["default_currency"] == "EUR"
     named = owner.patch(f"{ADMIN}/users/{analyst.user_id}", json={"full_name": "Anna"})
     assert (named.status_code, named.json()["full_name"]) == (200, "Anna")
     assert owner.key("workbooks:read").get("/api/v1/auth/me").status_code == 200
@@ -48,7 +48,7 @@ def test_what_must_bite_is_refused_and_undone(stack: Stack, cut_off: tuple[Membe
     key = owner.post(f"{ADMIN}/api-keys", json={"name": "key", "permissions": ["workbooks:read"]}).json()
     before = owner.get(TENANT)
     calls = [
-        ("PATCH", TENANT, {"settings": {"allowed_ip_ranges": ["203.0.113.0/24"]}}),
+        ("PATCH", TENANT, {"settings": {"allowed_ip_ranges": ["203.0.113.0/24"]}, "confirm": True}),
         ("PATCH", TENANT, {"settings": {"two_factor_required": True}}),
         ("PATCH", TENANT, {"settings": {"session_timeout_minutes": 15}}),
         ("DELETE", TENANT, None),

@@ -63,6 +63,17 @@ def events(stack: Stack, owner: Member, action: str) -> list[tuple[Any, ...]]:
     )
 
 
+def test_a_deleted_tenant_comes_back_within_its_grace_only(stack: Stack, owner: Member, system: httpx.Client) -> None:
+    for days, status in ((29, 200), (31, 409)):
+        owner.delete(TENANT).raise_for_status()
+        stack.sql(
+            "UPDATE tenants SET cancelled_at = now() - make_interval(days => %s) WHERE id = %s", [days, owner.tenant_id]
+        )
+        answer = system.patch(TENANT, json={"status": "active"})
+        assert answer.status_code == status, answer.text
+    assert answer.json()["detail"] == "The days in which the tenant could come back are over"
+
+
 def test_the_system_key_suspends_and_lets_in_again(stack: Stack, owner: Member, system: httpx.Client) -> None:
     key = owner.key("workbooks:read")
     assert owner.get(ME).status_code == key.get(ME).status_code == 200
@@ -80,6 +91,7 @@ def test_the_system_key_suspends_and_lets_in_again(stack: Stack, owner: Member, 
 
 
 def test_the_system_key_sets_the_tier(stack: Stack, owner: Member, system: httpx.Client) -> None:
+    name = owner.get(TENANT).json()["name"]
     answer = system.patch(TENANT, json={"subscription_tier": "standard", "name": "Smaller"})
     assert (answer.status_code, answer.json()["subscription_tier"]) == (200, "standard")
     assert answer.json()["quotas"]["workbooks"]["limit"] == 25
@@ -91,7 +103,11 @@ def test_the_system_key_sets_the_tier(stack: Stack, owner: Member, system: httpx
     )
     assert refused(owner.get(f"{ADMIN}/audit-logs"))[:2] == (403, "Enterprise tier required"), "at once"
     assert [details for *_, details in events(stack, owner, "tenant.updated")] == [
-        {"changed": ["name", "subscription_tier"], "subscription_tier": {"old": "enterprise", "new": "standard"}}
+        {
+            "changed": ["name", "subscription_tier"],
+            "name": {"old": name, "new": "Smaller"},
+            "subscription_tier": {"old": "enterprise", "new": "standard"},
+        }
     ]
 
 
@@ -135,11 +151,13 @@ def test_who_is_no_user_of_the_tenant_makes_no_keys_and_does_not_delete_it(
 def test_an_operator_administers_yet_sets_neither_tier_nor_status(
     stack: Stack, owner: Member, operator: Member, operated: httpx.Client
 ) -> None:
+    before = owner.get(TENANT).json()["name"]
     renamed = operated.patch(TENANT, json={"name": "By an operator", "status": "active"})
     assert (renamed.status_code, renamed.json()["id"]) == (200, owner.tenant_id)
     for fields in ({"status": "suspended"}, {"subscription_tier": "free"}):
         assert refused(operated.patch(TENANT, json=fields)) == DENIED
-    assert events(stack, owner, "tenant.updated") == [(UUID(operator.user_id), operator.email, {"changed": ["name"]})]
+    told = {"changed": ["name"], "name": {"old": before, "new": "By an operator"}}
+    assert events(stack, owner, "tenant.updated") == [(UUID(operator.user_id), operator.email, told)]
     second = owner.invite("owner")
     assert refused(operated.patch(f"{ADMIN}/users/{second.user_id}", json={"role": "viewer"})) == DENIED
     analyst = owner.invite("analyst")

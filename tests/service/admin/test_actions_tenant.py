@@ -186,9 +186,9 @@ def test_what_is_not_given_stays(owner: Member, name: str) -> None:
     assert owner.patch(TENANT, json={"name": "Other"}).json()["settings"] == after["settings"]
 
 
-def test_an_empty_change_and_unknown_fields_change_nothing(owner: Member) -> None:
+def test_an_empty_change_and_what_was_read_change_nothing(owner: Member) -> None:
     before = owner.get(TENANT).json()
-    for body in ({}, {"settings": {}}, {"slug": "x", "version": 99, "settings": {"colour": "blue"}}):
+    for body in ({}, {"settings": {}}, {"slug": "x", "created_at": 99}, before):
         answer = owner.patch(TENANT, json=body)
         assert answer.status_code == 200
         same = ("name", "slug", "subscription_tier", "status", "settings")
@@ -216,13 +216,16 @@ def test_an_unlimited_number_of_users_comes_back_as_it_is_shown(owner: Member, u
     [
         *(("default_currency", value, []) for value in ("usd", "US", "XXX", "EURO", "", "$")),
         *(("timezone", value, []) for value in ("Mars/Phobos", "utc+1", "../UTC", "/etc/localtime", "", "x" * 65)),
-        *(("number_format", value, []) for value in ("english", "en_US", "EN-us", "", "en-US-x", "en-US\n")),
+        *(("number_format", value, []) for value in ("english", "en_US", "EN-us", "", "en-US-x", "xq-US", "en-QQ")),
         ("default_number_format", "1,234.56", []),
-        *(("date_format", value, []) for value in ("", " ", "x" * 65)),
+        *(
+            ("date_format", value, [])
+            for value in ("", " ", "x" * 65, "banana", "MM/YYYY", "DD DD YYYY", "%Q", "hello")
+        ),
         ("default_date_format", "", []),
         *(("two_factor_required", value, []) for value in ("yes", 1, [])),
         *(("session_timeout_minutes", value, []) for value in (14, 1441, 0, -1, 15.5, "60", True)),
-        *(("max_workbook_size_mb", value, []) for value in (0, -1, 1.5, "5", 10**12)),
+        *(("max_workbook_size_mb", value, []) for value in (0, -1, 1.5, "5", 10**12, 101)),
         *(("max_users", value, []) for value in (-2, 2.5, 10**12)),
         *(
             ("allowed_ip_ranges", ["10.0.0.0/8", value], ["1"])
@@ -242,11 +245,11 @@ def test_an_unlimited_number_of_users_comes_back_as_it_is_shown(owner: Member, u
         ("allowed_ip_ranges", "10.0.0.0/8", []),
         ("allowed_ip_ranges", ["10.0.0.0/8"] * 101, []),
         ("allowed_ip_ranges", [5], ["0"]),
-        ("reconciliation_tolerances", {"par_value": -0.01}, []),
-        ("reconciliation_tolerances", {"par_value": 1e16}, []),
-        ("reconciliation_tolerances", {"par_value": "1"}, []),
-        ("reconciliation_tolerances", {"par_value": True}, []),
-        ("reconciliation_tolerances", {"par_value": None}, []),
+        *(
+            ("reconciliation_tolerances", {"par_value": value}, ["par_value"])
+            for value in (-0.01, 1e16, "1", True, None)
+        ),
+        ("colour", "blue", []),
         *(("reconciliation_tolerances", {rule: 1}, [rule]) for rule in ("rating", "missing_loan", "Price", "", "x")),
         ("reconciliation_tolerances", [1], []),
     ],
@@ -255,7 +258,7 @@ def test_a_value_that_is_none_is_refused_where_it_stands(
     shared_owner: Member, name: str, value: Any, place: list[str]
 ) -> None:
     before = shared_owner.get(TENANT).json()["settings"]
-    answer = change(shared_owner, **{name: value, "date_format": value if name == "date_format" else "changed"})
+    answer = change(shared_owner, **{name: value, "date_format": value if name == "date_format" else "DD.MM.YY"})
     body = answer.json()
     assert (answer.status_code, body["detail"], body["error_code"]) == (422, "Validation error", "VALIDATION_ERROR")
     assert [fault["loc"] for fault in body["errors"]] == [["body", "settings", name, *place]]
@@ -316,6 +319,7 @@ def test_a_stale_change_is_refused(owner: Member) -> None:
 
 
 def test_a_change_leaves_its_event(stack: Stack, owner: Member) -> None:
+    before = owner.get(TENANT).json()["name"]
     owner.patch(TENANT, json={"name": "Audited", "settings": {"timezone": "Europe/Dublin"}})
     assert stack.sql(
         """
@@ -323,7 +327,11 @@ def test_a_change_leaves_its_event(stack: Stack, owner: Member) -> None:
         FROM audit_log WHERE tenant_id = %s AND action = 'tenant.updated'
         """,
         [owner.tenant_id],
-    ) == [(owner.email, "tenant", owner.tenant_id, "Audited", {"changed": ["name", "timezone"]})]
+    ) == [(owner.email, "tenant", owner.tenant_id, "Audited", {
+        "changed": ["name", "timezone"],
+        "name": {"old": before, "new": "Audited"},
+        "timezone": {"old": "UTC", "new": "Europe/Dublin"},
+    })]  # fmt: skip
 
 
 def test_only_admins_change_the_tenant(owner: Member) -> None:
@@ -354,7 +362,12 @@ def test_an_allowlist_shuts_out_at_once(owner: Member) -> None:
     assert analyst.get(ME).status_code == key.get(ME).status_code == 200
     assert change(owner, allowed_ip_ranges=["127.0.0.0/8", "2001:db8::/32"]).status_code == 200
     assert analyst.get(ME).status_code == key.get(ME).status_code == 200
-    assert change(owner, allowed_ip_ranges=["203.0.113.0/24", "::/0"]).status_code == 200
+    ranges = {"allowed_ip_ranges": ["203.0.113.0/24", "::/0"]}
+    unsure = owner.patch(TENANT, json={"settings": ranges, "name": "Not this either"})
+    assert (unsure.status_code, unsure.json()["error_code"]) == (409, "CONFLICT"), unsure.text
+    assert "confirm" in unsure.json()["detail"]
+    assert owner.get(TENANT).json()["name"] != "Not this either"
+    assert owner.patch(TENANT, json={"settings": ranges, "confirm": True}).status_code == 200
     for member in (analyst, key, owner):
         assert refused(member.get(ME)) == said
     login = {"username": analyst.email, "password": PASSWORD}
@@ -409,7 +422,7 @@ def test_naming_the_present_tier_and_status_changes_nothing(stack: Stack, owner:
     assert (answer.status_code, answer.json()["name"]) == (200, "As read")
     assert stack.sql(
         "SELECT details FROM audit_log WHERE tenant_id = %s AND action = 'tenant.updated'", [owner.tenant_id]
-    ) == [({"changed": ["name"]},)]
+    ) == [({"changed": ["name"], "name": {"old": before["name"], "new": "As read"}},)]
 
 
 @pytest.mark.parametrize(

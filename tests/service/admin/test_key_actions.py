@@ -104,7 +104,9 @@ def test_a_key_that_cannot_be(owner: Member, fields: dict[str, Any], where: str)
 
 def test_every_unknown_scope_is_named(owner: Member) -> None:
     answer = make(owner, "a", "workbooks:read", "b")
-    assert [fault["message"] for fault in answer.json()["errors"]] == ["'a' is not a scope", "'b' is not a scope"]
+    *unknown, choices = [fault["message"] for fault in answer.json()["errors"]]
+    assert unknown == ["'a' is not a scope", "'b' is not a scope"]
+    assert choices.removeprefix("the scopes are ").split(", ") == list(KEY_SCOPES)
 
 
 def test_the_scopes_are_the_specifications() -> None:

@@ -41,6 +41,7 @@ NOTICE = Notice(
     workbook_id=ID,
     workbook_name="MAG17 May.xlsx",
     organization="Acme",
+    timezone="America/New_York",
     details=DETAILS,
 )
 TEST = {
@@ -60,7 +61,7 @@ def test_a_letter_says_what_was_found() -> None:
     mail = letter(NOTICE, replace(MAIL, subject_prefix="[Desk]"))
     assert mail.subject == "[Desk] CCC above limit - MAG17 May.xlsx"
     assert mail.text == (
-        'The alert "CCC above limit" was triggered on 2026-05-01 at 12:00 UTC.\n'
+        'The alert "CCC above limit" was triggered on 2026-05-01 at 08:00 UTC-04:00.\n'
         "\n"
         "CCC bucket is 8.20 %, above 7.50 %\n"
         "\n"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -97,6 +98,41 @@ def test_an_error_that_is_thrown_names_itself_and_its_place(shared_owner: Member
     assert "1/A1" in fault["message"]
 
 
+def test_null_stands_for_what_is_not_given(shared_owner: Member) -> None:
+    """As error_handling it is the word null; as options or a context, also a batch's, it says that there are none."""
+    bare = {"formula": "=1+1", "context": None, "options": None}
+    assert shared_owner.post(EVALUATE, json=bare).json()["value"] == 2
+    answer = evaluated(shared_owner, "=1/A1", {"A1": 0}, error_handling=None)
+    assert (answer["value"], answer["type"]) == (None, "error")
+    batch = {"formulas": [{"formula": "=1/0", "context": None}], "shared_context": None}
+    for options, value in ((None, "#DIV/0!"), ({"error_handling": None}, None)):
+        (item,) = shared_owner.post(BATCH, json={**batch, "options": options}).json()["results"]
+        assert (item["value"], item["type"], item["status"]) == (value, "error", "success")
+
+
+def test_an_errors_text_in_a_context_is_that_error(shared_owner: Member) -> None:
+    answer = evaluated(shared_owner, "=IFERROR(A1,ERROR.TYPE(A1))", {"A1": "#NAME?"})
+    assert answer["value"] == 5
+
+
+def test_texts_are_read_and_written_by_the_locale(shared_owner: Member) -> None:
+    """On either way to a value, and in a batch; the answer tells of one that is not en-US."""
+    for formula in ('="31.1.2024"+A1', '=CHOOSE(1,"31.1.2024"+A1,SEQUENCE(1))'):
+        answer = evaluated(shared_owner, formula, {"A1": 0.5}, locale="de-DE")
+        assert (answer["value"], answer["locale"]) == (45_322.5, "de-DE")
+        answer = evaluated(shared_owner, formula, {"A1": 0.5}, locale="en-US")
+        assert (answer["value"], "locale" in answer) == ("#VALUE!", False)
+    batch = {"formulas": [{"formula": '=A1&""'}, {"formula": '=COUNTIF(B1:B2,">1,5")', "context": {"B1": 1.6}}]}
+    answer = shared_owner.post(BATCH, json={**batch, "shared_context": {"A1": 0.5}, "options": {"locale": "fr-FR"}})
+    assert [item["value"] for item in answer.json()["results"]] == ["0,5", 1]
+
+
+def test_an_unknown_locale_is_refused(shared_owner: Member) -> None:
+    for body in ({"formula": "=1"}, {"formulas": [{"formula": "=1"}]}):
+        answer = shared_owner.post(EVALUATE if "formula" in body else BATCH, json={**body, "options": {"locale": "xx"}})
+        assert (answer.status_code, answer.json()["errors"][0]["loc"]) == (422, ["body", "options", "locale"])
+
+
 @pytest.mark.parametrize(("precision", "value"), [(15, 0.333333333333333), (3, 0.333), (1, 0.3)])
 def test_precision_is_significant_digits(shared_owner: Member, precision: int, value: float) -> None:
     assert evaluated(shared_owner, "=1/3", precision=precision)["value"] == value
@@ -125,6 +161,21 @@ def test_debug_may_stand_beside_the_options(shared_owner: Member) -> None:
 def test_now_is_the_services(shared_owner: Member) -> None:
     answer = evaluated(shared_owner, "=NOW()")
     assert abs(datetime.fromisoformat(answer["value"] + "+00:00").timestamp() - time.time()) < 60
+
+
+def test_now_is_that_of_the_tenants_clocks(owner: Member) -> None:
+    """At once when the time zone changes, for keys and batches too; moments of the answer stay in UTC."""
+    for caller in (owner, owner.key("calculations:execute")):
+        evaluated(caller, "=NOW()")
+        for zone, hours in (("Pacific/Kiritimati", 14), ("Pacific/Pago_Pago", -11)):
+            assert owner.patch("/api/v1/admin/tenant", json={"settings": {"timezone": zone}}).status_code == 200
+            answer = evaluated(caller, "=NOW()")
+            batch = caller.post(BATCH, json={"formulas": [{"formula": "=NOW()"}]}).json()["results"][0]
+            for value in (answer["value"], batch["value"]):
+                ahead = datetime.fromisoformat(value + "+00:00").timestamp() - time.time()
+                assert abs(ahead - hours * 3600) < 60, (zone, value)
+            told = datetime.fromisoformat(answer["evaluated_at"])
+            assert (told.utcoffset(), abs(told.timestamp() - time.time()) < 60) == (timedelta(0), True)
 
 
 # Over a workbook ----------------------------------------------------------------------------------------------------
@@ -327,7 +378,7 @@ def test_one_bad_formula_does_not_fail_its_batch(hurried: Member) -> None:
     assert answer.status_code == 200, answer.text
     items = answer.json()["results"]
     assert [item["value"] for item in items] == [2, None, 100, None, 3]
-    assert [item["error"]["code"] for item in items if item["status"] == "error"] == ["CALCULATION_ERROR"] * 2
+    assert [item["error"]["code"] for item in items if item["status"] == "error"] == ["LIMIT_EXCEEDED"] * 2
 
 
 def test_an_answer_has_a_largest_size(shared_owner: Member) -> None:
@@ -368,16 +419,24 @@ def test_a_batch_comes_back_in_order_with_its_ids(shared_owner: Member) -> None:
         {"id": "missing", "formula": "=Z9"},
         {"id": "error", "formula": "=1/0"},
         {"id": "date", "formula": "=DATE(2024,1,1)"},
+        {"id": "long", "formula": "=SEQUENCE(1E6,1E6)"},
+        {"id": "bad", "formula": "=A1", "context": {"A1": {"a": 1}}},
     ]
     answer = shared_owner.post(BATCH, json={"formulas": formulas, "shared_context": {"$A$1": 4}})
     assert answer.status_code == 200, answer.text
     body = answer.json()
-    assert body["summary"] == {"total": 7, "succeeded": 4, "failed": 3}
+    assert body["summary"] == {"total": 9, "succeeded": 4, "failed": 5}
     assert type(body["execution_time_ms"]) is int
-    double, own, broken, unknown, missing, error, day = body["results"]
+    double, own, broken, unknown, missing, error, day, long, bad = body["results"]
     assert double == {"id": "double", "formula": "=A1*2", "value": 8, "type": "number", "status": "success"}
     assert own == {"id": None, "formula": "=$a$1+B1", "value": 11, "type": "number", "status": "success"}
-    for item, code in ((broken, "VALIDATION_ERROR"), (unknown, "VALIDATION_ERROR"), (missing, "VALIDATION_ERROR")):
+    for item, code in (
+        (broken, "SYNTAX_ERROR"),
+        (unknown, "UNSUPPORTED_FUNCTION"),
+        (missing, "MISSING_CONTEXT"),
+        (long, "LIMIT_EXCEEDED"),
+        (bad, "VALIDATION_ERROR"),
+    ):
         assert (item["value"], item["type"], item["status"], item["error"]["code"]) == (None, "error", "error", code)
         assert item["error"]["message"]
     assert broken["error"]["position"] == 6
@@ -404,10 +463,11 @@ def test_ten_thousand_formulas_are_a_batch_and_one_more_is_not(shared_owner: Mem
 
 
 def test_eight_megabytes_are_the_most(shared_owner: Member) -> None:
-    body = b'{"formulas": [{"formula": "=1"}], "ignored": "' + b"x" * 8_388_608 + b'"}'
+    body = b'{"formulas": [{"formula": "=1"}]' + b" " * 8_388_608 + b"}"
     answer = shared_owner.post(BATCH, content=body, headers={"content-type": "application/json"})
     assert (answer.status_code, answer.json()["error_code"]) == (413, "PAYLOAD_TOO_LARGE")
-    assert shared_owner.post(BATCH, json={"formulas": [], "ignored": "x" * 2_000_000}).status_code == 200
+    body = b'{"formulas": []' + b" " * 2_000_000 + b"}"
+    assert shared_owner.post(BATCH, content=body, headers={"content-type": "application/json"}).status_code == 200
 
 
 # What is counted and recorded ---------------------------------------------------------------------------------------
@@ -432,19 +492,39 @@ def test_the_month_of_a_tier_is_metered(stack: Stack) -> None:
         assert "x-ratelimit-limit" in answer.headers
 
 
-def test_an_evaluation_leaves_an_event(stack: Stack, owner: Member) -> None:
-    tenant = owner.get("/api/v1/auth/me").json()["tenant_id"]
-    evaluated(owner, "=1")
+def test_the_evaluations_of_a_stretch_of_time_are_one_entry_of_each_caller_and_workbook(
+    stack: Stack, owner: Member, tmp_path: Path
+) -> None:
+    path = tmp_path / "book.xlsx"
+    with xlsxwriter.Workbook(path) as file:
+        file.add_worksheet().write("A1", 1)
+    key, book = owner.key("calculations:execute", "workbooks:read"), owner.uploaded(path)
+    for _ in range(3):
+        evaluated(owner, "=1")
+        evaluated(key, "=1")
     owner.post(BATCH, json={"formulas": [{"formula": "=1"}, {"formula": "=2"}]})
+    assert owner.post(EVALUATE, json={"formula": "=A1", "workbook_id": book["id"]}).status_code == 200
+    entries = "/api/v1/admin/audit-logs?action=calculation.completed&limit=100"
 
-    def counted() -> list[int] | None:
-        rows = stack.sql(
-            "SELECT details FROM audit_log WHERE action = 'calculation.completed' AND tenant_id = %s", [tenant]
-        )
-        found = sorted(int(row[0]["formulas"]) for row in rows)
-        return found if len(found) == 2 else None
+    def told() -> list[dict[str, Any]] | None:
+        found: list[dict[str, Any]] = owner.get(entries).json()["items"]
+        return found if sum(entry["details"]["calls"] for entry in found) == 8 else None
 
-    assert wait_until(counted, what="the audit rows") == [1, 2]
+    told_of = wait_until(told, what="the entries")
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for entry in told_of:
+        who = (entry["user_email"], entry["api_key_id"] is not None, entry["resource_id"], entry["resource_name"])
+        sums = groups.setdefault(who, [0, 0])
+        sums[0] += entry["details"]["calls"]
+        sums[1] += entry["details"]["formulas"]
+        assert entry["resource_type"] == "formula", "else alerts would look at the workbook"
+        assert entry["ip_address"] == "127.0.0.1"
+    assert groups == {
+        (owner.email, False, None, None): [4, 5],
+        (owner.email, True, None, None): [3, 3],
+        (owner.email, False, book["id"], book["name"]): [1, 1],
+    }
+    assert len(told_of) <= 6, "of at most two seconds"
 
 
 def test_an_evaluation_with_its_own_context_asks_no_database(stack: Stack) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 import core.formula.functions.families  # noqa: F401 - fills the catalogue
 from core.formula.functions.catalogue import FUNCTIONS
+from service.calculations import evaluation_actions
+from service.calculations.actions import NO_BOOKS
+from service.calculations.evaluation_actions import Evaluated, EvaluateOrder
+from service.calculations.schema import Options
 from tests.conftest import Member
 
 VALIDATE = "/api/v1/calculations/validate"
@@ -84,12 +89,26 @@ def test_strict_does_not_let_a_warning_pass(shared_owner: Member) -> None:
     assert validated(shared_owner, "=A1+1", strict=True)["valid"] is True
 
 
+def test_a_function_whose_answer_may_differ_from_excels_says_so_everywhere(shared_owner: Member) -> None:
+    formula = "=FORECAST.ETS(8,{10,12,14,16,18,20},{1,2,3,4,5,6})"
+    order = EvaluateOrder(
+        formula=formula, context={}, sheet_name=None, options=Options(), debug=False,
+        now=datetime(2026, 1, 1, tzinfo=UTC), seconds=60.0,
+    )  # fmt: skip
+    answer = evaluation_actions.answer(order, NO_BOOKS, evaluation_actions.unlimited)
+    assert isinstance(answer, Evaluated)
+    (warning,) = answer.warnings
+    assert validated(shared_owner, formula)["warnings"] == [warning.message]
+    help_text = listed(shared_owner, search="FORECAST.ETS.STAT")["functions"][0]["description"]
+    assert help_text.endswith(warning.message.removeprefix("FORECAST.ETS: "))
+
+
 # The catalogue ------------------------------------------------------------------------------------------------------
 
 
 def test_every_function_is_listed_with_its_help(shared_owner: Member) -> None:
     found = listed(shared_owner)
-    assert found["total"] == len(found["functions"]) == len(FUNCTIONS) >= 480
+    assert found["total"] == len(found["functions"]) == len(FUNCTIONS) >= 502
     assert [row["name"] for row in found["functions"]] == sorted(FUNCTIONS)
     assert set(LISTED) | {"information"} <= set(found["categories"])
     assert {row["category"] for row in found["functions"]} <= set(found["categories"])

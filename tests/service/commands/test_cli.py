@@ -27,13 +27,27 @@ def test_help_answers_without_the_heavy_libraries() -> None:
 import sys
 from service.commands.cli import run
 run(["--help"])
-print(sorted({"numpy", "core"} & set(sys.modules)))
+print(sorted({"numpy", "core", "asyncio", "markdown_it", "service.platform"} & set(sys.modules)))
 """
     answer = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert answer.returncode == 0, answer.stderr
     assert "compliance" in answer.stdout
     assert "Exit codes" in answer.stdout
     assert answer.stdout.splitlines()[-1] == "[]"
+
+
+def test_what_is_no_command_or_option_names_the_nearest_and_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for line, near, help_of in (
+        ("complience x.xlsx", '"compliance"?', "cushion"),
+        ("deal chek", '"check"?', "cushion deal"),
+        ("compliance x.xlsx --formt json", "--format?", "cushion compliance"),
+        ("compliance x.xlsx --suite enhancd", 'mean "enhanced"?', "cushion compliance"),
+        ("compliance", "FILE", "cushion compliance"),
+    ):
+        assert cli.run(line.split()) == 2
+        out, said = capsys.readouterr()
+        assert (out, said.count("\n"), near in said) == ("", 1, True), said
+        assert said.endswith(f" See: {help_of} --help\n"), said
 
 
 def test_the_version_is_the_librarys(cushion: Cushion) -> None:
@@ -106,7 +120,7 @@ def test_a_bug_is_no_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(cli, "app", lambda *arguments, **options: broken())
     with pytest.raises(ModuleNotFoundError, match=r"core\.nosuch"):
-        cli.run([])
+        cli.run(["serve"])
 
 
 FULL = [path for path in (Path("/dev/full"),) if path.exists()]

@@ -36,7 +36,7 @@ def test_compliance_prints_a_plain_table_into_a_pipe(cushion: Cushion, folder: P
     assert (answer.returncode, answer.stderr) == (0, "")
     lines = answer.stdout.splitlines()
     assert "\x1b" not in answer.stdout
-    assert max(map(len, lines)) <= 100
+    assert max(len(line) for line in lines if not line.startswith("warning")) <= 100
     assert lines[0] == "clean.xlsx, enhanced suite, as of 2026-03-31"
     assert lines[-1] == "25 tests: 25 passed, 0 warnings, 0 failed, 0 skipped"
     assert sum(line.endswith("PASS") for line in map(str.rstrip, lines)) == 25

@@ -99,7 +99,7 @@ def test_the_zones_show_the_tests_and_verify_by_the_key(book: Path, tmp_path: Pa
     assert {result["current_value"] for result in told["results"]} <= figures
     verified = cushion("verify", out, "--key-file", keys)
     assert (verified.returncode, verified.stdout.split(":")[1]) == (0, " original")
-    assert "signature valid, of the key 'march'" in verified.stdout
+    assert "signature  valid, of the key 'march'" in verified.stdout
     assert cushion("export", book, "--plain", "--out", out).returncode == 0
     assert openpyxl.load_workbook(out).sheetnames == ["Loans", "Notes"]
 

@@ -35,10 +35,10 @@ def written(path: Path, *, wrong: bool = False) -> Path:
 
 def test_every_formula_cell_is_a_row_of_the_json(tmp_path: Path) -> None:
     out = tmp_path / "out.json"
-    answer = cushion("recalc", written(tmp_path / "book.xlsx"), "--check", "--json", out)
-    assert (answer.returncode, answer.stderr) == (0, "")
-    assert answer.stdout.startswith("book.xlsx: 10 formula cells in 1 sheets, ")
-    assert answer.stdout.endswith(" 0 mismatches\n")
+    answer = cushion("recalc", written(tmp_path / "book.xlsx"), "--check", "--json", "--out", out)
+    assert (answer.returncode, answer.stdout) == (0, "")
+    assert answer.stderr.startswith("book.xlsx: 10 formula cells in 1 sheet, ")
+    assert answer.stderr.endswith(" 0 mismatches\n")
     rows = json.loads(out.read_text())
     assert all(list(row) == ["sheet", "cell", "formula", "value", "cached", "match"] for row in rows)
     assert {row["cell"]: (row["formula"], row["value"], row["cached"], row["match"]) for row in rows} == {
@@ -89,7 +89,7 @@ def test_a_book_without_formulas_has_nothing_to_check(tmp_path: Path) -> None:
     path, out = tmp_path / "plain.xlsx", tmp_path / "out.json"
     with xlsxwriter.Workbook(str(path)) as book:
         book.add_worksheet("S").write("A1", 1)
-    answer = cushion("recalc", path, "--check", "--json", out)
+    answer = cushion("recalc", path, "--check", "--json", "--out", out)
     assert answer.returncode == 0
     assert json.loads(out.read_text()) == []
 
@@ -120,11 +120,11 @@ def test_a_file_that_cannot_be_recalculated_is_refused_in_one_line(tmp_path: Pat
 
 def test_a_target_that_cannot_be_written_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     path = written(tmp_path / "book.xlsx")
-    answer = cushion("recalc", path, "--json", tmp_path / "no folder" / "out.json")
+    answer = cushion("recalc", path, "--json", "--out", tmp_path / "no folder" / "out.json")
     assert answer.returncode == 2
     assert "No such file or directory" in answer.stderr
     assert [found.name for found in tmp_path.iterdir()] == ["book.xlsx"]
-    command = [sys.executable, "-m", "service.commands.cli", "recalc", path, "--json", "/dev/stdout"]
+    command = [sys.executable, "-m", "service.commands.cli", "recalc", path, "--json", "--out", "/dev/stdout"]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120).stdout
     assert json.loads(told.rpartition("]")[0] + "]")
 
@@ -133,6 +133,31 @@ def test_a_link_is_written_through_and_stays_a_link(tmp_path: Path) -> None:
     """As /dev/stdout is, where the output goes to a file."""
     (tmp_path / "out.json").write_text("before")
     (tmp_path / "link").symlink_to(tmp_path / "out.json")
-    assert cushion("recalc", written(tmp_path / "book.xlsx"), "--json", tmp_path / "link").returncode == 0
+    assert cushion("recalc", written(tmp_path / "book.xlsx"), "--json", "--out", tmp_path / "link").returncode == 0
     assert (tmp_path / "link").is_symlink()
     assert json.loads((tmp_path / "out.json").read_text())
+
+
+def test_texts_are_read_by_the_locale_that_is_asked_for(tmp_path: Path) -> None:
+    path, out = tmp_path / "book.xlsx", tmp_path / "out.json"
+    with xlsxwriter.Workbook(str(path)) as book:
+        book.add_worksheet().write_formula("A1", '="31.12.2024"+0', None, 45_657)
+    answer = cushion("recalc", path, "--check", "--locale", "de-DE", "--json", "--out", out)
+    assert (answer.returncode, json.loads(out.read_bytes())[0]["value"]) == (0, 45_657)
+    assert "locale: de-DE" in answer.stderr
+    assert cushion("recalc", path, "--check").returncode == 1
+    answer = cushion("recalc", path, "--locale", "de")
+    assert answer.returncode == 2
+    assert "'de' is no locale that is known here; there are en-US" in " ".join(answer.stderr.split())
+
+
+def test_a_copy_with_the_new_values_is_written_and_never_over_the_workbook_unasked(tmp_path: Path) -> None:
+    path, out = written(tmp_path / "book.xlsx", wrong=True), tmp_path / "out.xlsx"
+    assert cushion("recalc", path, "--out", out).returncode == 0
+    assert cushion("recalc", out, "--check").returncode == 0
+    answer = cushion("recalc", path, "--out", path)
+    assert (answer.returncode, answer.stderr.count("\n")) == (2, 1)
+    assert "is the file that the book was read from" in answer.stderr
+    assert cushion("recalc", path, "--check").returncode == 1
+    assert cushion("recalc", path, "--out", path, "--overwrite").returncode == 0
+    assert path.read_bytes() == out.read_bytes()

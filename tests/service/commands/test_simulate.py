@@ -35,7 +35,7 @@ def test_a_table_shows_every_test_before_and_after(cushion: Cushion, deal: Path)
     answer = cushion("simulate", deal, "--trades", deal.parent / "trades.csv", "--fail-on-new")
     assert (answer.returncode, answer.stderr) == (1, "")
     lines = [line.rstrip() for line in answer.stdout.splitlines()]
-    assert max(map(len, lines[:-1])) <= 100
+    assert max(len(line) for line in lines[:-1] if not line.startswith("warning")) <= 100
     assert lines[0] == "clean.xlsx, enhanced suite, 2 trades, as of 2026-03-31"
     (largest,) = (line for line in lines if line.startswith("Largest obligor"))
     assert largest.endswith("PASS > FAIL")

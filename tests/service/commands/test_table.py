@@ -7,7 +7,8 @@ import io
 from rich.console import Console
 
 from core.compliance.result import Details, Results, Skipped, TestResult
-from service.commands.table import console_for, print_results
+from service.commands.output import console_for, print_page
+from service.commands.table import results_page
 
 
 def result(test_id: str, status: str, value: float, limit: float, cushion: float | None, unit: str) -> TestResult:
@@ -20,7 +21,7 @@ def result(test_id: str, status: str, value: float, limit: float, cushion: float
         threshold_value=limit,
         threshold_type="max",
         cushion=cushion,
-        cushion_pct=None,
+        cushion_pct=None if cushion is None else cushion / limit * 100,
         message="",
         details=Details(formula="", cell_refs=[], breakdown={"unit": unit}),
     )
@@ -38,7 +39,8 @@ RESULTS = Results(
 
 
 def printed(results: Results, console: Console) -> str:
-    print_results(results, results.skipped, results.summary, title="deal.xlsx, standard suite", console=console)
+    page = results_page(results, results.skipped, results.summary, title="deal.xlsx, standard suite")
+    print_page(page, console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -49,10 +51,10 @@ def test_a_pipe_gets_plain_lines_of_a_hundred_columns() -> None:
     assert all(len(line) <= 100 for line in text.splitlines())
     lines = [" ".join(line.split()) for line in text.splitlines()]
     assert lines[0] == "deal.xlsx, standard suite"
-    assert "Largest obligor concentration 1.50 % max 2.50 % +1.00 % PASS" in lines
-    assert "Ccc bucket concentration 7.00 % max 7.50 % +0.50 % WARNING" in lines
-    assert "Rating factor concentration 3,100.25 max 3,000.00 -100.25 FAIL" in lines
-    assert "Without cushion concentration 1.00 max 2.00 - PASS" in lines
+    assert "Largest obligor 1.50 % max 2.50 +1.00 % +40.0 % ████████ PASS" in lines
+    assert "Ccc bucket 7.00 % max 7.50 +0.50 % +6.7 % █▍ WARNING" in lines
+    assert "Rating factor 3,100.25 max 3,000.00 -100.25 -3.3 % ░ FAIL" in lines
+    assert "Without cushion 1.00 max 2.00 - - PASS" in lines
     assert "skipped Junior coverage (oc_ratio): no tranche data: add a Tranches or Liabilities sheet" in lines
     assert lines[-1] == "5 tests: 2 passed, 1 warning, 1 failed, 1 skipped"
 

@@ -23,16 +23,16 @@ def test_an_original_is_told_so(cushion: Cushion, tmp_path: Path) -> None:
     assert (answer.returncode, answer.stderr) == (0, "")
     lines = answer.stdout.splitlines()
     assert lines[0] == "export.xlsx: original: The hashed sheets show what was exported."
-    assert lines[1] == "  export exp_1 of workbook w, made 2026-01-31T00:00:00Z"
-    assert lines[2] == "  signature valid, of the key 'k1'"
-    assert lines[3].startswith("  data hash ")
-    assert lines[4:] == ["  not covered, and free to change: 'Workspace'"]
+    assert lines[1] == "export  exp_1 of workbook w, made 2026-01-31T00:00:00Z"
+    assert lines[2] == "signature  valid, of the key 'k1'"
+    assert lines[3].startswith("data hash  ")
+    assert lines[4:] == ["not covered, and free to change  'Workspace'"]
 
 
 def test_without_a_key_the_signature_is_said_to_be_unchecked(cushion: Cushion, tmp_path: Path) -> None:
     answer = cushion("verify", exported(tmp_path, BOOK))
     assert answer.returncode == 0
-    assert "  signature not checked (no --key-file): whoever changed the file could have" in answer.stdout
+    assert "signature  not checked (no --key-file): whoever changed the file could have" in answer.stdout
 
 
 def test_a_changed_file_is_told_with_what_changed(cushion: Cushion, tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_a_changed_file_is_told_with_what_changed(cushion: Cushion, tmp_path: Pa
     assert answer.returncode == 1
     assert "modified: The hashed sheets do not show what was exported." in answer.stdout
     assert answer.stdout.splitlines()[-3:] == [
-        "  removed: sheet 'Workspace'", "  added: sheet 'Others'", "  changed: sheet 'Loans'",
+        "removed  sheet 'Workspace'", "added  sheet 'Others'", "changed  sheet 'Loans'",
     ]  # fmt: skip
     document = json.loads(cushion("verify", path, "--json").stdout)
     assert document["status"] == "modified"

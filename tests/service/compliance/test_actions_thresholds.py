@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
@@ -160,15 +161,68 @@ def test_a_warning_at_the_limit_is_fine(owner: Any) -> None:
 
 
 def test_the_change_is_recorded(stack: Any, owner: Any) -> None:
+    """Each with the limit before and after it."""
     made = put(owner, test_id="wal", threshold_value=6.25)
-    [row] = stack.sql(
+    put(owner, test_id="wal", threshold_value=5, warning_threshold=4, enabled=False)
+    assert owner.delete(f"{PATH}/{made['id']}").status_code == 204
+    rows = stack.sql(
         """
-        SELECT action, resource_type, resource_name, user_email, (details ->> 'threshold_value')::float8
-        FROM audit_log WHERE resource_id = %s
+        SELECT action, resource_type, resource_name, user_email, details -> 'old', details -> 'new'
+        FROM audit_log WHERE resource_id = %s ORDER BY sequence
         """,
         [made["id"]],
     )
-    assert row == ("threshold.updated", "threshold", "wal", owner.email, 6.25)
+    first = {"threshold_value": 6.25, "threshold_type": "max", "warning_threshold": None, "enabled": True}
+    second = {"threshold_value": 5.0, "threshold_type": "max", "warning_threshold": 4.0, "enabled": False}
+    assert {row[1:4] for row in rows} == {("threshold", "wal", owner.email)}
+    assert [(row[0], *row[4:]) for row in rows] == [
+        ("threshold.updated", None, first),
+        ("threshold.updated", first, second),
+        ("threshold.deleted", second, None),
+    ]
+
+
+def test_each_of_many_changes_at_once_tells_the_one_before_it(stack: Any, owner: Any) -> None:
+    """Also the first ones, which find no limit to lock."""
+    with ThreadPoolExecutor(6) as pool:
+        made = list(pool.map(lambda value: put(owner, test_id="wal", threshold_value=value), range(1, 7)))
+    rows = stack.sql(
+        """
+        SELECT details -> 'old' -> 'threshold_value', details -> 'new' -> 'threshold_value'
+        FROM audit_log WHERE resource_id = %s ORDER BY sequence
+        """,
+        [made[0]["id"]],
+    )
+    assert len(rows) == 6
+    assert [old for old, _ in rows] == [None, *(new for _, new in rows[:-1])]
+
+
+def test_a_removed_threshold_holds_no_more(owner: Any, stranger: Any, own_g1: dict[str, Any]) -> None:
+    def held_to() -> tuple[float, str]:
+        body = {"workbook_id": own_g1["id"], "test_ids": ["ccc_bucket_pct"]}
+        [result] = owner.post("/api/v1/compliance/run", json=body).json()["results"]
+        return result["threshold_value"], result["threshold_source"]
+
+    put(owner, test_id="ccc_bucket_pct", threshold_value=7)
+    made = put(owner, test_id="ccc_bucket_pct", threshold_value=8, workbook_id=own_g1["id"])
+    assert held_to() == (8.0, "workbook")
+    assert stranger.delete(f"{PATH}/{made['id']}").status_code == 404
+    assert owner.delete(f"{PATH}/{made['id']}").status_code == 204
+    assert held_to() == (7.0, "tenant")
+    assert len(listed(owner)) == 1
+    gone = owner.delete(f"{PATH}/{made['id']}")
+    assert (gone.status_code, gone.json()["detail"]) == (404, "Threshold not found")
+    assert owner.delete(f"{PATH}/nonsense").status_code == 404
+
+
+def test_a_deleted_workbooks_thresholds_are_gone(owner: Any, own_g1: dict[str, Any]) -> None:
+    kept = put(owner, test_id="wal", threshold_value=7)
+    made = put(owner, test_id="wal", threshold_value=8, workbook_id=own_g1["id"])
+    assert owner.delete(f"/api/v1/workbooks/{own_g1['id']}").status_code == 204
+    assert listed(owner) == [kept]
+    assert owner.get(PATH).json()["total"] == 1
+    assert listed(owner, workbook_id=own_g1["id"]) == []
+    assert owner.delete(f"{PATH}/{made['id']}").status_code == 404
 
 
 def test_a_tenants_thresholds_are_its_own(owner: Any, stranger: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
+import core
 from tests.conftest import Member, Stack
 
 GET, POST = "/api/v1/compliance/lookback", "/api/v1/compliance/evidence/lookback"
@@ -84,7 +85,7 @@ def test_events_are_found_by_each_filter(owner: Member, stranger: Member, run: d
         assert owner.post(POST, json=refused).status_code == 422, refused
 
 
-def test_a_run_is_told_with_all_that_it_was(owner: Member, run: dict[str, Any]) -> None:
+def test_a_run_is_told_with_all_that_it_was(stack: Stack, owner: Member, run: dict[str, Any]) -> None:
     asked = dict.fromkeys(("include_inputs", "include_outputs", "include_changes", "include_proof"), True)
     answer = looked(owner, event_type="compliance.run_completed", **asked)
     (event,) = answer["items"]
@@ -99,6 +100,16 @@ def test_a_run_is_told_with_all_that_it_was(owner: Member, run: dict[str, Any]) 
     assert (proof["sequence"], proof["hash"]) == (entry["sequence"], entry["hash"])
     assert (proof["is_whole"], proof["evidence_verified"]) == (True, True)
     assert proof["evidence_hash"] == entry["details"]["evidence"]
+    engine = [proof[name] for name in ("engine_version", "is_present_engine", "inputs_kept", "inputs_kept_until")]
+    assert engine == [core.__version__, True, True, None], "without a profile of its stream they stay without an end"
+    profile = {"stream_key": KEY, "retention_until": "2099-01-01T00:00:00Z"}
+    assert owner.post("/api/v1/admin/compliance/stream-profiles", json=profile).status_code == 201
+    stack.sql("UPDATE compliance_runs SET engine_version = '0.0.1' WHERE id = %s", [run["id"]])
+    stack.sql("DELETE FROM blobs WHERE tenant_id = %s AND key IN (SELECT blob_key FROM evidence_sheets)",
+              [owner.tenant_id])  # fmt: skip
+    now = looked(owner, subject_id=run["id"], **asked)["items"][0]["proof"]
+    assert [now[name] for name in ("is_present_engine", "inputs_kept", "evidence_verified")] == [False, False, False]
+    assert now["inputs_kept_until"] == "2099-01-01T00:00:00Z"
     assert answer["chain"] == {
         "verified": True,
         "first_sequence": proof["sequence"],
@@ -110,11 +121,11 @@ def test_a_run_is_told_with_all_that_it_was(owner: Member, run: dict[str, Any]) 
 def _tampered(stack: Stack, *statements: tuple[str, list[Any]]) -> Iterator[None]:
     """What somebody does who owns the database; tables are as they were in the end, but for their rows."""
     with psycopg.connect(stack.database_url) as connection:
-        for name in ("audit_log", *(f"audit_log_{n}" for n in range(4))):
+        for name in ("audit_log", "audit_log_before", "audit_log_rest"):
             connection.execute(f"ALTER TABLE {name} DISABLE TRIGGER audit_log_keep")  # type: ignore[call-overload]
         for statement, values in statements:
             assert connection.execute(statement, values).rowcount == 1  # type: ignore[call-overload]
-        for name in ("audit_log", *(f"audit_log_{n}" for n in range(4))):
+        for name in ("audit_log", "audit_log_before", "audit_log_rest"):
             connection.execute(f"ALTER TABLE {name} ENABLE ALWAYS TRIGGER audit_log_keep")  # type: ignore[call-overload]
     yield
 

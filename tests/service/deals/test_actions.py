@@ -170,6 +170,14 @@ def test_several_files_are_one_workbook_of_the_deal(stack: Stack, owner: Member,
         [owner.tenant_id],
     )
     assert (action, resource) == ("workbook.uploaded", workbook["id"])
+    place = f"/api/v1/workbooks/{workbook['id']}/file"
+    given = [owner.get(place, params={"number": number}) for number in (1, 2)]
+    assert [one.content for one in given] == [LOANS, NOTES]
+    assert 'filename="liabilities.csv"' in given[1].headers["content-disposition"]
+    unsaid = owner.get(place)
+    assert (unsaid.status_code, unsaid.json()["detail"]) == (409, "Workbook has several files")
+    assert "2 'liabilities.csv'" in unsaid.json()["errors"][0]["message"]
+    assert [owner.get(place, params={"number": number}).status_code for number in (0, 3, 201)] == [422, 404, 422]
 
 
 def test_an_archive_is_one_workbook(owner: Member, deal: dict[str, Any]) -> None:
@@ -185,9 +193,9 @@ def test_what_is_no_file_of_a_deal_is_refused_at_once(owner: Member, deal: dict[
     for files, status, detail, loc in (
         ([("a.csv", LOANS), ("b.csv", LOANS)], 400, "Invalid file format", ["1"]),
         ([("a.pdf", LOANS)], 400, "Invalid file format", []),
-        ([("a.csv", b"%PDF-1.7")], 400, "Invalid file format", []),
-        ([("a.zip", LOANS)], 400, "Invalid file format", []),
-        ([("a.csv", LOANS), ("b.xlsx", b"")], 400, "Invalid file format", ["1"]),
+        ([("a.csv", b"%PDF-1.7")], 422, "Parse error", []),
+        ([("a.zip", LOANS)], 422, "Parse error", []),
+        ([("a.csv", LOANS), ("b.xlsx", b"")], 422, "Parse error", ["1"]),
         ([("../a.csv", LOANS)], 400, "Invalid file format", []),
     ):
         answer = sent(owner, deal, *files)

@@ -126,8 +126,8 @@ REFUSED: list[tuple[dict[str, Any], int, str, str]] = [
     ({"redaction_strategy": "shred"}, 400, "Invalid request", "shred"),
     ({"xlsx_signing": True}, 400, "Invalid request", "no signing service"),
     ({"sanitise_pii": False}, 422, "Validation error", "sanitise_pii"),
-    ({"sanitize_pii": "no"}, 422, "Validation error", "bool"),
-    ({"csv_delimiter": 5}, 422, "Validation error", "str"),
+    ({"sanitize_pii": "no"}, 422, "Validation error", "expected true or false"),
+    ({"csv_delimiter": 5}, 422, "Validation error", "expected text"),
     ({"kind": "docx"}, 422, "Validation error", "docx"),
 ]
 

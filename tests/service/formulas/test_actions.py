@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from unittest.mock import ANY
 
 from tests.conftest import Member, Stack
 from tests.rows import every
@@ -177,7 +178,11 @@ def test_what_of_a_formula_may_change_depends_on_its_status(owner: Member) -> No
     owner.patch(path, json={"status": "active"})
     assert owner.patch(path, json={"name": "Renamed"}).json()["name"] == "Renamed"
     refusals.append((owner.patch(path, json={"graph": SHARE}), "Formula is not a draft"))
+    read = owner.get(path).json()
+    assert owner.patch(path, json=read).json() == read | {"updated_at": ANY}, "sent back as it was read"
     assert owner.patch(path, json={"status": "archived", "name": "Last"}).json()["name"] == "Last"
+    read = owner.get(path).json()
+    assert owner.patch(path, json=read).json() == read | {"updated_at": ANY}
     refusals.append((owner.patch(path, json={"name": "Late"}), "Formula is not active"))
     refusals.append((owner.patch(path, json={"graph": SHARE}), "Formula is not a draft"))
     refusals.append((owner.put(f"{path}/versions", json={"graph": SHARE}), "Formula is not active"))

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import time
 from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
+from socket import gethostname
+from typing import Any
 
 import httpx
 import pytest
 
 import core
-from service.health.routes import ready
-from service.health.schema import Readiness
+from service.app import routes
+from service.health.actions import LOOK_SECONDS, Looks, deep
+from service.health.routes import health_deep, ready
+from service.health.schema import Deep, Readiness
+from service.platform.access.flags import FLAGS
 from service.platform.context import Context, Resources
-from service.platform.http.api import Raw
+from service.platform.http.api import Raw, Route
+from service.platform.http.problem import Unavailable
+from service.platform.resilience.schema import SERVICES
+from service.platform.work.jobs import LISTENER
 from tests.conftest import Member, Stack, register, wait_until
+from tests.records import path_of
 from tests.redis_server import RedisServer, redis_server
+from tests.rows import every
 
 
 def test_the_basic_view(stack: Stack) -> None:
@@ -44,6 +58,7 @@ def test_queue_depths_count_what_waits(stack: Stack, owner: Member) -> None:
         [owner.tenant_id, f"task_{owner.tenant_id}"],
     )
     try:
+        time.sleep(LOOK_SECONDS)  # an earlier look is good for so long
         body = httpx.get(stack.url + "/health/queue-depths").json()
     finally:
         stack.sql("DELETE FROM jobs WHERE tenant_id = %s", [owner.tenant_id])
@@ -53,12 +68,87 @@ def test_queue_depths_count_what_waits(stack: Stack, owner: Member) -> None:
     assert body["total_pending"] == sum(body["queues"].values())
 
 
-@pytest.mark.parametrize("path", ["/health", "/health/live", "/health/ready", "/health/queue-depths"])
-def test_no_tenant_and_no_secret_shows(stack: Stack, owner: Member, path: str) -> None:
-    text = httpx.get(stack.url + path).text
-    assert owner.tenant_id not in text
-    assert "postgres" not in text.lower().replace("postgresql does not answer", "")
-    assert str(stack.data_dir) not in text
+VIEWS = [row for row in routes() if row.path.startswith("/health") and row.method == "GET"]
+
+
+@every("row", VIEWS, ids=lambda row: row.path)
+def test_no_tenant_and_no_secret_shows(stack: Stack, shared_owner: Member, row: Route) -> None:
+    """Nor a host, a folder, a URL or a process's environment; to nobody, who has no credentials at all."""
+    answer = httpx.get(stack.url + path_of(row, service="database"), timeout=60)
+    assert answer.status_code == 200, answer.text
+    text = answer.text.lower().replace("postgresql does not answer", "")
+    slug = shared_owner.get("/api/v1/admin/tenant").json()["slug"]
+    hidden = [shared_owner.tenant_id, shared_owner.user_id, shared_owner.email, slug, str(stack.data_dir), "/tmp"]
+    hidden += ["postgres://", "postgresql:", "redis:", "://", "@", gethostname(), "svc_", "cushion_", str(os.getpid())]
+    assert [word for word in hidden if word.lower() in text] == []
+    assert {"x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"} <= set(answer.headers)
+
+
+def test_views_say_what_they_are_about(stack: Stack) -> None:
+    def view(path: str) -> dict[str, Any]:
+        found: dict[str, Any] = httpx.get(f"{stack.url}/health/{path}", timeout=60).json()
+        return found
+
+    assert (
+        set(view("detailed")["breakers"]) == set(SERVICES) == {one["service"] for one in view("services")["services"]}
+    )
+    assert view("circuit-breaker/blobs")["service"] == "blobs"
+    assert (view("resilience")["level"], view("degradation")["level"]) == ("normal", "normal")
+    assert view("degradation/history?limit=3")["limit"] == 3
+    assert view("degradation/history")["limit"] == 50
+    assert {flag["name"] for flag in view("feature-flags")["flags"]} == set(FLAGS)
+    for path, status in (
+        ("circuit-breaker/nobody", 404), ("circuit-breaker/database%00", 404), ("degradation/history?limit=0", 422),
+        ("degradation/history?limit=501", 422), ("degradation/history?limit=x", 422), ("nobody", 404),
+    ):  # fmt: skip
+        assert httpx.get(f"{stack.url}/health/{path}", timeout=60).status_code == status, path
+
+
+def test_deep_asks_each_dependency(stack: Stack) -> None:
+    from service.platform import config
+    from service.platform.work.process import resources
+
+    def stored() -> set[Path]:
+        return {path for path in (stack.data_dir / "blobs").rglob("*") if path.is_file() and path.name != "deployment"}
+
+    async def ask() -> Deep:
+        async with resources(config.load(stack.environment)) as shared:
+            return await deep(shared)
+
+    before = stored()
+    wait_until(
+        lambda: stack.sql("SELECT 1 FROM pg_stat_activity WHERE application_name = %s", [LISTENER]), what="a worker"
+    )
+    found = asyncio.run(ask())
+    asked = {name: check.status for name, check in found.checks.items() if name not in ("disk", "kernels")}
+    assert asked == dict.fromkeys(["database", "migrations", "cache", "workers", "blobs"], "ok")
+    assert stored() == before, "what was written for the look is gone"
+
+
+def test_however_often_strangers_ask_there_is_one_look_at_a_time(stack: Stack) -> None:
+    looks = []
+
+    async def look(shared: object) -> int:
+        looks.append(shared)
+        await asyncio.sleep(0.05)
+        if len(looks) == 2:
+            raise Unavailable
+        return len(looks)
+
+    async def ask() -> None:
+        asked = Looks("the resources")  # type: ignore[arg-type]
+        assert set(await asyncio.gather(*(asked.of("a", look, seconds=60) for _ in range(1000)))) == {1}
+        assert await asked.of("a", look, seconds=60) == 1
+        failed = await asyncio.gather(*(asked.of("b", look) for _ in range(100)), return_exceptions=True)
+        assert {type(answer) for answer in failed} == {Unavailable}
+        cut = asyncio.create_task(asked.of("b", look))
+        other = asyncio.create_task(asked.of("b", look))
+        await asyncio.sleep(0)
+        cut.cancel()
+        assert await other == 3, "who leaves takes the look from nobody"
+        assert len(looks) == 3
+
+    asyncio.run(ask())
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +165,7 @@ def test_without_redis_the_service_is_ready_and_says_what_it_lacks(
     """It serves: a balancer that took every process out would end what goes on."""
     redis, owner = alone
     getattr(redis, ends)()
+    wait_until(lambda: owner.get("/health/ready").json()["degraded"], what="a new look")
     answer = owner.get("/health/ready")
     assert answer.status_code == 200
     assert (answer.json()["status"], answer.json()["degraded"]) == ("ready", True)
@@ -94,7 +185,11 @@ def test_not_ready_without_a_database(stack: Stack) -> None:
     async def ask() -> Readiness | Raw:
         async with resources(settings) as shared:
             await shared.database.close()
-            return await ready(_context(shared))
+            answer = await ready(_context(shared))
+            asked = await health_deep(_context(shared))
+            assert isinstance(asked, Raw)
+            assert (asked.status, json.loads(asked.content)["status"]) == (503, "unhealthy")
+            return answer
 
     answer = asyncio.run(ask())
     assert isinstance(answer, Raw)

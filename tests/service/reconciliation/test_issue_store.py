@@ -183,7 +183,7 @@ def test_status_and_notes_change_apart(stack: Stack, pair: Pair) -> None:
     assert pair.review(issue, resolution_notes=None)["resolution_notes"] is None
     before = pair.issue("spread")
     assert pair.review(issue) == before
-    assert pair.review(issue, unknown="ignored") == before
+    assert pair.review(issue, id="sent back") == before
     assert len(audited(stack, pair.member, "issue.updated")) == 3
 
 

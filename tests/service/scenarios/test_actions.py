@@ -97,7 +97,7 @@ def test_a_trade_that_cannot_be_is_refused_with_its_place(owner: Member, scenari
         ({"par_value": "1"}, ["par_value"]),
         ({"price": -0.5}, ["price"]),
         ({"maturity_date": "soon"}, ["maturity_date"]),
-        ({"loan_data": {"country": ["US"]}}, ["loan_data"]),
+        ({"loan_data": {"country": ["US"]}}, ["loan_data", "country"]),
         ({"loan_data": {"par_value": 1}}, []),
         ({"loan_data": {"colour": "red"}}, []),
         ({"rating_agency_a": "green"}, []),

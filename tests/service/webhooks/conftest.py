@@ -44,7 +44,7 @@ class Receiver(ThreadingHTTPServer):
     """Answers by the path: /200 with that status, /slow late, /huge without an end, /elsewhere with a redirection,
     /closing not at all, /word with a refusal in one.
 
-    `refusals` of a path are statuses that come first.
+    `refusals` of a path are statuses that come first. While `free` is not set, nobody is answered.
     """
 
     daemon_threads = True
@@ -52,6 +52,8 @@ class Receiver(ThreadingHTTPServer):
     def __init__(self) -> None:
         self.got: list[Message] = []
         self.refusals: dict[str, list[int]] = {}
+        self.free = threading.Event()
+        self.free.set()
         super().__init__(("127.0.0.1", 0), Handler)
 
     def url(self, path: str = "/200") -> str:
@@ -75,6 +77,7 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["content-length"]))
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.server.got.append(Message(self.command, self.path, headers.get("webhook-id", ""), headers, body))
+        self.server.free.wait(5)
         first = self.server.refusals.get(self.path)
         word = self.path.strip("/").partition("?")[0]
         status = 404 if word == "word" else first.pop(0) if first else int(word) if word.isdigit() else 200
@@ -124,8 +127,8 @@ def hooked(who: Member, url: str, *events: str, **body: Any) -> dict[str, Any]:
 
 
 def evaluated(who: Member, formula: str = "=1+1") -> None:
-    """An event, calculation.completed."""
-    answer = who.post("/api/v1/calculations/evaluate", json={"formula": formula})
+    """An event of its own, calculation.completed: of a caller who calculates nothing else."""
+    answer = who.key("calculations:execute").post("/api/v1/calculations/evaluate", json={"formula": formula})
     assert answer.status_code == 200, answer.text
 
 

@@ -100,6 +100,14 @@ def test_without_a_model_that_answers_there_is_nothing(apart: Apart, server: Mod
         assert 1 <= len(server.asked) - asked <= 3, manner
 
 
+def test_a_model_that_is_switched_off_is_not_asked(apart: Apart, server: ModelServer) -> None:
+    asked = len(server.asked)
+    for flags, asks in (('{"language_model": {"enabled": false}}', 0), ("{}", 1)):
+        apart.sql("UPDATE switches SET version = version + 1, flags = %s", [flags])
+        ask(apart, server.url())
+        assert len(server.asked) == asked + asks, flags
+
+
 def test_many_facts_are_no_more_than_the_limit(apart: Apart, server: ModelServer) -> None:
     assert ask(apart, server.url(), facts=[Fact("x" * 100)] * (FACTS_MAX + 50), purpose="insight", question="")
     assert len(server.sent["facts"]) == FACTS_MAX

@@ -110,5 +110,6 @@ def stored_blobs(stack: Stack) -> set[str]:
 
 
 def scratch_files(stack: Stack) -> set[str]:
-    """What lies in the scratch folder, folders of blobs' copies aside."""
-    return {path.name for path in (stack.data_dir / "scratch").iterdir() if path.name != "blobs"}
+    """What lies in the scratch folder, but for the copies of blobs and what processes tell their figures by."""
+    names = {path.name for path in (stack.data_dir / "scratch").iterdir()}
+    return {name for name in names if name != "blobs" and not name.startswith("metrics-")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
@@ -13,6 +14,7 @@ import pytest
 import xlsxwriter
 
 from tests.conftest import Member, Stack, wait_until
+from tests.records import BOOK
 
 Page = Any
 
@@ -71,6 +73,47 @@ def test_the_values_become_the_engines(shared_owner: Member, uploaded: Callable[
     asked = {"formula": "=SUM(B:B)", "workbook_id": book_id}
     assert shared_owner.post("/api/v1/calculations/evaluate", json=asked).json()["value"] == 12
     assert recalculated(shared_owner, book_id)["stats"]["calculation_count"] == 2
+
+
+def test_days_are_those_of_the_tenants_clocks(stack: Stack, owner: Member, tmp_path: Path) -> None:
+    """TODAY of a recalculation, the day of a run whose file says none, and that of a deal's workbook before its run."""
+    hours, zone = (14, "Pacific/Kiritimati") if datetime.now(UTC).hour >= 11 else (-11, "Pacific/Pago_Pago")
+    assert owner.patch("/api/v1/admin/tenant", json={"settings": {"timezone": zone}}).status_code == 200
+    path = tmp_path / "book.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet("S")
+        for row, cells in enumerate(BOOK):
+            sheet.write_row(row, 0, cells)
+        book.add_worksheet("T").write_formula("A1", "=MONTH(TODAY())*100+DAY(TODAY())", None, 1)
+    deal = owner.post("/api/v1/deals", json={"name": "Deal"}).json()
+    book_id = owner.uploaded(path, deal_id=deal["id"])["id"]
+    day = (datetime.now(UTC) + timedelta(hours=hours)).date()
+    assert day != datetime.now(UTC).date()
+    assert stack.sql("SELECT day FROM deal_workbooks WHERE id = %s", [book_id]) == [(day,)]
+    recalculated(owner, book_id)
+    assert owner.get(f"/api/v1/workbooks/{book_id}/sheets/T/cells/A1").json()["value"] == day.month * 100 + day.day
+    run = owner.post("/api/v1/compliance/run", json={"workbook_id": book_id}).json()
+    assert (run["as_of"], run["as_of_source"]) == (day.isoformat(), "upload")
+
+
+def test_texts_are_read_by_the_locale_that_is_asked_for(
+    stack: Stack, shared_owner: Member, uploaded: Callable[..., str]
+) -> None:
+    """Without one by that of the file; the audit log says by which. An unknown one is refused and starts nothing."""
+
+    def fill(sheet: Page) -> None:
+        sheet.write_formula("A1", '="1/2/2024"+0', None, 0)
+
+    book_id = uploaded(fill)
+    path = f"/api/v1/workbooks/{book_id}"
+    answer = shared_owner.post(f"{path}/recalculate", json={"locale": "en_GB"})
+    assert (answer.status_code, answer.json()["errors"][0]["loc"]) == (422, ["body", "locale"])
+    for body, value in (({"locale": "en-GB"}, 45_323), ({"locale": None}, 45_293), ({}, 45_293)):
+        assert shared_owner.post(f"{path}/recalculate", json=body).status_code == 200
+        shared_owner.parsed(book_id)
+        assert shared_owner.get(f"{path}/sheets/S/cells/A1").json()["value"] == value
+    told = [row[2]["locale"] for row in events(stack, book_id, "calculation.completed")]
+    assert sorted(told) == ["en-GB", "en-US", "en-US"]
 
 
 def test_what_has_no_value_does_not_stop_the_rest(

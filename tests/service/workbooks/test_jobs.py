@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from uuid import uuid4
 
+import openpyxl
 import pytest
 
 from tests.conftest import Member, Stack, wait_until
@@ -128,3 +129,31 @@ def test_a_recalculation_that_fails_is_told(stack: Stack, owner: Member, pack: P
         ("calculation.failed", "failed"),
         ("workbook.recalculation_started", "completed"),
     ]
+
+
+def test_formulas_that_came_without_values_are_calculated_and_every_answer_says_so(
+    owner: Member, tmp_path: Path
+) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = "Holdings"
+    sheet.append(["Borrower Name", "CUSIP", "Par Amount", "Maturity Date"])
+    for row in range(2, 5):
+        sheet.append([f"Loan {row}", f"12345{row}AB1", f"=1000000*{row}", "2030-06-30"])
+    book.save(tmp_path / "a.xlsx")
+    found = owner.uploaded(tmp_path / "a.xlsx")
+    place = f"/api/v1/workbooks/{found['id']}"
+    data = owner.get(f"{place}/sheets/Holdings/data").json()
+    assert [row["Par Amount"] for row in data["rows"]] == [2_000_000, 3_000_000, 4_000_000]
+    order = {"formula": "=SUM(Holdings!C2:C4)", "workbook_id": found["id"]}
+    evaluated = owner.post("/api/v1/calculations/evaluate", json=order).json()
+    assert evaluated["value"] == 9_000_000
+    run = owner.post("/api/v1/compliance/run", json={"workbook_id": found["id"]}).json()
+    for answer in (data, evaluated, run):
+        (told,) = [one for one in answer["warnings"] if one["code"] == "formulas_without_values"]
+        assert told["rows"] == 3
+        assert told["message"].startswith("3 formulas came without values")
+    assert owner.post(f"{place}/recalculate").status_code == 200
+    assert owner.parsed(found["id"])["status"] == "ready"
+    assert "warnings" not in owner.get(f"{place}/sheets/Holdings/data").json()

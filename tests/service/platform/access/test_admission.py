@@ -163,7 +163,7 @@ def test_an_operator_names_a_tenant_that_is_none(operated: Operated) -> None:
 
 
 def _allow(owner: Member, *ranges: str) -> None:
-    answer = owner.patch(TENANT, json={"settings": {"allowed_ip_ranges": list(ranges)}})
+    answer = owner.patch(TENANT, json={"settings": {"allowed_ip_ranges": list(ranges)}, "confirm": True})
     assert answer.status_code == 200, answer.text
 
 

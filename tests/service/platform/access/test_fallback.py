@@ -34,6 +34,8 @@ def test_the_minute_window_is_exact_and_told(apart: Apart, nowhere: str) -> None
 
     verdicts = apart.run(calls, redis_url=nowhere, requests_per_minute=flat(3), request_burst=flat(100))
     assert [verdict.outcome for verdict in verdicts] == ["ok"] * 3 + ["limited"] * 2
+    assert verdicts[3].passed is not None
+    assert verdicts[3].passed.words == "3 requests a minute"
     assert [verdict.remaining for verdict in verdicts] == [2, 1, 0, 0, 0]
     assert {verdict.limit for verdict in verdicts} == {3}
     assert all(verdict.reset % 60 == 0 and 0 < verdict.reset - time.time() <= 60 for verdict in verdicts)
@@ -145,7 +147,7 @@ def test_a_limit_of_its_own_holds_in_any_span_of_its_length(apart: Apart) -> Non
             clock.at += seconds
             verdict = fallback.windows(window)
             told.append((verdict.outcome, verdict.retry_after_seconds))
-        fallback.forgive(window[0])
+        fallback.forgive(window[0], verdict.moment)
         return [*told, (fallback.windows(window).outcome, 0)]
 
     assert apart.run(calls) == [("ok", 0), ("ok", 0), ("limited", 58), ("limited", 1), ("ok", 0), ("ok", 0)]

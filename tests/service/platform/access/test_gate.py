@@ -39,13 +39,17 @@ def test_the_minute_window_admits_its_figure_and_tells_the_rest(clean: Apart) ->
     assert {verdict.limit for verdict in verdicts} == {5}
     assert all(verdict.reset % 60 == 0 and 0 < verdict.reset - time.time() <= 60 for verdict in verdicts)
     assert all(0 < verdict.retry_after_seconds <= 60 for verdict in verdicts[5:])
+    assert [verdict.passed and verdict.passed.words for verdict in verdicts[4:6]] == [None, "5 requests a minute"]
 
 
 def test_the_bucket_bounds_a_burst_and_fills_at_the_minutes_rate(clean: Apart) -> None:
     tenant = clean.tenant()
 
     async def calls(shared: Resources) -> list[str]:
-        outcomes = [(await as_user(shared.gate, tenant)).outcome for _ in range(4)]
+        verdicts = [await as_user(shared.gate, tenant) for _ in range(4)]
+        outcomes = [verdict.outcome for verdict in verdicts]
+        assert verdicts[3].passed is not None
+        assert verdicts[3].passed.words == "3 requests at once"
         await asyncio.sleep(1.05)  # 120 a minute: two a second, so two more
         return outcomes + [(await as_user(shared.gate, tenant)).outcome for _ in range(2)]
 
@@ -69,6 +73,7 @@ def test_the_day_has_a_cap(clean: Apart) -> None:
     assert [verdict.outcome for verdict in verdicts] == ["ok", "ok", "ok", "limited"]
     assert verdicts[3].retry_after_seconds > 60 or time.time() % 86400 > 86300
     assert verdicts[3].remaining == 997, "a refused request uses nothing up"
+    assert verdicts[3].passed == ("requests", 3, 86_400)
 
 
 @pytest.mark.parametrize("bound", ["window", "minute", "bucket"])
@@ -103,12 +108,13 @@ def test_a_limit_of_its_own_holds_in_any_span_of_its_length(clean: Apart) -> Non
 
     async def calls(shared: Resources) -> list[Verdict]:
         verdicts = [await shared.gate.windows(window) for _ in range(2)]
-        await shared.gate.forgive(window[0])
+        await shared.gate.forgive(window[0], verdicts[0].moment)
         return [*verdicts, await shared.gate.windows(window), await shared.gate.windows(window)]
 
     first, refused, forgiven, again = clean.run(calls)
     assert [one.outcome for one in (first, refused, forgiven, again)] == ["ok", "limited", "ok", "limited"]
     assert (first.remaining, refused.remaining) == (0, 0)
+    assert (first.passed, refused.passed) == (None, window[0])
     assert 0 < refused.retry_after_seconds <= 10, "until the oldest call that counts is a minute old"
     assert abs(first.reset - (at + 10)) < 5
     assert clean.redis.llen(f"cushion:window:{name}") == 3, "what no longer counts is gone, and a refusal adds nothing"
@@ -306,6 +312,7 @@ def gate_at(shared: Resources, clock: Clock) -> Gate:
         caller_cache=shared.caller_cache,
         revocations=shared.revocations,
         fallback=Fallback(shared.database, shared.settings, clock),
+        switches=shared.switches,
     )
 
 
@@ -361,7 +368,7 @@ def test_a_dead_key_takes_nothing_from_anybody(clean: Apart) -> None:
 
     assert clean.run(calls, requests_per_minute=flat(1), request_burst=flat(1)) == [False] * 6
     left = {name.decode().split(":")[1] for name in clean.redis.keys("cushion:*")}
-    assert left <= {"key", "key_usage"}, "no bucket, no window, no usage"
+    assert left <= {"key", "key_usage", "switches"}, "no bucket, no window, no usage"
     assert [int(clean.redis.hget(f"cushion:key_usage:{key}", "count") or 0) for key in (over_id, gone_id)] == [0, 0]
 
 

@@ -28,7 +28,7 @@ COLUMNS = """
     tenant_id::text, sequence, id::text, occurred_at, user_id::text, user_email, api_key_id::text, action,
     resource_type, resource_id, resource_name, ip_address, user_agent, request_id, details::text, hash
 """
-PARTITIONS = ["audit_log_0", "audit_log_1", "audit_log_2", "audit_log_3"]
+PARTITIONS = ["audit_log_before", "audit_log_rest"]
 
 
 def rows(apart: Apart, tenant: UUID) -> list[tuple[Any, ...]]:
@@ -269,7 +269,8 @@ def test_the_chain_is_locked_at_the_end_only(clean: Apart) -> None:
         "INSERT INTO audit_log SELECT * FROM audit_log",
         "INSERT INTO audit_log (tenant_id, id, occurred_at, action, sequence, hash)"
         " VALUES (current_tenant(), gen_random_uuid(), now(), 'x', 4, '')",
-        "INSERT INTO audit_log SELECT * FROM audit_log ON CONFLICT (tenant_id, id) DO UPDATE SET action = 'x'",
+        "INSERT INTO audit_log SELECT * FROM audit_log"
+        " ON CONFLICT (tenant_id, id, occurred_at) DO UPDATE SET action = 'x'",
         "MERGE INTO audit_log a USING audit_log b ON a.id = b.id WHEN MATCHED THEN UPDATE SET action = 'x'",
         *(f"UPDATE {name} SET action = 'x'" for name in PARTITIONS),
         *(f"DELETE FROM {name}" for name in PARTITIONS),
@@ -287,12 +288,47 @@ def test_nobody_changes_the_log(apart: Apart, kept_tenant: UUID, role: str | Non
     assert len(rows(apart, kept_tenant)) == 3
 
 
-@pytest.mark.parametrize("statement", ["UPDATE audit_log SET action = 'x'", "TRUNCATE audit_log_0"])
+@pytest.mark.parametrize("statement", ["UPDATE audit_log SET action = 'x'", "TRUNCATE audit_log_before"])
 def test_stilled_triggers_still_refuse(apart: Apart, kept_tenant: UUID, statement: str) -> None:
     with connection(apart, kept_tenant, role=None) as opened:
         opened.execute("SET session_replication_role = replica")
         with pytest.raises(psycopg.errors.InsufficientPrivilege, match="append_audit only"):
             opened.execute(statement)
+    assert is_whole(apart, kept_tenant)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT append_entries(current_tenant(), '[]')",
+        """SELECT append_audit(current_tenant(), '[{"action": "user.redacted"}]')""",
+        """SELECT append_audit(current_tenant(), '[{"action": "a.b", "action": "user.redacted"}]')""",
+        "SELECT redact_audit(NULL, NULL, 0, 10)",
+        "SELECT redact_audit(NULL, 'ann@example.com', 0, 10)",
+        "SELECT redact_audit('{present}', 'ann@example.com', 0, 10)",
+        "SELECT redact_audit('{removed}', NULL, 0, 10)",
+        "SELECT redact_audit('{removed}', 'Größe 1', 0, 10)",
+        """SELECT redact_audit('{removed}', '"a":1,"b":"@x"', 0, 10)""",
+        "SELECT redact_audit('{other}', 'ann@example.com', 0, 10)",
+    ],
+)
+def test_the_service_can_neither_feign_an_erasure_nor_change_more_by_one(
+    apart: Apart, kept_tenant: UUID, statement: str
+) -> None:
+    people = {
+        "present": apart.user(kept_tenant),
+        "removed": apart.user(kept_tenant),
+        "other": apart.user(apart.tenant()),
+    }
+    gone = [people["removed"], people["other"]]
+    apart.sql("UPDATE users SET removed_at = now(), status = 'inactive' WHERE id = ANY (%s)", [gone])
+    for name, user in people.items():
+        statement = statement.replace(f"{{{name}}}", str(user))
+    with (
+        connection(apart, kept_tenant, role=SERVICE_ROLE) as opened,
+        pytest.raises(psycopg.errors.InsufficientPrivilege),
+    ):
+        opened.execute(statement)
     assert is_whole(apart, kept_tenant)
 
 

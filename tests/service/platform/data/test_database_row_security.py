@@ -42,6 +42,9 @@ def names(tables: list[tuple[Any, ...]]) -> list[tuple[str, str]]:
     return [(name, column) for name, _, _, is_partition, _, column in tables if not is_partition]
 
 
+OWNERS = {"make_partitions()", "drop_partitions(text,integer,integer)"}
+"""Only the owner of a table makes and drops its partitions."""
+
 CHECKED = {"reports": {"run_id": uuid4()}}
 """What checks over several columns want."""
 
@@ -236,7 +239,13 @@ def test_a_tenant_cannot_be_deleted_by_the_service(apart: Apart, two_tenants: tu
 
 def test_partitions_cannot_be_read_past_their_table(apart: Apart, tables: list[tuple[Any, ...]]) -> None:
     partitions = [row[0] for row in tables if row[3]]
-    assert len(partitions) >= 4
+    assert len(partitions) >= 15
+    fenced = apart.sql(
+        "SELECT relname FROM pg_class c"
+        " WHERE relispartition AND relkind = 'r' AND relrowsecurity AND relforcerowsecurity"
+        " AND (SELECT array_agg(p.polroles) = ARRAY[ARRAY[c.relowner]] FROM pg_policy p WHERE p.polrelid = c.oid)"
+    )
+    assert {name for (name,) in fenced} == set(partitions)
     for name in partitions:
         for right in ("SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE"):
             assert apart.sql("SELECT has_table_privilege(%s, %s, %s)", [SERVICE_ROLE, name, right]) == [(False,)]
@@ -249,9 +258,9 @@ def test_what_is_no_tenant_table_cannot_be_changed(apart: Apart) -> None:
         " AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant_id')"
     )
     sequences = [("alert_deliveries_sequence_seq",), ("webhook_deliveries_sequence_seq",)]
-    assert sorted(others) == sorted([("deployment",), ("migrations",), *sequences])
+    assert sorted(others) == sorted([("deployment",), ("migrations",), ("switches",), *sequences])
     for (name,) in others:  # it may see which migrations there are, and whose store is its own
-        for right in ("INSERT", "UPDATE", "DELETE", "TRUNCATE"):
+        for right in ("INSERT", "DELETE", "TRUNCATE", *(() if name == "switches" else ("UPDATE",))):
             assert apart.sql("SELECT has_table_privilege(%s, %s, %s)", [SERVICE_ROLE, name, right]) == [(False,)]
 
 
@@ -265,8 +274,9 @@ def test_functions_that_look_across_tenants_are_fenced(apart: Apart) -> None:
         [SERVICE_ROLE],
     )
     assert len(functions) >= 9
+    ((tables_owner,),) = apart.sql("SELECT pg_get_userbyid(relowner) FROM pg_class WHERE relname = 'jobs'")
     for name, owner, settings, by_anybody, by_service in functions:
-        assert owner == "cushion_definer", name
+        assert owner == (tables_owner if name in OWNERS else "cushion_definer"), name
         # pg_temp stands last: named nowhere it would be searched first, and a temporary table could pose as ours
         assert settings == ["search_path=pg_catalog, public, pg_temp"], name
         assert (by_anybody, by_service) == (False, True), name
@@ -290,29 +300,48 @@ def test_the_definer_sees_and_changes_only_what_its_functions_need(apart: Apart)
     writing = {name: held for name, held in rights if held != "SELECT"}
     assert writing == {
         "blobs": "SELECT UPDATE",
-        "documents": "SELECT UPDATE",
+        "documents": "DELETE SELECT UPDATE",
         "insight_questions": "DELETE SELECT",
         "insight_sessions": "DELETE SELECT",
-        "jobs": "DELETE INSERT SELECT UPDATE",
+        "jobs": "INSERT SELECT UPDATE",
         "revocations": "DELETE SELECT",
-        "audit_log": "INSERT SELECT",
-        "audit_heads": "INSERT SELECT UPDATE",
+        "audit_log": "DELETE INSERT SELECT",  # DELETE: of a tenant that ended, by forget_tenant
+        "audit_heads": "DELETE INSERT SELECT UPDATE",
+        "dead_letters": "DELETE SELECT",
+        "evidence_books": "DELETE",
+        "evidence_sheets": "DELETE SELECT",
+        "exports": "DELETE SELECT",
+        "formula_runs": "DELETE SELECT",
         "idempotency_keys": "DELETE SELECT",
+        "invitations": "DELETE SELECT",
+        "known_origins": "DELETE SELECT",
         "password_resets": "DELETE SELECT",
+        "reports": "DELETE SELECT",
         "sessions": "DELETE SELECT",
-        "tenant_usage": "INSERT SELECT UPDATE",
+        "stream_profiles": "DELETE",
+        "tenant_usage": "DELETE INSERT SELECT UPDATE",
         "event_numbers": "DELETE INSERT SELECT UPDATE",
-        "notifications": "DELETE SELECT",
         "alert_figures": "DELETE SELECT",
         "alert_history": "DELETE SELECT",
-        "webhook_deliveries": "DELETE INSERT SELECT",
+        "users": "DELETE SELECT",
+        "webhook_deliveries": "INSERT SELECT",
         "webhook_queues": "SELECT UPDATE",
+        "workbooks": "DELETE SELECT",
     }
     reading = {name for name, _ in rights} - set(writing)
     assert reading == {
-        *("tenants", "users", "invitations", "api_keys", "known_origins"),
-        *("workbooks", "workbook_files", "sheets", "tapes", "named_blobs", "dead_letters"),
+        *("tenants", "api_keys", "expired_runs", "evidence_kept"),
+        *("workbook_files", "sheets", "tapes", "named_blobs"),
     }
+    of_columns = apart.sql(
+        "SELECT table_name, string_agg(column_name, ' ' ORDER BY column_name) FROM information_schema.column_privileges"
+        " WHERE grantee = 'cushion_definer' AND privilege_type = 'UPDATE' AND table_name IN ('audit_log', 'tenants')"
+        " GROUP BY 1 ORDER BY 1"
+    )
+    assert of_columns == [
+        ("audit_log", "details ip_address redacted resource_name user_agent user_email"),
+        ("tenants", "emptied_at evidence_until name settings slug updated_at"),
+    ]
     columns = apart.sql(
         "SELECT column_name FROM information_schema.column_privileges"
         " WHERE grantee = 'cushion_definer' AND privilege_type = 'UPDATE' AND table_name = 'api_keys' ORDER BY 1"

@@ -1,54 +1,129 @@
-"""The application: the row that a path means, and what is nobody's."""
+"""HEAD, pages of other origins, a slash too many, and the front page."""
 
 from __future__ import annotations
 
-import pytest
-from msgspec import Struct
+import base64
+import hashlib
+import re
+from contextlib import closing
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
 
-from service.platform.context import Context
-from service.platform.http.api import Area
-from tests.service.platform.callers import Here, client_of
-from tests.service.platform.conftest import Apart
+import httpx
 
+from service import guide
+from service.platform import welcome
+from tests.conftest import Member, Stack, register
+from tests.records import ALL_ROWS, assert_limits, path_of
+from tests.rows import every
 
-class Called(Struct, frozen=True):
-    """Which row it was."""
-
-    row: str
-
-
-area = Area("/api/v1/tests", tag="tests", scope="workbooks")
-
-
-@area.get("/good")
-async def good(ctx: Context) -> Called:
-    """A row without parameters."""
-    return Called("good")
+ORIGIN = "https://desk.example"
 
 
-@area.get("/first/{step}")
-async def by_parameter(ctx: Context, step: str) -> Called:
-    """Any step."""
-    return Called("parameter")
+def test_the_head_of_what_is_streamed_and_recorded_goes_out_alone_and_is_no_event(owner: Member) -> None:
+    path = "/api/v1/admin/audit-logs/export"
+    head = owner.http.head(path, params={"format": "csv"})
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-type"].startswith("text/csv")
+    recorded = owner.get("/api/v1/admin/audit-logs", params={"action": "audit_log.exported"}).json()["items"]
+    assert recorded == []
 
 
-@area.get("/first/summary")
-async def by_name(ctx: Context) -> Called:
-    """The literal one."""
-    return Called("literal")
+def test_pages_of_the_origins_of_the_setting_call_the_api_and_no_others(stack: Stack) -> None:
+    with stack.another_api(CUSHION_CORS_ORIGINS=f"{ORIGIN}, http://localhost:5173") as url:
+        owner = register(url)
+        path = "/api/v1/workbooks"
+        asks = {"Access-Control-Request-Method": "PATCH", "Access-Control-Request-Headers": "authorization, if-match"}
+        for origin in (ORIGIN, "http://localhost:5173"):
+            preflight = httpx.options(url + path, headers={"Origin": origin, **asks})
+            assert (preflight.status_code, preflight.headers["access-control-allow-origin"]) == (200, origin)
+            assert "PATCH" in preflight.headers["access-control-allow-methods"]
+            assert preflight.headers["access-control-max-age"] == "600"
+            answer = owner.get(path, headers={"Origin": origin})
+            assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, origin)
+            assert "X-RateLimit-Remaining" in answer.headers["access-control-expose-headers"]
+            assert "access-control-allow-credentials" not in answer.headers
+            refused = httpx.get(url + path, headers={"Origin": origin})
+            assert (refused.status_code, refused.headers["access-control-allow-origin"]) == (401, origin)
+        evil = {"Origin": "https://evil.example"}
+        assert httpx.options(url + path, headers={**evil, **asks}).status_code == 400
+        assert "access-control-allow-origin" not in owner.get(path, headers=evil).headers
+        strange = httpx.options(
+            url + path, headers={"Origin": ORIGIN, **asks, "Access-Control-Request-Headers": "cookie"}
+        )
+        assert strange.status_code == 400
 
 
-@pytest.fixture
-def here(clean: Apart) -> Here:
-    return client_of(area, clean)
+# A slash too many -----------------------------------------------------------------------------------------------------
 
 
-def test_a_literal_step_goes_before_a_parameter(here: Here) -> None:
-    assert here.call("GET", "/first/summary").json() == {"row": "literal"}
-    assert here.call("GET", "/first/other").json() == {"row": "parameter"}
+def test_every_path_is_found_with_a_slash_at_its_end(stack: Stack) -> None:
+    """The answer says where it is, on this host and with the query, whatever the method and whoever asks."""
+    wrong = []
+    with httpx.Client(base_url=stack.url) as http:
+        for row in ALL_ROWS:
+            path = path_of(row)
+            if path == "/" or path.startswith(guide.PREFIX.rstrip("/")):  # its pages are folders
+                continue
+            answer = http.request(row.method, f"{path}/?a=1&b=%2F%20x")
+            told = (answer.status_code, answer.headers.get("location"), answer.content)
+            if told != (308, f"{path}?a=1&b=%2F%20x", b"") or not answer.headers["x-request-id"]:
+                wrong.append((row.method, path, told))
+            assert_limits(answer)
+    assert wrong == []
 
 
-@pytest.mark.parametrize("path", ["", "/", "/good/", "//good", "/Good", "/good%00", "/first/", "/first/a/b"])
-def test_other_paths_are_unknown(here: Here, path: str) -> None:
-    answer = here.call("GET", path)
-    assert (answer.status_code, answer.json()["detail"]) == (404, "Not found")
+@every(
+    "target",
+    [
+        "//evil.example/",
+        "//evil.example//",
+        "///",
+        "//",
+        "/\\evil.example/",
+        "/nothing/",
+        "/health//",
+        "//health/",
+        "/api/v1/",
+        "/api/v1/workbooks//",
+        "/health%2f",
+        "/health/%2e%2e/",
+        "/health;x/",
+        "http://evil.example/nothing/",
+    ],
+)
+def test_nobody_is_led_anywhere_else(stack: Stack, target: str) -> None:
+    with closing(HTTPConnection(urlsplit(stack.url).netloc, timeout=30)) as connection:
+        connection.putrequest("GET", target)
+        connection.endheaders()
+        answer = connection.getresponse()
+        answer.read()
+    assert answer.status in (400, 404), (answer.status, answer.getheader("location"))
+    assert answer.getheader("location") is None
+
+
+def test_who_follows_arrives_with_method_and_body(shared_owner: Member) -> None:
+    answer = shared_owner.http.post("/api/v1/calculations/evaluate/", json={"formula": "=1+1"}, follow_redirects=True)
+    assert (answer.status_code, answer.json()["value"]) == (200, 2)
+
+
+# The front page -------------------------------------------------------------------------------------------------------
+
+
+def test_the_front_page_leads_on_and_runs_nothing(stack: Stack) -> None:
+    answer = httpx.get(stack.url, headers={"accept": "text/html,*/*;q=0.8"})
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    policy = answer.headers["content-security-policy"]
+    style = re.search("<style>(.*)</style>", answer.text, re.DOTALL)
+    assert style
+    hashed = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
+    assert policy.startswith(f"default-src 'none'; style-src 'sha256-{hashed}'")
+    assert "<script" not in answer.text
+    links = re.findall('href="(/[^"]*)"', answer.text)
+    assert {"/docs", "/redoc", "/health"} <= set(links)
+    host, port = stack.environment.get("CUSHION_HOST", "127.0.0.1"), stack.environment.get("CUSHION_PORT", "8000")
+    assert f"curl -s http://{host}:{port}/api/v1/auth/register" in answer.text
+    assert b"register" not in welcome.page("http://a", "1", embedded=False), "it is a step on a machine of one's own"
+    told = httpx.get(stack.url, headers={"accept": "application/json"})
+    assert (told.headers["content-type"], told.json()["links"]["docs"]) == ("application/json", "/docs")
+    assert "accept" in [name.strip() for line in told.headers.get_list("vary") for name in line.split(",")]

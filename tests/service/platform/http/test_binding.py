@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import gc
-from typing import Any, Literal
+from typing import Any
 
-import msgspec
 import pytest
 from msgspec import Struct
 
 from service.platform.context import Context
 from service.platform.http.api import Area
-from service.platform.http.binding import fault_of
-from service.platform.http.problem import Fault
-from tests.rows import every
 from tests.service.platform.callers import Here, client_of
 from tests.service.platform.conftest import Apart
 
@@ -103,38 +99,3 @@ def test_nothing_looks_for_garbage_while_a_body_is_read(here: Here) -> None:
 )
 def test_a_null_character_is_told_from_an_escaped_backslash(here: Here, text: str, status: int) -> None:
     assert here.call("POST", "/body", content=f'{{"values":["{text}"]}}'.encode()).status_code == status
-
-
-class Choice(Struct, forbid_unknown_fields=True):
-    """What knows its words and names."""
-
-    colour: Literal["red", "green"]
-    others: list[Literal["blue"]] = []
-    sizes: dict[str, int] = {}
-
-
-@every(
-    "given, place, words",
-    [
-        ({}, ["colour"], "Object missing required field `colour`"),
-        ({"colour": "read"}, ["colour"], "Invalid enum value 'read'; there are red, green"),
-        ({"colour": "red", "others": ["x"]}, ["others", "0"], "Invalid enum value 'x'; there are blue"),
-        ({"colour": "red", "size": {}}, ["size"], "Object contains unknown field `size`; did you mean sizes?"),
-        ({"colour": "red", "x": 1}, ["x"], "Object contains unknown field `x`; there are colour, others, sizes"),
-        ({"colour": "red", "sizes": {"x": "y"}}, ["sizes"], "Expected `int`, got `str`"),
-        ({"colour": "x` - at `$.y"}, ["colour"], "Invalid enum value 'x` - at `$.y'; there are red, green"),
-        ([], [], "Expected `object`, got `array`"),
-    ],
-)
-def test_a_fault_has_its_place_and_the_words_that_would_do(given: Any, place: list[str], words: str) -> None:
-    with pytest.raises(msgspec.ValidationError) as refused:
-        msgspec.convert(given, Choice)
-    assert fault_of(["body"], str(refused.value), Choice) == Fault(["body", *place], words)
-
-
-@every("given", [{"colour": "x" * 100_000}, {"colour": "red", "x" * 100_000: 1}, {"colour": "red", "x - at `$.y`": 1}])
-def test_a_fault_repeats_little_of_what_was_sent(given: Any) -> None:
-    with pytest.raises(msgspec.ValidationError) as refused:
-        msgspec.convert(given, Choice)
-    fault = fault_of([], str(refused.value), Choice)
-    assert len(fault.message) + sum(map(len, fault.loc)) < 1000

@@ -13,6 +13,7 @@ from msgspec import Struct
 from service.platform.access.caller_status import Window
 from service.platform.config import Settings
 from service.platform.context import Context, Resources, Unit
+from service.platform.events.stream import STREAM
 from service.platform.http import application
 from service.platform.http.api import Area, Raw, Streamed
 from service.platform.http.connections import Connections
@@ -20,7 +21,6 @@ from service.platform.http.dispatch import address_of
 from service.platform.http.intake import Message
 from service.platform.http.problem import Problem
 from service.platform.work.jobs import QUEUES
-from service.platform.work.stream import STREAM
 from tests.service.platform.callers import Here, client_of
 from tests.service.platform.conftest import Apart
 
@@ -33,7 +33,7 @@ class Unlisted(Problem, status=409):
     """Nobody lists this"""
 
 
-class Late(Problem, status=409, constraint="jobs_pkey"):
+class Late(Problem, status=409, constraint="revocations_pkey"):
     """Twice the same"""
 
 
@@ -102,8 +102,8 @@ async def late(ctx: Context) -> None:
     """Do it, and let the commit find what is wrong."""
     await _leave_a_trace(ctx)
     sql = """
-        INSERT INTO jobs (tenant_id, id, queue, name, arguments, status)
-        VALUES (%s, 'task_twice', 'default', '-', '{}', 'completed')
+        INSERT INTO revocations (tenant_id, kind, subject, expires_at)
+        VALUES (%s, 'session', '00000000-0000-0000-0000-000000000000', now())
     """
     await (await ctx.begin()).post(sql, [ctx.tenant])
     await (await ctx.begin()).post(sql, [ctx.tenant])
@@ -187,7 +187,12 @@ def test_a_failing_handler_leaves_neither_effect_nor_event(here: Here, path: str
 
 def test_a_failure_tells_the_caller_nothing(here: Here) -> None:
     answer = here.call("POST", "/broken", headers={"x-request-id": "r-500"})
-    assert answer.json() == {"detail": "Internal server error", "error_code": "INTERNAL_ERROR", "request_id": "r-500"}
+    assert answer.json() == {
+        "detail": "Internal server error",
+        "error_code": "INTERNAL_ERROR",
+        "request_id": "r-500",
+        "help": "/docs/guide/errors/#internal_server_error",
+    }
     assert answer.headers["x-request-id"] == "r-500"
     assert {"x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"} <= set(answer.headers)
 
@@ -265,6 +270,8 @@ def test_a_route_may_have_a_limit_of_its_own(here: Here) -> None:
         "detail": "Rate limit exceeded",
         "error_code": "RATE_LIMIT_EXCEEDED",
         "request_id": "r-429",
+        "help": "/docs/guide/errors/#rate_limit_exceeded",
+        "errors": [{"loc": [], "message": "the limit is 1 limited an hour"}],
     }
     assert here.call("POST", "/limited", settings={"rate_limits": "off"}).status_code == 204
 

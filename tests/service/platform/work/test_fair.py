@@ -136,7 +136,7 @@ def test_who_has_waited_long_enough_goes_and_leaves_no_gap() -> None:
 
 def test_what_a_caller_who_has_gone_began_holds_its_place_until_it_ends() -> None:
     async def scene() -> list[str]:
-        compute = Compute(threads=2, queue=1)
+        compute = Compute("test", threads=2, queue=1)
         gate = asyncio.Event()
         loop = asyncio.get_running_loop()
         seen: list[str] = []

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
@@ -15,8 +16,20 @@ from arq.connections import ArqRedis
 
 from service.platform.context import Actor, Resources, Subject, Unit
 from service.platform.http.problem import Unavailable
-from service.platform.work.jobs import MARKER, QUEUES, JobTable, Runner, hand_over, hand_over_forever, workers
+from service.platform.work.jobs import (
+    MARKER,
+    QUEUES,
+    JobTable,
+    QueueWorker,
+    Runner,
+    hand_over,
+    hand_over_forever,
+    queue_of,
+    wake_forever,
+    workers,
+)
 from tests.conftest import wait_until
+from tests.redis_server import RedisServer
 from tests.service.platform.conftest import Apart, act
 
 BROKEN = "broken \x00 \ud800 sheet"
@@ -88,6 +101,43 @@ def test_a_job_commits_with_its_row_or_not_at_all(alone: Apart) -> None:
         ]
 
     act(alone, both)
+
+
+def test_a_job_waits_while_its_feature_is_off_and_during_maintenance(alone: Apart) -> None:
+    """At once: by what was switched at the moment when it would begin, whatever its process has heard of by then."""
+    tenant, other, seen = alone.tenant(), alone.tenant(), Seen()
+    jobs = table(seen)
+    jobs.jobs["note"] = replace(jobs.jobs["note"], flag="exports")
+    off = f'{{"exports": {{"tenants": {{"{tenant}": false}}}}}}'
+
+    async def wait(shared: Resources, queue: ArqRedis) -> None:
+        def switch(maintenance: str | None, flags: str) -> None:
+            values = [maintenance, flags]
+            alone.sql("UPDATE switches SET version = version + 1, maintenance = %s, flags = %s", values)
+
+        async def begin(job_id: str, whose: UUID) -> str:
+            alone.sql("UPDATE jobs SET status = 'queued', attempt = attempt + 1 WHERE id = %s", [job_id])
+            await Runner(shared, jobs)({}, str(whose), job_id, state(alone, job_id)[1])
+            return state(alone, job_id)[0]
+
+        mine, theirs = await accept(shared, tenant, of="mine"), await accept(shared, other, of="theirs")
+        switch(None, off)
+        assert [await begin(mine, tenant), await begin(theirs, other)] == ["pending", "completed"]
+        assert alone.sql("SELECT ready_at > now() FROM jobs WHERE id = %s", [mine]) == [(True,)]
+        third = await accept(shared, other, of="third")
+        switch('{"message": "no", "since": "2026-01-01T00:00:00Z"}', "{}")
+        assert await begin(mine, tenant) == "pending"
+        assert await hand_over(shared, queue) == 0
+        switch(None, "{}")
+        assert await hand_over(shared, queue) == 1
+        assert [await begin(mine, tenant), await begin(third, other)] == ["completed", "completed"]
+        assert [run["of"] for run in seen.runs] == ["theirs", "mine", "third"]
+        assert state(alone, mine)[2] == 0, "waiting is no failure"
+
+    try:
+        act(alone, wait)
+    finally:
+        alone.sql("UPDATE switches SET version = version + 1, maintenance = NULL, flags = '{}'")
 
 
 def test_an_unknown_queue_is_refused(alone: Apart) -> None:
@@ -552,29 +602,83 @@ def test_what_a_killed_worker_had_fetched_is_handed_over_at_the_next_start(alone
 # Through arq --------------------------------------------------------------------------------------------------------
 
 
+@asynccontextmanager
+async def working(shared: Resources, queue: ArqRedis, jobs: JobTable, url: str) -> AsyncIterator[list[QueueWorker]]:
+    """The workers of a process."""
+    arq = workers(shared, url, jobs)
+    running = [asyncio.create_task(worker.async_run()) for worker in arq]
+    running.append(asyncio.create_task(wake_forever(arq, queue, asyncio.Event())))
+    try:
+        yield arq
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.gather(*(worker.pool.aclose() for worker in arq))
+
+
+async def ran(seen: Seen, count: int) -> None:
+    """Until so many runs are over."""
+    await asyncio.to_thread(wait_until, lambda: len(seen.runs) >= count, what="the runs")
+    await asyncio.sleep(0.1)
+
+
 def test_every_queue_has_a_worker_that_runs_what_is_handed_over(alone: Apart) -> None:
     tenant, seen = alone.tenant(), Seen()
 
     async def run(shared: Resources, queue: ArqRedis) -> list[str]:
         jobs = [await accept(shared, tenant, queue=name, queue_name=name) for name in QUEUES]
         assert shared.settings.redis_url is not None
-        arq = workers(shared, shared.settings.redis_url, table(seen))
-        running = [asyncio.create_task(worker.async_run()) for worker in arq]
-        await hand_over(shared, queue)
-        for _ in range(200):
-            if len(seen.runs) == len(QUEUES):
-                break
-            await asyncio.sleep(0.05)
-        await asyncio.sleep(0.1)
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-        await asyncio.gather(*(worker.pool.aclose() for worker in arq))
+        async with working(shared, queue, table(seen), shared.settings.redis_url):
+            await hand_over(shared, queue)
+            await ran(seen, len(QUEUES))
         return jobs
 
     jobs = act(alone, run)
     assert {run["queue_name"] for run in seen.runs} == set(QUEUES)
     wait_until(lambda: all(state(alone, job_id)[0] == "completed" for job_id in jobs), what="completed jobs")
+
+
+def test_a_burst_does_not_wait_for_looks_at_the_queue(alone: Apart) -> None:
+    """Forty jobs, four at a time: they are announced, and each that ends makes room. By looks they would take 10 s."""
+    tenants, seen = [alone.tenant() for _ in range(20)], Seen()
+
+    async def run(shared: Resources, queue: ArqRedis) -> float:
+        loop = asyncio.get_running_loop()
+        assert shared.settings.redis_url is not None
+        async with working(shared, queue, table(seen), shared.settings.redis_url):
+            await asyncio.sleep(0.1)
+            for number in range(40):
+                await accept(shared, tenants[number % 20], queue="parse", number=number)
+            began = loop.time()
+            assert await hand_over(shared, queue) == 40
+            await ran(seen, 40)
+        return loop.time() - began
+
+    assert act(alone, run, worker_jobs=4, tenant_jobs=2) < 4
+    assert sorted(run["number"] for run in seen.runs) == list(range(40))
+
+
+def test_workers_outlive_a_redis_that_is_away(alone: Apart, server: RedisServer) -> None:
+    tenant, seen = alone.tenant(), Seen()
+
+    async def run(shared: Resources, _: ArqRedis) -> None:
+        queue = queue_of(server.url)
+        async with working(shared, queue, table(seen), server.url) as arq:
+            await asyncio.sleep(0.1)
+            server.stop()
+            for worker in arq:
+                worker.wake()
+            await asyncio.sleep(0.1)
+            server.start()
+            job_id = await accept(shared, tenant, queue="parse")
+            await hand_over(shared, queue)
+            await ran(seen, 1)
+            assert state(alone, job_id)[0] == "completed"
+            assert [worker.job_counter for worker in arq] == [0] * len(QUEUES), "places that nobody has are taken"
+        await queue.aclose()
+
+    act(alone, run)
 
 
 def test_two_jobs_of_one_name_are_a_mistake() -> None:

@@ -12,20 +12,15 @@ import msgspec
 import pytest
 
 from service.platform.config import Settings
+from service.platform.resilience.breaker import Breaker
+from service.platform.resilience.breakers import TABLE
 from service.platform.work import language_model
-from service.platform.work.language_model import (
-    FAILURES_MAX,
-    PAUSE_SECONDS,
-    PAUSE_SECONDS_MAX,
-    Breaker,
-    LanguageModel,
-    Message,
-    NoReply,
-)
+from service.platform.work.language_model import REFUSED_SECONDS, LanguageModel, Message, NoReply
 from tests.model_server import ModelServer, model_server
 from tests.rows import every
 
 DOCUMENT = {"question": "?", "facts": [{"fact": "the ratio is 125.3 % – “good”"}]}
+LIMITS = TABLE["language_model"].limits
 MESSAGES = [Message("system", "Be brief."), Message("user", json.dumps(DOCUMENT))]
 
 
@@ -41,7 +36,11 @@ def settings(url: str, **changed: Any) -> Settings:
 
 
 def model_at(url: str, **changed: Any) -> LanguageModel:
-    return LanguageModel(settings(url, **changed))
+    return LanguageModel(settings(url, **changed), Breaker("language_model", LIMITS))
+
+
+def timed(model: LanguageModel, now: list[float]) -> None:
+    model.breaker = Breaker("language_model", LIMITS, now=lambda: now[0])
 
 
 def reply(model: LanguageModel) -> str:
@@ -76,13 +75,13 @@ def test_whatever_else_it_does_is_no_reply(server: ModelServer, manner: str, wor
     """Each is asked once; what is the service's fault opens the breaker after three."""
     model = model_at(server.url(manner), llm_seconds=0.5 if "Timeout" in words else 5.0)
     asked, started = len(server.asked), time.monotonic()
-    times = 1 if "Timeout" in words else FAILURES_MAX
+    times = 1 if "Timeout" in words else LIMITS.failures_max
     for _ in range(times):
         with pytest.raises(NoReply, match=words):
             reply(model)
     assert time.monotonic() - started < 3
     assert len(server.asked) == asked + times
-    assert model.breaker.state == ("open" if counts and times == FAILURES_MAX else "closed")
+    assert model.breaker.state == ("open" if counts and times == LIMITS.failures_max else "closed")
 
 
 def test_nobody_there_is_no_reply() -> None:
@@ -91,11 +90,11 @@ def test_nobody_there_is_no_reply() -> None:
         reply(model)
 
 
-@pytest.mark.parametrize(("manner", "seconds"), [("401", PAUSE_SECONDS_MAX), ("404", PAUSE_SECONDS_MAX), ("429", 77.0)])
+@pytest.mark.parametrize(("manner", "seconds"), [("401", REFUSED_SECONDS), ("404", REFUSED_SECONDS), ("429", 77.0)])
 def test_a_refusal_that_will_stay_opens_the_breaker_at_once(server: ModelServer, manner: str, seconds: float) -> None:
     now = [0.0]
     model = model_at(server.url(manner))
-    model.breaker = Breaker(lambda: now[0])
+    timed(model, now)
     asked = len(server.asked)
     for _ in range(3):
         with pytest.raises(NoReply):
@@ -110,10 +109,10 @@ def test_a_refusal_that_will_stay_opens_the_breaker_at_once(server: ModelServer,
 def test_a_model_that_recovers_is_heard_again(server: ModelServer) -> None:
     now = [0.0]
     model = model_at(server.url("switch"))
-    model.breaker = Breaker(lambda: now[0])
+    timed(model, now)
     server.working = False
-    for pause in (PAUSE_SECONDS, 2 * PAUSE_SECONDS):
-        for _ in range(FAILURES_MAX):
+    for pause in (LIMITS.open_seconds, 2 * LIMITS.open_seconds):
+        for _ in range(LIMITS.failures_max):
             with pytest.raises(NoReply):
                 reply(model)
         assert model.breaker.state == "open"
@@ -124,30 +123,10 @@ def test_a_model_that_recovers_is_heard_again(server: ModelServer) -> None:
     assert model.breaker.state == "closed"
 
 
-def test_one_tries_while_the_others_do_without() -> None:
-    now = [0.0]
-    breaker = Breaker(lambda: now[0])
-    calls = [breaker.enter() for _ in range(FAILURES_MAX + 2)]
-    assert all(calls)
-    for _ in calls:
-        breaker.failed()  # those that were on their way when it opened make the pause no longer
-    now[0] = PAUSE_SECONDS
-    assert [breaker.enter(), breaker.enter()] == [True, False]
-    breaker.abandoned()
-    assert [breaker.enter(), breaker.enter()] == [True, False]
-    breaker.failed()
-    now[0] += 2 * PAUSE_SECONDS - 1
-    assert (breaker.state, breaker.enter()) == ("open", False)
-    now[0] += 1
-    assert breaker.enter()
-    breaker.succeeded()
-    assert [breaker.enter(), breaker.enter()] == [True, True]
-
-
 def test_who_goes_leaves_the_place_and_the_trial_to_the_next(server: ModelServer) -> None:
     async def go() -> str:
         model = model_at(server.url("slow"), llm_requests=1)
-        model.breaker.failed(pause_seconds=0.01)
+        model.breaker.failed(model.breaker.enter(), "NoReply", pause_seconds=0.01)
         await asyncio.sleep(0.02)
         gone = asyncio.create_task(model.reply("a", MESSAGES))
         await asyncio.sleep(0.1)

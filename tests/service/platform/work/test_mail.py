@@ -30,6 +30,8 @@ from structlog.testing import LogCapture
 from service.platform.access.secrets import Vault
 from service.platform.config import ConfigError, Settings
 from service.platform.context import Resources, Unit
+from service.platform.resilience.breaker import Breaker
+from service.platform.resilience.breakers import TABLE
 from service.platform.work import mail
 from service.platform.work.jobs import Hopeless, Runner, hand_over
 from service.platform.work.mail import Attachment, Handed, Mail, NotTaken, UnfitMail
@@ -671,7 +673,14 @@ def test_each_recipient_has_an_outcome(
     async def run() -> Handed | Exception:
         async with server(post) as port:
             try:
-                return await mail.hand(Settings(smtp_url=f"smtp://127.0.0.1:{port}"), "id", NOON, letter, only)
+                return await mail.hand(
+                    Settings(smtp_url=f"smtp://127.0.0.1:{port}"),
+                    Breaker("mail", TABLE["mail"].limits),
+                    "id",
+                    NOON,
+                    letter,
+                    only,
+                )
             except (Hopeless, NotTaken) as error:
                 return error
 

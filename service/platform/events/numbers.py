@@ -40,6 +40,11 @@ _ARRIVED: Final = """
     SET highest = greatest(known.highest, excluded.highest),
         arrived = known.arrived + excluded.arrived, changed_at = now()
 """
+_NOT_ARRIVED: Final = """
+    SELECT source, number FROM unnest(%s::uuid[], %s::bigint[]) AS given (source, number)
+    WHERE NOT EXISTS (SELECT FROM event_numbers n
+                      WHERE n.tenant_id = %s AND n.source = given.source AND n.arrived @> given.number)
+"""
 _TAKE_MISSING: Final = """
     WITH found AS (
         SELECT tenant_id, source, suspect - arrived AS lost FROM event_numbers
@@ -143,6 +148,13 @@ async def _tell_forever(resources: Resources) -> None:
 async def note_arrived(tx: Transaction, tenant_id: UUID, numbers: list[EventNumber]) -> None:
     """Note that events are in the audit log, in the transaction that puts them there."""
     await tx.execute(_ARRIVED, [tenant_id, [one.source for one in numbers], [one.number for one in numbers]])
+
+
+async def not_arrived(tx: Transaction, tenant_id: UUID, numbers: list[EventNumber]) -> set[EventNumber]:
+    """Those of these events that are not noted yet; until this transaction ends nobody else asks of this tenant."""
+    await tx.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"events {tenant_id}"])
+    given = [[one.source for one in numbers], [one.number for one in numbers], tenant_id]
+    return set(await tx.all(EventNumber, _NOT_ARRIVED, given))
 
 
 async def tell_missing(resources: Resources, waiting_since: datetime | None) -> None:

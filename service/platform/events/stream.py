@@ -22,9 +22,16 @@ from service.platform.access.caller import NOBODY
 from service.platform.access.secrets import new_id
 from service.platform.context import Context, Resources, Subject
 from service.platform.data.audit import APPEND, Entry, encoded
-from service.platform.data.database import Transaction
+from service.platform.events.calls import LOOKS, count, emails_of, tell_calls
+from service.platform.events.numbers import (
+    TIMES_A_GAP,
+    EventNumber,
+    not_arrived,
+    note_arrived,
+    numbers_of,
+    tell_missing,
+)
 from service.platform.http.problem import Unavailable
-from service.platform.work.event_numbers import TIMES_A_GAP, EventNumber, note_arrived, numbers_of, tell_missing
 
 STREAM = "cushion:events"
 GROUP = "audit"
@@ -55,6 +62,8 @@ class Event(Struct, frozen=True, kw_only=True):
     ip_address: str | None = None
     user_agent: str | None = None
     subject: Subject | None = None
+    counted: bool = False
+    """Whether it is told as one of many: see `calls`."""
 
 
 class Sent(Struct, frozen=True):
@@ -64,7 +73,7 @@ class Sent(Struct, frozen=True):
     place: EventNumber
 
 
-def event_of(ctx: Context, action: str) -> Event:
+def event_of(ctx: Context, action: str, *, counted: bool = False) -> Event:
     """The event of a request, with who called from where about which record."""
     caller = ctx.caller
     return Event(
@@ -78,13 +87,17 @@ def event_of(ctx: Context, action: str) -> Event:
         ip_address=ctx.ip_address,
         user_agent=ctx.user_agent,
         subject=ctx.subject,
+        counted=counted,
     )
 
 
 async def publish(resources: Resources, event: Event) -> None:
     """Put an event on the stream; where Redis does not take it, straight into the audit log.
 
-    Once this returns, a crash of this process loses nothing. Never raises: an event that neither takes is logged.
+    Once this returns, a crash of this process loses nothing.
+
+    Raises:
+        Unavailable: neither takes it; it is logged.
     """
     sent = Sent(event, numbers_of(resources).next(event.tenant_id))
     try:
@@ -101,6 +114,7 @@ async def publish(resources: Resources, event: Event) -> None:
         await _write(resources, event.tenant_id, [sent])
     except Exception as error:
         log.error("event.lost", lost=msgspec.to_builtins(event), error=repr(error))
+        raise Unavailable from error
 
 
 async def drain(resources: Resources, consumer: str, *, block_milliseconds: int = 1000) -> int:
@@ -146,7 +160,7 @@ async def drain(resources: Resources, consumer: str, *, block_milliseconds: int 
     return len(entries)
 
 
-async def _waiting_since(resources: Resources) -> datetime | None:
+async def waiting_since(resources: Resources) -> datetime | None:
     """When the oldest event came that no worker is done with; an entry's identifier begins with its milliseconds."""
     oldest = await resources.redis.xrange(STREAM, count=1)
     return datetime.fromtimestamp(int(oldest[0][0].partition(b"-")[0]) / 1000, UTC) if oldest else None
@@ -183,31 +197,25 @@ async def _write_all(resources: Resources, tenant_id: UUID, events: list[Sent]) 
 
 
 async def _write(resources: Resources, tenant_id: UUID, events: list[Sent]) -> None:
+    alone = [sent.event for sent in events if not sent.event.counted]
+    many = [sent for sent in events if sent.event.counted]
     async with resources.database.transaction(tenant_id) as tx:
-        emails = await _emails(tx, [sent.event for sent in events])
+        emails = await emails_of(tx, {event.user_id for event in alone if event.user_email is None})
+        fresh = await not_arrived(tx, tenant_id, [sent.place for sent in many]) if many else set()
+        counted = {sent.place: sent.event for sent in many if sent.place in fresh}  # one may be twice in a batch
+        await count(tx, tenant_id, counted.values(), resources.settings.calls_together_seconds)
         await note_arrived(tx, tenant_id, [sent.place for sent in events])
-        await tx.execute(APPEND, [tenant_id, encoded([_entry(sent.event, emails) for sent in events])])
+        if alone:
+            await tx.execute(APPEND, [tenant_id, encoded([_entry(event, emails) for event in alone])])
 
 
-async def _emails(tx: Transaction, events: list[Event]) -> dict[UUID, str]:
-    """The e-mails of users whom their events name by their identifier only."""
-    wanted = {event.user_id for event in events if event.user_id is not None and event.user_email is None}
-    if not wanted:
-        return {}
-    found = await tx.all(_Email, "SELECT id, email FROM users WHERE id = ANY(%s)", [list(wanted)])
-    return {user.id: user.email for user in found}
-
-
-def _entry(event: Event, emails: dict[UUID, str]) -> Entry:
+def _entry(event: Event, emails: dict[UUID | None, str]) -> Entry:
     subject = event.subject
-    email = event.user_email
-    if email is None and event.user_id is not None:
-        email = emails.get(event.user_id)
     return Entry(
         id=event.id,
         occurred_at=event.occurred_at,
         user_id=event.user_id,
-        user_email=email,
+        user_email=event.user_email or emails.get(event.user_id),
         api_key_id=event.api_key_id,
         action=event.action,
         resource_type=subject.type if subject else None,
@@ -220,20 +228,18 @@ def _entry(event: Event, emails: dict[UUID, str]) -> Entry:
     )
 
 
-class _Email(Struct):
-    id: UUID
-    email: str
-
-
 async def drain_forever(resources: Resources, consumer: str, stopping: asyncio.Event) -> None:
-    """Drain until told to stop, through failures; in between tell what is missing."""
+    """Drain until told to stop, through failures; in between tell what was counted, and what is missing."""
     loop = asyncio.get_running_loop()
-    look_at = 0.0
+    look_at = count_at = 0.0
     while not stopping.is_set():
         try:
+            if loop.time() >= count_at:  # without Redis, too
+                await tell_calls(resources)
+                count_at = loop.time() + resources.settings.calls_together_seconds / LOOKS
             drained = await drain(resources, consumer)
             if drained < BATCH and loop.time() >= look_at:  # else much waits, and is not missing
-                await tell_missing(resources, await _waiting_since(resources))
+                await tell_missing(resources, await waiting_since(resources))
                 look_at = loop.time() + resources.settings.event_gap_seconds / TIMES_A_GAP
             if 0 < drained < BATCH:
                 await asyncio.sleep(PAUSE_SECONDS)

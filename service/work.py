@@ -7,6 +7,7 @@ from service.platform.work.jobs import JobTable
 
 def jobs() -> JobTable:
     """Every area's jobs."""
+    from service.admin.jobs import jobs as admin
     from service.alerts.jobs import jobs as alerts
     from service.exports.jobs import jobs as exports
     from service.formulas.jobs import jobs as formulas
@@ -17,5 +18,5 @@ def jobs() -> JobTable:
     from service.webhooks.jobs import jobs as webhooks
     from service.workbooks.jobs import jobs as workbooks
 
-    tables = (workbooks, reconciliation, formulas, exports, reports, alerts, webhooks, mail, cleanup)
+    tables = (workbooks, reconciliation, formulas, exports, reports, alerts, webhooks, mail, cleanup, admin)
     return JobTable({name: job for table in tables for name, job in table.jobs.items()})

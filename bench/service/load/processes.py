@@ -1,0 +1,67 @@
+"""What the processes of a service that was started from here take: processor time and memory, by their part."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from service.host.child import processes
+
+PARTS = {
+    "API's parent": rb"\0granian\0",
+    "worker": rb"\0service\.worker\0",
+    "PostgreSQL": rb"/postgres\0-D\0|^postgres: ",
+    "Redis": rb"(redis|valkey)-server",
+    "supervisor": rb"\0serve\0",
+}
+"""By what a command line tells which part it is, its children `API` apart; the rest read files, and calculate."""
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+class Taken(NamedTuple):
+    """What the processes of a part took so far, and hold now."""
+
+    seconds: float
+    """Of a processor, that of their ended children included."""
+    bytes: int
+    """Proportional set size: what they share counts once."""
+
+
+def taken() -> dict[str, Taken]:
+    """By part, of all that descends from this process."""
+    parents = {number: int(fields[1]) for number, fields in processes()}
+    found: dict[str, Taken] = {}
+    for number in parents:
+        if number == os.getpid() or not _descends(number, parents):
+            continue
+        with suppress(OSError):
+            place = Path(f"/proc/{number}")
+            command = place.joinpath("cmdline").read_bytes()
+            part = _part(command)
+            if part == "API's parent" and _part(Path(f"/proc/{parents[number]}/cmdline").read_bytes()) == part:
+                part = "API"
+            fields = place.joinpath("stat").read_text().rpartition(")")[2].split()
+            so_far = found.get(part, Taken(0.0, 0))
+            seconds = sum(int(field) for field in fields[11:15]) / TICK
+            found[part] = Taken(so_far.seconds + seconds, so_far.bytes + _bytes(place))
+    return found
+
+
+def _part(command: bytes) -> str:
+    return next((part for part, pattern in PARTS.items() if re.search(pattern, command)), "children")
+
+
+def _descends(number: int, parents: dict[int, int]) -> bool:
+    while number in parents:
+        if number == os.getpid():
+            return True
+        number = parents[number]
+    return False
+
+
+def _bytes(place: Path) -> int:
+    found = re.search(rb"^Pss: +(\d+) kB", place.joinpath("smaps_rollup").read_bytes(), re.MULTILINE)
+    return int(found[1]) * 1024 if found else 0

@@ -1,0 +1,93 @@
+"""How a tenant comes to be without a registration, and how its ownership passes on."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from msgspec import UNSET
+
+from service.admin import actions, store
+from service.admin.schema import (
+    AlreadyOwner,
+    Invite,
+    NewTenant,
+    NotActive,
+    NotYetJoined,
+    SlugTaken,
+    TenantCreate,
+    Transfer,
+    Transferred,
+    User,
+    UserExists,
+)
+from service.auth import shared as identity
+from service.platform.access.caller_status import TenantUsage
+from service.platform.access.secrets import new_id
+from service.platform.context import Context
+from service.platform.http.problem import PermissionDenied, ValidationFailed
+
+
+async def provide(ctx: Context, body: TenantCreate) -> NewTenant:
+    """A tenant whose owner joins by the invitation of the answer, all in one transaction.
+
+    Raises:
+        PermissionDenied: it is not the deployment's own key that asks for it.
+        SlugTaken: another tenant has the slug, or operators are known by it.
+        UserExists: the owner's e-mail has an account in another tenant, so the invitation would lead nowhere.
+    """
+    if not ctx.caller.system:
+        raise PermissionDenied.at([], "only the deployment's own key makes tenants")
+    if not ctx.caller.runs_deployment:
+        raise ValidationFailed.at(["header", "x-tenant-id"], "a tenant that is yet to be made is not named")
+    email = body.owner_email.strip()
+    settings = {} if body.settings is UNSET else actions.chosen(ctx.settings, body.settings)
+    tier = ctx.settings.tier_of_new_tenant if body.subscription_tier is UNSET else body.subscription_tier
+    if body.slug in ctx.settings.operator_tenants:
+        raise SlugTaken
+    if await identity.find_account(ctx, email) is not None:
+        raise UserExists
+    tenant_id = new_id()
+    await ctx.act_for(tenant_id)
+    if body.slug is None:
+        await identity.found_tenant(ctx, tenant_id, body.name, tier)
+    elif not await identity.create_tenant(ctx, tenant_id, body.name, body.slug, tier):
+        raise SlugTaken
+    await store.update_tenant(ctx, body.name, tier, "active", settings)
+    invite = Invite(email=email, full_name=body.owner_full_name, role="owner", send_email=body.send_email)
+    owner = await actions.invite(ctx, invite)
+    row = await store.tenant(ctx)
+    ctx.concerns("tenant", row.id, row.name, subscription_tier=tier, owner=email)
+    return NewTenant(tenant=actions.dressed(ctx, row, TenantUsage(0, 0)), owner=owner)
+
+
+async def transfer(ctx: Context, body: Transfer) -> Transferred:
+    """Make a user the owner in the place of the caller, who becomes an admin; for the system key in the place of all
+    owners. The tokens of both end, as with every change of a role.
+
+    Raises:
+        PermissionDenied: the caller is no owner, or has just ceased to be one.
+        NotYetJoined, NotActive, AlreadyOwner: the user cannot become one.
+    """
+    owners = await store.lock_owners(ctx)
+    if not (ctx.caller.owns and (ctx.caller.system or ctx.caller.user_id in owners)):
+        raise PermissionDenied.at([], "only an owner gives the ownership away, with a token of their own")
+    heir = await store.lock_user(ctx, body.user_id)
+    if heir.status == "invited":
+        raise NotYetJoined
+    if heir.status != "active":
+        raise NotActive
+    if heir.role == "owner":
+        raise AlreadyOwner
+    former = sorted(owners) if ctx.caller.system else [ctx.caller.user_id]
+    owner = await _become(ctx, heir, "owner")
+    admins = [await _become(ctx, await store.lock_user(ctx, user_id), "admin") for user_id in former]
+    ctx.concerns("user", owner.id, owner.email, former_owners=[str(one.id) for one in admins])
+    return Transferred(owner=owner, former_owners=admins)
+
+
+async def _become(ctx: Context, user: User, role: str) -> User:
+    """Give a user a role, which bites at once."""
+    changed = await store.update_user(ctx, user.id, role, user.status, user.full_name)
+    await identity.revoke_tokens(ctx, user.id)
+    await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, await store.key_hashes_of(ctx, user.id)))
+    return changed

@@ -1,0 +1,182 @@
+"""The compare command: what became of loans and tests between two files of a deal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from cyclopts import Parameter
+
+from service.commands.limits import limited
+from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_with_rows, member
+from service.commands.progress import busy
+from service.commands.reading import read_definition, read_loans, read_mapping
+from service.commands.refusal import Refused
+from service.commands.table import STYLES, before_and_after, not_compared, thinness
+
+if TYPE_CHECKING:
+    from core.deals.changes import Changes, LoanChange
+    from core.scenario.simulate import Simulation
+
+EXIT_FAILS_ANEW: Final = 1
+SHOWN_DEFAULT: Final = 20
+SHOWN_MAX: Final = 10_000
+"""Loans that are printed one by one; JSON and CSV have them all."""
+
+# Heavy imports (NumPy, core) stand inside the functions, so that `cushion --help` answers at once.
+
+
+def compare(
+    old: Path,
+    new: Path,
+    /,
+    *,
+    suite: Literal["standard", "enhanced", "deal"] | None = None,
+    deal: Path | None = None,
+    mapping: str | None = None,
+    rows: Literal["loans", "tests"] = "loans",
+    limit: int = SHOWN_DEFAULT,
+    fail_on_new: Annotated[bool, Parameter(negative=())] = False,
+    output: Output | None = None,
+) -> int:
+    """Compare two files of a deal: every test before and after, the thinnest cushion first, and the loans that came,
+    went and changed.
+
+    `cushion deal movements` explains why a test moved. The exit code is 0 when the files could be compared, 1 with
+    --fail-on-new and a test that fails in the later file alone, and 2 when a file cannot be read or has no loans. The
+    JSON has old, new, suite, as_of, new_failures, impact_summary, changes, warnings, results, skipped and loans.
+
+    Parameters
+    ----------
+    old:
+        The earlier file (.xlsx, .xlsm, .xls, .xlsb, .ods, .csv, a .zip of these, or a folder): a workbook of holdings,
+        or a trustee's tape.
+    new:
+        The later one.
+    suite:
+        standard (15 tests), enhanced (25 tests), or deal (those of the deal's definition): deal with --deal, else
+        enhanced.
+    deal:
+        A TOML file with the deal's definition.
+    mapping:
+        A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
+    rows:
+        What CSV has a row for: loans that came, went or changed, or tests.
+    limit:
+        How many loans to print, the largest changes of par first; 0 to 10,000.
+    fail_on_new:
+        End with 1 when a test that did not fail before fails in the later file.
+    """
+    if not 0 <= limit <= SHOWN_MAX:
+        raise Refused(f"--limit must be between 0 and {SHOWN_MAX:,}, not {limit:,}")
+    suite = suite or ("enhanced" if deal is None else "deal")
+    if suite == "deal" and deal is None:
+        raise Refused("the suite deal needs a definition: name its file with --deal")
+    definition = None if deal is None else read_definition(deal)
+    chosen = read_mapping(mapping)
+    sides = []
+    for file in (old, new):
+        with busy(f"Reading {file.name}"):
+            sides.append(read_loans(file, mapping=chosen))
+    from core.compliance.run import run_suite
+    from core.deals.changes import changes
+    from core.reconciliation import ReconcileError
+    from core.scenario.simulate import compared
+
+    with busy("Comparing"), limited(new):
+        try:
+            loans = changes(*sides)
+        except ReconcileError as error:
+            raise Refused(str(error)) from error
+        before, after = (run_suite(side, suite, definition=definition) for side in sides)
+        tests = compared(before, after, [], 0)
+    emit(_page(old, new, suite, loans, tests, rows, limit), output or Output())
+    return EXIT_FAILS_ANEW if fail_on_new and tests.new_failures else 0
+
+
+def _page(old: Path, new: Path, suite: str, loans: Changes, tests: Simulation, rows: str, limit: int) -> Page:
+    from core.portfolio.notes import bounded, of_side
+
+    days = {"from": tests.before.as_of, "to": tests.after.as_of}
+    sides = (of_side("from", tests.before.warnings), of_side("to", tests.after.warnings))
+    warnings = bounded([*loans.warnings, *sides[0], *sides[1]])
+    columns = before_and_after(tests)
+    ordered = sorted(tests.results, key=thinness)
+    counts = {name: getattr(loans, name) for name in loans.__struct_fields__ if name not in ("warnings", "loans")}
+    head: dict[str, Any] = {
+        "old": str(old),
+        "new": str(new),
+        "suite": suite,
+        "as_of": days,
+        "new_failures": tests.new_failures,
+        "impact_summary": tests.impact_summary,
+        "changes": counts,
+        "warnings": warnings,
+        "results": tests.results,
+        "skipped": tests.skipped,
+    }
+    return Page(
+        title=f"{old.name} to {new.name}, {suite} suite, as of {days['from']} and {days['to']}",
+        warnings=warnings,
+        blocks=list(_blocks(loans, tests, Grid(columns=columns, items=ordered), limit)),
+        rows=Grid(columns=columns, items=[*ordered, *tests.skipped])
+        if rows == "tests"
+        else Grid(columns=_loan_columns(), items=loans.loans),
+        document=json_with_rows(head, "loans", loans.loans),
+    )
+
+
+def _blocks(loans: Changes, tests: Simulation, grid: Grid, limit: int) -> Iterator[Line | Grid]:
+    if tests.results:
+        yield grid
+        yield Line()
+    yield from not_compared(tests)
+    if loans.loans and limit:
+        yield Grid(columns=_loan_columns(), items=loans.loans[:limit])
+        if len(loans.loans) > limit:
+            more = len(loans.loans) - limit
+            yield Line(f"... and {more:,} more (--limit shows more of them, --json and --format csv all)")
+        yield Line()
+    for field, reason in loans.not_compared.items():
+        yield Line(f"{field}: {reason}", "not compared", "dim")
+    yield Line(
+        f"{counted(loans.loans_before, 'loan')} to {loans.loans_after:,}: {loans.loans_in:,} in with "
+        f"{loans.par_in:,.2f}, {loans.loans_out:,} out with {loans.par_out:,.2f}, {loans.loans_changed:,} changed, "
+        f"their par by {loans.par_changed:+,.2f}"
+    )
+    moves = tests.impact_summary
+    told = f"{counted(tests.total_tests, 'test')}: {moves.improve} with a wider cushion, {moves.worsen} with a thinner "
+    told += f"one, {moves.neutral} as before; {counted(tests.new_failures, 'new failure')}"
+    yield Line(told, style=STYLES["fail" if tests.new_failures else "pass"])
+
+
+def _loan_columns() -> list[Column]:
+    from core.reconciliation.rules import FIELDS
+
+    fields = [field for field, rule in FIELDS if rule.name not in ("missing_loan", "duplicate")]
+    return [
+        Column(key="change", heading="Change", value=member("kind")),
+        Column(key="identifier", heading="Loan", value=member("identifier"), folds=True),
+        Column(key="borrower_name", heading="Borrower", value=member("borrower_name"), folds=True, least=14),
+        Column(key="par_change", heading="Par", value=member("par_change"), right=True,
+               shown=lambda loan: f"{loan.par_change:+,.2f}" if loan.par_change else "-"),
+        Column(heading="What changed", shown=_what, folds=True, least=24),
+        *(Column(key=f"{field}_{when}", value=_changed(field, when))
+          for field in fields for when in ("before", "after")),
+    ]  # fmt: skip
+
+
+def _changed(field: str, when: str) -> Callable[[LoanChange], str | None]:
+    return lambda loan: next((getattr(one, when) for one in loan.fields if one.field == field), None)
+
+
+def _what(loan: LoanChange) -> str:
+    return ", ".join(f"{one.field} {_value(one.before)} > {_value(one.after)}" for one in loan.fields)
+
+
+def _value(text: str) -> str:
+    """A figure with its thousands apart; what else there is as it stands."""
+    from core.reconciliation.written import figure_text
+
+    return figure_text(text, "calculation") or "-"

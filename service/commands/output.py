@@ -1,0 +1,480 @@
+"""The one way out of the commands: what was found, as a table for people, one JSON document, CSV or Markdown."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from itertools import islice
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TextIO
+
+from cyclopts import Parameter
+
+from service.commands.draft import replacing
+from service.commands.refusal import Refused, escaped, one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    from core.portfolio.notes import DataWarning
+
+Format = Literal["table", "json", "csv", "md"]
+
+ENDINGS: Final[dict[str, Format]] = {
+    ".txt": "table", ".json": "json", ".jsonl": "json", ".csv": "csv", ".md": "md", ".markdown": "md",
+}  # fmt: skip
+"""What the name of a file ends in -> the format that it is written in."""
+
+WARNINGS_SHOWN: Final = 12
+"""Warnings that people are shown above the figures; JSON has them all."""
+
+PLAIN_COLUMNS: Final = 100
+"""Width of the output where no terminal tells its own."""
+
+# rich, msgspec and NumPy stand inside the functions, so that `cushion --help` answers at once.
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """Where the answer goes, and in which format."""
+
+    format: Annotated[
+        Format | None,
+        Parameter(
+            help="table (for people), json (one document), csv (the rows, by RFC 4180) or md (Markdown). What the name "
+            "of --out ends in if not given, else table."
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        Parameter(
+            help="A file to write to in place of the standard output, which is replaced if it is there; - for the "
+            "standard output.",
+            allow_leading_hyphen=True,
+        ),
+    ] = None
+    json: Annotated[bool, Parameter(help="The same as --format json.", negative=())] = False
+
+    def chosen(self) -> Format:
+        """The format.
+
+        Raises:
+            Refused: --json and another format.
+        """
+        if self.json and self.format not in (None, "json"):
+            raise Refused(f"--json and --format {self.format} are two formats: give one of them")
+        if self.json:
+            return "json"
+        return self.format or (ENDINGS.get(self.out.suffix.lower(), "table") if self.out is not None else "table")
+
+
+# What is told ---------------------------------------------------------------------------------------------------------
+
+Value = str | float | int | bool | date | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column of a `Grid`.
+
+    `value` takes an item to its typed value, for CSV; `shown` to what people read, the value itself if not given.
+    """
+
+    key: str = ""
+    """Its name in CSV; empty where only people are shown it."""
+    heading: str = ""
+    """Its heading for people; empty where only CSV has it."""
+    value: Callable[[Any], Value] = lambda item: None
+    shown: Callable[[Any], str | Text] | None = None
+    right: bool = False
+    folds: bool = False
+    """Whether a long text goes on in a further line; else the column keeps its width."""
+    least: int = 0
+    """Width that it has at the least."""
+    from_width: int = 0
+    """Width of the terminal from which on it is shown."""
+
+    def text(self, item: Any) -> str | Text:
+        """What people read of an item."""
+        return self.shown(item) if self.shown is not None else plain(self.value(item))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """Rows under columns."""
+
+    columns: Sequence[Column]
+    items: Iterable[Any]
+    shown_items: Iterable[Any] | None = None
+    """What people are shown where that is less than the whole."""
+
+    @property
+    def for_people(self) -> Iterable[Any]:
+        """What people are shown."""
+        return self.items if self.shown_items is None else self.shown_items
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a page, behind a label where it has one. An empty one parts what stands above from what follows."""
+
+    words: str = ""
+    label: str = ""
+    style: str = ""
+    """Of the label, else of the words."""
+    is_exact: bool = False
+    """Whether its blanks and tabs count, as in the text of a cell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What a command found."""
+
+    blocks: Sequence[Line | Grid | Text]
+    """What people read, from top to bottom, below the title and the warnings."""
+    rows: Grid
+    """What CSV has."""
+    document: Callable[[], Iterable[str]]
+    """JSON in pieces."""
+    title: str = ""
+    warnings: Sequence[DataWarning] = ()
+    notes: Iterable[Line] = ()
+    """Said on stderr, when all is written, where the format has no place for them: beside CSV."""
+    is_told_by_json: bool = True
+    """Whether the JSON has the notes, too."""
+
+
+def emit(page: Page, output: Output) -> None:
+    """Write a page where the user wants it.
+
+    Raises:
+        Refused: two formats, or a file that cannot be written.
+    """
+    form = output.chosen()
+    with stream_of(output) as stream:
+        if form == "json":
+            for piece in page.document():
+                stream.write(piece)
+        elif form == "csv":
+            _write_csv(page.rows, stream)
+        elif form == "md":
+            _write_markdown(page, stream)
+        elif _is_plain(page):
+            stream.writelines(f"{_safe(block)}\n" for block in page.blocks if isinstance(block, Line))
+        else:
+            print_page(page, console_for(stream))
+        stream.flush()
+    if form == "csv" or (form == "json" and not page.is_told_by_json):
+        if form == "csv":
+            for warning in page.warnings:
+                print(f"warning: {one_line(f'{warning.code}: {warning.message}')}", file=sys.stderr)
+        for line in page.notes:
+            print(one_line(f"{line.label}: {line.words}" if line.label else line.words), file=sys.stderr)
+
+
+def _is_plain(page: Page) -> bool:
+    """Whether a page is lines without a style, which need no time for importing what styles them."""
+    lines = (isinstance(block, Line) and not block.label and not block.style for block in page.blocks)
+    return not page.title and not page.warnings and all(lines)
+
+
+def _safe(line: Line) -> str:
+    if not line.is_exact:
+        return one_line(line.words)
+    return "".join(char if char.isprintable() or char == "\t" else "?" for char in line.words)
+
+
+@contextmanager
+def stream_of(output: Output) -> Iterator[TextIO]:
+    """The file of --out, which gets its name when it is whole; else the standard output.
+
+    Raises:
+        Refused: it cannot be written.
+    """
+    if output.out in (None, Path("-")):
+        yield sys.stdout
+        return
+    assert output.out is not None
+    with replacing(output.out) as raw:
+        stream = io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", newline="")
+        yield stream
+        stream.flush()
+        stream.detach()
+
+
+def member(name: str) -> Callable[[Any], Any]:
+    """What takes an item to its member of that name; to None where it has none, or one that is no plain value."""
+
+    def value(item: Any) -> Any:
+        found = getattr(item, name, None)
+        return found if isinstance(found, str | float | int | date) else None
+
+    return value
+
+
+def plain(value: Value) -> str:
+    """A value as people read it."""
+    if value is None or (isinstance(value, float) and not isfinite(value)):
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.2f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun: 1 loan, 1,000 loans."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+# JSON -----------------------------------------------------------------------------------------------------------------
+
+
+def json_of(document: Any) -> Callable[[], Iterator[str]]:
+    """A document, indented; figures that are none (NaN) are null."""
+
+    def pieces() -> Iterator[str]:
+        import msgspec
+
+        yield escaped(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n"
+
+    return pieces
+
+
+def json_with_rows(head: dict[str, Any], key: str, rows: Iterable[Any]) -> Callable[[], Iterator[str]]:
+    """A document whose last member is a list that may be long, with an item a line, encoded as it is written."""
+
+    def pieces() -> Iterator[str]:
+        import msgspec
+
+        encoder = msgspec.json.Encoder()
+        opening = msgspec.json.format(encoder.encode(head), indent=2).decode().removesuffix("\n}")
+        yield escaped(f'{opening},\n  "{key}": [')
+        between = "\n"
+        for row in rows:
+            yield f"{between}    {escaped(encoder.encode(row).decode())}"
+            between = ",\n"
+        yield "\n  ]\n}\n" if between == ",\n" else "]\n}\n"
+
+    return pieces
+
+
+def json_rows(rows: Iterable[Any]) -> Callable[[], Iterator[str]]:
+    """An array with an item a line, encoded as it is written."""
+
+    def pieces() -> Iterator[str]:
+        import msgspec
+
+        encoder = msgspec.json.Encoder()
+        between = "[\n"
+        for row in rows:
+            yield between + escaped(encoder.encode(row).decode())
+            between = ",\n"
+        yield "\n]\n" if between == ",\n" else "[]\n"
+
+    return pieces
+
+
+# CSV ------------------------------------------------------------------------------------------------------------------
+
+
+def _write_csv(grid: Grid, stream: TextIO) -> None:
+    """By RFC 4180; texts that a spreadsheet would calculate get an apostrophe in front, as exports have it."""
+    from core.files.write.delimited import guarded
+
+    columns = [column for column in grid.columns if column.key]
+    takes = [column.value for column in columns]
+    writer = csv.writer(stream, lineterminator="\r\n")
+    writer.writerow([column.key for column in columns])
+    for item in grid.items:
+        writer.writerow([_field(take(item), guarded) for take in takes])
+
+
+def _field(value: Value, guarded: Callable[[str], str]) -> Any:
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, str):
+        # A terminal obeys what is not printable; within a field a line may end.
+        safe = value if value.isprintable() else "".join(c if c.isprintable() or c == "\n" else "?" for c in value)
+        return guarded(safe)
+    if isinstance(value, float):
+        return (repr(value) if value % 1 or abs(value) >= 1e15 else str(int(value))) if isfinite(value) else ""
+    return "" if value is None else str(value)
+
+
+# Markdown -------------------------------------------------------------------------------------------------------------
+
+_MARKS: Final = re.compile(r"[\\`*\[\]<|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=#?\w+;)")
+
+
+def _markdown(text: str | Text) -> str:
+    """A text on one line that Markdown shows as it is."""
+    return _MARKS.sub(r"\\\g<0>", one_line(str(text)))
+
+
+def _write_markdown(page: Page, stream: TextIO) -> None:
+    """A heading, a list of warnings, then the page's blocks: tables in GitHub's manner, lines as paragraphs."""
+    if page.title:
+        stream.write(f"# {_markdown(page.title)}\n\n")
+    for line in _warning_lines(page.warnings):
+        stream.write(_paragraph(line))
+    for block in page.blocks:
+        if isinstance(block, Grid):
+            _write_markdown_table(block, stream)
+        elif isinstance(block, Line):
+            stream.write(_paragraph(block))
+        else:
+            stream.write(f"{_markdown(block)}\n\n")
+
+
+def _paragraph(line: Line) -> str:
+    if not line.words:
+        return ""
+    return f"**{_markdown(line.label)}** {_markdown(line.words)}\n\n" if line.label else f"{_markdown(line.words)}\n\n"
+
+
+def _write_markdown_table(grid: Grid, stream: TextIO) -> None:
+    columns = [column for column in grid.columns if column.heading]
+    stream.write(f"| {' | '.join(_markdown(column.heading) for column in columns)} |\n")
+    stream.write(f"|{'|'.join('---:' if column.right else '---' for column in columns)}|\n")
+    for item in grid.for_people:
+        stream.write(f"| {' | '.join(_markdown(column.text(item)) for column in columns)} |\n")
+    stream.write("\n")
+
+
+# Tables ---------------------------------------------------------------------------------------------------------------
+
+
+def console_for(stream: TextIO | None = None) -> Console:
+    """A console on stdout (or `stream`): coloured on a terminal without NO_COLOR; plain, 100 columns wide in a pipe."""
+    from rich.console import Console
+
+    class Unending(Console):
+        def on_broken_pipe(self) -> None:
+            raise  # as it was caught: rich would end with code 1, as if a check had found something
+
+    stream = stream or sys.stdout
+    return Unending(file=stream, width=None if stream.isatty() else PLAIN_COLUMNS, highlight=False)
+
+
+def print_page(page: Page, console: Console) -> None:
+    """Print the title, what makes the figures doubtful, and the blocks."""
+    from rich.text import Text
+
+    if page.title:
+        console.print(Text(one_line(page.title), style="bold"), soft_wrap=True)
+    for line in _warning_lines(page.warnings):
+        _print_line(line, console, wraps=True)
+    if page.warnings:
+        console.print()
+    for block in page.blocks:
+        if isinstance(block, Grid):
+            table = _rich_table(block, console.width)
+            if table.row_count:
+                console.print(table, crop=False)
+        elif isinstance(block, Line):
+            _print_line(block, console)
+        else:
+            console.print(block, soft_wrap=True)
+
+
+def _print_line(line: Line, console: Console, *, wraps: bool = False) -> None:
+    from rich.text import Text
+
+    text = Text(_safe(line), style="" if line.label else line.style)
+    if line.label:
+        text = Text(f"{one_line(line.label)}  ", style=line.style).append(text.plain, style="default")
+    console.print(text, soft_wrap=not (wraps and console.is_terminal))  # in a pipe one line stays one
+
+
+def _warning_lines(warnings: Sequence[DataWarning]) -> Iterator[Line]:
+    for warning in islice(warnings, WARNINGS_SHOWN):
+        yield Line(f"{warning.code}: {warning.message}", "warning", "yellow")
+    if len(warnings) > WARNINGS_SHOWN:
+        yield Line(f"         and {len(warnings) - WARNINGS_SHOWN} more: --json has all of them")
+
+
+def _rich_table(grid: Grid, width: int) -> RichTable:
+    """The columns that such a terminal shows, set closer together where they need it.
+
+    Texts fold; no figure is ever cut: what is wider than the terminal at its closest is left so.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    columns = [column for column in grid.columns if column.heading and column.from_width <= width]
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for column in columns:
+        table.add_column(
+            column.heading,
+            justify="right" if column.right else "left",
+            overflow="fold" if column.folds else "ellipsis",
+            no_wrap=not column.folds,
+        )
+    widths = [max(column.least, len(column.heading)) for column in columns]
+    for item in grid.for_people:
+        texts = [column.text(item) for column in columns]
+        cells = [Text(one_line(text)) if isinstance(text, str) else text for text in texts]
+        widths = [max(wide, cell.cell_len) for wide, cell in zip(widths, cells, strict=True)]
+        table.add_row(*cells)
+    floors = [
+        max(column.least, min(wide, _FOLDED_CELLS)) if column.folds else wide
+        for column, wide in zip(columns, widths, strict=True)
+    ]
+    widths = [max(floor, min(wide, width)) for floor, wide in zip(floors, widths, strict=True)]
+    for table.padding, between in _CLOSER:
+        room = width - between * (len(columns) - 1)
+        if sum(floors) <= room:
+            break
+    while sum(widths) > max(room, sum(floors)):
+        widest = max(range(len(widths)), key=lambda at: (widths[at] > floors[at], widths[at]))
+        widths[widest] -= 1
+    for shown, wide in zip(table.columns, widths, strict=True):
+        shown.width = wide
+    table.width = sum(widths) + between * (len(columns) - 1)
+    return table
+
+
+_FOLDED_CELLS: Final = 12
+"""Width to which a column of texts may shrink that names no other."""
+
+_CLOSER: Final = (((0, 1), 3), ((0, 0, 0, 1), 2), ((0, 0), 1))
+"""Blanks around a cell (as rich takes them) -> blanks that then part two columns, from the widest on."""
+
+
+BAR_CELLS: Final = 10
+BAR_FULL_PCT: Final = 50.0
+"""The cushion, in percent of the threshold, at which its bar is full."""
+
+_EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
+
+
+def bar(percent: float | None, encoding: str | None = None) -> str:
+    """A cushion, in percent of its threshold, as a bar that is full at `BAR_FULL_PCT`.
+
+    A breach is drawn in another character. Where the encoding (of stdout if not given) lacks blocks, in ASCII.
+    """
+    if percent is None or not isfinite(percent):
+        return ""
+    is_breach = percent < 0
+    part = min(abs(percent) / BAR_FULL_PCT, 1.0) * BAR_CELLS
+    try:
+        "█▏░".encode(encoding or sys.stdout.encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return ("x" if is_breach else "#") * max(1, round(part))
+    if is_breach:
+        return "░" * max(1, round(part))
+    eighths = max(1, round(part * 8))
+    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()

@@ -1,0 +1,241 @@
+"""What the health views find out, at a bounded cost, however often strangers ask."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Hashable, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from msgspec.structs import replace
+from redis.exceptions import RedisError
+
+import core
+from core import warm
+from service.health import store
+from service.health.schema import Check, Deep, DeepCheck, Detailed, QueueDepths, Readiness
+from service.health.switch_actions import flags, maintenance, note
+from service.platform.context import Context, Resources
+from service.platform.http.problem import Problem, Unavailable
+from service.platform.resilience import views
+from service.platform.resilience.breakers import HISTORY_MAX
+from service.platform.resilience.schema import Cleared, History, Reset, Service, ServiceMetrics
+from service.platform.work.jobs import QUEUES
+
+T = TypeVar("T")
+Look = Callable[[Resources], Awaitable[T]]
+"""What a view finds out of a process's resources."""
+
+LOOK_SECONDS: Final = 1.0
+"""How long what a view found is good for."""
+DEEP_SECONDS: Final = 5.0
+"""Likewise, where each dependency is asked for real."""
+CHECK_SECONDS: Final = 3.0
+"""The longest wait for one of them."""
+FREE_SHARE: Final = 0.05
+"""Of the disk: with less of it free files will soon be refused."""
+PROBE_BYTES: Final = 32
+_NEEDED: Final = frozenset({"database", "migrations", "kernels"})
+"""What no request can be served without."""
+_STARTED: Final = time.monotonic()
+
+
+class Looks:
+    """What views found: one look of a kind at a time, good for a while, so that who asks more often costs no more."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+        self._found: dict[Hashable, tuple[float, Any]] = {}
+        self._looking: dict[Hashable, asyncio.Task[Any]] = {}
+
+    async def of(self, key: Hashable, look: Look[T], *, seconds: float = LOOK_SECONDS) -> T:
+        """What `look` finds, or found under its key so many seconds ago at most.
+
+        Raises:
+            Problem: as `look`; the next caller looks again.
+        """
+        at, found = self._found.get(key, (-seconds, None))
+        if time.monotonic() - at < seconds:
+            kept: T = found
+            return kept
+        looking = self._looking.get(key)
+        if looking is None:
+            looking = self._looking[key] = asyncio.create_task(self._look(key, look))
+        result: T = await asyncio.shield(looking)
+        return result
+
+    async def _look(self, key: Hashable, look: Look[T]) -> T:
+        try:
+            found = await look(self._resources)
+            self._found[key] = (time.monotonic(), found)
+            return found
+        finally:
+            del self._looking[key]
+
+
+async def readiness(resources: Resources) -> Readiness:
+    """Whether requests can be served."""
+    database, cache = await asyncio.gather(_database(resources), _cache(resources))
+    checks = {"database": database, "cache": cache, "kernels": _kernels()}
+    good = all(checks[name].status == "ok" for name in ("database", "kernels"))
+    degraded = good and checks["cache"].status != "ok"
+    return Readiness("ready" if good else "not_ready", core.__version__, resources.clock.now(), checks, degraded)
+
+
+async def depths(resources: Resources) -> QueueDepths:
+    """How many jobs wait in each queue."""
+    found = await store.queue_depths(resources)
+    return QueueDepths({queue: found.get(queue, 0) for queue in QUEUES}, sum(found.values()), resources.clock.now())
+
+
+async def detailed(resources: Resources) -> Detailed:
+    """What the process that answers knows."""
+    looks = resources.once(Looks)
+    ready = await looks.of("ready", readiness)
+    try:
+        pending = (await looks.of("depths", depths)).total_pending
+    except Problem:
+        pending = None
+    switched, level = maintenance(resources), resources.breakers.level
+    return Detailed(
+        status=_status(ready.checks, fine=level == "normal" and not switched.enabled),
+        version=core.__version__,
+        uptime_seconds=int(time.monotonic() - _STARTED),
+        level=level,
+        checks=ready.checks,
+        breakers=resources.breakers.states(),
+        maintenance=switched,
+        features_off=[flag.name for flag in flags(resources).flags if not flag.enabled],
+        pending_jobs=pending,
+        timestamp=resources.clock.now(),
+    )
+
+
+async def deep(resources: Resources) -> Deep:
+    """What each dependency answers when it is asked for real, all at a time."""
+    answers = await asyncio.gather(*(_asked(ask, resources) for ask in _DEEP.values()))
+    checks = dict(zip(_DEEP, answers, strict=True))
+    switched = maintenance(resources)
+    return Deep(
+        status=_status(checks, fine=not switched.enabled),
+        version=core.__version__,
+        checks=checks,
+        maintenance=switched,
+        timestamp=resources.clock.now(),
+    )
+
+
+async def breaker(resources: Resources, service: Service) -> ServiceMetrics:
+    """The circuit breaker of a service."""
+    return await resources.once(Looks).of(("breaker", service), lambda seen: views.metrics(seen, service))
+
+
+async def history(resources: Resources, limit: int) -> History:
+    """The newest changes."""
+    found = await resources.once(Looks).of("history", lambda seen: views.history(seen, HISTORY_MAX))
+    return replace(found, events=found.events[:limit], limit=limit)
+
+
+async def reset(ctx: Context, service: Service | None) -> Reset:
+    """Close one breaker, or all of them."""
+    done = await views.reset(ctx.resources, service)
+    note(ctx, "circuit_breakers", {"services": done.services, "processes_reached": done.processes_reached})
+    return done
+
+
+async def clear(ctx: Context) -> Cleared:
+    """Forget the kept answers."""
+    done = await views.clear_fallback_cache(ctx.resources)
+    note(ctx, "fallback_cache", {"entries": done.entries, "processes_reached": done.processes_reached})
+    return done
+
+
+def _status(checks: Mapping[str, Check | DeepCheck], *, fine: bool) -> Any:
+    failing = {name for name, check in checks.items() if check.status != "ok"}
+    return "unhealthy" if failing & _NEEDED else "degraded" if failing or not fine else "healthy"
+
+
+async def _asked(ask: Look[Check], resources: Resources) -> DeepCheck:
+    """One answer; of what went wrong only the kind is told: a message could name hosts."""
+    began = time.perf_counter()
+    try:
+        answer = await asyncio.wait_for(ask(resources), CHECK_SECONDS)
+    except TimeoutError:
+        answer = Check("error", f"no answer within {CHECK_SECONDS:g} seconds")
+    except (Problem, OSError, RedisError) as error:
+        answer = Check("error", type(error).__name__)
+    return DeepCheck(
+        status=answer.status, message=answer.message, milliseconds=round((time.perf_counter() - began) * 1000, 2)
+    )
+
+
+# What is asked --------------------------------------------------------------------------------------------------------
+
+
+async def _database(resources: Resources) -> Check:
+    try:
+        await resources.database.check()
+    except Unavailable:
+        return Check("error", "PostgreSQL does not answer")
+    return Check("ok", "connected")
+
+
+async def _cache(resources: Resources) -> Check:
+    there = await resources.breaker.either(resources.redis.ping, _away)
+    return Check("ok", "connected") if there else Check("error", "Redis does not answer")
+
+
+async def _away() -> bool:
+    return False
+
+
+def _kernels() -> Check:
+    return Check("ok", "loaded") if warm.is_warm() else Check("error", "the kernels are not loaded yet")
+
+
+async def _loaded(resources: Resources) -> Check:
+    return _kernels()
+
+
+async def _migrations(resources: Resources) -> Check:
+    missing = await store.missing_migrations(resources)
+    return Check("error", f"{missing} not applied") if missing else Check("ok", "all applied")
+
+
+async def _blobs(resources: Resources) -> Check:
+    """A blob of chance, written, read back and removed."""
+    with tempfile.NamedTemporaryFile(dir=resources.scratch) as file:
+        file.write(os.urandom(PROBE_BYTES))
+        file.flush()
+        key = await resources.blobs.put(Path(file.name))
+    try:
+        await resources.blobs.check(key)
+    finally:
+        await resources.blobs.delete(key)
+    return Check("ok", "written, read and removed")
+
+
+async def _disk(resources: Resources) -> Check:
+    used = await asyncio.to_thread(shutil.disk_usage, resources.scratch)
+    share = used.free / used.total
+    return Check("ok" if share >= FREE_SHARE else "error", f"{share:.0%} free")
+
+
+async def _workers(resources: Resources) -> Check:
+    number = await store.workers(resources)
+    return Check("ok", f"{number} connected") if number else Check("error", "none is connected")
+
+
+_DEEP: Final[dict[str, Look[Check]]] = {
+    "database": _database,
+    "migrations": _migrations,
+    "cache": _cache,
+    "workers": _workers,
+    "blobs": _blobs,
+    "disk": _disk,
+    "kernels": _loaded,
+}

@@ -1,0 +1,16 @@
+"""Jobs' row."""
+
+from __future__ import annotations
+
+from service.jobs import store
+from service.jobs.schema import JobNotFound, JobState
+from service.platform.context import Context
+from service.platform.http.api import Area
+
+area = Area("/api/v1/jobs", tag="jobs")
+
+
+@area.get("/{job_id}", access="any", errors=(JobNotFound,))
+async def get_job(ctx: Context, job_id: str) -> JobState:
+    """How far a job is, by the identifier that a tape's upload answers with; one that ended is kept for some weeks."""
+    return await store.get(ctx, job_id)

@@ -1,0 +1,98 @@
+"""Jobs' query."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
+
+from service.jobs.schema import JobNotFound, JobState, Status
+from service.platform.context import Context
+
+_NAMED: Final = re.compile(r"(job|task|rec)_([0-9a-f]{32})")
+_UNKNOWN: Final = "The job failed; the tenant's administrators find out more among the dead letters."
+
+
+class _Record(NamedTuple):
+    """What a kind of job works on: how it is called, which argument names it, and the statement that tells of it."""
+
+    type: str
+    argument: str
+    statement: str
+
+
+_WORKBOOK: Final = "SELECT error_message AS error, NULL::integer AS percent FROM workbooks WHERE id = %s"
+_TAPE: Final = "SELECT error_message AS error, NULL::integer AS percent FROM tapes WHERE id = %s"
+_COMPARISON: Final = "SELECT error_message AS error, NULL::integer AS percent FROM reconciliations WHERE id = %s"
+_RUN: Final = "SELECT error_details AS error, NULL::integer AS percent FROM formula_runs WHERE id = %s"
+_REPORT: Final = "SELECT error_details AS error, NULL::integer AS percent FROM reports WHERE id = %s"
+_EXPORT: Final = "SELECT error_details AS error, (progress ->> 'percent')::int AS percent FROM exports WHERE id = %s"
+_RECORDS: Final = {
+    "workbooks.parse": _Record("workbook", "workbook_id", _WORKBOOK),
+    "workbooks.recalculate": _Record("workbook", "workbook_id", _WORKBOOK),
+    "reconciliation.read_tape": _Record("tape", "tape_id", _TAPE),
+    "reconciliation.compare": _Record("reconciliation", "job_id", _COMPARISON),
+    "formulas.apply": _Record("formula_run", "run_id", _RUN),
+    "exports.make": _Record("export", "export_id", _EXPORT),
+    "reports.make": _Record("report", "report_id", _REPORT),
+}
+_PERCENT: Final[dict[Status, int]] = {"pending": 0, "completed": 100}
+_JOB: Final = """
+    SELECT name, arguments, CASE status WHEN 'queued' THEN 'pending' ELSE status END AS status,
+           failures, created_at, started_at, finished_at
+    FROM jobs WHERE id = %s
+"""
+_COMPARED: Final = """
+    SELECT 'reconciliation.compare' AS name, json_build_object('job_id', id) AS arguments,
+           CASE status WHEN 'processing' THEN 'running' ELSE status END AS status,
+           0 AS failures, created_at, created_at AS started_at, completed_at AS finished_at
+    FROM reconciliations WHERE id = %s
+"""
+"""A comparison is asked for by its own identifier."""
+
+
+class _Row(Struct):
+    name: str
+    arguments: dict[str, Any]
+    status: Status
+    failures: int
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+class _Told(Struct):
+    error: str | None
+    percent: int | None
+
+
+async def get(ctx: Context, named: str) -> JobState:
+    """A job of the tenant.
+
+    Raises:
+        JobNotFound: there is none, or no more.
+    """
+    spelt = _NAMED.fullmatch(named)
+    if spelt is None:
+        raise JobNotFound
+    sql, key = (_COMPARED, named) if spelt[1] == "rec" else (_JOB, f"task_{spelt[2]}")
+    row = await ctx.one(_Row, sql, [key], missing=JobNotFound)
+    record = _RECORDS.get(row.name)
+    resource_id = str(row.arguments[record.argument]) if record is not None else None
+    told = await ctx.one_or_none(_Told, record.statement, [resource_id]) if record is not None else None
+    error = (told.error if told is not None else None) or _UNKNOWN
+    return JobState(
+        job_id=named,
+        kind=row.name,
+        status=row.status,
+        progress=_PERCENT.get(row.status, told.percent if told is not None else None),
+        resource_type=record.type if record is not None else None,
+        resource_id=resource_id,
+        failures=row.failures,
+        created_at=row.created_at,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        error=error if row.status == "failed" else None,
+    )

@@ -1,0 +1,170 @@
+"""What a backup asks of the database, as its owner, and what it does to a restored one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+import psycopg
+from msgspec import Struct
+from psycopg.sql import SQL, Identifier
+
+from service.platform.data.storage import HOLD
+
+KEYS_AT_A_TIME: Final = 10_000
+
+Connection = psycopg.Connection[Any]
+
+
+class Head(Struct, frozen=True):
+    """The end of a tenant's audit chain."""
+
+    tenant_id: str
+    sequence: int
+    hash: str
+
+
+class Facts(Struct, frozen=True):
+    """What a snapshot says of its database."""
+
+    snapshot: str
+    """Its name, for whoever reads the same."""
+    made_at: datetime
+    postgres: int
+    """Major version of the server."""
+    deployment: str
+    migrations: list[str]
+    damaged: list[str]
+    """Blobs that are known to be damaged."""
+    heads: list[Head]
+    owner: str
+    """The role whose tables they are."""
+    definers: list[str]
+    """Functions and views of the role `cushion_definer`."""
+
+
+def sees_all(connection: Connection) -> bool:
+    """Whether row security leaves the connection's role alone."""
+    found = connection.execute("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
+    return found.fetchone() == (True,)
+
+
+def hold(connection: Connection) -> None:
+    """Have no blob taken out of the store for as long as the connection lives."""
+    connection.execute("SELECT pg_advisory_lock(%s)", [HOLD])
+
+
+def facts(reader: Connection) -> Facts:
+    """Begin a snapshot, which lasts until the connection is closed or committed."""
+    reader.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+    reader.read_only = True
+    reader.execute("SET LOCAL idle_in_transaction_session_timeout = 0")  # it waits while the dump is made
+    ((snapshot, made_at, postgres, deployment, owner),) = reader.execute(
+        "SELECT pg_export_snapshot(), now(), current_setting('server_version_num')::integer / 10000,"
+        " (SELECT id::text FROM deployment), (SELECT tableowner FROM pg_tables WHERE tablename = 'audit_log')"
+    ).fetchall()
+    migrations = [name for (name,) in reader.execute("SELECT name FROM migrations ORDER BY name")]
+    damaged = [key for (key,) in reader.execute("SELECT DISTINCT key FROM blobs WHERE damaged_at IS NOT NULL")]
+    definers = [
+        name
+        for (name,) in reader.execute(
+            """
+            SELECT oid::regprocedure::text FROM pg_proc WHERE proowner = 'cushion_definer'::regrole
+            UNION ALL
+            SELECT oid::regclass::text FROM pg_class WHERE relowner = 'cushion_definer'::regrole AND relkind = 'v'
+            """
+        )
+    ]
+    return Facts(snapshot, made_at, postgres, deployment, migrations, damaged, heads(reader), owner, definers)
+
+
+def heads(connection: Connection) -> list[Head]:
+    """The ends of all audit chains."""
+    found = connection.execute(
+        "SELECT tenant_id::text, sequence, encode(hash, 'hex') FROM audit_heads ORDER BY tenant_id"
+    )
+    return [Head(*row) for row in found]
+
+
+def blob_keys(reader: Connection) -> Iterator[str]:
+    """The keys of all blobs that the snapshot knows, in their order."""
+    with reader.cursor(name="keys") as cursor:
+        cursor.itersize = KEYS_AT_A_TIME
+        for (key,) in cursor.execute("SELECT key FROM blobs UNION SELECT key FROM named_blobs ORDER BY 1"):
+            yield key
+
+
+def is_empty(connection: Connection) -> bool:
+    """Whether nothing stands in the database."""
+    found = connection.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'public' LIMIT 1").fetchone()
+    return found is None
+
+
+def prepare(connection: Connection, owner: str) -> bool:
+    """Make the roles that a dump names and does not have; whether the one that the service logs in as was missing.
+
+    An owner of another name than the connection's role can do nothing: `hand_over` takes its place.
+    """
+    if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [owner]).fetchone() is None:
+        connection.execute(SQL("CREATE ROLE {} NOLOGIN").format(Identifier(owner)))
+    found = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'cushion_service'").fetchone()
+    connection.execute(
+        """
+        DO $$
+        BEGIN
+            IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'cushion_service') THEN
+                CREATE ROLE cushion_service LOGIN;
+            END IF;
+            IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'cushion_definer') THEN
+                CREATE ROLE cushion_definer NOLOGIN;
+            END IF;
+        END
+        $$;
+        GRANT cushion_service, cushion_definer TO CURRENT_USER
+        """
+    )
+    return found is None
+
+
+def hand_over(connection: Connection, owner: str, names: list[str]) -> None:
+    """Have policies name the connection's role for the owner, and functions and views be those of `cushion_definer`."""
+    if owner != connection.info.user:
+        statements = connection.execute(
+            "SELECT format('ALTER POLICY %%I ON %%I TO CURRENT_USER', policyname, tablename) FROM pg_policies"
+            " WHERE %s = ANY (roles)",
+            [owner],
+        ).fetchall()
+        for (statement,) in statements:
+            connection.execute(statement)
+    connection.execute("GRANT CREATE ON SCHEMA public TO cushion_definer")
+    statements = connection.execute(
+        """
+        SELECT format('ALTER %%s OWNER TO cushion_definer', CASE
+            WHEN name LIKE '%%(%%' THEN 'FUNCTION ' || name::regprocedure ELSE 'VIEW ' || name::regclass END)
+        FROM unnest(%s::text[]) AS given (name)
+        """,
+        [names],
+    ).fetchall()
+    for (statement,) in statements:
+        connection.execute(statement)
+    connection.execute("REVOKE CREATE ON SCHEMA public FROM cushion_definer")
+
+
+def become_own(connection: Connection, *, holds_back: bool) -> None:
+    """Make a restored database a deployment of its own.
+
+    Args:
+        holds_back: webhooks and alerts are switched off, so that they wait, and letters that were to go out do not.
+    """
+    connection.execute("UPDATE deployment SET id = gen_random_uuid()")
+    if holds_back:
+        off = msgspec.json.encode({name: {"enabled": False} for name in ("alerts", "webhooks")}).decode()
+        connection.execute("UPDATE switches SET version = version + 1, flags = flags::jsonb || %s::jsonb", [off])
+        connection.execute(
+            """
+            UPDATE jobs SET status = 'failed', finished_at = now(), lease_until = NULL
+            WHERE name = 'mail.send' AND status IN ('pending', 'queued', 'running')
+            """
+        )

@@ -1,0 +1,173 @@
+"""Calls that come by the thousand: counted by caller, record and minute, until the minute is an entry of the audit log.
+
+The counts are in PostgreSQL, in the transaction that notes which events arrived: one that arrives twice counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+import msgspec
+import structlog
+from msgspec import Struct
+
+from service.platform.access.secrets import new_id
+from service.platform.context import Resources, Unit
+from service.platform.data.audit import APPEND, Entry, encoded
+from service.platform.data.database import Transaction
+from service.platform.http.problem import Unavailable
+
+if TYPE_CHECKING:
+    from service.platform.events.stream import Event
+
+LATE_SECONDS: Final = 1.0
+"""For which the calls of a minute that is over may still be on their way; what comes later is another entry."""
+LOOKS: Final = 10
+"""For ended minutes, in the time that is counted together."""
+ADDRESSES_MAX: Final = 10
+"""That an entry names."""
+
+log = structlog.get_logger()
+
+_COUNT: Final = """
+    INSERT INTO calls AS known (
+        tenant_id, since, action, caller, resource_id, user_id, user_email, api_key_id, resource_type, resource_name,
+        calls, formulas, first_at, last_at, ip_addresses, user_agent, request_id)
+    SELECT %s, since, action, caller, resource_id, user_id, user_email, api_key_id, resource_type, resource_name,
+           calls, formulas, first_at, last_at, ip_addresses, user_agent, request_id
+    FROM json_populate_recordset(NULL::calls, %s) ORDER BY since, action, caller, resource_id
+    ON CONFLICT (tenant_id, since, action, caller, resource_id) DO UPDATE SET
+        calls = known.calls + excluded.calls, formulas = known.formulas + excluded.formulas,
+        first_at = least(known.first_at, excluded.first_at), last_at = greatest(known.last_at, excluded.last_at),
+        ip_addresses = (ARRAY(SELECT DISTINCT unnest(known.ip_addresses || excluded.ip_addresses)))[:%s],
+        user_agent = excluded.user_agent, request_id = excluded.request_id
+"""
+_ENDED: Final = "DELETE FROM calls WHERE tenant_id = %s AND since < %s RETURNING *"
+
+
+class Counted(Struct, kw_only=True):
+    """The calls of one caller on one record within one stretch of time."""
+
+    since: datetime
+    action: str
+    caller: str
+    resource_id: str
+    user_id: UUID | None
+    user_email: str | None
+    api_key_id: UUID | None
+    resource_type: str | None
+    resource_name: str | None
+    calls: int
+    formulas: int
+    first_at: datetime
+    last_at: datetime
+    ip_addresses: list[str]
+    user_agent: str | None
+    request_id: str | None
+
+
+async def count(tx: Transaction, tenant_id: UUID, events: Iterable[Event], seconds: int) -> None:
+    """Count events of a tenant, `seconds` of them together."""
+    groups: dict[tuple[datetime, str, str, str], Counted] = {}
+    for event in events:
+        one = _counted(event, seconds)
+        key = (one.since, one.action, one.caller, one.resource_id)
+        known = groups.setdefault(key, one)
+        if known is not one:
+            known.calls += 1
+            known.formulas += one.formulas
+            known.first_at, known.last_at = min(known.first_at, one.first_at), max(known.last_at, one.last_at)
+            known.ip_addresses = list(dict.fromkeys(known.ip_addresses + one.ip_addresses))[:ADDRESSES_MAX]
+            known.user_agent, known.request_id = one.user_agent, one.request_id
+    if groups:
+        await tx.execute(_COUNT, [tenant_id, msgspec.json.encode(list(groups.values())).decode(), ADDRESSES_MAX])
+
+
+def _counted(event: Event, seconds: int) -> Counted:
+    subject, at = event.subject, event.occurred_at
+    return Counted(
+        since=datetime.fromtimestamp(at.timestamp() // seconds * seconds, UTC),
+        action=event.action,
+        caller=str(event.api_key_id or event.user_id or event.user_email or ""),
+        resource_id=subject.id if subject is not None else "",
+        user_id=event.user_id,
+        user_email=event.user_email,
+        api_key_id=event.api_key_id,
+        resource_type=subject.type if subject is not None else None,
+        resource_name=subject.name if subject is not None else None,
+        calls=1,
+        formulas=int(subject.details.get("formulas", 0)) if subject is not None else 0,
+        first_at=at,
+        last_at=at,
+        ip_addresses=[event.ip_address] if event.ip_address is not None else [],
+        user_agent=event.user_agent,
+        request_id=event.request_id,
+    )
+
+
+async def tell_calls(resources: Resources) -> None:
+    """Make entries of what was counted in stretches of time that are over."""
+    seconds = resources.settings.calls_together_seconds + LATE_SECONDS
+    before = resources.clock.now() - timedelta(seconds=seconds)
+    async with resources.database.transaction() as tx:
+        tenants = await tx.all(_Tenant, "SELECT calls_before(%s) AS tenant_id", [before])
+    for tenant in tenants:
+        try:
+            await _tell_of(resources, tenant.tenant_id, before)
+        except Unavailable:
+            raise
+        except Exception as error:  # one tenant's fault keeps no other back
+            log.error("calls.untold", tenant_id=tenant.tenant_id, error=repr(error))
+
+
+class _Tenant(Struct):
+    tenant_id: UUID
+
+
+async def _tell_of(resources: Resources, tenant_id: UUID, before: datetime) -> None:
+    async with resources.database.transaction(tenant_id) as tx:
+        ended = await tx.all(Counted, _ENDED, [tenant_id, before])
+        if ended:  # else another worker was faster
+            emails = await emails_of(tx, {one.user_id for one in ended if one.user_email is None})
+            await tx.execute(APPEND, [tenant_id, encoded([_entry(one, emails) for one in ended])])
+
+
+async def is_untold(unit: Unit, moment: datetime) -> bool:
+    """Whether calls up to a moment are counted that are no entries of the tenant's audit log yet."""
+    return bool(await unit.value("SELECT EXISTS (SELECT FROM calls WHERE since <= %s)", [moment]))
+
+
+def _entry(one: Counted, emails: dict[UUID | None, str]) -> Entry:
+    told = {"calls": one.calls, "formulas": one.formulas, "first_at": one.first_at}
+    return Entry(
+        id=new_id(),
+        occurred_at=one.last_at,
+        user_id=one.user_id,
+        user_email=one.user_email or emails.get(one.user_id),
+        api_key_id=one.api_key_id,
+        action=one.action,
+        resource_type=one.resource_type,
+        resource_id=one.resource_id or None,
+        resource_name=one.resource_name,
+        ip_address=", ".join(one.ip_addresses) or None,  # where an erasure takes them out
+        user_agent=one.user_agent,
+        request_id=one.request_id,
+        details=msgspec.Raw(msgspec.json.encode(told)),
+    )
+
+
+async def emails_of(tx: Transaction, wanted: set[UUID | None]) -> dict[UUID | None, str]:
+    """The e-mails of users of whom only the identifier is known."""
+    known = [user_id for user_id in wanted if user_id is not None]
+    if not known:
+        return {}
+    found = await tx.all(_Email, "SELECT id, email FROM users WHERE id = ANY(%s)", [known])
+    return {user.id: user.email for user in found}
+
+
+class _Email(Struct):
+    id: UUID
+    email: str

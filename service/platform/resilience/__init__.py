@@ -1,0 +1,1 @@
+"""What the service does while something that it depends on is away: breakers, levels, fallbacks."""

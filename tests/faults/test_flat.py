@@ -1,0 +1,72 @@
+"""A service that nobody asks takes next to no processor time, and one that is asked much takes no more memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from bench.service.load import memory
+from bench.service.load.mixes import upload, workbook
+from bench.service.stack import Client
+from tests.faults.served import Service, served
+
+IDLE_SHARE: Final = 0.01
+"""Of a core. Alone on a machine it is under half a percent; a busy one counts more for the same work."""
+WINDOW_SECONDS: Final = 3.0
+WINDOWS: Final = 5
+SETTLED_SECONDS: Final = 3.0
+REQUESTS: Final = 12_000
+"""Besides those that fill the cache of formulas: 20,000 in all."""
+GROWTH_BYTES: Final = 6_000_000
+"""From the first third of the requests, in which caches fill, to the last ones: 750 bytes of each."""
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Service]:
+    with served() as running:
+        running.wait_ready()
+        yield running
+
+
+def test_no_process_of_an_idle_service_takes_a_percent_of_a_core(service: Service) -> None:
+    """Of some windows one must show it: upkeep has rounds of half a minute, and the machine may do other things."""
+    time.sleep(SETTLED_SECONDS)
+    for _ in range(WINDOWS):
+        before, began = seconds_of(service), time.monotonic()
+        time.sleep(WINDOW_SECONDS)
+        passed = time.monotonic() - began
+        shares = {
+            f"{service.processes().get(number)} {number}": (seconds - before[number]) / passed
+            for number, seconds in seconds_of(service).items()
+            if number in before
+        }
+        assert len(shares) > 5, shares
+        if max(shares.values()) < IDLE_SHARE:
+            return
+    raise AssertionError({part: f"{share:.2%}" for part, share in shares.items() if share >= IDLE_SHARE})
+
+
+def seconds_of(service: Service) -> dict[int, float]:
+    """Processor time of each process so far: by the scheduler, since /proc/PID/stat counts hundredths of a second."""
+    found = {}
+    for number in service.processes():
+        with suppress(OSError):
+            tasks = list(Path(f"/proc/{number}/task").iterdir())
+            found[number] = sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+    return found
+
+
+def test_the_memory_of_the_api_is_flat_over_many_different_requests(service: Service, tmp_path: Path) -> None:
+    """200,000 are sent by `python -m bench load --requests 200000`; what a request leaves shows here, too."""
+    held: list[tuple[int, int]] = []
+    client = Client(service.url)
+    (deal,) = upload([client], [workbook(tmp_path)], 1)
+    memory.of_requests(service.url, deal, REQUESTS, lambda done, taken: held.append((done, taken)))
+    client.close()
+    filled = next(taken for done, taken in held if done >= REQUESTS / 3)
+    assert held[-1][1] - filled < GROWTH_BYTES, held

@@ -1,0 +1,97 @@
+"""The guide as the service shows it: files of one archive and nothing else, their types and tags."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from zipfile import ZipFile
+
+import httpx
+import pytest
+
+from service import guide
+from service.platform.http.api import Raw
+from tests.conftest import Stack
+
+FILES = {
+    "index.html": b"<p>home</p>",
+    "errors/index.html": b"<p>errors</p>",
+    "assets/bundle.0123abcd.min.js": b"1",
+    "assets/favicon.svg": b"<svg/>",
+    "search/search_index.json": b"{}",
+}
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    path = tmp_path / "guide.zip"
+    with ZipFile(path, "w") as written:
+        for name, content in FILES.items():
+            written.writestr(name, content)
+    return path
+
+
+def asked(path: str, archive: Path, known: str = "") -> tuple[int, str, dict[str, str], bytes] | None:
+    found: Raw | None = guide.answer(path, known, archive)
+    return found and (found.status or 200, found.media_type, dict(found.headers), found.content)
+
+
+def test_a_page_is_its_folders_and_a_file_has_its_type(archive: Path) -> None:
+    for path, name, kind, kept in (
+        ("", "index.html", "text/html; charset=utf-8", False),
+        ("errors/", "errors/index.html", "text/html; charset=utf-8", False),
+        ("assets/bundle.0123abcd.min.js", None, "text/javascript; charset=utf-8", True),
+        ("assets/favicon.svg", None, "image/svg+xml; charset=utf-8", False),
+        ("search/search_index.json", None, "application/json", False),
+    ):
+        answer = asked(path, archive)
+        assert answer is not None
+        status, told, headers, content = answer
+        assert (status, told, content) == (200, kind, FILES[name or path])
+        assert headers["cache-control"] == (guide.KEPT if kept else guide.ASKED)
+        assert headers["content-security-policy"].startswith("default-src 'self'; ")
+        for known in (headers["etag"], f'"x", {headers["etag"]}', headers["etag"].removeprefix("W/"), "*"):
+            again = asked(path, archive, known)
+            assert again is not None
+            assert (again[0], again[3], again[2]["etag"]) == (304, b"", headers["etag"])
+            assert again[2]["vary"] == "accept-encoding", "as the answer that it stands for"
+        assert (asked(path, archive, '"x"') or [0])[0] == 200
+    assert asked("errors", archive) == (308, "text/plain", {"location": "/docs/guide/errors/"}, b"")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../guide.py", "errors/../index.html", "/etc/passwd", "//x/", "x", "errors//", "assets", "a\0b", "é" * 5000],
+)
+def test_nothing_else_is_there(archive: Path, path: str) -> None:
+    assert asked(path, archive) is None
+
+
+def test_one_that_was_built_anew_is_shown_and_one_that_was_not_says_how(archive: Path) -> None:
+    assert (asked("", archive) or [b""])[-1] == b"<p>home</p>"
+    other = archive.with_name("other")
+    with ZipFile(other, "w") as written:
+        written.writestr("index.html", b"<p>new</p>")
+    other.replace(archive)
+    assert (asked("", archive) or [b""])[-1] == b"<p>new</p>"
+    archive.unlink()
+    status, _, _, content = asked("", archive) or (0, "", {}, b"")
+    assert (status, b"make docs" in content) == (404, True)
+    assert asked("errors/", archive) == asked("", archive), "a refusal's link leads here"
+    assert asked("assets/favicon.svg", archive) is None
+
+
+def test_it_is_served_under_docs(stack: Stack) -> None:
+    with httpx.Client(base_url=stack.url) as client:
+        moved = client.get("/docs/guide")
+        assert (moved.status_code, moved.headers["location"]) == (308, "/docs/guide/")
+        home = client.get("/docs/guide/")
+        assert home.status_code == (200 if guide.ARCHIVE.exists() else 404)
+        assert home.headers["content-type"] == "text/html; charset=utf-8"
+        head = client.head("/docs/guide/")
+        assert (head.status_code, head.content) == (home.status_code, b"")
+        for path in ("%2e%2e/%2e%2e/app.py", "..%2fapp.py", "%00", "nothing/here.js"):
+            assert client.get(f"/docs/guide/{path}").status_code == 404
+        assert "/docs/guide/" in client.get("/docs").text
+        if home.status_code == 200:
+            known = client.get("/docs/guide/", headers={"If-None-Match": home.headers["etag"]})
+            assert (known.status_code, known.content) == (304, b"")
