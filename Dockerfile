@@ -11,12 +11,20 @@ RUN python -m venv /opt/cushion
 WORKDIR /source
 COPY pyproject.toml setup.py .constraints.txt README.md LICENSE ./
 COPY core core
+COPY cushion cushion
 COPY service service
-RUN /opt/cushion/bin/pip install --no-cache-dir --constraint .constraints.txt '.[service]'
+RUN /opt/cushion/bin/pip install --no-cache-dir --constraint .constraints.txt '.[service,otel]'
+# The guide, made by the package as it is installed; what makes it stays behind.
+RUN /opt/cushion/bin/pip install --no-cache-dir --constraint .constraints.txt --target /opt/tools latex2mathml mkdocs mkdocs-material
+WORKDIR /guide
+COPY docs docs
+RUN PYTHONPATH=/opt/tools /opt/cushion/bin/python -m docs \
+    --out "$(/opt/cushion/bin/python -c 'import service; print(service.__path__[0])')/guide.zip"
 
 FROM python:3.12-slim-bookworm
 # A name, because PostgreSQL's initdb asks for the one of its user.
-RUN useradd --system --uid 10001 --user-group --no-create-home --home-dir /data --shell /usr/sbin/nologin cushion \
+RUN groupadd --system --gid 10001 cushion \
+    && useradd --system --uid 10001 --gid cushion --no-create-home --home-dir /data --shell /usr/sbin/nologin cushion \
     && install --directory --owner=cushion --group=cushion --mode=0700 /data
 COPY --from=build /opt/cushion /opt/cushion
 ENV PATH=/opt/cushion/bin:$PATH \

@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml setup.py .constraints.txt $(shell find core -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi' -o -name '*.h')
 KERNELS := $(shell find core -name '*.pyx')
-TESTS ?= --ignore=tests/programs tests
+TESTS ?= --ignore=tests/programs --ignore=tests/faults tests
 PARALLEL ?= 3
 
 # Installs by uv, which takes seconds, where it is on the path or pip can fetch it; by pip where uv cannot be had or
@@ -21,7 +21,7 @@ endef
 # The lines of one extra of pyproject.toml, for what is installed without building the project again.
 extra = $(BIN)/python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*project['optional-dependencies']['$(1)'], sep='\n')"
 
-.PHONY: help setup demo serve test lint format bench clean
+.PHONY: help setup demo serve test docs lint format bench clients clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -37,15 +37,29 @@ setup: .venv/.ready ## the virtual environment: what the service needs, compiled
 	@$(BIN)/python -m core.warm
 	@touch $@
 
-.venv/.dev: .venv/.ready
+.venv/.dev: .venv/.docs
 	@$(call extra,dev) >.venv/dev.txt
 	$(call install,--requirement .venv/dev.txt)
 	@touch $@
+
+.venv/.docs: .venv/.ready
+	@$(call extra,docs) >.venv/docs.txt
+	$(call install,--requirement .venv/docs.txt)
+	@touch $@
+
+# A package that is built takes the guide with it, where it was built before.
+docs: .venv/.docs ## build the guide that the service shows at /docs/guide/; a warning or a dead link is an error
+	@$(BIN)/python -m docs
+
+service/guide.zip: .venv/.docs $(shell find docs -type f -not -name '*.pyc')
+	@echo "Building the guide, ten seconds or so"
+	@$(BIN)/python -m docs
 
 demo: setup ## start a service of its own, upload a portfolio (FILE=your.xlsx), run the compliance suites
 	@$(BIN)/cushion demo $(if $(FILE),"$(FILE)")
 
 serve: setup ## run the service on 127.0.0.1:8000 until Ctrl-C
+	@$(MAKE) --no-print-directory --old-file=.venv/.ready service/guide.zip || echo "The guide could not be built; the service runs without it"
 	@exec $(BIN)/cushion serve
 
 # Bytecode is written, whatever the environment says: else each of the thousand processes compiles all that it imports.
@@ -68,6 +82,9 @@ bench: .venv/.dev ## measure against the peers: make bench NAME="compliance --ch
 	$(call install,--requirement .venv/peers.txt)
 	$(BIN)/python -m bench $(NAME)
 
+clients: .venv/.dev ## typed clients of the API for Python (a wheel) and TypeScript (an npm tarball), into dist/
+	@$(BIN)/python .ci/clients/build.py dist
+
 clean: ## remove what was built
-	rm -rf .venv build *.egg-info
+	rm -rf .venv build dist *.egg-info service/guide.zip
 	find core -name '*.so' -delete -o -name '*.c' -delete

@@ -17,7 +17,8 @@ import xlwt
 
 from tests.conftest import Member, Stack, wait_until
 
-PARSER, CALCULATOR, COMPARER = "core.files.confined", "core.recalc.confined", "core.reconciliation.confined"
+PARSER, CALCULATOR = "core.recalc.confined.parse", "core.recalc.confined.recalculate"
+PROBER, COMPARER = "core.files.confined.probe", "core.reconciliation.confined"
 HEADER = ["loan_id", "borrower_name", "par_amount", "double"]
 
 
@@ -47,7 +48,7 @@ def running(module: str) -> list[int]:
     found = []
     for number in below(os.getpid()):
         with suppress(OSError):
-            if f"\0{module}.".encode() in Path(f"/proc/{number}/cmdline").read_bytes():
+            if f"\0{module}".encode() in Path(f"/proc/{number}/cmdline").read_bytes():
                 found.append(number)
     return found
 
@@ -169,7 +170,7 @@ def test_an_upload_whose_probe_is_killed_is_not_called_damaged(owner: Member, tm
     made.add_sheet("S").write(0, 0, 1.0)
     path = tmp_path / "book.xls"
     made.save(str(path))
-    with killing(PARSER, most=1) as ended:
+    with killing(PROBER, most=1) as ended:
         answer = owner.upload(path)
     assert len(ended) == 1
     assert (answer.status_code, answer.json()["error_code"]) == (503, "SERVICE_UNAVAILABLE"), answer.text

@@ -8,8 +8,8 @@ from typing import Any
 from redis import Redis
 
 from service.commands.audit import audit
-from service.platform.work.stream import STREAM
-from tests.conftest import Member, Stack, register, wait_until
+from service.platform.events.stream import STREAM
+from tests.conftest import Member, Stack, calls, register, wait_until
 from tests.redis_server import redis_server
 
 FAST = {"CUSHION_EVENT_GAP_SECONDS": "2"}
@@ -19,13 +19,6 @@ def evaluate(member: Member, times: int) -> None:
     for number in range(times):
         answer = member.post("/api/v1/calculations/evaluate", json={"formula": f"={number}"})
         assert answer.status_code == 200, answer.text
-
-
-def logged(stack: Stack, member: Member) -> int:
-    found = stack.sql(
-        "SELECT count(*) FROM audit_log WHERE tenant_id = %s AND action = 'calculation.completed'", [member.tenant_id]
-    )
-    return int(found[0][0])
 
 
 def told(stack: Stack, member: Member) -> list[dict[str, Any]]:
@@ -46,7 +39,7 @@ def test_a_flush_of_redis_leaves_an_entry_that_says_which_events_are_missing(sta
         midst, last, whole = (register(url) for _ in range(3))
         with stack.another_worker(CUSHION_REDIS_URL=redis.url, **FAST):
             evaluate(midst, 20)
-            wait_until(lambda: logged(stack, midst) == 20, what="the first events")
+            wait_until(lambda: calls(stack, midst) == 20, what="the first events")
         evaluate(midst, 39)
         evaluate(last, 7)
         assert client.xlen(STREAM) == 46
@@ -58,7 +51,7 @@ def test_a_flush_of_redis_leaves_an_entry_that_says_which_events_are_missing(sta
             assert told(stack, midst) == [{"missing": 39, "gaps": [[21, 59]]}]
             assert told(stack, last) == [{"missing": 7, "gaps": [[1, 7]]}]
             assert told(stack, whole) == []
-            assert [logged(stack, member) for member in (midst, last, whole)] == [50, 0, 5]
+            assert [calls(stack, member) for member in (midst, last, whole)] == [50, 0, 5]
         for member in (midst, last, whole):
             export = tmp_path / member.tenant_id
             export.write_bytes(member.get("/api/v1/admin/audit-logs/export", params={"format": "jsonl"}).content)

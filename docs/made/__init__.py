@@ -1,0 +1,1 @@
+"""The pages of reference, each made from what it tells of."""

@@ -1,0 +1,28 @@
+"""The page of the command, from its own help."""
+
+from __future__ import annotations
+
+import re
+
+from docs.made.markdown import page
+from service.commands.cli import app
+
+OPENING = """# The command
+
+`cushion` comes with the package; `cushion --help` and `cushion COMMAND --help` say the same as this page. Commands that want the
+service say so where `pip install 'cushion[service]'` is missing."""
+
+
+def pages() -> dict[str, str]:
+    """The page by its path."""
+    told = app.generate_docs(output_format="markdown")
+    first = told.index("\n## ", told.index("**Commands**"))
+    summary = told[told.index("**Commands**") : first]
+    text = summary.replace("**Commands**:", "") + told[first:]
+    text = re.sub(r"^(#+) (cushion( .*)?)$", _heading, text, flags=re.MULTILINE)
+    return {"reference/command.md": page(OPENING, text)}
+
+
+def _heading(found: re.Match[str]) -> str:
+    """A heading with the anchor that the list of commands leads to."""
+    return f"{found[1]} {found[2]} {{#{re.sub('[ -]+', '-', found[2])}}}"

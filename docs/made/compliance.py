@@ -1,0 +1,142 @@
+"""The page of the compliance tests, from their catalogue: formulas as MathML, limits, fields, definitions."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from latex2mathml.converter import convert
+
+from core.compliance.suites import CATALOGUE, SUITES, UNIT_SIGNS, Test
+from core.portfolio.portfolio import DAYS_PAST_DUE_DEFAULTED
+from docs.made.markdown import code, page, plain, table
+
+OPENING: Final = """A test divides sums over the deal's loans and compares what comes out with a limit. Its *cushion* is the distance to
+that limit, positive while the test passes; a test that passes within its warning band is a `warning`. A figure is compared before it is
+rounded for display; one that stands on its limit passes.
+
+The formulas are those that the market's indentures share. Where deals differ (what a defaulted loan counts for, which agency's rating is
+read, how interest is counted), the [definition](definition.md) of the deal decides, and the ready definitions `us_bsl` and `euro` are the
+defaults of their markets. The limits below are used where nobody set one; each test says where it and its limit come from: an agency's
+method, the indentures of Magnetite XVII, Ares LXVIII (US broadly syndicated) and Ares European CLO XV as published, or a house figure."""
+
+WORDS: Final = (
+    ("PAR", "par of the performing loans"),
+    ("CPA", "collateral principal amount: PAR and the principal cash"),
+    ("ACPA", "adjusted collateral principal amount, the numerator of the coverage ratios: CPA less the haircuts of the deal's "
+     "policies (CCC loans past their limit at market, loans bought at a discount at their price), and defaulted loans at the lower of recovery and market"),
+    ("performing", f"not defaulted. A loan is defaulted where the file says so, where it is rated so, or past due for {DAYS_PAST_DUE_DEFAULTED} days and more"),
+    ("floating PAR", "PAR of the loans that pay a floating rate"),
+)  # fmt: skip
+
+LIMITS: Final = """A limit is the request's, else the workbook's, the deal's, its definition's, the sheet's own trigger, the tenant's, the
+suite's: the first that there is. Each result says whose it was (`threshold_source`)."""
+
+
+def pages() -> dict[str, str]:
+    """The page by its path."""
+    suites = [(code(one.id), str(one.test_count), one.description) for one in SUITES.values()]
+    suites.append(("`deal`", "the deal's own", "The tests of the deal's definition, under its conventions."))
+    rows = [(f"[{test.name}](#{test.test_id})", code(test.test_id), _limit(test), _warning(test)) for test in CATALOGUE]
+    made = page(
+        "# Compliance tests",
+        OPENING,
+        "## Suites",
+        table(("suite", "tests", "what it is"), suites),
+        "## Words of the formulas",
+        table(("word", "what it means"), WORDS),
+        "## Whose limit",
+        LIMITS,
+        "## All tests",
+        table(("test", "id", "limit", "warning"), rows),
+        *(_test(test) for test in CATALOGUE),
+    )
+    return {"reference/compliance-tests.md": made}
+
+
+def _limit(test: Test) -> str:
+    return f"{'at most' if test.threshold_type == 'max' else 'at least'} {test.limit:,g}{UNIT_SIGNS[test.unit]}"
+
+
+def _warning(test: Test) -> str:
+    return f"from {test.warning:,g}{UNIT_SIGNS[test.unit]} {'up' if test.threshold_type == 'max' else 'down'}"
+
+
+def _test(test: Test) -> str:
+    facts = [
+        ("category", test.category),
+        ("in the suites", ", ".join(code(one.id) for one in SUITES.values() if test in one.tests)),
+        ("limit", _limit(test)),
+        ("warning", _warning(test)),
+        ("source", plain(test.source)),
+        ("needs the fields", ", ".join(" or ".join(map(code, one)) for one in test.alternatives)),
+        ("is skipped where", " or ".join({"cpa": "CPA", "par": "PAR"}[one] + " is not above zero" for one in test.divides_by)),
+        ("limit of the sheet", f"its {code(test.sheet_trigger)} trigger" if test.sheet_trigger else ""),
+    ]  # fmt: skip
+    main, _, added = test.formula.partition(", plus ")
+    return page(
+        f"### {test.name} {{#{test.test_id}}}",
+        plain(test.description),
+        f'<div class="formula">{mathml(main)}</div>',
+        f"Plus {plain(added)}." if added else "",
+        table(facts[0], [row for row in facts[1:] if row[1]]),
+    )
+
+
+# Formulas -------------------------------------------------------------------------------------------------------------
+
+
+def mathml(formula: str) -> str:
+    """A formula of the catalogue as MathML, which browsers draw by themselves."""
+    return convert(_latex(formula), display="block")
+
+
+def _latex(text: str) -> str:
+    """In LaTeX: a division between words as a fraction, sums as a sign, the rest as words."""
+    main, factor = (text.removesuffix(" x 100"), r" \times 100") if text.endswith(" x 100") else (text, "")
+    at = _division(main)
+    if at is None:
+        return _terms(main) + factor
+    return f"\\frac{{{_terms(main[:at])}}}{{{_terms(main[at + 3 :])}}}{factor}"
+
+
+def _division(text: str) -> int | None:
+    """The place of the last ` / ` outside of brackets that divides the whole."""
+    depth, found = 0, None
+    for at, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0 and text.startswith(" / ", at):
+            found = at
+    return found
+
+
+SIGNS: Final = {
+    " x ": r" \times ",
+    " + ": " + ",
+    " - ": " - ",
+    " < ": " < ",
+    " > ": " > ",
+    " >= ": r" \ge ",
+    " / ": " / ",
+}
+
+
+def _terms(text: str) -> str:
+    if text.startswith("(") and text.endswith(")") and text.count("(") == 1:
+        text = text[1:-1]
+    parts = re.split(r"(sum over [a-z]+ of |sum(?=\()| x | \+ | - | >= | < | > | / |[()])", text)
+    return "".join(_term(part) for part in parts if part)
+
+
+def _term(part: str) -> str:
+    if part == "sum":
+        return r"\sum "
+    if over := re.fullmatch(r"sum over ([a-z]+) of ", part):
+        return rf"\sum_{{\text{{{over[1]}}}}} "
+    if part in "()":
+        return r"\left(" if part == "(" else r"\right)"
+    return SIGNS.get(part) or rf"\text{{{_escaped(part)}}}"
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([%&#_$])", r"\\\1", text)
