@@ -34,7 +34,7 @@ def service() -> Iterator[Service]:
 
 
 def test_no_process_of_an_idle_service_takes_a_percent_of_a_core(service: Service) -> None:
-    """Each process by the best of some windows: upkeep has rounds of half a minute, and the machine may do other things."""
+    """Each process by its best window: upkeep has rounds of half a minute, and the machine may do other things."""
     time.sleep(SETTLED_SECONDS)
     least: dict[str, float] = {}
     for _ in range(WINDOWS):
