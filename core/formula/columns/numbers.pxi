@@ -119,7 +119,9 @@ cdef inline int _rank(uint8_t kind) noexcept nogil:
     return 1 if kind == TEXT else 2 if kind == BOOLEAN else 0
 
 
-cdef int _comparison(_Run run, int operation, Register *out, Register *a, Register *b, Py_ssize_t rows) except -1 nogil:
+cdef int _comparison(_Run run, int operation, bint is_case, Register *out, Register *a, Register *b,
+                     Py_ssize_t rows) except -1 nogil:
+    """`is_case`: as SWITCH compares, where a blank is neither FALSE nor an empty text."""
     cdef uint8_t *left = NULL
     cdef uint8_t *right
     cdef Py_ssize_t row
@@ -135,8 +137,8 @@ cdef int _comparison(_Run run, int operation, Register *out, Register *a, Regist
             out.numbers[row] = a.numbers[row] if left[row] == ERROR else b.numbers[row]
             seen |= 1 << ERROR
             continue
-        left_rank = _rank(right[row] if left[row] == BLANK else left[row])
-        right_rank = _rank(left[row] if right[row] == BLANK else right[row])
+        left_rank = _rank(right[row] if left[row] == BLANK and not is_case else left[row])
+        right_rank = _rank(left[row] if right[row] == BLANK and not is_case else right[row])
         if left_rank != right_rank:
             order = -1 if left_rank < right_rank else 1
         elif left_rank == 1:

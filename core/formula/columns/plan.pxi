@@ -401,7 +401,7 @@ cdef class _Planner:
             so_far = self.constant(NA)
         for at in range(len(pairs) - 2, -1, -2):
             answer, other = self.value(pairs[at + 1]), self.value(pairs[at])
-            same = self.emit(EQUAL, [other], subject, other)
+            same = self.emit(EQUAL, [other], subject, other, 0, 1)
             so_far = self.emit(SELECT, [same, answer, so_far], same, answer, so_far)
         return so_far
 

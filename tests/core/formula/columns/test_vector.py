@@ -551,3 +551,10 @@ def test_rounding_of_long_columns_is_that_of_single_numbers_to_the_bit(scale: fl
     )
     whole = np.array([reduce.whole_below(number) for number in numbers.tolist()])
     assert mapped("=INT(A1)", A=numbers).tobytes() == whole.tobytes()
+
+
+def test_a_blank_is_no_case_of_switch_that_is_false_or_empty() -> None:
+    values = [0.0, 1.0, "", "a", True, False, None, NA]
+    columns = [[a for a in values for _ in values], [b for _ in values for b in values]]
+    assert_same('=SWITCH(A1,B1,"same","other")', columns)
+    assert_same('=SWITCH(B1,"",1,FALSE,2,0,3,4)', columns)
