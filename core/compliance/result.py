@@ -49,9 +49,10 @@ class _Deferred:
             """Called for a field that is not there yet, and for what is no field."""
             if name not in type(self).__dataclass_fields__ or (make := _make_of(self)) is None:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            for field, value in make(name).items():
+            made = make(name)
+            for field, value in made.items():
                 object.__setattr__(self, field, value)
-            return object.__getattribute__(self, name)
+            return made[name]
 
 
 def _make_of(one: _Deferred) -> Callable[[str], dict[str, Any]] | None:

@@ -716,7 +716,6 @@ class _Explained:
     def _classes(self) -> _Classes:
         return _Classes(self._pool, self._limits)
 
-    @np.errstate(over="ignore", invalid="ignore")
     def of(self, test: Test, measured: Measured, limit: ResolvedThreshold) -> Details:
         """The details of a test."""
         portfolio, limits = self._portfolio, self._limits
