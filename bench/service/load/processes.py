@@ -35,7 +35,7 @@ def taken() -> dict[str, Taken]:
     parents = {number: int(fields[1]) for number, fields in processes()}
     found: dict[str, Taken] = {}
     for number in parents:
-        if number == os.getpid() or not _descends(number, parents):
+        if number == os.getpid() or not descends(number, parents):
             continue
         with suppress(OSError):
             place = Path(f"/proc/{number}")
@@ -54,7 +54,8 @@ def _part(command: bytes) -> str:
     return next((part for part, pattern in PARTS.items() if re.search(pattern, command)), "children")
 
 
-def _descends(number: int, parents: dict[int, int]) -> bool:
+def descends(number: int, parents: dict[int, int]) -> bool:
+    """Whether a process descends from this one, by the parent of each process."""
     while number in parents:
         if number == os.getpid():
             return True
