@@ -6,6 +6,8 @@ SOURCES := pyproject.toml setup.py .constraints.txt $(shell find core -name '*.p
 KERNELS := $(shell find core -name '*.pyx')
 TESTS ?= --ignore=tests/programs --ignore=tests/faults tests
 PARALLEL ?= 3
+# How often a failed test is run again: on a shared machine a pause of its own is no fault of ours.
+RERUNS ?= 0
 
 # Installs by uv, which takes seconds, where it is on the path or pip can fetch it; by pip where uv cannot be had or
 # fails. uv reads none of pip's settings, so the package index that stands there is handed to it.
@@ -21,11 +23,11 @@ endef
 # The lines of one extra of pyproject.toml, for what is installed without building the project again.
 extra = $(BIN)/python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*project['optional-dependencies']['$(1)'], sep='\n')"
 
-.PHONY: help setup demo serve test docs lint format bench clients clean
+.PHONY: help setup demo serve test docs lint format bench bench-quick clients clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 setup: .venv/.ready ## the virtual environment: what the service needs, compiled kernels, the command
 
@@ -65,7 +67,7 @@ serve: setup ## run the service on 127.0.0.1:8000 until Ctrl-C
 # Bytecode is written, whatever the environment says: else each of the thousand processes compiles all that it imports.
 test: .venv/.dev ## the whole test suite, against a real PostgreSQL and Redis
 	@$(BIN)/python -m compileall -q core service tests
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(PARALLEL) --dist loadfile --no-loadscope-reorder $(TESTS)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(PARALLEL) --dist loadfile --no-loadscope-reorder --reruns $(RERUNS) $(TESTS)
 
 lint: .venv/.dev ## ruff (lint and format), mypy, and the stubs beside the compiled modules
 	$(BIN)/ruff check .
@@ -77,10 +79,20 @@ format: .venv/.dev ## let ruff put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: .venv/.dev ## measure against the peers: make bench NAME="compliance --check"
+.venv/.bench: .venv/.dev
 	@$(call extra,bench) >.venv/peers.txt
 	$(call install,--requirement .venv/peers.txt)
-	$(BIN)/python -m bench $(NAME)
+	@touch $@
+
+# One table at the end is enough for most; the rows are in what `BENCH="--benchmark-json=FILE"` writes.
+BENCH ?=
+ASK = $(BIN)/python -m pytest bench -q --benchmark-columns=median,iqr,rounds $(BENCH)
+
+bench: .venv/.bench ## measure against the peers, with the gate: make bench NAME=compliance; BENCH=--record for new floors
+	$(ASK) $(if $(NAME),-k "($(NAME)) or floors")
+
+bench-quick: .venv/.bench ## the same for the questions that are soon answered, under three minutes
+	$(ASK) --quick
 
 clients: .venv/.dev ## typed clients of the API for Python (a wheel) and TypeScript (an npm tarball), into dist/
 	@$(BIN)/python .ci/clients/build.py dist
