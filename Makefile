@@ -23,11 +23,11 @@ endef
 # The lines of one extra of pyproject.toml, for what is installed without building the project again.
 extra = $(BIN)/python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*project['optional-dependencies']['$(1)'], sep='\n')"
 
-.PHONY: help setup demo serve test docs lint format bench clients clean
+.PHONY: help setup demo serve test docs lint format bench bench-quick clients clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 setup: .venv/.ready ## the virtual environment: what the service needs, compiled kernels, the command
 
@@ -79,10 +79,20 @@ format: .venv/.dev ## let ruff put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: .venv/.dev ## measure against the peers: make bench NAME="compliance --check"
+.venv/.bench: .venv/.dev
 	@$(call extra,bench) >.venv/peers.txt
 	$(call install,--requirement .venv/peers.txt)
-	$(BIN)/python -m bench $(NAME)
+	@touch $@
+
+# One table at the end is enough for most; the rows are in what `BENCH="--benchmark-json=FILE"` writes.
+BENCH ?=
+ASK = $(BIN)/python -m pytest bench -q --benchmark-columns=median,iqr,rounds $(BENCH)
+
+bench: .venv/.bench ## measure against the peers, with the gate: make bench NAME=compliance; BENCH=--record for new floors
+	$(ASK) $(if $(NAME),-k "($(NAME)) or floors")
+
+bench-quick: .venv/.bench ## the same for the questions that are soon answered, under three minutes
+	$(ASK) --quick
 
 clients: .venv/.dev ## typed clients of the API for Python (a wheel) and TypeScript (an npm tarball), into dist/
 	@$(BIN)/python .ci/clients/build.py dist

@@ -41,7 +41,7 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @wraps(function)
     def held(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        if kwargs or len(args) != least:
+        if (kwargs or len(args) != least) and not _are_plain(function, args, kwargs):
             refuse(function, args, kwargs)
         return function(*args, **kwargs)
 
@@ -63,6 +63,38 @@ def _stated(function: Callable[..., Any]) -> tuple[Signature, dict[str, Any]]:
             except NameError:  # imported for type checkers alone
                 continue
     return found, types
+
+
+@lru_cache(maxsize=256)
+def _plain(function: Callable[..., Any]) -> tuple[tuple[type | None, ...], dict[str, type], int]:
+    """The class that each parameter given by its place states, those that may be given by name, and how many must be
+    given; None, and no entry, for a parameter that states more than a class."""
+    found, types = _stated(function)
+    known = [
+        (one, kind if (kind := types.get(one.name)) in (str, bool) or _is_ours(kind) else None)
+        for one in found.parameters.values()
+    ]
+    by_place = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    placed = [(one, kind) for one, kind in known if one.kind in by_place]
+    by_name = {one.name: kind for one, kind in known if one.kind is Parameter.KEYWORD_ONLY and kind is not None}
+    named_only = any(one.kind is Parameter.KEYWORD_ONLY and one.default is Parameter.empty for one, _ in known)
+    needed = sum(one.default is Parameter.empty for one, _ in placed)
+    return tuple(kind for _, kind in placed), by_name, len(known) + 1 if named_only else needed
+
+
+def _is_ours(kind: Any) -> bool:
+    return isinstance(kind, type) and kind.__module__.startswith("core.")
+
+
+def _are_plain(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether all arguments are right at first sight: to bind them to the signature takes 7 us."""
+    placed, by_name, needed = _plain(function)
+    if not needed <= len(args) <= len(placed):
+        return False
+    for value, kind in zip(args, placed, strict=False):
+        if type(value) is not kind:
+            return False
+    return all(type(value) is by_name.get(name) for name, value in kwargs.items())
 
 
 def refuse(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -7,14 +7,18 @@ first, cell by cell. What the service adds is a child process to do it in, and t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import numpy as np
 import polars
 
-from bench.figures import Figure, paired_seconds
+from bench.questions import OURS, Prepared, Question
+from bench.rows import asked
 from core.formula.blocks import TEMPLATES, check
 from core.grid.codec import Manifest, open_workbook, write_sheet, write_workbook
 from core.recalc.apply import Headed, apply_column
@@ -49,59 +53,48 @@ WORK: dict[str, tuple[str, Callable[[polars.LazyFrame], polars.LazyFrame]]] = {
 """By what it is called: the template, and the same in Polars."""
 
 
-def run() -> list[Figure]:
-    """One figure for each template; half a minute."""
-    with TemporaryDirectory() as folder:
-        return list(_figures(Path(folder)))
+class _Stored(NamedTuple):
+    """The loans in both formats."""
+
+    manifest: Manifest
+    stored: Path
+    arrow: Path
 
 
-def _figures(folder: Path) -> list[Figure]:
-    loans = _loans()
-    stored, arrow = folder / "stored", folder / "loans.arrow"
-    stored.mkdir()
-    loans.write_ipc(arrow)
-    columns = {chr(65 + at): [name, *loans[name].to_list()] for at, name in enumerate(COLUMNS)}
-    manifest = write_workbook(Book.from_columns({"Loans": columns}), stored)
-    del columns
-    return [
-        _figure(name, *WORK[name], stored=stored, manifest=manifest, arrow=arrow, out=folder / "out") for name in WORK
-    ]
+@contextmanager
+def _stored() -> Iterator[_Stored]:
+    with TemporaryDirectory() as name:
+        loans, folder = _loans(), Path(name)
+        stored, arrow = folder / "stored", folder / "loans.arrow"
+        stored.mkdir()
+        loans.write_ipc(arrow)
+        columns = {chr(65 + at): [name, *loans[name].to_list()] for at, name in enumerate(COLUMNS)}
+        yield _Stored(write_workbook(Book.from_columns({"Loans": columns}), stored), stored, arrow)
 
 
-def _figure(
-    name: str,
-    template: str,
-    peer: Callable[[polars.LazyFrame], polars.LazyFrame],
-    *,
-    stored: Path,
-    manifest: Manifest,
-    arrow: Path,
-    out: Path,
-) -> Figure:
+def _applied(name: str, data: _Stored) -> Prepared:
+    template, peer = WORK[name]
     formula = check(TEMPLATES[template].graph).formula
     assert formula is not None
+    out = data.stored.with_name("out")
 
     def ours() -> None:
-        book = open_workbook(manifest, stored)
+        book = open_workbook(data.manifest, data.stored)
         write_sheet(apply_column(book, Headed(book.sheets[0], 0, COLUMNS), formula, "New").workbook.sheets[0], out)
 
     def theirs() -> None:
-        peer(polars.scan_ipc(arrow)).collect().write_ipc(out.with_suffix(".arrow"))
+        peer(polars.scan_ipc(data.arrow)).collect().write_ipc(out.with_suffix(".arrow"))
 
     ours()
     theirs()
-    book = open_workbook(manifest, stored)
+    book = open_workbook(data.manifest, data.stored)
     made = apply_column(book, Headed(book.sheets[0], 0, COLUMNS), formula, "New")
     expected = polars.read_ipc(out.with_suffix(".arrow"))["New"].to_list()
     sheet, at = made.workbook.sheets[0], len(COLUMNS)
     assert (made.rows_affected, made.rows_failed) == (ROWS, 0)
     for row in np.random.default_rng(2).integers(0, ROWS, 20_000).tolist():
         assert same(sheet.value(row + 1, at), expected[row]), (name, row)
-    seconds, peer_seconds = paired_seconds(ours, theirs, repeats=5)
-    return Figure(
-        name=f"{NAME}: {name}", seconds=seconds, peer="Polars, from Arrow to Arrow", peer_seconds=peer_seconds,
-        seconds_most=SECONDS_MOST,
-    )  # fmt: skip
+    return Prepared(works={OURS: ours, "Polars": theirs}, note="Polars from Arrow to Arrow")
 
 
 def _loans() -> polars.DataFrame:
@@ -118,3 +111,14 @@ def _loans() -> polars.DataFrame:
             "Name": [f"Issuer {number}" for number in chance.integers(0, 2_000, ROWS).tolist()],
         }
     )
+
+
+bench_apply = asked(
+    *(
+        Question(
+            name=f"{NAME}: {name}", data=_stored, prepare=partial(_applied, name), peers=("Polars",), repeats=5,
+            seconds_most=SECONDS_MOST,
+        )
+        for name in WORK
+    )
+)  # fmt: skip

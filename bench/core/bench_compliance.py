@@ -7,7 +7,6 @@ that no rule is idle; each obligor has one industry, which lets the peers take a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -15,13 +14,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from bench.figures import Figure, median_seconds, paired_seconds
+from bench.questions import OURS, Prepared, Question
+from bench.rows import asked
 from core.compliance.measures import DIVERSITY_SCORES
 from core.compliance.run import run_suite
 from core.portfolio.portfolio import Deal, Names, Portfolio, Tranches
 from core.portfolio.ratings import FACTOR
 
-REPEATS = {200: 300, 10_000: 60, 1_000_000: 7}
+LARGEST = 1_000_000
+REPEATS = {200: 300, 10_000: 60, LARGEST: 7}
+LOAN_BYTES = 11 * 8 + 3 * 4 + 9
+"""Of a loan: eleven numbers, three codes of names; ranks, flags and lien, a byte each."""
+POLARS, NUMPY = "Polars", "NumPy by hand"
 RATIO_LEAST = 5.0
 """Ours against Polars at a million loans."""
 SMALL_SECONDS_MOST = 0.0003
@@ -304,26 +308,34 @@ def check(book: Portfolio, table: pl.DataFrame) -> None:
             assert abs(result.current_value - theirs) <= 1e-6 + 1e-9 * abs(theirs), (result.test_id, result, theirs)
 
 
-def run() -> list[Figure]:
-    """Medians at 200, 10,000 and 1,000,000 loans."""
-    figures = []
-    for loans, repeats in REPEATS.items():
-        book = portfolio(loans)
-        table = frame(book)
-        check(book, table)
-        name = f"compliance, 25 tests of {loans:,} loans"
-        works: list[Callable[[], Any]] = [
-            partial(run_suite, book, "enhanced"), partial(polars_figures, book, table), partial(numpy_figures, book)
-        ]  # fmt: skip
-        ours, polars, by_hand = paired_seconds(*works, repeats=repeats)
-        figures.append(
-            Figure(
-                name=name, seconds=ours, peer="Polars streaming, 1 thread", peer_seconds=polars,
-                ratio_least=RATIO_LEAST if loans == 1_000_000 else None,
-            )
-        )  # fmt: skip
-        figures.append(Figure(name=f"{name}, beside NumPy", seconds=ours, peer="NumPy by hand", peer_seconds=by_hand))
-        if loans == 200:
-            alone = median_seconds(works[0], repeats=repeats)
-            figures.append(Figure(name=f"{name}, alone", seconds=alone, seconds_most=SMALL_SECONDS_MOST))
-    return figures
+def _tested(loans: int) -> Prepared:
+    book = portfolio(loans)
+    table = frame(book)
+    check(book, table)
+    return Prepared(
+        works={
+            OURS: partial(run_suite, book, "enhanced"),
+            POLARS: partial(polars_figures, book, table),
+            NUMPY: partial(numpy_figures, book),
+        }
+    )
+
+
+def _tested_alone() -> Prepared:
+    return Prepared(works={OURS: partial(run_suite, portfolio(200), "enhanced")})
+
+
+bench_compliance = asked(
+    *(
+        Question(
+            name=f"compliance, 25 tests of {loans:,} loans", prepare=partial(_tested, loans), peers=(POLARS, NUMPY),
+            repeats=repeats, ratio_least={POLARS: RATIO_LEAST} if loans == LARGEST else {}, quick=loans < LARGEST,
+            touched_bytes=LOAN_BYTES * loans if loans == LARGEST else None,
+        )
+        for loans, repeats in REPEATS.items()
+    ),
+    Question(
+        name="compliance, 25 tests of 200 loans, alone", prepare=_tested_alone, repeats=REPEATS[200],
+        seconds_most=SMALL_SECONDS_MOST, quick=True,
+    ),
+)  # fmt: skip

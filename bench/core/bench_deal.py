@@ -14,8 +14,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from bench.core.bench_compliance import AS_OF, frame, portfolio
-from bench.figures import Figure, paired_seconds
+from bench.core.bench_compliance import AS_OF, NUMPY, POLARS, frame, portfolio
+from bench.questions import OURS, Prepared, Question
+from bench.rows import asked
 from core.compliance.run import run_suite
 from core.definition import Definition, parse
 from core.portfolio.portfolio import Portfolio
@@ -127,23 +128,26 @@ def check(book: Portfolio, table: pl.DataFrame, rules: Definition) -> None:
             assert abs(ours.figures[name] - value) <= 1e-6 + 1e-9 * value, (name, ours.figures[name], value)
 
 
-def run() -> list[Figure]:
-    """Medians at 1,000 and 1,000,000 loans."""
-    figures, rules = [], definition()
-    for loans, repeats in REPEATS.items():
-        book = portfolio(loans)
-        table = frame(book)
-        check(book, table, rules)
-        ours, polars, by_hand = paired_seconds(
-            partial(run_suite, book, "deal", definition=rules), partial(polars_shares, book, table),
-            partial(numpy_shares, book), repeats=repeats,
-        )  # fmt: skip
-        name = f"definition, 60 tests of {loans:,} loans"
-        figures.append(
-            Figure(name=name, seconds=ours, peer="Polars, 40 of them", peer_seconds=polars,
-                   seconds_most=SECONDS_MOST[loans])
-        )  # fmt: skip
-        figures.append(
-            Figure(name=f"{name}, beside NumPy", seconds=ours, peer="NumPy by hand, 40 of them", peer_seconds=by_hand)
+def _tested(loans: int) -> Prepared:
+    book, rules = portfolio(loans), definition()
+    table = frame(book)
+    check(book, table, rules)
+    return Prepared(
+        works={
+            OURS: partial(run_suite, book, "deal", definition=rules),
+            POLARS: partial(polars_shares, book, table),
+            NUMPY: partial(numpy_shares, book),
+        },
+        note="the peers do 40 of the 60",
+    )
+
+
+bench_deal = asked(
+    *(
+        Question(
+            name=f"definition, 60 tests of {loans:,} loans", prepare=partial(_tested, loans), peers=(POLARS, NUMPY),
+            repeats=repeats, seconds_most=SECONDS_MOST[loans], quick=loans < 1_000_000,
         )
-    return figures
+        for loans, repeats in REPEATS.items()
+    )
+)  # fmt: skip

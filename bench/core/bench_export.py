@@ -7,12 +7,15 @@ sheet says that all its checks agree, and a change of one cell is found.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.figures import Figure, median_seconds
+from bench.questions import OURS, Prepared, Question
+from bench.rows import asked
 from core.compliance.run import run_suite
 from core.export.compliance import compliance_rows
 from core.export.order import Exported, ExportOrder, Format, Keys, Lineage
@@ -69,20 +72,32 @@ def check(book: Workbook, order: ExportOrder, folder: Path) -> None:
     assert "J7" in [one.cell for one in verify(path, {"": KEY}, record, book=again).diffs]
 
 
-def run() -> list[Figure]:
-    """Time exports whose workbooks are in memory."""
+@contextmanager
+def _folder() -> Iterator[Path]:
     with TemporaryDirectory() as name:
-        folder = Path(name)
-        deals = books(folder, LOANS)
-        check(*next(deals), folder)
-        ready = [next(deals) for _ in range(2 * (REPEATS + 1))]
-        zones = median_seconds(lambda: made(*ready.pop(), folder, "xlsx"), repeats=REPEATS)
-        pages = median_seconds(lambda: made(*ready.pop(), folder, "pdf"), repeats=REPEATS)
-        many = next(books(folder, MANY_LOANS))
-        check(*many, folder)
-        large = median_seconds(lambda: made(*many, folder, "xlsx"), repeats=3)
-    return [
-        Figure(name=f"export: {LOANS} loans in three zones", seconds=zones, seconds_most=SECONDS_MOST),
-        Figure(name=f"export: {LOANS} loans as pages", seconds=pages),
-        Figure(name="export: 1,000,000 cells in three zones", seconds=large),
-    ]
+        yield Path(name)
+
+
+def _exported(file_format: Format, folder: Path) -> Prepared:
+    deals = books(folder, LOANS)
+    check(*next(deals), folder)
+    ready = [next(deals) for _ in range(REPEATS + 1)]
+    return Prepared(works={OURS: lambda: made(*ready.pop(), folder, file_format)})
+
+
+def _exported_many(folder: Path) -> Prepared:
+    many = next(books(folder, MANY_LOANS))
+    check(*many, folder)
+    return Prepared(works={OURS: lambda: made(*many, folder, "xlsx")})
+
+
+bench_export = asked(
+    Question(
+        name=f"export: {LOANS} loans in three zones", data=_folder, prepare=partial(_exported, "xlsx"),
+        repeats=REPEATS, seconds_most=SECONDS_MOST, quick=True,
+    ),
+    Question(
+        name=f"export: {LOANS} loans as pages", data=_folder, prepare=partial(_exported, "pdf"), repeats=REPEATS,
+    ),
+    Question(name="export: 1,000,000 cells in three zones", data=_folder, prepare=_exported_many, repeats=3),
+)  # fmt: skip

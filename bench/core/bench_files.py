@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import date, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import fastexcel
 import numpy as np
+import openpyxl
+import polars as pl
 import python_calamine
 
-from bench.figures import Figure, median_seconds, paired_seconds
+from bench.questions import OURS, Prepared, Question, Work
+from bench.rows import asked
 from core.files.isolate import parse_isolated
 from core.files.read import probe, read, sheets_of
 from core.files.write import Formula, write_workbook_rows
@@ -94,39 +100,93 @@ def moment(serial: float) -> date | datetime | None:
     return found.date() if found is not None and serial == int(serial) else found
 
 
-def run() -> list[Figure]:
-    """Both files: to stored columns here and in the child, probed here and there, opened again."""
-    with tempfile.TemporaryDirectory() as folder:
-        return [figure for make in (tape, dense) for figure in _figures(make, Path(folder))]
+class _Written(NamedTuple):
+    """A file, and where what is read of it goes."""
+
+    path: Path
+    folder: Path
+    out: Path
 
 
-def _figures(make: Callable[[int], Rows], folder: Path) -> list[Figure]:
-    path, out = folder / f"{make.__name__}.xlsx", folder / make.__name__
-    out.mkdir()
-    write_workbook_rows(path, {"Loans": make(ROWS)})
-    check(path, folder, ROWS)
-    ours, peer = paired_seconds(lambda: stored(path, folder), lambda: calamine(path), repeats=REPEATS)
-    inside = median_seconds(lambda: parse_isolated(path, out), repeats=REPEATS)
-    looked = median_seconds(lambda: sheets_of(path), repeats=REPEATS)
-    probed = median_seconds(lambda: probe(path), repeats=REPEATS)
-    sheet = folder / "sheet-0.safetensors"
-    opened, copied = paired_seconds(lambda: open_sheet(sheet), sheet.read_bytes, repeats=4 * REPEATS)
-    name, calls = f"files, {make.__name__} of {ROWS * 10:,} cells", "calamine open + to_python"
+@contextmanager
+def _file(make: Callable[[int], Rows]) -> Iterator[_Written]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        found = _Written(folder / "book.xlsx", folder, folder / "out")
+        found.out.mkdir()
+        write_workbook_rows(found.path, {"Loans": make(ROWS)})
+        check(found.path, folder, ROWS)
+        yield found
+
+
+def _stored(file: _Written) -> Prepared:
+    check_peers(file.path)
+    others = {name: Work(partial(work, file.path), turns=turns) for name, (work, turns) in READERS.items()}
+    return Prepared(works={OURS: partial(stored, file.path, file.folder)} | others)
+
+
+def _beside_calamine(work: Callable[[_Written], Any], file: _Written) -> Prepared:
+    return Prepared(works={OURS: partial(work, file), CALAMINE: partial(calamine, file.path)})
+
+
+def _mapped(file: _Written) -> Prepared:
+    sheet = file.folder / "sheet-0.safetensors"
+    stored(file.path, file.folder)
+    return Prepared(works={OURS: partial(open_sheet, sheet), ITS_BYTES: sheet.read_bytes})
+
+
+def by_fastexcel(path: Path) -> pl.DataFrame:
+    """A frame of the sheet, by calamine into Arrow."""
+    return fastexcel.read_excel(path).load_sheet(0, header_row=None).to_polars()
+
+
+def by_openpyxl(path: Path) -> list[tuple[Any, ...]]:
+    """Every value as a Python object, read-only and without formulas."""
+    return list(openpyxl.load_workbook(path, read_only=True, data_only=True).worksheets[0].values)
+
+
+CALAMINE, ITS_BYTES = "calamine", "its bytes read"
+READERS: dict[str, tuple[Callable[[Path], Any], int | None]] = {
+    CALAMINE: (calamine, None),
+    "fastexcel": (by_fastexcel, None),
+    "openpyxl": (by_openpyxl, 1),  # some ten seconds
+}
+
+
+def check_peers(path: Path) -> None:
+    """fastexcel and openpyxl against calamine, which ours was compared with: sizes, and each numeric column's sum."""
+    rows, frame, values = calamine(path), by_fastexcel(path), by_openpyxl(path)
+    assert frame.shape == (len(rows), len(rows[0])) == (len(values), len(values[0]))
+    for at, first in enumerate(rows[0]):
+        if isinstance(first, float):
+            total = sum(row[at] for row in rows)
+            assert abs(sum(row[at] for row in values) - total) <= 1e-9 * abs(total), at
+            assert abs(frame[:, at].sum() - total) <= 1e-9 * abs(total), at
+
+
+def _questions(name: str, data: Callable[[], AbstractContextManager[_Written]]) -> list[Question]:
+    whole = f"files, {name} of {ROWS * 10:,} cells"
+    ours = {
+        "the same in a child": lambda file: parse_isolated(file.path, file.out),
+        "probed": lambda file: sheets_of(file.path),
+        "probed in a child": lambda file: probe(file.path),
+    }
     return [
-        Figure(name=f"{name}: to stored columns", seconds=ours, peer=calls, peer_seconds=peer, ratio_least=RATIO_LEAST),
-        Figure(name=f"{name}: the same in a child", seconds=inside, peer=calls, peer_seconds=peer),
-        Figure(name=f"{name}: probed", seconds=looked, peer=calls, peer_seconds=peer),
-        Figure(name=f"{name}: probed in a child", seconds=probed, peer=calls, peer_seconds=peer),
-        Figure(name=f"{name}: checked and mapped", seconds=opened, peer="its bytes read", peer_seconds=copied),
-    ]
+        Question(
+            name=f"{whole}: to stored columns", data=data, prepare=_stored, peers=tuple(READERS), repeats=REPEATS,
+            ratio_least={CALAMINE: RATIO_LEAST},
+        ),
+        *(
+            Question(
+                name=f"{whole}: {how}", data=data, prepare=partial(_beside_calamine, work), peers=(CALAMINE,),
+                repeats=REPEATS,
+            )
+            for how, work in ours.items()
+        ),
+        Question(
+            name=f"{whole}: checked and mapped", data=data, prepare=_mapped, peers=(ITS_BYTES,), repeats=4 * REPEATS,
+        ),
+    ]  # fmt: skip
 
 
-def main() -> None:
-    """Print the figures."""
-    for figure in run():
-        ratio = f"{figure.ratio:6.2f} x {figure.peer}" if figure.ratio is not None else ""
-        print(f"{figure.name:<50} {figure.seconds * 1000:9.1f} ms {ratio}")
-
-
-if __name__ == "__main__":
-    main()
+bench_files = asked(*_questions("tape", partial(_file, tape)), *_questions("dense", partial(_file, dense)))

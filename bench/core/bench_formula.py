@@ -6,13 +6,15 @@ Values are made after compilation and are new in each repeat; all answers must a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import core
 from bench.core.peers import Formualizer, Formulas, Ironcalc, Peer
-from bench.figures import Figure, median_seconds, paired_seconds
+from bench.questions import OURS, Prepared, Question, Work
+from bench.rows import asked
 
 SMALL = "=IF(SUM(A1:A10)>100,ROUND(AVERAGE(A1:A10),2),0)"
 SMALL_KEYS = [f"A{row}" for row in range(1, 11)]
@@ -24,53 +26,30 @@ CELLS = [f"{letter}{row}" for letter in "ABCDEFGHIJ" for row in range(1, 11)]
 MAP_PER_SECOND, ONE_SHAPE_PER_SECOND, SHAPES_PER_SECOND = 5_000_000, 300_000, 60_000
 
 
-def run() -> list[Figure]:
-    """Ours alone against the clock, and the small formula against every peer."""
-    chance = np.random.default_rng(7)
-    peers: dict[str, tuple[int, Callable[[Sequence[float]], Any]]] = {
-        "ironcalc": (1_000, _cell(Ironcalc())),
-        "formualizer": (200, _cell(Formualizer())),
-        "formulas": (10, _function()),
-    }
-    return [
-        _small(chance),
-        *(_small_beside(name, count, theirs, chance) for name, (count, theirs) in peers.items()),
-        _never_seen(chance),
-        _columns(chance),
-        _batch_of_one_shape(chance),
-        _batch_of_shapes(chance),
-    ]
-
-
-def _small(chance: np.random.Generator) -> Figure:
-    program = core.compile(SMALL)
-    batches = iter([_contexts(chance, 1_000) for _ in range(20)])
-    seconds = median_seconds(lambda: [program.evaluate(context).value for context in next(batches)], repeats=19)
-    return Figure(name="one warm small formula", seconds=seconds / 1_000, seconds_most=SMALL_SECONDS_MOST)
-
-
-def _small_beside(
-    name: str, count: int, theirs: Callable[[Sequence[float]], Any], chance: np.random.Generator
-) -> Figure:
-    """The same, its ten values set one by one in a peer, which calculates and is read."""
-    program = core.compile(SMALL)
+def _small() -> Prepared:
+    """Ours from Python in a loop; the ten values are set one by one in a peer, which calculates and is read."""
+    program, chance = core.compile(SMALL), np.random.default_rng(7)
     contexts: list[dict[str, float]] = []
     values: list[list[float]] = []
 
     def renew() -> None:
-        contexts[:] = _contexts(chance, count)
+        contexts[:] = _contexts(chance, SMALLS)
         values[:] = [list(context.values()) for context in contexts]
 
     def mine() -> list[Any]:
         return [program.evaluate(context).value for context in contexts]
 
     renew()
-    assert np.allclose(mine(), [theirs(ten) for ten in values], rtol=1e-12, atol=0), name
-    ours, peer = paired_seconds(mine, lambda: [theirs(ten) for ten in values], repeats=15, before=renew)
-    return Figure(
-        name=f"one warm small formula, beside {name}", seconds=ours / count, peer=name, peer_seconds=peer / count,
-        ratio_least=SMALL_RATIO_LEAST,
-    )  # fmt: skip
+    works = {OURS: Work(mine, count=SMALLS)}
+    for name, (count, make) in SMALL_PEERS.items():
+        theirs = make()
+        assert np.allclose(mine()[:count], [theirs(ten) for ten in values[:count]], rtol=1e-12, atol=0), name
+        works[name] = Work(partial(_each, theirs, values, count), count=count)
+    return Prepared(works=works, before=renew)
+
+
+def _each(theirs: Callable[[Sequence[float]], Any], values: list[list[float]], count: int) -> list[Any]:
+    return [theirs(ten) for ten in values[:count]]
 
 
 def _contexts(chance: np.random.Generator, count: int) -> list[dict[str, float]]:
@@ -95,9 +74,18 @@ def _function() -> Callable[[Sequence[float]], Any]:
     return lambda values: float(function(np.array(values)[:, None]))
 
 
-def _never_seen(chance: np.random.Generator) -> Figure:
+SMALLS = 1_000
+SMALL_PEERS: dict[str, tuple[int, Callable[[], Callable[[Sequence[float]], Any]]]] = {
+    "ironcalc": (1_000, lambda: _cell(Ironcalc())),
+    "formualizer": (200, lambda: _cell(Formualizer())),
+    "formulas": (10, _function),
+}
+"""How many each has in a turn, and what makes it."""
+
+
+def _never_seen() -> Prepared:
     """Parsed, compiled and evaluated: texts that differ in their numbers, so that none is kept from before."""
-    contexts = _contexts(chance, 300)
+    contexts = _contexts(np.random.default_rng(7), 300)
     texts = iter([
         [f"=IF(SUM(A1:A10)>{at}.{turn},ROUND(AVERAGE(A1:A10),2),{turn})" for at in range(len(contexts))]
         for turn in range(20)
@@ -106,13 +94,12 @@ def _never_seen(chance: np.random.Generator) -> Figure:
     def work() -> list[Any]:
         return [core.evaluate(text, context).value for text, context in zip(next(texts), contexts, strict=True)]
 
-    seconds = median_seconds(work, repeats=19)
-    return Figure(name="one formula never seen", seconds=seconds / len(contexts), seconds_most=NEVER_SEEN_SECONDS_MOST)
+    return Prepared(works={OURS: Work(work, count=len(contexts))})
 
 
-def _columns(chance: np.random.Generator) -> Figure:
+def _columns() -> Prepared:
     """`program.map`: the formula filled down beside whole columns."""
-    program = core.compile(FILLED)
+    program, chance = core.compile(FILLED), np.random.default_rng(7)
     columns: dict[str, Any] = {}
 
     def renew() -> None:
@@ -121,12 +108,12 @@ def _columns(chance: np.random.Generator) -> Figure:
     renew()
     a, b, c = (columns[letter] for letter in "ABC")
     assert np.allclose(program.map(columns), a * b + np.where(c > 0, c, 0), rtol=1e-12)
-    seconds = paired_seconds(lambda: program.map(columns), repeats=49, before=renew)[0]
-    return Figure(name=f"program.map over {BATCH:,} rows", seconds=seconds, seconds_most=BATCH / MAP_PER_SECOND)
+    return Prepared(works={OURS: lambda: program.map(columns)}, before=renew)
 
 
-def _batch_of_one_shape(chance: np.random.Generator) -> Figure:
+def _batch_of_one_shape() -> Prepared:
     """Texts of one formula filled down, its rate another one in each repeat, over one context of their cells."""
+    chance = np.random.default_rng(7)
     context: dict[str, float] = {}
     texts: list[str] = []
     rate = 0
@@ -141,13 +128,12 @@ def _batch_of_one_shape(chance: np.random.Generator) -> Figure:
     answers = _answers(texts, context)
     expected = [round(context[f"A{row}"] * rate, 4) + context[f"B{row}"] for row in range(1, BATCH + 1)]
     assert np.allclose(answers, expected, rtol=1e-12)
-    seconds = paired_seconds(lambda: core.evaluate_batch(texts, context), repeats=15, before=renew)[0]
-    most = BATCH / ONE_SHAPE_PER_SECOND
-    return Figure(name=f"evaluate_batch of {BATCH:,} formulas of one shape", seconds=seconds, seconds_most=most)
+    return Prepared(works={OURS: lambda: core.evaluate_batch(texts, context)}, before=renew)
 
 
-def _batch_of_shapes(chance: np.random.Generator) -> Figure:
+def _batch_of_shapes() -> Prepared:
     """Texts no two of which are one formula, none of them seen before, over one context of a hundred cells."""
+    chance = np.random.default_rng(7)
     context: dict[str, float] = {}
     texts: list[str] = []
     turn = 0
@@ -164,9 +150,7 @@ def _batch_of_shapes(chance: np.random.Generator) -> Figure:
     answers = _answers(texts, context)
     assert answers == [core.evaluate(text, context).value for text in texts]
     assert all(isinstance(answer, float) for answer in answers)
-    seconds = paired_seconds(lambda: core.evaluate_batch(texts, context), repeats=7, before=renew)[0]
-    most = BATCH / SHAPES_PER_SECOND
-    return Figure(name=f"evaluate_batch of {BATCH:,} formulas of as many shapes", seconds=seconds, seconds_most=most)
+    return Prepared(works={OURS: lambda: core.evaluate_batch(texts, context)}, before=renew)
 
 
 def _answers(texts: list[str], context: dict[str, float]) -> list[Any]:
@@ -186,3 +170,27 @@ def _shapes(chance: np.random.Generator, turn: int) -> list[str]:
         number = f"{turn * BATCH + at}.5"
         formulas.append(patterns[at % len(patterns)].format(a=a, b=b, c=c, o="+-*/"[at % 4], n=number))
     return formulas
+
+
+bench_formula = asked(
+    Question(
+        name="one warm small formula", prepare=_small, peers=tuple(SMALL_PEERS), repeats=15,
+        ratio_least=dict.fromkeys(SMALL_PEERS, SMALL_RATIO_LEAST), seconds_most=SMALL_SECONDS_MOST, quick=True,
+    ),
+    Question(
+        name="one formula never seen", prepare=_never_seen, repeats=19, seconds_most=NEVER_SEEN_SECONDS_MOST,
+        quick=True,
+    ),
+    Question(
+        name=f"program.map over {BATCH:,} rows", prepare=_columns, repeats=49, seconds_most=BATCH / MAP_PER_SECOND,
+        quick=True,
+    ),
+    Question(
+        name=f"evaluate_batch of {BATCH:,} formulas of one shape", prepare=_batch_of_one_shape, repeats=15,
+        seconds_most=BATCH / ONE_SHAPE_PER_SECOND, quick=True,
+    ),
+    Question(
+        name=f"evaluate_batch of {BATCH:,} formulas of as many shapes", prepare=_batch_of_shapes, repeats=7,
+        seconds_most=BATCH / SHAPES_PER_SECOND, quick=True,
+    ),
+)  # fmt: skip

@@ -7,8 +7,9 @@ of the peers and of the NumPy lines have not. All answers must agree before a ti
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.core.peers import SHEET, Formualizer, Ironcalc, Peer
-from bench.figures import Figure, paired_seconds
+from bench.questions import OURS, Prepared, Question, Work
+from bench.rows import asked
 from core.recalc.book import Book
 
 FILL_TIMES_NUMPY, FILL_RATIO_LEAST = 3.0, 20.0
@@ -31,27 +33,20 @@ ISSUERS = 1_000
 EDITS = 500
 
 PEERS: dict[str, Callable[[], Peer]] = {"formualizer": Formualizer, "ironcalc": Ironcalc}
+NUMPY = "NumPy by hand"
 Numbers = NDArray[np.float64]
-
-
-def run() -> list[Figure]:
-    """All scenarios; two minutes, most of them the peers'."""
-    chance = np.random.default_rng(7)
-    scenarios = (_loading, _fill_down, _fill_down_and_edits_of_many, _conditional_sums, _lookups)
-    return [figure for scenario in scenarios for figure in scenario(chance)]
 
 
 # A million formulas given as texts
 
 
-def _loading(chance: np.random.Generator) -> list[Figure]:
+def _loading() -> Prepared:
     """Texts parsed, the graph made, everything calculated once: ours in a process of its own, for its peak memory."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as child:
         seconds, size_bytes = child.submit(_load_many).result()
-    print(f"{MANY_ROWS:,} formulas loaded and calculated: {size_bytes / 1e6:,.0f} MB at the peak, with their texts")
     assert size_bytes < LOAD_BYTES_MOST, f"{size_bytes:,} bytes are over the target"
-    a, b = _pair(chance, ROWS)
-    figures = []
+    a, b = _pair(np.random.default_rng(7), ROWS)
+    works: dict[str, list[float]] = {OURS: [seconds]}
     for name, make in PEERS.items():
         peer = make()
         peer.put(1, a.tolist())
@@ -60,16 +55,10 @@ def _loading(chance: np.random.Generator) -> list[Figure]:
         start = time.perf_counter()  # without its values, which are no part of the question
         peer.formulas(3, texts)
         peer.calculate()
-        theirs = (time.perf_counter() - start) * MANY_ROWS / ROWS
+        works[name] = [(time.perf_counter() - start) * MANY_ROWS / ROWS]
         assert np.allclose(_column(peer, 3), a * b, rtol=1e-12), name
-        figures.append(
-            Figure(
-                name=f"{MANY_ROWS:,} formulas as texts, first calculation, beside {name}", seconds=seconds,
-                peer=f"{name}, {MANY_ROWS // ROWS} times what {ROWS:,} take", peer_seconds=theirs,
-                ratio_least=LOAD_RATIO_LEAST,
-            )
-        )  # fmt: skip
-    return figures
+    note = f"{size_bytes / 1e6:,.0f} MB at the peak, with the texts; a peer is {MANY_ROWS // ROWS} times {ROWS:,}"
+    return Prepared(works=works, note=note, facts={"peak_bytes": size_bytes})
 
 
 def _load_many() -> tuple[float, int]:
@@ -124,44 +113,42 @@ class _FillDown:
         self.ours()
         assert np.allclose(_values(self.book, 3), self.numpy(), rtol=1e-12)
 
-    def beside_numpy(self, repeats: int) -> Figure:
-        ours, line = paired_seconds(self.ours, self.numpy, repeats=repeats, before=self.renew)
-        return Figure(
-            name=f"fill-down of {self.rows:,} rows, beside NumPy", seconds=ours, peer="NumPy by hand",
-            peer_seconds=line, ratio_least=1 / FILL_TIMES_NUMPY,
-        )  # fmt: skip
 
-
-def _fill_down(chance: np.random.Generator) -> list[Figure]:
-    scene = _FillDown(ROWS, chance)
+def _fill_down() -> Prepared:
+    scene = _FillDown(ROWS, np.random.default_rng(7))
     scene.check()
-    return [scene.beside_numpy(25), *(_fill_down_beside(scene, name, make()) for name, make in PEERS.items())]
-
-
-def _fill_down_beside(scene: _FillDown, name: str, peer: Peer) -> Figure:
-    for column, values in enumerate((scene.a, scene.b, scene.c), 1):
-        peer.put(column, values.tolist())
-    peer.formulas(4, scene.texts)
-    peer.calculate()
+    peers = {name: make() for name, make in PEERS.items()}
+    for name, peer in peers.items():
+        for column, values in enumerate((scene.a, scene.b, scene.c), 1):
+            peer.put(column, values.tolist())
+        peer.formulas(4, scene.texts)
+        peer.calculate()
+        assert np.allclose(_column(peer, 4), _values(scene.book, 3), rtol=1e-12), name
 
     def renew() -> None:
         scene.renew()
-        peer.put(1, scene.a.tolist())
+        for peer in peers.values():
+            peer.put(1, scene.a.tolist())
 
-    ours, theirs = paired_seconds(scene.ours, peer.calculate, repeats=7, before=renew)
-    assert np.allclose(_column(peer, 4), _values(scene.book, 3), rtol=1e-12), name
-    return Figure(
-        name=f"fill-down of {ROWS:,} rows, beside {name}", seconds=ours, peer=name, peer_seconds=theirs,
-        ratio_least=FILL_RATIO_LEAST,
-    )  # fmt: skip
+    works = {OURS: Work(scene.ours), NUMPY: Work(scene.numpy)}
+    return Prepared(works=works | {name: Work(peer.calculate, turns=7) for name, peer in peers.items()}, before=renew)
 
 
-def _fill_down_and_edits_of_many(chance: np.random.Generator) -> list[Figure]:
-    """The same with a million rows; then one cell of it after the other, each followed by what it touches."""
-    scene = _FillDown(MANY_ROWS, chance)
+@contextmanager
+def _many() -> Iterator[_FillDown]:
+    scene = _FillDown(MANY_ROWS, np.random.default_rng(7))
     scene.check()
-    figure = scene.beside_numpy(9)
-    book = scene.book
+    yield scene
+
+
+def _fill_down_of_many(scene: _FillDown) -> Prepared:
+    return Prepared(works={OURS: scene.ours, NUMPY: scene.numpy}, before=scene.renew)
+
+
+def _edits_of_many(scene: _FillDown) -> Prepared:
+    """One cell of a million rows after the other, each followed by what it touches."""
+    book, chance = scene.book, np.random.default_rng(8)
+    scene.ours()
     edits: list[tuple[str, float]] = []
 
     def renew() -> None:
@@ -181,17 +168,15 @@ def _fill_down_and_edits_of_many(chance: np.random.Generator) -> list[Figure]:
             scene.b[row] = value
             by_hand[row] = scene.a[row] * value + max(scene.c[row], 0.0)
 
-    ours, numpy = paired_seconds(edit, edit_by_hand, repeats=9, before=renew)
-    for cell, _ in edits[-20:]:
+    renew()
+    edit()
+    edit_by_hand()
+    for cell, _ in edits:
         row = int(cell[1:]) - 1
         found = book.value(SHEET, f"D{row + 1}")
         assert isinstance(found, float)
         assert np.isclose(found, by_hand[row], rtol=1e-12), cell
-    one = Figure(
-        name=f"one edit among {MANY_ROWS:,} formulas, beside NumPy", seconds=ours / EDITS,
-        peer="NumPy by hand, a row at a time", peer_seconds=numpy / EDITS, seconds_most=EDIT_SECONDS_MOST,
-    )  # fmt: skip
-    return [figure, one]
+    return Prepared(works={OURS: Work(edit, count=EDITS), NUMPY: Work(edit_by_hand, count=EDITS)}, before=renew)
 
 
 # Sums by condition
@@ -226,35 +211,21 @@ class _Sums:
         return sums[[codes_of[issuer] for issuer in self.issuers]]
 
 
-def _conditional_sums(chance: np.random.Generator) -> list[Figure]:
-    scene = _Sums(chance)
+def _conditional_sums() -> Prepared:
+    scene = _Sums(np.random.default_rng(7))
     scene.renew()
     scene.ours()
     assert np.allclose(_values(scene.book, 2), scene.numpy(), rtol=1e-9)
-    ours, line = paired_seconds(scene.ours, scene.numpy, repeats=15, before=scene.renew)
-    name = f"{ISSUERS:,} SUMIFS over {ROWS:,} rows"
-    figures = [
-        Figure(
-            name=f"{name}, beside NumPy", seconds=ours, peer="NumPy with dictionary codes", peer_seconds=line,
-            ratio_least=1 / SUMIFS_TIMES_NUMPY,
-        )
-    ]  # fmt: skip
-    scene.ours()
-    for peer_name, make in PEERS.items():
+    works: dict[str, Callable[[], Any] | list[float]] = {OURS: scene.ours, NUMPY: scene.numpy}
+    for name, make in PEERS.items():
         peer = make()
         peer.put(1, scene.names)
         peer.put(2, scene.amounts.tolist())
         peer.formulas(3, scene.texts)
-        theirs = _once(peer.calculate)
+        works[name] = [_once(peer.calculate)]  # many seconds
         found = [peer.value(row, 3) for row in range(1, ISSUERS + 1)]
-        assert np.allclose(found, _values(scene.book, 2), rtol=1e-9), peer_name
-        figures.append(
-            Figure(
-                name=f"{name}, beside {peer_name}", seconds=ours, peer=f"{peer_name}, once", peer_seconds=theirs,
-                ratio_least=SUMIFS_RATIO_LEAST,
-            )
-        )  # fmt: skip
-    return figures
+        assert np.allclose(found, _values(scene.book, 2), rtol=1e-9), name
+    return Prepared(works=works, before=scene.renew, note="NumPy with dictionary codes; the engines once")
 
 
 # Lookups
@@ -284,9 +255,9 @@ class _Lookups:
         return self.amounts.take(order.take(np.searchsorted(self.keys, self.wanted, sorter=order)))
 
 
-def _lookups(chance: np.random.Generator) -> list[Figure]:
+def _lookups() -> Prepared:
     """ironcalc looks through the table for each: 27 s at a hundredth of this, and not run."""
-    scene = _Lookups(chance)
+    scene = _Lookups(np.random.default_rng(7))
     scene.renew()
     scene.ours()
     assert np.array_equal(_values(scene.book, 3), scene.numpy())
@@ -295,26 +266,15 @@ def _lookups(chance: np.random.Generator) -> list[Figure]:
         peer.put(column, values.tolist())
     peer.formulas(4, scene.texts)
     peer.calculate()
+    assert np.array_equal(_column(peer, 4), _values(scene.book, 3))
 
     def renew() -> None:
         scene.renew()
         peer.put(1, scene.keys.tolist())
 
-    # Each peer by itself: after formualizer's turn the caches are its, and we would start in them.
-    ours, line = paired_seconds(scene.ours, scene.numpy, repeats=15, before=scene.renew)
-    ours_too, theirs = paired_seconds(scene.ours, peer.calculate, repeats=5, before=renew)
-    assert np.array_equal(_column(peer, 4), _values(scene.book, 3))
-    name = f"{ROWS:,} VLOOKUPs into {ROWS:,} rows"
-    return [
-        Figure(
-            name=f"{name}, beside NumPy", seconds=ours, peer="NumPy by hand", peer_seconds=line,
-            ratio_least=1 / LOOKUP_TIMES_NUMPY,
-        ),
-        Figure(
-            name=f"{name}, beside formualizer", seconds=ours_too, peer="formualizer", peer_seconds=theirs,
-            ratio_least=LOOKUP_RATIO_LEAST,
-        ),
-    ]  # fmt: skip
+    # Its turns are few and the first: after each of them the caches are its, and we would start in them.
+    works = {OURS: Work(scene.ours), NUMPY: Work(scene.numpy), "formualizer": Work(peer.calculate, turns=5)}
+    return Prepared(works=works, before=renew)
 
 
 def _once(work: Callable[[], Any]) -> float:
@@ -333,3 +293,31 @@ def _values(book: Book, column: int) -> Numbers:
 
 def _column(peer: Peer, column: int) -> Numbers:
     return np.array([peer.value(row, column) for row in range(1, ROWS + 1)])
+
+
+bench_formula_books = asked(
+    Question(
+        name=f"{MANY_ROWS:,} formulas as texts, first calculation", prepare=_loading, peers=tuple(PEERS),
+        ratio_least=dict.fromkeys(PEERS, LOAD_RATIO_LEAST),
+    ),
+    Question(
+        name=f"fill-down of {ROWS:,} rows", prepare=_fill_down, peers=(NUMPY, *PEERS), repeats=25,
+        ratio_least={NUMPY: 1 / FILL_TIMES_NUMPY} | dict.fromkeys(PEERS, FILL_RATIO_LEAST),
+    ),
+    Question(
+        name=f"fill-down of {MANY_ROWS:,} rows", data=_many, prepare=_fill_down_of_many, peers=(NUMPY,), repeats=9,
+        ratio_least={NUMPY: 1 / FILL_TIMES_NUMPY},
+    ),
+    Question(
+        name=f"one edit among {MANY_ROWS:,} formulas", data=_many, prepare=_edits_of_many, peers=(NUMPY,), repeats=9,
+        seconds_most=EDIT_SECONDS_MOST,
+    ),
+    Question(
+        name=f"{ISSUERS:,} SUMIFS over {ROWS:,} rows", prepare=_conditional_sums, peers=(NUMPY, *PEERS), repeats=15,
+        ratio_least={NUMPY: 1 / SUMIFS_TIMES_NUMPY} | dict.fromkeys(PEERS, SUMIFS_RATIO_LEAST),
+    ),
+    Question(
+        name=f"{ROWS:,} VLOOKUPs into {ROWS:,} rows", prepare=_lookups, peers=(NUMPY, "formualizer"), repeats=15,
+        ratio_least={NUMPY: 1 / LOOKUP_TIMES_NUMPY, "formualizer": LOOKUP_RATIO_LEAST},
+    ),
+)  # fmt: skip

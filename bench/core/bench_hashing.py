@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from bench.figures import Figure, median_seconds, paired_seconds
+from bench.questions import OURS, Prepared, Question
+from bench.rows import asked
 from core.grid.sheet import Workbook
 from core.provenance.canonical import chunks, covered_forms, data_hash, records_of
 from core.provenance.prints import fingerprints
@@ -26,20 +29,13 @@ TAPE_RATIO_LEAST = 0.33
 DENSE_RATIO_LEAST = 0.2
 """Of the time that SHA-256 alone takes."""
 PRINTS_SECONDS_MOST = 0.1
+TAPE_BYTES, DENSE_BYTES = ROWS * (5 * 9 + 3 * 5), ROWS * 8 * 9
+"""Kinds and numbers, or kinds and codes; without the texts."""
+SHA = "SHA-256 of the same bytes"
 
 
-def run() -> list[Figure]:
-    """A figure for the hash of each kind, and one for prints; some seconds."""
-    tape, dense = _tape(), _dense()
-    prints = median_seconds(lambda: fingerprints(tape, None, b"key"), repeats=REPEATS)
-    return [
-        _figure("a tape", tape, TAPE_RATIO_LEAST),
-        _figure("numbers of 17 digits", dense, DENSE_RATIO_LEAST),
-        Figure(name="prints of 1,000,000 cells of a tape", seconds=prints, seconds_most=PRINTS_SECONDS_MOST),
-    ]
-
-
-def _figure(name: str, book: Workbook, ratio_least: float) -> Figure:
+def _hashed(make: Callable[[], Workbook]) -> Prepared:
+    book = make()
     pieces = _check(book)
 
     def theirs() -> None:
@@ -47,12 +43,14 @@ def _figure(name: str, book: Workbook, ratio_least: float) -> Figure:
         for piece in pieces:
             found.update(piece)
 
-    seconds, peer_seconds = paired_seconds(lambda: data_hash(book), theirs, repeats=REPEATS)
-    megabytes = sum(map(len, pieces)) / 1e6
-    return Figure(
-        name=f"canonical hash of 1,000,000 cells, {name}", seconds=seconds,
-        peer=f"SHA-256 of the same {megabytes:.0f} MB", peer_seconds=peer_seconds, ratio_least=ratio_least,
-    )  # fmt: skip
+    note = f"the canonical form has {sum(map(len, pieces)) / 1e6:.0f} MB"
+    return Prepared(works={OURS: lambda: data_hash(book), SHA: theirs}, note=note)
+
+
+def _printed() -> Prepared:
+    tape = _tape()
+    assert len(fingerprints(tape, None, b"key")) > 0
+    return Prepared(works={OURS: lambda: fingerprints(tape, None, b"key")})
 
 
 def _check(book: Workbook) -> list[bytes]:
@@ -93,3 +91,19 @@ def _tape() -> Workbook:
 def _dense() -> Workbook:
     numbers = np.random.default_rng(18).random((len(COLUMNS), ROWS)) * 1e6
     return _book(dict(zip(COLUMNS, numbers, strict=True)))
+
+
+bench_hashing = asked(
+    Question(
+        name="canonical hash of 1,000,000 cells, a tape", prepare=partial(_hashed, _tape), bounds=(SHA,),
+        repeats=REPEATS, ratio_least={SHA: TAPE_RATIO_LEAST}, quick=True, touched_bytes=TAPE_BYTES,
+    ),
+    Question(
+        name="canonical hash of 1,000,000 cells, numbers of 17 digits", prepare=partial(_hashed, _dense),
+        bounds=(SHA,), repeats=REPEATS, ratio_least={SHA: DENSE_RATIO_LEAST}, touched_bytes=DENSE_BYTES,
+    ),
+    Question(
+        name="prints of 1,000,000 cells of a tape", prepare=_printed, repeats=REPEATS,
+        seconds_most=PRINTS_SECONDS_MOST, touched_bytes=TAPE_BYTES,
+    ),
+)  # fmt: skip

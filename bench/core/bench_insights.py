@@ -7,11 +7,13 @@ and the market value that one prints is the sum over the loans.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bench.figures import Figure, median_seconds
+from bench.questions import OURS, Prepared, Question
+from bench.rows import asked
 from core.generate import generate
 from core.insights.analyst import analyse
 from core.insights.insight import Insight
@@ -62,16 +64,18 @@ def check(subject: Subject, found: list[Insight]) -> None:
     }
 
 
-def run() -> list[Figure]:
-    """Medians of both sizes."""
-    figures = []
-    for loans, most, repeats in ((SMALL, SMALL_SECONDS_MOST, 15), (LARGE, LARGE_SECONDS_MOST, 3)):
-        subject = deal(loans)
-        check(subject, analyse([replace(subject)], most=EVERYTHING))
+def _analysed(loans: int) -> Prepared:
+    subject = deal(loans)
+    check(subject, analyse([replace(subject)], most=EVERYTHING))
+    return Prepared(works={OURS: lambda: analyse([replace(subject)], most=EVERYTHING)})
 
-        def work(subject: Subject = subject) -> None:
-            analyse([replace(subject)], most=EVERYTHING)
 
-        seconds = median_seconds(work, repeats=repeats)
-        figures.append(Figure(name=f"insights: two months of {loans:,} loans", seconds=seconds, seconds_most=most))
-    return figures
+bench_insights = asked(
+    *(
+        Question(
+            name=f"insights: two months of {loans:,} loans", prepare=partial(_analysed, loans), repeats=repeats,
+            seconds_most=most, quick=loans == SMALL,
+        )
+        for loans, most, repeats in ((SMALL, SMALL_SECONDS_MOST, 15), (LARGE, LARGE_SECONDS_MOST, 3))
+    )
+)  # fmt: skip

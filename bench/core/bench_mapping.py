@@ -6,18 +6,14 @@ part; all values and the count of each broken rule must agree before a time coun
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from bench.figures import Figure, paired_seconds
+from bench.questions import OURS, Prepared, Question
+from bench.rows import asked
 from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.grid.sheet import Formulas, Sheet, Workbook
@@ -340,38 +336,20 @@ def check(found: Normalised, answer: tuple[pl.DataFrame, dict[str, int], int], o
     assert (found.error_count, found.rows_invalid) == (sum(counts.values()), invalid)
 
 
-# Polars counts its threads when it is imported: each number of threads is a process of its own
-
-
-def run() -> list[Figure]:
-    """One line for each number of threads that Polars may have; ours has one."""
-    return [_measured_apart(threads) for threads in THREADS]
-
-
-def _measured_apart(threads: int) -> Figure:
-    environment = os.environ | {"POLARS_MAX_THREADS": str(threads)}
-    done = subprocess.run(
-        [sys.executable, "-m", "bench.core.bench_mapping"],
-        env=environment, check=True, capture_output=True, cwd=Path(__file__).parents[2],
-    )  # fmt: skip
-    seconds, peer_seconds = msgspec.json.decode(done.stdout.splitlines()[-1], type=tuple[float, float])
-    return Figure(
-        name=f"map and validate {ROWS:,} x {len(TARGETS)}, Polars with {threads} thread{'s' if threads > 1 else ''}",
-        seconds=seconds,
-        peer="Polars",
-        peer_seconds=peer_seconds,
-        ratio_least=RATIO_LEAST,
-    )
-
-
-def measured(rows: int) -> tuple[float, float]:
-    """Ours and Polars' median seconds, in turn, the answers compared first."""
-    source = cells(rows)
-    workbook, table, own = book(source, rows), frame(source), mapping()
+def _mapped() -> Prepared:
+    source = cells(ROWS)
+    workbook, table, own = book(source, ROWS), frame(source), mapping()
     check(ours(workbook, own), polars_answer(table), own)
-    mine, theirs = paired_seconds(lambda: ours(workbook, own), lambda: polars_answer(table), repeats=REPEATS)
-    return mine, theirs
+    return Prepared(works={OURS: lambda: ours(workbook, own), "Polars": lambda: polars_answer(table)})
 
 
-if __name__ == "__main__":
-    print(msgspec.json.encode(measured(int(sys.argv[1]) if len(sys.argv) > 1 else ROWS)).decode())
+bench_mapping = asked(
+    *(
+        Question(
+            name=f"map and validate {ROWS:,} x {len(TARGETS)}" + (", beside two threads" if threads == 2 else ""),
+            prepare=_mapped, peers=("Polars",), repeats=REPEATS, ratio_least={"Polars": RATIO_LEAST},
+            environment={"POLARS_MAX_THREADS": str(threads)},
+        )
+        for threads in THREADS
+    )
+)  # fmt: skip

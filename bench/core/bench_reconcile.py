@@ -4,7 +4,7 @@ Both start from what a caller holds in memory: two portfolios, two frames with t
 Both match one to one by CUSIP, LoanX id, ISIN and borrower with maturity, and apply the nine rules; shuffled rows,
 identifiers missing as in the generator, about two in a hundred loans edited. Polars is spared the check digits, the
 spellings of names and the order of issues. Counts of pairs by stage, and of issues by field and severity, must agree
-before a time counts. Run with POLARS_MAX_THREADS=2 for two threads of both.
+before a time counts.
 
 Polars is asked in two ways: as one query with the keys themselves, which the target is about, and in steps on hashes,
 comparing a hash of each loan first, which is our own way and the fastest of six.
@@ -20,12 +20,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from bench.figures import Figure, paired_seconds
+from bench.questions import OURS, Prepared, Question
+from bench.rows import asked
 from core.generate import generate
 from core.portfolio.portfolio import Portfolio
 from core.reconciliation import RULES, Reconciliation, reconcile
 
-REPEATS = {300: 60, 10_000: 30, 999_999: 7}
+LARGEST = 999_999
+REPEATS = {300: 60, 10_000: 30, LARGEST: 7}
 RATIO_LEAST = 3.0
 """Ours against Polars in one query, at a million loans."""
 
@@ -209,22 +211,27 @@ def check(ours: Reconciliation, counts: dict[str, int], issues: pl.DataFrame) ->
     assert len(RULES) == 9
 
 
-def run() -> list[Figure]:
-    """Medians at 300, 10,000 and 1,000,000 loans on each side, beside Polars in both ways."""
-    figures = []
-    for loans, repeats in REPEATS.items():
-        tape, book = (Portfolio.from_columns(columns) for columns in books(loans))
-        classes: dict[str, dict[str, int]] = {}
-        frames = frame(tape, classes), frame(book, classes)
-        for way, words, least in ((in_one_query, "one query", RATIO_LEAST), (on_hashes, "on hashes", None)):
-            work = partial(reconcile, tape, book, threads=pl.thread_pool_size())
-            check(work(), *way(*frames))
-            ours, theirs = paired_seconds(work, partial(way, *frames), repeats=repeats)
-            figures.append(
-                Figure(
-                    name=f"reconcile, {loans:,} x {loans:,} loans, 9 rules, {words}", seconds=ours,
-                    peer=f"Polars {words}, {pl.thread_pool_size()} thread(s)", peer_seconds=theirs,
-                    ratio_least=least if loans == max(REPEATS) else None,
-                )
-            )  # fmt: skip
-    return figures
+ONE_QUERY = "Polars, one query"
+WAYS = {ONE_QUERY: in_one_query, "Polars, on hashes": on_hashes}
+
+
+def _compared(loans: int) -> Prepared:
+    tape, book = (Portfolio.from_columns(columns) for columns in books(loans))
+    classes: dict[str, dict[str, int]] = {}
+    frames = frame(tape, classes), frame(book, classes)
+    ours = partial(reconcile, tape, book, threads=pl.thread_pool_size())
+    for way in WAYS.values():
+        check(ours(), *way(*frames))
+    return Prepared(works={OURS: ours} | {name: partial(way, *frames) for name, way in WAYS.items()})
+
+
+def _question(loans: int, threads: int = 1) -> Question:
+    name = f"reconcile, {loans:,} x {loans:,} loans, 9 rules"
+    return Question(
+        name=name if threads == 1 else f"{name}, {threads} threads", prepare=partial(_compared, loans),
+        peers=tuple(WAYS), repeats=REPEATS[loans], ratio_least={ONE_QUERY: RATIO_LEAST} if loans == LARGEST else {},
+        quick=loans < LARGEST, environment={} if threads == 1 else {"POLARS_MAX_THREADS": str(threads)},
+    )  # fmt: skip
+
+
+bench_reconcile = asked(*(_question(loans) for loans in REPEATS), _question(LARGEST, threads=2))

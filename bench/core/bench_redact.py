@@ -8,13 +8,17 @@ Where the peer finds personal data, ours must have redacted, before a time count
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 import numpy as np
 import phonenumbers
 from stdnum import iban, luhn
 
-from bench.figures import Figure, paired_seconds
+from bench.questions import OURS, Prepared, Question
+from bench.rows import asked
 from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.grid.sheet import Sheet, Workbook, no_formulas
@@ -25,6 +29,7 @@ from core.values import Kind
 ROWS = 100_000
 TEXT_COLUMNS = ("Issuer", "Facility", "CUSIP", "LoanX", "Industry", "Comment")
 NUMBER_COLUMNS = 4
+PEER = "regular expressions, stdnum, phonenumbers"
 SECONDS_MOST = 1.0
 PEER_ROWS = 2_000
 """The peer's time is that of so many rows, taken as often as it takes to make the sheet's."""
@@ -103,8 +108,7 @@ def peer(sheet: Sheet, rows: range) -> Iterator[tuple[int, int]]:
                 yield row, at
 
 
-def run() -> list[Figure]:
-    """One line: a million cells, and the peer's time for them."""
+def _redacted() -> Prepared:
     workbook = book()
     sheet = workbook.sheets[0]
     found = redact(workbook, POLICY)
@@ -118,13 +122,23 @@ def run() -> list[Figure]:
     assert not missed, f"not redacted: {missed[:5]}"
     others = {place for places in found.counts.values() for place in places} - {"Tape!F"}
     assert not others, f"identifiers and names are no personal data: {others}"
-    mine, theirs = paired_seconds(lambda: redact(workbook, POLICY), lambda: list(peer(sheet, rows)), repeats=5)
-    return [
-        Figure(
-            name=f"redact {ROWS * (len(TEXT_COLUMNS) + NUMBER_COLUMNS):,} cells, {len(sheet.text):,} texts",
-            seconds=mine,
-            peer="regular expressions, stdnum, phonenumbers",
-            peer_seconds=theirs * ROWS / PEER_ROWS,
-            seconds_most=SECONDS_MOST,
-        )
-    ]
+    # A call of the peer is the share PEER_ROWS / ROWS of the question.
+    theirs = partial(_took, lambda: list(peer(sheet, rows)))
+    return Prepared(
+        works={OURS: lambda: redact(workbook, POLICY), PEER: [theirs() * ROWS / PEER_ROWS for _ in range(3)]},
+        note=f"the peer's time is {ROWS // PEER_ROWS} times that of {PEER_ROWS:,} rows",
+    )
+
+
+def _took(work: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+bench_redact = asked(
+    Question(
+        name=f"redact {ROWS * (len(TEXT_COLUMNS) + NUMBER_COLUMNS):,} cells, 99,999 texts", prepare=_redacted,
+        peers=(PEER,), repeats=5, seconds_most=SECONDS_MOST,
+    )
+)  # fmt: skip

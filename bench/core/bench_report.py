@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from itertools import count
@@ -20,7 +21,8 @@ import numpy as np
 import pikepdf
 
 from bench.core.bench_compliance import portfolio
-from bench.figures import Figure, median_seconds, paired_seconds
+from bench.questions import OURS, Prepared, Question
+from bench.rows import asked
 from core.compliance.result import Results
 from core.compliance.run import run_suite
 from core.generate import generate
@@ -34,6 +36,7 @@ MONTHS = 36
 SECONDS_MOST = 1.0
 REPEATS = 15
 COMMAND_REPEATS = 5
+A_PAGE = "a process that makes a page"
 BLANK = "import numpy, typst; assert typst.compile(b'A page', ignore_system_fonts=True)"
 """What a process that makes any page does: it starts, imports the compiler and lets it find its fonts."""
 
@@ -83,38 +86,46 @@ def check(loans: Portfolio, results: Results) -> None:
             assert (told["pdfaid:part"], told["pdfaid:conformance"]) == ("2", "B")
 
 
-def command() -> Figure:
-    """`cushion report` on a workbook in a process of its own, beside a process that makes a page with one line."""
+@contextmanager
+def _book() -> Iterator[tuple[Path, Path]]:
+    """A workbook's path, and where its report goes."""
     with tempfile.TemporaryDirectory() as folder:
-        book, out = Path(folder, "deal.xlsx"), Path(folder, "report.pdf")
+        book = Path(folder, "deal.xlsx")
         generate(LOANS, seed=5).write(book)
+        yield book, Path(folder, "report.pdf")
 
-        def ours() -> None:
-            out.unlink(missing_ok=True)
-            _process("-m", "service.commands.cli", "report", str(book), "--out", str(out))
 
-        ours()
-        assert out.read_bytes().startswith(b"%PDF-")
-        seconds, blank = paired_seconds(ours, lambda: _process("-c", BLANK), repeats=COMMAND_REPEATS)
-    return Figure(
-        name=f"cushion report, a workbook of {LOANS} loans",
-        seconds=seconds,
-        peer="a process that makes a page",
-        peer_seconds=blank,
-    )
+def _commanded(data: tuple[Path, Path]) -> Prepared:
+    """`cushion report` on a workbook in a process of its own, beside a process that makes a page with one line."""
+    book, out = data
+
+    def ours() -> None:
+        out.unlink(missing_ok=True)
+        _process("-m", "service.commands.cli", "report", str(book), "--out", str(out))
+
+    ours()
+    assert out.read_bytes().startswith(b"%PDF-")
+    return Prepared(works={OURS: ours, A_PAGE: lambda: _process("-c", BLANK)})
 
 
 def _process(*arguments: str) -> None:
     subprocess.run([sys.executable, *arguments], check=True, capture_output=True, cwd=Path(__file__).parents[2])
 
 
-def run() -> list[Figure]:
-    """Time warm reports of 400 loans, and the command."""
+def _reported() -> Prepared:
     made = books()
     check(*next(made))
     ready = [next(made) for _ in range(REPEATS + 1)]
-    warm = median_seconds(lambda: compliance_pdf(content(*ready.pop())), repeats=REPEATS)
-    return [
-        Figure(name=f"report: PDF of {LOANS} loans, 25 tests", seconds=warm, seconds_most=SECONDS_MOST),
-        command(),
-    ]
+    return Prepared(works={OURS: lambda: compliance_pdf(content(*ready.pop()))})
+
+
+bench_report = asked(
+    Question(
+        name=f"report: PDF of {LOANS} loans, 25 tests", prepare=_reported, repeats=REPEATS,
+        seconds_most=SECONDS_MOST, quick=True,
+    ),
+    Question(
+        name=f"cushion report, a workbook of {LOANS} loans", data=_book, prepare=_commanded, bounds=(A_PAGE,),
+        repeats=COMMAND_REPEATS,
+    ),
+)  # fmt: skip

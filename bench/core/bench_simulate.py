@@ -12,7 +12,8 @@ from functools import partial
 import numpy as np
 
 from bench.core.bench_compliance import portfolio
-from bench.figures import Figure, median_seconds, paired_seconds
+from bench.questions import OURS, Prepared, Question
+from bench.rows import asked
 from core.compliance.run import run_suite
 from core.portfolio.portfolio import Names, Portfolio
 from core.scenario.changed import changed
@@ -20,6 +21,7 @@ from core.scenario.simulate import Simulator, simulate_many
 from core.scenario.trades import Trade
 
 LARGE, SMALL, SCENARIOS, TRADES = 1_000_000, 400, 1_000, 10
+SUITE_AGAIN = "the suite again"
 RATIO_LEAST = 20.0
 """10 trades against the suite again, at a million loans."""
 MANY_SECONDS_MOST = 1.0
@@ -50,30 +52,31 @@ def trades(held: Portfolio, chance: np.random.Generator) -> list[Trade]:
     return found
 
 
-def run() -> list[Figure]:
-    """Medians of both."""
-    chance = np.random.default_rng(5)
+def _simulated() -> Prepared:
     large = book(LARGE)
     simulator = Simulator(large, "enhanced")
-    made = trades(large, chance)
+    made = trades(large, np.random.default_rng(5))
     found = simulator.simulate(made)
     again = run_suite(changed(simulator.holdings, simulator.holdings.traded(made)), "enhanced")
     assert len(again) == len(found.after) == 25
     for ours, theirs in zip(found.after, again, strict=True):
         assert abs(ours.current_value - theirs.current_value) <= 1e-6 + 1e-9 * abs(theirs.current_value), ours.test_id
-    incremental, suite = paired_seconds(
-        partial(simulator.simulate, made), partial(run_suite, large, "enhanced"), repeats=15
-    )
-    small = book(SMALL)
+    return Prepared(works={OURS: partial(simulator.simulate, made), SUITE_AGAIN: partial(run_suite, large, "enhanced")})
+
+
+def _simulated_many() -> Prepared:
+    small, chance = book(SMALL), np.random.default_rng(5)
     lists = [trades(small, chance) for _ in range(SCENARIOS)]
-    many = median_seconds(partial(simulate_many, small, lists), repeats=3)
-    return [
-        Figure(
-            name=f"simulate, {TRADES} trades of {LARGE:,} loans", seconds=incremental, peer="the suite again",
-            peer_seconds=suite, ratio_least=RATIO_LEAST,
-        ),
-        Figure(
-            name=f"simulate_many, {SCENARIOS:,} of {TRADES} trades, {SMALL} loans", seconds=many,
-            seconds_most=MANY_SECONDS_MOST,
-        ),
-    ]  # fmt: skip
+    return Prepared(works={OURS: partial(simulate_many, small, lists)})
+
+
+bench_simulate = asked(
+    Question(
+        name=f"simulate, {TRADES} trades of {LARGE:,} loans", prepare=_simulated, peers=(SUITE_AGAIN,), repeats=15,
+        ratio_least={SUITE_AGAIN: RATIO_LEAST},
+    ),
+    Question(
+        name=f"simulate_many, {SCENARIOS:,} of {TRADES} trades, {SMALL} loans", prepare=_simulated_many, repeats=3,
+        seconds_most=MANY_SECONDS_MOST, quick=True,
+    ),
+)  # fmt: skip

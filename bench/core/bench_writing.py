@@ -7,8 +7,10 @@ Python's own values, which is what they take. Answers first: the file is read ba
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +18,16 @@ import rustpy_xlsxwriter
 import xlsxwriter
 
 from bench.core.bench_files import Rows, dense, tape
-from bench.figures import Figure, median_seconds, paired_seconds
+from bench.questions import OURS, Prepared, Question, Work
+from bench.rows import asked
 from core.files.read import read
 from core.files.write import Formats, Formula, Page, sheet_of, write_xlsx
 from core.grid.sheet import Sheet
 
 ROWS = 100_000
 REPEATS = 5
+XLSXWRITER, RUST = "XlsxWriter", "rust_xlsxwriter"
+FILES = {OURS: "ours.xlsx", RUST: "rust.xlsx"}
 RATIO_LEAST = 5.0
 """XlsxWriter may take five times as long at least."""
 
@@ -74,42 +79,38 @@ def check(path: Path, sheet: Sheet) -> None:
     assert found.formula(last, 9) == sheet.formula(last, 9)
 
 
-def run() -> list[Figure]:
-    """Both files, each by all three."""
-    with tempfile.TemporaryDirectory() as folder:
-        return [figure for make in (tape, dense) for figure in _figures(make, Path(folder))]
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
 
 
-def _figures(make: Callable[[int], Rows], folder: Path) -> list[Figure]:
+def _written(make: Callable[[int], Rows], folder: Path) -> Prepared:
     formats = Formats()
     rows = list(make(ROWS))
     sheet = sheet_of(rows, formats)
-    ours(folder / "ours.xlsx", sheet, formats)
-    check(folder / "ours.xlsx", sheet)
     records = [
         {str(at): value.value if isinstance(value, Formula) else value for at, value in enumerate(cells)}
         for cells in rows
     ]
-    seconds, rust = paired_seconds(
-        lambda: ours(folder / "ours.xlsx", sheet, formats),
-        lambda: by_rust(folder / "rust.xlsx", records),
-        repeats=REPEATS,
+    works = {
+        OURS: partial(ours, folder / "ours.xlsx", sheet, formats),
+        RUST: partial(by_rust, folder / "rust.xlsx", records),
+    }
+    for work in works.values():
+        work()
+    check(folder / "ours.xlsx", sheet)
+    sizes = ", ".join(f"{name} {(folder / file).stat().st_size / 1e6:.1f} MB" for name, file in FILES.items())
+    theirs = Work(partial(by_xlsxwriter, folder / "theirs.xlsx", rows), turns=1)  # eight seconds
+    return Prepared(works={OURS: works[OURS], XLSXWRITER: theirs, RUST: works[RUST]}, note=sizes)
+
+
+bench_writing = asked(
+    *(
+        Question(
+            name=f"writing, {make.__name__} of {ROWS * 10:,} cells", data=_folder, prepare=partial(_written, make),
+            peers=(XLSXWRITER, RUST), repeats=REPEATS, ratio_least={XLSXWRITER: RATIO_LEAST},
+        )
+        for make in (tape, dense)
     )
-    peer = median_seconds(lambda: by_xlsxwriter(folder / "theirs.xlsx", rows), repeats=1, warm=0)  # eight seconds
-    name = f"writing, {make.__name__} of {ROWS * 10:,} cells"
-    sizes = {one: (folder / f"{one}.xlsx").stat().st_size / 1e6 for one in ("ours", "theirs", "rust")}
-    print(f"{name}: {sizes['ours']:.1f} MB, XlsxWriter's {sizes['theirs']:.1f}, rust_xlsxwriter's {sizes['rust']:.1f}")
-    return [
-        Figure(name=name, seconds=seconds, peer="XlsxWriter", peer_seconds=peer, ratio_least=RATIO_LEAST),
-        Figure(name=f"{name}: beside Rust", seconds=seconds, peer="rust_xlsxwriter", peer_seconds=rust),
-    ]
-
-
-def main() -> None:
-    """Print the figures."""
-    for figure in run():
-        print(f"{figure.name:<60} {figure.seconds * 1000:9.1f} ms {figure.ratio:6.2f} x {figure.peer}")
-
-
-if __name__ == "__main__":
-    main()
+)  # fmt: skip

@@ -11,8 +11,10 @@ import csv
 import io
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,8 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from bench.figures import Figure, paired_seconds
+from bench.questions import OURS, Prepared, Question
+from bench.rows import asked
 from core.files.write.delimited import Dialect, write_csv
 from core.files.write.json import write_json
 from core.grid._intern import intern
@@ -30,6 +33,7 @@ from core.values import Kind
 
 ROWS, ROWS_OF_PYTHON, ROWS_CHECKED = 1_000_000, 100_000, 5_000
 REPEATS = 3
+SIZE_BYTES_MOST = 330e6
 RATE_LEAST = 100e6
 """Bytes of a csv in a second."""
 FORMATS = ("General", "yyyy-mm-dd", "yyyy-mm-dd hh:mm")
@@ -137,43 +141,40 @@ def _parsed(text: str, value: Any) -> Any:
     return float(text) if isinstance(value, float) else text
 
 
-def run() -> list[Figure]:
-    """Delimited text beside the two peers, and JSON beside Python's."""
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        check(folder)
-        table, out = Table(ROWS), folder / "out"
-        size = ours(table, out)
-        mine, polar = paired_seconds(
-            lambda: ours(table, out), lambda: table.frame.write_csv(out, include_header=False), repeats=REPEATS
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as name:
+        check(Path(name))
+        yield Path(name)
+
+
+def _beside_polars(folder: Path) -> Prepared:
+    table, out = Table(ROWS), folder / "out"
+    size = ours(table, out)
+    assert size <= SIZE_BYTES_MOST
+    theirs = partial(table.frame.write_csv, out, include_header=False)
+    return Prepared(works={OURS: partial(ours, table, out), "Polars": theirs}, note=f"{size / 1e6:.0f} MB")
+
+
+def _beside_python(
+    mine: Callable[[Table, Path], int], theirs: Callable[..., None], peer: str, folder: Path
+) -> Prepared:
+    table, out = Table(ROWS_OF_PYTHON), folder / "out"
+    return Prepared(works={OURS: partial(mine, table, out), peer: partial(theirs, table.frame.rows(), out)})
+
+
+bench_writing_texts = asked(
+    Question(
+        name=f"writing texts: {ROWS:,} x 25 as csv", data=_folder, prepare=_beside_polars, peers=("Polars",),
+        repeats=REPEATS, seconds_most=SIZE_BYTES_MOST / RATE_LEAST,
+    ),
+    *(
+        Question(
+            name=f"writing texts: {ROWS_OF_PYTHON:,} x 25 as {kind}", data=_folder,
+            prepare=partial(_beside_python, mine, theirs, peer), peers=(peer,), repeats=REPEATS, quick=True,
         )
-        less = Table(ROWS_OF_PYTHON)
-        rows = less.frame.rows()
-        short, python = paired_seconds(lambda: ours(less, out), lambda: pythons(rows, out), repeats=REPEATS)
-        shaped, dumped = paired_seconds(lambda: our_json(less, out), lambda: pythons_json(rows, out), repeats=REPEATS)
-        name = "writing texts"
-        return [
-            Figure(
-                name=f"{name}: {ROWS:,} x 25 as csv ({size / 1e6:.0f} MB)",
-                seconds=mine,
-                peer="polars write_csv, one thread",
-                peer_seconds=polar,
-                seconds_most=size / RATE_LEAST,
-            ),
-            Figure(
-                name=f"{name}: {ROWS_OF_PYTHON:,} x 25 as csv", seconds=short, peer="csv.writer", peer_seconds=python
-            ),
-            Figure(
-                name=f"{name}: {ROWS_OF_PYTHON:,} x 25 as JSON", seconds=shaped, peer="json.dump", peer_seconds=dumped
-            ),
-        ]
-
-
-def main() -> None:
-    """Print the figures."""
-    for figure in run():
-        print(f"{figure.name:<55} {figure.seconds * 1000:9.1f} ms {figure.ratio:6.2f} x {figure.peer}")
-
-
-if __name__ == "__main__":
-    main()
+        for kind, mine, theirs, peer in (
+            ("csv", ours, pythons, "csv.writer"), ("JSON", our_json, pythons_json, "json.dump"),
+        )
+    ),
+)  # fmt: skip

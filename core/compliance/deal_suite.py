@@ -211,7 +211,7 @@ def step_of(test: DealTest, day: date | None, reinvestment_end: date | None) -> 
 def _shared(pool: Pool, test: DealTest, par: float, coverage_pct: float | None, **extra: Any) -> Measured:
     divisor = divisor_of(pool, test.of or "denominator")
     held = max(0.0, par)
-    return Measured(held / divisor * 100, held, divisor, coverage_pct, extra)
+    return Measured(held / divisor * 100, held, divisor, coverage_pct, lambda: extra)
 
 
 def _named(pool: Pool, field: str) -> np.ndarray[Any, Any]:
@@ -339,7 +339,7 @@ def _warf(pool: Pool, test: DealTest) -> Measured:
     total = float(by_rank[counts] @ factors[counts])
     extra = {"masked_pct": rounded(pool.covered(float(by_rank[MASKED]))),
              "unrated_pct": rounded(pool.covered(float(by_rank[0])))}  # fmt: skip
-    return Measured(total / par, total, par, pool.covered(float(by_rank[1 : DEFAULTED + 1].sum())), extra)
+    return Measured(total / par, total, par, pool.covered(float(by_rank[1 : DEFAULTED + 1].sum())), lambda: extra)
 
 
 def _warr(pool: Pool, test: DealTest) -> Measured:
@@ -369,7 +369,7 @@ def _oc_at(pool: Pool, name: str) -> Measured:
         raise Unmeasurable("the balance of the tested notes is zero or negative")
     adjusted = pool.adjustments["adjusted"]
     extra = {"adjustments": {one: rounded(amount) for one, amount in pool.adjustments.items()}}
-    return Measured(adjusted / balance * 100, adjusted, balance, None, extra)
+    return Measured(adjusted / balance * 100, adjusted, balance, None, lambda: extra)
 
 
 def _oc(pool: Pool, test: DealTest) -> Measured:
@@ -385,7 +385,7 @@ def _ic(pool: Pool, test: DealTest) -> Measured:
     if due <= 0:
         raise Unmeasurable("the interest due on the tested notes is zero or negative")
     available = float(pool.interest["available"])
-    return Measured(available / due * 100, available, due, None, {"income": measures.shown_income(pool)})
+    return Measured(available / due * 100, available, due, None, lambda: {"income": measures.shown_income(pool)})
 
 
 def _reinvestment_oc(pool: Pool, test: DealTest) -> Measured:
@@ -473,7 +473,7 @@ def _of_monitor(take: Callable[[Monitor], float]) -> Figure:
     def figure(pool: Pool, test: DealTest) -> Measured:
         seen = _monitor(pool, test)
         value = take(seen)
-        return Measured(value, value, 1.0, 100 * seen.covered, {
+        return Measured(value, value, 1.0, 100 * seen.covered, lambda: {
             "spwarf": rounded(seen.spwarf), "default_rate_dispersion": rounded(seen.dispersion),
             "obligor_diversity": rounded(seen.obligors), "industry_diversity": rounded(seen.industries),
             "regional_diversity": rounded(seen.regions), "wal": rounded(seen.years),
@@ -490,14 +490,14 @@ def _bdr(pool: Pool, test: DealTest) -> Measured:
     if recovery is None:
         recovery = measures.agency_recovery_rate(pool, "b").value
     value = cdo_monitor.break_even_default_rate(rule.c0, rule.c1, rule.c2, spread, recovery)
-    return Measured(value, value, 1.0, None, {"spread_pct": rounded(spread), "recovery_pct": rounded(recovery)})
+    return Measured(value, value, 1.0, None, lambda: {"spread_pct": rounded(spread), "recovery_pct": rounded(recovery)})
 
 
 def _cushion(pool: Pool, test: DealTest) -> Measured:
     broken, scenario = _bdr(pool, test), _of_monitor(lambda seen: seen.scenario_default_rate)(pool, test)
     value = broken.value - scenario.value
     extra = {"bdr": rounded(broken.value), "sdr": rounded(scenario.value), **broken.breakdown, **scenario.breakdown}
-    return Measured(value, value, 1.0, scenario.coverage_pct, extra)
+    return Measured(value, value, 1.0, scenario.coverage_pct, lambda: extra)
 
 
 _LOANS: Final = ("par_value", OBLIGOR)

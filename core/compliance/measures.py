@@ -7,7 +7,7 @@ diversity score; years for the average life. The formula of each test stands in 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from math import isfinite, nan
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
@@ -38,6 +38,7 @@ AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 ZERO_CPA: Final = "collateral principal amount is zero or negative"
 UNKNOWN_INTEREST: Final = "interest due on the notes is not known: add interest_due, coupon, or spread and a base rate"
 NO_BASE_RATE: Final = "the loans have spreads, and no base rate is known: add one to the Deal sheet"
+TOO_LARGE: Final = "the figures are too large to compute with"
 NO_TRANCHES: Final = "no tranche data: add a Tranches or Liabilities sheet"
 
 
@@ -77,7 +78,13 @@ class Measured(NamedTuple):
     denominator: float
     coverage_pct: float | None = None
     """Share of par whose rows have the column, where blanks are left out."""
-    breakdown: dict[str, Any] = {}  # noqa: RUF012 - a NamedTuple's default, never written to
+    told: Callable[[], dict[str, Any]] = dict
+    """Makes the breakdown; it asks no column, only sums that stand."""
+
+    @property
+    def breakdown(self) -> dict[str, Any]:
+        """What the figure is made of, for its details."""
+        return self.told()
 
 
 class Pool:
@@ -144,6 +151,15 @@ class Pool:
             self.long_dated_par,
             self.participation_par,
         ) = self.tally.par_by_flag
+
+    @cached_property
+    def fault(self) -> str | None:
+        """Why nothing can be measured of it; None where it can."""
+        if not isfinite(self.held):
+            return TOO_LARGE
+        if self.tally.blank_rows == self.portfolio.row_count:
+            return "Skipped: required column(s) par_value has no values"
+        return None
 
     def summed(self, key: Hashable, of: Callable[[Pool], Sums]) -> Sums:
         """What `of` adds up over the loans of a pool; `key` tells it from all other sums."""
@@ -380,27 +396,35 @@ def single_obligor(pool: Pool) -> Measured:
     count, _, largest = pool.obligors
     if not count:
         raise no_values("borrower_name or issuer_id")
-    sixth = pool.share(largest[5]) if count > 5 else 0.0
-    extra = {"obligors": pool.largest_obligors, "sixth_obligor_pct": rounded(sixth), "obligor_count": count}
-    return Measured(pool.share(largest[0]), largest[0], pool.denominator, pool.obligor_coverage_pct, extra)
+
+    def told() -> dict[str, Any]:
+        sixth = pool.share(largest[5]) if count > 5 else 0.0
+        return {"obligors": pool.largest_obligors, "sixth_obligor_pct": rounded(sixth), "obligor_count": count}
+
+    return Measured(pool.share(largest[0]), largest[0], pool.denominator, pool.obligor_coverage_pct, told)
 
 
 def top_five_obligors(pool: Pool) -> Measured:
     count, _, largest = pool.obligors
     if not count:
         raise no_values("borrower_name or issuer_id")
-    par, ten = sum(largest[:5]), sum(largest)
-    extra = {"obligors": pool.largest_obligors, "top_10_pct": rounded(pool.share(ten))}
-    return Measured(pool.share(par), par, pool.denominator, pool.obligor_coverage_pct, extra)
+    par = sum(largest[:5])
+
+    def told() -> dict[str, Any]:
+        return {"obligors": pool.largest_obligors, "top_10_pct": rounded(pool.share(sum(largest)))}
+
+    return Measured(pool.share(par), par, pool.denominator, pool.obligor_coverage_pct, told)
 
 
 def _industry(pool: Pool, place: int) -> Measured:
     _, _, largest = pool.industries
     par = largest[place] if place < len(largest) else 0.0
-    extra: dict[str, Any] = {"industries": pool.largest_industries}
-    if pool.by_classification:
-        extra["classifications"] = pool.by_classification
-    return Measured(pool.share(par), par, pool.denominator, pool.industry_coverage_pct, extra)
+    return Measured(pool.share(par), par, pool.denominator, pool.industry_coverage_pct, partial(_industries_told, pool))
+
+
+def _industries_told(pool: Pool) -> dict[str, Any]:
+    more = {"classifications": pool.by_classification} if pool.by_classification else {}
+    return {"industries": pool.largest_industries, **more}
 
 
 def largest_industry(pool: Pool) -> Measured:
@@ -417,7 +441,12 @@ def non_senior_secured(pool: Pool) -> Measured:
     if pool.definition.ratings.bonds_secured:
         par -= by_lien[Lien.BOND]
     par = max(0.0, par)
-    extra = {
+    return Measured(pool.share(par), par, pool.denominator, None, partial(_liens_told, pool))
+
+
+def _liens_told(pool: Pool) -> dict[str, Any]:
+    by_lien = pool.tally.par_by_lien
+    return {
         "lien_blank_pct": rounded(pool.covered(by_lien[Lien.BLANK])),
         "second_lien_pct": rounded(pool.share(by_lien[Lien.SECOND_LIEN])),
         "unsecured_pct": rounded(pool.share(by_lien[Lien.UNSECURED])),
@@ -428,7 +457,6 @@ def non_senior_secured(pool: Pool) -> Measured:
         "long_dated_pct": rounded(pool.share(pool.long_dated_par)),
         "participation_pct": rounded(pool.share(pool.participation_par)),
     }
-    return Measured(pool.share(par), par, pool.denominator, None, extra)
 
 
 def cov_lite(pool: Pool) -> Measured:
@@ -466,7 +494,11 @@ def _unrated(pool: Pool) -> float:
 def ccc_bucket(pool: Pool) -> Measured:
     coverage_pct = _rated_coverage_pct(pool)
     _, par = pool.ccc
-    extra = {
+    return Measured(pool.share(par), par, pool.denominator, coverage_pct, partial(_buckets_told, pool))
+
+
+def _buckets_told(pool: Pool) -> dict[str, Any]:
+    told: dict[str, Any] = {
         "agencies": {
             name: rounded(pool.share(amount))
             for name, amount in zip(kernels.BUCKETS, pool.tally.par_by_bucket, strict=False)
@@ -475,8 +507,8 @@ def ccc_bucket(pool: Pool) -> Measured:
         "unrated_pct": rounded(pool.covered(_unrated(pool))),
     }
     if masked := pool.tally.par_by_rank[MASKED]:
-        extra["masked_pct"] = rounded(pool.covered(masked))
-    return Measured(pool.share(par), par, pool.denominator, coverage_pct, extra)
+        told["masked_pct"] = rounded(pool.covered(masked))
+    return told
 
 
 def rating_factor(pool: Pool) -> Measured:
@@ -489,13 +521,17 @@ def rating_factor(pool: Pool) -> Measured:
             left_out += amount
     if (par := par - left_out) <= 0:
         raise no_values("rating")
-    extra = {
+    return Measured(total / par, total, par, coverage_pct, partial(_factors_told, pool))
+
+
+def _factors_told(pool: Pool) -> dict[str, Any]:
+    told = {
         "derived_from_other_agency_pct": rounded(pool.covered(pool.tally.par_by_bucket[3])),
         "unrated_pct": rounded(pool.covered(_unrated(pool))),
     }
     if masked := pool.tally.par_by_rank[MASKED]:
-        extra["masked_pct"] = rounded(pool.covered(masked))
-    return Measured(total / par, total, par, coverage_pct, extra)
+        told["masked_pct"] = rounded(pool.covered(masked))
+    return told
 
 
 def recovery_rate(pool: Pool) -> Measured:
@@ -508,10 +544,14 @@ def recovery_rate(pool: Pool) -> Measured:
     coverage_pct = None if portfolio.lien is not None else given_pct
     if coverage_pct == 0.0:
         raise no_values("recovery_rate")
-    extra = {"given_pct": rounded(given_pct), "by_lien_type_pct": rounded(100 - given_pct)}
-    if portfolio.lien is not None:
-        extra["lien_blank_pct"] = rounded(pool.covered(tally.par_by_lien[Lien.BLANK]))
-    return Measured(tally.recovery_sum / pool.par, tally.recovery_sum, pool.par, coverage_pct, extra)
+
+    def told() -> dict[str, Any]:
+        said = {"given_pct": rounded(given_pct), "by_lien_type_pct": rounded(100 - given_pct)}
+        if portfolio.lien is not None:
+            said["lien_blank_pct"] = rounded(pool.covered(tally.par_by_lien[Lien.BLANK]))
+        return said
+
+    return Measured(tally.recovery_sum / pool.par, tally.recovery_sum, pool.par, coverage_pct, told)
 
 
 def agency_recovery_rate(pool: Pool, agency: str) -> Measured:
@@ -521,7 +561,7 @@ def agency_recovery_rate(pool: Pool, agency: str) -> Measured:
     par, total = recovered(pool, agency)
     if par <= 0:
         raise no_values(f"recovery_rate_{agency}")
-    return Measured(total / par, total, par, pool.covered(par), {"agency": AGENCY_NAMES[agency]})
+    return Measured(total / par, total, par, pool.covered(par), lambda: {"agency": AGENCY_NAMES[agency]})
 
 
 def recovered(pool: Pool, agency: str) -> tuple[float, ...]:
@@ -549,11 +589,12 @@ def _oc(pool: Pool, place: int) -> Measured:
     adjusted, balance = pool.adjustments["adjusted"], structure.balance(structure.oc[place].at)
     if balance <= 0:
         raise Unmeasurable("the balance of the tested notes is zero or negative")
-    extra = {
-        "tested_class": structure.oc[place].name,
-        "adjustments": {name: rounded(amount) for name, amount in pool.adjustments.items()},
-    }
-    return Measured(adjusted / balance * 100, adjusted, balance, None, extra)
+
+    def told() -> dict[str, Any]:
+        adjustments = {name: rounded(amount) for name, amount in pool.adjustments.items()}
+        return {"tested_class": structure.oc[place].name, "adjustments": adjustments}
+
+    return Measured(adjusted / balance * 100, adjusted, balance, None, told)
 
 
 def junior_oc(pool: Pool) -> Measured:
@@ -575,11 +616,11 @@ def _ic(pool: Pool, place: int) -> Measured:
         raise Unmeasurable(UNKNOWN_INTEREST)
     if due <= 0:
         raise Unmeasurable("the interest due on the tested notes is zero or negative")
-    extra = {
-        "tested_class": structure.ic[place].name,
-        "income": shown_income(pool),
-    }
-    return Measured(available / due * 100, available, due, pool.covered(pool.tally.interest_par), extra)
+
+    def told() -> dict[str, Any]:
+        return {"tested_class": structure.ic[place].name, "income": shown_income(pool)}
+
+    return Measured(available / due * 100, available, due, pool.covered(pool.tally.interest_par), told)
 
 
 def shown_income(pool: Pool) -> dict[str, Any]:
@@ -609,8 +650,11 @@ def average_life(pool: Pool) -> Measured:
         raise Unmeasurable(
             f"maturity_date or average_life covers {coverage_pct:.2f}% of par, less than {COVERAGE_LEAST_PCT:.0f}%"
         )
-    extra = {"wal_coverage_pct": rounded(coverage_pct), "past_maturity": tally.past_maturity}
-    return Measured(tally.life_sum / tally.life_par, tally.life_sum, tally.life_par, coverage_pct, extra)
+
+    def told() -> dict[str, Any]:
+        return {"wal_coverage_pct": rounded(coverage_pct), "past_maturity": tally.past_maturity}
+
+    return Measured(tally.life_sum / tally.life_par, tally.life_sum, tally.life_par, coverage_pct, told)
 
 
 def average_spread(pool: Pool) -> Measured:
@@ -628,15 +672,18 @@ def average_spread(pool: Pool) -> Measured:
     measured_against = _finite(reference, REFERENCE_COUPON)
     excess = 0.0 if average_coupon is None else (average_coupon - measured_against) * pool.fixed_par / floating
     counts = reference is not None and isfinite(reference)
-    extra = {
-        "spread_pct": rounded(spread),
-        "floor_credit_pct": rounded((tally.spread_sum - tally.contractual_sum) / tally.spread_par / 100),
-        "weighted_average_coupon_pct": None if average_coupon is None else rounded(average_coupon),
-        "excess_coupon_pct": rounded(excess),
-        "excess_coupon_counted": counts,
-    }
+
+    def told() -> dict[str, Any]:
+        return {
+            "spread_pct": rounded(spread),
+            "floor_credit_pct": rounded((tally.spread_sum - tally.contractual_sum) / tally.spread_par / 100),
+            "weighted_average_coupon_pct": None if average_coupon is None else rounded(average_coupon),
+            "excess_coupon_pct": rounded(excess),
+            "excess_coupon_counted": counts,
+        }
+
     value = spread + (excess if counts else 0.0)
-    return Measured(value, tally.spread_sum / 100, tally.spread_par, tally.spread_par / floating * 100, extra)
+    return Measured(value, tally.spread_sum / 100, tally.spread_par, tally.spread_par / floating * 100, told)
 
 
 def diversity_score(pool: Pool) -> Measured:
@@ -647,13 +694,16 @@ def diversity_score(pool: Pool) -> Measured:
     average = pool.par / count
     units = pool.units(average)
     score = kernels.diversity(units, DIVERSITY_SCORES)
-    extra = {
-        "obligor_count": count,
-        "average_par": rounded(average),
-        "industry_count": industry_count,
-        "equivalent_units": rounded(float(units.sum())),
-    }
-    return Measured(score, score, 1.0, min(pool.obligor_coverage_pct, pool.industry_coverage_pct), extra)
+
+    def told() -> dict[str, Any]:
+        return {
+            "obligor_count": count,
+            "average_par": rounded(average),
+            "industry_count": industry_count,
+            "equivalent_units": rounded(float(units.sum())),
+        }
+
+    return Measured(score, score, 1.0, min(pool.obligor_coverage_pct, pool.industry_coverage_pct), told)
 
 
 def delinquency(pool: Pool) -> Measured:
@@ -666,9 +716,12 @@ def delinquency(pool: Pool) -> Measured:
     if only_days and not tally.aged_par and not tally.defaulted_rows:
         raise no_values("days_past_due")
     par = max(0.0, tally.defaulted_par + tally.past_due_par)
-    extra = {"defaulted_par": rounded(tally.defaulted_par), "past_due_par": rounded(tally.past_due_par)}
+
+    def told() -> dict[str, Any]:
+        return {"defaulted_par": rounded(tally.defaulted_par), "past_due_par": rounded(tally.past_due_par)}
+
     coverage_pct = pool.covered(tally.aged_par) if only_days and pool.par > 0 else None
-    return Measured(par / held * 100, par, held, coverage_pct, extra)
+    return Measured(par / held * 100, par, held, coverage_pct, told)
 
 
 # Liquidity
@@ -681,7 +734,7 @@ def _priced(pool: Pool, amount: float, scale: float) -> Measured:
     if priced < 0:
         raise Unmeasurable("priced par is negative")
     share = pool.covered(priced)
-    return Measured(amount / priced * scale, amount, priced, share, {"priced_share": rounded(share)})
+    return Measured(amount / priced * scale, amount, priced, share, lambda: {"priced_share": rounded(share)})
 
 
 def price_below_80(pool: Pool) -> Measured:
@@ -701,11 +754,13 @@ def small_facilities(pool: Pool) -> Measured:
     if not tally.sized_par:
         raise no_values("facility_size")
     par = max(0.0, tally.small_par)
-    blank_pct = rounded(100 - pool.covered(tally.country_par))
-    extra: dict[str, Any] = {"country_blank_pct": blank_pct}
-    if blank_pct:
-        extra["country_blank"] = "held to the line for the US"
-    return Measured(pool.share(par), par, pool.denominator, pool.covered(tally.sized_par), extra)
+
+    def told() -> dict[str, Any]:
+        blank_pct = rounded(100 - pool.covered(tally.country_par))
+        more = {"country_blank": "held to the line for the US"} if blank_pct else {}
+        return {"country_blank_pct": blank_pct, **more}
+
+    return Measured(pool.share(par), par, pool.denominator, pool.covered(tally.sized_par), told)
 
 
 def quoted_depth(pool: Pool) -> Measured:
@@ -714,5 +769,6 @@ def quoted_depth(pool: Pool) -> Measured:
         raise no_values("quote_depth")
     par = max(0.0, tally.quoted_par)
     # A blank in the column is a depth of 0, so that the figure covers every loan.
-    given_pct = rounded(pool.covered(tally.depth_par))
-    return Measured(par / pool.par * 100, par, pool.par, None, {"given_pct": given_pct})
+    return Measured(
+        par / pool.par * 100, par, pool.par, None, lambda: {"given_pct": rounded(pool.covered(tally.depth_par))}
+    )

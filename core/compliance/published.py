@@ -198,6 +198,8 @@ def tolerance_of(printed: float) -> float:
 
 def other_figures(found: Iterable[Match], results: Iterable[TestResult]) -> Iterator[DataWarning]:
     """A warning where the file publishes another figure or status than a result."""
+    if not (found := tuple(found)):
+        return
     by_id = {result.test_id: result for result in results}
     told = []
     for test, published, _ in found:

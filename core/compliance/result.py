@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import Any, Literal, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, SupportsIndex, overload
 
 import msgspec
 
@@ -34,7 +35,35 @@ class Details(msgspec.Struct, frozen=True):
     __repr__ = brief
 
 
-class TestResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
+class _Deferred:
+    """Fields that are made when one of them is first read.
+
+    A Struct cannot do that: its encoder reads the fields' memory, where a dataclass is asked for its attributes.
+    """
+
+    __slots__ = ("_make",)
+
+    if not TYPE_CHECKING:  # for it, every attribute would be one
+
+        def __getattr__(self, name: str) -> Any:
+            """Called for a field that is not there yet, and for what is no field."""
+            if name not in type(self).__dataclass_fields__ or (make := _make_of(self)) is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            made = make(name)
+            for field, value in made.items():
+                object.__setattr__(self, field, value)
+            return made[name]
+
+
+def _make_of(one: _Deferred) -> Callable[[str], dict[str, Any]] | None:
+    try:
+        return object.__getattribute__(one, "_make")  # type: ignore[no-any-return]
+    except AttributeError:  # made with its fields, or read from JSON
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestResult(_Deferred):
     """One test of a run. Figures in the test's unit, rounded to 6 decimals after the comparison."""
 
     __test__ = False  # not a test case, whatever its name says to a test collector
@@ -63,6 +92,16 @@ class TestResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False)
     """How the figure came about; null where details were not asked for."""
 
     __repr__ = brief
+
+
+_set_make: Final = vars(_Deferred)["_make"].__set__
+
+
+def deferred(make: Callable[[str], dict[str, Any]]) -> TestResult:
+    """A result whose fields are made when they are read: `make` gives the one that is named, and others if it likes."""
+    result = TestResult.__new__(TestResult)
+    _set_make(result, make)
+    return result
 
 
 class Skipped(msgspec.Struct, frozen=True):

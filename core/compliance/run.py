@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import date
-from functools import partial
+from functools import cached_property, partial
 from math import copysign, floor, isfinite
 from types import ModuleType
 from typing import Any, Final, Literal, NamedTuple
@@ -22,13 +22,24 @@ from core.compliance.measures import (
     AGENCY_NAMES,
     COVERAGE_LEAST_PCT,
     NO_TRANCHES,
+    TOO_LARGE,
     ZERO_CPA,
     Measured,
     Pool,
     Unmeasurable,
 )
 from core.compliance.published import Match, SheetLimit, limits_of, matches, other_figures
-from core.compliance.result import Details, Direction, Results, Skipped, Source, Status, TestResult, Threshold
+from core.compliance.result import (
+    Details,
+    Direction,
+    Results,
+    Skipped,
+    Source,
+    Status,
+    TestResult,
+    Threshold,
+    deferred,
+)
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, UNIT_SIGNS, Suite, Test
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import AGENCIES, TOTALS
@@ -39,7 +50,6 @@ from core.portfolio.portfolio import Portfolio
 from core.values import day_of
 
 STOPPED: Final = "not run: an earlier test failed and the run stops at the first failure"
-TOO_LARGE: Final = "the figures are too large to compute with"
 
 NO_TRIGGER: Final = "the file gives no trigger for this class"
 
@@ -158,9 +168,11 @@ def run_suite(
     given: tuple[tuple[Source, Mapping[str, Threshold]], ...] = (
         ("request", request_thresholds), ("workbook", workbook_thresholds), ("deal", deal_thresholds),
     )  # fmt: skip
+    # Details may be made later, when the caller's mappings have changed.
+    tenant_thresholds = dict(tenant_thresholds)
     own = {} if definition is None else {test.id: test for test in definition.tests}
     limits = Limits(
-        tuple(one for one in given if one[1]),
+        tuple((source, dict(thresholds)) for source, thresholds in given if thresholds),
         tenant_thresholds,
         definition,
         own,
@@ -169,8 +181,9 @@ def run_suite(
         _sheet(tests, own, pool, triggers),
     )
     ends = pools[1:]
-    rows = _rows(portfolio, pool) if details and pool is not None else {}
-    classes = None if pool is None else _Classes(pool, limits)
+    explained = _Explained(portfolio, pool, limits) if details and pool is not None else None
+    has_defaults = not (limits.first or limits.tenant or definition is not None or limits.sheet.limits)
+    is_deferred = portfolio.row_count <= DEFERRED_ROWS_MAX and (definition is None or definition.standard)
     cushions: dict[str, float] = {}
     exact: dict[str, tuple[float, float]] = {}
     stopped = False
@@ -180,7 +193,10 @@ def run_suite(
         try:
             if stopped:
                 raise Unmeasurable(STOPPED)
-            limit = resolve(test, pool, limits) if suite != DEAL_SUITE or _has_limit(test, limits) else None
+            if has_defaults and test.sheet_trigger is None:
+                limit: ResolvedThreshold | None = _DEFAULTS[test.test_id]
+            else:
+                limit = resolve(test, pool, limits) if suite != DEAL_SUITE or _has_limit(test, limits) else None
             measured = _measure(test, pool, portfolio, present)
             if limit is not None and pool is not None:
                 _check_scale(test, limit, limits, pool)
@@ -202,14 +218,12 @@ def run_suite(
                 skipped.append(_left_open(test, measured, limit, low, high))
                 continue
         judged = _judged(measured.value, limit, rounding)
-        explanation = _details(test, portfolio, measured, limit, limits, rows, classes) if details else None
-        result = _result(
-            test, measured, limit, explanation, judged, include_cushion=include_cushion, low=low, high=high
-        )
-        results.append(result)
+        make = partial(_fields, test, measured.value, measured.coverage_pct, limit, judged, include_cushion, low, high,
+                       None if explained is None else partial(explained.of, test, measured, limit))  # fmt: skip
+        results.append(deferred(make) if is_deferred else _made(make))
         cushions[test.test_id] = judged[0]
         exact[test.test_id] = measured.value, measured.denominator
-        stopped = fail_fast and result.status == "fail"
+        stopped = fail_fast and judged[1] == "fail"
     order = {test.id: at for at, test in enumerate(definition.tests)} if suite == DEAL_SUITE and definition else {}
     return Results(
         sorted(results, key=lambda result: order[result.test_id]) if order else results,
@@ -219,7 +233,7 @@ def run_suite(
         warnings=[
             *warnings,
             *other_figures(limits.sheet.found, results),
-            *(() if pool is None else findings(pool, _ran(results, limits))),
+            *(() if pool is None else findings(pool, _ran(cushions, limits))),
         ],
         figures=None if pool is None else pool.figures,
         cushions=cushions,
@@ -270,9 +284,9 @@ _LIKE: Final = {
 """The test of the suites that a measure of a definition is like."""
 
 
-def _ran(results: list[TestResult], limits: Limits) -> set[str]:
+def _ran(test_ids: Iterable[str], limits: Limits) -> set[str]:
     """The tests that ran, those of a definition under the suites' names, too."""
-    ran = {result.test_id for result in results}
+    ran = set(test_ids)
     measures = {limits.tests[test_id].measure for test_id in ran if test_id in limits.tests}
     return ran | {_LIKE[measure] for measure in measures if measure in _LIKE}
 
@@ -516,20 +530,17 @@ def _measure(test: Test, pool: Pool | None, portfolio: Portfolio, present: set[s
     Raises:
         Unmeasurable: columns are missing or empty, what the test divides by is not above zero, or a sum overflows.
     """
-    for options in test.alternatives:
+    if not test.required <= present:  # one look at the plain ones; "a or b" below
+        raise _lacking(test, portfolio, present)
+    for options in test.choices:
         if present.isdisjoint(options):
-            missing = [" or ".join(options) for options in test.alternatives if present.isdisjoint(options)]
-            raise Unmeasurable(
-                f"Skipped: required column(s) {', '.join(missing)} not found in sheet '{portfolio.sheet_name}'"
-            )
+            raise _lacking(test, portfolio, present)
     if test.category == "coverage" and portfolio.tranches is None:
         raise Unmeasurable(NO_TRANCHES)
     if pool is None:
         raise Unmeasurable(f"no loans in sheet '{portfolio.sheet_name}'")
-    if not isfinite(pool.held):
-        raise Unmeasurable(TOO_LARGE)
-    if pool.tally.blank_rows == portfolio.row_count:
-        raise Unmeasurable("Skipped: required column(s) par_value has no values")
+    if pool.fault is not None:
+        raise Unmeasurable(pool.fault)
     if pool.least_divisor <= 0 and any(pool.divisors[divisor] <= 0 for divisor in test.divides_by):
         raise Unmeasurable(ZERO_CPA)
     measured = test.measure(pool)
@@ -537,6 +548,11 @@ def _measure(test: Test, pool: Pool | None, portfolio: Portfolio, present: set[s
         raise Unmeasurable(TOO_LARGE)
     pool.figures[test.test_id] = measured.value
     return measured
+
+
+def _lacking(test: Test, portfolio: Portfolio, present: set[str]) -> Unmeasurable:
+    missing = [" or ".join(options) for options in test.alternatives if present.isdisjoint(options)]
+    return Unmeasurable(f"Skipped: required column(s) {', '.join(missing)} not found in sheet '{portfolio.sheet_name}'")
 
 
 def _judged(value: float, limit: ResolvedThreshold, decimals: int | None) -> tuple[float, Status]:
@@ -559,35 +575,49 @@ WHOLE_FROM: Final = 2.0**52
 """From here on a double has no half left to round away."""
 
 
-def _result(
+DEFERRED_ROWS_MAX: Final = 1_000
+"""Loans up to which results are filled in when they are read: till then they hold the run's portfolio and its sums. Of
+more loans, that would be much memory for a small part of the run's time."""
+
+
+def _fields(
     test: Test,
-    measured: Measured,
+    value: float,
+    coverage_pct: float | None,
     limit: ResolvedThreshold,
-    details: Details | None,
     judged: tuple[float, Status],
-    *,
     include_cushion: bool,
     low: float | None,
     high: float | None,
-) -> TestResult:
+    explain: Callable[[], Details] | None,
+    name: str,
+) -> dict[str, Any]:
+    """A field of a result by its name, with all others that cost little."""
+    if name == "details":
+        return {"details": None if explain is None else explain()}
     cushion, status = judged
     shown = rounded(cushion) if include_cushion else None
-    return TestResult(
-        test_id=test.test_id,
-        test_name=test.name,
-        category=test.category,
-        status=status,
-        current_value=rounded(measured.value),
-        threshold_value=limit.value,
-        threshold_type=limit.direction,
-        cushion=shown,
-        cushion_pct=rounded(cushion / limit.value * 100) if include_cushion and limit.value else None,
-        message=_message(test, measured, limit, status, shown),
-        threshold_source=limit.source,
-        low=UNSET if low is None else rounded(low),
-        high=UNSET if high is None else rounded(high),
-        details=details,
-    )
+    if name == "message":
+        return {"message": _message(test, value, coverage_pct, limit, status, shown)}
+    return {
+        "test_id": test.test_id,
+        "test_name": test.name,
+        "category": test.category,
+        "status": status,
+        "current_value": rounded(value),
+        "threshold_value": limit.value,
+        "threshold_type": limit.direction,
+        "cushion": shown,
+        "cushion_pct": rounded(cushion / limit.value * 100) if include_cushion and limit.value else None,
+        "threshold_source": limit.source,
+        "low": UNSET if low is None else rounded(low),
+        "high": UNSET if high is None else rounded(high),
+    }
+
+
+def _made(make: Callable[[str], dict[str, Any]]) -> TestResult:
+    """A result with all of its fields."""
+    return TestResult(**make("test_id"), **make("message"), **make("details"))
 
 
 def cushion_of(value: float, limit: ResolvedThreshold) -> float:
@@ -621,22 +651,29 @@ _WORDS: Final[dict[tuple[Direction, bool], tuple[str, str]]] = {
 }
 
 
-def _message(test: Test, measured: Measured, limit: ResolvedThreshold, status: Status, cushion: float | None) -> str:
+def _message(
+    test: Test,
+    figure: float,
+    coverage_pct: float | None,
+    limit: ResolvedThreshold,
+    status: Status,
+    cushion: float | None,
+) -> str:
     """One readable line, such as: Largest obligor 2.30 % is within the 2.50 % limit (cushion 0.20)."""
     sign = UNIT_SIGNS[test.unit]
     verb, noun = _WORDS[limit.direction, status != "fail"]
-    value, bound = f"{measured.value:.2f}", f"{limit.value:.2f}"
+    value, bound = f"{figure:.2f}", f"{limit.value:.2f}"
     hidden = status == "fail" and value == bound
     if hidden:  # a breach that two decimals do not show
-        value, bound = f"{measured.value:.6f}", f"{limit.value:.6f}"
+        value, bound = f"{figure:.6f}", f"{limit.value:.6f}"
     text = f"{test.name} {value}{sign} {verb} {bound}{sign} {noun}"
     if status == "warning":
         side = "above" if limit.direction == "max" else "below"
         text += f" but at or {side} the {limit.warning:.2f}{sign} warning level"
     if cushion is not None:
         text += f" (cushion {cushion:.6f})" if hidden else f" (cushion {cushion:.2f})"
-    if measured.coverage_pct is not None and measured.coverage_pct < COVERAGE_LEAST_PCT:
-        text += f" (covers {measured.coverage_pct:.2f}% of par)"
+    if coverage_pct is not None and coverage_pct < COVERAGE_LEAST_PCT:
+        text += f" (covers {coverage_pct:.2f}% of par)"
     return text
 
 
@@ -663,40 +700,50 @@ _LOSSES: Final = (
 _CELLS_OF: Final = {"coupon_type": ("is_fixed", "coupon_type")}
 
 
-def _details(
-    test: Test,
-    portfolio: Portfolio,
-    measured: Measured,
-    limit: ResolvedThreshold,
-    limits: Limits,
-    rows: dict[str, Any],
-    classes: _Classes | None,
-) -> Details:
-    cells = portfolio.source_cells
-    refs = [
-        cells[field]
-        for options in test.alternatives
-        for option in options
-        for field in _CELLS_OF.get(option, (option,))
-        if field in cells
-    ] if cells else []  # fmt: skip
-    breakdown: dict[str, Any] = {
-        "unit": test.unit,
-        "numerator": rounded(measured.numerator),
-        "denominator": rounded(measured.denominator),
-        "coverage_pct": 100.0 if measured.coverage_pct is None else rounded(measured.coverage_pct),
-        "warning_threshold": limit.warning,
-        "threshold_source": limit.source,
-        "rows": rows,
-    }
-    if limit.source == "sheet" and (told := limits.sheet.limits.get(test.test_id)) is not None:
-        breakdown["threshold_from"] = f"{told.name}, {told.cell}" if told.cell else told.name
-    breakdown.update(measured.breakdown)
-    if test.sheet_trigger is not None and classes is not None:
-        breakdown["classes"] = classes.of(test, limit)
-    if portfolio.deal.principal_cash is None and "cpa" in test.divides_by:
-        breakdown["principal_cash"] = "not given: counted as 0"
-    return Details(test.formula, refs, breakdown)
+class _Explained:
+    """How the figures of a run came about."""
+
+    def __init__(self, portfolio: Portfolio, pool: Pool, limits: Limits) -> None:
+        self._portfolio = portfolio
+        self._limits = limits
+        self._pool = pool
+
+    @cached_property
+    def _rows(self) -> dict[str, Any]:
+        return _rows(self._portfolio, self._pool)
+
+    @cached_property
+    def _classes(self) -> _Classes:
+        return _Classes(self._pool, self._limits)
+
+    def of(self, test: Test, measured: Measured, limit: ResolvedThreshold) -> Details:
+        """The details of a test."""
+        portfolio, limits = self._portfolio, self._limits
+        cells = portfolio.source_cells
+        refs = [
+            cells[field]
+            for options in test.alternatives
+            for option in options
+            for field in _CELLS_OF.get(option, (option,))
+            if field in cells
+        ] if cells else []  # fmt: skip
+        breakdown: dict[str, Any] = {
+            "unit": test.unit,
+            "numerator": rounded(measured.numerator),
+            "denominator": rounded(measured.denominator),
+            "coverage_pct": 100.0 if measured.coverage_pct is None else rounded(measured.coverage_pct),
+            "warning_threshold": limit.warning,
+            "threshold_source": limit.source,
+            "rows": self._rows,
+        }
+        if limit.source == "sheet" and (told := limits.sheet.limits.get(test.test_id)) is not None:
+            breakdown["threshold_from"] = f"{told.name}, {told.cell}" if told.cell else told.name
+        breakdown.update(measured.breakdown)
+        if test.sheet_trigger is not None:
+            breakdown["classes"] = self._classes.of(test, limit)
+        if portfolio.deal.principal_cash is None and "cpa" in test.divides_by:
+            breakdown["principal_cash"] = "not given: counted as 0"
+        return Details(test.formula, refs, breakdown)
 
 
 _Kind = Literal["oc", "ic"]

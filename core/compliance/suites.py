@@ -56,6 +56,16 @@ class Test:
         """`columns` as tuples of alternatives."""
         return tuple(tuple(column.split(" or ")) for column in self.columns)
 
+    @cached_property
+    def required(self) -> frozenset[str]:
+        """Those of `columns` for which no other may stand."""
+        return frozenset(options[0] for options in self.alternatives if len(options) == 1)
+
+    @cached_property
+    def choices(self) -> tuple[tuple[str, ...], ...]:
+        """Those of `alternatives` of which one is enough."""
+        return tuple(options for options in self.alternatives if len(options) > 1)
+
 
 @dataclass(frozen=True)
 class Suite:

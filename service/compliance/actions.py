@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import time as clock_time
 from typing import Any
 from uuid import UUID
@@ -122,7 +123,7 @@ async def result(ctx: Context, result_id: UUID, query: ResultQuery) -> Complianc
     """A run, its results narrowed to what was asked."""
     run = await store.run(ctx, result_id)
     chosen = [
-        one if query.include_details else msgspec.structs.replace(one, details=None)
+        one if query.include_details else replace(one, details=None)
         for one in run.results
         if query.status_filter in (None, one.status) and query.category in (None, one.category)
     ]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import json
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
@@ -15,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.compliance.result import Direction, Results, Threshold
+from core.compliance.result import Direction, Results, TestResult, Threshold
 from core.compliance.run import (
     InvalidThreshold,
     ResolvedThreshold,
@@ -597,3 +600,35 @@ def test_a_run_says_its_day_and_what_to_know_before_trusting_it() -> None:
     ran = run_suite(portfolio)
     assert (ran.as_of, ran.as_of_source, ran.warnings) == (date(2024, 12, 16), "upload", [warning])
     assert run_suite(portfolio_of(g1_columns(), deal=Deal(as_of=1e12))).as_of is None
+
+
+def test_fields_that_are_made_when_read_are_those_of_a_run_that_makes_them_at_once(
+    g1: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever way a result is read first: by a field, as a whole, compared, copied, pickled or encoded."""
+    portfolio = g1()
+    limits = {"wal": Threshold(test_id="wal", threshold_value=9.0)}
+
+    def run() -> Results:
+        return run_suite(portfolio, "enhanced", request_thresholds=limits)
+
+    with monkeypatch.context() as at_once:
+        at_once.setattr("core.compliance.run.DEFERRED_ROWS_MAX", 0)
+        made = run()
+    assert made
+    assert all(one.details is not None and one.message for one in made)
+    assert list(run()) == list(made)
+    assert pickle.loads(pickle.dumps(list(run()))) == list(made)
+    assert copy.deepcopy(run()[0]) == made[0]
+    assert msgspec.json.encode(run()) == msgspec.json.encode(made)
+    assert msgspec.json.decode(msgspec.json.encode(run()), type=list[TestResult])[0].message == made[0].message
+    assert dataclasses.replace(run()[0], details=None) == dataclasses.replace(made[0], details=None)
+    for field in dataclasses.fields(TestResult):
+        assert [getattr(one, field.name) for one in run()] == [getattr(one, field.name) for one in made]
+    late = run()
+    limits.clear()  # the caller's own, and no longer the run's
+    assert [one.details for one in late] == [one.details for one in made]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        late[0].status = "fail"  # type: ignore[misc]
+    with pytest.raises(AttributeError, match="no attribute 'margin'"):
+        late[0].margin  # type: ignore[attr-defined]  # noqa: B018

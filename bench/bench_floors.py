@@ -1,0 +1,20 @@
+"""The gate, behind all questions: nothing may fall under its floor in three runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.floors import AGAIN, GATE, record
+from bench.rows import TIMEOUT_SECONDS, Suite
+
+
+@pytest.mark.timeout(10 * TIMEOUT_SECONDS)
+def bench_floors(suite: Suite, request: pytest.FixtureRequest) -> None:
+    """What fell is measured again after all others, since machines are shared; with `--record` all become floors."""
+    if request.config.getoption("--record"):
+        record({question.name: measured for question, measured in suite.lines()})
+        return
+    for _ in range(AGAIN):
+        suite.again()
+    told = [f"{name}, against {', '.join(against)}" for name, against in suite.fallen().items()]
+    assert not told, f"under {GATE:.0%} of their floors in {1 + AGAIN} runs: {'; '.join(told)}"

@@ -1,0 +1,69 @@
+"""What the machine of a run is: its parts, the versions on it, and two measures of its speed."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import time
+import tomllib
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+COPIED_BYTES = 256 << 20
+"""Far more than any cache holds."""
+
+
+def yardstick_seconds() -> float:
+    """Seconds of a fixed piece of interpreter work: a time alone says as much of the machine as of what it timed.
+
+    The least of many, since noise only adds: the median of a tenth of a second moved by a factor of two.
+    """
+    return min(_seconds(lambda: [f"{number:.2f}" for number in range(20_000)]) for _ in range(60))
+
+
+@cache
+def copy_bytes_per_second() -> float:
+    """Bytes that one thread reads and writes in a second when it copies memory; the best of several."""
+    source = np.ones(COPIED_BYTES, np.uint8)
+    target = np.zeros_like(source)
+    return 2 * COPIED_BYTES / min(_seconds(lambda: np.copyto(target, source)) for _ in range(7))
+
+
+def _seconds(work: Any) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def described() -> dict[str, Any]:
+    """The machine: processor, cores, memory, bandwidth, Python, and the versions of ours and of the peers."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    peers = [re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in project["optional-dependencies"]["bench"]]
+    names = sorted({"numpy", "python-calamine", "openpyxl", "xlsxwriter", *peers})
+    return {
+        "cpu": _cpu(),
+        "cores": os.cpu_count(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "copy_bytes_per_second": copy_bytes_per_second(),
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "versions": {"cushion": project["version"]} | {name: _version(name) for name in names},
+    }
+
+
+def _cpu() -> str:
+    found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return found[1].strip() if found else platform.processor()
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
