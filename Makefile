@@ -6,6 +6,8 @@ SOURCES := pyproject.toml setup.py .constraints.txt $(shell find core -name '*.p
 KERNELS := $(shell find core -name '*.pyx')
 TESTS ?= --ignore=tests/programs --ignore=tests/faults tests
 PARALLEL ?= 3
+# How often a failed test is run again: on a shared machine a pause of its own is no fault of ours.
+RERUNS ?= 0
 
 # Installs by uv, which takes seconds, where it is on the path or pip can fetch it; by pip where uv cannot be had or
 # fails. uv reads none of pip's settings, so the package index that stands there is handed to it.
@@ -65,7 +67,7 @@ serve: setup ## run the service on 127.0.0.1:8000 until Ctrl-C
 # Bytecode is written, whatever the environment says: else each of the thousand processes compiles all that it imports.
 test: .venv/.dev ## the whole test suite, against a real PostgreSQL and Redis
 	@$(BIN)/python -m compileall -q core service tests
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(PARALLEL) --dist loadfile --no-loadscope-reorder $(TESTS)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(PARALLEL) --dist loadfile --no-loadscope-reorder --reruns $(RERUNS) $(TESTS)
 
 lint: .venv/.dev ## ruff (lint and format), mypy, and the stubs beside the compiled modules
 	$(BIN)/ruff check .

@@ -55,7 +55,7 @@ async def work(settings: Settings) -> None:
         tasks = [asyncio.create_task(worker.async_run()) for worker in running]
         beside = [
             asyncio.create_task(hand_over_forever(shared, queue, settings.database_url, stopping)),
-            asyncio.create_task(wake_forever(running, queue, stopping)),
+            asyncio.create_task(wake_forever(shared, running, queue, stopping)),
             asyncio.create_task(shared.revocations.mend(stopping)),
             asyncio.create_task(keep_usage(shared, stopping)),
             asyncio.create_task(forget_forever(shared, stopping)),

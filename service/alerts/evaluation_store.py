@@ -317,8 +317,7 @@ class Schedule(Struct, frozen=True, kw_only=True):
 
 async def due(resources: Resources) -> list[DueAlert]:
     """Schedules of all tenants that are due."""
-    async with resources.database.transaction() as tx:
-        return await tx.all(DueAlert, "SELECT tenant_id, id FROM due_alerts(%s)", [DUE_MAX])
+    return await resources.database.look(DueAlert, "SELECT tenant_id, id FROM due_alerts(%s)", [DUE_MAX])
 
 
 async def take_due(unit: Unit, alert_id: UUID) -> Schedule | None:

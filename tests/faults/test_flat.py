@@ -13,12 +13,13 @@ import pytest
 from bench.service.load import memory
 from bench.service.load.mixes import upload, workbook
 from bench.service.stack import Client
+from service.platform import config
 from tests.faults.served import Service, served
 
 IDLE_SHARE: Final = 0.01
 """Of a core. Alone on a machine it is under half a percent; a busy one counts more for the same work."""
 WINDOW_SECONDS: Final = 3.0
-WINDOWS: Final = 5
+WINDOWS: Final = 15
 SETTLED_SECONDS: Final = 3.0
 REQUESTS: Final = 12_000
 """Besides those that fill the cache of formulas: 20,000 in all."""
@@ -33,22 +34,35 @@ def service() -> Iterator[Service]:
         yield running
 
 
-def test_no_process_of_an_idle_service_takes_a_percent_of_a_core(service: Service) -> None:
-    """Of some windows one must show it: upkeep has rounds of half a minute, and the machine may do other things."""
+@pytest.fixture(scope="module")
+def installed() -> Iterator[Service]:
+    """One whose upkeep has the pauses that it has where nobody sets them."""
+    defaults = config.Settings()
+    pauses = {
+        "CUSHION_STORAGE_PAUSE_SECONDS": str(defaults.storage_pause_seconds),
+        "CUSHION_EVENT_GAP_SECONDS": str(defaults.event_gap_seconds),
+    }
+    with served(**pauses) as running:
+        running.wait_ready()
+        yield running
+
+
+def test_no_process_of_an_idle_service_takes_a_percent_of_a_core(installed: Service) -> None:
+    """Each process by its best window: upkeep has rounds of half a minute, and the machine may do other things."""
     time.sleep(SETTLED_SECONDS)
+    least: dict[str, float] = {}
     for _ in range(WINDOWS):
-        before, began = seconds_of(service), time.monotonic()
+        before, began = seconds_of(installed), time.monotonic()
         time.sleep(WINDOW_SECONDS)
         passed = time.monotonic() - began
-        shares = {
-            f"{service.processes().get(number)} {number}": (seconds - before[number]) / passed
-            for number, seconds in seconds_of(service).items()
-            if number in before
-        }
-        assert len(shares) > 5, shares
-        if max(shares.values()) < IDLE_SHARE:
+        for number, seconds in seconds_of(installed).items():
+            if number in before:
+                part = f"{installed.processes().get(number)} {number}"
+                least[part] = min(least.get(part, 1.0), (seconds - before[number]) / passed)
+        assert len(least) > 5, least
+        if max(least.values()) < IDLE_SHARE:
             return
-    raise AssertionError({part: f"{share:.2%}" for part, share in shares.items() if share >= IDLE_SHARE})
+    raise AssertionError({part: f"{share:.2%}" for part, share in least.items() if share >= IDLE_SHARE})
 
 
 def seconds_of(service: Service) -> dict[int, float]:

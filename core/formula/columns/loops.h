@@ -62,3 +62,49 @@ WIDE static int loop_uniform(const uint8_t *kinds, Py_ssize_t rows) {
     for (Py_ssize_t row = 0; row < rows; row++) differ |= kinds[row] ^ first;
     return differ == 0;
 }
+
+/* Whether all numbers are finite. */
+WIDE static int loop_finite(const double *numbers, Py_ssize_t rows) {
+    int64_t other = 0;
+    for (Py_ssize_t row = 0; row < rows; row++) other |= LEAVES(numbers[row]);
+    return other == 0;
+}
+
+/* What is this part of a number away from a boundary may read as being on it at 15 digits. */
+#define ABOUT 6e-15
+
+/* ROUND and its kin with `digits` that are the first row's in every row, 0 or more; `power` is 10 to them, and from
+ * `limit` on a scaled number is whole. Its own sign and 0 as they are in `round_half_away` (ranges/reduce.pyx). */
+#define ROUNDING(name, condition, look)                                                                          \
+    WIDE static int name(double *restrict out, const double *a, const double *digits, double power, double limit, \
+                         Py_ssize_t rows) {                                                                      \
+        int64_t again = 0;                                                                                       \
+        for (Py_ssize_t row = 0; row < rows; row++) {                                                            \
+            double x = a[row], scaled = fabs(x) * power, whole = floor(scaled), part = scaled - whole, r;        \
+            again |= !(scaled < limit) | (digits[row] != digits[0]) | (look);                                    \
+            r = (whole + ((condition) ? 1.0 : 0.0)) / power;                                                     \
+            r = (x < 0 ? -r : r) + 0.0;                                                                          \
+            out[row] = x == 0 ? x : r;                                                                           \
+        }                                                                                                        \
+        return again != 0;                                                                                       \
+    }
+
+#define UNDER_HALF ((part < 0.5) & (0.5 - part < ABOUT * scaled))
+#define UNDER_ONE (whole + 1 - scaled < ABOUT * scaled)
+#define OVER_NONE ((part > 0) & (part < ABOUT * scaled))
+
+ROUNDING(loop_round, part >= 0.5, UNDER_HALF)
+ROUNDING(loop_round_up, part > 0, OVER_NONE)
+ROUNDING(loop_round_down, 0, UNDER_ONE)
+
+/* INT */
+WIDE static int loop_whole(double *restrict out, const double *a, Py_ssize_t rows) {
+    int64_t again = 0;
+    for (Py_ssize_t row = 0; row < rows; row++) {
+        double x = a[row], scaled = fabs(x), whole = floor(scaled), part = scaled - whole;
+        again |= !(scaled < 4503599627370496.0) | (x < 0 ? OVER_NONE : UNDER_ONE);
+        double r = whole + ((x < 0) & (part > 0) ? 1.0 : 0.0);
+        out[row] = x == 0 ? x : x < 0 ? -r : r;
+    }
+    return again != 0;
+}

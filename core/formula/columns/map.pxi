@@ -114,6 +114,9 @@ cdef Span _span_of_array(array, TextPool pool):
 
 
 cdef Span _span_of_numbers(values, uint8_t kind, mask):
+    cdef const double[::1] numbers = values
+    if mask is None and kind == NUMBER and len(values) and loop_finite(&numbers[0], numbers.shape[0]):
+        return Span(_all_numbers(len(values)), values, _no_codes(len(values)))
     blank = np.isnan(values) if mask is None else np.isnan(values) | mask
     kinds = _all_numbers(len(values)) if kind == NUMBER else np.full(len(values), kind, np.uint8)
     if blank.any():

@@ -119,7 +119,9 @@ cdef inline int _rank(uint8_t kind) noexcept nogil:
     return 1 if kind == TEXT else 2 if kind == BOOLEAN else 0
 
 
-cdef int _comparison(_Run run, int operation, Register *out, Register *a, Register *b, Py_ssize_t rows) except -1 nogil:
+cdef int _comparison(_Run run, int operation, bint is_case, Register *out, Register *a, Register *b,
+                     Py_ssize_t rows) except -1 nogil:
+    """`is_case`: as SWITCH compares, where a blank is neither FALSE nor an empty text."""
     cdef uint8_t *left = NULL
     cdef uint8_t *right
     cdef Py_ssize_t row
@@ -135,8 +137,8 @@ cdef int _comparison(_Run run, int operation, Register *out, Register *a, Regist
             out.numbers[row] = a.numbers[row] if left[row] == ERROR else b.numbers[row]
             seen |= 1 << ERROR
             continue
-        left_rank = _rank(right[row] if left[row] == BLANK else left[row])
-        right_rank = _rank(left[row] if right[row] == BLANK else right[row])
+        left_rank = _rank(right[row] if left[row] == BLANK and not is_case else left[row])
+        right_rank = _rank(left[row] if right[row] == BLANK and not is_case else right[row])
         if left_rank != right_rank:
             order = -1 if left_rank < right_rank else 1
         elif left_rank == 1:
@@ -182,7 +184,42 @@ cdef int _powers(_Run run, Register *out, Register *a, Register *b, Py_ssize_t r
     return 0
 
 
-cdef inline double _number_of(int function, double x, double digits, int *error) noexcept nogil:
+cdef enum:
+    LAST_DAY = 2_958_465  # 31 December 9999
+    DAY_SECONDS = 86_400
+    SYSTEMS_APART = 1_462  # days
+
+assert (LAST_DAY, DAY_SECONDS, SYSTEMS_APART) == (SERIAL_MAX, SECONDS_PER_DAY, DAYS_BETWEEN_SYSTEMS)
+
+
+cdef inline int _part_of_day(int function, double moment, bint date_1904, int *error) noexcept nogil:
+    """YEAR, MONTH or DAY of a moment; half a second before midnight is the next day."""
+    cdef int serial, since, era, day, year, month
+    if not (0 <= moment < LAST_DAY + 1):
+        error[0] = CODE_NUM
+        return 0
+    serial = <int> moment + (SYSTEMS_APART if date_1904 else 0)
+    if serial <= LAST_DAY and <int> ((moment - <int> moment) * DAY_SECONDS + 0.5) == DAY_SECONDS:
+        serial += 1
+    if serial > LAST_DAY:
+        error[0] = CODE_NUM
+        return 0
+    if serial <= 60:  # up to the 29 February 1900 that never was
+        year, month = 1900, 1 if serial <= 31 else 2
+        day = serial if month == 1 else serial - 31
+    else:  # eras of 400 years and years that begin with March, so that a leap day is the last
+        since = serial - 61 + 693_960  # from 1 March of year 0 on
+        era, since = since // 146_097, since % 146_097
+        year = (since - since // 1_460 + since // 36_524 - since // 146_096) // 365
+        since -= 365 * year + year // 4 - year // 100
+        month = (5 * since + 2) // 153
+        day = since - (153 * month + 2) // 5 + 1
+        year += 400 * era + (month >= 10)
+        month += 3 if month < 10 else -9
+    return year if function == YEAR else month if function == MONTH else day
+
+
+cdef inline double _number_of(int function, double x, double digits, bint date_1904, int *error) noexcept nogil:
     """One row of a function of numbers; `error` is set where it has no value."""
     cdef int places
     if function == NEGATE:
@@ -200,12 +237,41 @@ cdef inline double _number_of(int function, double x, double digits, int *error)
             error[0] = CODE_NUM
             return 0
         return sqrt(x)
-    places = <int> (digits if -400 < digits < 400 else copysign(400, digits))  # a cast cuts toward zero
+    if function >= YEAR:
+        return _part_of_day(function, x, date_1904, error)
+    places = _places(digits)
     if function == ROUND:
         return round_half_away(x, places)
     if function == ROUND_UP:
         return round_up(x, places)
     return round_down(x, places)
+
+
+cdef inline int _places(double digits) noexcept nogil:
+    return <int> (digits if -400 < digits < 400 else copysign(400, digits))  # a cast cuts toward zero
+
+
+cdef double[23] _TENS  # the powers that a double holds exactly
+cdef int _ten
+for _ten in range(23):
+    _TENS[_ten] = float(10**_ten)
+
+
+cdef bint _quick_rounding(int function, Register *out, Register *a, Register *digits, Py_ssize_t rows) noexcept nogil:
+    """Whether the plain loop did; all rows are numbers."""
+    cdef const double *asked = digits.numbers
+    cdef int places = 0 if function == WHOLE else _places(asked[0])
+    cdef double power, limit
+    if not 0 <= places <= 22:
+        return False
+    power, limit = _TENS[places], 1e15 if places > 0 else 4503599627370496.0
+    if function == ROUND:
+        return not loop_round(out.numbers, a.numbers, asked, power, limit, rows)
+    if function == ROUND_UP:
+        return not loop_round_up(out.numbers, a.numbers, asked, power, limit, rows)
+    if function == ROUND_DOWN:
+        return not loop_round_down(out.numbers, a.numbers, asked, power, limit, rows)
+    return not loop_whole(out.numbers, a.numbers, rows)
 
 
 cdef int _function(_Run run, int function, Register *out, Register *a, Register *b, Py_ssize_t rows) except -1 nogil:
@@ -223,13 +289,17 @@ cdef int _function(_Run run, int function, Register *out, Register *a, Register 
             out.numbers[row] = 0.0 - x.numbers[row]
         out.kind = NUMBER
         return 0
+    if ((WHOLE == function or ROUND <= function <= ROUND_DOWN) and _is_numeric(x.kind) and _is_numeric(digits.kind)
+            and _quick_rounding(function, out, &x, &digits, rows)):
+        out.kind = NUMBER
+        return 0
     left, right = _kinds_of(&x, rows), _kinds_of(&digits, rows)
     for row in range(rows):
         error = -1
         if left[row] == ERROR or right[row] == ERROR:
             number, error = 0, <int> (x.numbers[row] if left[row] == ERROR else digits.numbers[row])
         else:
-            number = _number_of(function, x.numbers[row], digits.numbers[row], &error)
+            number = _number_of(function, x.numbers[row], digits.numbers[row], run.environment.date_1904, &error)
             if error < 0 and not isfinite(number):
                 error = CODE_NUM
         out.kinds[row] = NUMBER if error < 0 else ERROR

@@ -130,7 +130,9 @@ _ARITHMETIC = {"+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE}
 _BINARY = {
     "=": EQUAL, "<>": UNEQUAL, "<": LESS, ">": GREATER, "<=": LESS_EQUAL, ">=": GREATER_EQUAL, "^": POWER, "&": JOIN,
 }
-_NUMBER_FUNCTIONS = {"ABS": ABSOLUTE, "SIGN": SIGN, "INT": WHOLE, "SQRT": ROOT}
+_NUMBER_FUNCTIONS = {
+    "ABS": ABSOLUTE, "SIGN": SIGN, "INT": WHOLE, "SQRT": ROOT, "YEAR": YEAR, "MONTH": MONTH, "DAY": DAY,
+}
 _DIGIT_FUNCTIONS = {"ROUND": ROUND, "ROUNDUP": ROUND_UP, "ROUNDDOWN": ROUND_DOWN}
 _QUESTIONS = {
     "ISNUMBER": IS_NUMBER, "ISBLANK": IS_BLANK, "ISERROR": IS_ERROR, "ISERR": IS_ERROR_BUT_MISSING, "ISNA": IS_MISSING,
@@ -399,7 +401,7 @@ cdef class _Planner:
             so_far = self.constant(NA)
         for at in range(len(pairs) - 2, -1, -2):
             answer, other = self.value(pairs[at + 1]), self.value(pairs[at])
-            same = self.emit(EQUAL, [other], subject, other)
+            same = self.emit(EQUAL, [other], subject, other, 0, 1)
             so_far = self.emit(SELECT, [same, answer, so_far], same, answer, so_far)
         return so_far
 
@@ -556,7 +558,7 @@ cdef class _Planner:
             source[0] == GIVEN_ARGUMENT for source in sources)
         self.lifts.append(_Lift(
             _as_lambda(node), function.body if numbers else None, COLUMN_BODIES.get(node.name), tuple(sources),
-            not (moves or function.environment)))
+            not moves and (not function.environment or function.category == "date" and not function.volatile)))
         return self.emit(CALL, reads, 0, 0, 0, len(self.lifts) - 1)
 
     cdef tuple argument(self, row, Node node, list reads):

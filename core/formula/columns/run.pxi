@@ -382,7 +382,7 @@ cdef class _Run:
             if operation <= DIVIDE:
                 _arithmetic(self, operation, step.extra, out, a, b, rows)
             elif operation <= GREATER_EQUAL:
-                _comparison(self, operation, out, a, b, rows)
+                _comparison(self, operation, step.extra, out, a, b, rows)
             elif operation == SELECT:
                 _select(self, out, a, b, &registers[step.c], rows)
             elif operation == FUNCTION:

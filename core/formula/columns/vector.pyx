@@ -38,7 +38,8 @@ from core.formula.machine.machine import call, compile
 from core.formula.values.value import DIV0, NA, NUM, OMITTED, VALUE, Date, Failure
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_index
 from core.frames.given import cell_value, moments
-from core.values import ERRORS, SERIAL_OF_1970, to_serial
+from core.formula.values.days import SECONDS_PER_DAY, SERIAL_MAX
+from core.values import DAYS_BETWEEN_SYSTEMS, ERRORS, SERIAL_OF_1970, to_serial
 
 cdef extern from "loops.h" nogil:
     bint loop_add(double *, const double *, const double *, Py_ssize_t)
@@ -53,6 +54,11 @@ cdef extern from "loops.h" nogil:
     bint loop_greater_equal(double *, const double *, const double *, Py_ssize_t)
     void loop_select(double *, const double *, const double *, const double *, Py_ssize_t)
     bint loop_uniform(const uint8_t *, Py_ssize_t)
+    bint loop_finite(const double *, Py_ssize_t)
+    bint loop_round(double *, const double *, const double *, double, double, Py_ssize_t)
+    bint loop_round_up(double *, const double *, const double *, double, double, Py_ssize_t)
+    bint loop_round_down(double *, const double *, const double *, double, double, Py_ssize_t)
+    bint loop_whole(double *, const double *, Py_ssize_t)
 
 CHUNK_ROWS = 1_024
 """Rows that one instruction takes at once: some registers of so many numbers fit into the first-level cache."""
@@ -110,6 +116,9 @@ cdef enum NumberFunction:
     ROUND
     ROUND_UP
     ROUND_DOWN
+    YEAR
+    MONTH
+    DAY
 
 cdef enum AggregateFunction:
     SUM

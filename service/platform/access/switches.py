@@ -22,7 +22,7 @@ from service.platform.access.caller import Role
 from service.platform.access.flags import FLAGS
 from service.platform.access.secrets import Vault
 from service.platform.config import Settings
-from service.platform.data.database import Database, Transaction
+from service.platform.data.database import Database
 from service.platform.data.redis_breaker import RedisBreaker
 from service.platform.http.problem import Problem, SwitchedOff, UnderMaintenance
 
@@ -34,6 +34,8 @@ MOST_RETRY_SECONDS = 3600
 NAME = "cushion:switches"
 """The copy in Redis: its version, which gate.lua reads, and the signed record."""
 SIGNATURE_BYTES: Final = 32
+_NEWER: Final = "SELECT version, maintenance, flags FROM switches WHERE version <> %s"
+"""Nothing where they are of the version that is known."""
 
 log = structlog.get_logger()
 
@@ -168,10 +170,9 @@ class Switches:
                 log.error("switches.look_failed", exc_info=error)
 
     async def _load(self) -> None:
-        async with self._database.transaction() as tx:
-            state = await read(tx, known=self._state.version)
+        newer = await self._database.look(State, _NEWER, [self._state.version])
         self._unread = self._told
-        if state is not None:
+        for state in newer:
             self._take(state)
 
     def _take(self, state: State) -> None:
@@ -197,11 +198,3 @@ class Switches:
 
 async def _nothing() -> None:
     """Redis is told when it is back."""
-
-
-# How PostgreSQL tells it ----------------------------------------------------------------------------------------------
-
-
-async def read(tx: Transaction, *, known: int = -1) -> State | None:
-    """All switches; None where they are of the version that is known."""
-    return await tx.one_or_none(State, "SELECT version, maintenance, flags FROM switches WHERE version <> %s", [known])

@@ -91,6 +91,8 @@ async def keep_usage(resources: Resources, stopping: asyncio.Event) -> None:
 
 async def keep(resources: Resources) -> None:
     """Write every total that changed."""
+    if not await resources.pipeline("EXISTS", USAGE_CHANGED, KEY_USAGE_CHANGED):  # an idle worker asks this alone
+        return
     await _keep_marked(resources, USAGE_CHANGED, _keep_tenants)
     await _keep_marked(resources, KEY_USAGE_CHANGED, _keep_keys)
 

@@ -59,7 +59,7 @@ async def rows_of(
     given = {name: value for name, value in asked.items() if value is not None}
     where = "".join(f" AND {(conditions or {}).get(name, f'{name} = %({name})s')}" for name in given)
     count = f"SELECT count(*) FROM {source}{where}"  # noqa: S608 - of constants
-    found = await unit.look(
+    found = await unit.counted(
         kind,
         f"SELECT {columns}, ({count}) FROM {source}{where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s",  # noqa: S608 - likewise
         {**given, "limit": limit, "offset": offset},

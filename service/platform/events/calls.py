@@ -112,8 +112,7 @@ async def tell_calls(resources: Resources) -> None:
     """Make entries of what was counted in stretches of time that are over."""
     seconds = resources.settings.calls_together_seconds + LATE_SECONDS
     before = resources.clock.now() - timedelta(seconds=seconds)
-    async with resources.database.transaction() as tx:
-        tenants = await tx.all(_Tenant, "SELECT calls_before(%s) AS tenant_id", [before])
+    tenants = await resources.database.look(_Tenant, "SELECT calls_before(%s) AS tenant_id", [before])
     for tenant in tenants:
         try:
             await _tell_of(resources, tenant.tenant_id, before)

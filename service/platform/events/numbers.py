@@ -162,9 +162,8 @@ async def tell_missing(resources: Resources, waiting_since: datetime | None) -> 
 
     `waiting_since`: when the oldest event came that still waits to be drained; what may be among those is not missing.
     """
-    async with resources.database.transaction() as tx:
-        seconds = resources.settings.event_gap_seconds
-        ripe = await tx.all(_Source, "SELECT * FROM suspect_events(%s, %s)", [seconds, waiting_since])
+    figures = [resources.settings.event_gap_seconds, waiting_since]
+    ripe = await resources.database.look(_Source, "SELECT * FROM suspect_events(%s, %s)", figures)
     for source in ripe:
         async with resources.database.transaction(source.tenant_id) as tx:
             gaps = await tx.all(_Gap, _TAKE_MISSING, [source.tenant_id, source.source])

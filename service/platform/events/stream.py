@@ -40,6 +40,7 @@ MOST_WAITING = 1_000_000  # entries; older ones fall off a stream that nobody dr
 BATCH = 500
 PAUSE_SECONDS = 0.2  # after a batch that was not full: the next one is worth its round trips and its commit
 ABANDONED_MILLISECONDS = 30_000  # an entry that a consumer took so long ago is handed to the next one
+CLAIM_SECONDS = 3.0  # between two looks for such entries
 
 log = structlog.get_logger()
 _encode = msgspec.json.Encoder().encode
@@ -117,18 +118,21 @@ async def publish(resources: Resources, event: Event) -> None:
         raise Unavailable from error
 
 
-async def drain(resources: Resources, consumer: str, *, block_milliseconds: int = 1000) -> int:
-    """Move one batch from the stream into the audit log; how many events it held.
+async def drain(resources: Resources, consumer: str, *, claiming: bool = True, block_milliseconds: int = 1000) -> int:
+    """Move one batch from the stream into the audit log, `claiming` of what another consumer left first; how many
+    events it held.
 
     An entry is acknowledged after its commit, so a crash in between hands it out again; the audit row has the event's
     identifier, so it is written once.
     """
     redis = resources.redis
     try:
-        claimed = await redis.xautoclaim(STREAM, GROUP, consumer, min_idle_time=ABANDONED_MILLISECONDS, count=BATCH)
-        entries = [
-            entry for entry in claimed[1] if entry[0] is not None
-        ]  # Redis 6 hands out trimmed entries as nothing
+        entries = []
+        if claiming:
+            claimed = await redis.xautoclaim(STREAM, GROUP, consumer, min_idle_time=ABANDONED_MILLISECONDS, count=BATCH)
+            entries = [
+                entry for entry in claimed[1] if entry[0] is not None
+            ]  # Redis 6 hands out trimmed entries as nothing
         if not entries:
             answer = await redis.xreadgroup(GROUP, consumer, {STREAM: ">"}, count=BATCH, block=block_milliseconds)
             entries = answer[0][1] if answer else []
@@ -231,13 +235,16 @@ def _entry(event: Event, emails: dict[UUID | None, str]) -> Entry:
 async def drain_forever(resources: Resources, consumer: str, stopping: asyncio.Event) -> None:
     """Drain until told to stop, through failures; in between tell what was counted, and what is missing."""
     loop = asyncio.get_running_loop()
-    look_at = count_at = 0.0
+    look_at = count_at = claim_at = 0.0
     while not stopping.is_set():
         try:
             if loop.time() >= count_at:  # without Redis, too
                 await tell_calls(resources)
                 count_at = loop.time() + resources.settings.calls_together_seconds / LOOKS
-            drained = await drain(resources, consumer)
+            claiming = loop.time() >= claim_at
+            drained = await drain(resources, consumer, claiming=claiming)
+            if claiming and drained < BATCH:  # else there may be more of it
+                claim_at = loop.time() + CLAIM_SECONDS
             if drained < BATCH and loop.time() >= look_at:  # else much waits, and is not missing
                 await tell_missing(resources, await waiting_since(resources))
                 look_at = loop.time() + resources.settings.event_gap_seconds / TIMES_A_GAP

@@ -531,7 +531,9 @@ async def hand_over_forever(resources: Resources, queue: ArqRedis, database_url:
                 while not stopping.is_set():
                     while await hand_over(resources, queue) == CLAIM_BATCH:
                         pass
-                    while not (stopping.is_set() or await _announced(connection) or await _waits(connection, queue)):
+                    while not (
+                        stopping.is_set() or await _announced(connection) or await _waits(connection, resources)
+                    ):
                         pass
         except Exception as error:
             log.warning("jobs.hand_over_failed", error=repr(error))
@@ -547,9 +549,9 @@ async def _announced(connection: psycopg.AsyncConnection[Any]) -> bool:
     return True
 
 
-async def _waits(connection: psycopg.AsyncConnection[Any], queue: ArqRedis) -> bool:
+async def _waits(connection: psycopg.AsyncConnection[Any], resources: Resources) -> bool:
     """Whether a look would find a job that is due, or was lost: a fraction of the look's price."""
-    if not await queue.exists(MARKER):
+    if not await resources.pipeline("EXISTS", MARKER):
         return True
     found = await (await connection.execute("SELECT jobs_wait()")).fetchone()
     return found is not None and bool(found[0])
@@ -699,7 +701,9 @@ def workers(resources: Resources, redis_url: str, table: JobTable) -> list[Queue
     ]
 
 
-async def wake_forever(running: list[QueueWorker], queue: ArqRedis, stopping: asyncio.Event) -> None:
+async def wake_forever(
+    resources: Resources, running: list[QueueWorker], queue: ArqRedis, stopping: asyncio.Event
+) -> None:
     """Wake the worker of a queue that got something, and every second all of them where something waits: a message may
     be missed, and what is to come later by another machine's clock is announced too early."""
     by_name = {worker.queue_name.encode(): worker for worker in running}
@@ -709,7 +713,7 @@ async def wake_forever(running: list[QueueWorker], queue: ArqRedis, stopping: as
             async with queue.pubsub(ignore_subscribe_messages=True) as announced:
                 await announced.subscribe(ARRIVED)
                 while not stopping.is_set():
-                    if await queue.exists(*by_name):
+                    if await resources.pipeline("EXISTS", *by_name):
                         _wake(running)
                     look_at = loop.time() + POLL_SECONDS
                     while (left := look_at - loop.time()) > 0:

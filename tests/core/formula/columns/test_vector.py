@@ -17,7 +17,9 @@ from core.formula.columns import vector
 from core.formula.language.errors import FormulaError, LimitExceeded
 from core.formula.language.parser import parse
 from core.formula.machine import machine
+from core.formula.ranges import reduce
 from core.formula.ranges.environment import Environment
+from core.formula.values import days
 from core.formula.values.value import ALL_ERRORS, DIV0, NA, NUM, Array, Date, Error, Reference, Span, TextPool
 from core.values import Kind
 
@@ -504,3 +506,55 @@ def test_a_plan_says_what_it_reads() -> None:
         (None, 1, True, 0, 0, None),
         (None, -1, False, -1, -1, 1),
     }
+
+
+def test_days_of_a_column_are_those_of_the_calendar() -> None:
+    serials = np.unique(
+        [*range(1_000), *range(0, days.SERIAL_MAX, 5), *range(days.SERIAL_MAX - 400, days.SERIAL_MAX + 1)]
+    )
+    expected = np.array([days.split(serial) for serial in serials.tolist()])
+    for part, name in enumerate(("YEAR", "MONTH", "DAY")):
+        for rows in np.array_split(np.arange(len(serials)), 2):  # a sheet has 1,048,576 rows
+            assert np.array_equal(mapped(f"={name}(A1)", A=serials[rows].astype(float)), expected[rows, part])
+
+
+@pytest.mark.parametrize("date_1904", [False, True])
+def test_days_at_midnight_and_past_the_last_one(date_1904: bool) -> None:
+    numbers = [
+        0.0, -0.0, -1.0, 0.99999421, 0.9999943, 59.9999999, 60.9999999, 1_461.0, 2_957_003.0, 2_957_003.9999999,
+        2_957_004.0, 2_958_465.9999, 2_958_465.9999999, 2_958_466.0, 1e300,
+    ]  # fmt: skip
+    for formula in ("=YEAR(A1)", "=MONTH(A1)", "=DAY(A1)", "=EDATE(A1,1)", "=WEEKDAY(A1)"):
+        one, many = Sheet([numbers]), Sheet([numbers])
+        one.date_1904 = many.date_1904 = date_1904
+        expected = one_by_one(formula, one, 0, len(numbers))
+        assert all(map(alike, expected, by_plan(formula, many, 0, len(numbers)))), formula
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6, 1e12, 1e15])
+def test_rounding_of_long_columns_is_that_of_single_numbers_to_the_bit(scale: float) -> None:
+    chance = np.random.default_rng(3)
+    numbers = np.concatenate([
+        chance.normal(0, scale, 4_096), np.round(chance.normal(0, scale, 2_048), 2) + 0.005,
+        np.tile([0.0, -0.0, 5e-324, -1e-300, 2.675, -0.5, 0.5, 2.0], 128),
+    ])  # fmt: skip
+    functions = {"ROUND": reduce.round_of, "ROUNDUP": reduce.round_up_of, "ROUNDDOWN": reduce.round_down_of}
+    for name, function in functions.items():
+        for digits in (-2, 0, 2, 9, 22, 23):
+            expected = np.array([function(number, float(digits)) for number in numbers.tolist()])
+            assert mapped(f"={name}(A1,{digits})", A=numbers).tobytes() == expected.tobytes(), (name, digits)
+    varied = np.tile([0.0, 2.0, -1.0], len(numbers))[: len(numbers)]
+    pairs = zip(numbers.tolist(), varied.tolist(), strict=True)
+    assert (
+        mapped("=ROUND(A1,B1)", A=numbers, B=varied).tobytes()
+        == np.array([reduce.round_of(*p) for p in pairs]).tobytes()
+    )
+    whole = np.array([reduce.whole_below(number) for number in numbers.tolist()])
+    assert mapped("=INT(A1)", A=numbers).tobytes() == whole.tobytes()
+
+
+def test_a_blank_is_no_case_of_switch_that_is_false_or_empty() -> None:
+    values = [0.0, 1.0, "", "a", True, False, None, NA]
+    columns = [[a for a in values for _ in values], [b for _ in values for b in values]]
+    assert_same('=SWITCH(A1,B1,"same","other")', columns)
+    assert_same('=SWITCH(B1,"",1,FALSE,2,0,3,4)', columns)

@@ -202,11 +202,11 @@ def test_a_look_sees_the_rows_of_its_tenant_and_leaves_no_tenant_behind(apart: A
                 await tx.execute(NEW_TENANT, [tenant, tenant.hex])
         for _ in range(3):  # as it is, prepared, and by the prepared plan
             for tenant in (one, other):
-                assert await shared.database.look(tenant, Named, looked, ["Name"]) == [(Named(tenant, "Name"), 1)]
+                assert await shared.database.counted(tenant, Named, looked, ["Name"]) == [(Named(tenant, "Name"), 1)]
             async with shared.database.transaction() as tx:
                 assert await tx.value("SELECT current_setting('cushion.tenant')") == ""
                 assert await tx.value("SELECT count(*) FROM tenants") == 0
-        assert await shared.database.look(None, Named, looked, ["Name"]) == []
+        assert await shared.database.counted(None, Named, looked, ["Name"]) == []
         async with shared.database.transaction(one) as tx:
             assert await tx.counted(Named, looked, ["Name"]) == [(Named(one, "Name"), 1)]
 
@@ -218,13 +218,13 @@ def test_a_look_that_fails_is_refused_by_name_and_its_connection_lives_on(apart:
         for sql in ("SELECT pg_sleep(60), 1", "SELECT 1 / 0, 1", "SELECT pg_sleep(60), 1"):
             with pytest.raises(TimeoutError if "sleep" in sql else psycopg.errors.DivisionByZero):
                 async with asyncio.timeout(0.2):
-                    await shared.database.look(uuid4(), Named, sql)
+                    await shared.database.counted(uuid4(), Named, sql)
         tenant = uuid4()
-        assert await shared.database.look(tenant, Named, "SELECT %s::uuid AS id, 'x' AS name, 7", [tenant]) == [
+        assert await shared.database.counted(tenant, Named, "SELECT %s::uuid AS id, 'x' AS name, 7", [tenant]) == [
             (Named(tenant, "x"), 7)
         ]
         with pytest.raises(Unavailable):
-            await shared.database.look(tenant, Named, "SELECT pg_terminate_backend(pg_backend_pid()), 1")
+            await shared.database.counted(tenant, Named, "SELECT pg_terminate_backend(pg_backend_pid()), 1")
 
     apart.run(looks)
 

@@ -607,7 +607,7 @@ async def working(shared: Resources, queue: ArqRedis, jobs: JobTable, url: str) 
     """The workers of a process."""
     arq = workers(shared, url, jobs)
     running = [asyncio.create_task(worker.async_run()) for worker in arq]
-    running.append(asyncio.create_task(wake_forever(arq, queue, asyncio.Event())))
+    running.append(asyncio.create_task(wake_forever(shared, arq, queue, asyncio.Event())))
     try:
         yield arq
     finally:
