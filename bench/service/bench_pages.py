@@ -1,5 +1,7 @@
-"""GET of a page of workbooks, and POST /compliance/run on 200 loans: driven by wrk on one connection, in turn with an
-empty Starlette endpoint; limits, row security, audit and fsync on."""
+"""GET of a page of workbooks, and POST /compliance/run on 200 loans, in turn with an empty Starlette endpoint.
+
+Driven by wrk on one connection; limits, row security, audit and fsync on.
+"""
 
 from __future__ import annotations
 
