@@ -68,6 +68,6 @@ def _verify(answer: dict[str, Any], portfolio: core.Portfolio, trades: list[dict
 bench_scenarios = asked(
     Question(
         name=f"scenarios/simulate, {TRADES} trades on {LOANS} loans, over HTTP", prepare=_simulated, data=_asked,
-        bounds=(LEAST_NAME,), repeats=REPEATS, warm=WARM, seconds_most=SECONDS_MOST, quick=True,
+        bounds=(LEAST_NAME,), repeats=REPEATS, warm=WARM, seconds_most=SECONDS_MOST,
     )
 )  # fmt: skip
