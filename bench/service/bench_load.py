@@ -8,14 +8,13 @@ from functools import partial
 
 from bench.questions import OURS, Prepared, Question
 from bench.rows import asked
-from bench.service.load.command import SETTINGS, measure, prepared
+from bench.service.load.command import EMPTY_NAME, SETTINGS, measure, prepared
 from bench.service.load.mixes import MIXES, Deal
 from bench.service.stack import serving, serving_peer
 
 SECONDS = 2.0
 ROUNDS = 2
 CONNECTIONS = 16
-EMPTY = "empty Starlette endpoint"
 
 Servers = tuple[list[Deal], str, str]
 """What is asked of ours; the addresses of ours and of the empty endpoint."""
@@ -34,14 +33,14 @@ def _borne(mix: str, servers: Servers) -> Prepared:
     if borne.errors:
         raise AssertionError(f"{mix}: {borne.errors}, first {borne.ours.odd}")
     note = f"{borne.ours.rate:,.0f} requests/s, p95 {borne.ours.p95 * 1e3:.1f} ms"
-    return Prepared(works={OURS: [1 / borne.ours.rate], EMPTY: [1 / borne.empty.rate]}, note=note)
+    return Prepared(works={OURS: [1 / borne.ours.rate], EMPTY_NAME: [1 / borne.empty.rate]}, note=note)
 
 
 bench_load = asked(
     *(
         Question(
             name=f"load, {mix} mix, {CONNECTIONS} callers, time a request", prepare=partial(_borne, mix), data=_servers,
-            bounds=(EMPTY,),
+            bounds=(EMPTY_NAME,),
         )
         for mix in MIXES
     )

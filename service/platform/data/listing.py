@@ -58,14 +58,14 @@ async def rows_of(
     """
     given = {name: value for name, value in asked.items() if value is not None}
     where = "".join(f" AND {(conditions or {}).get(name, f'{name} = %({name})s')}" for name in given)
-    count = f"SELECT count(*) FROM {source}{where}"  # noqa: S608 - of constants
+    _count = f"SELECT count(*) FROM {source}{where}"  # noqa: S608 - of constants
     found = await unit.counted(
         kind,
-        f"SELECT {columns}, ({count}) FROM {source}{where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s",  # noqa: S608 - likewise
+        f"SELECT {columns}, ({_count}) FROM {source}{where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s",  # noqa: S608 - likewise
         {**given, "limit": limit, "offset": offset},
     )
     if not found:  # nobody told the number: beyond the last page it is another than 0
-        return [], await unit.value(count, given) if offset or not limit else 0
+        return [], await unit.value(_count, given) if offset or not limit else 0
     return [item for item, _ in found], found[0][1]
 
 
