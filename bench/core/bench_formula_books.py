@@ -87,7 +87,7 @@ def _products(rows: int) -> list[str]:
 # A fill-down
 
 
-class _FillDown:
+class FillDown:
     """=A1*B1+IF(C1>0,C1,0) filled down; column A new in each turn."""
 
     def __init__(self, rows: int, chance: np.random.Generator) -> None:
@@ -115,7 +115,7 @@ class _FillDown:
 
 
 def _fill_down() -> Prepared:
-    scene = _FillDown(ROWS, np.random.default_rng(7))
+    scene = FillDown(ROWS, np.random.default_rng(7))
     scene.check()
     peers = {name: make() for name, make in PEERS.items()}
     for name, peer in peers.items():
@@ -135,17 +135,17 @@ def _fill_down() -> Prepared:
 
 
 @contextmanager
-def _many() -> Iterator[_FillDown]:
-    scene = _FillDown(MANY_ROWS, np.random.default_rng(7))
+def _many() -> Iterator[FillDown]:
+    scene = FillDown(MANY_ROWS, np.random.default_rng(7))
     scene.check()
     yield scene
 
 
-def _fill_down_of_many(scene: _FillDown) -> Prepared:
+def _fill_down_of_many(scene: FillDown) -> Prepared:
     return Prepared(works={OURS: scene.ours, NUMPY: scene.numpy}, before=scene.renew)
 
 
-def _edits_of_many(scene: _FillDown) -> Prepared:
+def _edits_of_many(scene: FillDown) -> Prepared:
     """One cell of a million rows after the other, each followed by what it touches."""
     book, chance = scene.book, np.random.default_rng(8)
     scene.ours()

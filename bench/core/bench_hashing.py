@@ -36,7 +36,7 @@ SHA = "SHA-256 of the same bytes"
 
 def _hashed(make: Callable[[], Workbook]) -> Prepared:
     book = make()
-    pieces = _check(book)
+    pieces = check(book, ROWS)
 
     def theirs() -> None:
         found = hashlib.sha256()
@@ -48,12 +48,12 @@ def _hashed(make: Callable[[], Workbook]) -> Prepared:
 
 
 def _printed() -> Prepared:
-    tape = _tape()
-    assert len(fingerprints(tape, None, b"key")) > 0
-    return Prepared(works={OURS: lambda: fingerprints(tape, None, b"key")})
+    book = tape(ROWS)
+    assert len(fingerprints(book, None, b"key")) > 0
+    return Prepared(works={OURS: lambda: fingerprints(book, None, b"key")})
 
 
-def _check(book: Workbook) -> list[bytes]:
+def check(book: Workbook, rows: int) -> list[bytes]:
     """The canonical bytes, after their hash was found to be the one that is claimed."""
     sheet = book.sheets[0]
     forms = covered_forms(book, [sheet])[0]
@@ -61,8 +61,8 @@ def _check(book: Workbook) -> list[bytes]:
     whole = b""
     for position, records, _ in records_of(book, sheet, forms):
         own = [bytes(chunk) for chunk in chunks(records)]
-        assert records.count == ROWS
-        whole += struct.pack("<IQ", position, ROWS) + hashlib.sha256(b"".join(own)).digest()
+        assert records.count == rows
+        whole += struct.pack("<IQ", position, rows) + hashlib.sha256(b"".join(own)).digest()
         pieces += own
     assert data_hash(book).sheets[0].hash == hashlib.sha256(whole).hexdigest()
     return pieces
@@ -73,18 +73,19 @@ def _book(columns: dict[str, object]) -> Workbook:
     return replace(Workbook(made.sheets), number_formats=("General",))
 
 
-def _tape() -> Workbook:
+def tape(rows: int) -> Workbook:
+    """A trustee's tape."""
     chance = np.random.default_rng(17)
-    obligors = chance.integers(0, ROWS // 50, ROWS).tolist()
+    obligors = chance.integers(0, rows // 50, rows).tolist()
     return _book({
-        "A": [f"LX{at:07d}" for at in range(ROWS)],
+        "A": [f"LX{at:07d}" for at in range(rows)],
         "B": [f"Obligor {at} Holdings, Inc." for at in obligors],
-        "C": chance.integers(100, 9_000, ROWS) * 1000.0,
-        "D": chance.integers(8_000, 10_100, ROWS) / 100,
-        "E": chance.integers(46_000, 48_500, ROWS) * 1.0,
+        "C": chance.integers(100, 9_000, rows) * 1000.0,
+        "D": chance.integers(8_000, 10_100, rows) / 100,
+        "E": chance.integers(46_000, 48_500, rows) * 1.0,
         "F": [f"B{at % 17}" for at in obligors],
-        "G": chance.uniform(1e5, 1e7, ROWS).round(2),
-        "H": chance.uniform(0, 12, ROWS).round(5),
+        "G": chance.uniform(1e5, 1e7, rows).round(2),
+        "H": chance.uniform(0, 12, rows).round(5),
     })  # fmt: skip
 
 
@@ -95,7 +96,7 @@ def _dense() -> Workbook:
 
 bench_hashing = asked(
     Question(
-        name="canonical hash of 1,000,000 cells, a tape", prepare=partial(_hashed, _tape), bounds=(SHA,),
+        name="canonical hash of 1,000,000 cells, a tape", prepare=partial(_hashed, partial(tape, ROWS)), bounds=(SHA,),
         repeats=REPEATS, ratio_least={SHA: TAPE_RATIO_LEAST}, quick=True, touched_bytes=TAPE_BYTES,
     ),
     Question(
