@@ -348,7 +348,7 @@ bench_mapping = asked(
         Question(
             name=f"map and validate {ROWS:,} x {len(TARGETS)}" + (", beside two threads" if threads == 2 else ""),
             prepare=_mapped, peers=("Polars",), repeats=REPEATS, ratio_least={"Polars": RATIO_LEAST},
-            environment={"POLARS_MAX_THREADS": str(threads)},
+            environment={"POLARS_MAX_THREADS": str(threads)}, quick=threads == 1,
         )
         for threads in THREADS
     )
