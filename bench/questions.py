@@ -67,6 +67,8 @@ class Question(Struct, frozen=True, kw_only=True):
     seconds_most: float | None = None
     """Target: our median is at most this."""
     quick: bool = False
+    floor: bool = True
+    """Whether its scores are recorded and held; a question without is reported alone."""
     touched_bytes: int | None = None
     """What must be read and written at least; None where that says nothing."""
     environment: Mapping[str, str] = field(default_factory=dict)

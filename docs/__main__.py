@@ -28,6 +28,7 @@ HOW_TO: Final = (
 )  # fmt: skip
 REFERENCE: Final = (
     "library", "command", "settings", "compliance-tests", "definition", "files", "limits", "personal-data", "manifest",
+    "speed",
 )  # fmt: skip
 OPERATIONS: Final = ("running", "machines", "sizing", "watching", "trouble", "retention", "backup")
 """Pages in their order."""

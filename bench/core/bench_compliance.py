@@ -334,7 +334,7 @@ bench_compliance = asked(
     *(
         Question(
             name=f"compliance, 25 tests of {loans:,} loans", prepare=partial(_tested, loans), peers=(POLARS, NUMPY),
-            repeats=repeats, ratio_least={POLARS: RATIO_LEAST} if loans == LARGEST else {}, quick=loans < LARGEST,
+            repeats=repeats, ratio_least={POLARS: RATIO_LEAST} if loans == LARGEST else {}, quick=loans < 10_000,
             touched_bytes=LOAN_BYTES * loans if loans == LARGEST else None,
         )
         for loans, repeats in REPEATS.items()

@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-import statistics
 import tempfile
 import time
 from datetime import timedelta
@@ -25,7 +24,8 @@ import msgspec
 import psycopg
 
 import core
-from bench.figures import Figure
+from bench.questions import OURS, Prepared, Question
+from bench.rows import asked
 from core.alerts.metrics import METRICS
 from core.compliance.result import Results
 from core.generate import generate
@@ -46,8 +46,8 @@ NEVER = 1e9
 CHANNELS = [{"id": str(uuid4()), "type": "in_app", "config": {"user_ids": [str(uuid4())], "priority": "normal"}}]
 
 
-def run() -> list[Figure]:
-    """The median time in which the alerts of all tenants are looked at."""
+def _looked_at() -> Prepared:
+    """The times in which the alerts of all tenants are looked at."""
     folder = Path(tempfile.mkdtemp(prefix="cushion-bench-"))
     folder.chmod(0o755)  # the account that PostgreSQL runs as must be able to enter
     try:
@@ -62,15 +62,12 @@ def run() -> list[Figure]:
                     "CUSHION_LOG_LEVEL": "warning",
                 }
             )
-            seconds = asyncio.run(_timed(settings, servers.database_url))
+            return Prepared(works={OURS: asyncio.run(_timed(settings, servers.database_url))})
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    count = TENANTS * len(_alerts())
-    name = f"alerts, {count:,} of {TENANTS} tenants after a run of each, by the worker's jobs"
-    return [Figure(name=name, seconds=seconds, seconds_most=SECONDS_MOST)]
 
 
-async def _timed(settings: config.Settings, database_url: str) -> float:
+async def _timed(settings: config.Settings, database_url: str) -> list[float]:
     results = core.run_suite(_portfolio(), "enhanced")
     times = []
     async with resources(settings) as shared:
@@ -81,7 +78,7 @@ async def _timed(settings: config.Settings, database_url: str) -> float:
                 waiting = await _events(shared, connection, books, results)
                 times.append(await _worked(runner, waiting, settings.worker_jobs))
                 _verify(connection, rounds)
-    return statistics.median(times[1:])
+    return times[1:]
 
 
 def _portfolio() -> core.Portfolio:
@@ -198,3 +195,11 @@ def _verify(connection: psycopg.Connection[Any], rounds: int) -> None:
     assert looked == (0,), "an alert was passed over"
     raised = connection.execute("SELECT count(*), sum(trigger_count) FROM alerts WHERE trigger_count > 0").fetchone()
     assert raised == (TENANTS * RAISED, TENANTS * RAISED * rounds), f"other alerts were raised: {raised}"
+
+
+bench_alerts = asked(
+    Question(
+        name=f"alerts, {TENANTS * len(_alerts()):,} of {TENANTS} tenants after a run of each, by the worker's jobs",
+        prepare=_looked_at, seconds_most=SECONDS_MOST,
+    )
+)  # fmt: skip

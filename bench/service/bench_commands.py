@@ -8,9 +8,12 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from bench.figures import Figure, median_seconds
+from bench.questions import OURS, Prepared, Question
+from bench.rows import asked
 
 LOANS = 200_000
 GENERATE_SECONDS_MOST = 10.0
@@ -18,23 +21,37 @@ RECALC_SECONDS_MOST = 2.05
 """Half of what the command took when it was first timed."""
 
 
-def run() -> list[Figure]:
-    """The median times."""
+@contextmanager
+def _folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
-        generate = median_seconds(
-            lambda: _cushion("generate", f"--loans={LOANS}", f"--out={folder}"), repeats=3, warm=0
-        )
-        (book,) = Path(folder).iterdir()
-        told = _cushion("recalc", str(book), "--check")
-        assert f"{LOANS:,} formula cells" in told, told
-        assert "0 mismatches" in told, told
-        recalc = median_seconds(lambda: _cushion("recalc", str(book)), repeats=5)
-    return [
-        Figure(name=f"cushion generate, {LOANS:,} loans", seconds=generate, seconds_most=GENERATE_SECONDS_MOST),
-        Figure(name=f"cushion recalc, {LOANS:,} loans", seconds=recalc, seconds_most=RECALC_SECONDS_MOST),
-    ]
+        yield Path(folder)
+
+
+def _generated(folder: Path) -> Prepared:
+    return Prepared(works={OURS: lambda: _cushion("generate", f"--loans={LOANS}", f"--out={folder}")})
+
+
+def _recalculated(folder: Path) -> Prepared:
+    _cushion("generate", f"--loans={LOANS}", f"--out={folder}")
+    (book,) = folder.iterdir()
+    told = _cushion("recalc", str(book), "--check")
+    assert f"{LOANS:,} formula cells" in told, told
+    assert "0 mismatches" in told, told
+    return Prepared(works={OURS: lambda: _cushion("recalc", str(book))})
 
 
 def _cushion(*arguments: str) -> str:
     command = Path(sys.executable).with_name("cushion")
     return subprocess.run([command, *arguments], check=True, capture_output=True, text=True).stdout
+
+
+bench_commands = asked(
+    Question(
+        name=f"cushion generate, {LOANS:,} loans", prepare=_generated, data=_folder, repeats=3, warm=0,
+        seconds_most=GENERATE_SECONDS_MOST,
+    ),
+    Question(
+        name=f"cushion recalc, {LOANS:,} loans", prepare=_recalculated, data=_folder, repeats=5,
+        seconds_most=RECALC_SECONDS_MOST,
+    ),
+)  # fmt: skip

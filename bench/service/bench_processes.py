@@ -2,25 +2,29 @@
 
 All is on one machine: wrk, PostgreSQL, Redis and the drain take most of the second of two cores already, so requests a
 second say more of the machine than of us. What something shared costs shows in the processor time of a request: where
-two processes take 1.25 times that of one, they bear 1.6 times its requests on cores of their own.
+two processes take 1.25 times that of one, they bear 1.6 times its requests on cores of their own. Both are reported
+and have no floor.
 """
 
 from __future__ import annotations
 
 import os
 import resource
-import statistics
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from statistics import median
+from typing import NamedTuple
 
-from bench.figures import Figure
+from bench.questions import OURS, Prepared, Question
+from bench.rows import asked
 from bench.service.load.command import SETTINGS, prepared
 from bench.service.load.mixes import TOLERATED, TOLERATED_SHARE, Deal, steps_of
 from bench.service.load.processes import descends, taken
-from bench.service.load.wrk import SUCCESS, Step, drive
+from bench.service.load.wrk import SUCCESS, drive
 from bench.service.stack import STOP_SECONDS, serving
 from service.host.child import processes
 
@@ -32,60 +36,52 @@ ROUNDS = 3
 SECONDS = 2.0
 LEAST = 1.6 / 2
 """Processor time of a request with one of each, over that with two."""
-QUESTIONS = {"evaluate": "calculate", "compliance/run": "compliance"}
+MIXES = {"evaluate": "calculate", "compliance/run": "compliance"}
 """What is asked, and the mix whose first request it is, for every workbook."""
+ONE = "one of each"
 
 
-class Served:
-    """A service under load, and what its requests took."""
+class Round(NamedTuple):
+    """What a service bore in one run of wrk."""
 
-    def __init__(self, url: str, deals: Sequence[Deal], *, processes: int) -> None:
-        self._url = url
-        self._connections = processes * CONNECTIONS
-        self._steps = {name: self._of(name, mix, deals) for name, mix in QUESTIONS.items()}
-        self.rates: dict[str, list[float]] = {name: [] for name in QUESTIONS}
-        self.spent: dict[str, dict[str, float]] = {name: {} for name in QUESTIONS}
-        """Processor seconds by part, wrk among them."""
-        self.answered = dict.fromkeys(QUESTIONS, 0)
+    rate: float
+    requests: int
+    spent: dict[str, float]
+    """Processor seconds by part, wrk among them."""
 
-    @staticmethod
-    def _of(name: str, mix: str, deals: Sequence[Deal]) -> list[Step]:
-        asked = [steps_of(mix, [deal])[0] for deal in deals]
-        assert {step.path for step in asked} == {f"/api/v1/{'calculations/' if name == 'evaluate' else ''}{name}"}
-        return asked
+    @property
+    def seconds(self) -> float:
+        """Processor seconds of a request."""
+        return sum(self.spent.values()) / self.requests
 
-    def bear(self, question: str, *, seconds: float, kept: bool = True) -> None:
-        """One round of a question."""
+
+class Served(NamedTuple):
+    """A service to bear load."""
+
+    url: str
+    deals: Sequence[Deal]
+    processes: int
+
+    def bear(self, request: str, seconds: float) -> Round:
+        """Load by one kind of request; every answer must be as expected."""
+        mix = MIXES[request]
+        steps = [steps_of(mix, [deal])[0] for deal in self.deals]
+        assert all(step.path.endswith(f"/{request}") for step in steps), steps
         before, wrk = taken(), _children_seconds()
-        outcome = drive(
-            self._url, self._steps[question], seconds=seconds, connections=self._connections, shuffled=False
-        )
+        outcome = drive(self.url, steps, seconds=seconds, connections=self.processes * CONNECTIONS, shuffled=False)
         errors = outcome.errors(SUCCESS)
-        if errors.pop(str(TOLERATED.get(QUESTIONS[question])), 0) > TOLERATED_SHARE * outcome.requests or errors:
-            raise AssertionError(f"{question}: {errors}, first {outcome.odd}")
-        if not kept:
-            return
+        if errors.pop(str(TOLERATED.get(mix)), 0) > TOLERATED_SHARE * outcome.requests or errors:
+            raise AssertionError(f"{request}: {errors}, first {outcome.odd}")
         spent = {part: now.seconds - (before[part].seconds if part in before else 0) for part, now in taken().items()}
-        spent["wrk"] = _children_seconds() - wrk
-        for part, took in spent.items():
-            self.spent[question][part] = self.spent[question].get(part, 0.0) + took
-        self.rates[question].append(outcome.rate)
-        self.answered[question] += outcome.requests
-
-    def taken_by(self, question: str) -> float:
-        """Processor seconds of a request, of all parts."""
-        return sum(self.spent[question].values()) / self.answered[question]
-
-    def told(self, question: str) -> str:
-        """Processor milliseconds of a request by part."""
-        parts = sorted(self.spent[question].items(), key=lambda item: -item[1])
-        share = [(part, took / self.answered[question] * 1e3) for part, took in parts if took > 0]
-        rate = statistics.median(self.rates[question])
-        return f"{rate:.0f}/s, {self.taken_by(question) * 1e3:.2f} ms: " + ", ".join(f"{p} {t:.2f}" for p, t in share)
+        return Round(outcome.rate, outcome.requests, spent | {"wrk": _children_seconds() - wrk})
 
 
-def run() -> list[Figure]:
-    """The time a request takes, of the median round, and what processor time it takes."""
+Borne = dict[str, dict[str, list[Round]]]
+"""Rounds by request and by service."""
+
+
+@contextmanager
+def _borne() -> Iterator[Borne]:
     with (
         serving(SETTINGS | {"CUSHION_WORKERS": "2"}) as two_url,
         _second_worker(),
@@ -93,34 +89,15 @@ def run() -> list[Figure]:
         prepared(two_url, deals=DEALS) as two_deals,
         prepared(one_url, deals=DEALS) as one_deals,
     ):
-        two, one = Served(two_url, two_deals, processes=2), Served(one_url, one_deals, processes=1)
-        return [figure for question in QUESTIONS for figure in _compared(question, one, two)]
-
-
-def _compared(question: str, one: Served, two: Served) -> list[Figure]:
-    for served in (one, two):
-        served.bear(question, seconds=1, kept=False)  # opens connections, fills caches
-    for _ in range(ROUNDS):
-        for served in (one, two):
-            served.bear(question, seconds=SECONDS)
-    for name, served in (("one", one), ("two", two)):
-        print(f"{question}, {name} of each: {served.told(question)}")
-    called = f"{question}, two API processes and two workers, {CONNECTIONS} callers each"
-    return [
-        Figure(
-            name=f"{called}, time a request",
-            seconds=1 / statistics.median(two.rates[question]),
-            peer="one of each",
-            peer_seconds=1 / statistics.median(one.rates[question]),
-        ),
-        Figure(
-            name=f"{called}, processor time of a request",
-            seconds=two.taken_by(question),
-            peer="one of each",
-            peer_seconds=one.taken_by(question),
-            ratio_least=LEAST,
-        ),
-    ]
+        services = {OURS: Served(two_url, two_deals, 2), ONE: Served(one_url, one_deals, 1)}
+        found: Borne = {request: {name: [] for name in services} for request in MIXES}
+        for request, rounds in found.items():
+            for served in services.values():
+                served.bear(request, 1)  # opens connections, fills caches
+            for _ in range(ROUNDS):
+                for name, served in services.items():
+                    rounds[name].append(served.bear(request, SECONDS))
+        yield found
 
 
 @contextmanager
@@ -150,3 +127,35 @@ def _children_seconds() -> float:
     """Of ended children: of wrk, since the services live on."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+def _requests(request: str, borne: Borne) -> Prepared:
+    works = {name: [1 / one.rate for one in rounds] for name, rounds in borne[request].items()}
+    rates = (f"{name} {median(one.rate for one in rounds):,.0f}/s" for name, rounds in borne[request].items())
+    return Prepared(works=works, note=", ".join(rates))
+
+
+def _processor(request: str, borne: Borne) -> Prepared:
+    works = {name: [one.seconds for one in rounds] for name, rounds in borne[request].items()}
+    facts = {f"milliseconds by part, {name}": _by_part(rounds) for name, rounds in borne[request].items()}
+    return Prepared(works=works, facts=facts)
+
+
+def _by_part(rounds: Sequence[Round]) -> dict[str, float]:
+    """Processor milliseconds of a request."""
+    requests = sum(one.requests for one in rounds)
+    spent = {part: sum(one.spent.get(part, 0.0) for one in rounds) for one in rounds for part in one.spent}
+    return {part: round(took / requests * 1e3, 3) for part, took in sorted(spent.items()) if took > 0}
+
+
+bench_processes = asked(
+    *(
+        Question(
+            name=f"{request}, two API processes and two workers, {CONNECTIONS} callers each, {what}",
+            prepare=partial(prepare, request), data=_borne, bounds=(ONE,), floor=False,
+            ratio_least={ONE: LEAST} if prepare is _processor else {},
+        )
+        for request in MIXES
+        for what, prepare in (("time a request", _requests), ("processor time of a request", _processor))
+    )
+)  # fmt: skip

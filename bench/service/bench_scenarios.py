@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 import core
-from bench.figures import Figure, paired_seconds
+from bench.questions import OURS, Prepared, Question
+from bench.rows import asked
 from bench.service.stack import LEAST, LEAST_NAME, Client, serving
 from core.generate import generate
 
@@ -21,37 +24,29 @@ REPEATS = 200
 SECONDS_MOST = 0.010
 
 
-def run() -> list[Figure]:
-    """The median of a simulation over HTTP."""
+@contextmanager
+def _asked() -> Iterator[tuple[Client, str]]:
+    """A caller, and the path of a simulation whose answer is the library's."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "deal.xlsx"
         generate(loans=LOANS, seed=7).write(path)
         portfolio = core.Portfolio.from_workbook(core.read(path))
         trades = _trades(portfolio)
-        with serving() as url:
-            client = Client(url)
-            try:
-                body = {"name": "Swap", "base_workbook_id": client.uploaded(path), "trades": trades}
-                scenario_id = client.post("/api/v1/scenarios", body)["id"]
-                simulate = f"/api/v1/scenarios/{scenario_id}/simulate"
-                _verify(json.loads(client.exchange("POST", simulate)), portfolio, trades)
-                seconds, least = paired_seconds(
-                    lambda: client.exchange("POST", simulate),
-                    lambda: client.exchange("GET", LEAST),
-                    repeats=REPEATS,
-                    warm=WARM,
-                )
-            finally:
-                client.close()
-    return [
-        Figure(
-            name=f"scenarios/simulate, {TRADES} trades on {LOANS} loans, over HTTP",
-            seconds=seconds,
-            peer=LEAST_NAME,
-            peer_seconds=least,
-            seconds_most=SECONDS_MOST,
-        )
-    ]
+        with serving() as url, closing(Client(url)) as client:
+            body = {"name": "Swap", "base_workbook_id": client.uploaded(path), "trades": trades}
+            simulate = f"/api/v1/scenarios/{client.post('/api/v1/scenarios', body)['id']}/simulate"
+            _verify(json.loads(client.exchange("POST", simulate)), portfolio, trades)
+            yield client, simulate
+
+
+def _simulated(asked: tuple[Client, str]) -> Prepared:
+    client, simulate = asked
+    return Prepared(
+        works={
+            OURS: lambda: client.exchange("POST", simulate),
+            LEAST_NAME: lambda: client.exchange("GET", LEAST),
+        }
+    )
 
 
 def _trades(portfolio: core.Portfolio) -> list[dict[str, Any]]:
@@ -68,3 +63,11 @@ def _verify(answer: dict[str, Any], portfolio: core.Portfolio, trades: list[dict
     expected = core.simulate(portfolio, [core.Trade(**trade) for trade in trades], "enhanced")
     if answer["results"] != msgspec.to_builtins(expected.results):
         raise AssertionError("the service and the library differ")
+
+
+bench_scenarios = asked(
+    Question(
+        name=f"scenarios/simulate, {TRADES} trades on {LOANS} loans, over HTTP", prepare=_simulated, data=_asked,
+        bounds=(LEAST_NAME,), repeats=REPEATS, warm=WARM, seconds_most=SECONDS_MOST,
+    )
+)  # fmt: skip

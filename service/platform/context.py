@@ -226,6 +226,15 @@ class Unit:
         """All rows as `kind`."""
         return await (await self.begin()).all(kind, sql, parameters)
 
+    async def counted(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[tuple[T, int]]:
+        """All rows of a query that writes nothing, as `kind` with the number in the last column.
+
+        Where the unit has no transaction yet, none is begun: the query is a single round trip of its own.
+        """
+        if self._transaction is not None:
+            return await self._transaction.counted(kind, sql, parameters)
+        return await (self._reads or self.resources.database).counted(self.tenant_id, kind, sql, parameters)
+
     async def value(self, sql: str, parameters: Parameters | None = None) -> Any:
         """The first column of the first row, or None."""
         return await (await self.begin()).value(sql, parameters)

@@ -286,7 +286,10 @@ class Exposition:
     def _take_place(self, kind: Kind) -> tuple[str, int]:
         for number in range(1, PLACES_MOST + 1):
             place = f"{kind}-{number}"
-            held = _locked(self._lock_of(place), waits=False)
+            try:
+                held = _locked(self._lock_of(place), waits=False)
+            except PermissionError:
+                continue  # a process of another user left it
             if held is not None:
                 return place, held
         raise OSError(f"there are {PLACES_MOST} processes already")

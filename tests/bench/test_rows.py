@@ -140,6 +140,24 @@ bench_it = asked(*(Question(name=name, prepare=make, peers=("slow",)) for name, 
     assert code == 0, out
 
 
+def test_what_has_no_floor_is_not_recorded(tmp_path: Path) -> None:
+    code, out, rows = ran(tmp_path, """
+import bench.bench_floors
+bench.bench_floors.record = lambda measured: print("recorded", list(measured))
+from bench.bench_floors import bench_floors
+
+bench_it = asked(
+    *(
+        Question(name=name, prepare=given, peers=("slow",), bounds=("less",), floor=name == "held")
+        for name in ("held", "told")
+    )
+)
+""", "-s", "--record")  # fmt: skip
+    assert code == 0, out
+    assert "recorded ['held']" in out
+    assert len(rows) == 6
+
+
 def test_turns_alternate_and_a_slow_peer_has_fewer() -> None:
     told: list[str] = []
     works = {name: Work(lambda name=name: told.append(name), turns=turns) for name, turns in (("a", None), ("b", 1))}

@@ -43,6 +43,7 @@ SETTINGS = dict.fromkeys(
 TENANTS = 4
 DEALS = 24
 """Workbooks together: one has a single run of its tests at a time, so they are more than the callers."""
+EMPTY_NAME = "empty Starlette endpoint"
 EMPTY = Step(method="POST", path="/evaluate", headers={"Content-Type": "application/json"}, body=b"{}", marker="value")
 PARSED_SECONDS = 300.0
 COST = "processor, ms a request"

@@ -47,7 +47,9 @@ class Deal:
         """The service says of the workbook what the library says of its file."""
         portfolio = core.Portfolio.from_workbook(core.read(path))
         for suite in ("standard", "enhanced"):
-            if self.run(suite)["results"] != json.loads(msgspec.json.encode(list(core.run_suite(portfolio, suite)))):
+            answer, expected = self.run(suite), core.run_suite(portfolio, suite)
+            told = json.loads(msgspec.json.encode({"results": list(expected), "summary": expected.summary}))
+            if any(answer[name] != value for name, value in told.items()):
                 raise AssertionError(f"the service and the library differ on the {suite} suite")
 
 

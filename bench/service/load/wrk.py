@@ -117,6 +117,23 @@ def drive(
     return msgspec.json.decode(lines[-1], type=Outcome)
 
 
+def drive_in_turn(asked: Mapping[str, tuple[str, Step]], *, rounds: int, connections: int) -> dict[str, list[Outcome]]:
+    """Rounds of a second by name, the servers in turn: a drift of the machine's speed meets all of them.
+
+    A round before them, of which nothing is kept, opens connections and fills caches.
+
+    Raises:
+        AssertionError: an answer was not as it must be.
+    """
+    outcomes: dict[str, list[Outcome]] = {name: [] for name in asked}
+    for _ in range(rounds + 1):
+        for name, (url, step) in asked.items():
+            outcomes[name].append(drive(url, [step], seconds=1, connections=connections))
+            if errors := outcomes[name][-1].errors(SUCCESS):
+                raise AssertionError(f"{name}, {step.path}: {errors}, first {outcomes[name][-1].odd}")
+    return {name: found[1:] for name, found in outcomes.items()}
+
+
 def _step(step: Step) -> bytes:
     parts = [b"method=" + _text(step.method.encode()), b"path=" + _text(step.path.encode())]
     parts.append(b"headers={%b}" % _headers(step.headers))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import jwt
 from argon2 import PasswordHasher
@@ -29,6 +29,8 @@ SHOWN_KEY_CHARACTERS = 4  # of the random part, so that people can tell their ke
 ALGORITHM = "HS256"
 SECRET_CHARACTERS = 32
 CLOCKS_APART_SECONDS = 30
+ID_BYTES = 16
+IDS_TOGETHER = 256  # identifiers of one question to the system for randomness
 """What the clocks of two hosts may differ by: a token that the other has just signed seems to come from the future."""
 BELIEVED_MOST = 10_000
 """Verified tokens that a process remembers; checking one costs a quarter of a small request."""
@@ -243,6 +245,18 @@ def kept_file(path: Path, make: Callable[[], bytes]) -> bytes:
     return path.read_bytes()
 
 
+_random_bytes: list[bytes] = []
+os.register_at_fork(after_in_child=_random_bytes.clear)  # else parent and child would make the same identifiers
+
+
 def new_id() -> UUID:
-    """A random identifier (UUID version 4)."""
-    return uuid4()
+    """A random identifier (UUID version 4).
+
+    The system is asked for many at once: each question lets go of the interpreter's lock and waits for it.
+    """
+    try:
+        return UUID(bytes=_random_bytes.pop(), version=4)
+    except IndexError:
+        fresh = os.urandom(ID_BYTES * IDS_TOGETHER)
+        _random_bytes.extend(fresh[at : at + ID_BYTES] for at in range(0, len(fresh), ID_BYTES))
+        return new_id()

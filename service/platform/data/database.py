@@ -71,7 +71,7 @@ def into(kind: type[T]) -> BaseRowFactory[T]:
     """A row factory: columns by name to the fields of a Struct, types checked."""
 
     def factory(cursor: Any) -> RowMaker[T]:
-        columns = [column.name for column in cursor.description or ()]
+        columns = _columns(cursor)
 
         def make(values: Sequence[Any]) -> T:
             return msgspec.convert(dict(zip(columns, values, strict=True)), kind)
@@ -79,6 +79,26 @@ def into(kind: type[T]) -> BaseRowFactory[T]:
         return make
 
     return cast(BaseRowFactory[T], factory)
+
+
+def into_counted(kind: type[T]) -> BaseRowFactory[tuple[T, int]]:
+    """A row factory as `into`, of rows whose last column is a number of its own."""
+
+    def factory(cursor: Any) -> RowMaker[tuple[T, int]]:
+        columns = _columns(cursor)
+
+        def make(values: Sequence[Any]) -> tuple[T, int]:
+            return msgspec.convert(dict(zip(columns, values[:-1], strict=False)), kind), values[-1]
+
+        return make
+
+    return cast(BaseRowFactory[tuple[T, int]], factory)
+
+
+def _columns(cursor: Any) -> list[str]:
+    """Names of a result's columns; `cursor.description` takes 2 us for each of them."""
+    result = cursor.pgresult
+    return [result.fname(number).decode() for number in range(result.nfields)] if result is not None else []
 
 
 def containing(text: str | None) -> str | None:
@@ -139,6 +159,13 @@ class Transaction:
         """All rows, as `kind`."""
         with named_refusals():
             cursor = self._connection.cursor(row_factory=into(kind))
+            await cursor.execute(cast(Any, sql), parameters)
+            return await cursor.fetchall()
+
+    async def counted(self, kind: type[T], sql: str, parameters: Parameters | None = None) -> list[tuple[T, int]]:
+        """All rows, as `kind` with the number in the last column."""
+        with named_refusals():
+            cursor = self._connection.cursor(row_factory=into_counted(kind))
             await cursor.execute(cast(Any, sql), parameters)
             return await cursor.fetchall()
 
@@ -300,9 +327,7 @@ class Database:
                 try:
                     async with connection.pipeline() as pipeline:
                         await connection.execute("BEGIN")
-                        await connection.execute(
-                            "SELECT set_config('cushion.tenant', %s, true)", [str(tenant_id or "")]
-                        )
+                        await connection.execute(TENANT, [str(tenant_id or "")])
                         yield Transaction(connection, pipeline)
                         noted = self.committed is not None and tenant_id is not None
                         wrote = await connection.execute(WROTE) if noted else None
@@ -331,6 +356,25 @@ class Database:
             async with self._connection(None) as connection:
                 cursor = connection.cursor(row_factory=into(kind))
                 await cursor.execute(cast(Any, sql), parameters)
+                return await cursor.fetchall()
+
+    async def counted(
+        self, tenant_id: UUID | str | None, kind: type[T], sql: str, parameters: Parameters | None = None
+    ) -> list[tuple[T, int]]:
+        """The rows of one query that writes nothing, as `Transaction.counted` gives them, in a single round trip.
+
+        Without a BEGIN the statements of a pipeline are one transaction, which ends with the pipeline, and with it the
+        tenant whose rows are seen.
+
+        Raises:
+            Problem: as `named_refusals` says.
+        """
+        with named_refusals():
+            async with self._connection(tenant_id) as connection:
+                cursor = connection.cursor(row_factory=into_counted(kind))
+                async with connection.pipeline():
+                    await connection.execute(TENANT, [str(tenant_id or "")])
+                    await cursor.execute(cast(Any, sql), parameters)
                 return await cursor.fetchall()
 
     @asynccontextmanager
@@ -465,6 +509,7 @@ def _may_be_away(error: BaseException) -> bool:
 
 
 LOGIN = "SELECT session_user"
+TENANT = "SELECT set_config('cushion.tenant', %s, true)"
 WROTE = "SELECT pg_current_xact_id_if_assigned() IS NOT NULL"
 POSITION = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint"
 

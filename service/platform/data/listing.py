@@ -58,12 +58,15 @@ async def rows_of(
     """
     given = {name: value for name, value in asked.items() if value is not None}
     where = "".join(f" AND {(conditions or {}).get(name, f'{name} = %({name})s')}" for name in given)
-    items = await unit.all(
+    _count = f"SELECT count(*) FROM {source}{where}"  # noqa: S608 - of constants
+    found = await unit.counted(
         kind,
-        f"SELECT {columns} FROM {source}{where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s",  # noqa: S608 - of constants
+        f"SELECT {columns}, ({_count}) FROM {source}{where} ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s",  # noqa: S608 - likewise
         {**given, "limit": limit, "offset": offset},
     )
-    return items, await unit.value(f"SELECT count(*) FROM {source}{where}", given)  # noqa: S608 - likewise
+    if not found:  # nobody told the number: beyond the last page it is another than 0
+        return [], await unit.value(_count, given) if offset or not limit else 0
+    return [item for item, _ in found], found[0][1]
 
 
 async def page(

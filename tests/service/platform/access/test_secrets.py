@@ -7,6 +7,8 @@ import hashlib
 import hmac
 import json
 import re
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -287,3 +289,19 @@ def test_another_hosts_clock_may_be_a_little_ahead(ahead_seconds: int, believed:
     else:
         with pytest.raises(BadToken):
             tokens.read(token, expected="access")
+
+
+def test_a_child_makes_other_identifiers_than_its_parent() -> None:
+    program = """
+import os
+from service.platform.access.secrets import new_id
+new_id()
+reading, writing = os.pipe()
+if os.fork() == 0:
+    os.write(writing, str(new_id()).encode())
+    os._exit(0)
+theirs = os.read(reading, 36).decode()
+ours = new_id()
+assert ours.version == 4 and str(ours) != theirs, (ours, theirs)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

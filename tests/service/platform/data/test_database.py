@@ -192,6 +192,43 @@ def test_the_tenant_ends_with_its_transaction(apart: Apart) -> None:
     assert apart.run(after, database_connections=2) == (tenant, None)
 
 
+def test_a_look_sees_the_rows_of_its_tenant_and_leaves_no_tenant_behind(apart: Apart) -> None:
+    one, other = uuid4(), uuid4()
+    looked = "SELECT id, name, (SELECT count(*) FROM tenants) FROM tenants WHERE name = %s"
+
+    async def looks(shared: Resources) -> None:
+        for tenant in (one, other):
+            async with shared.database.transaction(tenant) as tx:
+                await tx.execute(NEW_TENANT, [tenant, tenant.hex])
+        for _ in range(3):  # as it is, prepared, and by the prepared plan
+            for tenant in (one, other):
+                assert await shared.database.counted(tenant, Named, looked, ["Name"]) == [(Named(tenant, "Name"), 1)]
+            async with shared.database.transaction() as tx:
+                assert await tx.value("SELECT current_setting('cushion.tenant')") == ""
+                assert await tx.value("SELECT count(*) FROM tenants") == 0
+        assert await shared.database.counted(None, Named, looked, ["Name"]) == []
+        async with shared.database.transaction(one) as tx:
+            assert await tx.counted(Named, looked, ["Name"]) == [(Named(one, "Name"), 1)]
+
+    apart.run(looks)
+
+
+def test_a_look_that_fails_is_refused_by_name_and_its_connection_lives_on(apart: Apart) -> None:
+    async def looks(shared: Resources) -> None:
+        for sql in ("SELECT pg_sleep(60), 1", "SELECT 1 / 0, 1", "SELECT pg_sleep(60), 1"):
+            with pytest.raises(TimeoutError if "sleep" in sql else psycopg.errors.DivisionByZero):
+                async with asyncio.timeout(0.2):
+                    await shared.database.counted(uuid4(), Named, sql)
+        tenant = uuid4()
+        assert await shared.database.counted(tenant, Named, "SELECT %s::uuid AS id, 'x' AS name, 7", [tenant]) == [
+            (Named(tenant, "x"), 7)
+        ]
+        with pytest.raises(Unavailable):
+            await shared.database.counted(tenant, Named, "SELECT pg_terminate_backend(pg_backend_pid()), 1")
+
+    apart.run(looks)
+
+
 def test_a_statement_that_takes_too_long_is_unavailable(apart: Apart) -> None:
     async def slow(shared: Resources) -> None:
         with pytest.raises(Unavailable):

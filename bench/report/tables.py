@@ -1,0 +1,103 @@
+"""The tables: a short one for the README, a whole one by area, how the work grows, and the machine in a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from bench.report.runs import BenchmarkRow, BenchmarkRun
+from docs.made.markdown import table
+
+
+def machine(run: BenchmarkRun) -> str:
+    """What was measured on what, in one paragraph."""
+    told = run.machine
+    versions = ", ".join(
+        f"{name} {version}" for name, version in sorted(told.versions.items()) if version and name != "cushion"
+    )
+    return (
+        f"Measured on {run.datetime[:10]} at commit {run.commit_info.id[:12]}"
+        f"{' with changes' if run.commit_info.dirty else ''}: {told.cpu}, {told.cores} cores,"
+        f" {told.memory_bytes / 2**30:.0f} GiB, {told.system}; a copy in memory by one thread reads and writes"
+        f" {told.copy_bytes_per_second / 1e9:.1f} GB/s; Python {told.python}, {versions}."
+    )
+
+
+def short(run: BenchmarkRun) -> str:
+    """One row an area, of its longest work that has a peer: which it is was not chosen by its ratio."""
+    rows = (
+        (area, row.question, time(row.seconds), row.best_peer or "", times(row.ratio))
+        for area, row in ((row.area, row.extra_info) for row in longest(run))
+    )
+    return table(("", "question", "Cushion", "fastest peer", "times as fast"), rows)
+
+
+def longest(run: BenchmarkRun) -> list[BenchmarkRow]:
+    """Of each area the row with the longest time of those that stand beside a peer."""
+    beside = [row for row in run.ours if row.extra_info.ratio is not None]
+    areas = groupby(beside, key=lambda row: row.area)
+    return [max(rows, key=lambda row: row.extra_info.seconds) for _, rows in areas]
+
+
+def whole(run: BenchmarkRun) -> str:
+    """Every question, a table for each area."""
+    parts = []
+    for area, rows in groupby(run.ours, key=lambda row: row.area):
+        parts += [f"## {area[0].upper()}{area[1:]}", table(HEADS, map(_line, rows))]
+    return "\n\n".join(parts)
+
+
+HEADS = ("question", "Cushion", "fastest peer", "times as fast", "others", "target", "of the limit")
+
+
+def _line(row: BenchmarkRow) -> Sequence[str]:
+    told = row.extra_info
+    others = sorted((ratio, name) for name, ratio in told.ratios.items() if name != told.best_peer)
+    return (
+        told.question,
+        time(told.seconds),
+        told.best_peer or "",
+        times(told.ratio),
+        ", ".join(f"{name} {times(ratio)}" for ratio, name in others),
+        f"{told.target}{'' if told.met else ': not met'}" if told.target else "",
+        percent(told.limit_ratio),
+    )
+
+
+def growth(run: BenchmarkRun) -> str:
+    """Time and memory over the rows, with the exponent of each: the slope between logarithms, 1 where it is linear."""
+    found = [row.extra_info for row in run.ours if row.extra_info.rows]
+    if not found:
+        return ""
+    sizes = found[0].rows
+    assert all(told.rows == sizes for told in found), "questions about growth have other sizes"
+    lines = []
+    for told in found:
+        pairs = zip(told.seconds_by_rows, told.peak_bytes_by_rows, strict=True)
+        cells = [f"{time(seconds)}, {peak / 1e6:,.0f} MB" for seconds, peak in pairs]
+        lines.append((told.question, *cells, f"{told.time_exponent:.2f}", f"{told.memory_exponent:.2f}"))
+    return table(("", *(f"{size:,} rows" for size in sizes), "exponent of time", "of memory"), lines)
+
+
+def time(seconds: float) -> str:
+    """A time with three digits at most, in its unit."""
+    for unit, scale in (("us", 1e6), ("ms", 1e3)):
+        if seconds * scale < 999.5:
+            return f"{_digits(seconds * scale)} {unit}"
+    return f"{_digits(seconds)} s"
+
+
+def times(ratio: float | None) -> str:
+    """A ratio with its sign."""
+    return "" if ratio is None else f"{_digits(ratio)}x"
+
+
+def percent(share: float | None) -> str:
+    return "" if share is None else f"{_digits(share * 100)} %"
+
+
+def _digits(value: float) -> str:
+    """Two significant digits under 10, three under 1,000."""
+    if value >= 99.5 or value == int(value):
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 0.995 else f"{value:.2g}" if value >= 1e-4 else f"{value:.0e}"
