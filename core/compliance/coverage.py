@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from math import isfinite, nan
@@ -310,13 +310,16 @@ def classes(
     numerator: float,
     against: Literal["balance", "interest_due"],
     held: Mapping[int, Held],
+    places: Iterable[int] | None = None,
 ) -> list[dict[str, Any]]:
-    """Every tested class with its ratio and what would cure it: money for numerator, denominator and cure_amount.
+    """The tested classes, or those at these places, each with its ratio and what would cure it: money for numerator,
+    denominator and cure_amount.
 
     A class is judged by what the run holds it to, given by its place among the tested ones; else by its trigger.
     """
     rows: list[dict[str, Any]] = []
-    for place, test in enumerate(tested):
+    for place in range(len(tested)) if places is None else places:
+        test = tested[place]
         denominator = notes.balance(test.at) if against == "balance" else notes.interest_due(test.at)
         own = held.get(place)
         trigger = test.trigger if own is None else own.limit

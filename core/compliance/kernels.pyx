@@ -12,6 +12,7 @@ import numpy as np
 from core.portfolio.portfolio import DAYS_PAST_DUE_DEFAULTED
 from core.portfolio.ratings import DEFAULTED, UNBUCKETED
 
+from cpython.object cimport PyObject_GenericSetAttr
 from libc.math cimport NAN, fabs, floor, rint
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -1010,3 +1011,12 @@ def rounded(double number):
     """The number to 6 decimals, as results return it, with no negative zero."""
     # Above 1e9 a double has no seventh decimal to round away.
     return rint(number * 1e6) / 1e6 + 0.0 if fabs(number) < 1e9 else number
+
+
+def put(one, tuple names not None, tuple values not None):
+    """Set fields of a frozen record: what `object.__setattr__` does, in a fraction of its time."""
+    cdef Py_ssize_t at
+    if len(names) != len(values):
+        raise ValueError("as many values as names are needed")
+    for at in range(len(names)):
+        PyObject_GenericSetAttr(one, names[at], values[at])

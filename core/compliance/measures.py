@@ -6,7 +6,7 @@ diversity score; years for the average life. The formula of each test stands in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cached_property, partial
 from math import isfinite, nan
 from typing import Any, Final, Literal, NamedTuple, TypeVar
@@ -347,12 +347,15 @@ class Pool:
             as_of=self.as_of, cpa=self.cpa, rules=self.definition.interest_coverage,
         )  # fmt: skip
 
-    def classes(self, kind: Literal["oc", "ic"], held: Mapping[int, coverage.Held]) -> list[dict[str, Any]]:
-        """The tested classes, as `coverage.classes` tells them."""
-        assert self.structure is not None
+    def classes(
+        self, kind: Literal["oc", "ic"], held: Mapping[int, coverage.Held], places: Iterable[int] | None = None
+    ) -> list[dict[str, Any]]:
+        """The tested classes, or those at these places, as `coverage.classes` tells them."""
+        notes = self.structure
+        assert notes is not None
         if kind == "oc":
-            return coverage.classes(self.structure, self.structure.oc, self.adjustments["adjusted"], "balance", held)
-        return coverage.classes(self.structure, self.structure.ic, self.interest["available"], "interest_due", held)
+            return coverage.classes(notes, notes.oc, self.adjustments["adjusted"], "balance", held, places)
+        return coverage.classes(notes, notes.ic, self.interest["available"], "interest_due", held, places)
 
 
 def _accrued(pool: Pool) -> float:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final, Literal, SupportsIndex, overload
 
 import msgspec
 
 from core.compliance import framed
-from core.compliance.kernels import rounded
+from core.compliance.kernels import put, rounded
 from core.frames.brief import brief
 from core.frames.frame import Frame, Framed
 from core.portfolio.notes import DataWarning, bounded
@@ -36,30 +36,22 @@ class Details(msgspec.Struct, frozen=True):
 
 
 class _Deferred:
-    """Fields that are made when one of them is first read.
+    """Texts (message, details) that are made when one of them is first read.
 
     A Struct cannot do that: its encoder reads the fields' memory, where a dataclass is asked for its attributes.
     """
 
-    __slots__ = ("_make",)
+    __slots__ = ("_args", "_texts")
 
     if not TYPE_CHECKING:  # for it, every attribute would be one
 
         def __getattr__(self, name: str) -> Any:
             """Called for a field that is not there yet, and for what is no field."""
-            if name not in type(self).__dataclass_fields__ or (make := _make_of(self)) is None:
+            if name not in _TEXTS:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            made = make(name)
-            for field, value in made.items():
-                object.__setattr__(self, field, value)
-            return made[name]
-
-
-def _make_of(one: _Deferred) -> Callable[[str], dict[str, Any]] | None:
-    try:
-        return object.__getattribute__(one, "_make")  # type: ignore[no-any-return]
-    except AttributeError:  # made with its fields, or read from JSON
-        return None
+            texts = self._texts(*self._args)
+            put(self, _TEXTS, texts)
+            return texts[_TEXTS.index(name)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,13 +86,24 @@ class TestResult(_Deferred):
     __repr__ = brief
 
 
-_set_make: Final = vars(_Deferred)["_make"].__set__
+_TEXTS: Final = ("message", "details")
+_FIGURES: Final = tuple(field.name for field in fields(TestResult) if field.name not in _TEXTS)
+_AT_FIRST: Final = (*_FIGURES, "_texts", "_args")
 
 
-def deferred(make: Callable[[str], dict[str, Any]]) -> TestResult:
-    """A result whose fields are made when they are read: `make` gives the one that is named, and others if it likes."""
+def deferred(figures: tuple[Any, ...], texts: Callable[..., tuple[str, Details | None]], *args: Any) -> TestResult:
+    """A result whose message and details are made when they are read, by `texts(*args)`; `figures` are its other fields
+    in order."""
     result = TestResult.__new__(TestResult)
-    _set_make(result, make)
+    put(result, _AT_FIRST, (*figures, texts, args))
+    return result
+
+
+def made(figures: tuple[Any, ...], texts: Callable[..., tuple[str, Details | None]], *args: Any) -> TestResult:
+    """The same result with its message and details."""
+    result = TestResult.__new__(TestResult)
+    put(result, _FIGURES, figures)
+    put(result, _TEXTS, texts(*args))
     return result
 
 

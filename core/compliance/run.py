@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import date
 from functools import cached_property, partial
@@ -39,6 +39,7 @@ from core.compliance.result import (
     TestResult,
     Threshold,
     deferred,
+    made,
 )
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, UNIT_SIGNS, Suite, Test
 from core.definition.definition import DealTest, Definition
@@ -181,9 +182,11 @@ def run_suite(
         _sheet(tests, own, pool, triggers),
     )
     ends = pools[1:]
-    explained = _Explained(portfolio, pool, limits) if details and pool is not None else None
     has_defaults = not (limits.first or limits.tenant or definition is not None or limits.sheet.limits)
     is_deferred = portfolio.row_count <= DEFERRED_ROWS_MAX and (definition is None or definition.standard)
+    result_of = deferred if is_deferred else made
+    resolved: dict[int, ResolvedThreshold] = {}
+    texts = _Texts(portfolio, pool, limits, resolved, include_cushion, details).of
     cushions: dict[str, float] = {}
     exact: dict[str, tuple[float, float]] = {}
     stopped = False
@@ -197,8 +200,10 @@ def run_suite(
                 limit: ResolvedThreshold | None = _DEFAULTS[test.test_id]
             else:
                 limit = resolve(test, pool, limits) if suite != DEAL_SUITE or _has_limit(test, limits) else None
+                if limit is not None:
+                    resolved[id(test)] = limit
             measured = _measure(test, pool, portfolio, present)
-            if limit is not None and pool is not None:
+            if test.test_id == WARR and limit is not None and pool is not None:
                 _check_scale(test, limit, limits, pool)
             low, high = _span(test, measured, ends, portfolio, present) if ends else (None, None)
         except Unmeasurable as reason:
@@ -218,9 +223,8 @@ def run_suite(
                 skipped.append(_left_open(test, measured, limit, low, high))
                 continue
         judged = _judged(measured.value, limit, rounding)
-        make = partial(_fields, test, measured.value, measured.coverage_pct, limit, judged, include_cushion, low, high,
-                       None if explained is None else partial(explained.of, test, measured, limit))  # fmt: skip
-        results.append(deferred(make) if is_deferred else _made(make))
+        figures = _figures(test, measured.value, limit, judged, low, high, include_cushion)
+        results.append(result_of(figures, texts, test, measured, limit, judged))
         cushions[test.test_id] = judged[0]
         exact[test.test_id] = measured.value, measured.denominator
         stopped = fail_fast and judged[1] == "fail"
@@ -258,7 +262,7 @@ def _check_scale(test: Test, limit: ResolvedThreshold, limits: Limits, pool: Poo
     Raises:
         Unmeasurable: they are.
     """
-    if test.test_id != WARR or (rates := pool.view.recovery_agency) is None:
+    if (rates := pool.view.recovery_agency) is None:
         return
     if limit.source == "suite":
         scale = "a"
@@ -576,48 +580,30 @@ WHOLE_FROM: Final = 2.0**52
 
 
 DEFERRED_ROWS_MAX: Final = 1_000
-"""Loans up to which results are filled in when they are read: till then they hold the run's portfolio and its sums. Of
+"""Loans up to which messages and details are made when they are read: results hold the run's portfolio and its sums. Of
 more loans, that would be much memory for a small part of the run's time."""
 
 
-def _fields(
+def _figures(
     test: Test,
     value: float,
-    coverage_pct: float | None,
     limit: ResolvedThreshold,
     judged: tuple[float, Status],
-    include_cushion: bool,
     low: float | None,
     high: float | None,
-    explain: Callable[[], Details] | None,
-    name: str,
-) -> dict[str, Any]:
-    """A field of a result by its name, with all others that cost little."""
-    if name == "details":
-        return {"details": None if explain is None else explain()}
+    include_cushion: bool,
+) -> tuple[Any, ...]:
+    """The fields of a result but for its message and details, in order."""
     cushion, status = judged
-    shown = rounded(cushion) if include_cushion else None
-    if name == "message":
-        return {"message": _message(test, value, coverage_pct, limit, status, shown)}
-    return {
-        "test_id": test.test_id,
-        "test_name": test.name,
-        "category": test.category,
-        "status": status,
-        "current_value": rounded(value),
-        "threshold_value": limit.value,
-        "threshold_type": limit.direction,
-        "cushion": shown,
-        "cushion_pct": rounded(cushion / limit.value * 100) if include_cushion and limit.value else None,
-        "threshold_source": limit.source,
-        "low": UNSET if low is None else rounded(low),
-        "high": UNSET if high is None else rounded(high),
-    }
-
-
-def _made(make: Callable[[str], dict[str, Any]]) -> TestResult:
-    """A result with all of its fields."""
-    return TestResult(**make("test_id"), **make("message"), **make("details"))
+    bound, direction, _, source = limit
+    shown = shown_pct = None
+    if include_cushion:
+        shown = rounded(cushion)
+        shown_pct = rounded(cushion / bound * 100) if bound else None
+    return (
+        test.test_id, test.name, test.category, status, rounded(value), bound, direction, shown, shown_pct, source,
+        UNSET if low is None else rounded(low), UNSET if high is None else rounded(high),
+    )  # fmt: skip
 
 
 def cushion_of(value: float, limit: ResolvedThreshold) -> float:
@@ -651,29 +637,21 @@ _WORDS: Final[dict[tuple[Direction, bool], tuple[str, str]]] = {
 }
 
 
-def _message(
-    test: Test,
-    figure: float,
-    coverage_pct: float | None,
-    limit: ResolvedThreshold,
-    status: Status,
-    cushion: float | None,
-) -> str:
+def _message(test: Test, measured: Measured, limit: ResolvedThreshold, status: Status, cushion: float | None) -> str:
     """One readable line, such as: Largest obligor 2.30 % is within the 2.50 % limit (cushion 0.20)."""
     sign = UNIT_SIGNS[test.unit]
     verb, noun = _WORDS[limit.direction, status != "fail"]
-    value, bound = f"{figure:.2f}", f"{limit.value:.2f}"
-    hidden = status == "fail" and value == bound
-    if hidden:  # a breach that two decimals do not show
-        value, bound = f"{figure:.6f}", f"{limit.value:.6f}"
-    text = f"{test.name} {value}{sign} {verb} {bound}{sign} {noun}"
+    places = ".2f"
+    if status == "fail" and f"{measured.value:.2f}" == f"{limit.value:.2f}":
+        places = ".6f"  # a breach that two decimals do not show
+    text = f"{test.name} {measured.value:{places}}{sign} {verb} {limit.value:{places}}{sign} {noun}"
     if status == "warning":
         side = "above" if limit.direction == "max" else "below"
         text += f" but at or {side} the {limit.warning:.2f}{sign} warning level"
     if cushion is not None:
-        text += f" (cushion {cushion:.6f})" if hidden else f" (cushion {cushion:.2f})"
-    if coverage_pct is not None and coverage_pct < COVERAGE_LEAST_PCT:
-        text += f" (covers {coverage_pct:.2f}% of par)"
+        text += f" (cushion {cushion:{places}})"
+    if measured.coverage_pct is not None and measured.coverage_pct < COVERAGE_LEAST_PCT:
+        text += f" (covers {measured.coverage_pct:.2f}% of par)"
     return text
 
 
@@ -700,24 +678,44 @@ _LOSSES: Final = (
 _CELLS_OF: Final = {"coupon_type": ("is_fixed", "coupon_type")}
 
 
-class _Explained:
-    """How the figures of a run came about."""
+class _Texts:
+    """Makes the messages and the details of a run."""
 
-    def __init__(self, portfolio: Portfolio, pool: Pool, limits: Limits) -> None:
+    def __init__(
+        self,
+        portfolio: Portfolio,
+        pool: Pool | None,
+        limits: Limits,
+        resolved: Mapping[int, ResolvedThreshold],
+        include_cushion: bool,
+        details: bool,
+    ) -> None:
         self._portfolio = portfolio
         self._limits = limits
+        self._resolved = resolved
         self._pool = pool
+        self._include_cushion = include_cushion
+        self._has_details = details
+
+    def of(
+        self, test: Test, measured: Measured, limit: ResolvedThreshold, judged: tuple[float, Status]
+    ) -> tuple[str, Details | None]:
+        """The message and the details of a test."""
+        cushion = rounded(judged[0]) if self._include_cushion else None
+        message = _message(test, measured, limit, judged[1], cushion)
+        return message, self._details(test, measured, limit) if self._has_details else None
 
     @cached_property
     def _rows(self) -> dict[str, Any]:
+        assert self._pool is not None  # something was measured
         return _rows(self._portfolio, self._pool)
 
     @cached_property
     def _classes(self) -> _Classes:
-        return _Classes(self._pool, self._limits)
+        assert self._pool is not None
+        return _Classes(self._pool, self._limits, self._resolved)
 
-    def of(self, test: Test, measured: Measured, limit: ResolvedThreshold) -> Details:
-        """The details of a test."""
+    def _details(self, test: Test, measured: Measured, limit: ResolvedThreshold) -> Details:
         portfolio, limits = self._portfolio, self._limits
         cells = portfolio.source_cells
         refs = [
@@ -738,7 +736,7 @@ class _Explained:
         }
         if limit.source == "sheet" and (told := limits.sheet.limits.get(test.test_id)) is not None:
             breakdown["threshold_from"] = f"{told.name}, {told.cell}" if told.cell else told.name
-        breakdown.update(measured.breakdown)
+        breakdown.update(measured.told())
         if test.sheet_trigger is not None:
             breakdown["classes"] = self._classes.of(test, limit)
         if portfolio.deal.principal_cash is None and "cpa" in test.divides_by:
@@ -754,9 +752,10 @@ _Held = dict[int, tuple[ResolvedThreshold, int | None]]
 class _Classes:
     """The classes that coverage tests look at, each as this run judges it."""
 
-    def __init__(self, pool: Pool, limits: Limits) -> None:
+    def __init__(self, pool: Pool, limits: Limits, resolved: Mapping[int, ResolvedThreshold]) -> None:
         self._pool = pool
         self._limits = limits
+        self._resolved = resolved  # by the test's identity: a definition's test may have the id of one of the suites
         self._usual: dict[_Kind, tuple[_Held, list[dict[str, Any]]]] = {}
 
     def of(self, test: Test, limit: ResolvedThreshold) -> list[dict[str, Any]]:
@@ -772,18 +771,20 @@ class _Classes:
             usual: _Held = {}
             for other in _CLASS_TESTS[kind]:
                 with suppress(Unmeasurable):  # taken out of runs, it holds its class to nothing
-                    held = resolve(other, self._pool, self._limits), _decimals(other, self._limits)
-                    usual[_place(other.sheet_trigger, last)] = held
+                    held = self._resolved.get(id(other)) or resolve(other, self._pool, self._limits)
+                    usual[_place(other.sheet_trigger, last)] = held, _decimals(other, self._limits)
             self._usual[kind] = usual, self._rows(kind, usual)
         usual, rows = self._usual[kind]
         place, own = _place(role, last), (limit, _decimals(test, self._limits))
-        return rows if usual.get(place) == own else self._rows(kind, usual | {place: own})
+        if usual.get(place) == own:
+            return rows
+        return [*rows[:place], *self._rows(kind, {place: own}, [place]), *rows[place + 1 :]]
 
-    def _rows(self, kind: _Kind, held: _Held) -> list[dict[str, Any]]:
+    def _rows(self, kind: _Kind, held: _Held, places: Iterable[int] | None = None) -> list[dict[str, Any]]:
         return self._pool.classes(kind, {
             place: Held(limit.value, limit.direction, partial(_judged, limit=limit, decimals=decimals))
             for place, (limit, decimals) in held.items()
-        })  # fmt: skip
+        }, places)  # fmt: skip
 
 
 def _place(role: Role | None, last: int) -> int:
