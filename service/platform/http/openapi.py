@@ -154,8 +154,8 @@ def _say_more(types: Iterable[Any], components: dict[str, Any], *, given: set[An
             continue
         schema = components[_component_name(struct.cls)]
         schema["description"], properties = sentence(schema["description"]), schema["properties"]
-        config = getattr(get_origin(struct.cls) or struct.cls, "__struct_config__", None)
-        if struct.cls not in given and config is not None and not config.omit_defaults:
+        config = getattr(get_origin(struct.cls) or struct.cls, "__struct_config__", None)  # a dataclass has none
+        if struct.cls not in given and not (config and config.omit_defaults):
             told = [field.encode_name for field in struct.fields if field.required or _has_default(field)]
             schema["required"] = [*schema["required"], *(name for name in told if name not in schema["required"])]
             for name in told:
