@@ -575,8 +575,8 @@ cdef class Graph:
         """Calculate rows as whole columns; whether that could be done."""
         cdef BookEnvironment environment = self.environment
         cdef CellColumn column = <CellColumn> region.cells.columns[region.left]
-        cdef Span found
-        cdef Py_ssize_t at, rows = high - low + 1, to = low - column.base
+        cdef Span found, into
+        cdef Py_ssize_t rows = high - low + 1, to = low - column.base
         cdef const uint8_t[::1] kinds
         cdef const double[::1] numbers
         cdef const int32_t[::1] codes
@@ -586,8 +586,9 @@ cdef class Graph:
         if region.shape.plan is None:
             return 0
         environment.planned = region
+        into = Span(column.kinds[to : to + rows], column.numbers[to : to + rows], column.codes[to : to + rows])
         try:
-            found = region.shape.plan.run(environment, low, region.left, rows)
+            found = region.shape.plan.run(environment, low, region.left, rows, into)
         except Exception:
             if monotonic() > environment.deadline:
                 raise
@@ -598,10 +599,10 @@ cdef class Graph:
             return 0
         kinds, numbers, codes = found.kinds, found.numbers, found.codes
         assert len(kinds) == rows
-        memcpy(&column.numbers_view[to], &numbers[0], rows * sizeof(double))
-        memcpy(&column.codes_view[to], &codes[0], rows * sizeof(int32_t))
-        for at in range(rows):
-            column.kinds_view[to + at] = kinds[at] if kinds[at] != BLANK else NUMBER
+        if &kinds[0] != &column.kinds_view[to]:
+            memcpy(&column.kinds_view[to], &kinds[0], rows)
+            memcpy(&column.numbers_view[to], &numbers[0], rows * sizeof(double))
+            memcpy(&column.codes_view[to], &codes[0], rows * sizeof(int32_t))
         return 1
 
     def take(self):

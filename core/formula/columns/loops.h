@@ -63,6 +63,13 @@ WIDE static int loop_uniform(const uint8_t *kinds, Py_ssize_t rows) {
     return differ == 0;
 }
 
+/* Whether all bytes are one of two. */
+WIDE static int loop_either(const uint8_t *kinds, uint8_t one, uint8_t other, Py_ssize_t rows) {
+    uint8_t differ = 0;
+    for (Py_ssize_t row = 0; row < rows; row++) differ |= (kinds[row] != one) & (kinds[row] != other);
+    return differ == 0;
+}
+
 /* Whether all numbers are finite. */
 WIDE static int loop_finite(const double *numbers, Py_ssize_t rows) {
     int64_t other = 0;

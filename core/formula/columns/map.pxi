@@ -7,10 +7,11 @@ cdef class _Columns(Environment):
     cdef readonly TextPool pool
     cdef dict spans
     cdef readonly Py_ssize_t rows
+    cdef set unseen  # columns of numbers that may be none of a cell: NaN, infinite
 
-    def __init__(self, dict spans, TextPool pool, Py_ssize_t rows):
+    def __init__(self, dict spans, TextPool pool, Py_ssize_t rows, set unseen):
         Environment.__init__(self)
-        self.spans, self.pool, self.rows = spans, pool, rows
+        self.spans, self.pool, self.rows, self.unseen = spans, pool, rows, unseen
         self.indexes = {}
 
     @property
@@ -61,17 +62,35 @@ def map_columns(Plan plan, columns, program=None):
     """
     cdef TextPool pool = TextPool()
     cdef dict spans = {}
+    cdef set unseen = set()
     rows = {len(array) for array in columns.values()}
     if len(rows) > 1:
         raise ValueError("the columns differ in length")
     for name, array in columns.items():
-        spans[column_index(name)] = _span_of_array(array, pool)
+        if plan is not None and plan.reads_rows_only and _is_plain(array):
+            unseen.add(column_index(name))
+            spans[column_index(name)] = Span(_all_numbers(len(array)), array, _no_codes(len(array)))
+        else:
+            spans[column_index(name)] = _span_of_array(array, pool)
     size = max(rows, default=0)
-    sheet = _Columns(spans, pool, size)
-    span = None if plan is None else plan.run_beside(sheet, 0, 0, size, True)
+    sheet = _Columns(spans, pool, size, unseen)
+    try:
+        span = None if plan is None else plan.run_beside(sheet, 0, 0, size, True)
+    except _ToBeSeen:
+        span = None
+    if span is None and unseen:
+        spans.update((column, _span_of_array(spans[column].numbers, pool)) for column in unseen)
+        unseen.clear()
+        span = plan.run_beside(sheet, 0, 0, size, True)
     if span is None and program is not None:
         span = _span_of_objects([_single_value(program, sheet, row) for row in range(size)], None, pool)
     return None if span is None else _array_of_span(span, pool)
+
+
+cdef bint _is_plain(array):
+    """Whether a column's memory can be read as it stands: float64 in a row."""
+    return (type(array) is np.ndarray and array.dtype == np.float64 and array.ndim == 1 and array.flags.c_contiguous
+            and array.flags.aligned)
 
 
 cdef object _single_value(program, _Columns sheet, Py_ssize_t row):

@@ -38,6 +38,11 @@ cdef class Plan:
     cdef int result
     cdef bint calls_columns
     cdef bint aggregates
+    cdef bint reads_rows_only  # nothing but cells of the row
+    cdef object recipe  # of its loop, False until it is looked for
+
+    def __cinit__(self):
+        self.recipe = False
 
     def __dealloc__(self):
         free(self.instructions)
@@ -47,12 +52,13 @@ cdef class Plan:
         free(self.items)
         free(self.choices)
 
-    def run(self, source, Py_ssize_t row, Py_ssize_t column, Py_ssize_t rows):
+    def run(self, source, Py_ssize_t row, Py_ssize_t column, Py_ssize_t rows, Span into=None):
         """The values of the formula in `rows` cells of one column, from a 0-based row and column of its sheet on.
 
         `source` has `pool`, `environment` and `span(sheet, column, first_row, rows)`. The environment is made to stand
         in the first cell; what is the same in every row is read from it, once. A blank result is 0, as in a cell. The
-        arrays may be shared and read-only.
+        arrays may be shared and read-only. They are those of `into`, if that is given and the formula does not read its
+        own column; where nothing comes of the run, some of its rows may have been written.
 
         Returns:
             The span, or None where the plan turned out not to be columnwise here (a reference that leaves the sheet, an
@@ -61,16 +67,23 @@ cdef class Plan:
         Raises:
             LimitExceeded: the environment's deadline has passed.
         """
-        return self.run_beside(source, row, column, rows, False)
+        return self.run_beside(source, row, column, rows, False, into)
 
-    cdef object run_beside(self, source, Py_ssize_t row, Py_ssize_t column, Py_ssize_t rows, bint beside):
+    cdef object run_beside(self, source, Py_ssize_t row, Py_ssize_t column, Py_ssize_t rows, bint beside,
+                            Span into=None):
         """As `run`; `beside`: the formula's own cells are none of the sheet's, whatever column it counts from."""
         if rows == 0:
             return Span(np.empty(0, np.uint8), np.empty(0), np.empty(0, np.int32))
         try:
-            return _Run(self, source, row, column, rows, beside).span()
+            return _Run(self, source, row, column, rows, beside, into).span()
         except (NotColumnar, Failure):
             return None
+
+    cdef object fusible(self):
+        """The recipe of its loop, or None."""
+        if self.recipe is False:
+            self.recipe = _recipe_of(self)
+        return self.recipe
 
     cdef void take(self, _Planner planner) except *:
         """Move what the planner found into flat arrays."""
@@ -83,6 +96,8 @@ cdef class Plan:
         self.aggregates = bool(planner.items)
         self.weight = planner.weight
         parts = [role for role in planner.roles if isinstance(role, Node)] + [node for node, _ in planner.fixed]
+        self.reads_rows_only = not planner.window_slots and not planner.fixed and all(
+            [isinstance(role, (tuple, Literal)) for role in planner.roles if role is not None])
         self.programs = {node: compile(node) for node in parts if not isinstance(node, Literal)}
         inputs = [(at, role) for at, role in enumerate(planner.roles) if isinstance(role, tuple)]
         self.instructions = <Instruction *> _room(len(planner.instructions), sizeof(Instruction))
@@ -119,7 +134,7 @@ def plan(Node tree not None, *, str text="", is_fixed_name=None):
     cdef _Planner planner = _Planner(text, is_fixed_name)
     cdef Plan made = Plan()
     try:
-        made.result = planner.root(tree)
+        made.result = planner.alone(planner.root(tree))
         made.take(planner)
     except (NotColumnar, FormulaError):
         return None
@@ -180,6 +195,16 @@ cdef class _Planner:
                 and "(" not in self.text[: tree.start]):
             return self.two(_ARITHMETIC[(<Binary> tree).operator], (<Binary> tree).left, (<Binary> tree).right, 1)
         return self.value(tree)
+
+    cdef int alone(self, int result):
+        """The register of the result, which is the memory of the answer: what else one has held is no input then."""
+        cdef int last = len(self.instructions) - 1, register
+        if last >= 0 and self.instructions[last][1] == result:
+            operation, _, *rest = self.instructions[last]
+            register = self.new(None)
+            self.instructions[last] = (operation, register, *rest)
+            return register
+        return result
 
     # Registers.
 

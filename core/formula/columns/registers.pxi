@@ -35,6 +35,7 @@ cdef struct Slot:
     double *numbers
     int32_t *codes
     Py_ssize_t first
+    bint is_unseen  # numbers as they were given: whether all are finite shows when they are read
 
 
 cdef inline uint8_t *_kinds_of(Register *register, Py_ssize_t rows) noexcept nogil:

@@ -25,6 +25,10 @@ cdef inline uint8_t *_give(Register *register, uint8_t *memory, Py_ssize_t step)
     return memory + step * REGISTER_ROW_BYTES
 
 
+class _ToBeSeen(Exception):
+    """A column cannot be taken for numbers alone."""
+
+
 @cython.final
 cdef class _Run:
     cdef Plan plan
@@ -37,6 +41,7 @@ cdef class _Run:
     cdef bint beside
     cdef Py_ssize_t position  # rows done
     cdef Py_ssize_t step  # rows of a chunk
+    cdef bint has_unseen
     cdef Register *registers
     cdef Slot *slots
     cdef Slot **windows
@@ -65,7 +70,8 @@ cdef class _Run:
         free(self.reached)
         free(self.tallies)
 
-    def __init__(self, Plan plan, source, Py_ssize_t row, Py_ssize_t column, Py_ssize_t rows, bint beside):
+    def __init__(self, Plan plan, source, Py_ssize_t row, Py_ssize_t column, Py_ssize_t rows, bint beside,
+                 Span into):
         self.beside = beside
         self.plan, self.source, self.row, self.column, self.rows = plan, source, row, column, rows
         self.pool, self.environment = source.pool, source.environment
@@ -85,7 +91,7 @@ cdef class _Run:
             self.step = REGISTERS_BYTES_MAX // (REGISTER_ROW_BYTES * (len(plan.roles) + 3))
             self.step = max(<Py_ssize_t> CHUNK_ROWS, min(<Py_ssize_t> COLUMN_CHUNK_ROWS, self.step))
         self.step = min(rows, self.step)
-        self.open_columns()
+        self.open_columns(into)
         self.open_registers()
         if plan.aggregates:
             self.tallies = <Totals *> self.zeroed(self.step, sizeof(Totals))
@@ -103,7 +109,7 @@ cdef class _Run:
             raise NotColumnar
         return found
 
-    cdef void open_columns(self) except *:
+    cdef void open_columns(self, Span into) except *:
         """Bind the columns that are read; the formula's own is the one that will be written."""
         cdef Py_ssize_t at, first, last, column, own = -1, lead = 0
         cdef _Column read
@@ -114,7 +120,7 @@ cdef class _Run:
                 if read.anchor > self.row + read.high:  # the window starts on its other corner
                     raise NotColumnar
                 first = min(first, read.anchor)
-            if first < 0 or last >= <Py_ssize_t> ROWS_MAX:
+            if first < 0 or last >= <Py_ssize_t> ROWS_MAX and not self.beside:  # given arrays end where they end
                 raise NotColumnar
             if column == self.column and self.is_own(read.sheet):
                 if read.high >= 0:
@@ -124,7 +130,12 @@ cdef class _Run:
             else:
                 self.bind(&self.slots[at], self.source.span(read.sheet, column, first, last - first + 1), first,
                           last - first + 1)
-        self.open_output(lead, own >= 0)
+                if isinstance(self.source, _Columns) and column in (<_Columns> self.source).unseen:
+                    if last >= (<_Columns> self.source).rows:  # blanks stand behind its end
+                        raise _ToBeSeen
+                    self.slots[at].is_unseen = True
+                self.has_unseen |= self.slots[at].is_unseen
+        self.open_output(lead, own >= 0, into)
         if own >= 0:
             for at, read in enumerate(self.plan.slots):
                 if self.column_of((read.column, read.absolute)) == self.column and self.is_own(read.sheet):
@@ -142,17 +153,22 @@ cdef class _Run:
         own = self.environment.sheet
         return sheet is None or (own is not None and sheet.casefold() == own.casefold())
 
-    cdef void open_output(self, Py_ssize_t lead, bint is_read) except *:
+    cdef void open_output(self, Py_ssize_t lead, bint is_read, Span into) except *:
         """The span to be written, after `lead` rows that stand above it in the sheet."""
-        cdef uint8_t[::1] kinds = np.empty(lead + self.rows, np.uint8)
-        cdef double[::1] numbers = np.empty(lead + self.rows)
-        cdef int32_t[::1] codes
-        self.out_kinds, self.out_numbers, self.out_codes = kinds.base[lead:], numbers.base[lead:], None
-        self.kinds, self.numbers = &kinds[0] + lead, &numbers[0] + lead
+        cdef uint8_t[::1] kinds
+        cdef double[::1] numbers
+        cdef int32_t[::1] codes = None
+        if is_read or into is None:
+            kinds, numbers = np.empty(lead + self.rows, np.uint8), np.empty(lead + self.rows)
+        else:
+            kinds, numbers, codes = into.kinds, into.numbers, into.codes
         if is_read:
             codes = np.empty(lead + self.rows, np.int32)
             above = self.source.span(None, self.column, self.row - lead, lead)
             kinds.base[:lead], numbers.base[:lead], codes.base[:lead] = above.kinds, above.numbers, above.codes
+        self.out_kinds, self.out_numbers, self.out_codes = kinds.base[lead:], numbers.base[lead:], None
+        self.kinds, self.numbers = &kinds[0] + lead, &numbers[0] + lead
+        if codes is not None:
             self.out_codes, self.codes = codes.base[lead:], &codes[0] + lead
 
     cdef void bind(self, Slot *slot, Span span, Py_ssize_t first, Py_ssize_t rows) except *:
@@ -333,17 +349,26 @@ cdef class _Run:
         return 0
 
     cdef object span(self):
-        """Run down all rows. The answer's arrays may be shared and read-only."""
+        """Run down all rows. The answer's arrays may be shared and read-only; _ToBeSeen for a number unseen."""
         cdef Py_ssize_t rows, since_check = 0
         cdef Register *result = &self.registers[self.plan.result]
         cdef bint is_computed = not result.fixed
+        cdef _Fused fused = self.fused_or_none()
+        cdef bint is_fused = fused is not None
+        cdef int start = fused.start if is_fused else 0
         with nogil:
             while self.position < self.rows:
                 rows = min(self.step, self.rows - self.position)
                 if is_computed:
                     result.numbers = self.numbers + self.position
                 self.aim(rows)
-                self.execute(rows)
+                if start:
+                    self.see(rows)
+                    self.execute(0, start, rows)
+                if not (is_fused and fused.run(self, result, rows)):
+                    if not start:
+                        self.see(rows)
+                    self.execute(start, self.plan.instruction_count, rows)
                 self.emit(result, rows)
                 self.position += rows
                 since_check += rows * self.plan.weight
@@ -351,9 +376,18 @@ cdef class _Run:
                     with gil:
                         self.environment.spend(min(since_check, <Py_ssize_t> CELLS_MAX))
                     since_check = 0
+        if is_fused and fused.loop is not None:
+            fused.loop.rows += fused.done
         if self.out_codes is None:
             self.out_codes = _no_codes(self.rows)
         return Span(self.out_kinds, self.out_numbers, self.out_codes)
+
+    cdef _Fused fused_or_none(self):
+        """The loop of the plan, for a run down many rows."""
+        if self.rows < <Py_ssize_t> ROWS_MIN or self.step < min(self.rows, <Py_ssize_t> CHUNK_ROWS):
+            return None
+        recipe = self.plan.fusible()
+        return None if recipe is None else _Fused(recipe, self.environment.date_1904)
 
     cdef void aim(self, Py_ssize_t rows) noexcept nogil:
         """Point the inputs at the rows of this chunk."""
@@ -366,16 +400,28 @@ cdef class _Run:
             slot = &self.slots[self.plan.input_slots[at]]
             row = self.row + self.position + self.plan.input_distances[at] - slot.first
             register.kinds, register.numbers, register.codes = slot.kinds + row, slot.numbers + row, slot.codes + row
-            register.kind = _kind_of(register.kinds, rows)
+            register.kind = NUMBER if slot.is_unseen else _kind_of(register.kinds, rows)
 
-    cdef int execute(self, Py_ssize_t rows) except -1 nogil:
+    cdef int see(self, Py_ssize_t rows) except -1 nogil:
+        """Look at the numbers of this chunk that nobody has seen yet; a loop does so itself."""
+        cdef int at
+        if self.has_unseen:
+            for at in range(self.plan.input_count):
+                if self.slots[self.plan.input_slots[at]].is_unseen and not loop_finite(
+                        self.registers[self.plan.input_registers[at]].numbers, rows):
+                    with gil:
+                        raise _ToBeSeen
+        return 0
+
+    cdef int execute(self, int start, int stop, Py_ssize_t rows) except -1 nogil:
+        """Do these instructions of the plan for a chunk."""
         cdef int at, operation
         cdef Instruction *step
         cdef Register *registers = self.registers
         cdef Register *out
         cdef Register *a
         cdef Register *b
-        for at in range(self.plan.instruction_count):
+        for at in range(start, stop):
             step = &self.plan.instructions[at]
             operation = step.operation
             out, a, b = &registers[step.out], &registers[step.a], &registers[step.b]

@@ -13,7 +13,7 @@ from libc.float cimport DBL_MIN
 from libc.math cimport INFINITY, copysign, fabs, isfinite, pow, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memchr, memcpy, memset
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 from datetime import date
 
@@ -35,6 +35,8 @@ from core.formula.functions.catalogue import Takes
 from core.formula.ranges.environment import CELLS_MAX
 from core.formula.language.errors import FormulaError
 from core.formula.machine.machine import call, compile
+from core.formula.native.loops import LOOPS, ROWS_MIN
+from core.formula.native.recipe import NO_LOOP, NUMBERS_AND_BLANKS, STEPS_MAX, Recipe, Step
 from core.formula.values.value import DIV0, NA, NUM, OMITTED, VALUE, Date, Failure
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_index
 from core.frames.given import cell_value, moments
@@ -54,13 +56,14 @@ cdef extern from "loops.h" nogil:
     bint loop_greater_equal(double *, const double *, const double *, Py_ssize_t)
     void loop_select(double *, const double *, const double *, const double *, Py_ssize_t)
     bint loop_uniform(const uint8_t *, Py_ssize_t)
+    bint loop_either(const uint8_t *, uint8_t, uint8_t, Py_ssize_t)
     bint loop_finite(const double *, Py_ssize_t)
     bint loop_round(double *, const double *, const double *, double, double, Py_ssize_t)
     bint loop_round_up(double *, const double *, const double *, double, double, Py_ssize_t)
     bint loop_round_down(double *, const double *, const double *, double, double, Py_ssize_t)
     bint loop_whole(double *, const double *, Py_ssize_t)
 
-CHUNK_ROWS = 1_024
+CHUNK_ROWS = 4_096
 """Rows that one instruction takes at once: some registers of so many numbers fit into the first-level cache."""
 
 COLUMN_CHUNK_ROWS = 32_768
@@ -159,6 +162,7 @@ DEPTH_MAX = 256
 cdef class _Run
 cdef class _Planner
 cdef class Plan
+cdef class _Fused
 
 include "registers.pxi"
 include "numbers.pxi"
@@ -167,4 +171,5 @@ include "aggregates.pxi"
 include "calls.pxi"
 include "run.pxi"
 include "plan.pxi"
+include "fused.pxi"
 include "map.pxi"

@@ -1,0 +1,190 @@
+"""Formulas down a million rows as one compiled loop, beside the chunks that serve until it is there and loops by hand.
+
+A loop has run when a question is asked: what it took to compile is a question of its own. Numba's loops by hand do less
+than ours, which look for errors, NaN and numbers that are equal at 15 digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Final
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+import core
+from bench.core.bench_formula_books import MANY_ROWS, NUMPY, FillDown
+from bench.questions import OURS, Prepared, Question
+from bench.rows import asked
+from core.formula.columns import vector
+from core.formula.native.loops import Loops
+
+ROWS: Final = MANY_ROWS
+CHUNKS, NUMBA = "the chunks", "Numba by hand"
+OVER_CHUNKS_LEAST, OVER_NUMPY_LEAST = 3.0, 2.0
+COMPILED_MOST: Final = 0.1
+"""Seconds from a formula to its loop, in a thread that leaves the interpreter to others."""
+
+FILLED = "=A1*B1+IF(C1>0,C1,0)"
+LONG = "IF(A1>B1,(A1-B1)*C1+D1/4,(B1-A1)*C1-E1/3)+A1*0.5-B1*0.25"
+DATED = "=IF(MONTH(A1)>6,YEAR(A1)+1,YEAR(A1))*100+MONTH(A1)"
+
+Numbers = NDArray[np.float64]
+Columns = dict[str, Numbers]
+
+
+@numba.njit
+def _filled(a: Numbers, b: Numbers, c: Numbers) -> Numbers:
+    out = np.empty(a.size)
+    for row in range(a.size):
+        out[row] = a[row] * b[row] + (c[row] if c[row] > 0 else 0.0)
+    return out
+
+
+@numba.njit
+def _long(a: Numbers, b: Numbers, c: Numbers, d: Numbers, e: Numbers) -> Numbers:
+    out = np.empty(a.size)
+    for row in range(a.size):
+        x, y = a[row], b[row]
+        chosen = (x - y) * c[row] + d[row] / 4 if x > y else (y - x) * c[row] - e[row] / 3
+        out[row] = chosen + x * 0.5 - y * 0.25
+    return out
+
+
+@numba.njit
+def _long_rounded(a: Numbers, b: Numbers, c: Numbers, d: Numbers, e: Numbers) -> Numbers:
+    out = np.empty(a.size)
+    for row in range(a.size):
+        x, y = a[row], b[row]
+        chosen = (x - y) * c[row] + d[row] / 4 if x > y else (y - x) * c[row] - e[row] / 3
+        value = chosen + x * 0.5 - y * 0.25
+        size = np.floor(abs(value) * 100 + 0.5) / 100
+        out[row] = -size if value < 0 else size
+    return out
+
+
+def _filled_by_numpy(a: Numbers, b: Numbers, c: Numbers) -> Numbers:
+    return a * b + np.where(c > 0, c, 0)
+
+
+def _long_by_numpy(a: Numbers, b: Numbers, c: Numbers, d: Numbers, e: Numbers) -> Numbers:
+    return np.where(a > b, (a - b) * c + d / 4, (b - a) * c - e / 3) + a * 0.5 - b * 0.25
+
+
+def _dated_by_numpy(a: Numbers) -> Numbers:
+    months = (a.astype(np.int64) - 25_569).astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
+    year, month = months // 12 + 1970, months % 12 + 1
+    return np.where(month > 6, year + 1, year) * 100.0 + month
+
+
+def _prepared(formula: str, letters: str, hand: dict[str, Callable[..., Numbers]], *, days: bool = False) -> Prepared:
+    program, chance = core.compile(formula), np.random.default_rng(7)
+    columns: Columns = {letter: np.empty(ROWS) for letter in letters}
+
+    def renew() -> None:
+        for column in columns.values():
+            column[:] = chance.integers(20_000, 60_000, ROWS) + 0.25 if days else chance.normal(0, 50, ROWS)
+
+    def by_hand(work: Callable[..., Numbers]) -> Numbers:
+        return work(*columns.values())
+
+    renew()
+    chunks = _with(Loops(worth=ROWS * 10**9), program, columns)
+    loops = Loops(worth=0)
+    ours = _with(loops, program, columns)
+    expected = chunks()
+    ours()
+    loops.finish()
+    assert np.array_equal(ours(), expected)
+    assert loops.rows == ROWS
+    for name, work in hand.items():
+        assert np.allclose(by_hand(work), expected, rtol=1e-12, atol=0.0101 if "ROUND" in formula else 0.0), name
+    works = {OURS: ours, CHUNKS: chunks} | {name: partial(by_hand, work) for name, work in hand.items()}
+    return Prepared(works=works, before=renew)
+
+
+def _with(loops: Loops, program: core.Program, columns: Columns) -> Callable[[], Any]:
+    """The formula down the columns, with these loops in place of the process's own."""
+
+    def run() -> Any:
+        with _in_place(loops):
+            return program.map(columns)
+
+    return run
+
+
+@contextmanager
+def _in_place(loops: Loops) -> Any:
+    kept = vector.LOOPS
+    vector.LOOPS = loops
+    try:
+        yield
+    finally:
+        vector.LOOPS = kept
+
+
+def _book() -> Prepared:
+    scene, loops = FillDown(ROWS, np.random.default_rng(7)), Loops(worth=0)
+    with _in_place(loops):
+        scene.check()
+        loops.finish()
+        scene.check()
+    assert loops.rows == ROWS
+
+    def ours() -> None:
+        with _in_place(loops):
+            scene.ours()
+
+    return Prepared(works={OURS: ours, NUMPY: scene.numpy}, before=scene.renew)
+
+
+def _compiled() -> Prepared:
+    """Fourteen operations, from the count that makes them worth a loop until it is there."""
+    columns = {letter: np.arange(1.0, 10_001.0) for letter in "ABCDE"}
+    program = core.compile(f"={LONG}")
+
+    def ours() -> None:
+        loops = Loops(worth=0)
+        _with(loops, program, columns)()
+        loops.finish()
+        assert loops.recipes()
+
+    def by_numba() -> None:
+        numba.njit(_long.py_func)(*columns.values())
+
+    return Prepared(works={OURS: ours, "Numba": by_numba})
+
+
+bench_loops = asked(
+    Question(
+        name=f"fourteen operations down {ROWS:,} rows", peers=(CHUNKS, NUMPY), bounds=(NUMBA,), repeats=15,
+        prepare=partial(_prepared, f"={LONG}", "ABCDE", {NUMPY: _long_by_numpy, NUMBA: _long}),
+        ratio_least={CHUNKS: OVER_CHUNKS_LEAST}, touched_bytes=6 * 8 * ROWS, quick=True,
+    ),
+    Question(
+        name=f"fourteen operations and ROUND down {ROWS:,} rows", peers=(CHUNKS,), bounds=(NUMBA,), repeats=15,
+        prepare=partial(_prepared, f"=ROUND({LONG},2)", "ABCDE", {NUMBA: _long_rounded}),
+        ratio_least={CHUNKS: OVER_CHUNKS_LEAST}, touched_bytes=6 * 8 * ROWS,
+    ),
+    Question(
+        name=f"years and months of {ROWS:,} dates", peers=(CHUNKS, NUMPY), repeats=9,
+        prepare=partial(_prepared, DATED, "A", {NUMPY: _dated_by_numpy}, days=True),
+        ratio_least={CHUNKS: OVER_CHUNKS_LEAST}, touched_bytes=2 * 8 * ROWS,
+    ),
+    Question(
+        name=f"a fill-down of {ROWS:,} rows by program.map", peers=(CHUNKS, NUMPY), bounds=(NUMBA,), repeats=15,
+        prepare=partial(_prepared, FILLED, "ABC", {NUMPY: _filled_by_numpy, NUMBA: _filled}),
+        ratio_least={NUMPY: OVER_NUMPY_LEAST}, touched_bytes=4 * 8 * ROWS,
+    ),
+    Question(
+        name=f"a fill-down of {ROWS:,} rows in a book, again and again", prepare=_book, peers=(NUMPY,), repeats=15,
+        ratio_least={NUMPY: OVER_NUMPY_LEAST}, touched_bytes=4 * 8 * ROWS,
+    ),
+    Question(
+        name="a loop of fourteen operations, compiled", prepare=_compiled, peers=("Numba",), repeats=7,
+        seconds_most=COMPILED_MOST,
+    ),
+)  # fmt: skip

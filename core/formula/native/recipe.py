@@ -1,0 +1,107 @@
+"""What one loop does: the last instructions of a plan, as values, and the kinds of columns that they are right for."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from core.values import Kind
+
+STEPS_MAX: Final = 256
+"""Steps of a loop: it takes about 1 ms a step to compile, and strangers write formulas."""
+
+NUMBERS_AND_BLANKS: Final = 254
+"""The kind of a register with both; like a uniform kind it says how its `numbers` count, those of blanks being 0."""
+
+NO_LOOP: Final = 255
+"""In place of a result's kind: the loop is not for such columns."""
+
+_NUMBERS: Final = frozenset({Kind.NUMBER, Kind.DATE})
+_LOOSE: Final = frozenset({Kind.NUMBER, Kind.BLANK, NUMBERS_AND_BLANKS})
+_NUMERIC: Final = _NUMBERS | _LOOSE | {Kind.BOOLEAN}
+
+COMPARISONS: Final = frozenset({"=", "<>", "<", ">", "<=", ">="})
+CONDITIONS: Final = frozenset({"AND", "OR", "XOR"})
+AGGREGATES: Final = frozenset({"SUM", "AVERAGE", "MIN", "MAX", "PRODUCT"}) | CONDITIONS
+QUESTIONS: Final = frozenset({"ISNUMBER", "ISBLANK", "ISTEXT", "ISNONTEXT", "ISLOGICAL"})
+ERROR_AWARE: Final = QUESTIONS | {"IFERROR", "ISERROR"}
+"""Steps that make something else of an error."""
+
+
+class Step(NamedTuple):
+    """One instruction over registers."""
+
+    name: str
+    """An operator, a function, or one of: negate, %, sum (a sum that snaps to 0), difference (likewise)."""
+    out: int
+    reads: tuple[int, ...]
+    form: tuple[int, ...] = ()
+    """Of a rounding its digits; of ROW what is added to the place; of an aggregate, for each read, whether it is of a
+    cell, where some kinds do not count."""
+
+
+class Recipe(NamedTuple):
+    """A loop; equal ones do the same, so it is the key of what is compiled."""
+
+    start: int
+    """How many instructions of the plan run in chunks before it."""
+    steps: tuple[Step, ...]
+    """The last one gives the result."""
+    inputs: tuple[int, ...]
+    """The registers that are read before they are written."""
+    fixed: tuple[bool, ...]
+    """Which of the inputs are the same in every row."""
+    constants: tuple[tuple[int, str], ...] = ()
+    """The registers that hold a number of the formula, as `float.hex` spells it."""
+
+    def kind(self, inputs: bytes) -> int:
+        """The kind of the result, errors aside, for inputs of these kinds; NO_LOOP where the loop is not for them."""
+        kinds: dict[int, int] = {register: Kind.NUMBER for register, _ in self.constants}
+        kinds.update(zip(self.inputs, inputs, strict=True))
+        for step in self.steps:
+            kinds[step.out] = found = _kind(step, [kinds[register] for register in step.reads])
+            if found == NO_LOOP:
+                return NO_LOOP
+        return Kind.NUMBER if found in _LOOSE else found
+
+
+def _kind(step: Step, reads: list[int]) -> int:
+    name = step.name
+    given = set(reads)
+    if not given <= _NUMERIC:
+        return NO_LOOP
+    if name in ("+", "sum"):
+        return Kind.DATE if (reads[0] == Kind.DATE) != (reads[1] == Kind.DATE) else Kind.NUMBER
+    if name in ("-", "difference"):
+        return Kind.DATE if reads[0] == Kind.DATE and reads[1] != Kind.DATE else Kind.NUMBER
+    if name in COMPARISONS:  # a condition stands above all numbers
+        return Kind.BOOLEAN if (reads[0] == Kind.BOOLEAN) == (reads[1] == Kind.BOOLEAN) else NO_LOOP
+    if name in ("IF", "CHOOSE"):
+        return _common(set(reads[1:]))
+    if name == "IFERROR":
+        return _common(given)
+    if name in ("NOT", "ISERROR"):
+        return Kind.BOOLEAN
+    if name in QUESTIONS:  # whose answer for a number does not hang on its row
+        return Kind.BOOLEAN if given <= _NUMBERS else NO_LOOP
+    if name in AGGREGATES:
+        return _kind_of_aggregate(step, reads, given)
+    return Kind.NUMBER
+
+
+def _common(kinds: set[int]) -> int:
+    """The kind of a choice between values of these kinds."""
+    if len(kinds) == 1:
+        return kinds.pop()
+    return NUMBERS_AND_BLANKS if kinds <= _LOOSE else NO_LOOP
+
+
+def _kind_of_aggregate(step: Step, reads: list[int], given: set[int]) -> int:
+    counted = _NUMBERS | {Kind.BOOLEAN} if step.name in CONDITIONS else _NUMBERS
+    for kind, is_cell in zip(reads, step.form, strict=True):
+        if kind not in (counted if is_cell else _NUMBERS | {Kind.BOOLEAN}):
+            return NO_LOOP
+    if step.name in CONDITIONS:
+        return Kind.BOOLEAN
+    if step.name in ("MIN", "MAX") and Kind.DATE in given:
+        return Kind.DATE if len(given) == 1 else NO_LOOP
+    return Kind.NUMBER

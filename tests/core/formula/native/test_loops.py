@@ -1,0 +1,314 @@
+"""Compiled loops give, bit for bit, what the chunks give that serve before them, and the values of the machine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import core
+from core.formula.columns import vector
+from core.formula.language.parser import parse
+from core.formula.native import loops
+from core.formula.native.loops import Loops
+from core.formula.native.recipe import NO_LOOP, NUMBERS_AND_BLANKS, Recipe, Step
+from core.formula.values.value import Date
+from core.values import Kind
+from tests.core.formula.columns.test_vector import NUMBERS, OWN, Sheet, alike, by_plan, one_by_one
+
+
+@pytest.fixture(autouse=True)
+def at_once() -> Iterator[Loops]:
+    """Every formula is worth a loop from its first row on."""
+    with pytest.MonkeyPatch.context() as patch:
+        made = Loops(worth=0)
+        patch.setattr(vector, "LOOPS", made)
+        patch.setattr(vector, "ROWS_MIN", 1)
+        yield made
+        made.finish()
+
+
+def looped(formula: str, columns: list[list[Any]], made: Loops) -> tuple[list[Any], list[Any], int]:
+    """A formula's values by chunks, then by its loop, and how many rows the loop did."""
+    chunks = by_plan(formula, Sheet(columns), 0, len(columns[0]))
+    made.finish()
+    before = made.rows
+    return chunks, by_plan(formula, Sheet(columns), 0, len(columns[0])), made.rows - before
+
+
+def bits(values: list[Any]) -> list[Any]:
+    return [(type(value), value.hex()) if isinstance(value, float) else value for value in values]
+
+
+def assert_same(formula: str, columns: list[list[Any]], made: Loops) -> int:
+    """How many rows the loop did."""
+    chunks, found, rows = looped(formula, columns, made)
+    assert bits(found) == bits(chunks), formula
+    expected = one_by_one(formula, Sheet(columns), 0, len(columns[0]))
+    wrong = [pair for pair in zip(expected, found, strict=True) if not alike(*pair)]
+    assert not wrong, (formula, wrong[:3])
+    return rows
+
+
+PLAIN = [float(at) for at in range(-20, 20)]
+OTHER = [at * 0.75 + 0.1 for at in range(40)]
+DATES = [Date(43_800.25 + 11 * at) for at in range(40)]
+TRUTHS = [at % 3 == 0 for at in range(40)]
+STEPS = {
+    "+": "=(A1+B1)*2", "-": "=(A1-B1)*2", "*": "=A1*B1*2", "/": "=A1/B1/2", "sum": "=A1*2+B1", "difference": "=A1*2-B1",
+    "=": "=IF(A1=B1,1,2)", "<>": "=IF(A1<>B1,1,2)", "<": "=IF(A1<B1,1,2)", ">": "=IF(A1>B1,1,2)",
+    "<=": "=IF(A1<=B1,1,2)", ">=": "=IF(A1>=B1,1,2)", "negate": "=-A1*2", "%": "=A1%*2", "ABS": "=ABS(A1)*2",
+    "SIGN": "=SIGN(A1)*2", "INT": "=INT(A1/3)*2", "SQRT": "=SQRT(B1)*2", "ROUND": "=ROUND(A1/3,2)*2",
+    "ROUNDUP": "=ROUNDUP(A1/3,1)*2", "ROUNDDOWN": "=ROUNDDOWN(A1/3,0)*2", "YEAR": "=YEAR(C1)*2",
+    "MONTH": "=MONTH(C1)*2",
+    "DAY": "=DAY(C1)*2", "IF": "=IF(D1,A1,B1)*2", "IFERROR": "=IFERROR(A1/A1,B1)*2",
+    "NOT": "=IF(NOT(D1),A1,B1)",
+    "CHOOSE": "=CHOOSE(1+D1,A1,B1)*2", "ROW": "=ROW(A5)*A1", "ISERROR": "=IF(ISERROR(A1/A1),B1,A1)",
+    "ISNUMBER": "=IF(ISNUMBER(1/A1),B1,A1)", "ISBLANK": "=IF(ISBLANK(1/A1),B1,A1)", "ISTEXT": "=IF(ISTEXT(1/A1),B1,A1)",
+    "ISNONTEXT": "=IF(ISNONTEXT(1/A1),B1,A1)", "ISLOGICAL": "=IF(ISLOGICAL(1/A1),B1,A1)", "SUM": "=SUM(A1,B1,1)*2",
+    "AVERAGE": "=AVERAGE(A1,B1)*2", "MIN": "=MIN(A1,B1,0)*2", "MAX": "=MAX(A1,B1,0)*2", "PRODUCT": "=PRODUCT(A1,B1)*2",
+    "AND": "=IF(AND(A1>0,B1>5),A1,B1)", "OR": "=IF(OR(A1>0,B1>5),A1,B1)", "XOR": "=IF(XOR(A1>0,B1>5),A1,B1)",
+}  # fmt: skip
+"""A formula for each step that a loop has."""
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_each_step_runs_in_a_loop(name: str, at_once: Loops) -> None:
+    plan = vector.plan(parse(STEPS[name], 0, OWN), text=STEPS[name])
+    assert plan is not None
+    assert assert_same(STEPS[name], [PLAIN, OTHER, DATES, TRUTHS], at_once) == 40
+    (recipe,) = at_once.recipes()
+    assert name in {step.name for step in recipe.steps}
+
+
+CELLS = st.one_of(
+    st.lists(st.sampled_from(NUMBERS) | st.integers(-9, 9).map(float), min_size=40, max_size=40),
+    st.lists(st.sampled_from(NUMBERS) | st.none(), min_size=40, max_size=40),
+    st.lists(st.integers(-99, 99).map(lambda number: number / 8), min_size=40, max_size=40),
+    st.lists(st.floats(0.5, 60_000.0).map(Date), min_size=40, max_size=40),
+    st.lists(st.booleans(), min_size=40, max_size=40),
+)
+
+
+def _larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    def call(names: str, count: int, more: str = "") -> st.SearchStrategy[str]:
+        arguments = st.tuples(*[inner] * count).map(",".join)
+        return st.builds("{}({}{})".format, st.sampled_from(names.split()), arguments, st.just(more))
+
+    operators = st.sampled_from(["+", "-", "*", "/", "=", "<>", "<", ">", "<=", ">="])
+    return st.one_of(
+        st.builds("({}{}{})".format, inner, operators, inner),
+        st.builds("(-{})".format, inner),
+        st.builds("({}%)".format, inner),
+        call("ABS SIGN INT SQRT YEAR MONTH DAY NOT ISERROR ISNUMBER ISBLANK ISTEXT ISNONTEXT ISLOGICAL", 1),
+        *(call("ROUND ROUNDUP ROUNDDOWN", 1, f",{digits}") for digits in (0, 2, 5)),
+        call("IF CHOOSE IFS AND OR XOR SUM AVERAGE MIN MAX PRODUCT", 2),
+        call("IFERROR", 2),
+        call("IF CHOOSE SUM MIN SWITCH", 3),
+        st.just("ROW()"),
+    )
+
+
+FORMULAS = st.recursive(st.sampled_from(["A1", "B1", "C1", "D1", "0", "1", "2.5", "0.3"]), _larger, max_leaves=9)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@given(FORMULAS, st.lists(CELLS, min_size=4, max_size=4))
+def test_loops_agree_on_random_formulas(formula: str, columns: list[list[Any]]) -> None:
+    if vector.plan(parse(f"={formula}", 0, OWN), text=f"={formula}") is not None:
+        assert_same(f"={formula}", columns, vector.LOOPS)  # type: ignore[attr-defined]
+
+
+def test_every_day_of_both_systems(at_once: Loops) -> None:
+    days = np.arange(0.0, 2_958_466.0)
+    names = ("YEAR", "MONTH", "DAY")
+    for name in names:
+        core.compile(f"={name}(A1)+0").map({"A": days[:10]})
+    at_once.finish()
+    year, month, day = (core.compile(f"={name}(A1)+0").map({"A": days}) for name in names)
+    assert at_once.rows == 3 * len(days)
+    assert (year[60], month[60], day[60]) == (1900, 2, 29)
+    expected = [date(1900, 3, 1) + timedelta(days=at) for at in range(len(days) - 61)]
+    assert list(zip(year[61:], month[61:], day[61:], strict=True)) == [(d.year, d.month, d.day) for d in expected]
+    assert (month[1:60] == [1] * 31 + [2] * 28).all()
+    assert (day[1:60] == [*range(1, 32), *range(1, 29)]).all()
+
+
+UNSEEN = (
+    "=A1*B1+1", "=LEN(A1)*B1+1", "=IFERROR(A1*B1,0)+1", "=IF(A1>5,1,2)*B1", "=MIN(A1,B1)+1", "=B1/A1+1",
+    "=IF(A1,1,2)+B1", "=SIGN(A1)*B1", "=ROUND(A1,2)+B1", "=IF(ISNUMBER(A1),1,2)+B1", "=CHOOSE(A1-14999,B1,1)+1",
+    "=YEAR(A1)+B1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("formula", UNSEEN)
+def test_a_number_of_no_cell_far_down(formula: str, value: float, at_once: Loops) -> None:
+    """What nobody looked at before the loop runs is found by it; a masked array is looked at first."""
+    given: dict[str, NDArray[np.float64]] = {"A": np.arange(20_000.0) + 1, "B": np.full(20_000, 2.0)}
+    core.compile(formula).map(given)
+    at_once.finish()
+    given["A"][15_000] = value
+    found = core.compile(formula).map(given)
+    seen = {name: np.ma.masked_array(column, np.arange(20_000) < 0) for name, column in given.items()}
+    vector.LOOPS = Loops()  # whose loops are not there yet
+    assert list(found) == list(core.compile(formula).map(seen))
+
+
+def test_blanks_behind_the_last_row() -> None:
+    found = core.compile("=IF(ISBLANK(A2),-1,A2)*2").map({"A": np.arange(5_000.0)})
+    assert list(found[-2:]) == [2 * 4_999.0, -2.0]
+
+
+def test_blanks_among_numbers_and_text_in_one_chunk(at_once: Loops) -> None:
+    rows = 3 * vector.CHUNK_ROWS
+    cells: list[Any] = [None if at % 7 == 0 else float(at) for at in range(rows)]
+    cells[vector.CHUNK_ROWS] = "12"
+    assert assert_same("=IF(A1>100,A1*2,A1)+B1", [cells, [1.0] * rows], at_once) == 2 * vector.CHUNK_ROWS
+
+
+def test_errors_of_branches_that_are_not_taken(at_once: Loops) -> None:
+    columns = [[float(at % 4) for at in range(40)], [1.0] * 40]
+    assert assert_same("=IF(A1=0,0,B1/A1)+1", columns, at_once) == 40
+    assert assert_same("=IFERROR(B1/A1,-1)+1", columns, at_once) == 40
+    assert assert_same("=B1/A1+1", columns, at_once) == 0
+
+
+def test_what_a_loop_does_not_know_stays_in_chunks(at_once: Loops) -> None:
+    columns = [PLAIN, [f"{at}" for at in range(40)]]
+    assert assert_same("=(LEN(B1)+A1)*2-1", columns, at_once) == 40
+    (recipe,) = at_once.recipes()
+    assert recipe.start > 0
+    assert assert_same('=IF(A1*2+1>0,"a","b")', columns, at_once) == 0
+
+
+def test_a_run_down_its_own_column_has_no_loop(at_once: Loops) -> None:
+    formula = "=E1*2+A2"
+    sheets = [Sheet([PLAIN, [], [], [], [1.0, *[None] * 39]]) for _ in range(2)]
+    assert by_plan(formula, sheets[0], 1, 39) == one_by_one(formula, sheets[1], 1, 39)
+    at_once.finish()
+    assert at_once.recipes() == []
+
+
+def test_the_size_of_a_loop_is_bounded(at_once: Loops) -> None:
+    text = "=" + "+".join(["A1*B1"] * 200)
+    assert assert_same(text, [PLAIN, OTHER], at_once) == 40
+    (recipe,) = at_once.recipes()
+    assert len(recipe.steps) == 256
+    assert recipe.start == 399 - 256
+
+
+def test_loops_are_counted_before_they_are_made() -> None:
+    made = Loops(worth=10_000)
+    recipe = Recipe(0, (Step("*", 2, (0, 1)), Step("+", 2, (2, 1))), (0, 1), (False, False))
+    for _ in range(4):
+        assert made.of(recipe, 1_000) is None
+    assert made.recipes() == []
+    assert made.of(recipe, 1_000) is None  # the tenth thousand
+    made.finish()
+    found = made.of(recipe, 1_000)
+    assert found is not None
+    assert made.recipes() == [recipe]
+
+
+def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loops, "LOOPS_MAX", 3)
+    monkeypatch.setattr(loops, "COUNTED_MAX", 5)
+    monkeypatch.setattr(loops, "WAITING_MAX", 2)
+    recipes = [Recipe(0, (Step("ROW", 1, (), (at,)), Step("+", 1, (1, 0))), (0,), (False,)) for at in range(9)]
+    counting = Loops(worth=10)
+    for recipe in recipes:
+        counting.of(recipe, 4)
+    counting.of(recipes[0], 2)  # of which eight were forgotten
+    counting.of(recipes[-1], 2)
+    counting.finish()
+    assert counting.recipes() == [recipes[-1]]
+    made = Loops(worth=0)
+    for recipe in recipes:
+        made.of(recipe, 1)
+        made.finish()
+    assert made.recipes() == recipes[-3:]
+
+
+def test_kinds_that_no_loop_is_for() -> None:
+    compared = Recipe(0, (Step("<", 2, (0, 1)), Step("*", 2, (2, 1))), (0, 1), (False, False))
+    assert compared.kind(bytes([Kind.NUMBER, Kind.DATE])) == Kind.NUMBER
+    for kind in (Kind.TEXT, Kind.ERROR, Kind.BOOLEAN, NO_LOOP):
+        assert compared.kind(bytes([Kind.NUMBER, kind])) == NO_LOOP
+    chosen = Recipe(0, (Step("NOT", 2, (0,)), Step("IF", 2, (2, 0, 1))), (0, 1), (False, False))
+    assert chosen.kind(bytes([Kind.NUMBER, NUMBERS_AND_BLANKS])) == Kind.NUMBER
+    assert chosen.kind(bytes([Kind.DATE, Kind.DATE])) == Kind.DATE
+    assert chosen.kind(bytes([Kind.NUMBER, Kind.DATE])) == NO_LOOP
+
+
+def test_one_loop_runs_in_several_threads(at_once: Loops) -> None:
+    given = {"A": np.arange(200_000.0), "B": np.arange(200_000.0) % 9}
+    program = core.compile("=ROUND(IF(A1>1000,A1/7,B1)*1.25,2)")
+    expected = program.map(given)
+    at_once.finish()
+    found: list[NDArray[np.float64]] = []
+    threads = [threading.Thread(target=lambda: found.append(program.map(given))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4
+    assert all((one == expected).all() for one in found)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no such call on this system")
+def test_a_forked_child_keeps_loops_and_makes_others() -> None:
+    program = """
+import os, numpy as np, core
+from core.formula.columns import vector
+vector.LOOPS.worth = 0
+given = {"A": np.arange(10_000.0)}
+core.compile("=A1*2+1").map(given)
+vector.LOOPS.finish()
+if (child := os.fork()) == 0:
+    found = core.compile("=A1*2+1").map(given)
+    core.compile("=A1/3+1").map(given)
+    vector.LOOPS.finish()
+    os._exit(not (vector.LOOPS.rows >= 10_000 and found[9] == 19 and len(vector.LOOPS.recipes()) == 2))
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+def test_llvm_is_loaded_for_the_first_loop_only_and_may_be_absent() -> None:
+    program = """
+import sys, numpy as np, core
+from core.formula.columns import vector
+given = {"A": np.arange(10_000.0)}
+core.compile("=A1*2+1").map(given)
+assert "llvmlite" not in sys.modules
+sys.modules["llvmlite"] = None
+vector.LOOPS.worth = 0
+for _ in range(3):
+    assert core.compile("=A1*2+1").map(given)[9] == 19
+    vector.LOOPS.finish()
+assert vector.LOOPS.rows == 0
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+def test_a_column_with_specials_stops_asking_the_loop(at_once: Loops) -> None:
+    rows = 64 * vector.CHUNK_ROWS
+    values = np.arange(float(rows))
+    values[:: vector.CHUNK_ROWS // 2] = 0.0
+    program = core.compile("=100/A1+1")
+    program.map({"A": values})
+    at_once.finish()
+    found = program.map({"A": values})
+    assert at_once.rows == 0
+    assert list(found[:2]) == ["#DIV/0!", 101.0]
