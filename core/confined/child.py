@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Final, get_type_hints
 
 import msgspec
 
-from core.confined import sandbox
+from core.confined import here, sandbox
 from core.confined.wire import HEAD, Limits, Outcome, name_of, named
 
 _ON_LINUX: Final = sys.platform == "linux"
@@ -37,6 +37,7 @@ def main(name: str) -> None:
     orders, answers = _channel()
     limits = msgspec.json.decode(orders.readline(), type=Limits)
     die_with(limits.parent)
+    here.confined = True
     work = named(name)  # before it is confined: then only packages that are loaded already can be used
     stays = isinstance(work, type)
     if stays:

@@ -8,6 +8,7 @@ from collections import OrderedDict, deque
 from importlib.util import find_spec
 from typing import Any, Final
 
+from core.confined import here
 from core.formula.native.recipe import Recipe
 from core.formula.native.text import text_of
 
@@ -41,7 +42,7 @@ class Loop:
 
 
 class Loops:
-    """Counts, compiles in a thread of its own that ends when nothing waits, and keeps.
+    """Counts, compiles in a thread of its own that ends when nothing waits, and keeps. A confined child compiles nothing.
 
     A child that was forked keeps the loops and their code; what waited then is asked for again.
     """
@@ -67,7 +68,9 @@ class Loops:
             self._work[recipe] = work = self._work.pop(recipe, 0) + rows * len(recipe.steps)
             if len(self._work) > COUNTED_MAX:
                 self._work.popitem(last=False)
-            if work >= self.worth and recipe not in self._waiting and len(self._waiting) < WAITING_MAX:
+            if work < self.worth or here.confined:
+                return None
+            if recipe not in self._waiting and len(self._waiting) < WAITING_MAX:
                 self._waiting.append(recipe)
                 if self._thread is None:
                     # No daemon: the interpreter waits for it, since a compiler that is torn down at work crashes.

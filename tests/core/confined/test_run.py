@@ -32,7 +32,10 @@ class Refused(Exception):
 def work(order: str) -> dict[str, object]:
     match order:
         case "answer":
-            return {"environment": sorted(os.environ), "session": os.getsid(0) == os.getpid()}
+            from core.confined import here
+            return {
+                "environment": sorted(os.environ), "session": os.getsid(0) == os.getpid(), "confined": here.confined
+            }
         case "memory":
             return {"held": len(bytearray(2 * 1024**3))}
         case "sleep":

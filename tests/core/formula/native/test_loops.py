@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import core
+from core.confined import here
 from core.formula.columns import vector
 from core.formula.language.parser import parse
 from core.formula.native import loops
@@ -300,6 +301,12 @@ for _ in range(3):
 assert vector.LOOPS.rows == 0
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+def test_a_confined_child_compiles_nothing(at_once: Loops, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(here, "confined", True)
+    assert assert_same("=A1*B1+1", [PLAIN, OTHER], at_once) == 0
+    assert at_once.recipes() == []
 
 
 def test_a_column_with_specials_stops_asking_the_loop(at_once: Loops) -> None:
