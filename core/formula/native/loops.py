@@ -42,7 +42,7 @@ class Loop:
 
 
 class Loops:
-    """Counts, compiles in a thread of its own that ends when nothing waits, and keeps. A confined child compiles nothing.
+    """Counts, compiles in a thread of its own that ends when nothing waits, and keeps; a confined child only counts.
 
     A child that was forked keeps the loops and their code; what waited then is asked for again.
     """

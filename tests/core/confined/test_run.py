@@ -150,6 +150,7 @@ def test_the_answer_comes_from_a_session_of_its_own_without_our_environment(
     told = answer("answer")
     assert set(told["environment"]) <= {"PYTHONPATH", "OPENBLAS_NUM_THREADS", "LC_CTYPE"}
     assert told["session"] is True
+    assert told["confined"] is True
 
 
 @pytest.mark.parametrize(
