@@ -64,7 +64,7 @@ def _cell(peer: Peer) -> Callable[[Sequence[float]], Any]:
     def answer(values: Sequence[float]) -> Any:
         peer.put(1, values)
         peer.calculate()
-        return peer.value(1, 2)
+        return peer.column(2, 1)[0]
 
     return answer
 

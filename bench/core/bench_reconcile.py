@@ -6,6 +6,8 @@ identifiers missing as in the generator, about two in a hundred loans edited. Po
 spellings of names and the order of issues. Counts of pairs by stage, and of issues by field and severity, must agree
 before a time counts.
 
+DuckDB and pandas answer the same; datacompy, which has one key and one tolerance, less.
+
 Polars is asked in two ways: as one query with the keys themselves, which the target is about, and in steps on hashes,
 comparing a hash of each loan first, which is our own way and the fastest of six.
 """
@@ -16,17 +18,22 @@ from collections import Counter
 from functools import partial
 from typing import Any
 
+import datacompy
+import duckdb
 import numpy as np
+import pandas as pd
 import polars as pl
 from numpy.typing import NDArray
 
-from bench.questions import OURS, Prepared, Question
+from bench.questions import OURS, Prepared, Question, Work
 from bench.rows import asked
 from core.generate import generate
 from core.portfolio.portfolio import Portfolio
 from core.reconciliation import RULES, Reconciliation, reconcile
 
 LARGEST = 999_999
+LOAN_BYTES = 5 * 8 + 6 * 4 + 3
+"""Of a loan's compared columns: numbers, codes of texts and classes, ranks."""
 REPEATS = {300: 60, 10_000: 30, LARGEST: 7}
 RATIO_LEAST = 3.0
 """Ours against Polars in one query, at a million loans."""
@@ -200,6 +207,97 @@ def issues_of(pairs: pl.LazyFrame, left: pl.LazyFrame, right: pl.LazyFrame) -> p
     return pl.concat([values, *missing])
 
 
+def in_duckdb(tape: pl.DataFrame, book: pl.DataFrame) -> Found:
+    """The same in SQL, on frames that it reads where they are."""
+    engine = duckdb.connect(config={"threads": pl.thread_pool_size()})
+    engine.register("given_t", tape.with_row_index("row"))
+    engine.register("given_b", book.with_row_index("row"))
+    for side in "tb":
+        engine.execute(f"create table left_{side} as select * from given_{side}")
+        engine.execute(f"create table {side} as select * from given_{side}")
+    engine.execute("create table pairs (t uinteger, b uinteger, stage varchar)")
+    for stage, key in STAGES.items():
+        keys, here = ", ".join(key), " and ".join(f"{name} is not null" for name in key)
+        single = "(select any_value(row) as row, {k} from left_{s} where {h} group by {k} having count(*) = 1)"
+        sides = [single.format(k=keys, s=side, h=here) for side in "tb"]
+        engine.execute(
+            f"insert into pairs select t.row, b.row, '{stage}' from {sides[0]} t join {sides[1]} b using ({keys})"
+        )
+        for side in "tb":
+            engine.execute(f"delete from left_{side} where row in (select {side} from pairs)")
+    severities = {
+        "par_value": "case when apart <= 0.01 then 0 when apart * 100 > 5 * size then 1 "
+        "when apart * 100 >= size then 2 else 4 end",
+        "borrower_name": "4 * (t.borrower_name is distinct from b.borrower_name)::int",
+    }
+    for name, tolerance in NUMBERS.items():
+        severities[name] = (
+            f"3 * coalesce(round(abs(t.{name} - b.{name}), 6) > {tolerance}, "
+            f"(t.{name} is null) <> (b.{name} is null))::int"
+        )
+    severities |= {name: f"3 * coalesce(t.{name} <> b.{name}, false)::int" for name in (*CLASSES, *RANKS, *TEXTS[:3])}
+    told = ", ".join(f"({text})::utinyint as {name}" for name, text in severities.items())
+    missing = "case when abs(par_value) > 1e6 then 1 when abs(par_value) >= 1e5 then 2 else 3 end::utinyint"
+    issues = engine.sql(f"""
+        with joined as (
+            select p.t, p.b, round(abs(t.par_value - b.par_value), 6) as apart, abs(t.par_value) as size, {told}
+            from pairs p join t on p.t = t.row join b on p.b = b.row
+        )
+        select t, b, field, severity from (unpivot joined on {", ".join(severities)} into name field value severity)
+        where severity > 0
+        union all select row, null, 'missing_loan', {missing} from left_t
+        union all select null, row, 'missing_loan', {missing} from left_b
+    """).to_arrow_table()
+    counts = dict(engine.execute("select stage, count(*) from pairs group by stage").fetchall())
+    engine.close()
+    return dict.fromkeys(STAGES, 0) | counts, pl.DataFrame(issues)
+
+
+def in_pandas(tape: Any, book: Any) -> Found:
+    """The same by merges of pandas."""
+    sides, counts, pairs = {"t": tape, "b": book}, {}, []
+    for stage, key in STAGES.items():
+        single = [
+            side.dropna(subset=key).drop_duplicates(key, keep=False)[key].rename_axis(name).reset_index()
+            for name, side in sides.items()
+        ]
+        found = single[0].merge(single[1], on=key)[["t", "b"]]
+        counts[stage] = len(found)
+        pairs.append(found)
+        sides = {name: side.drop(index=found[name]) for name, side in sides.items()}
+    both = pd.concat(pairs, ignore_index=True)
+    left, right = (side.loc[both[name]].reset_index(drop=True) for name, side in (("t", tape), ("b", book)))
+    apart, size = (left.par_value - right.par_value).abs().round(6), left.par_value.abs()
+    severities = {
+        "par_value": np.select([apart <= 0.01, apart * 100 > 5 * size, apart * 100 >= size], [0, 1, 2], 4),
+        "borrower_name": 4 * (left.borrower_name.fillna("") != right.borrower_name.fillna("")).to_numpy(),
+    }
+    for name, tolerance in NUMBERS.items():
+        differs = (left[name] - right[name]).abs().round(6) > tolerance
+        severities[name] = 3 * (differs | (left[name].isna() != right[name].isna())).to_numpy()
+    for name in (*CLASSES, *RANKS):
+        severities[name] = 3 * (left[name] != right[name]).to_numpy()
+    for name in TEXTS[:3]:
+        here = left[name].notna() & right[name].notna()
+        severities[name] = 3 * (here & (left[name] != right[name])).to_numpy()
+    fields, told = [], []
+    for name, values in severities.items():
+        found = values[values > 0]
+        fields += [name] * len(found)
+        told.append(found)
+    for side in sides.values():
+        size = side.par_value.abs()
+        fields += ["missing_loan"] * len(side)
+        told.append(np.select([size > 1e6, size >= 1e5], [1, 2], 3))
+    return counts, pl.DataFrame({"field": fields, "severity": np.concatenate(told)})
+
+
+def in_datacompy(tape: Any, book: Any) -> int:
+    """Less than is asked: pairs by CUSIP alone, every column with one tolerance, a mark for each pair that differs."""
+    sides = [side.dropna(subset=["cusip"]).drop_duplicates("cusip", keep=False) for side in (tape, book)]
+    return len(datacompy.Compare(*sides, join_columns="cusip", abs_tol=0.01).intersect_rows)
+
+
 def check(ours: Reconciliation, counts: dict[str, int], issues: pl.DataFrame) -> None:
     """Pairs by stage and issues by field and severity must be the same."""
     assert ours.stages == {**counts, "borrower_name": 0}, (ours.stages, counts)
@@ -212,7 +310,12 @@ def check(ours: Reconciliation, counts: dict[str, int], issues: pl.DataFrame) ->
 
 
 ONE_QUERY = "Polars, one query"
-WAYS = {ONE_QUERY: in_one_query, "Polars, on hashes": on_hashes}
+POLARS_WAYS = {ONE_QUERY: in_one_query, "Polars, on hashes": on_hashes}
+WAYS: dict[str, Any] = POLARS_WAYS | {"DuckDB": in_duckdb}
+DATACOMPY = "datacompy, by CUSIP alone"
+IN_MEMORY: dict[str, Any] = {"pandas": in_pandas, DATACOMPY: in_datacompy}
+"""Those that a million loans take too long."""
+SLOW_TURNS = 5
 
 
 def _compared(loans: int) -> Prepared:
@@ -220,16 +323,24 @@ def _compared(loans: int) -> Prepared:
     classes: dict[str, dict[str, int]] = {}
     frames = frame(tape, classes), frame(book, classes)
     ours = partial(reconcile, tape, book, threads=pl.thread_pool_size())
-    for way in WAYS.values():
-        check(ours(), *way(*frames))
-    return Prepared(works={OURS: ours} | {name: partial(way, *frames) for name, way in WAYS.items()})
+    works: dict[str, Work] = {OURS: Work(ours)}
+    for name, way in (WAYS if loans == LARGEST else WAYS | IN_MEMORY).items():
+        given = [side.to_pandas() for side in frames] if way in IN_MEMORY.values() else frames
+        if way is in_datacompy:
+            assert way(*given) == ours().stages["cusip"]
+        else:
+            check(ours(), *way(*given))
+        works[name] = Work(partial(way, *given), turns=SLOW_TURNS if name not in POLARS_WAYS else None)
+    return Prepared(works=works)
 
 
 def _question(loans: int, threads: int = 1) -> Question:
     name = f"reconcile, {loans:,} x {loans:,} loans, 9 rules"
     return Question(
         name=name if threads == 1 else f"{name}, {threads} threads", prepare=partial(_compared, loans),
-        peers=tuple(WAYS), repeats=REPEATS[loans], ratio_least={ONE_QUERY: RATIO_LEAST} if loans == LARGEST else {},
+        peers=(*WAYS, "pandas") if loans < LARGEST else tuple(WAYS), bounds=(DATACOMPY,) if loans < LARGEST else (),
+        repeats=REPEATS[loans], touched_bytes=2 * LOAN_BYTES * loans if loans == LARGEST else None,
+        ratio_least={ONE_QUERY: RATIO_LEAST} if loans == LARGEST else {},
         quick=loans < LARGEST, environment={} if threads == 1 else {"POLARS_MAX_THREADS": str(threads)},
     )  # fmt: skip
 
