@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict, deque
-from importlib.util import find_spec
+from contextlib import suppress
 from typing import Any, Final
 
 from core.confined import here
@@ -21,8 +21,8 @@ WORTH: Final = 100_000_000
 LOOPS_MAX: Final = 256
 """Loops that are kept, each about 20 kB; those that ran last."""
 
-COUNTED_MAX: Final = 4_096
-"""Formulas whose rows are counted."""
+COUNTED_MAX: Final = 512
+"""Formulas whose rows are counted, each up to 50 kB."""
 
 WAITING_MAX: Final = 32
 """Formulas that wait to be compiled; more are asked for again by a later run."""
@@ -72,10 +72,13 @@ class Loops:
                 return None
             if recipe not in self._waiting and len(self._waiting) < WAITING_MAX:
                 self._waiting.append(recipe)
-                if self._thread is None:
-                    # No daemon: the interpreter waits for it, since a compiler that is torn down at work crashes.
-                    self._thread = threading.Thread(target=self._compile_all, name="formula-loops")
-                    self._thread.start()
+            if self._thread is None:
+                # No daemon: the interpreter waits for the loop that is made (a compiler that is torn down at work
+                # crashes), and not for the others.
+                thread = threading.Thread(target=self._compile_all, name="formula-loops")
+                with suppress(RuntimeError):  # there is none to be had: a later run asks again
+                    thread.start()
+                    self._thread = thread
             return None
 
     @property
@@ -97,11 +100,14 @@ class Loops:
     def _compile_all(self) -> None:
         while True:
             with self._lock:
-                if not self._waiting:
+                if not self._waiting or not threading.main_thread().is_alive():
                     self._thread = None
                     return
                 recipe = self._waiting[0]
-            loop = compiled(recipe)
+            try:
+                loop = compiled(recipe)
+            except (ImportError, OSError, MemoryError, RuntimeError):  # no LLVM, or none for this: chunks go on
+                loop = None
             with self._lock:
                 self._waiting.popleft()
                 self._work.pop(recipe, None)
@@ -110,10 +116,13 @@ class Loops:
                     self._loops.popitem(last=False)
 
 
-def compiled(recipe: Recipe) -> Loop | None:
-    """The loop of a recipe; None where LLVM is not installed."""
-    if find_spec("llvmlite") is None:
-        return None
+def compiled(recipe: Recipe) -> Loop:
+    """The loop of a recipe.
+
+    Raises:
+        ImportError: llvmlite is not installed.
+        RuntimeError: LLVM's own.
+    """
     from llvmlite import binding as llvm  # type: ignore[import-untyped]  # 30 ms and 40 MB, which the first loop pays
 
     llvm.initialize_native_target()

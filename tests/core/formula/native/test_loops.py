@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any
@@ -284,6 +285,20 @@ if (child := os.fork()) == 0:
 raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+def test_the_end_of_a_program_waits_for_one_loop_only() -> None:
+    program = """
+import numpy as np, core
+from core.formula.columns import vector
+vector.LOOPS.worth = 0
+given = {"A": np.arange(5_000.0)}
+for at in range(30):
+    core.compile("=" + "+".join(f"ROUND(A1*{at}.{inner},2)" for inner in range(80))).map(given)
+"""
+    start = time.monotonic()
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    assert time.monotonic() - start < 15
 
 
 def test_llvm_is_loaded_for_the_first_loop_only_and_may_be_absent() -> None:
