@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
@@ -15,7 +16,7 @@ import pytest
 import xlsxwriter
 import xlwt
 
-from tests.conftest import Member, Stack, wait_until
+from tests.conftest import Member, Stack, register, wait_until
 
 PARSER, CALCULATOR = "core.recalc.confined.parse", "core.recalc.confined.recalculate"
 PROBER, COMPARER = "core.files.confined.probe", "core.reconciliation.confined"
@@ -152,40 +153,36 @@ def test_a_recalculation_that_is_killed_can_be_asked_for_again(stack: Stack, own
 
 
 def test_a_tape_whose_reader_is_killed_is_read_again(stack: Stack, owner: Member, book: Path) -> None:
-    refusals: list[str] = []
-
-    def uploaded() -> bool:
-        """A busy machine may turn an upload away, which leaves nothing behind; it is sent again, as a user would."""
+    with killing(COMPARER, most=1) as ended:
         answer = owner.post(
             "/api/v1/reconciliation/tapes/upload",
             files={"file": (book.name, book.read_bytes())},
             data={"trustee_name": "trustee_a", "statement_date": "2024-01-31"},
         )
-        if answer.status_code == 503:
-            refusals.append(f"{answer.text} {answer.headers}")
-            return False
-        assert answer.status_code == 201, answer.text
-        return True
-
-    with killing(COMPARER, most=1) as ended:
-        try:
-            wait_until(uploaded, what="the upload")
-        except AssertionError as error:
-            raise AssertionError(refusals[-1:]) from error
+        assert answer.status_code == 201, (answer.text, answer.headers)
         wait_until(lambda: jobs(stack, owner, "reconciliation.read_tape")[0][0] == "completed", what="the tape")
     assert len(ended) == 1
     assert jobs(stack, owner, "reconciliation.read_tape") == [("completed", 1)]
 
 
-def test_an_upload_whose_probe_is_killed_is_not_called_damaged(owner: Member, tmp_path: Path) -> None:
-    """The file is right, so its sender is told to come again."""
+def test_an_upload_whose_probe_is_killed_is_not_called_damaged(
+    stack: Stack, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The file is right, so its sender is told to come again; the log tells why and where."""
     made = xlwt.Workbook()
     made.add_sheet("S").write(0, 0, 1.0)
     path = tmp_path / "book.xls"
     made.save(str(path))
-    with killing(PROBER, most=1) as ended:
-        answer = owner.upload(path)
-    assert len(ended) == 1
-    assert (answer.status_code, answer.json()["error_code"]) == (503, "SERVICE_UNAVAILABLE"), answer.text
-    assert owner.get("/api/v1/workbooks").json()["total"] == 0
-    assert owner.uploaded(path)["status"] == "ready"
+    with stack.another_api() as url:
+        owner = register(url)
+        with killing(PROBER, most=1) as ended:
+            answer = owner.upload(path)
+        assert len(ended) == 1
+        assert (answer.status_code, answer.json()["error_code"]) == (503, "SERVICE_UNAVAILABLE"), answer.text
+        assert owner.get("/api/v1/workbooks").json()["total"] == 0
+        assert owner.uploaded(path)["status"] == "ready"
+    lines = [json.loads(line) for line in capfd.readouterr().err.splitlines() if line.startswith("{")]
+    (told,) = [line for line in lines if line["event"] == "request.unavailable"]
+    assert told["request_id"] == answer.json()["request_id"]
+    assert (told["path"], told["cause"]) == ("/api/v1/workbooks/upload", "ChildKilled")
+    assert told["at"].startswith("service.workbooks.upload_actions:")

@@ -6,6 +6,7 @@ import asyncio
 import errno
 import re
 import time
+import traceback
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, NamedTuple
@@ -203,6 +204,15 @@ class Endpoint:
 
     def _refusal(self, error: Exception, *, strict: bool) -> Problem:
         """What the caller reads of an error; a refusal that the row does not list passes only when not strict."""
+        if type(error) is problems.Unavailable and error.__traceback__ is not None:  # a breaker tells of its own
+            *_, (at, line) = traceback.walk_tb(error.__traceback__)
+            log.warning(
+                "request.unavailable",
+                path=self.route.path,
+                method=self.route.method,
+                cause=type(error.__cause__).__name__,
+                at=f"{at.f_globals['__name__']}:{line}",
+            )
         if isinstance(error, Problem):
             if type(error) in self._known:
                 return error
