@@ -12,12 +12,12 @@ import sys
 import tempfile
 import time
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
 import httpx
@@ -30,6 +30,9 @@ from service.host.child import bound
 from service.host.data_folder import app_account
 from tests.forks import Fork
 from tests.quick_app import HASH_SECONDS
+
+if TYPE_CHECKING:
+    from service.platform.context import Resources
 
 # A slow machine is no fault. The examples are the same ones each time; with SEARCH=1 the tests go on looking.
 hypothesis.settings.register_profile("cushion", deadline=None, derandomize="SEARCH" not in os.environ)
@@ -145,6 +148,24 @@ class Stack:
         """Make a file or folder that a test wrote into the data folder the service's own."""
         owner = (self.data_dir / "scratch").stat()
         os.chown(path, owner.st_uid, owner.st_gid)
+
+    @asynccontextmanager
+    async def resources(self, **settings: str) -> AsyncIterator[Resources]:
+        """What a process of the service works with, in this process, which may be root's.
+
+        What it stored is given to the service at the end: it could write no blob into a folder of root's.
+        """
+        from service.platform import config
+        from service.platform.work.process import resources
+
+        try:
+            async with resources(config.load({**self.environment, **settings})) as opened:
+                yield opened
+        finally:
+            for path in (self.data_dir / "blobs").rglob("*"):
+                with suppress(FileNotFoundError):  # it has just been removed
+                    if path.stat().st_uid == os.geteuid():
+                        self.give(path)
 
     @contextmanager
     def another_api(self, *, fresh: bool = False, **settings: str) -> Iterator[str]:

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import obstore
+import structlog
 from obstore.exceptions import BaseError
 from obstore.store import LocalStore, from_url
 
@@ -43,6 +44,8 @@ CHECKING_THREADS: Final = 2
 """Hashing takes a second for a gigabyte; further openings wait for these rather than take every core."""
 DEPLOYMENT: Final = "deployment"
 """The object that names whose store it is."""
+
+log = structlog.get_logger()
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 _SHARD = re.compile(r"[0-9a-f]{2}")
@@ -162,7 +165,7 @@ class Blobs:
                 try:
                     await obstore.put_async(self._store, _place(found), path, use_multipart=use_multipart)
                 except FileNotFoundError as error:  # there is no such bucket
-                    raise Unavailable from error
+                    raise _unavailable(error) from error
         return found
 
     async def path(self, key: str) -> Path:
@@ -298,7 +301,7 @@ class Blobs:
         except FileNotFoundError:
             return False
         except OSError as error:
-            raise Unavailable from error
+            raise _unavailable(error) from error
         if found == key:
             kept = Local(path, identity)
             self._whole.keep(key, kept, bytes_of(kept))
@@ -323,7 +326,7 @@ class Blobs:
             raise
         except FAILURES as error:
             self._lookout.suspect()
-            raise Unavailable from error
+            raise _unavailable(error) from error
         self._breaker.succeeded(passed)
 
     async def _look(self) -> None:
@@ -396,10 +399,16 @@ class Blobs:
         except FileNotFoundError as error:
             raise Damaged(key) from error
         except FAILURES as error:
-            raise Unavailable from error
+            raise _unavailable(error) from error
         finally:
             with suppress(FileNotFoundError):  # it has moved to its place
                 os.unlink(temporary)
+
+
+def _unavailable(error: Exception) -> Unavailable:
+    """The refusal of a call that the store did not do; what stood in its way is for the log alone."""
+    log.warning("blobs.unavailable", error=type(error).__name__, detail=str(error).splitlines()[:1])
+    return Unavailable()
 
 
 def _place(key: str) -> str:

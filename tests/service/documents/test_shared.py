@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,9 @@ import pytest
 
 from service.documents import shared
 from service.documents.schema import Document
-from service.platform import config
 from service.platform.context import Unit
 from service.platform.http.problem import NotFound
 from service.platform.work.cleanup import give_up
-from service.platform.work.process import resources
 from tests.conftest import Member, Stack
 
 
@@ -25,7 +22,7 @@ def within(stack: Stack, member: Member, what: Callable[[Unit], Awaitable[Any]])
     """Do something for a tenant in a process of the service's settings, and commit it unless it raises."""
 
     async def run() -> Any:
-        async with resources(config.load(stack.environment)) as opened:
+        async with stack.resources() as opened:
             unit = Unit(opened, UUID(member.tenant_id), request_id="test")
             try:
                 done = await what(unit)
@@ -35,17 +32,7 @@ def within(stack: Stack, member: Member, what: Callable[[Unit], Awaitable[Any]])
                 raise
             return done
 
-    try:
-        return asyncio.run(run())
-    finally:
-        handed_over(stack)
-
-
-def handed_over(stack: Stack) -> None:
-    """What this process stored becomes the service's own: it could not write into another's folders."""
-    for path in (stack.data_dir / "blobs").rglob("*"):
-        if path.stat().st_uid == os.geteuid():
-            stack.give(path)
+    return asyncio.run(run())
 
 
 def kept(path: Path, seconds: int = 60, name: str = "report.pdf") -> Callable[[Unit], Awaitable[Document]]:

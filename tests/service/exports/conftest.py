@@ -15,11 +15,8 @@ import pytest
 import xlsxwriter
 
 from service.exports import jobs
-from service.platform import config
 from service.platform.context import Unit
-from service.platform.work.process import resources
 from tests.conftest import Member, Stack, wait_until
-from tests.service.documents.test_shared import handed_over
 
 URL = "/api/v1/exports"
 ENDED = ("completed", "failed", "cancelled")
@@ -93,15 +90,12 @@ def made_here(stack: Stack, member: Member, export_id: str, **settings: str) -> 
     """Do a worker's job for an export in this process, with settings of its own."""
 
     async def make() -> None:
-        async with resources(config.load(stack.environment | settings)) as opened:
+        async with stack.resources(**settings) as opened:
             unit = Unit(opened, UUID(member.tenant_id), request_id="test")
             await jobs.make(unit, {"export_id": export_id})
             await unit.commit()
 
-    try:
-        asyncio.run(make())
-    finally:
-        handed_over(stack)
+    asyncio.run(make())
 
 
 @contextmanager

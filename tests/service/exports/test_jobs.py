@@ -14,9 +14,7 @@ import pytest
 import xlsxwriter
 
 from service.exports import jobs
-from service.platform import config
 from service.platform.work.cleanup import Cleanup
-from service.platform.work.process import resources
 from tests.conftest import Member, Stack, wait_until
 from tests.service.exports.conftest import URL, asked, downloaded, ended, made_here, stopped
 from tests.simulation.test_children_that_die import running
@@ -89,8 +87,7 @@ def test_what_is_done_to_the_workbook_meanwhile_changes_nothing(stack: Stack, ow
         assert owner.delete(f"/api/v1/workbooks/{book_id}").status_code == 204
 
         async def tidied() -> None:
-            settings = config.load(stack.environment | {"CUSHION_STORAGE_PAUSE_SECONDS": "1"})
-            async with resources(settings) as opened:
+            async with stack.resources(CUSHION_STORAGE_PAUSE_SECONDS="1") as opened:
                 await asyncio.sleep(1.1)
                 await Cleanup(opened).round()
 

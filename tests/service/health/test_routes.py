@@ -105,14 +105,12 @@ def test_views_say_what_they_are_about(stack: Stack) -> None:
 
 
 def test_deep_asks_each_dependency(stack: Stack) -> None:
-    from service.platform import config
-    from service.platform.work.process import resources
 
     def stored() -> set[Path]:
         return {path for path in (stack.data_dir / "blobs").rglob("*") if path.is_file() and path.name != "deployment"}
 
     async def ask() -> Deep:
-        async with resources(config.load(stack.environment)) as shared:
+        async with stack.resources() as shared:
             return await deep(shared)
 
     before = stored()
@@ -177,13 +175,8 @@ def test_without_redis_the_service_is_ready_and_says_what_it_lacks(
 
 
 def test_not_ready_without_a_database(stack: Stack) -> None:
-    from service.platform import config
-    from service.platform.work.process import resources
-
-    settings = config.load(stack.environment)
-
     async def ask() -> Readiness | Raw:
-        async with resources(settings) as shared:
+        async with stack.resources() as shared:
             await shared.database.close()
             answer = await ready(_context(shared))
             asked = await health_deep(_context(shared))

@@ -12,9 +12,7 @@ import openpyxl
 import pytest
 
 from service.mappings.shared import get_mapping
-from service.platform import config
 from service.platform.context import Unit
-from service.platform.work.process import resources
 from service.portfolios.shared import GivenDay, portfolio_of
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import WorkbookNotReady
@@ -37,7 +35,7 @@ def test_a_workbook_is_mapped_once_for_a_mapping_and_a_day(stack: Stack, owner: 
     first, second = (owner.uploaded(holdings(tmp_path / "book.xlsx"), name=name) for name in "ab")
 
     async def run() -> None:
-        async with resources(config.load(stack.environment)) as opened:
+        async with stack.resources() as opened:
             unit = Unit(opened, UUID(owner.tenant_id), request_id="test")
             book, same = [await workbooks.get(unit, UUID(one["id"])) for one in (first, second)]
             standard = await get_mapping(unit, "standard_clo")

@@ -12,9 +12,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from service.platform import config
 from service.platform.context import Unit
-from service.platform.work.process import resources
 from service.workbooks import shared, store
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
 from tests.conftest import Member, Stack
@@ -24,8 +22,7 @@ def in_a_unit(stack: Stack, tenant_id: str, ask: Any) -> Any:
     """Run `await ask(unit)` as a job of the tenant would, in this process, with room for two workbooks."""
 
     async def run() -> Any:
-        settings = config.load({**stack.environment, "CUSHION_MAPPED_WORKBOOKS": "2"})
-        async with resources(settings) as shared:
+        async with stack.resources(CUSHION_MAPPED_WORKBOOKS="2") as shared:
             unit = Unit(shared, UUID(tenant_id), request_id="test")
             answer = await ask(unit)
             await unit.commit()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import boto3
 import pytest
+import structlog
 from moto.server import ThreadedMotoServer
 
 from service.platform.data.blobs import Blobs, Damaged, hash_of
@@ -229,6 +230,25 @@ def test_what_is_put_must_be_what_its_key_says(either: Blobs, tmp_path: Path) ->
     (tmp_path / "file").write_bytes(b"altered since it was hashed")
     with pytest.raises(Unavailable):
         asyncio.run(either.put(tmp_path / "file", "0" * 64))
+
+
+def test_what_stands_in_the_way_of_a_call_is_for_the_log(blobs: Blobs, tmp_path: Path) -> None:
+    """A folder of the store that somebody else made, say; the rest of the store goes on."""
+
+    async def walk() -> str:
+        with pytest.raises(Unavailable, match="^Service temporarily unavailable$"):
+            await blobs.put(file, key)
+        other = tmp_path / "other"
+        other.write_bytes(b"other")
+        return await blobs.put(other)
+
+    file, key = tmp_path / "file", hashlib.sha256(b"x").hexdigest()
+    file.write_bytes(b"x")
+    (blobs.folder / key[:2]).write_bytes(b"no folder")
+    with structlog.testing.capture_logs() as lines:
+        assert asyncio.run(walk()) == hashlib.sha256(b"other").hexdigest()
+    assert [(line["event"], line["error"]) for line in lines] == [("blobs.unavailable", "FileExistsError")]
+    assert key[:2] in str(lines[0]["detail"])
 
 
 def test_the_store_is_listed_in_portions(either: Blobs, tmp_path: Path) -> None:

@@ -12,9 +12,7 @@ import pytest
 import redis
 import xlsxwriter
 
-from service.platform import config
 from service.platform.work.jobs import hand_over, queue_of
-from service.platform.work.process import resources
 from tests.conftest import Member, Stack, register, wait_until
 
 ROWS, COLUMNS = 40_000, 12
@@ -86,7 +84,7 @@ def test_redis_flushed_while_a_job_waits_in_it(idle: Stack, long: Path) -> None:
 
 
 async def _hand_over(stack: Stack) -> int:
-    async with resources(config.load(stack.environment)) as shared:
+    async with stack.resources() as shared:
         queue = queue_of(stack.redis_url)
         try:
             return await hand_over(shared, queue)
