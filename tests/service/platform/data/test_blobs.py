@@ -236,7 +236,7 @@ def test_what_stands_in_the_way_of_a_call_is_for_the_log(blobs: Blobs, tmp_path:
     """A folder of the store that somebody else made, say; the rest of the store goes on."""
 
     async def walk() -> str:
-        with pytest.raises(Unavailable, match="^Service temporarily unavailable$"):
+        with pytest.raises(Unavailable):
             await blobs.put(file, key)
         other = tmp_path / "other"
         other.write_bytes(b"other")
