@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from core.grounding.claims import NOT, SENTENCE, Claims
 from core.grounding.fact import Fact
 from core.grounding.figures import Reading, counted, figures, plain, reading_of
 
@@ -17,12 +18,11 @@ ROUNDING_MAX: Final = 0.05
 ROUNDING_LEAST: Final = 0.005
 """By how much it may be in any case: 0.022 is 0.02."""
 CLAIM_CHARACTERS: Final = 80
-"""What is told of a sentence that facts deny."""
+"""What is reported of a sentence whose claim no fact supports."""
 FIGURES_MAX: Final = 200
 """Figures of a text that are looked up; those behind them count as unknown."""
 
 _EXACT: Final = 1e-9
-_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+(?=[^a-z])|\n")
 _FALLS: Final = re.compile(
     r"(?i)\b(?:-|negative|short(?:fall)?|minus|below|under|fell|fall(?:s|en|ing)?|declin\w+|decreas\w+|drop\w*|down|lower"
     r"|lost|loss(?:es)?|los(?:es|ing)|shr[aiu]nk\w*|narrow\w*|reduc\w+|less|fewer|breach\w*|fail\w*|worse\w*|deteriorat\w+"
@@ -44,29 +44,6 @@ _OPPOSITES: Final = (
     ),
 )
 """Words that say of a figure, and the last ones of a test, the one thing, and the other."""
-_MOVED: Final = re.compile(
-    r"(?i)\b(?:rose|risen|increased|grew|grown|climbed|widened|fell(?! short)|fallen(?! short)|declined|decreased"
-    r"|dropped|shrank|shrunk|narrowed|moved|changed)\b"
-)
-"""What says that something is not as it was."""
-_CHANGE: Final = re.compile(r"(?i)\bchanges?\b")
-_SUPPOSED: Final = re.compile(r"(?i)\b(?:if|were|would|could|may|might|can|should|before|until|unless)\b")
-"""A sentence on what is not so."""
-_IT: Final = re.compile(r"(?i)\b(?:it|this|that|they|the (?:test|ratio|bucket|figure|measure|level|deal|portfolio))\b")
-"""What stands for whatever the facts are about."""
-_NOT: Final = re.compile(r"(?i)(?:\bnot|n't|\bno longer|\bnever|\bwithout)(?:\s\w+){0,2}\s$")
-"""What turns the word behind it into its opposite."""
-_NONE: Final = re.compile(r"(?i)\b(?:no|none|nothing)\b")
-_SWEEPING: Final = re.compile(
-    r"(?i)(?<!of )\b(?:all|every|each|none|no|nothing|any)\b[^.;]*"
-    r"\b(?:pass\w*|fail\w*|breach\w*|violat\w+|complia\w+|compl(?:y|ies)|met|satisf\w+|in default|defaulted|performing)"
-    r"|\bfully (?:in )?complia\w+"
-)
-"""A verdict on all tests, or on all loans, at once."""
-_VERDICTS: Final = (
-    _OPPOSITES[-1],
-    (re.compile(r"(?i)\bperforming\b"), re.compile(r"(?i)\b(?:in default|defaulted)\b")),
-)
 _LIMIT: Final = re.compile(r"(?i)\b(?:limit|threshold|trigger|maximum|minimum)(?: is| of| at)?:? ?$")
 """What says of the figure behind it that it is a limit."""
 _LIMIT_OF_A_FACT: Final = re.compile(
@@ -83,7 +60,7 @@ _HEDGE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A text whose unknown figures, and sentences that facts deny, are followed by `MARK`."""
+    """A text whose unknown figures, and sentences with claims that no fact supports, are followed by `MARK`."""
 
     text: str
     unsupported: tuple[str, ...]
@@ -106,23 +83,17 @@ class Facts:
     """What is known, looked up by figure."""
 
     def __init__(self, facts: Sequence[Fact]) -> None:
+        facts = list(facts)
         self._known: dict[str, list[_Known]] = {}
         self._names: set[str] = set()
         things = {thing.lower() for fact in facts for thing in (fact.about, *fact.names) if len(thing) > 1}
         named = "|".join(map(re.escape, sorted(things, key=len, reverse=True)))
         self._thing = re.compile(rf"(?<!\w)(?:{named})(?!\w)" if things else "(?!)")
-        self._verdicts: list[tuple[frozenset[str], tuple[bool, bool]]] = []
-        self._sweeps = {verdict for fact in facts for verdict in _sweeps(fact.text)}
-        self._moves = any(
-            pattern.search(f"{fact.text} {fact.about}")
-            for fact in facts
-            for pattern in (_MOVED, _CHANGE, *_OPPOSITES[0])
-        )
+        self.claims = Claims(facts, self._thing)
         for fact in facts:
             for name in re.findall(r"\w+(?:[-/&.,:]\w+)*", plain(fact.text).lower()):
                 self._names.update((name, *re.split("[/&,:]", name)))
-            for sentence in _SENTENCE.split(fact.text):
-                self._verdicts.append((self.things_in(sentence), _says(_OPPOSITES[-1], sentence)))
+            for sentence in SENTENCE.split(fact.text):
                 for figure in figures(sentence):
                     is_limit = bool(
                         _LIMIT_OF_A_FACT.search(sentence, 0, figure.start) or _LIMIT_BEHIND.match(sentence, figure.end)
@@ -143,23 +114,6 @@ class Facts:
             self._names.add(reading.what)
         known = _Known(reading, said, counted(said), self.things_in(said), is_limit)
         self._known.setdefault(reading.kind, []).append(known)
-
-    def deny(self, sentence: str, things: frozenset[str]) -> bool:
-        """Whether facts say of the things in a sentence that they pass where it says that they fail, or turned round.
-
-        Of one that names nothing, and says "it", whether all of them say so. A verdict on all tests is denied where no
-        fact has one, and a move where none tells of any.
-        """
-        is_supposed = bool(_SUPPOSED.search(sentence))
-        if not self._moves and not is_supposed and _MOVED.search(sentence):
-            return True
-        if sweeps := _sweeps(sentence):
-            return not sweeps <= self._sweeps
-        verdict = _says(_OPPOSITES[-1], sentence)
-        if verdict[0] == verdict[1] or (not things and (is_supposed or not _IT.search(sentence))):
-            return False
-        known = {one for about, one in self._verdicts if any(one) and (not things or things & about)}
-        return bool(known) and all(one == verdict[::-1] for one in known)
 
     def things_in(self, text: str) -> frozenset[str]:
         """Whom a text names, of those that facts are about."""
@@ -195,34 +149,36 @@ def check(text: str, facts: Sequence[Fact]) -> Checked:
     """Hold the figures of a text against the facts, and mark those that none of them has.
 
     What is said of a figure is checked as far as this: its unit, what it counts, whether it rose or fell, passed or
-    failed, and that its sentence names whom the fact is about where it names anybody. Of sentences without figures
-    this much: whether somebody who is named, or "it", passes or fails, that all do, and that anything moved.
+    failed, and that its sentence names whom the fact is about where it names anybody. A sentence that asserts a
+    status, a direction, a rating or a currency, with figures or without, needs a fact that says so (`Claims`).
     """
     known = Facts(facts)
     pieces: list[str] = []
     unsupported: list[str] = []
-    looked_at = 0
+    looked_at, before_it = 0, ""
     for sentence, gap in _sentences(text):
-        at, things = 0, known.things_in(sentence)
+        at, things, marked = 0, known.things_in(sentence), False
         for figure in figures(sentence):
             looked_at += 1
             before = sentence[max(0, figure.start - 24) : figure.start]
             if looked_at <= FIGURES_MAX and any(known.bear(one, sentence, before, things) for one in figure.readings):
                 continue
+            marked = True
             unsupported.append(sentence[figure.start : figure.end])
             pieces += (sentence[at : figure.end], MARK)
             at = figure.end
         pieces.append(sentence[at:])
-        if known.deny(sentence, things):
+        if not marked and known.claims.unsupported(sentence, before_it):
             unsupported.append(sentence.strip()[:CLAIM_CHARACTERS])
             pieces.append(MARK)
         pieces.append(gap)
+        before_it = sentence
     return Checked("".join(pieces), tuple(unsupported))
 
 
 def _sentences(text: str) -> list[tuple[str, str]]:
     """Each sentence and what stands behind it."""
-    cuts = [(match.start(), match.end()) for match in _SENTENCE.finditer(text)]
+    cuts = [(match.start(), match.end()) for match in SENTENCE.finditer(text)]
     starts = [0, *(end for _, end in cuts)]
     ends = [*(start for start, _ in cuts), len(text)]
     nexts = [*(end for _, end in cuts), len(text)]
@@ -236,7 +192,7 @@ def _agree(said: Reading, known: _Known, before: str, sentence: str) -> bool:
     if said.kind == "count" and not (fact.what == said.what or (not fact.what and _may_count(said, known))):
         return False
     if said.kind == "money" and fact.what and said.what and fact.what != said.what:
-        return False
+        return False  # a currency that no fact names is a claim of its own
     value = fact.value * (100.0 if fact.kind == "factor" and said.kind != "factor" else 1.0)
     value /= 100.0 if said.kind == "factor" and fact.kind != "factor" else 1.0
     if said.value < 0 < value:
@@ -285,21 +241,10 @@ def _contradicts(said: str, known: str) -> bool:
     )
 
 
-def _sweeps(text: str) -> set[tuple[int, bool]]:
-    """The verdicts on all at once that a text gives: which of `_VERDICTS`, and whether it is the good one."""
-    return {
-        (place, good ^ bool(_NONE.search(match[0])))
-        for match in _SWEEPING.finditer(text)
-        for place, pair in enumerate(_VERDICTS)
-        for good, said in zip((True, False), _says(pair, match[0]), strict=True)
-        if said
-    }
-
-
 def _says(pair: tuple[re.Pattern[str], re.Pattern[str]], sentence: str) -> tuple[bool, bool]:
     """Whether a sentence says the one thing, and whether it says the other."""
     said = {
-        place ^ bool(_NOT.search(sentence, 0, match.start()))
+        place ^ bool(NOT.search(sentence, 0, match.start()))
         for place, pattern in enumerate(pair)
         for match in pattern.finditer(sentence)
     }

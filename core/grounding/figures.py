@@ -69,7 +69,7 @@ _ENDS_A_COUNT: Final = frozenset(_STOPS.split())
 """Words behind which a noun is no longer what the number before them counts."""
 _WORDS_BEHIND: Final = re.compile(r"(?:[ \t-]+[A-Za-z][A-Za-z/&']*){1,5}")
 
-_CURRENCIES: Final = {
+CURRENCIES: Final = {
     "$": "USD", "us$": "USD", "usd": "USD", "dollar": "USD", "dollars": "USD", "€": "EUR", "eur": "EUR", "euro": "EUR",
     "euros": "EUR", "£": "GBP", "gbp": "GBP", "pounds": "GBP", "¥": "JPY", "jpy": "JPY", "yen": "JPY", "chf": "CHF",
     "cad": "CAD", "aud": "AUD", "sek": "SEK", "nok": "NOK", "dkk": "DKK",
@@ -100,7 +100,7 @@ _COUNTING: Final = (
     " eighteen nineteen"
 )
 _TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
-_WORTH: Final = {word: float(value) for value, word in enumerate(_COUNTING.split())} | {
+NUMERALS: Final = {word: float(value) for value, word in enumerate(_COUNTING.split())} | {
     word: 10.0 * tens for tens, word in enumerate(_TENS.split(), start=2)
 }
 _MULTIPLES: Final = {
@@ -167,11 +167,11 @@ _BEHIND: Final = rf"""
     (?: [ ]?-?(?P<scale{{0}}>{_any(word for word in _SCALES if len(word) > 3)})s?(?!\w)
       | (?P<letter{{0}}>{_any(word for word in _SCALES if len(word) < 4)})(?!\w)
       | [ ](?P<spaced{{0}}>mm|mn|mln|bn|tn)(?!\w) )?
-    (?: [ ]?(?P<currency{{0}}>[€£]|(?:{_any(word for word in _CURRENCIES if word.isalpha())})(?!\w)) )?
+    (?: [ ]?(?P<currency{{0}}>[€£]|(?:{_any(word for word in CURRENCIES if word.isalpha())})(?!\w)) )?
     (?: [ -]?(?P<unit{{0}}>%[ ]of[ ]par(?!\w)|%|(?:{_any(word for word in _UNITS if "%" not in word)})(?!\w)) )?
     """
 """A scale, a currency and a unit, as they follow a number."""
-_WORD: Final = f"(?:{_any(_WORTH)}|hundred|thousand|million|billion|dozen)"
+_WORD: Final = f"(?:{_any(NUMERALS)}|hundred|thousand|million|billion|dozen)"
 _DAYS: Final = ("iso", "us", "dmy", "mdy", "my", "md", "dm", "quarter")
 _FIGURE: Final = re.compile(
     rf"""
@@ -228,8 +228,8 @@ def reading_of(value: float, unit: str) -> Reading:
     if word in _UNITS_OF_FACTS:
         kind, factor = _UNITS_OF_FACTS[word]
         return Reading(kind, value * factor)
-    if word in _CURRENCIES:
-        return Reading("money", value, what=_CURRENCIES[word])
+    if word in CURRENCIES:
+        return Reading("money", value, what=CURRENCIES[word])
     if word in _NOUNS:
         return Reading("count", value, what=_NOUNS[word])
     return Reading("number", value)
@@ -251,7 +251,7 @@ def _readings(match: re.Match[str], text: str) -> Iterator[Reading]:
         yield from _in_words(match, text)
     elif form == "part":
         *count, part = re.split("[ -]", written)
-        yield Reading("percent", _WORTH.get("".join(count), 1.0) * _PARTS[part], step=1.0, zeros=1.0)
+        yield Reading("percent", NUMERALS.get("".join(count), 1.0) * _PARTS[part], step=1.0, zeros=1.0)
     elif form == "multiple":
         yield Reading("factor", _MULTIPLES[written])
     else:
@@ -295,10 +295,10 @@ def _numbers(match: re.Match[str], text: str) -> Iterator[Reading]:
 
 def _in_words(match: re.Match[str], text: str) -> Iterator[Reading]:
     worth = total = 0.0
-    words = [word for word in re.findall("[a-z]+", match[0].lower()) if word in _WORTH or word in _SCALES]
+    words = [word for word in re.findall("[a-z]+", match[0].lower()) if word in NUMERALS or word in _SCALES]
     for word in words:
-        if word in _WORTH:
-            worth += _WORTH[word]
+        if word in NUMERALS:
+            worth += NUMERALS[word]
         elif word in ("hundred", "dozen"):
             worth = (worth or 1.0) * _SCALES[word]
         else:
@@ -320,7 +320,7 @@ def _with_unit(read: Reading, match: re.Match[str], which: str, text: str) -> Re
     read = replace(read, value=read.value * worth, step=read.step * worth, zeros=read.zeros * worth)
     currency = (match["sign"] if which == "1" else None) or match[f"currency{which}"]
     if currency:
-        return replace(read, kind="money", what=_CURRENCIES[currency.strip().lower()])
+        return replace(read, kind="money", what=CURRENCIES[currency.strip().lower()])
     if unit := match[f"unit{which}"]:
         kind, factor = _UNITS[unit.lower()]
         return _in_units(read, kind, factor)

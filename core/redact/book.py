@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import is_not
 from typing import Final
 
@@ -14,6 +15,7 @@ from core.grid.sheet import Table, Workbook
 from core.redact.find import find
 from core.redact.kinds import KINDS
 from core.redact.names import redact_names
+from core.redact.people import People
 from core.redact.readers import Hidden, Readers
 from core.redact.replace import Policy, redacted_text
 from core.redact.sheet import SheetPass
@@ -46,14 +48,20 @@ def redact_text(text: str, policy: Policy) -> tuple[str, dict[str, int]]:
 def redact(workbook: Workbook, policy: Policy) -> Redacted:
     """The workbook without the personal data that the policy's threshold covers.
 
+    A person who is known from one place is masked in all of them: texts of every column, names of sheets.
+
     A formula that holds personal data, or whose value did, is replaced by its redacted value. One that reads a redacted
     cell is replaced by the value that it had, without the words of that cell: calculated anew it would give another.
     """
     told = Told()
-    named = redact_names(workbook, policy, told.add, told.warnings.append)
+    look = partial(find, kinds=policy.kinds, regions=policy.regions)
+    named = redact_names(workbook, policy, look, told.add, told.warnings.append)
     passes = [SheetPass(sheet, named, policy, told) for sheet in named.sheets]
     for one in passes:
         one.redact_cells()
+    people = People(told.people if "person" in policy.kinds else ())
+    for one in passes if people else ():
+        one.redact_people(people)
     _redact_readers(passes, Readers(named), told)
     sheets = tuple(one.written_anew() for one in passes)
     tables = tuple(table for table in named.tables if not _lost_heading(table, passes))
@@ -62,8 +70,13 @@ def redact(workbook: Workbook, policy: Policy) -> Redacted:
             f"headings of {len(named.tables) - len(tables)} tables were redacted: they are plain cells"
         )
         named = replace(named, tables=tables)
+    made = replace(named, sheets=sheets) if any(map(is_not, sheets, named.sheets)) else named
+    if people:
+        before = [sheet.name for sheet in made.sheets]
+        made = redact_names(made, policy, people.find, told.add, told.warnings.append)
+        told.rename_sheets(dict(zip(before, (sheet.name for sheet in made.sheets), strict=True)))
     return Redacted(
-        workbook=replace(named, sheets=sheets) if any(map(is_not, sheets, named.sheets)) else named,
+        workbook=made,
         counts={kind: told.counts[kind] for kind in KINDS if kind in told.counts},
         columns=told.columns,
         formulas=told.formulas,

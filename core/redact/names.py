@@ -14,7 +14,7 @@ from core.grid._intern import intern
 from core.grid.column import Text, frozen
 from core.grid.sheet import Sheet, Workbook
 from core.grid.sheet_name import free_name, in_quotes
-from core.redact.find import find
+from core.redact.find import Span
 from core.redact.formulas import quoted
 from core.redact.replace import Policy, redacted_text
 
@@ -22,16 +22,21 @@ _QUOTED_SHEET: Final = re.compile(r"'((?:[^']|'')+)'(?=!)")
 
 
 def redact_names(
-    workbook: Workbook, policy: Policy, tell: Callable[[str, str, int], None], warn: Callable[[str], None]
+    workbook: Workbook,
+    policy: Policy,
+    look: Callable[[str], list[Span]],
+    tell: Callable[[str, str, int], None],
+    warn: Callable[[str], None],
 ) -> Workbook:
     """The workbook with its names redacted; formulas follow the sheets that they name.
 
-    A defined name, a table or a number format that holds personal data is taken out. `tell` gets kind, place, number.
+    A defined name, a table or a number format that holds personal data is taken out. `look` finds that data in a text,
+    `tell` gets kind, place, number.
     """
 
     def held(text: str, place: str) -> str | None:
         """The redacted text, counted; None where it holds nothing."""
-        spans = find(text, policy.kinds, policy.regions)
+        spans = look(text)
         for kind, count in Counter(span.kind for span in spans).items():
             tell(kind, place, count)
         return redacted_text(text, spans, policy) if spans else None

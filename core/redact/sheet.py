@@ -12,10 +12,12 @@ from core.grid._intern import intern
 from core.grid.address import column_name
 from core.grid.column import Column, Text, frozen
 from core.grid.sheet import Formulas, Sheet, Workbook
+from core.grid.sheet_name import in_quotes
 from core.redact.column import ColumnPass, like
 from core.redact.find import Span, find
 from core.redact.formulas import covering, quoted, without
 from core.redact.headings import Region, regions
+from core.redact.people import People
 from core.redact.readers import Hidden, Readers
 from core.redact.replace import Policy, redacted_text
 from core.redact.sieve import candidates
@@ -33,6 +35,9 @@ class SheetPass:
         self.columns: list[Column | None] = list(sheet.columns)
         self.changed: dict[int, NDArray[np.bool_]] = {}
         """Which stored cells of a column are redacted."""
+        self.people = People(())
+        self.own_sheets = {in_quotes(one.name).casefold() for one in workbook.sheets}
+        """Names of sheets as formulas quote them, which follow when the sheets are renamed."""
         self.reads = np.zeros(len(sheet.formulas), np.bool_)
         """Which formulas read redacted cells."""
 
@@ -48,6 +53,32 @@ class SheetPass:
                 work = ColumnPass(self.texts, column, f"{sheet.name}!{column_name(at)}")
                 if (written := work.run(claims.get(at, []), self._is_formula(at, column))) is not None:
                     self.columns[at], self.changed[at] = written, work.changed
+
+    def redact_people(self, people: People) -> None:
+        """Mask the names of people who are known from elsewhere, in every text and formula of the sheet."""
+        self.people = people
+        texts = [*self.sheet.text.strings(), *self.texts.strings]
+        put = np.arange(-1, len(texts), dtype=np.int32)
+        for code, text in enumerate(texts):
+            if spans := people.find(text):
+                put[code + 1] = self.texts.code(redacted_text(text, spans, self.policy))
+                for span in spans:
+                    self.told.hide(span.kind, text[span.start : span.end])
+        if (put == np.arange(-1, len(texts))).all():
+            return
+        for at, column in enumerate(self.columns):
+            if column is None:
+                continue
+            held = column.held
+            codes = put[held.codes + 1]
+            cells = codes != held.codes
+            if not cells.any():
+                continue
+            kinds = held.kinds.copy()
+            kinds[cells & (codes < 0)] = Kind.BLANK
+            self.columns[at] = like(column, replace(held, codes=frozen(codes), kinds=frozen(kinds)))
+            self.changed[at] = self.changed.get(at, np.zeros(len(codes), np.bool_)) | cells
+            self.told.add("person", f"{self.sheet.name}!{column_name(at)}", int(cells.sum()))
 
     def hidden(self) -> dict[int, NDArray[np.int64]]:
         """The rows of the redacted cells of each column."""
@@ -136,6 +167,9 @@ class SheetPass:
         holds = np.zeros(len(formulas.text), np.bool_)
         for code, likely in candidates(formulas.text, self.policy.kinds):
             holds[code] = bool(find(quoted(formulas.text[code]), likely, self.policy.regions))
+        for code, text in enumerate(formulas.text.strings()) if self.people else ():
+            words = (word for word in quoted(text).split("\n") if word.casefold() not in self.own_sheets)
+            holds[code] |= any(self.people.find(word) for word in words)
         dropped = holds[formulas.texts] | self.reads
         for at, cells in changed.items():
             column = self.sheet.columns[at]

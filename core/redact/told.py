@@ -26,6 +26,8 @@ class Told:
     warnings: list[str] = field(default_factory=list)
     words: dict[str, str] = field(default_factory=dict)
     """The words of what was redacted, in lower case, and the kind of each."""
+    people: set[str] = field(default_factory=set)
+    """Names of people as they were written."""
 
     def add(self, kind: str, place: str, cells: int) -> None:
         if cells:
@@ -36,6 +38,20 @@ class Told:
         """Keep the words of what was redacted: formulas that read it may show them."""
         for word in WORDS.findall(written.casefold()):
             self.words.setdefault(word, kind)
+        if kind == "person":
+            self.people.add(written)
+
+    def rename_sheets(self, names: Mapping[str, str]) -> None:
+        """Have places of cells name sheets as they are called now; `names` are the new ones by the old."""
+
+        def place_of(place: str) -> str:
+            sheet, mark, column = place.rpartition("!")
+            return f"{names.get(sheet, sheet)}{mark}{column}"
+
+        self.columns = {place_of(place): kind for place, kind in self.columns.items()}
+        self.formulas = {place_of(place): count for place, count in self.formulas.items()}
+        for kind, places in self.counts.items():
+            self.counts[kind] = {place_of(place): count for place, count in places.items()}
 
 
 class Words:

@@ -26,6 +26,8 @@ HELD = (
     "may still run; switch the flags `webhooks` and `alerts` on when it no longer does"
 )
 
+LEFT_OUT = "what is read from them is refused (503) until the same files are uploaded again"
+
 
 def backup(
     target: Path,
@@ -42,6 +44,9 @@ def backup(
 
     Of an external database CUSHION_MIGRATION_URL must be a role that row security does not bind (a superuser, or one
     with BYPASSRLS).
+
+    The exit code is 0 where everything is in the backup, 1 where files were left out since their bytes are damaged
+    (each is named), and 2 where no backup was made.
 
     Parameters
     ----------
@@ -66,10 +71,11 @@ def backup(
     for name in made.removed:
         print(f"{name}: removed")
     if manifest.damaged:
-        print(f"left out, since they are damaged: {', '.join(manifest.damaged)}")
+        print(f"{_files(manifest.damaged)} left out, since their bytes are damaged:", *manifest.damaged, sep="\n  ")
+        print(LEFT_OUT)
     if not with_secrets:
         print(WITHOUT_SECRETS)
-    return 0
+    return 1 if manifest.damaged else 0
 
 
 def restore(
@@ -88,8 +94,8 @@ def restore(
 
     The restored deployment is one of its own. The old one may go on beside it.
 
-    The exit code is 0 where it is restored, 1 where it is restored and an audit chain in it does not hold, and 2 where
-    nothing was restored.
+    The exit code is 0 where all is restored, 1 where it is restored but files were left out of the backup or an audit
+    chain does not hold, and 2 where nothing was restored.
 
     Parameters
     ----------
@@ -118,7 +124,14 @@ def restore(
         print("the backup has no secret key: put yours in place before the service starts, or a new one is made")
     if not takes_over:
         print(HELD)
-    return 1 if broken else 0
+    if manifest.damaged:
+        print(f"{_files(manifest.damaged)} missing, left out of the backup as damaged:", *manifest.damaged, sep="\n  ")
+        print(LEFT_OUT)
+    return 1 if broken or manifest.damaged else 0
+
+
+def _files(keys: list[str]) -> str:
+    return "1 file is" if len(keys) == 1 else f"{len(keys):,} files are"
 
 
 def _breaks(settings: Settings) -> list[str]:

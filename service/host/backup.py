@@ -32,7 +32,7 @@ from service.host.embedded import Embedded
 from service.platform.config import Settings
 from service.platform.data import backup_store as store
 from service.platform.data import database
-from service.platform.data.blobs import Blobs, hash_path
+from service.platform.data.blobs import Blobs, Damaged, hash_path
 from service.platform.http.problem import Problem
 from service.platform.work import process
 
@@ -72,7 +72,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
     blob_count: int
     blob_bytes: int
     damaged: list[str]
-    """Blobs that were known to be damaged, and are left out."""
+    """Blobs that were found damaged, and are left out."""
     heads: list[store.Head]
     owner: str
     """The database's, whom policies name."""
@@ -134,10 +134,9 @@ def _written(
         store.hold(holder)
         facts = store.facts(reader)
         _dump(_program("pg_dump", facts.postgres), owner_url, facts.snapshot, draft / DUMP)
-        damaged = set(facts.damaged)
-        keys = (key for key in store.blob_keys(reader) if key not in damaged)
         pool, listing = target / "blobs", draft / BLOB_LIST
-        count, size_bytes = asyncio.run(_copy_blobs(found.settings, keys, pool, listing, copied))
+        copy = _copy_blobs(found.settings, store.blob_keys(reader), facts.damaged, pool, listing, copied)
+        count, size_bytes, damaged = asyncio.run(copy)
     if with_secrets:
         if found.settings.secret_key is not None or found.settings.data_dir is None:
             raise BackupError("the secret key is a setting (CUSHION_SECRET_KEY): keep it as you keep your settings")
@@ -157,7 +156,7 @@ def _written(
         files=files,
         blob_count=count,
         blob_bytes=size_bytes,
-        damaged=facts.damaged,
+        damaged=damaged,
         heads=facts.heads,
         owner=facts.owner,
         definers=facts.definers,
@@ -171,10 +170,21 @@ def _written(
 
 
 async def _copy_blobs(
-    settings: Settings, keys: Iterator[str], target: Path, listing: Path, copied: list[str]
-) -> tuple[int, int]:
-    """Copy what is not there yet, every byte of either hashed; how many blobs there are, and their bytes."""
+    settings: Settings, keys: Iterator[str], marked: set[str], target: Path, listing: Path, copied: list[str]
+) -> tuple[int, int, list[str]]:
+    """Copy what is not there yet, every byte of either hashed.
+
+    A mark may be of one tenant, and older than a mended file: what it says is believed only where the bytes are wrong,
+    and no earlier backup has them.
+
+    Args:
+        marked: blobs that may be left out where they are damaged; another damaged one ends the backup.
+
+    Returns:
+        How many blobs there are, their bytes, and the damaged ones that were left out.
+    """
     count = size_bytes = 0
+    damaged: list[str] = []
     with tempfile.TemporaryDirectory(prefix="cushion-") as scratch:
         source, pool = process.blobs(settings, Path(scratch)), Blobs(target.as_uri(), Path(scratch) / "pool")
         try:
@@ -182,7 +192,13 @@ async def _copy_blobs(
                 for key in keys:
                     place = target / key[:2] / key
                     if not place.exists() or hash_path(place) != key:
-                        path = await source.path(key)
+                        try:
+                            path = await source.path(key)
+                        except Damaged:
+                            if key not in marked:
+                                raise
+                            damaged.append(key)
+                            continue
                         if not place.exists():
                             copied.append(key)
                         await pool.put(path, key)
@@ -196,7 +212,7 @@ async def _copy_blobs(
         finally:
             source.close()
             pool.close()
-    return count, size_bytes
+    return count, size_bytes, damaged
 
 
 def _copy_secrets(data_dir: Path, target: Path) -> None:
@@ -408,7 +424,7 @@ def _load(folder: Path, manifest: Manifest, owner_url: str, *, takes_over: bool)
         store.hand_over(connection, manifest.owner, manifest.definers)
     database.migrate(owner_url)
     with psycopg.connect(owner_url) as connection:
-        store.become_own(connection, holds_back=not takes_over)
+        store.become_own(connection, damaged=manifest.damaged, holds_back=not takes_over)
 
 
 def _check_sees_all(connection: psycopg.Connection[Any]) -> None:

@@ -23,7 +23,7 @@ import pytest
 from core.generate import generate
 from tests.conftest import Member, register, wait_until
 from tests.faults.served import ROOT, Service, served, small_disk
-from tests.service.compliance.conftest import g1_file, write_book  # noqa: F401 - fixtures
+from tests.service.compliance.conftest import WriteBook, g1_file, write_book  # noqa: F401 - fixtures
 
 COMMAND = [sys.executable, "-m", "service.commands.cli"]
 RECORDS = (
@@ -263,3 +263,48 @@ def test_a_missing_file_of_the_service_is_told(backed: Backed) -> None:
     finally:
         os.rename(away, path)
     assert "without the secret key" in backed.back_up()
+
+
+def test_a_mark_alone_leaves_no_file_out(backed: Backed) -> None:
+    """One tenant's row says damaged, the bytes are right: they are in the backup, and the restored row is unmarked."""
+    key = backed.service.sql("SELECT blob_key FROM evidence_sheets LIMIT 1")[0][0]
+    (backed.folder / "blobs" / key[:2] / key).unlink()
+    backed.service.sql("UPDATE blobs SET damaged_at = now() WHERE key = %s", [key])
+    assert "left out" not in backed.back_up("--with-secrets")
+    assert key in (backed.newest / "blobs.txt").read_text()
+    with place() as data_dir:
+        assert "audit chains are whole" in command("restore", backed.folder, CUSHION_DATA_DIR=str(data_dir))
+        with served(folder=data_dir.parent, CUSHION_DEFAULT_TIER="enterprise") as copy:
+            assert copy.sql("SELECT count(*) FROM blobs WHERE damaged_at IS NOT NULL") == [(0,)]
+
+
+def test_a_file_that_is_mended_for_one_tenant_is_mended_for_all(backed: Backed, write_book: WriteBook) -> None:  # noqa: F811
+    path = write_book("shared", Holdings=[["Issuer", "Par Amount"], ["Alder", 1_234_567.0]])
+    other = register(backed.service.url)
+    book = backed.owner.uploaded(path)
+    other.uploaded(path)
+    ((key,),) = backed.service.sql("SELECT content_hash FROM workbooks WHERE id = %s", [book["id"]])
+    stored = backed.service.data_dir / "blobs" / key[:2] / key
+    whole = stored.read_bytes()
+    stored.write_bytes(whole[:-1])
+    backed.service.sql("UPDATE blobs SET damaged_at = now() WHERE key = %s", [key])
+    other.uploaded(path)
+    assert stored.read_bytes() == whole
+    assert backed.service.sql("SELECT damaged_at FROM blobs WHERE key = %s", [key]) == [(None,), (None,)]
+
+
+def test_what_is_left_out_is_named_and_the_exit_code_says_so(backed: Backed, write_book: WriteBook) -> None:  # noqa: F811
+    path = write_book("lost", Holdings=[["Issuer", "Par Amount"], ["Alder", 7_654_321.0]])
+    book = backed.owner.uploaded(path)
+    ((key,),) = backed.service.sql("SELECT content_hash FROM workbooks WHERE id = %s", [book["id"]])
+    stored = backed.service.data_dir / "blobs" / key[:2] / key
+    stored.write_bytes(stored.read_bytes()[:-1])
+    backed.service.sql("UPDATE blobs SET damaged_at = now() WHERE key = %s", [key])
+    output = backed.back_up("--with-secrets", code=1)
+    assert ("1 file is left out" in output, key in output) == (True, True)
+    assert json.loads((backed.newest / "manifest.json").read_text())["damaged"] == [key]
+    with place() as data_dir:
+        output = command("restore", backed.folder, code=1, CUSHION_DATA_DIR=str(data_dir))
+        assert ("1 file is missing" in output, key in output) == (True, True)
+    backed.owner.uploaded(path)
+    assert "left out" not in backed.back_up()

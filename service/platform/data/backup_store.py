@@ -36,8 +36,8 @@ class Facts(Struct, frozen=True):
     """Major version of the server."""
     deployment: str
     migrations: list[str]
-    damaged: list[str]
-    """Blobs that are known to be damaged."""
+    damaged: set[str]
+    """Blobs that some tenant's row marks as damaged."""
     heads: list[Head]
     owner: str
     """The role whose tables they are."""
@@ -66,7 +66,7 @@ def facts(reader: Connection) -> Facts:
         " (SELECT id::text FROM deployment), (SELECT tableowner FROM pg_tables WHERE tablename = 'audit_log')"
     ).fetchall()
     migrations = [name for (name,) in reader.execute("SELECT name FROM migrations ORDER BY name")]
-    damaged = [key for (key,) in reader.execute("SELECT DISTINCT key FROM blobs WHERE damaged_at IS NOT NULL")]
+    damaged = {key for (key,) in reader.execute("SELECT key FROM blobs WHERE damaged_at IS NOT NULL")}
     definers = [
         name
         for (name,) in reader.execute(
@@ -152,13 +152,17 @@ def hand_over(connection: Connection, owner: str, names: list[str]) -> None:
     connection.execute("REVOKE CREATE ON SCHEMA public FROM cushion_definer")
 
 
-def become_own(connection: Connection, *, holds_back: bool) -> None:
+def become_own(connection: Connection, *, damaged: list[str], holds_back: bool) -> None:
     """Make a restored database a deployment of its own.
 
     Args:
+        damaged: blobs that the backup does not have; all others were found right.
         holds_back: webhooks and alerts are switched off, so that they wait, and letters that were to go out do not.
     """
     connection.execute("UPDATE deployment SET id = gen_random_uuid()")
+    connection.execute(
+        "UPDATE blobs SET damaged_at = NULL WHERE damaged_at IS NOT NULL AND NOT key = ANY (%s)", [damaged]
+    )
     if holds_back:
         off = msgspec.json.encode({name: {"enabled": False} for name in ("alerts", "webhooks")}).decode()
         connection.execute("UPDATE switches SET version = version + 1, flags = flags::jsonb || %s::jsonb", [off])

@@ -19,6 +19,9 @@ CHECK: Final = "blobs.check"
 HOLD: Final = 0x4241434B
 """The advisory lock of a backup: what it has read the names of stays in the store until it has the bytes."""
 
+CLEAR_DAMAGE: Final = "SELECT clear_blob_damage(%s)"
+"""The stored bytes are right: no tenant's row says otherwise any more."""
+
 log = structlog.get_logger()
 
 
@@ -37,10 +40,11 @@ async def keep(unit: Unit, path: Path, key: str) -> None:
     await unit.execute(
         """
         INSERT INTO blobs (tenant_id, key, size_bytes) VALUES (%s, %s, %s)
-        ON CONFLICT (tenant_id, key) DO UPDATE SET size_bytes = EXCLUDED.size_bytes, left_at = NULL, damaged_at = NULL
+        ON CONFLICT (tenant_id, key) DO UPDATE SET size_bytes = EXCLUDED.size_bytes, left_at = NULL
         """,
         [unit.tenant, key, size_bytes],
     )
+    await unit.execute(CLEAR_DAMAGE, [key])
 
 
 async def leave(unit: Unit, keys: list[str]) -> None:

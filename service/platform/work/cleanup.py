@@ -14,7 +14,7 @@ from service.platform.access.secrets import new_id
 from service.platform.context import Resources, Subject, Unit
 from service.platform.data.blobs import Damaged
 from service.platform.data.scratch import remove_if_abandoned, sweep
-from service.platform.data.storage import CHECK, drop, report
+from service.platform.data.storage import CHECK, CLEAR_DAMAGE, drop, report
 from service.platform.http.problem import Problem
 from service.platform.work.jobs import JobTable, nothing_to_lift
 
@@ -159,6 +159,8 @@ class Cleanup:
                 return
             try:
                 read_bytes += await resources.blobs.check(key)
+                async with resources.database.transaction() as tx:
+                    await tx.execute(CLEAR_DAMAGE, [key])
             except Damaged:
                 await report(resources, key, str(new_id()))
 
@@ -195,4 +197,4 @@ async def give_up(unit: Unit, arguments: dict[str, Any], _: str) -> None:
 async def check(unit: Unit, arguments: dict[str, Any]) -> None:
     """Look at a blob that was found damaged; that it is so makes the job a dead letter."""
     await unit.resources.blobs.check(arguments["key"])
-    await unit.execute("UPDATE blobs SET damaged_at = NULL WHERE key = %s", [arguments["key"]])
+    await unit.execute(CLEAR_DAMAGE, [arguments["key"]])

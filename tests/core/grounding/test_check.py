@@ -112,10 +112,10 @@ VERDICTS = [
     ("Class D meets its limit.", False), ("Class D is no longer failing.", False), ("The Class D test fails.", True),
     ("The Class D test does not pass.", True), ("The Class D test is in breach.", True), ("All tests pass.", False),
     ("No test fails.", False), ("The portfolio is fully compliant.", False), ("Every requirement is met.", False),
-    ("The Class C test fails, or it would.", True), ("Class D would fail next month.", True), ("Nothing more.", True),
-    ("None of the tests is in breach.", False), ("Class A passes.", True), ("Class E fails.", True),
+    ("The Class C test fails, or it would.", False), ("Class D would fail next month.", True), ("Nothing more.", True),
+    ("None of the tests is in breach.", False), ("Class A passes.", True), ("Class E fails.", False),
     ("The share rose to 101.3 %.", False), ("It has fallen.", False), ("It falls short of what is required.", True),
-    ("It would have risen.", True),
+    ("It would have risen.", False),
 ]  # fmt: skip
 DECIDED = (
     Fact("The Class D test fails at 101.3 %.", names=("Class D",)),
@@ -149,7 +149,7 @@ def test_it_is_what_the_facts_are_about() -> None:
     for text, borne in (
         ("It fails its limit of 3,000.", False), ("The test is in breach at 2,704.46.", False),
         ("The ratio passes.", True), ("It would fail beyond its limit.", True), ("WARF fails.", False),
-        ("WARF is 2,704.46 and it fails its limit of 3,000.", False), ("Another deal fails.", True),
+        ("WARF is 2,704.46 and it fails its limit of 3,000.", False), ("Another deal fails.", False),
     ):  # fmt: skip
         assert (check(text, facts).unsupported == ()) == borne, text
 

@@ -1,0 +1,324 @@
+"""What a sentence asserts without a figure: a status, a direction, a rating, a currency; and whether a fact says so.
+
+A sentence is read by rows of words (`_ROWS`), each with the claim that it makes. A claim is supported where a fact
+makes the same one of the same subject: a name that facts are about, or words of the fact's own sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from core.grounding.fact import Fact
+from core.grounding.figures import CURRENCIES, NUMERALS, plain
+
+SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+(?=[^a-z])|\n")
+"""What stands between two sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Something that a sentence asserts.
+
+    `text[start:end]` are its words; `accepts` are the values of a fact that support it, of the same kind.
+    """
+
+    kind: str
+    accepts: frozenset[str]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    kind: str
+    value: str
+    negated: frozenset[str]
+    """What the claim is with a "not" before it."""
+    words: re.Pattern[str]
+
+
+def _row(kind: str, value: str, negated: str, words: str) -> _Row:
+    return _Row(kind, value, frozenset(negated.split()), re.compile(rf"(?i)(?<![\w-])(?:{words})(?![\w-])"))
+
+
+_EARLIER: Final = r"(?:before|last|in|at|the (?:month|quarter|year) before)"
+_LIMITS: Final = r"(?:its|the|all|their|every|each) (?:\w+ )?(?:limits?|thresholds?|triggers?|requirements?|covenants?)"
+_ROWS: Final = (
+    _row(
+        "verdict", "pass", "fail",
+        r"pass(?:es|ed|ing)?|satisf\w+|meets?|met|compl(?:y|ies|ied|iant)|in compliance|cured?|clears?|cleared"
+        rf"|(?:within|inside) {_LIMITS}|in good standing|in the green|ok(?:ay)?|healthy",
+    ),
+    _row(
+        "verdict", "fail", "pass",
+        r"fail(?:s|ed|ing|ures?)?|(?:in )?breach(?:es|ed|ing)?|violat\w+|non-?complian\w+|out of compliance"
+        rf"|trip(?:s|ped)|falls? short|fell short|fallen short|miss(?:es|ed)|outside(?: of)? {_LIMITS}|in the red",
+    ),
+    _row("verdict", "warning", "pass fail", r"warnings?|in (?:its|the) warning band|on watch"),
+    _row("verdict", "skipped", "pass fail warning", r"skipped|not (?:run|tested)"),
+    _row("credit", "performing", "defaulted", r"performing"),
+    _row("credit", "defaulted", "performing", r"in default|default(?:s|ed)|bankrupt\w*|in restructuring"),
+    _row(
+        "direction", "up", "down flat",
+        r"rose|ris(?:es?|en|ing)|increas(?:es?|ed|ing)|grew|grow(?:s|n|ing)|gain(?:s|ed|ing)?|climb(?:s|ed|ing)?"
+        r"|widen(?:s|ed|ing)?|jump(?:s|ed|ing)?|surg(?:es|ed|ing)|(?:is|are|was|were|went|goes|moved) up"
+        rf"|up (?:by|from|on|since)|higher than {_EARLIER}",
+    ),
+    _row(
+        "direction", "down", "up flat",
+        r"fell(?! short)|fall(?:s|en|ing)?(?! short)|declin(?:es?|ed|ing)|decreas(?:es?|ed|ing)|drop(?:s|ped|ping)?"
+        r"|shr[aiu]nk\w*|narrow(?:s|ed|ing)|tighten(?:s|ed|ing)|plung(?:es|ed|ing)|slid(?:es|ing)?|erod(?:es|ed|ing)"
+        rf"|(?:is|are|was|were|went|goes|moved) down|down (?:by|from|on|since)|lower than {_EARLIER}",
+    ),
+    _row("direction", "flat", "up down", rf"unchanged|stable|flat|steady|constant|the same as {_EARLIER}"),
+    _row("trend", "better", "worse", r"improv(?:es?|ed|ing|ements?)|better|strengthen(?:s|ed|ing)|recover(?:s|ed|ing)"),
+    _row("trend", "worse", "better", r"wors(?:e|ens?|ened|ening)|deteriorat\w+|weaken(?:s|ed|ing)"),
+    _row("change of rating", "upgrade", "downgrade", r"upgrad(?:es?|ed|ing)"),
+    _row("change of rating", "downgrade", "upgrade", r"downgrad(?:es?|ed|ing)"),
+)  # fmt: skip
+_MOVED: Final = re.compile(r"(?i)(?<![\w-])(?:moved|changed)(?![\w-])")
+"""A direction that is not said."""
+_RATING: Final = re.compile(
+    r"(?<![\w/+-])(?:AAA|AA[+-]?|A[+-]|BBB[+-]?|BB[+-]?|B[+-]|CCC[+-]?|CC|Aaa|Aa[123]?|A[123]|Baa[123]?|Ba[123]?|B[123]"
+    r"|Caa[123]?|Ca|(?:(?<=rated )|(?<=rating of )|(?<=rating )|(?<=rating is ))[ABCD])(?![\w+-])"
+    r"|(?i:(?<!\w)(?:investment[- ]grade|(?:speculative|sub-investment)[- ]grade|junk|unrated|not rated"
+    r"|(?:positive|negative|stable) outlook|outlook (?:is )?(?:positive|negative|stable))(?!\w))"
+)
+"""A rating, or a class of ratings."""
+_CURRENCY: Final = re.compile(
+    rf"(?i)US\$|[$€£¥]|(?<!\w)(?:{'|'.join(word for word in CURRENCIES if word.isalpha())})(?!\w)"
+)
+
+NOT: Final = re.compile(r"(?i)(?:\bnot|n't|\bno longer|\bnever|\bwithout(?: a| any)?|\bno)(?:\s\w+){0,2}\s$")
+"""What turns the word behind it into its opposite."""
+_SUPPOSED: Final = re.compile(
+    r"(?i)\b(?:if|were (?=\w+ to\b)|were (?:it|they|all)|would|could|(?-i:may)(?! \d)|might|can|should|until"
+    r"|unless|before (?:it|they|the|any|one|a))\b"
+)
+"""A sentence on what may be."""
+_IF: Final = re.compile(r"(?i)\b(?:if|unless|were (?=\w+ to\b)|were (?:it|they|all))\b")
+_CONDITION: Final = re.compile(
+    r"(?i)\b(?:if|unless|until|before (?:it|they|the|any|one|a)|beyond|when|whenever|were (?:it|they|all|the))\b"
+    r"|\b(?:above|below|over|under) (?:its|the|that)\b"
+)
+"""With a word of `_SUPPOSED`: a sentence on what is not so."""
+_ALL: Final = re.compile(
+    r"(?i)\b(?:everything|everyone|all|every|each|both|any|fully|entirely|across the board|always)\b"
+)
+_NONE: Final = re.compile(r"(?i)\b(?:no(?! longer)|none|nothing|nobody|neither|zero)\b")
+_REST: Final = re.compile(r"(?i)\b(?:other|others|rest|remaining|except|otherwise|apart from)\b")
+_COUNTED: Final = re.compile(r"(?i)\b\d+ (?:tests? of \d+|of \d+ tests)\b[^:]*\b(?:fail\w*|pass\w*)")
+"""A fact that tells how many tests of how many fail: the rest do not."""
+_COUNT: Final = re.compile(rf"(?i)\d|\b(?:{'|'.join(NUMERALS)})\b")
+_CLAUSE: Final = re.compile(r"(?i)[,;:()]|\b(?:and|but|while|whereas|although|though|because|since|so|yet)\b")
+_WORD: Final = re.compile(r"[A-Za-z][A-Za-z&']*[+-]?|\d[\w.,%]*")
+_CHANGE: Final = re.compile(r"from\s+\D{0,4}?([−-]?[\d.,]*\d)\D{0,12}?\s+to\s+\D{0,4}?([−-]?[\d.,]*\d)")
+_SIGNED: Final = re.compile(r"(?:\bby|\bof|\(|:|\bare?|\bis)\s(?:[A-Z]{3} )?([+−-])\d")
+_COUNTS_NONE: Final = re.compile(r"(?i)\bfail\w*|\bbreach\w*")
+
+_EMPTY: Final = (
+    "a an the this that these those it its itself they them their there here which who what is are was were be "
+    "been being am do does did done has have had having will shall would could may might can should must and or "
+    "but nor if then than as at by for from in into of off on onto out over to under up down upon with within "
+    "without about above below after before between beyond during since until against not no never longer still "
+    "now currently today yet already only just also too even both either neither each every all any some none "
+    "nothing everything everyone other others rest remaining another's overall entirely fully comfortably "
+    "narrowly clearly easily barely however therefore thus hence moreover furthermore additionally meanwhile yes "
+    "test tests ratio ratios figure figures measure measures level levels deal deals portfolio portfolios pool "
+    "book clo structure transaction requirement requirements limit limits threshold thresholds trigger triggers "
+    "covenant covenants cushion headroom margin room points point percent bps required maximum minimum most least "
+    "loan loans asset assets result results status month months quarter year years last previous prior run report "
+    "value current one ones we our us you your so because while whereas although though when where how why very "
+    "more less further namely said says say shows show showing means mean sits sit stands stand remains remain "
+    "continues continue becomes become became stays stay is's it's isn't doesn't don't aren't way result's good "
+    "bad time period date across board whole entire position positions state states situation "
+)
+_EMPTY_WORDS: Final = frozenset(_EMPTY.split())
+"""Words that name no subject."""
+_QUALIFIERS: Final = frozenset(
+    ("senior", "junior", "mezzanine", "subordinated", "largest", "smallest", "second", "third")
+)
+"""Words that make another test or loan of what they stand before."""
+_SAME: Final = {
+    "oc": "overcollateralisation", "overcollateralization": "overcollateralisation", "ic": "coverage", "warf": "warf",
+    "was": "was", "industries": "industry", "obligors": "obligor", "countries": "country", "classes": "class",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Supported:
+    """A claim that a fact makes."""
+
+    value: str
+    words: frozenset[str]
+    things: frozenset[str]
+    is_sweeping: bool
+    is_supposed: bool
+
+
+class Claims:
+    """The claims of facts, and which sentences make others."""
+
+    def __init__(self, facts: list[Fact], things: re.Pattern[str]) -> None:
+        self._things = things
+        self._known: dict[str, list[_Supported]] = {}
+        self._words: set[str] = set()
+        self._sentences: set[str] = set()
+        self._counts_tests = False
+        for fact in facts:
+            everything = plain(f"{fact.text} {fact.about}")
+            self._words |= _words(everything)
+            self._counts_tests |= bool(_COUNTED.search(everything))
+            for currency in (*_CURRENCY.findall(everything), fact.unit):
+                if code := CURRENCIES.get(currency.lower()):
+                    self._add("currency", code, everything)
+            for sentence in SENTENCE.split(plain(fact.text)):
+                self._sentences.add(sentence.strip())
+                self._read(f"{sentence} {fact.about}" if fact.about not in sentence else sentence)
+            if fact.value == 0 and _COUNTS_NONE.search(fact.text):
+                self._add("verdict", "pass", "", is_sweeping=True)
+
+    @property
+    def currencies(self) -> frozenset[str]:
+        """The codes of the currencies that facts name."""
+        return frozenset(known.value for known in self._known.get("currency", ()))
+
+    def unsupported(self, sentence: str, before: str) -> bool:
+        """Whether a sentence makes a claim that no fact supports.
+
+        Args:
+            before: the sentence in front of it, which "it" may speak of.
+        """
+        read = plain(sentence)
+        if read.strip() in self._sentences:
+            return False
+        supposed = bool(_SUPPOSED.search(read))
+        if supposed and _CONDITION.search(read):
+            return any(not self._has(claim.kind, claim.accepts) for claim in _named(read))
+        at = 0
+        for claim in sorted((*_claims(read), *_named(read)), key=lambda claim: claim.start):
+            if not self._supports(claim, read, at, before, is_supposed=supposed):
+                return True
+            at = claim.end if claim.kind == "verdict" else at
+        return bool(_MOVED.search(read)) and not supposed and "direction" not in self._known
+
+    def _add(self, kind: str, value: str, text: str, *, is_sweeping: bool = False, is_supposed: bool = False) -> None:
+        known = _Supported(value, _words(text), self._things_in(text), is_sweeping, is_supposed)
+        self._known.setdefault(kind, []).append(known)
+
+    def _read(self, sentence: str) -> None:
+        """Take what a sentence of a fact claims, and the directions of its figures."""
+        for claim in (*_claims(sentence), *_named(sentence)):
+            sweeping = not _subject(sentence, 0, claim)[0] and bool(
+                _ALL.search(sentence, 0, claim.start) or _NONE.search(sentence, 0, claim.start)
+            )
+            supposed = _is_supposed(sentence, claim.start)
+            for value in claim.accepts:
+                self._add(claim.kind, value, sentence, is_sweeping=sweeping, is_supposed=supposed)
+        for match in _CHANGE.finditer(sentence):
+            first, second = (float(figure.replace(",", "").replace("−", "-")) for figure in match.groups())
+            value = "flat" if first == second else "up" if first < second else "down"
+            self._add("direction", value, sentence, is_supposed=_is_supposed(sentence, match.start()))
+        for match in _SIGNED.finditer(sentence):
+            value = "up" if match[1] == "+" else "down"
+            self._add("direction", value, sentence, is_supposed=_is_supposed(sentence, match.start()))
+
+    def _things_in(self, text: str) -> frozenset[str]:
+        return frozenset(self._things.findall(text.lower()))
+
+    def _has(self, kind: str, accepts: frozenset[str]) -> bool:
+        return any(known.value in accepts for known in self._known.get(kind, ()))
+
+    def _supports(self, claim: Claim, sentence: str, at: int, before: str, *, is_supposed: bool) -> bool:
+        facts = [known for known in self._known.get(claim.kind, ()) if is_supposed or not known.is_supposed]
+        agreeing = [known for known in facts if known.value in claim.accepts]
+        if claim.kind == "currency":
+            return bool(agreeing)
+        subject, window = _subject(sentence, at, claim)
+        things = self._things_in(window)
+        counted = _COUNT.search(window) is not None and not things
+        if claim.kind in ("verdict", "credit") and not subject and not things:
+            if _REST.search(sentence) and self._counts_tests:
+                return True
+            if _ALL.search(window) or _NONE.search(window) or re.search(r"(?i)\b(?:deal|portfolio|clo|pool)\b", window):
+                return any(known.is_sweeping for known in agreeing)
+        if not subject and not things:
+            things = self._things_in(sentence[: claim.start]) or self._things_in(sentence) or self._things_in(before)
+        if any(known.is_sweeping for known in agreeing):
+            return True
+        if things:
+            return any(
+                things & known.things or (subject and not known.things and subject <= known.words) for known in agreeing
+            )
+        strange = {word for word in subject if word not in self._words}
+        if counted or not subject:
+            return bool(agreeing)
+        if strange == subject or any(_is_name(word, window) for word in strange):
+            return False
+        same = [known for known in agreeing if subject - strange <= known.words]
+        every = bool(_ALL.search(window) or _NONE.search(window))
+        return bool(same) and not (
+            every and any(subject - strange <= known.words for known in facts if known.value not in claim.accepts)
+        )
+
+
+def _claims(sentence: str) -> Iterator[Claim]:
+    for row in _ROWS:
+        for match in row.words.finditer(sentence):
+            clause = max((cut.end() for cut in _CLAUSE.finditer(sentence, 0, match.start())), default=0)
+            negated = bool(NOT.search(sentence, clause, match.start()) or _NONE.search(sentence, clause, match.start()))
+            accepts = row.negated if negated else frozenset((row.value,))
+            yield Claim(row.kind, accepts, match.start(), match.end())
+
+
+def _named(sentence: str) -> Iterator[Claim]:
+    """The ratings and currencies that a sentence names."""
+    for match in _RATING.finditer(sentence):
+        yield Claim("rating", frozenset((match[0].lower().replace("-grade", " grade"),)), match.start(), match.end())
+    for match in _CURRENCY.finditer(sentence):
+        yield Claim("currency", frozenset((CURRENCIES[match[0].lower()],)), match.start(), match.end())
+
+
+def _is_supposed(sentence: str, at: int) -> bool:
+    """Whether the clause of a place says what may be, or the sentence has an "if"."""
+    cuts = [(cut.start(), cut.end()) for cut in _CLAUSE.finditer(sentence)]
+    start = max((end for _, end in cuts if end <= at), default=0)
+    end = min((start for start, _ in cuts if start >= at), default=len(sentence))
+    return bool(_IF.search(sentence) or _SUPPOSED.search(sentence, start, end))
+
+
+def _subject(sentence: str, at: int, claim: Claim) -> tuple[frozenset[str], str]:
+    """The words that say what a claim is about, and the part of the sentence where they stand.
+
+    They are those of its clause before it, else of the clause behind it, else of all before it.
+    """
+    cuts = [cut.end() for cut in _CLAUSE.finditer(sentence, at, claim.start)]
+    behind = _CLAUSE.search(sentence, claim.end)
+    windows = (
+        sentence[max([at, *cuts]) : claim.start],
+        sentence[claim.end : behind.start() if behind else len(sentence)],
+        sentence[at : claim.start],
+    )
+    for window in windows:
+        if words := _words(window):
+            return words, window
+    return frozenset(), f"{windows[2]} {windows[1]}"
+
+
+def _words(text: str) -> frozenset[str]:
+    words = (word.lower() for word in _WORD.findall(text) if not word[0].isdigit())
+    return frozenset(
+        _SAME.get(word, word)
+        for word in words
+        if word not in _EMPTY_WORDS and word not in NUMERALS and not any(row.words.fullmatch(word) for row in _ROWS)
+    )
+
+
+def _is_name(word: str, window: str) -> bool:
+    """Whether an unknown word may be a name: a letter, capitals, or a capital within the sentence."""
+    written = re.search(rf"(?i)\b{re.escape(word)}(?!\w)", window)
+    is_capital = written is not None and written.start() > 0 and not written[0][0].islower()
+    return len(word) < 3 or word in _QUALIFIERS or is_capital

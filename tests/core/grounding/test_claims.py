@@ -1,0 +1,100 @@
+"""A sentence that asserts a status, a direction, a rating or a currency is marked unless a fact says so."""
+
+from __future__ import annotations
+
+from core.grounding.check import MARK, check
+from core.grounding.fact import Fact
+from tests.rows import every
+
+NAMES = (
+    "WARF", "Junior overcollateralisation", "CCC/Caa bucket", "Second largest industry",
+    "Farnivar Bay Resources L.P.", "Quoriden Quay Management LLC", "Drumlin Foods",
+)  # fmt: skip
+FACTS = tuple(
+    Fact(text, names=NAMES)
+    for text in (
+        "WARF is 2,776.67, at most 3,000 is required: it passes, with a cushion of 223.33.",
+        "Junior overcollateralisation is 106.68 %, at least 104.20 % is required: it passes, with a cushion of 2.48"
+        " points, or USD 11,444,655.",
+        "CCC/Caa bucket rose from 6.15 % to 9.15 % since 31 March 2026, its limit is 7.50 %: it fails.",
+        "Second largest industry is inside its warning band.",
+        "Farnivar Bay Resources L.P.: Moody's rating from B3 to Caa1, S&P rating from B- to CCC+.",
+        "Quoriden Quay Management LLC is in default.",
+        "Drumlin Foods is rated B2; its price fell by 2.40 points.",
+        "Were Drumlin Foods to default, Junior overcollateralisation would go from 106.68 % to 105.88 %.",
+        "1 test of 25 is failing.",
+    )
+)
+
+SUPPORTED = [
+    "WARF passes.", "The WARF test is comfortably met.", "It complies: WARF is within its limit.",
+    "WARF passes and the CCC/Caa bucket fails.", "The CCC bucket is in breach of its limit.", "The CCC bucket rose.",
+    "The CCC bucket has increased since March, and it fails.", "Junior OC passes with a cushion of USD 11,444,655.",
+    "WARF does not fail.", "WARF is no longer in breach.", "All other tests pass.", "The rest pass.",
+    "Second largest industry is in its warning band.", "Quoriden Quay Management LLC has defaulted.",
+    "Drumlin Foods is rated B2.", "The price of Drumlin Foods declined.", "Farnivar Bay Resources L.P. is rated CCC+.",
+    "Farnivar Bay Resources L.P. was cut to Caa1 by Moody's.",
+    "If Drumlin Foods were to default, the junior OC would decline.", "WARF would fail beyond its limit.",
+    "The failing test is the CCC/Caa bucket.", "1 of 25 tests fails.", "One test is failing.",
+    "Look at the rating changes first.", "There is a cushion of 2.48 points.", "WARF is 2,776.67. It passes.",
+    "The data do not say more about it.",
+]  # fmt: skip
+
+UNSUPPORTED = [
+    # a status
+    "The OC test fails.", "Everything passes.", "All tests pass.", "No test fails.", "The deal is fully compliant.",
+    "The deal is in compliance.", "The portfolio passes.", "Nothing is in breach.", "There is no breach.",
+    "WARF fails.", "The WARF test is in breach.", "WARF does not pass.", "The CCC/Caa bucket passes.",
+    "The CCC bucket is within its limit.", "The CCC bucket meets its limit.", "The CCC test is not failing.",
+    "Junior OC is failing.", "The junior overcollateralization test has tripped.", "Junior OC falls short.",
+    "The senior OC test passes.", "The interest coverage test fails.", "Class E fails.", "Class A passes.",
+    "The diversity test passes comfortably.",
+    "Another deal fails.", "Both OC tests fail.", "Every coverage test is met.",
+    "Second largest industry fails.", "WARF is in its warning band.", "WARF was skipped.",
+    "The weighted average life test passes.",
+    "WARF is 2,776.67. It fails.", "WARF fails and the CCC/Caa bucket passes.", "CCC/Caa bucket: pass.",
+    "Status: all green, everything is okay.", "Compliance is met across the board.", "The deal may breach soon.",
+    "Drumlin Foods is in default.", "Drumlin Foods defaulted in May 2026.",
+    "Quoriden Quay Management LLC is performing.",
+    "All loans are performing.", "No loan has defaulted.",
+    # a direction
+    "WARF rose.", "WARF has deteriorated.", "The CCC bucket fell.", "The CCC bucket has declined since March.",
+    "The CCC bucket is unchanged.", "The CCC bucket improved.", "Junior OC fell.",
+    "Junior overcollateralisation went down.",
+    "The price of Drumlin Foods rose.", "Cushions narrowed across the board.", "The portfolio deteriorated.",
+    "Spreads widened.", "WARF is higher than last month.", "The CCC bucket did not rise.", "It is worse than before.",
+    # a rating
+    "Drumlin Foods is rated CCC.", "Drumlin Foods is rated BB+.", "Farnivar Bay Resources L.P. is rated AAA.",
+    "Drumlin Foods is rated Caa1.", "Most loans are investment grade.", "Drumlin Foods was downgraded.",
+    "Farnivar Bay Resources L.P. was upgraded.", "Drumlin Foods is rated B.", "Its outlook is negative.",
+    "Many of the names are unrated.", "The portfolio is mostly BBB.",
+    # a currency
+    "The cushion is EUR 11,444,655.", "The cushion is €11,444,655.", "The deal is denominated in euros.",
+    "The cushion is 11,444,655 pounds.", "Loans in GBP are not counted.",
+]  # fmt: skip
+
+
+@every("text", SUPPORTED)
+def test_what_a_fact_says_is_not_marked(text: str) -> None:
+    assert check(text, FACTS).text == text
+
+
+@every("text", UNSUPPORTED)
+def test_what_no_fact_says_is_marked(text: str) -> None:
+    checked = check(text, FACTS)
+    assert MARK in checked.text, checked
+    assert checked.unsupported
+    assert checked.text.replace(MARK, "") == text
+
+
+def test_a_currency_is_that_of_the_facts_where_an_amount_has_none() -> None:
+    """An amount whose currency the file does not say bears no other one's symbol."""
+    facts = [Fact("cushion", 6_778_000.0, "amount"), Fact("par", 100.0, "USD")]
+    assert not check("The cushion is USD 6,778,000.", facts).unsupported
+    assert check("The cushion is EUR 6,778,000.", facts).unsupported
+
+
+def test_only_the_sentence_without_a_fact_is_marked() -> None:
+    checked = check("WARF passes. The OC test fails. The CCC bucket rose.", FACTS)
+    assert checked.text == f"WARF passes. The OC test fails.{MARK} The CCC bucket rose."
+    assert checked.unsupported == ("The OC test fails.",)
