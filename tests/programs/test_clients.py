@@ -138,7 +138,16 @@ def test_the_python_client(release: Path, stack: Stack, tmp_path: Path) -> None:
     told(printed, stack.url, email, tmp_path / LOANS)
 
 
-WRONG_IN_TYPESCRIPT = """
+MORE_IN_TYPESCRIPT = """
+export function minimal() {
+  client.POST("/api/v1/compliance/run", { body: { workbook_id: "" } });
+  client.POST("/api/v1/calculations/evaluate", { body: { formula: "=1+1" } });
+}
+
+export function file(): Promise<{ data?: Blob }> {
+  return client.GET("/api/v1/reports/{report_id}/download", { params: { path: { report_id: "" } }, parseAs: "blob" });
+}
+
 export function wrong() {
   // @ts-expect-error: no such path
   client.GET("/api/v1/no-such-path");
@@ -166,7 +175,7 @@ def test_the_typescript_client(release: Path, stack: Stack, tmp_path: Path) -> N
     )
     script = tmp_path / "tour.ts"
     readme("typescript", "ts", path=script)
-    script.write_text(script.read_text(encoding="utf-8") + WRONG_IN_TYPESCRIPT, encoding="utf-8")
+    script.write_text(script.read_text(encoding="utf-8") + MORE_IN_TYPESCRIPT, encoding="utf-8")
     run("npx", "tsc", "--strict", "--target", "es2022", "--module", "nodenext", script.name, folder=tmp_path)
     email = f"bob-{uuid4().hex[:12]}@example.com"
     printed = run("node", "tour.js", folder=tmp_path, CUSHION_URL=stack.url, CUSHION_EMAIL=email)

@@ -1,4 +1,4 @@
-"""The OpenAPI document under the linter of those who write such documents."""
+"""The OpenAPI document under the linters of those who write such documents."""
 
 from __future__ import annotations
 
@@ -9,27 +9,40 @@ import subprocess
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.conftest import ROOT, Stack
 
-LINTER = ROOT / ".ci" / "redocly"
+LINTERS = ROOT / ".ci" / "openapi"
+QUIET = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
 
 
-def test_redocly_finds_nothing(stack: Stack, tmp_path: Path) -> None:
-    """No error and no warning by the recommended rules, of what the service itself serves."""
-    for name in ("package.json", "package-lock.json", "redocly.yaml"):
-        shutil.copy(LINTER / name, tmp_path)
-    subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=tmp_path, check=True, capture_output=True, timeout=100)
-    (tmp_path / "openapi.json").write_bytes(httpx.get(stack.url + "/openapi.json").content)
-    found = subprocess.run(
-        ["npx", "--no-install", "redocly", "lint", "openapi.json", "--format=json", "--max-problems=1000"],
-        cwd=tmp_path,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        env={**os.environ, "REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"},
-    )
-    problems = [(each["ruleId"], each["message"], each["location"]) for each in json.loads(found.stdout)["problems"]]
+@pytest.fixture(scope="module")
+def folder(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the linters, pinned, and the document that the service itself serves."""
+    folder = tmp_path_factory.mktemp("linters")
+    for path in LINTERS.iterdir():
+        shutil.copy(path, folder)
+    subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=folder, check=True, capture_output=True, timeout=200)
+    (folder / "openapi.json").write_bytes(httpx.get(stack.url + "/openapi.json").content)
+    return folder
+
+
+def lint(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    words = ["npx", "--no-install", *command]
+    environment = {**os.environ, **QUIET}
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=100)
+
+
+def test_redocly_has_no_error_and_no_warning(folder: Path) -> None:
+    done = lint(folder, "redocly", "lint", "openapi.json", "--format=json", "--max-problems=1000")
+    problems = [(each["ruleId"], each["message"], each["location"]) for each in json.loads(done.stdout)["problems"]]
     assert problems == []
-    assert found.returncode == 0, found.stderr
+    assert done.returncode == 0, done.stderr
+
+
+def test_spectral_has_no_error_and_no_warning(folder: Path) -> None:
+    done = lint(folder, "spectral", "lint", "openapi.json", "--ruleset=spectral.yaml", "--format=json", "--quiet")
+    problems = [(each["code"], each["message"], each["path"]) for each in json.loads(done.stdout)]
+    assert problems == []
+    assert done.returncode == 0, done.stderr

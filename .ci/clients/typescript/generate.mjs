@@ -15,7 +15,6 @@ function transform(schema) {
 }
 
 const types = await openapiTS(JSON.parse(await readFile(document, "utf8")), {
-  defaultNonNullable: false, // what has a default may be left out of a request
   transform,
 });
 await writeFile(file, astToString(types));

@@ -91,6 +91,8 @@ def document(
     types = _types(routes)
     schemas, components = msgspec.json.schema_components(types, ref_template=SCHEMAS + "{name}")
     _say_more(types, components, given=_structs(kind for route in routes for kind in _asked_types(route)))
+    for struct in _structs(kind for route in routes for kind in _asked_types(route) if kind is not route.query):
+        _tell_defaults(components[_component_name(struct)]["properties"])
     by_type = {id(kind): to_3_0(schema) for kind, schema in zip(types, schemas, strict=True)}
     queries = {
         route.query: _parameters(components[route.query.__name__]) for route in routes if route.query is not None
@@ -109,6 +111,7 @@ def document(
             "title": "Cushion",
             "version": version,
             "description": "Portfolio workbooks and compliance tests for collateralised loan obligations.",
+            "contact": {"name": "Cushion"},
             "license": {"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
         },
         "servers": [{"url": "/", "description": "Where this description was read"}],
@@ -157,7 +160,8 @@ def _say_more(types: Iterable[Any], components: dict[str, Any], *, given: set[An
         config = getattr(get_origin(struct.cls) or struct.cls, "__struct_config__", None)  # a dataclass has none
         if struct.cls not in given and not (config and config.omit_defaults):
             told = [field.encode_name for field in struct.fields if field.required or _has_default(field)]
-            schema["required"] = [*schema["required"], *(name for name in told if name not in schema["required"])]
+            required = [*schema["required"], *(name for name in told if name not in schema["required"])]
+            schema["required"] = [name for name in required if name != "default"]  # examples leave it out where null
             for name in told:
                 properties[name].pop("default", None)
         describe(properties, get_origin(struct.cls) or struct.cls, components)
@@ -167,6 +171,17 @@ def _say_more(types: Iterable[Any], components: dict[str, Any], *, given: set[An
                 assert not any(isinstance(kind, inspect.StrType) for kind in kinds), f"{struct.cls}.{field.name}"
                 for text in _texts(properties[field.encode_name]):
                     text.setdefault("format", "date-time")
+
+
+def _tell_defaults(properties: dict[str, Any]) -> None:
+    """Say the defaults of a body's fields in words: generators of clients take a field with a `default` for one that
+    is always there."""
+    for schema in properties.values():
+        default = schema.pop("default", None)
+        if isinstance(default, str | bool | int | float) and default != "":
+            schema["description"] = (
+                f"{schema.get('description', '')} Default: `{msgspec.json.encode(default).decode()}`.".strip()
+            )
 
 
 def _has_default(field: inspect.Field) -> bool:
@@ -395,7 +410,17 @@ def _show(route: Route, operation: dict[str, Any], examples: Examples) -> None:
         files = {field.encode_name: names[field.type] for field in fields if field.type in names}
         content["example"] = examples.body | files
     if examples.answer is not msgspec.UNSET:
-        operation["responses"][str(route.status)]["content"]["application/json"]["example"] = examples.answer
+        content = operation["responses"][str(route.status)]["content"]["application/json"]
+        content["example"] = _without_null_defaults(examples.answer)
+
+
+def _without_null_defaults(example: Any) -> Any:
+    """An example without fields `default` that are null: with a `type` beside it a linter takes the record that has
+    one for a schema."""
+    if isinstance(example, dict):
+        kept = {name: value for name, value in example.items() if not (name == "default" and value is None)}
+        return {name: _without_null_defaults(value) for name, value in kept.items()}
+    return [_without_null_defaults(value) for value in example] if isinstance(example, list) else example
 
 
 def _user_only(route: Route) -> bool:
@@ -531,19 +556,22 @@ def _told(*more: str) -> dict[str, Any]:
 
 
 def _answer_content(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
-    """The media types of a success with their schemas."""
+    """The media types of a success with their schemas.
+
+    A file is bytes, whatever its format. That is said first: of several types generators of clients take the first that
+    they know, and would read a file of JSON as an object.
+    """
     if route.answer not in (Raw, Streamed, None, Any):
         return {route.media_type: {"schema": schemas[id(route.answer)]}} | {
             media_type: {"schema": {"type": "string"}} for media_type in route.also_media
         }
-    content = {}
-    for media_type in [name.strip() for name in (route.media_type, *route.also_media)]:
-        if media_type == "application/json":
-            schema: dict[str, Any] = {"type": "object"}
-        else:
-            schema = {"type": "string"} if media_type.startswith("text/") else _FILE
-        content[media_type] = {"schema": schema}
-    return content
+    if route.ranged:
+        kinds = dict.fromkeys(("application/octet-stream", route.media_type, *route.also_media))
+        return {media_type: {"schema": _FILE} for media_type in kinds}
+    return {
+        media_type: {"schema": {"type": "object" if media_type == "application/json" else "string"}}
+        for media_type in (route.media_type, *route.also_media)
+    }
 
 
 def _error(status: int, codes: set[str], schemas: dict[int, Any], named: dict[str, Any]) -> dict[str, Any]:
