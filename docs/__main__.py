@@ -23,15 +23,21 @@ WORK: Final = ROOT / "build" / "guide"
 MADE: Final = (api, command, compliance, definition, errors, functions, library, settings)
 
 HOW_TO: Final = (
-    "compliance", "map", "reconcile", "deals", "trades", "columns", "formulas", "frames", "export", "report",
-    "insights", "alerts", "webhooks", "people", "audit",
+    "compliance", "loans-behind", "map", "reconcile", "deals", "trades", "columns", "formulas", "frames", "export",
+    "report", "insights", "alerts", "webhooks", "people", "audit",
 )  # fmt: skip
 REFERENCE: Final = (
-    "library", "command", "settings", "compliance-tests", "definition", "files", "limits", "personal-data", "manifest",
-    "speed",
+    "library", "command", "settings", "compliance-tests", "oc", "definition", "files", "limits", "personal-data",
+    "manifest", "speed", "glossary",
 )  # fmt: skip
-OPERATIONS: Final = ("running", "machines", "sizing", "watching", "trouble", "retention", "backup")
+OPERATIONS: Final = (
+    "running", "docker", "machines", "upgrading", "security", "sizing", "watching", "trouble", "retention", "backup",
+)  # fmt: skip
 """Pages in their order."""
+BOOSTS: Final = {
+    "tutorial.md": 20, "how-to/": 40, "operations/": 20, "reference/api/": 0.1, "reference/functions/": 0.5,
+}  # fmt: skip
+"""How much a page counts in a search, by how its path begins: what to do comes before what there is."""
 
 
 def main() -> int:
@@ -81,7 +87,13 @@ def _staged(folder: Path) -> list[str]:
             assert not path.exists(), f"{name} is made, and stands in docs/ too"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.md"))
+    pages = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.md"))
+    for page in pages:
+        for start, boost in BOOSTS.items():
+            if page.startswith(start):
+                text = (folder / page).read_text(encoding="utf-8")
+                (folder / page).write_text(f"---\nsearch:\n  boost: {boost}\n---\n{text}", encoding="utf-8")
+    return pages
 
 
 def _order(pages: list[str]) -> list[Any]:

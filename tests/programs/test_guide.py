@@ -185,4 +185,8 @@ def test_pages_are_drawn_and_searched(shown: Callable[[str], None], browser: Bro
             "[...document.querySelectorAll('.md-search-result__link')].map(link => link.href).join(' ')"
         )
         assert page in found, (word, found)
+    for word in ("compliance", "export", "alert", "report", "trade"):  # what to do comes before what there is
+        shown(f"?q={word}")
+        first = browser.until("document.querySelector('.md-search-result__link')?.href")
+        assert "/how-to/" in first or "/tutorial/" in first, (word, first)
     assert browser.said == []

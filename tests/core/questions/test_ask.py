@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 import time
+from pathlib import Path
 from typing import Any
 
 from core.generate import generate
@@ -149,3 +151,13 @@ def test_a_large_book_is_asked_in_a_moment() -> None:
     said("How much is in Retail?", book)
     said("Top 10 obligors", book)
     assert time.process_time() - started < 2.0
+
+
+def test_the_questions_of_the_guide_lead_to_loans() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "loans-behind.md").read_text(encoding="utf-8")
+    questions = re.findall(r"^\|[^|]*\| ([^|]+\?|Top [^|]+) \|$", page, re.MULTILINE)
+    assert len(questions) > 8
+    deal = generate(loans=300, seed=7)
+    book = subject(deal.portfolio_columns(), name="Deal")
+    for question in questions:
+        assert re.search(r"[1-9]\d* loans|Together they are", said(question, book)), question
