@@ -118,16 +118,17 @@ async def _without_preamble(chunks: AsyncGenerator[bytes, None], content_type: b
         return
     delimiter = re.compile(rb"\n--" + re.escape(boundary) + rb"(?=\r|-|[ \t])")
     seen = b"\r\n"  # the body's beginning is the beginning of a line, too
+    begun = False
     async for chunk in chunks:
-        if delimiter is None:
+        if begun:
             yield chunk
             continue
         seen += chunk
         if first := delimiter.search(seen):
+            begun = True
             yield seen[first.start() + 1 :]
-            delimiter = None
-        seen = b"" if delimiter is None else seen[-len(boundary) - 4 :]
-    if delimiter is not None:
+        seen = seen[-len(boundary) - 4 :]
+    if not begun:
         raise ValidationFailed.at(["body"], "the boundary that Content-Type names is nowhere in the body")
 
 
