@@ -93,7 +93,8 @@ class _Cells:
         if (repeats > 1).any():
             ends = np.cumsum(repeats)
             rows = (np.arange(ends[-1]) + np.repeat(rows - (ends - repeats), repeats)).astype(np.int32)
-            kinds, numbers, own, formats = (np.repeat(each, repeats) for each in (kinds, numbers, own, formats))
+            kinds, numbers = np.repeat(kinds, repeats), np.repeat(numbers, repeats)
+            own, formats = np.repeat(own, repeats), np.repeat(formats, repeats)
         return column_of(rows, kinds, numbers, own, formats)
 
     @property

@@ -51,6 +51,9 @@ MERGED_MAX: Final = 1_000_000
 FORMATS_MAX: Final = 65_535
 """Distinct number formats of a workbook, and cell styles: Excel's own limit is 65,490 styles."""
 
+DEFINED_NAMES_MAX: Final = 100_000
+"""Names of a workbook."""
+
 TABLES_MAX: Final = 1_000
 """Tables of a sheet."""
 
