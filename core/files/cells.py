@@ -49,7 +49,7 @@ class Budget:
             )
 
     def take_repeated(self, count: int) -> None:
-        """Count cells that stand in the file by a number of repetitions only, before any of them is made.
+        """Count cells or rows that the file has by a number of repetitions only, before any of them is made.
 
         Raises:
             ParseFailed: they pass the limit.
@@ -57,7 +57,7 @@ class Budget:
         self._repeated += count
         if self._repeated > REPEATED_MAX:
             raise ParseFailed(
-                f"The workbook repeats cells with a value more often than the limit of {REPEATED_MAX:,} times."
+                f"The workbook repeats cells or rows more often than the limit of {REPEATED_MAX:,} times."
             )
 
     def take_text(self, characters: int) -> None:

@@ -41,21 +41,26 @@ def plain(content: Content, *, bytes_max: int = FILE_BYTES_MAX) -> tuple[FileKin
 
 
 def _decrypted(data: bytes) -> bytes:
-    import msoffcrypto  # type: ignore[import-untyped]  # with its ciphers it takes 0.1 s, which few files need
-    from msoffcrypto import exceptions
+    """The content of an encrypted file; whatever a damaged one makes of its reader is a refusal.
 
-    out = BytesIO()
+    Raises:
+        ParseFailed: Excel's password does not open it, or it is damaged.
+    """
+    import msoffcrypto  # type: ignore[import-untyped]  # with its ciphers it takes 0.1 s, which few files need
+
     try:
         file = msoffcrypto.OfficeFile(BytesIO(data))
         _load_key(file)
-        file.decrypt(out)
-    except ParseFailed:
+    except (ParseFailed, MemoryError):
         raise
-    except (exceptions.InvalidKeyError, exceptions.DecryptionError, exceptions.FileFormatError) as error:
+    except Exception as error:
         raise ParseFailed(PROTECTED) from error
+    out = BytesIO()
+    try:
+        file.decrypt(out)
     except MemoryError:
         raise
-    except Exception as error:  # whatever a damaged file makes of its reader
+    except Exception as error:
         raise ParseFailed("The file is encrypted and damaged: it cannot be decrypted.") from error
     return out.getvalue()
 
@@ -64,7 +69,7 @@ def _load_key(file: Any) -> None:
     """Derive the key from Excel's password.
 
     Raises:
-        InvalidKeyError, DecryptionError: it is another's, or encrypted in a way that is not known.
+        Exception: it is not the file's password, or encrypted in a way that is not known.
         ParseFailed: past the limit of hashes.
     """
     if file.format == "ooxml":

@@ -301,7 +301,7 @@ class _Reader:
         self._column = 0
         span = _whole(attributes, "Span", 0, ROWS_MAX)
         if attributes.get("Hidden") == "1":
-            self._budget.take_slots(1 + span, self._sheet.name)
+            self._budget.take_repeated(span)
             self._sheet.check_place(self._row + span, 0)
             self._sheet.hidden_rows.extend(range(self._row, self._row + 1 + span))
         self._row += span
