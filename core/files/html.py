@@ -310,7 +310,7 @@ class _Page:
 
     def _place_row(self, row: _Row, spans: list[_Span], top: int, left: int) -> tuple[int, int]:
         """Put a row's cells; how many rows and columns they take."""
-        self._budget.take_slots(len(spans), self._sheet.name)  # each is looked at
+        self._budget.take_slots(4 * len(spans), self._sheet.name)  # looking at one costs as much as four cells
         free = sorted(spans, key=lambda span: span.start)
         height, column, at = 1, left, 0
         opened: list[_Span] = []

@@ -156,9 +156,8 @@ def binary_sheet(rows: dict[int, dict[int, float | str]]) -> bytes:
     return made + record(146) + record(130)
 
 
-@pytest.fixture
-def binary(tmp_path: Path) -> Callable[..., Path]:
-    """An .xlsb file of one sheet, with a macro part beside it."""
+def binary_parts(sheet: bytes) -> dict[str, bytes | str]:
+    """The parts of an .xlsb file of one sheet, with a macro beside it."""
     links = (
         '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
         '<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" '
@@ -166,16 +165,24 @@ def binary(tmp_path: Path) -> Callable[..., Path]:
         'Type="http://schemas.microsoft.com/office/2006/relationships/vbaProject"/></Relationships>'
     )
     listed = record(156, struct.pack("<II", 0, 1) + wide("rId1") + wide("Loans"))
-    book = record(131) + record(143) + listed + record(144) + record(132)
+    return {
+        "[Content_Types].xml": "<Types/>",
+        "xl/workbook.bin": record(131) + record(143) + listed + record(144) + record(132),
+        "xl/_rels/workbook.bin.rels": links,
+        "xl/worksheets/sheet1.bin": sheet,
+        "xl/vbaProject.bin": b"\xff" * 99,
+    }
+
+
+@pytest.fixture
+def binary(tmp_path: Path) -> Callable[..., Path]:
+    """Such a file of a worksheet part."""
 
     def make(sheet: bytes) -> Path:
         path = tmp_path / "a.xlsb"
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("[Content_Types].xml", "<Types/>")
-            archive.writestr("xl/workbook.bin", book)
-            archive.writestr("xl/_rels/workbook.bin.rels", links)
-            archive.writestr("xl/worksheets/sheet1.bin", sheet)
-            archive.writestr("xl/vbaProject.bin", b"\xff" * 99)
+            for name, part in binary_parts(sheet).items():
+                archive.writestr(name, part)
         return path
 
     return make
