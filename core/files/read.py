@@ -14,7 +14,7 @@ from core.files.delimited import FORMATS, read_delimited
 from core.files.encrypted import plain
 from core.files.errors import FileRefused, FileTooLarge, InvalidFormat, NoTable, ParseFailed
 from core.files.joined import Joined
-from core.files.kinds import EXTENSIONS, PLAIN_TEXT, WORKBOOK_KINDS, check_file_name, file_kind, sources_of
+from core.files.kinds import EXTENSIONS, PLAIN_TEXT, WORKBOOK_KINDS, file_kind, sources_of
 from core.files.limits import ENTRY_BYTES_MAX, FILES_MAX, NAME_CHARACTERS_MAX
 from core.files.ods import read_ods
 from core.files.probe import FileKind, Probe, SheetProbe
@@ -185,17 +185,14 @@ def probe(
     each sheet's extent.
 
     What could take long, a large archive (about 5 s per GB unpacked) and all that is read whole (.xls, SpreadsheetML,
-    pages, what is encrypted), is looked at in a child process within these limits. `file_name` is the name that the
-    user gave.
+    pages, what is encrypted), is looked at in a child process within these limits. `file_name` is what its user called
+    it.
 
     Raises:
-        FileRefused: as `read`; `InvalidFormat` also for a name that is no plain file name, and for another kind of
-            file than a workbook.
+        FileRefused: as `read`; `InvalidFormat` also for another kind of file than a workbook.
         OSError: the file cannot be opened.
     """
     path = Path(path)
-    if file_name is not None:
-        check_file_name(file_name)
     kind = _workbook_kind(path)
     if kind == "xlsx" and _unpacked_bytes(path) <= PROBED_HERE_BYTES_MAX:
         return probe_xlsx(path)
