@@ -94,6 +94,8 @@ class ProbeOrder(Struct, frozen=True):
     """A file to be looked at."""
 
     path: str
+    name: str
+    """The one that its user gave it."""
 
 
 class ProbedSheet(Struct, frozen=True):
@@ -191,6 +193,8 @@ class TapeOrder(Struct, frozen=True):
     """A trustee's file whose loans are to be stored."""
 
     path: str
+    name: str
+    """The one that its user gave it."""
     trustee: str
     mapping: str | None = None
     """JSON of the mapping to read it by; None for the trustee's own manner."""

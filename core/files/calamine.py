@@ -6,10 +6,10 @@ A damaged file may end the process that reads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time, timedelta
+from io import BytesIO
 from itertools import islice
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from core.files._cells import binary_extent
 from core.files.archive import Archive
-from core.files.errors import ParseFailed, TooManySheets
+from core.files.errors import FileRefused, ParseFailed, TooManySheets
 from core.files.limits import SHEETS_MAX, SLOTS_MAX, TEXT_BYTES_MAX
 from core.files.parts import SheetState, parse_relationships, relationships_name
-from core.files.source import Content, opened
+from core.files.source import Content, content_bytes
 from core.grid._intern import intern
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
 from core.grid.column import Column, Text, column_of, frozen
@@ -87,34 +87,36 @@ def _check_extents(content: Content) -> None:
 
 
 def _read(content: Content) -> Workbook:
+    data = BytesIO(content_bytes(content))  # in memory, so that an OSError is the file's fault and not the machine's
     try:
-        book = _open(content)
-        found = [sheet for sheet in book.sheets_metadata if sheet.typ == python_calamine.SheetTypeEnum.WorkSheet]
-        if len(found) > SHEETS_MAX:
-            raise TooManySheets(f"The workbook has {len(found)} sheets; the limit is {SHEETS_MAX}.")
-        slots = 0
-        sheets = []
-        for index, sheet in enumerate(found):
-            sheets.append(_sheet(book.get_sheet_by_name(sheet.name), index, _state(sheet)))
-            slots += sum(column.stop - column.start for column in sheets[-1].columns if column is not None)
-            if slots > SLOTS_MAX:
-                raise ParseFailed(
-                    f"The workbook's sheets span more cells than the limit of {SLOTS_MAX:,}, blanks between the first "
-                    f"and the last of each column counted; with sheet {sheet.name!r} it is {slots:,}."
-                )
+        return Workbook(tuple(_sheets(python_calamine.CalamineWorkbook.from_filelike(data))), number_formats=_FORMATS)
     except python_calamine.PasswordError as error:
         raise ParseFailed("The file is password-protected; remove the password and upload it again.") from error
-    except (python_calamine.CalamineError, ValueError, OverflowError) as error:
-        if isinstance(error, (TooManySheets, ParseFailed)):
-            raise
+    except FileRefused:
+        raise
+    except (python_calamine.CalamineError, OSError, ValueError, OverflowError, LookupError, TypeError) as error:
         raise ParseFailed("The file is damaged: its workbook cannot be read.") from error
-    return Workbook(tuple(sheets), number_formats=_FORMATS)
 
 
-def _open(content: Content) -> python_calamine.CalamineWorkbook:
-    if isinstance(content, Path):
-        return python_calamine.CalamineWorkbook.from_path(str(content))
-    return python_calamine.CalamineWorkbook.from_filelike(opened(content))
+def _sheets(book: python_calamine.CalamineWorkbook) -> Iterator[Sheet]:
+    """Its worksheets.
+
+    Raises:
+        TooManySheets, ParseFailed: past a limit.
+    """
+    found = [sheet for sheet in book.sheets_metadata if sheet.typ == python_calamine.SheetTypeEnum.WorkSheet]
+    if len(found) > SHEETS_MAX:
+        raise TooManySheets(f"The workbook has {len(found)} sheets; the limit is {SHEETS_MAX}.")
+    slots = 0
+    for index, sheet in enumerate(found):
+        source = book.get_sheet_by_name(sheet.name)
+        slots += source.total_height * source.total_width  # each of them is walked through
+        if slots > SLOTS_MAX:
+            raise ParseFailed(
+                f"The workbook's sheets span more cells than the limit of {SLOTS_MAX:,}, counted from the first row "
+                f"and column to the last; with sheet {sheet.name!r} it is {slots:,}."
+            )
+        yield _sheet(source, index, _state(sheet))
 
 
 def _state(sheet: python_calamine.SheetMetadata) -> SheetState:

@@ -16,4 +16,4 @@ def probe(order: ProbeOrder) -> ProbeAnswer:
     Raises:
         FileRefused, OSError: as `core.files.read.read`.
     """
-    return ProbeAnswer(convert(sheets_of(Path(order.path)), tuple[ProbedSheet, ...], from_attributes=True))
+    return ProbeAnswer(convert(sheets_of(Path(order.path), order.name), tuple[ProbedSheet, ...], from_attributes=True))

@@ -21,6 +21,9 @@ _DELIMITERS: Final = ("\t", ";", "|", ",")
 """The comma last: it also stands in names and figures, and gives way to another that parts the lines as evenly."""
 
 _SAMPLE_BYTES: Final = 64 * 1024
+"""What is looked at for the delimiter, if it has so many lines:"""
+_SAMPLE_LINES_MIN: Final = 20
+"""of a table with thousands of columns, a line alone can be longer."""
 _SAMPLE_LINES: Final = 200
 _EVEN_SHARE: Final = 0.9
 """Of the lines that the comma parts evenly, how many another delimiter must part so to be preferred."""
@@ -107,9 +110,7 @@ def _delimiter(text: bytes, label: str) -> str:
     Raises:
         NoTable: none does, or there is one line only.
     """
-    sample = text[:_SAMPLE_BYTES].decode(errors="ignore")
-    if len(text) > _SAMPLE_BYTES and sample.count("\n") > 1:
-        sample = sample[: sample.rfind("\n") + 1]  # the last line is cut
+    sample = _sample(text)
     even = {delimiter: _even_lines(sample, delimiter) for delimiter in _DELIMITERS}
     best = max(even.values())
     if best < 2:
@@ -117,6 +118,18 @@ def _delimiter(text: bytes, label: str) -> str:
             raise NoTable(f"{label} is plain text of a single line; a table has a header and rows.")
         raise NoTable(f"{label} is plain text without columns: no delimiter parts its lines.")
     return next(one for one in _DELIMITERS if even[one] >= _EVEN_SHARE * best)
+
+
+def _sample(text: bytes) -> str:
+    """The first lines, whole ones where there are several."""
+    size = _SAMPLE_BYTES
+    while len(text) > size and text.count(b"\n", 0, size) + text.count(b"\r", 0, size) < _SAMPLE_LINES_MIN:
+        size *= 4
+    sample = text[:size]
+    if len(text) > size:
+        end = max(sample.rfind(b"\n"), sample.rfind(b"\r")) + 1  # the last line is cut
+        sample = sample[: end or size]
+    return sample.decode(errors="ignore")
 
 
 def _even_lines(sample: str, delimiter: str) -> int:
@@ -127,6 +140,7 @@ def _even_lines(sample: str, delimiter: str) -> int:
             if number == _SAMPLE_LINES:
                 break
             counts[len(fields)] += len(fields) > 1
-    except csv.Error:  # a field without end; what was counted stands
-        pass
+    except csv.Error:  # a field past the limit, which whoever reads it tells; its line is parted as those before it
+        best = max(counts.values(), default=0)
+        return best + 1 if best else 0
     return max(counts.values(), default=0)

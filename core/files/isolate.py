@@ -139,14 +139,15 @@ def probe_isolated(
     path: Path | str,
     kind: FileKind,
     *,
+    name: str,
     memory_bytes_max: int = PROBE.memory_bytes_max,
     seconds_max: float = PROBE.seconds_max,
 ) -> Probe:
-    """The sheets of a file of this kind, by looking at it in a child process that keeps nothing.
+    """The sheets of a file of this kind that is called `name`, by looking at it in a child process that keeps nothing.
 
     Raises:
         FileRefused, OSError: as `parse_isolated`.
     """
-    order = ProbeOrder(str(Path(path).resolve()))
+    order = ProbeOrder(str(Path(path).resolve()), name)
     answer = run(PROBE, order, reads=[order.path], memory_bytes_max=memory_bytes_max, seconds_max=seconds_max)
     return Probe(kind, convert(answer.sheets, tuple[SheetProbe, ...], from_attributes=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -10,27 +11,42 @@ from core.files import ods
 from core.files.archive import Archive
 from core.files.calamine import BINARY_BOOK
 from core.files.container import SIGNATURE, open_container
-from core.files.errors import InvalidFormat, ParseFailed
+from core.files.errors import InvalidFormat
 from core.files.limits import FILE_BYTES_MAX, FILES_MAX, NAME_CHARACTERS_MAX
 from core.files.probe import FileKind
 from core.files.source import Content, checked_size, opened
 
-WORKBOOK_EXTENSIONS: Final[dict[str, FileKind]] = {".xlsx": "xlsx", ".xlsm": "xlsx", ".xls": "xls"}
-"""Those of a workbook that is kept with its formulas."""
+WORKBOOK_EXTENSIONS: Final = (".xlsx", ".xlsm", ".xls")
+"""What the name of a workbook ends in."""
 
-EXTENSIONS: Final[dict[str, FileKind]] = WORKBOOK_EXTENSIONS | {
-    ".xlsb": "xlsb", ".ods": "ods", ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".zip": "zip",
-}  # fmt: skip
-"""Those of every file that is read."""
+WORKBOOK_KINDS: Final[frozenset[FileKind]] = frozenset({"xlsx", "xls", "xml", "html", "encrypted"})
+"""What files by these names may be."""
+
+EXTENSIONS: Final = (*WORKBOOK_EXTENSIONS, ".xlsb", ".ods", ".xml", ".htm", ".html", ".csv", ".tsv", ".txt", ".zip")
+"""What the name of any file that is read ends in; which kind it is, its content says."""
 
 _LOOKS: Final = (
     (re.compile(rb"%PDF-"), "The file is a PDF document, whatever its name says."),
-    (re.compile(rb"\s*<(!doctype\s+)?html|\s*<table", re.I), "The file is a web page, whatever its name says."),
-    (re.compile(rb"\s*<\?xml"), "The file is an XML document; save it as .xlsx."),
     (re.compile(rb"\x89PNG|\xff\xd8\xff|GIF8"), "The file is a picture, whatever its name says."),
+    (
+        re.compile(rb"MIME-Version:", re.I),
+        "The file is a web archive (.mht), whatever its name says; open it in Excel and save it as .xlsx.",
+    ),
 )
 """What a refused file seems to be, by its first bytes."""
 
+_HEAD_BYTES: Final = 4_096
+_TEXT_BYTES: Final = 512
+_SPREADSHEETML: Final = re.compile(r"<(?:\w+:)?Workbook\s[^>]*urn:schemas-microsoft-com:office:spreadsheet")
+_HTML: Final = re.compile(
+    r"(?:<\?xml[^>]*>|<!--.*?-->|\s)*+"
+    r"<(?:!doctype\s+html|(?:html|head|body|table|meta|style|title|div|p|center|font|h[1-6]|form|link|base|script|span"
+    r"|b|br|hr|thead|tbody|tr)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How marked-up text begins that may hold tables."""
+
+_WIDE_MARKUP: Final = re.compile(rb"(\xff\xfe|\xfe\xff)|\s*<\0")
 _TEXT: Final = re.compile(rb"[\x09-\x0d\x20-\x7e\x80-\xff]+\Z")
 _WIDE_TEXT: Final = re.compile(rb"\xff\xfe|\xfe\xff|(?:[\x09-\x0d\x20-\x7e]\0){2}|(?:\0[\x09-\x0d\x20-\x7e]){2}")
 """How text in UTF-16 begins."""
@@ -50,26 +66,48 @@ def file_kind(content: Content, *, bytes_max: int = FILE_BYTES_MAX) -> FileKind:
     Raises:
         FileTooLarge: past the limit.
         InvalidFormat: neither a spreadsheet nor text nor an archive.
-        ParseFailed: password-protected or damaged.
+        ParseFailed: a damaged archive or container.
         OSError: the file cannot be opened.
     """
     checked_size(content, bytes_max=bytes_max)
     with opened(content) as file:
-        head = file.read(512)
+        head = file.read(_HEAD_BYTES)
     if head[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
         return _archive_kind(content)
     if head[:8] == SIGNATURE:
         container = open_container(content)
         if container.is_protected:
-            raise ParseFailed("The file is password-protected; remove the password and upload it again.")
+            return "encrypted"
         if not container.is_workbook:
             raise InvalidFormat("The file is an older Office document, but no workbook.")
         return "xls"
     if hint := next((hint for look, hint in _LOOKS if look.match(head)), None):
         raise InvalidFormat(hint)
-    if _WIDE_TEXT.match(head) or _TEXT.match(head):
+    if (kind := _markup_kind(head)) is not None:
+        return kind
+    if _WIDE_TEXT.match(head) or _TEXT.match(head[:_TEXT_BYTES]):
         return "csv"
     raise InvalidFormat("The file is not a spreadsheet.")
+
+
+def _markup_kind(head: bytes) -> FileKind | None:
+    """The kind of a file that begins as XML or a web page does; None for another.
+
+    Raises:
+        InvalidFormat: XML that is no workbook.
+    """
+    wide = _WIDE_MARKUP.match(head)
+    text = head.decode("utf-16" if wide and wide[1] else "utf-16-le", "ignore") if wide else head.decode("latin-1")
+    text = text.removeprefix("\ufeff").removeprefix("ï»¿").lstrip()  # the mark of UTF-8, read byte by byte
+    if not text.startswith("<"):
+        return None
+    if _SPREADSHEETML.search(text):
+        return "xml"
+    if _HTML.match(text) or (text.startswith("<!--") and "-->" not in text):
+        return "html"
+    if text.startswith("<?xml"):
+        raise InvalidFormat("The file is an XML document, but no workbook; save it as .xlsx.")
+    return None
 
 
 def _archive_kind(content: Content) -> FileKind:
@@ -90,8 +128,8 @@ def stem_of(name: str) -> str:
     return stem if stem and f".{extension.lower()}" in EXTENSIONS else name
 
 
-def check_file_name(name: str, extensions: dict[str, FileKind] = WORKBOOK_EXTENSIONS) -> FileKind:
-    """The kind that a user's file name promises, by one of some extensions.
+def check_file_name(name: str, extensions: Sequence[str] = WORKBOOK_EXTENSIONS) -> None:
+    """Refuse a user's file name that ends in none of some extensions. What the file is, only its content says.
 
     Raises:
         InvalidFormat: a path, control characters, too long, or another extension.
@@ -100,11 +138,9 @@ def check_file_name(name: str, extensions: dict[str, FileKind] = WORKBOOK_EXTENS
         raise InvalidFormat(f"A file's name has 1 to {NAME_CHARACTERS_MAX} characters.")
     if "/" in name or "\\" in name or any(ord(character) < 32 or ord(character) == 127 for character in name):
         raise InvalidFormat("A file's name holds no slashes, backslashes or control characters.")
-    kind = extensions.get(Path(name).suffix.lower())
-    if kind is None:
+    if Path(name).suffix.lower() not in extensions:
         *most, last = extensions
         raise InvalidFormat(f"The file's name must end in {', '.join(most)} or {last}.")
-    return kind
 
 
 def sources_of(path: Path) -> list[tuple[str, Path]]:

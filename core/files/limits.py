@@ -20,6 +20,10 @@ a stored workbook takes at most 15 * (`core.grid.column.BLANKS_MAX` + 1) bytes f
 750 MB dense (a 92 MB file of dense data had 22 million). But a column with gaps is walked from end to end, and made
 whole while it is, so its blanks are paid in time. Fifty columns with one stray cell each in the last row still pass."""
 
+REPEATED_MAX: Final = 5_000_000
+"""Cells with a value that a workbook's file has by a number of repetitions only: 1 kB of an .ods can ask for as many as
+it likes, and none of real data is repeated so often. They take half a second and 0.2 GB."""
+
 INFLATED_BYTES_MAX: Final = 2 * 1024**3
 """All parts of an archive unpacked. Dense sheets of 100 MB unpack to about 1 GB."""
 
@@ -46,6 +50,9 @@ MERGED_MAX: Final = 1_000_000
 
 FORMATS_MAX: Final = 65_535
 """Distinct number formats of a workbook, and cell styles: Excel's own limit is 65,490 styles."""
+
+DEFINED_NAMES_MAX: Final = 100_000
+"""Names of a workbook."""
 
 TABLES_MAX: Final = 1_000
 """Tables of a sheet."""

@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import datetime
+from math import isfinite
 from typing import Final
 from xml.parsers import expat
 
-import numpy as np
-
 from core.files.archive import Archive
+from core.files.cells import Budget, Cell, SheetBuilder
 from core.files.errors import ParseFailed, TooManySheets
-from core.files.limits import PIECE_BYTES_MAX, SHEETS_MAX, SLOTS_MAX, TEXT_BYTES_MAX
+from core.files.limits import SHEETS_MAX
 from core.files.source import Content
-from core.grid._intern import intern
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
-from core.grid.column import Column, Text, column_of, frozen
-from core.grid.sheet import Sheet, Workbook, no_formulas
+from core.grid.sheet import Sheet, Workbook
 from core.values import ERROR_CODE, Kind, to_serial
 
 FORMATS: Final = ("General", "0.00%", "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss", "[h]:mm:ss")
@@ -28,8 +26,8 @@ _MANIFEST: Final = "META-INF/manifest.xml"
 _DEPTH_MAX: Final = 256
 _SPAN: Final = re.compile(r"-?PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:[.,]\d+)?)S)?")
 
-Cell = tuple[int, float, str | None, int]
-"""Kind, number, text, and index into FORMATS."""
+SPACES_MAX: Final = 1_000
+"""Of those that one element stands for."""
 
 
 def read_ods(content: Content) -> Workbook:
@@ -74,15 +72,14 @@ class _Reader:
         self.sheets: list[Sheet] = []
         self._depth = 0
         self._ignored = 0  # the depth of an annotation or a drawing, whose paragraphs are no text of the cell
-        self._name = ""
+        self._budget = Budget()
+        self._sheet = SheetBuilder("", self._budget)
         self._in_table = 0
-        self._columns: list[tuple[list[int], list[Cell]]] = []
         self._row = self._row_repeat = self._column = 0
         self._line: list[tuple[int, int, Cell]] = []
         self._cell: tuple[dict[str, str], int] | None = None
         self._pieces: list[str] | None = None
         self._paragraphs: list[str] = []
-        self._slots = self._text_bytes = 0
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
@@ -105,7 +102,9 @@ class _Reader:
                 self._begin_sheet(attributes.get("table:name", ""))
         elif self._pieces is not None:
             if name == "text:s":
-                self._pieces.append(" " * min(1_000, _count(attributes, "text:c", COLUMNS_MAX)))
+                spaces = min(SPACES_MAX, _count(attributes, "text:c", COLUMNS_MAX))
+                self._budget.take_text(spaces)
+                self._pieces.append(" " * spaces)
             elif name == "text:tab":
                 self._pieces.append("\t")
             elif name == "text:line-break":
@@ -137,84 +136,26 @@ class _Reader:
     def text(self, data: str) -> None:
         if self._pieces is not None and not self._ignored:
             self._pieces.append(data)
-            self._text_bytes += len(data)
-            if self._text_bytes > TEXT_BYTES_MAX or len(data) > PIECE_BYTES_MAX:
-                raise ParseFailed(f"The file holds more text than the limit of {TEXT_BYTES_MAX:,} bytes.")
+            self._budget.take_text(len(data))
 
     def _begin_sheet(self, name: str) -> None:
         if len(self.sheets) == SHEETS_MAX:
             raise TooManySheets(f"The workbook has more sheets than the limit of {SHEETS_MAX}.")
-        self._name, self._columns, self._row = name or f"Sheet{len(self.sheets) + 1}", [], 0
+        self._sheet, self._row = SheetBuilder(name or f"Sheet{len(self.sheets) + 1}", self._budget), 0
 
     def _end_cell(self, attributes: dict[str, str], repeat: int) -> None:
         cell = _cell(attributes, "\n".join(self._paragraphs))
         if cell is not None:
-            if self._column + repeat > COLUMNS_MAX:
-                raise ParseFailed(
-                    f"Sheet {self._name!r} has a cell past column {COLUMNS_MAX:,}, the limit of columns per sheet."
-                )
             self._line.append((self._column, repeat, cell))
         self._column += repeat
 
     def _end_row(self) -> None:
-        if self._line:
-            if self._row + self._row_repeat > ROWS_MAX:
-                raise ParseFailed(
-                    f"Sheet {self._name!r} has a cell below row {ROWS_MAX:,}, the limit of rows per sheet."
-                )
-            self._slots += self._row_repeat * sum(repeat for _, repeat, _ in self._line)
-            self._check_slots()
-            for first, repeat, cell in self._line:
-                for column in range(first, first + repeat):
-                    while len(self._columns) <= column:
-                        self._columns.append(([], []))
-                    rows, cells = self._columns[column]
-                    rows.extend(range(self._row, self._row + self._row_repeat))
-                    cells.extend([cell] * self._row_repeat)
+        for first, repeat, cell in self._line:
+            self._sheet.put(self._row, first, cell, rows=self._row_repeat, columns=repeat)
         self._row += self._row_repeat
 
-    def _check_slots(self) -> None:
-        if self._slots > SLOTS_MAX:
-            raise ParseFailed(
-                f"The workbook's sheets span more cells than the limit of {SLOTS_MAX:,}, blanks between the first and "
-                f"the last of each column counted; sheet {self._name!r} passes it."
-            )
-
     def _end_sheet(self) -> None:
-        # The blanks between a column's cells count from here on.
-        self._slots += sum(rows[-1] + 1 - rows[0] - len(rows) for rows, _ in self._columns if rows)
-        self._check_slots()
-        codes, offsets, data = intern([text for _, cells in self._columns for _, _, text, _ in cells])
-        columns: list[Column | None] = []
-        at = 0
-        for rows, cells in self._columns:
-            if not rows:
-                columns.append(None)
-                continue
-            kinds, numbers, _, formats = zip(*cells, strict=True)
-            own = codes[at : at + len(rows)].copy()
-            at += len(rows)
-            columns.append(
-                column_of(
-                    np.array(rows, np.int32),
-                    np.array(kinds, np.uint8),
-                    np.array(numbers, np.float64),
-                    own,
-                    np.array(formats, np.uint16),
-                )
-            )
-        self.sheets.append(
-            Sheet(
-                name=self._name,
-                index=len(self.sheets),
-                state="visible",
-                columns=tuple(columns),
-                row_count=max((column.stop for column in columns if column is not None), default=0),
-                text=Text(frozen(offsets), frozen(data)),
-                formulas=no_formulas(),
-            )
-        )
-        self._columns = []
+        self.sheets.append(self._sheet.sheet(len(self.sheets)))
 
 
 def _count(attributes: dict[str, str], name: str, most: int) -> int:
@@ -227,33 +168,33 @@ def _cell(attributes: dict[str, str], shown: str) -> Cell | None:
     """What a cell holds; None for a blank one. A value that cannot be read is the text that is shown."""
     kind = attributes.get("office:value-type") or attributes.get("calcext:value-type", "")
     if attributes.get("calcext:value-type") == "error" or (shown in ERROR_CODE and "table:formula" in attributes):
-        return Kind.ERROR, float(ERROR_CODE.get(shown, ERROR_CODE["#VALUE!"])), None, 0
+        return Cell(Kind.ERROR, float(ERROR_CODE.get(shown, ERROR_CODE["#VALUE!"])))
     try:
         read = _VALUES[kind](attributes) if kind in _VALUES else None
     except (ValueError, KeyError, OverflowError):
         read = None
-    if read is not None and np.isfinite(read[1]):
+    if read is not None and isfinite(read.number):
         return read
     text = attributes.get("office:string-value", shown) if kind == "string" else shown
-    return (Kind.TEXT, 0.0, text, 0) if text else None
+    return Cell(Kind.TEXT, text=text) if text else None
 
 
 def _number(attributes: dict[str, str]) -> Cell:
-    return Kind.NUMBER, float(attributes["office:value"]), None, 0
+    return Cell(Kind.NUMBER, float(attributes["office:value"]))
 
 
 def _percentage(attributes: dict[str, str]) -> Cell:
-    return Kind.NUMBER, float(attributes["office:value"]), None, _PERCENT
+    return Cell(Kind.NUMBER, float(attributes["office:value"]), format=_PERCENT)
 
 
 def _boolean(attributes: dict[str, str]) -> Cell:
-    return Kind.BOOLEAN, float(attributes["office:boolean-value"] == "true"), None, 0
+    return Cell(Kind.BOOLEAN, float(attributes["office:boolean-value"] == "true"))
 
 
 def _date(attributes: dict[str, str]) -> Cell:
     told = attributes["office:date-value"]
     moment = datetime.fromisoformat(told[:26]).replace(tzinfo=None)
-    return Kind.DATE, to_serial(moment), None, _MOMENT if "T" in told else _DATE
+    return Cell(Kind.DATE, to_serial(moment), format=_MOMENT if "T" in told else _DATE)
 
 
 def _duration(attributes: dict[str, str]) -> Cell:
@@ -261,7 +202,7 @@ def _duration(attributes: dict[str, str]) -> Cell:
     if told is None:
         raise ValueError
     hours, minutes, seconds = (float((part or "0").replace(",", ".")) for part in told.groups())
-    return Kind.DATE, (hours * 3600 + minutes * 60 + seconds) / 86_400, None, _DURATION
+    return Cell(Kind.DATE, (hours * 3600 + minutes * 60 + seconds) / 86_400, format=_DURATION)
 
 
 _VALUES: Final[dict[str, Callable[[dict[str, str]], Cell]]] = {

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.files.errors import ParseFailed
-from core.files.limits import FORMATS_MAX
+from core.files.limits import DEFINED_NAMES_MAX, FORMATS_MAX
 from core.grid.address import COLUMNS_MAX
 from core.values import ERROR_CODE
 
@@ -27,7 +27,6 @@ _DEPTH_MAX: Final = 64
 _DC_LANGUAGE: Final = "http://purl.org/dc/elements/1.1/}language"
 _SHEETS_NAMED_MAX: Final = 10_000
 _RELATIONSHIPS_MAX: Final = 20_000
-_DEFINED_NAMES_MAX: Final = 100_000
 
 # Format codes that a file names only by number (ECMA-376 part 1, 18.8.30); 27 to 36 and 50 to 58 are the dates of
 # East Asian locales, shown here by a plain date.
@@ -283,7 +282,7 @@ def parse_workbook(data: bytes) -> WorkbookPart:
             pieces.clear()
             naming[:] = [(attributes.get("name", ""), attributes.get("localSheetId"))]
         names = len(book.defined_names) + len(book.local_names)
-        if len(book.sheets) > _SHEETS_NAMED_MAX or names > _DEFINED_NAMES_MAX:
+        if len(book.sheets) > _SHEETS_NAMED_MAX or names > DEFINED_NAMES_MAX:
             raise ParseFailed("The workbook part lists more sheets or names than any workbook has.")
 
     def end(name: str) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-FileKind = Literal["xlsx", "xls", "xlsb", "ods", "csv", "zip"]
-"""xlsx stands for .xlsx and .xlsm alike: macros are never read; csv for delimited text with whatever delimiter, zip for
-an archive of such files."""
+FileKind = Literal["xlsx", "xls", "xlsb", "ods", "xml", "html", "csv", "zip", "encrypted"]
+"""xlsx stands for .xlsx and .xlsm alike: macros are never read; xml for SpreadsheetML 2003, html for a page, csv for
+delimited text with whatever delimiter, zip for an archive of such files, encrypted for a workbook with a password,
+Excel's own or a user's."""
 
 
 @dataclass(frozen=True, slots=True)

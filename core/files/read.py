@@ -11,13 +11,15 @@ from core.confined.table import PROBE
 from core.files.archive import Archive
 from core.files.calamine import read_xls, read_xlsb
 from core.files.delimited import FORMATS, read_delimited
+from core.files.encrypted import plain
 from core.files.errors import FileRefused, FileTooLarge, InvalidFormat, NoTable, ParseFailed
 from core.files.joined import Joined
-from core.files.kinds import EXTENSIONS, PLAIN_TEXT, check_file_name, file_kind, sources_of
+from core.files.kinds import EXTENSIONS, PLAIN_TEXT, WORKBOOK_KINDS, file_kind, sources_of
 from core.files.limits import ENTRY_BYTES_MAX, FILES_MAX, NAME_CHARACTERS_MAX
 from core.files.ods import read_ods
 from core.files.probe import FileKind, Probe, SheetProbe
-from core.files.source import Content
+from core.files.source import Content, content_bytes
+from core.files.spreadsheetml import read_spreadsheetml
 from core.files.xlsx import probe_xlsx, read_xlsx
 from core.grid.sheet import Workbook
 
@@ -25,8 +27,9 @@ PROBED_HERE_BYTES_MAX: Final = 4 * 1024 * 1024
 """An archive that unpacks to so little is looked at within 20 ms; the start of a child takes ten times as long."""
 
 _READERS: Final[dict[FileKind, Callable[[Content], Workbook]]] = {
-    "xlsx": read_xlsx, "xls": read_xls, "xlsb": read_xlsb, "ods": read_ods,
+    "xlsx": read_xlsx, "xls": read_xls, "xlsb": read_xlsb, "ods": read_ods, "xml": read_spreadsheetml,
 }  # fmt: skip
+"""Of workbooks; a page and delimited text are one sheet, which their file gives its name."""
 
 Source = tuple[str, Content]
 """A file's name, which its sheets may be called by, and its content."""
@@ -41,7 +44,7 @@ def as_it_is(book: Workbook) -> Workbook:
 
 
 def read(path: Path | str, finish: Finish = as_it_is) -> Workbook:
-    """Read a file (.xlsx, .xlsm, .xls, .xlsb, .ods, .csv, .zip), or a folder of such, whole, in this process.
+    """Read a file of any kind that is known (`EXTENSIONS`), or a folder of such, whole, in this process.
 
     A file from a stranger belongs in `core.files.isolate.parse_isolated`.
 
@@ -68,7 +71,7 @@ def read_files(sources: Sequence[Source], finish: Finish = as_it_is) -> Workbook
         raise InvalidFormat(f"{len(sources)} files were given; 1 to {FILES_MAX} are read at once.")
     if len(sources) == 1:
         name, content = sources[0]
-        kind = file_kind(content)
+        kind, content = plain(content)
         if kind in _READERS:
             return finish(_READERS[kind](content))
     joined = Joined()
@@ -85,8 +88,15 @@ def read_files(sources: Sequence[Source], finish: Finish = as_it_is) -> Workbook
     return joined.workbook()
 
 
+_NO_DATA: Final[dict[str, type[InvalidFormat]]] = {
+    ".txt": NoTable, ".htm": InvalidFormat, ".html": InvalidFormat, ".xml": InvalidFormat,
+}  # fmt: skip
+"""Files that often hold no data, by their names: the refusal that says so."""
+
+
 def _among_others(joined: Joined, name: str, where: str, add: Callable[[], bool]) -> bool:
-    """Append a file that is one of several; whether it was. A letter (.txt) among them is left out.
+    """Append a file that is one of several; whether it was. A letter among them (.txt), a page without a table and XML
+    that is no workbook are left out.
 
     Raises:
         FileRefused: as `add` has it, with the file's name.
@@ -94,7 +104,7 @@ def _among_others(joined: Joined, name: str, where: str, add: Callable[[], bool]
     try:
         return add()
     except FileRefused as refused:
-        if isinstance(refused, NoTable) and Path(name).suffix.lower() == ".txt":
+        if isinstance(refused, _NO_DATA.get(Path(name).suffix.lower(), ())):
             joined.left_out.append(name)
             return False
         refusal = InvalidFormat if isinstance(refused, NoTable) else type(refused)
@@ -102,7 +112,7 @@ def _among_others(joined: Joined, name: str, where: str, add: Callable[[], bool]
 
 
 def _add(joined: Joined, name: str, content: Content, finish: Finish) -> bool:
-    kind = file_kind(content)
+    kind, content = plain(content)
     if kind == "zip":
         _add_archive(joined, content, finish)
     else:
@@ -113,8 +123,11 @@ def _add(joined: Joined, name: str, content: Content, finish: Finish) -> bool:
 def _book(name: str, content: Content, kind: FileKind) -> Workbook:
     if kind in _READERS:
         return _READERS[kind](content)
-    data = content if isinstance(content, bytes) else content.read_bytes()
-    return Workbook((read_delimited(data, _sheet_name(name)),), number_formats=FORMATS)
+    if kind == "html":
+        from core.files.html import read_html  # its parser takes memory that few files need
+
+        return read_html(content, _sheet_name(name))
+    return Workbook((read_delimited(content_bytes(content), _sheet_name(name)),), number_formats=FORMATS)
 
 
 def _sheet_name(name: str) -> str:
@@ -149,8 +162,7 @@ def _add_archive(joined: Joined, content: Content, finish: Finish) -> None:
 def _add_entry(joined: Joined, name: str, archive: Archive, path: str, finish: Finish) -> bool:
     if archive.size_of(path) > ENTRY_BYTES_MAX:
         raise FileTooLarge(f"It unpacks to {archive.size_of(path):,} bytes; the limit is {ENTRY_BYTES_MAX:,}.")
-    content = b"".join(archive.chunks(path))
-    kind = file_kind(content, bytes_max=ENTRY_BYTES_MAX)
+    kind, content = plain(b"".join(archive.chunks(path)), bytes_max=ENTRY_BYTES_MAX)
     if kind == "zip":
         raise ParseFailed("It is an archive itself; archives in archives are not opened.")
     joined.add(finish(_book(name, content, kind)), name)
@@ -169,25 +181,26 @@ def probe(
     memory_bytes_max: int = PROBE.memory_bytes_max,
     seconds_max: float = PROBE.seconds_max,
 ) -> Probe:
-    """Look at an uploaded workbook (.xlsx, .xlsm, .xls) without keeping it: kind, archive, limits, each sheet's extent.
+    """Look at an uploaded workbook (.xlsx, .xlsm, .xls, by whichever name) without keeping it: kind, archive, limits,
+    each sheet's extent.
 
-    What could take long, an .xls file (which is read whole) or a large archive (about 5 s per GB unpacked), is looked
-    at in a child process within these limits. `file_name` is the name that the user gave.
+    What could take long, a large archive (about 5 s per GB unpacked) and all that is read whole (.xls, SpreadsheetML,
+    pages, what is encrypted), is looked at in a child process within these limits. `file_name` is what its user called
+    it.
 
     Raises:
-        FileRefused: as `read`; `InvalidFormat` also for a name that is no plain file name or does not fit the content.
+        FileRefused: as `read`; `InvalidFormat` also for another kind of file than a workbook.
         OSError: the file cannot be opened.
     """
     path = Path(path)
-    named = None if file_name is None else check_file_name(file_name)
     kind = _workbook_kind(path)
-    if named is not None and named != kind:
-        raise InvalidFormat(f"The file's name ends in {Path(file_name or '').suffix!r}, but its content is .{kind}.")
     if kind == "xlsx" and _unpacked_bytes(path) <= PROBED_HERE_BYTES_MAX:
         return probe_xlsx(path)
     from core.files.isolate import probe_isolated  # the child reads too, and starts no child
 
-    return probe_isolated(path, kind, memory_bytes_max=memory_bytes_max, seconds_max=seconds_max)
+    return probe_isolated(
+        path, kind, name=file_name or path.name, memory_bytes_max=memory_bytes_max, seconds_max=seconds_max
+    )
 
 
 _NO_WORKBOOKS: Final[dict[FileKind, str]] = {
@@ -199,9 +212,9 @@ _NO_WORKBOOKS: Final[dict[FileKind, str]] = {
 """What is read, and not kept as a workbook with its formulas."""
 
 
-def _workbook_kind(path: Path) -> FileKind:
-    kind = file_kind(path)
-    if kind in _NO_WORKBOOKS:
+def _workbook_kind(content: Content) -> FileKind:
+    kind = file_kind(content)
+    if kind not in WORKBOOK_KINDS:
         raise InvalidFormat(_NO_WORKBOOKS[kind])
     return kind
 
@@ -211,15 +224,17 @@ def _unpacked_bytes(path: Path) -> int:
         return sum(entry.unpacked_bytes for entry in archive.entries)
 
 
-def sheets_of(path: Path) -> list[SheetProbe]:
-    """The worksheets of a file, looked at in this process.
+def sheets_of(path: Path, name: str) -> list[SheetProbe]:
+    """The worksheets of a file that is called `name`, looked at in this process.
 
     Raises:
         FileRefused: as `read`.
     """
-    if _workbook_kind(path) == "xlsx":
-        return list(probe_xlsx(path).sheets)
+    _, content = plain(path)
+    kind = _workbook_kind(content)
+    if kind == "xlsx":
+        return list(probe_xlsx(content).sheets)
     return [
         SheetProbe(sheet.name, sheet.index, sheet.state, sheet.row_count, sheet.column_count)
-        for sheet in read_xls(path).sheets
+        for sheet in _book(name, content, kind).sheets
     ]

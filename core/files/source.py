@@ -45,6 +45,15 @@ def opened(content: Content) -> BinaryIO:
     return BytesIO(content) if isinstance(content, bytes) else content.open("rb")
 
 
+def content_bytes(content: Content) -> bytes:
+    """All of its bytes.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    return content if isinstance(content, bytes) else content.read_bytes()
+
+
 def checked_size(content: Content, *, bytes_max: int = FILE_BYTES_MAX) -> int:
     """Its bytes.
 

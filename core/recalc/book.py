@@ -69,16 +69,17 @@ def read(
     now: datetime | None = None,
     random: Callable[[], float] | None = None,
 ) -> Book:
-    """Read a file (.xlsx, .xlsm, .xls, .xlsb, .ods, .csv, .zip), or a folder of such, whole as a book that calculates.
+    """Read a file (.xlsx, .xlsm, .xls, .xlsb, .ods, .xml, .html, .csv, .zip), or a folder of such, whole as a book that
+    calculates.
 
     `path` may also be the bytes of a file, or a file that is open for reading bytes (from where it stands); `name` is
     what such a file is called where it matters: as the sheet of a .csv, and in messages.
 
     Formulas of an .xlsx or .xlsm that came without values are calculated at once, with `now` and `random` as in
     `Book.recalculate`; those of such files in an archive or a folder where `now` is given. `Book.filled` tells of them.
-    A file from a stranger belongs in `core.files.isolate.parse_isolated`. Only .xlsx and .xlsm bring formulas, all else
-    its values. What is neither of these nor text is always read in a child process, since a damaged file of the other
-    kinds may end the process that reads it.
+    A file from a stranger belongs in `core.files.isolate.parse_isolated`. Only .xlsx, .xlsm and SpreadsheetML (.xml)
+    bring formulas, all else its values. What is neither .xlsx nor .xlsm nor text is always read in a child process,
+    since a damaged file of the other kinds may end the process that reads it.
 
     Raises:
         FileRefused: `InvalidFormat`, `FileTooLarge`, `TooManySheets` or `ParseFailed`, with the cause as its `hint`.

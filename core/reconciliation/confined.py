@@ -9,7 +9,7 @@ import msgspec
 
 from core.confined.table import TapeAnswer, TapeOrder
 from core.files.errors import FileRefused
-from core.files.read import read
+from core.files.read import read_files
 from core.grid.codec import write_sheet
 from core.portfolio import stored
 from core.portfolio.fields import Mapping
@@ -32,7 +32,7 @@ def read_tape(order: TapeOrder, folder: Path) -> TapeAnswer:
     """
     try:
         with calculating(order.now, order.seconds_max, folder) as finish:
-            book = read(order.path, finish)
+            book = read_files([(order.name, Path(order.path))], finish)
         if order.mapping is None:
             loans = tape.read_loans(book, TRUSTEES[order.trustee])
         else:

@@ -20,6 +20,7 @@ def read_tape_isolated(
     folder: Path,
     *,
     trustee: str,
+    name: str | None = None,
     mapping: str | None = None,
     now: datetime | None = None,
     memory_bytes_max: int = READ_TAPE.memory_bytes_max,
@@ -27,7 +28,7 @@ def read_tape_isolated(
     stop: threading.Event | None = None,
 ) -> TapeAnswer:
     """Read a tape by a mapping (its JSON), else in the manner of a trustee, in a child process; its loans are written
-    into an existing folder, as `core.reconciliation.tape.LOANS_FILE`.
+    into an existing folder, as `core.reconciliation.tape.LOANS_FILE`. `name` is what its user called it.
 
     Formulas that came without a value are calculated with `now` as the moment of TODAY and NOW, and blank without it.
     Setting `stop` from another thread ends the child at once.
@@ -37,7 +38,7 @@ def read_tape_isolated(
         OSError: the machine's fault.
         InterruptedError: `stop` was set.
     """
-    order = TapeOrder(str(path.resolve()), trustee, mapping)
+    order = TapeOrder(str(path.resolve()), name or path.name, trustee, mapping)
     with workplace(folder) as made:
         return read_by_child(
             READ_TAPE,

@@ -88,10 +88,12 @@ def recalc(
 
 _WORKBOOKS: Final = (".xlsx", ".xlsm")
 
+_WITH_FORMULAS: Final = frozenset({"xlsx", "xml", "encrypted"})
 _NO_FORMULAS: Final = {
     "folder": "a folder has no formulas; name a workbook",
     "zip": "an archive has no formulas; name a workbook",
     "csv": "plain text has no formulas; name a workbook",
+    "html": "a web page has no formulas; name a workbook",
 }
 _SAVE: Final = "formulas of an .{} file are not read; save it as .xlsx"
 
@@ -105,7 +107,7 @@ def _read(file: Path) -> Book:
 
         with suppress(FileRefused, OSError):  # which reading says
             kind = "folder" if file.is_dir() else file_kind(file)
-            if kind != "xlsx":
+            if kind not in _WITH_FORMULAS:
                 raise Refused(f"{file}: {_NO_FORMULAS.get(kind, _SAVE.format(kind))}")
         try:
             origin = Origin.of(file)

@@ -68,6 +68,7 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
                 await unit.resources.blobs.path(tape.content_hash),
                 folder,
                 trustee=tape.trustee_name,
+                name=tape.file_name,
                 mapping=mapping,
                 now=now.replace(tzinfo=None),
                 memory_bytes_max=unit.settings.parse_memory_mb * 1024 * 1024,

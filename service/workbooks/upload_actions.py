@@ -14,8 +14,8 @@ from core.confined.run import ChildKilled
 from core.confined.table import GIGABYTE, MEGABYTE
 from core.files import errors
 from core.files.errors import FileRefused, InvalidFormat
-from core.files.kinds import WORKBOOK_EXTENSIONS, check_file_name, file_kind
-from core.files.probe import FileKind, SheetProbe
+from core.files.kinds import WORKBOOK_EXTENSIONS, WORKBOOK_KINDS, check_file_name, file_kind
+from core.files.probe import SheetProbe
 from core.files.read import probe
 from core.grid.codec import SheetRecord
 from service.mappings.shared import check_mapping
@@ -45,7 +45,7 @@ from service.workbooks.store import NewSheet, Room, SourceFile
 
 COPY_BYTES = MEGABYTE
 
-Extensions = dict[str, FileKind]
+Extensions = Sequence[str]
 
 _REFUSALS: dict[type[FileRefused], type[Problem]] = {
     errors.InvalidFormat: ParseError,
@@ -207,7 +207,7 @@ async def _received(
 
 async def _looked_at(ctx: Context, where: list[str], file: Upload, path: Path, extensions: Extensions) -> Received:
     try:
-        named = check_file_name(file.file_name, extensions)  # before 100 MB are copied
+        check_file_name(file.file_name, extensions)  # before 100 MB are copied
     except InvalidFormat as refusal:
         raise InvalidFile.at(where, refusal.hint) from None
     try:
@@ -216,7 +216,7 @@ async def _looked_at(ctx: Context, where: list[str], file: Upload, path: Path, e
             _take,
             file,
             path,
-            named,
+            keeps_all=extensions != WORKBOOK_EXTENSIONS,
             memory_bytes_max=ctx.settings.parse_memory_mb * MEGABYTE,
             seconds_max=ctx.settings.probe_seconds,
         )
@@ -226,19 +226,16 @@ async def _looked_at(ctx: Context, where: list[str], file: Upload, path: Path, e
         raise Unavailable from killed
 
 
-def _take(upload: Upload, path: Path, named: FileKind, **limits: int) -> Received:
-    """Copy an upload to a file of its own and look at it; its name says that it is `named`."""
+def _take(upload: Upload, path: Path, *, keeps_all: bool, **limits: int) -> Received:
+    """Copy an upload to a file of its own and look at it; `keeps_all` takes what is no workbook, too."""
     digest = hashlib.sha256()
     with path.open("wb") as file:
         while chunk := upload.file.read(COPY_BYTES):
             digest.update(chunk)
             file.write(chunk)
-    if named in WORKBOOK_EXTENSIONS.values():
-        return Received(digest.hexdigest(), probe(path, file_name=upload.file_name, **limits).sheets)
-    kind = file_kind(path)
-    if kind != named:
-        raise InvalidFormat(f"The file's name ends in {Path(upload.file_name).suffix!r}, but its content is .{kind}.")
-    return Received(digest.hexdigest(), ())
+    if keeps_all and file_kind(path) not in WORKBOOK_KINDS:
+        return Received(digest.hexdigest(), ())
+    return Received(digest.hexdigest(), probe(path, file_name=upload.file_name, **limits).sheets)
 
 
 def _check_size(ctx: Context, where: list[str], room: Room, size_bytes: int) -> None:

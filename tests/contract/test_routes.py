@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections.abc import Iterator
@@ -23,12 +24,15 @@ from tests.contract.__main__ import described
 from tests.contract.examples import answers
 from tests.records import (
     ALL_ROWS,
+    BOOK,
     EXAMPLES,
     GUARDED,
     OPEN_ROWS,
     ROWS,
+    TAPE,
     asked_of,
     assert_limits,
+    body_of,
     each,
     error_of,
     identity,
@@ -36,6 +40,7 @@ from tests.records import (
     path_of,
     records_of,
     sent,
+    small_book,
 )
 from tests.rows import every
 
@@ -196,6 +201,66 @@ def test_another_content_type_is_refused(shared_owner: Member, made: dict[str, s
         "Unsupported media type",
         "UNSUPPORTED_MEDIA_TYPE",
     )
+
+
+@each([row for row in ROWS if row.body is not None or row.form is not None])
+@every("coding", ["gzip", "deflate", "br", "zstd", "x-unknown", "identity, GZIP"])
+def test_a_compressed_body_is_refused(shared_owner: Member, made: dict[str, str], row: Route, coding: str) -> None:
+    kind = "application/json" if row.form is None else "multipart/form-data; boundary=x"
+    headers = {"content-type": kind, "content-encoding": coding}
+    answer = send(shared_owner, made, row, content=gzip.compress(b"{}"), headers=headers)
+    body = error_of(answer)
+    assert (answer.status_code, body["detail"], body["error_code"]) == (
+        415,
+        "Unsupported media type",
+        "UNSUPPORTED_MEDIA_TYPE",
+    )
+    (fault,) = body["errors"]
+    assert fault["loc"] == ["header", "content-encoding"]
+    assert fault["message"] == f"{coding!r} is not supported: send the body as it is, without Content-Encoding"
+    assert answer.headers["accept-encoding"] == "identity"
+
+
+def test_what_is_no_compression_passes(shared_owner: Member) -> None:
+    """A charset stands there by mistake; without a body nothing is compressed."""
+    formula = {"formula": "=1+1"}
+    for coding in ("identity", "utf-8", ""):
+        headers = {"content-encoding": coding}
+        assert shared_owner.http.post("/api/v1/calculations/evaluate", json=formula, headers=headers).status_code == 200
+    assert shared_owner.http.get("/api/v1/auth/me", headers={"content-encoding": "gzip"}).status_code == 200
+    refused = shared_owner.http.request(
+        "DELETE", f"/api/v1/scenarios/{uuid4()}", content=gzip.compress(b"{}"), headers={"content-encoding": "gzip"}
+    )
+    assert refused.status_code == 415
+
+
+def fields_with_files(row: Route) -> list[str]:
+    fields = msgspec.structs.fields(row.form) if row.form is not None else ()
+    return [field.encode_name for field in fields if field.type in (Upload, Uploads)]
+
+
+@each([row for row in ROWS if fields_with_files(row)])
+def test_files_are_taken_as_clients_send_them(shared_owner: Member, made: dict[str, str], row: Route) -> None:
+    """Names in the extended form, as encoded words, with a folder before them; text around the parts."""
+    (name,) = fields_with_files(row)
+    content = small_book(TAPE if "tapes" in row.path else BOOK)
+    texts = b"".join(
+        f'--b b\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{text}\r\n'.encode()
+        for field, text in body_of(row, made).items()
+    )
+    for file_name in (
+        "filename*=utf-8''M%C3%A4rz.xlsx",
+        "filename=\"=?UTF-8?B?TcOkcnoueGxzeA==?=\"; filename*=utf-8''M%C3%A4rz.xlsx",
+        'filename="=?UTF-8?B?TcOkcnoueGxzeA==?="',
+        'filename="deals/März.xlsx"',
+        'filename="D:\\dh\\res\\März.xlsx"',
+    ):
+        head = f'--b b\r\nContent-Disposition: form-data; name="{name}"; {file_name}\r\nContent-Type: a/b\r\n\r\n'
+        whole = b"This is a preamble.\r\n" + texts + head.encode() + content + b"\r\n--b b--\r\nan epilogue"
+        headers = {"content-type": 'multipart/form-data; boundary="b b"'}
+        answer = send(shared_owner, made, row, content=whole, headers=headers)
+        assert answer.status_code == row.status, (file_name, answer.text)
+        assert answer.json().get("file_name", "März.xlsx") == "März.xlsx", file_name
 
 
 TOO_LARGE = (413, "Request body too large", "PAYLOAD_TOO_LARGE")

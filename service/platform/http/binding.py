@@ -26,6 +26,9 @@ loop has its turn between two of them."""
 OBJECTS_MAX = 100_000
 """Objects of a body: each takes half a microsecond to be made, and no route takes a quarter as many."""
 
+NO_CODINGS = frozenset({b"", b"identity", b"utf-8"})
+"""What the header Content-Encoding may say: nothing, or a charset, which some clients put there."""
+
 
 class Binding:
     """How the requests of one route are understood."""
@@ -56,6 +59,7 @@ class Binding:
         arguments: dict[str, Any] = {}
         content: bytes | dict[str, Any] = b""
         closing = None
+        _check_coding(ctx.headers)
         for name, kind in route.parameters.items():
             try:
                 arguments[name] = parse_parameter(scope["path_params"][name], kind)
@@ -143,6 +147,25 @@ class Binding:
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             raise problems.ValidationFailed.at(["body"], "malformed JSON") from None
         return read(given, self._route.body, ["body"], records=self._records)
+
+
+def _check_coding(headers: Mapping[bytes, bytes]) -> None:
+    """Refuse a body that is compressed: what it unpacks to could not be bounded by its size.
+
+    Raises:
+        UnsupportedMediaType: it is coded.
+    """
+    stated = headers.get(b"content-encoding")
+    if stated is None or (headers.get(b"content-length", b"0") == b"0" and b"transfer-encoding" not in headers):
+        return
+    codings = {coding.strip().lower() for coding in stated.split(b",")}
+    if not codings <= NO_CODINGS:
+        message = (
+            f"{stated[:40].decode('latin-1')!r} is not supported: send the body as it is, without Content-Encoding"
+        )
+        raise problems.UnsupportedMediaType(
+            problems.Fault(["header", "content-encoding"], message), headers={"Accept-Encoding": "identity"}
+        )
 
 
 async def _read(headers: Mapping[bytes, bytes], receive: Receive, most_bytes: int) -> bytes:

@@ -45,7 +45,12 @@ from service.platform.resilience.fallback_cache import Key, key_of
 from service.platform.work.memory import RETRY_SECONDS
 
 REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
-ONCE = frozenset({b"authorization", b"x-api-key", b"x-tenant-id", b"idempotency-key", b"if-match", b"content-type"})
+ONCE = frozenset(
+    {
+        *(b"authorization", b"x-api-key", b"x-tenant-id", b"idempotency-key", b"if-match"),
+        *(b"content-type", b"content-encoding"),
+    }
+)
 """Headers that must not be there twice: something in front of the service may have read the other one."""
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
 """The disk is full, or too many files are open: nobody's mistake, and it passes."""

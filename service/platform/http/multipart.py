@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
 import msgspec
+from python_multipart.multipart import parse_options_header
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import FormParser, MultiPartException, MultiPartParser
 
 from service.platform.http.api import FILES_MAX, Upload, Uploads
+from service.platform.http.disposition import plain_disposition
 from service.platform.http.faults import read
 from service.platform.http.intake import Receive
 from service.platform.http.problem import Fault, PayloadTooLarge, Problem, UnsupportedMediaType, ValidationFailed
@@ -43,7 +46,7 @@ async def read_form(
     if declared.isdigit() and int(declared) > ceiling:
         raise too_large.past(most_bytes, int(declared))
 
-    async def body() -> Any:
+    async def body() -> AsyncGenerator[bytes, None]:
         arrived = 0
         while True:
             message = await receive()
@@ -61,9 +64,9 @@ async def read_form(
 
     parser: MultiPartParser | FormParser
     if kind == b"multipart/form-data":
-        parser = MultiPartParser(
+        parser = _PartParser(
             Headers(raw=list(headers.items())),
-            body(),
+            _without_preamble(body(), headers[b"content-type"]),
             max_files=FILES_MAX if Uploads in kinds.values() else 4,
             max_fields=FIELDS,
             max_part_size=FIELD_BYTES,
@@ -92,6 +95,41 @@ async def read_form(
         else:
             fields[name] = taken
     return fields, form.close
+
+
+class _PartParser(MultiPartParser):
+    """Starlette's parser, for the names of fields and files in whichever form clients send them."""
+
+    def on_headers_finished(self) -> None:
+        self._current_part.content_disposition = plain_disposition(self._current_part.content_disposition or b"")
+        super().on_headers_finished()
+
+
+async def _without_preamble(chunks: AsyncGenerator[bytes, None], content_type: bytes) -> AsyncGenerator[bytes, None]:
+    """The body from its first boundary on: text before it is to be ignored (RFC 2046, 5.1.1).
+
+    Raises:
+        ValidationFailed: the boundary is nowhere.
+    """
+    boundary = parse_options_header(content_type)[1].get(b"boundary")
+    if not boundary:  # which the parser refuses
+        async for chunk in chunks:
+            yield chunk
+        return
+    delimiter = re.compile(rb"\n--" + re.escape(boundary) + rb"(?=\r|-|[ \t])")
+    seen = b"\r\n"  # the body's beginning is the beginning of a line, too
+    begun = False
+    async for chunk in chunks:
+        if begun:
+            yield chunk
+            continue
+        seen += chunk
+        if first := delimiter.search(seen):
+            begun = True
+            yield seen[first.start() + 1 :]
+        seen = seen[-len(boundary) - 4 :]
+    if not begun:
+        raise ValidationFailed.at(["body"], "the boundary that Content-Type names is nowhere in the body")
 
 
 def to_struct(fields: dict[str, Any], kind: type) -> Any:

@@ -54,6 +54,10 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
         "schema": {"type": "string"},
     },
     "Idempotent-Replayed": {"description": REPLAYED, "schema": {"type": "string", "enum": ["true"]}},
+    "Accept-Encoding": {
+        "description": "`identity` where the body's Content-Encoding is refused",
+        "schema": {"type": "string"},
+    },
     "Content-Disposition": {"description": "The file's name", "schema": {"type": "string"}},
     "Content-Range": {"description": "Which bytes these are, and of how many", "schema": {"type": "string"}},
     "Accept-Ranges": {"description": "`bytes`: parts may be asked for", "schema": {"type": "string"}},
@@ -61,6 +65,7 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
 """The headers of answers."""
 REFUSED: Final = {
     401: ["WWW-Authenticate", "Link"],
+    415: ["Accept-Encoding", "Link"],
     429: ["Retry-After", "Link"],
     503: ["Retry-After", "Link"],
 }

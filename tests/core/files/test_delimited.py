@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.files.delimited import read_delimited
-from core.files.errors import FileRefused, InvalidFormat, ParseFailed
+from core.files.errors import FileRefused, InvalidFormat, NoTable, ParseFailed
 from core.grid.sheet import Value
 from core.values import Kind
 from tests.rows import every
@@ -153,3 +153,28 @@ def test_any_text_comes_back_from_quotes(rows: list[list[str]], delimiter: str) 
                 assert np.isclose(
                     float(found), float(re.sub(r"[.,](?=\d{3}(\D|$))", "", field) or "nan"), equal_nan=True
                 ) or any(sign in field for sign in "%(,.")
+
+
+@every("count", [9_000, 16_384])
+def test_a_table_as_wide_as_a_sheet_is_read(count: int) -> None:
+    """Its header alone is longer than what is looked at for the delimiter of other tables."""
+    names = [f"Column {number}" for number in range(count)]
+    for end in ("\n", "\r\n", "\r"):
+        for delimiter in (",", ";", "\t"):
+            text = end.join(delimiter.join(cells) for cells in (names, ["1.5"] * count, ["2"] * count)) + end
+            sheet = read_delimited(text.encode(), "wide")
+            assert (sheet.row_count, sheet.column_count) == (3, count)
+            assert (sheet.value(0, count - 1), sheet.value(1, count - 1)) == (names[-1], 1.5)
+
+
+def test_a_column_past_the_limit_is_refused_by_its_name() -> None:
+    names = [f"Column {number}" for number in range(16_385)]
+    with pytest.raises(ParseFailed, match="column 16,384"):
+        read_delimited("\n".join(",".join(cells) for cells in (names, ["1"] * 16_385)).encode(), "wide")
+
+
+def test_a_long_text_without_lines_is_no_table() -> None:
+    with pytest.raises(NoTable, match="single line"):
+        read_delimited(b"word " * 200_000, "long")
+    with pytest.raises(NoTable, match="no delimiter"):
+        read_delimited(b"word\n" * 200_000, "long")

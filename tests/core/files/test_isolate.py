@@ -164,7 +164,7 @@ def test_a_task_gets_the_answer(book: Path, folder: Path) -> None:
 
 
 def test_probing_in_the_child(book: Path) -> None:
-    assert [(s.name, s.row_count, s.column_count) for s in probe_isolated(book, "xlsx").sheets] == [
+    assert [(s.name, s.row_count, s.column_count) for s in probe_isolated(book, "xlsx", name="a.xlsx").sheets] == [
         ("One", 2, 3),
         ("Two", 0, 0),
     ]

@@ -30,14 +30,14 @@ def test_names_that_are_refused(name: str) -> None:
         check_file_name(name)
 
 
-@pytest.mark.parametrize(("name", "kind"), [("a.xlsx", "xlsx"), ("A b.XLSM", "xlsx"), ("ü.x.xls", "xls")])
-def test_names_that_pass(name: str, kind: str) -> None:
-    assert check_file_name(name) == kind
+@pytest.mark.parametrize("name", ["a.xlsx", "A b.XLSM", "ü.x.xls"])
+def test_names_that_pass(name: str) -> None:
+    check_file_name(name)
 
 
 def test_names_of_other_files_pass_where_they_are_read() -> None:
-    for name, kind in (("a.CSV", "csv"), ("a.xlsb", "xlsb"), ("a.ods", "ods"), ("a.zip", "zip"), ("a.xlsx", "xlsx")):
-        assert check_file_name(name, EXTENSIONS) == kind
+    for name in ("a.CSV", "a.xlsb", "a.ods", "a.zip", "a.xlsx", "a.XML", "a.htm", "a.html"):
+        check_file_name(name, EXTENSIONS)
     with pytest.raises(InvalidFormat, match=r"\.txt or \.zip\.$"):
         check_file_name("a.exe", EXTENSIONS)
 

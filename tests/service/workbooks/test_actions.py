@@ -17,6 +17,11 @@ import pytest
 import xlwt
 
 from tests.conftest import Member, Stack, register, wait_until
+from tests.core.files.compound import compound
+from tests.core.files.test_encrypted import agile, rc4_cryptoapi
+from tests.core.files.test_spreadsheetml import document
+from tests.core.files.test_spreadsheetml import sheet as xml_sheet
+from tests.records import small_book
 from tests.service.workbooks.conftest import MAIN, ROOT, PackFile, scratch_files, sheet_xml, stored_blobs
 
 UPLOAD = "/api/v1/workbooks/upload"
@@ -137,9 +142,8 @@ def bomb(path: Path) -> Path:
 
 def protected(path: Path) -> Path:
     """The compound file that Excel wraps an encrypted workbook in, as far as its directory."""
-    from tests.core.files.test_calamine import compound
-
-    return compound(path, {"EncryptedPackage": b"x", "EncryptionInfo": b"y"})
+    path.write_bytes(compound({"EncryptedPackage": b"x", "EncryptionInfo": b"y"}))
+    return path
 
 
 def written(name: str, content: bytes) -> Callable[[Path, PackFile], Path]:
@@ -173,7 +177,15 @@ BAD_FILES: dict[str, tuple[Callable[[Path, PackFile], Path], int, str]] = {
     "text": (written("a.xlsx", b"a,b,c\n1,2,3\n"), 422, "Parse error"),
     "another extension": (written("a.csv", b"a,b,c\n1,2,3\n"), 400, "Invalid file format"),
     "no extension": (written("workbook", b"PK\x03\x04"), 400, "Invalid file format"),
-    "an xlsx called xls": (lambda _, pack: pack([sheet_xml(CELL)], name="a.xls"), 422, "Parse error"),
+    "a page without a table": (written("a.xls", b"<html><body>Please log in</body></html>"), 422, "Parse error"),
+    "other xml": (written("a.xls", b"<?xml version='1.0'?><feed/>"), 422, "Parse error"),
+    "entities of spreadsheetml": (
+        written("a.xls", document(head='<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "b">]>')),
+        422,
+        "Parse error",
+    ),
+    "a page with a wide table": (written("a.xls", b"<table><tr>" + b"<td>1" * 16_385), 422, "Parse error"),
+    "delimited text called xls": (written("a.xls", b"a\tb\n1\t2\n"), 422, "Parse error"),
     "too many sheets": (lambda _, pack: pack([sheet_xml(CELL)] * 51), 400, "Too many sheets"),
     "a truncated zip": (truncated, 422, "Parse error"),
     "a zip bomb": (lambda folder, _: bomb(folder / "bomb.xlsx"), 422, "Parse error"),
@@ -184,7 +196,11 @@ BAD_FILES: dict[str, tuple[Callable[[Path, PackFile], Path], int, str]] = {
     "two far corners": (lambda _, pack: pack([sheet_xml(SCATTERED)]), 422, "Parse error"),
     "broken xml": (lambda _, pack: pack(["<worksheet><sheetData><row>"]), 422, "Parse error"),
 }
-HINTS = {"a zip bomb": "unpacks to", "a cell past the last column": "past column 16,384"}
+HINTS = {
+    "a password": "remove the password",
+    "a zip bomb": "unpacks to",
+    "a cell past the last column": "past column 16,384",
+}
 """What the refusal has to say."""
 
 
@@ -213,9 +229,7 @@ def test_bad_files_leave_nothing_behind(stack: Stack, owner: Member, tmp_path: P
     assert_nothing_is_left(stack, owner, path.read_bytes())
 
 
-@pytest.mark.parametrize(
-    "name", ["../../etc/loans.xlsx", "folder\\loans.xlsx", "/loans.xlsx", "a\tb.xlsx", "x" * 251 + ".xlsx", ""]
-)
+@pytest.mark.parametrize("name", ["../../etc/", "folder\\.xlsx", "..", "a\tb.xlsx", "x" * 251 + ".xlsx", ""])
 def test_names_that_are_no_plain_file_names(stack: Stack, owner: Member, loans: Path, name: str) -> None:
     content = loans.read_bytes() + uuid4().bytes  # bytes that nobody else has uploaded
     boundary = "boundary"
@@ -227,6 +241,39 @@ def test_names_that_are_no_plain_file_names(stack: Stack, owner: Member, loans: 
     )
     assert (answer.status_code, answer.json()["detail"]) == (400, "Invalid file format")
     assert_nothing_is_left(stack, owner, content)
+
+
+GOOD_FILES: dict[str, Callable[[PackFile], bytes]] = {
+    "an xlsx": lambda pack: pack([sheet_xml(CELL)]).read_bytes(),
+    "spreadsheetml": lambda _: document(xml_sheet("<Row><Cell><Data ss:Type='Number'>1</Data></Cell></Row>", "S1")),
+    "a page": lambda _: b"<html xmlns:x=y><!--[if mso]><x:Name>S1</x:Name><![endif]--><table><tr><td>1</table></html>",
+    "an encrypted xlsx": lambda _: agile("VelvetSweatshop", small_book([["Name"], *[[f"x{at}"] for at in range(400)]])),
+    "an encrypted xls": lambda _: rc4_cryptoapi("VelvetSweatshop"),
+}
+
+
+@pytest.mark.parametrize("kind", GOOD_FILES)
+def test_what_a_file_is_its_content_says(owner: Member, tmp_path: Path, pack: PackFile, kind: str) -> None:
+    """Portals send all of these by the name of .xls; the sheets that the upload tells are those that are stored."""
+    path = tmp_path / "portal.xls"
+    path.write_bytes(GOOD_FILES[kind](pack))
+    answer = owner.upload(path)
+    assert answer.status_code == 201, answer.text
+    (told,) = answer.json()["sheets"]
+    found = owner.parsed(answer.json()["id"])
+    assert (found["status"], found["file_name"]) == ("ready", "portal.xls")
+    (kept,) = found["sheets"]
+    assert {name: kept[name] for name in told} == told
+
+
+def test_a_page_is_a_sheet_by_the_name_of_its_file(owner: Member, tmp_path: Path) -> None:
+    path = tmp_path / "Pool March.xls"
+    path.write_bytes(b"<table><tr><td>Name<td>Par<tr><td>Alder<td>1,000,000.50</table>")
+    found = owner.uploaded(path)
+    (page,) = found["sheets"]
+    assert page["name"] == "Pool March"
+    cell = owner.get(f"/api/v1/workbooks/{found['id']}/sheets/{page['id']}/cells/B2").json()
+    assert cell["value"] == 1000000.5
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ import openpyxl
 import pytest
 
 from tests.conftest import Member, Stack, wait_until
+from tests.core.files.test_calamine import binary_parts, binary_sheet
+from tests.core.files.test_damage import zipped
 from tests.service.workbooks.conftest import PackFile, scratch_files, sheet_xml, stored_blobs
 
 BROKEN_FOR_THE_PARSER = {
@@ -38,6 +40,31 @@ def test_what_the_parser_finds_wrong_is_told(stack: Stack, owner: Member, pack: 
     assert stack.sql("SELECT status FROM jobs WHERE tenant_id = %s", [owner.tenant_id]) == [("completed",)]
     assert stack.sql("SELECT count(*) FROM dead_letters WHERE tenant_id = %s", [owner.tenant_id]) == [(0,)]
     wait_until(lambda: not scratch_files(stack), what="an empty scratch folder")
+
+
+def test_a_damaged_binary_workbook_is_in_error_at_once(stack: Stack, owner: Member) -> None:
+    """What calamine calls an OSError is the file's fault: no retry, no dead letter, no fault of the service."""
+    deal = owner.post("/api/v1/deals", json={"name": "Cairn"}).json()
+    parts = binary_parts(binary_sheet({0: {0: "Name", 1: 1.5}}))
+    for at, (name, change) in enumerate(
+        [
+            ("xl/workbook.bin", lambda part: part[:-7]),
+            ("xl/workbook.bin", lambda part: b""),
+            ("xl/worksheets/sheet1.bin", lambda part: part[:-9]),
+            ("xl/_rels/workbook.bin.rels", lambda part: part[:-9]),
+        ]
+    ):
+        files = {"files": (f"{at}.xlsb", zipped(parts | {name: change(parts[name])}))}
+        answer = owner.post(f"/api/v1/deals/{deal['id']}/files", files=files)
+        assert answer.status_code in (201, 422), answer.text
+        if answer.status_code == 201:
+            found = owner.parsed(answer.json()["id"])
+            assert found["status"] == "error", name
+            assert "damaged" in found["error_message"] or "not well-formed" in found["error_message"]
+    assert set(stack.sql("SELECT status, attempt FROM jobs WHERE tenant_id = %s", [owner.tenant_id])) == {
+        ("completed", 1)
+    }
+    assert stack.sql("SELECT count(*) FROM dead_letters WHERE tenant_id = %s", [owner.tenant_id]) == [(0,)]
 
 
 def test_what_parsing_leaves(stack: Stack, owner: Member, loans: Path) -> None:

@@ -85,6 +85,35 @@ def test_files_and_fields() -> None:
     }
 
 
+@pytest.mark.parametrize("size", [1, 7, 1 << 20])
+@pytest.mark.parametrize(
+    "preamble",
+    [
+        b"This is a preamble.\r\n",
+        b"\r\n",
+        b"lines\r\n\r\nof\r\ntext, and --b0undary in one\r\n",
+        b"--b0undaryX\r\n--b0undar\r\n",
+        b"\n" * 5000,
+    ],
+)
+def test_text_before_the_first_boundary_and_behind_the_last_is_ignored(preamble: bytes, size: int) -> None:
+    body = preamble + part("file", b"\x00\xff", "deals/b.xlsx") + part("name", b"x") + END + b"an epilogue\r\n--b0un"
+    chunks = [body[at : at + size] for at in range(0, len(body), size)]
+    assert read(chunks) == {"file": b"\x00\xff", "file!": ("b.xlsx", 2), "name": "x"}
+
+
+def test_a_body_without_its_boundary_says_so() -> None:
+    for body in (b"noise", part("file", b"x", "b.xlsx").replace(b"b0undary", b"other"), b""):
+        with pytest.raises(ValidationFailed) as refused:
+            read([body])
+        assert refused.value.errors[0].message == "the boundary that Content-Type names is nowhere in the body"
+
+
+def test_a_file_whose_name_is_given_in_the_extended_form_alone_is_a_file() -> None:
+    head = f"--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"file\"; filename*=utf-8''M%C3%A4rz.xlsx\r\n\r\n"
+    assert read([head.encode() + b"\x00\x01\r\n" + END]) == {"file": b"\x00\x01", "file!": ("März.xlsx", 2)}
+
+
 def test_several_files_of_one_name_are_a_list_where_the_form_takes_several() -> None:
     async def main(names: list[str], kinds: dict[str, Any]) -> list[str]:
         body = b"".join(part("files", b"x", name) for name in names) + END

@@ -1,0 +1,64 @@
+"""The name of a form's field and of its file, from the Content-Disposition header of a part."""
+
+from __future__ import annotations
+
+import re
+from email.errors import HeaderParseError, MessageError
+from email.header import decode_header
+from email.message import Message
+from email.utils import collapse_rfc2231_value
+from typing import Final
+
+_ENCODED_WORD: Final = re.compile(r"=\?[^?\s]+\?[bq]\?[^?]*\?=", re.IGNORECASE)
+_UNUSUAL: Final = re.compile(rb"[*/\\]|=\?")
+"""What a header has in which something must be decoded or cut off."""
+
+
+def plain_disposition(header: bytes) -> bytes:
+    """The header with plain parameters: `filename*` (RFC 2231) in place of `filename` where both are there, encoded
+    words (RFC 2047) decoded, and of a path only its last part, whichever slash parts it. One that cannot be understood
+    stays as it is.
+    """
+    if not _UNUSUAL.search(header):
+        return header
+    try:
+        text = header.decode()
+    except UnicodeDecodeError:
+        text = header.decode("latin-1")
+    try:
+        parameters = _parameters(text)
+    except (MessageError, TypeError, ValueError, LookupError):  # numbered parts in no order, say
+        return header
+    if "filename" in parameters:
+        parameters["filename"] = re.split(r"[/\\]", _decode_words(parameters["filename"]))[-1]
+    kept = [(name, parameters[name]) for name in ("name", "filename") if name in parameters]
+    return "; ".join(["form-data", *(f'{name}="{_escape(value)}"' for name, value in kept)]).encode()
+
+
+def _parameters(text: str) -> dict[str, str]:
+    message = Message()
+    message["content-disposition"] = text
+    found: dict[str, str] = {}
+    extended: dict[str, str] = {}
+    for name, value in message.get_params([], "content-disposition")[1:]:
+        if isinstance(value, tuple):
+            extended.setdefault(name.lower(), collapse_rfc2231_value(value))
+        else:
+            found.setdefault(name.lower(), value)
+    return found | extended
+
+
+def _decode_words(text: str) -> str:
+    """The text with its encoded words decoded; as it is where they cannot be."""
+    if not _ENCODED_WORD.search(text):
+        return text
+    try:
+        return "".join(
+            part if isinstance(part, str) else part.decode(charset or "ascii") for part, charset in decode_header(text)
+        )
+    except (HeaderParseError, LookupError, UnicodeError):
+        return text
+
+
+def _escape(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"')
