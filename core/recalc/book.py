@@ -41,12 +41,14 @@ from core.values import to_serial
 
 if TYPE_CHECKING:
     from core.recalc.engine import Engine
+    from core.recalc.outcome import Outcome
 
 _NO_TEXT: Final = Text(np.zeros(1, np.int64), np.zeros(0, np.uint8))
 _NO_PLACES: Final = np.zeros(0, np.int32)
 
 _KEPT: Final = (
     "date_1904", "number_formats", "defined_names", "local_names", "tables", "pivots", "left_out", "language", "filled",
+    "calculation",
 )  # fmt: skip
 """What a book takes over of its workbook as it is."""
 
@@ -337,11 +339,22 @@ class Book(Workbook):
         if wanted is not None:
             engine.use_locale(wanted)
         begin = perf_counter()
-        touched, cycles, faults = engine.calculate(now, random, monotonic() + seconds_max)
+        outcome = engine.calculate(now, random, monotonic() + seconds_max)
         object.__setattr__(self, "_current", None)
-        named = tuple(tuple(engine.place(*cell) for cell in cycle) for cycle in cycles)
-        used = (engine.environment.locale or DEFAULT).tag
-        return Recalculation(perf_counter() - begin, count_cells(touched), named, used, engine, touched, faults)
+        return self._result(engine, outcome, perf_counter() - begin)
+
+    def _result(self, engine: Engine, outcome: Outcome, seconds: float) -> Recalculation:
+        return Recalculation(
+            elapsed_seconds=seconds,
+            cell_count=count_cells(outcome.touched),
+            cycles=tuple(tuple(engine.place(*cell) for cell in cycle) for cycle in outcome.cycles),
+            locale=(engine.environment.locale or DEFAULT).tag,
+            iterations=outcome.iterations,
+            unconverged=tuple(engine.place(*cell) for cell in outcome.unconverged),
+            _engine=engine,
+            _touched=outcome.touched,
+            _faults=outcome.faults,
+        )
 
     @checked
     def save(self, path: Path | str, *, overwrite: bool = False) -> None:
@@ -407,17 +420,14 @@ class Book(Workbook):
         try:
             engine = self._started()
             object.__setattr__(self, "_current", None)
-            touched, cycles, faults = engine.calculate_blank(blank, now, random, monotonic() + seconds_max)
+            outcome = engine.calculate_blank(blank, now, random, monotonic() + seconds_max)
         except LimitExceeded:
             return f"calculating them takes longer than the limit of {seconds_max:g} seconds", None
         except MemoryError:
             object.__setattr__(self, "_engine", None)
             object.__setattr__(self, "_current", self._original.sheets)
             return "calculating them needs more memory than there is", None
-        named = tuple(tuple(engine.place(*cell) for cell in cycle) for cycle in cycles)
-        return "", Recalculation(
-            perf_counter() - begin, count_cells(touched), named, self.locale, engine, touched, faults
-        )
+        return "", self._result(engine, outcome, perf_counter() - begin)
 
     def environment(
         self, now: datetime | None = None, random: Callable[[], float] | None = None, sheet: str | None = None
