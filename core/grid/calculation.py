@@ -36,6 +36,16 @@ DEFAULT: Final = Calculation()
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why the values of a calculation may not be what the formulas mean."""
+
+    code: str
+    """circular_reference or not_converged."""
+    message: str
+    cells: int
+
+
+@dataclass(frozen=True, slots=True)
 class DataTable:
     """The input cells of a what-if data table, as (row, column); at least one of them is set.
 

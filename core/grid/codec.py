@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, parse_range, range_name
 from core.grid.calculation import DEFAULT as CALCULATION
-from core.grid.calculation import ITERATIONS_MAX, Calculation
+from core.grid.calculation import ITERATIONS_MAX, Calculation, Doubt
 from core.grid.column import Column, GappedColumn, Text
 from core.grid.pivot import Pivot, pivot_of
 from core.grid.sheet import Filled, Formulas, Sheet, Table, Workbook
@@ -97,15 +97,17 @@ class Manifest:
     language: str | None = None
     filled: Filled | None = None
     calculation: Calculation = CALCULATION
+    doubts: tuple[Doubt, ...] = ()
 
     def to_json(self) -> str:
-        """The manifest as JSON text; what is as in most workbooks is not mentioned, so that their text stays the same."""
+        """The manifest as JSON text; what is as in most workbooks is not mentioned, so that theirs stays the same."""
         filled = {} if self.filled is None else {"filled": asdict(self.filled)}
         calculation = {} if self.calculation.is_default else {"calculation": asdict(self.calculation)}
         return json.dumps(
             {
                 **filled,
                 **calculation,
+                **({"doubts": [asdict(doubt) for doubt in self.doubts]} if self.doubts else {}),
                 "version": VERSION,
                 "date_1904": self.date_1904,
                 "number_formats": self.number_formats,
@@ -148,6 +150,7 @@ class Manifest:
                 None if found.get("language") is None else str(found["language"]),
                 _filled(found.get("filled")),
                 _calculation(found.get("calculation")),
+                tuple(map(_doubt, found.get("doubts", ()))),
             )
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise CodecError("the manifest of the workbook is damaged") from error
@@ -168,6 +171,12 @@ def _filled(found: Any) -> Filled | None:
     _require(all(type(count) is int and count >= 0 for count in (filled.cells, filled.blank)))
     _require(isinstance(filled.message, str) and isinstance(filled.engine, str))
     return filled
+
+
+def _doubt(found: Any) -> Doubt:
+    doubt = Doubt(**found)
+    _require(isinstance(doubt.code, str) and isinstance(doubt.message, str) and type(doubt.cells) is int)
+    return doubt
 
 
 def _calculation(found: Any) -> Calculation:
@@ -209,6 +218,7 @@ def write_workbook(book: Workbook, folder: Path) -> Manifest:
         book.language,
         book.filled,
         book.calculation,
+        book.doubts,
     )
 
 
@@ -239,6 +249,7 @@ def open_workbook(manifest: Manifest, paths: Sequence[Path] | Path) -> Workbook:
         manifest.language,
         manifest.filled,
         manifest.calculation,
+        manifest.doubts,
     )
 
 

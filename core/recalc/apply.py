@@ -21,6 +21,7 @@ from core.grid.address import COLUMNS_MAX, column_name
 from core.grid.column import Column, column_of
 from core.grid.sheet import Sheet, Workbook
 from core.recalc.book import Book
+from core.recalc.doubts import doubts
 from core.recalc.engine import Engine
 from core.recalc.environment import BookEnvironment
 from core.recalc.errors import BookError
@@ -204,9 +205,11 @@ def apply_column(
     texts = [engine.pool.strings[code] for code in np.unique(cells.codes).tolist() if code >= 0]
     if sum(map(len, texts)) > TEXT_CHARACTERS_MAX:
         raise CannotApply(f"the column's text is longer than {TEXT_CHARACTERS_MAX:,} characters")
+    circular = [engine.place(*cell) for cycle in outcome.cycles for cell in cycle]
+    found = doubts(circular, [engine.place(*cell) for cell in outcome.unconverged], outcome.iterations)
     changed = {index, *(other.cells.index for other, _, _ in outcome.touched)}
     return Applied(
-        workbook=replace(workbook, sheets=sheets_of(engine, changed)),
+        workbook=replace(workbook, sheets=sheets_of(engine, changed), doubts=found or workbook.doubts),
         sheets_changed=tuple(sorted(changed)),
         column=at,
         formula=text,

@@ -32,6 +32,7 @@ from core.grid.address import ROWS_MAX, column_index, column_name, parse_cell
 from core.grid.column import Text
 from core.grid.sheet import Filled, Formulas, Sheet, Table, Value, Workbook
 from core.recalc.blank import BLANK_CELLS_MAX, BlankRows, blank_formulas, count_blank, note
+from core.recalc.doubts import doubts_of
 from core.recalc.environment import BookEnvironment
 from core.recalc.errors import BadReference, BadValue, NotSaved, UnknownSheet
 from core.recalc.result import Recalculation, count_cells
@@ -48,7 +49,7 @@ _NO_PLACES: Final = np.zeros(0, np.int32)
 
 _KEPT: Final = (
     "date_1904", "number_formats", "defined_names", "local_names", "tables", "pivots", "left_out", "language", "filled",
-    "calculation",
+    "calculation", "doubts",
 )  # fmt: skip
 """What a book takes over of its workbook as it is."""
 
@@ -147,7 +148,9 @@ def with_values(
     """
     book = Book(workbook)
     book.fill_blank(now=now, random=random, seconds_max=seconds_max)
-    return workbook if book.filled is None else replace(workbook, sheets=book.sheets, filled=book.filled)
+    if book.filled is None:
+        return workbook
+    return replace(workbook, sheets=book.sheets, filled=book.filled, doubts=book.doubts)
 
 
 class Book(Workbook):
@@ -411,6 +414,8 @@ class Book(Workbook):
         left = cells if result is None and self._engine is None else count_blank(list(map(blank_formulas, self.sheets)))
         message = note(cells, left, stopped, result)
         object.__setattr__(self, "filled", Filled(cells, left, message))
+        if result is not None:
+            object.__setattr__(self, "doubts", doubts_of(result))
 
     def _filled(
         self, blank: Sequence[BlankRows], now: datetime | None, random: Callable[[], float] | None, seconds_max: float

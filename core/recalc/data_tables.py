@@ -257,7 +257,7 @@ class _Saved:
             cells.rows_used, cells.columns_used = rows, columns
         engine.filling.blocked = self._blocked
         engine.filling.has_moved = self._has_moved
-        engine.environment.indexes.clear()
+        engine.environment.indexes = {}
 
 
 def _slots(cells: SheetCells, first: int, last: int, column: int) -> _Slots:

@@ -376,7 +376,7 @@ class Engine:
         """Have wait what depends on changed cells, while a calculation goes on."""
         self.graph.propagate(work)
         self.data_tables.keep()
-        self.environment.indexes.clear()
+        self.environment.indexes = {}
 
     # What others ask
 

@@ -55,9 +55,7 @@ def iterate(engine: Engine, cycles: list[Cycle], outcome: Outcome) -> None:
                 graph.mark_rows(region, low, high, [])
 
 
-def _repeat(
-    engine: Engine, cells: Rows, count: int, change_max: float, outcome: Outcome
-) -> list[tuple[int, int, int]]:
+def _repeat(engine: Engine, cells: Rows, count: int, change_max: float, outcome: Outcome) -> list[tuple[int, int, int]]:
     """Calculate cells until they settle, `count` times at most: those that did not."""
     graph, environment = engine.graph, engine.environment
     ordered = sorted(
@@ -72,7 +70,7 @@ def _repeat(
                 raise LimitExceeded("the iteration took longer than it may")
             change = graph.recalculate_cell(region, row)
             if change > 0:
-                environment.indexes.clear()
+                environment.indexes = {}  # what was built over the cell
                 if change >= change_max:
                     moving.append((region, row))
         outcome.iterations += 1
@@ -93,10 +91,10 @@ def _cells_between(engine: Engine, circular: Cycle) -> Rows:
     found: Rows = {}
     waiting: list[tuple[Region, int, int]] = []
     for sheet, row, column in circular:
-        region = engine.owner(sheet, row, column)
-        if region is not None and region.shape.data_table is None:
-            at = 0 if region.fills else row - region.first
-            _choose(found, waiting, region, _row_mask(region, at, at))
+        owner = engine.owner(sheet, row, column)
+        if owner is not None and owner.shape.data_table is None:
+            at = 0 if owner.fills else row - owner.first
+            _choose(found, waiting, owner, _row_mask(owner, at, at))
     while waiting:
         region, low, high = waiting.pop()
         for other, rows in _owners_read(engine, region, low, high):

@@ -523,7 +523,7 @@ def _show_fraction(section: Section, number: float, date_1904: bool) -> str:
 
 
 def fraction_of(number: float, marks: str) -> tuple[int, int]:
-    """Numerator and denominator of a number that is not negative, over a fixed denominator or one of so many figures."""
+    """Numerator and denominator of a number that is not negative: a fixed denominator, or one of so many figures."""
     if any(character in "123456789" for character in marks):
         under = int("".join(character for character in marks if character.isdigit()))
         return int(fixed(number * under, 0)[0] or "0"), under
