@@ -347,16 +347,17 @@ class Book(Workbook):
         return self._result(engine, outcome, perf_counter() - begin)
 
     def _result(self, engine: Engine, outcome: Outcome, seconds: float) -> Recalculation:
+        place = engine.place
         return Recalculation(
-            elapsed_seconds=seconds,
-            cell_count=count_cells(outcome.touched),
-            cycles=tuple(tuple(engine.place(*cell) for cell in cycle) for cycle in outcome.cycles),
-            locale=(engine.environment.locale or DEFAULT).tag,
-            iterations=outcome.iterations,
-            unconverged=tuple(engine.place(*cell) for cell in outcome.unconverged),
-            _engine=engine,
-            _touched=outcome.touched,
-            _faults=outcome.faults,
+            seconds,
+            count_cells(outcome.touched),
+            tuple(tuple(place(*cell) for cell in cycle) for cycle in outcome.cycles) if outcome.cycles else (),
+            (engine.environment.locale or DEFAULT).tag,
+            outcome.iterations,
+            tuple(place(*cell) for cell in outcome.unconverged) if outcome.unconverged else (),
+            engine,
+            outcome.touched,
+            outcome.faults,
         )
 
     @checked

@@ -57,16 +57,14 @@ class DataTables:
         self._inputs: list[Place] = []
         """Cells that hold a value of a try."""
 
-    def calculate(self, outcome: Outcome) -> bool:
-        """Find the values of the tables that wait; whether there were any. What depends on them waits afterwards.
+    def calculate(self, outcome: Outcome) -> None:
+        """Find the values of the tables that wait. What depends on them waits afterwards.
 
         Raises:
             LimitExceeded: it is past the deadline; the tables that are left still wait.
         """
         graph = self._engine.graph
         tables = graph.take_data_tables()
-        if not tables:
-            return False
         work: list[Rectangle] = []
         for table in tables:
             graph.mark_rows(table, table.first, table.first, work)
@@ -81,7 +79,6 @@ class DataTables:
                 if table not in done:
                     graph.mark_rows(table, table.first, table.first, [])
             raise
-        return True
 
     def keep(self) -> None:
         """Note what the cells hold that wait, before they are calculated in a try."""

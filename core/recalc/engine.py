@@ -325,9 +325,10 @@ class Engine:
         work, self.changed = self.changed, []
         waiting = [region for region in self.regions if region is not None] if self._all_waits else self.graph.volatile
         self._all_waits = False
-        for region in (*waiting, *self.filling.blocked):
-            graph.mark_rows(region, region.first, region.last, work)
-        self.filling.blocked.clear()
+        if waiting or self.filling.blocked:
+            for region in (*waiting, *self.filling.blocked):
+                graph.mark_rows(region, region.first, region.last, work)
+            self.filling.blocked.clear()
         if environment.locale is None:  # an edit takes some microseconds: entering a locale would be one in twenty
             self._passes(work, outcome)
         else:
@@ -339,38 +340,38 @@ class Engine:
         """Calculate until nothing waits; of what an earlier pass touched, `only` these regions where they are given."""
         graph = self.graph
         for _ in range(_PASSES_MAX):
-            cycles, work = self._pass(work, outcome)
-            if cycles and self.workbook.calculation.iterates:
-                iterate(self, cycles, outcome)
-            else:
-                outcome.cycles += cycles
-                if not work:
-                    self.data_tables.calculate(outcome)
-            if work:
-                self.propagate(work)
+            edits = list(work) if self.environment.indexes else []
+            if work and self.calculated:  # before the first time all waits anyway
+                graph.propagate(work)
+            self.calculated = True
+            if self.environment.indexes:
+                waiting = [(r.cells.index, r.first, r.bottom, r.left, r.right) for r in graph.waiting]
+                graph.forget_indexes(edits + waiting)
+            graph.calculate()
+            touched, cycles, faults, work = graph.take()
+            outcome.touched += touched
+            if faults:
+                outcome.faults += faults
+            if cycles or work or graph.data_tables:
+                self._follow(cycles, work, outcome)
+                if only is not None:
+                    for region in graph.waiting:
+                        if region not in only:
+                            region.finish()
                 work = []
-            if only is not None:
-                for region in graph.waiting:
-                    if region not in only:
-                        region.finish()
             if not graph.waiting:
                 break
 
-    def _pass(self, work: list[Rectangle], outcome: Outcome) -> tuple[list[Cycle], list[Rectangle]]:
-        """Calculate once: the cycles, and the cells that array formulas took or left."""
-        graph = self.graph
-        edits = list(work) if self.environment.indexes else []
-        if work and self.calculated:  # before the first time all waits anyway
-            graph.propagate(work)
-        self.calculated = True
-        if self.environment.indexes:
-            waiting = [(r.cells.index, r.first, r.bottom, r.left, r.right) for r in graph.waiting]
-            graph.forget_indexes(edits + waiting)
-        graph.calculate()
-        touched, cycles, faults, work = graph.take()
-        outcome.touched += touched
-        outcome.faults += faults
-        return cycles, work
+    def _follow(self, cycles: list[Cycle], work: list[Rectangle], outcome: Outcome) -> None:
+        """See to what a pass leaves: cells that need each other, those that array formulas took or left, data tables."""
+        if cycles and self.workbook.calculation.iterates:
+            iterate(self, cycles, outcome)
+        else:
+            outcome.cycles += cycles
+            if not work:
+                self.data_tables.calculate(outcome)
+        if work:
+            self.propagate(work)
 
     def propagate(self, work: list[Rectangle]) -> None:
         """Have wait what depends on changed cells, while a calculation goes on."""

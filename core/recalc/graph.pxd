@@ -45,7 +45,7 @@ cdef class Graph:
     cdef object filling
     cdef object precision            # rounds what is written where the book counts as it is displayed; else None
     cdef list overflow
-    cdef list data_tables
+    cdef readonly list data_tables
     cdef object reads_of(self, Region region)
     cdef int link_all(self) except -1
     cdef int run_stack(self, list stack) except -1

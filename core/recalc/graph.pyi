@@ -11,6 +11,7 @@ class Graph:
     regions: list[Region | None]
     waiting: list[Region]
     volatile: set[Region]
+    data_tables: list[Region]
     def __init__(
         self,
         environment: BookEnvironment,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.recalc.regions import Region
@@ -17,15 +16,20 @@ Cycle = list[Place]
 """Cells that need each other."""
 
 
-@dataclass(slots=True)
 class Outcome:
-    """Rows that were calculated, cells that need each other, rows with faults, and how cycles were iterated."""
+    """Rows that were calculated, cells that need each other, rows with faults, and how cycles were iterated.
 
-    touched: list[Touched] = field(default_factory=list)
-    cycles: list[Cycle] = field(default_factory=list)
-    """Those that were not iterated."""
-    faults: list[tuple[Region, int, str]] = field(default_factory=list)
-    iterations: int = 0
-    """How often the cells of cycles were calculated, where the book iterates."""
-    unconverged: list[Place] = field(default_factory=list)
-    """Cells of cycles that still changed when the iterations that the book asks for were done."""
+    No dataclass: an edit of one cell makes one, and takes some microseconds in all.
+    """
+
+    __slots__ = ("cycles", "faults", "iterations", "touched", "unconverged")
+
+    def __init__(self) -> None:
+        self.touched: list[Touched] = []
+        self.cycles: list[Cycle] = []
+        """Those that were not iterated."""
+        self.faults: list[tuple[Region, int, str]] = []
+        self.iterations = 0
+        """How often the cells of cycles were calculated, where the book iterates."""
+        self.unconverged: list[Place] = []
+        """Cells of cycles that still changed when the iterations that the book asks for were done."""
