@@ -223,8 +223,9 @@ class _Saved:
     def __init__(self, engine: Engine, inputs: Iterable[Place]) -> None:
         self._engine = engine
         self._regions: dict[Region, tuple[int, int, list[_Slots]]] = {}
+        # Before an input cell adds to them.
+        self._extents = [(cells.rows_used, cells.columns_used, len(cells.columns)) for cells in engine.cells]
         self._inputs = [(place, _slots(engine.cells[place[0]], place[1], place[1], place[2])) for place in inputs]
-        self._extents = [(cells.rows_used, cells.columns_used) for cells in engine.cells]
         self._blocked = set(engine.filling.blocked)
         self._has_moved = engine.filling.has_moved
 
@@ -250,8 +251,9 @@ class _Saved:
                 region.cells.grown(column, region.first, region.bottom).fill(region.first, *slots)
         for (sheet, row, column), slots in self._inputs:
             engine.cells[sheet].grown(column, row, row).fill(row, *slots)
-        for cells, (rows, columns) in zip(engine.cells, self._extents, strict=True):
+        for cells, (rows, columns, count) in zip(engine.cells, self._extents, strict=True):
             cells.rows_used, cells.columns_used = rows, columns
+            del cells.columns[count:]
         engine.filling.blocked = self._blocked
         engine.filling.has_moved = self._has_moved
         engine.environment.indexes = {}

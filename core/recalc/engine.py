@@ -85,7 +85,12 @@ class Engine:
     def enter(self, cells: SheetCells, runs: Iterable[FormulaRun]) -> None:
         """Make regions of the runs of one sheet, all of them to be calculated."""
         for run in runs:
-            shape = self._shape(cells, run.shape, run.text, run.origin_row, run.origin_column, run.fills is not None)
+            if run.fills is not None and not run.spills and run.text.startswith("=TABLE("):
+                shape = _data_table_shape(run.text)
+            else:
+                shape = self._shape(
+                    cells, run.shape, run.text, run.origin_row, run.origin_column, run.fills is not None
+                )
             region = self._region(
                 cells, run.first, run.last, run.column, shape, run.text, run.origin_row, run.origin_column
             )
@@ -97,16 +102,7 @@ class Engine:
                 for column in range(run.column, right + 1):
                     cells.grown(column, run.first, bottom).own(run.first, bottom, region.number)
                 region.cover(bottom, right, run.spills)
-                if not run.spills:
-                    self._enter_data_table(shape, run.text)
             self.graph.add(region)
-
-    def _enter_data_table(self, shape: Shape, text: str) -> None:
-        """Note the input cells of a data table. One that is damaged keeps its values."""
-        if text.startswith("=TABLE("):
-            shape.data_table = data_table_of(text[1:])
-            shape.carried = shape.data_table is None
-            shape.ready = True
 
     # Edits
 
@@ -363,7 +359,7 @@ class Engine:
                 break
 
     def _follow(self, cycles: list[Cycle], work: list[Rectangle], outcome: Outcome) -> None:
-        """See to what a pass leaves: cells that need each other, those that array formulas took or left, data tables."""
+        """See to what a pass leaves: cells that need each other, what array formulas took or left, data tables."""
         if cycles and self.workbook.calculation.iterates:
             iterate(self, cycles, outcome)
         else:
@@ -465,3 +461,12 @@ class Engine:
         self.regions.append(region)
         cells.grown(column, first, last).own(first, last, region.number)
         return region
+
+
+def _data_table_shape(text: str) -> Shape:
+    """The shape of a data table. One that is damaged keeps its values."""
+    shape = Shape(None, True, text)
+    shape.data_table = data_table_of(text[1:])
+    shape.carried = shape.data_table is None
+    shape.ready = True
+    return shape

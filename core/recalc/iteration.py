@@ -47,7 +47,9 @@ def iterate(engine: Engine, cycles: list[Cycle], outcome: Outcome) -> None:
             region.unmark(low, high)
             outcome.touched.append((region, low, high))
     except BaseException:
-        waited += [(region, (low, high)) for region, low, high in _runs(cells)]
+        for region, low, high in _runs(cells):
+            graph.mark_rows(region, low, high, [])
+        cells = {}
         raise
     finally:
         for region, (low, high) in waited:

@@ -111,7 +111,7 @@ def evaluate(
     if len(found) == 1 and found[0].error:
         raise Refused(found[0].error)
     output = output or Output()
-    doubts = [] if result is None else _doubts(result)
+    doubts = [] if opened is None else _doubts(opened, result)
     emit(_page(found, opened, doubts), output)
     if len(found) == 1 and output.chosen() == "table":  # where a value stands alone
         for doubt in doubts:
@@ -235,10 +235,11 @@ def _opened(
     return book, result
 
 
-def _doubts(result: Recalculation) -> list[str]:
+def _doubts(book: Book, result: Recalculation | None) -> list[str]:
+    """What to doubt of the workbook's values, as they were read or as they were calculated."""
     from core.recalc.doubts import doubts_of
 
-    return [doubt.message for doubt in doubts_of(result)]
+    return [doubt.message for doubt in (book.doubts if result is None else doubts_of(result))]
 
 
 def _place(key: str, home: str) -> tuple[str, str] | None:
