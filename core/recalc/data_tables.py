@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from core.formula.language import LimitExceeded
 from core.grid.calculation import DataTable
 from core.recalc.iteration import iterate
-from core.recalc.outcome import Outcome, Place
+from core.recalc.outcome import Cycle, Outcome, Place
 from core.recalc.regions import Region
 from core.recalc.store import SheetCells
 
@@ -121,10 +121,10 @@ class DataTables:
                 outcome.touched += touched
                 outcome.faults += faults
             if cycles and engine.workbook.calculation.iterates:
-                iterate(engine, cycles, Outcome() if self._saved else outcome)
+                self._iterate(cycles, outcome)
                 continue
-            if not self._saved:
-                outcome.cycles += cycles
+            known = {frozenset(cycle) for cycle in outcome.cycles}
+            outcome.cycles += [cycle for cycle in cycles if frozenset(cycle) not in known]
             if work:
                 engine.propagate(work)
             tables = graph.take_data_tables()
@@ -132,6 +132,19 @@ class DataTables:
                 return
             for table in tables:
                 self._refresh(table, done if not self._saved else set(), outcome)
+
+    def _iterate(self, cycles: list[Cycle], outcome: Outcome) -> None:
+        """Iterate cycles that a table's formulas need. Of a try that does not converge the table is named."""
+        if not self._saved:
+            iterate(self._engine, cycles, outcome)
+            return
+        tried = Outcome()
+        iterate(self._engine, cycles, tried)
+        outcome.iterations = max(outcome.iterations, tried.iterations)
+        table = self._active[-1]
+        place = table.cells.index, table.first, table.left
+        if tried.unconverged and place not in outcome.unconverged:
+            outcome.unconverged.append(place)
 
     def _tried(self, table: Region, outcome: Outcome) -> list[object] | None:
         """The values of a table's cells, row by row; None where it has no room for its formulas."""

@@ -40,7 +40,11 @@ def iterate(engine: Engine, cycles: list[Cycle], outcome: Outcome) -> None:
     _forget_marks(graph)
     cells = _cells_between(engine, [place for cycle in cycles for place in cycle])
     try:
-        outcome.unconverged = _repeat(engine, cells, settings.iterations_max, settings.change_max, outcome)
+        moving = _repeat(engine, cells, settings.iterations_max, settings.change_max, outcome)
+        known = {
+            (region.cells.index, row, region.left) for region, low, high in _runs(cells) for row in range(low, high + 1)
+        }
+        outcome.unconverged = [place for place in outcome.unconverged if place not in known] + moving
         rectangles = [_rectangle(region, low, high) for region, low, high in _runs(cells)]
         engine.propagate(rectangles)
         for region, low, high in _runs(cells):

@@ -123,6 +123,19 @@ def test_a_table_over_an_iterated_model(tmp_path: Path) -> None:
         assert values(book, "B1", "F2", "F3") == pytest.approx(right, rel=1e-9)
 
 
+def test_a_try_that_does_not_converge_or_needs_its_own_result_is_told(tmp_path: Path) -> None:
+    """The model itself settles, or reads no cell twice; only with another input it does not."""
+    cells: dict[str, Cell] = {
+        "A1": 0.0, "B1": "=B1*0+A1*(B1+1)", "C1": "=B1", "D2": 2.0, "E1": "=C1",
+        "E2": data_table("E2:E2", column_input="A1"),
+    }  # fmt: skip
+    result = book_of(tmp_path, cells, 'iterate="1" iterateCount="20"').recalculate()
+    assert (result.unconverged, result.cycles) == (("S!E2",), ())
+    cells |= {"B1": "=IF(A1=0,1,C1)"}
+    (cycle,) = book_of(tmp_path, cells).recalculate().cycles
+    assert set(cycle) == {"S!B1", "S!C1"}
+
+
 def test_random_numbers_are_drawn_for_each_try_and_the_model_keeps_its_own(tmp_path: Path) -> None:
     """The input cell is a blank one, as simulations have it; it is no cell of the sheet afterwards."""
     cells: dict[str, Cell] = {
