@@ -7,7 +7,7 @@ random numbers are drawn anew for each try, and what is not asked for is not cal
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Final
@@ -31,6 +31,9 @@ _PASSES_MAX: Final = 100
 
 _DEEP_MAX: Final = 16
 """Tables that read tables."""
+
+CELLS_MAX: Final = 1_000_000
+"""Cells of one table; a larger one keeps its values."""
 
 Cell = tuple[int, int]
 
@@ -94,17 +97,25 @@ class DataTables:
             return
         self._active.append(table)
         try:
-            self._settle(self._around(table), done, outcome)
-            values = self._tried(table, outcome)
+            if self._can_be_tried(table, outcome):
+                sheet = table.cells.index
+                self._settle([(sheet, *cell) for cell in _sources_of(table)], done, outcome)
+                self._engine.filling.lay(table, self._tried(table, outcome))
         finally:
             self._active.pop()
-        if values is not None:
-            self._engine.filling.lay(table, values)
         self._engine.propagate([(table.cells.index, table.first, table.bottom, table.left, table.right)])
         table.finish()
         done.add(table)
         if not self._saved:
             outcome.touched.append((table, table.first, table.first))
+
+    def _can_be_tried(self, table: Region, outcome: Outcome) -> bool:
+        """Whether a table has room for its formulas, and is not too large."""
+        cells = (table.bottom - table.first + 1) * (table.right - table.left + 1)
+        if cells > CELLS_MAX:
+            message = f"a data table of {cells:,} cells is over the limit of {CELLS_MAX:,}, and keeps its values"
+            outcome.faults.append((table, table.first, message))
+        return cells <= CELLS_MAX and table.first > 0 and table.left > 0
 
     def _settle(self, cells: list[Place], done: set[Region], outcome: Outcome) -> None:
         """Calculate cells with all that they need, tables among it."""
@@ -146,23 +157,20 @@ class DataTables:
         if tried.unconverged and place not in outcome.unconverged:
             outcome.unconverged.append(place)
 
-    def _tried(self, table: Region, outcome: Outcome) -> list[object] | None:
-        """The values of a table's cells, row by row; None where it has no room for its formulas."""
-        engine, graph = self._engine, self._engine.graph
-        sheet, tries = table.cells, _tries_of(table)
-        if not tries:
-            return None
+    def _tried(self, table: Region, outcome: Outcome) -> list[object]:
+        """The values of a table's cells, row by row."""
+        engine, graph, sheet = self._engine, self._engine.graph, table.cells
         width = table.right - table.left + 1
         values: list[object] = [None] * ((table.bottom - table.first + 1) * width)
-        given = {source: sheet.value(*source, engine.pool) for one in tries for _, source in one.inputs}
-        inputs = [(sheet.index, *cell) for cell, _ in tries[0].inputs]
+        given = {source: sheet.value(*source, engine.pool) for source in _sources_of(table)}
+        inputs = [(sheet.index, *cell) for cell in _inputs_of(table) if cell is not None]
         waited = [(region, rows) for region in graph.waiting if region.dirty for rows in region.waiting_rows()]
         saved = _Saved(engine, inputs)
         saved.keep(graph.waiting)
         self._saved.append(saved)
         self._inputs += inputs
         try:
-            for one in tries:
+            for one in _tries_of(table):
                 if monotonic() > engine.environment.deadline:
                     raise LimitExceeded("a data table took longer than it may")
                 for cell, source in one.inputs:
@@ -194,37 +202,35 @@ class DataTables:
             graph.mark_rows(region, region.first, region.last, work)
         self._engine.propagate(work)
 
-    def _around(self, table: Region) -> list[Place]:
-        """The cells of a table's formulas and input values."""
-        sheet = table.cells.index
-        cells = {cell for one in _tries_of(table) for pair in (*one.inputs, *one.results) for cell in pair[1:]}
-        return [(sheet, *cell) for cell in sorted(cells)]
 
-
-def _tries_of(table: Region) -> list[_Try]:
-    """What is tried for a table's cells; nothing for one at the edge of its sheet."""
-    top, left = table.first, table.left
-    if not top or not left:
-        return []
-    rows, columns = range(top, table.bottom + 1), range(left, table.right + 1)
+def _inputs_of(table: Region) -> tuple[Cell | None, Cell | None]:
+    """The input cells for the row above a table and for the column to its left."""
     inputs: DataTable = table.shape.data_table  # type: ignore[assignment]
-    by_row, by_column = inputs.row_input, inputs.column_input
+    return inputs.row_input, inputs.column_input
+
+
+def _sources_of(table: Region) -> list[Cell]:
+    """The row above a table and the column to its left: its formulas and its input values."""
+    top, left = table.first - 1, table.left - 1
+    above = [(top, column) for column in range(left, table.right + 1)]
+    return above + [(row, left) for row in range(table.first, table.bottom + 1)]
+
+
+def _tries_of(table: Region) -> Iterator[_Try]:
+    """What is tried for a table's cells."""
+    top, left = table.first - 1, table.left - 1
+    rows, columns = range(table.first, table.bottom + 1), range(table.left, table.right + 1)
+    by_row, by_column = _inputs_of(table)
     if by_row and by_column:
-        return [
-            _Try(((by_row, (top - 1, column)), (by_column, (row, left - 1))), (((row, column), (top - 1, left - 1)),))
-            for row in rows
-            for column in columns
-        ]
-    if by_row:
-        return [
-            _Try(((by_row, (top - 1, column)),), tuple(((row, column), (row, left - 1)) for row in rows))
-            for column in columns
-        ]
-    assert by_column is not None
-    return [
-        _Try(((by_column, (row, left - 1)),), tuple(((row, column), (top - 1, column)) for column in columns))
-        for row in rows
-    ]
+        for row in rows:
+            for column in columns:
+                yield _Try(((by_row, (top, column)), (by_column, (row, left))), (((row, column), (top, left)),))
+    elif by_row:
+        for column in columns:
+            yield _Try(((by_row, (top, column)),), tuple(((row, column), (row, left)) for row in rows))
+    elif by_column:
+        for row in rows:
+            yield _Try(((by_column, (row, left)),), tuple(((row, column), (top, column)) for column in columns))
 
 
 _Slots = tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.int32]]

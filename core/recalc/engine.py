@@ -355,7 +355,7 @@ class Engine:
                         if region not in only:
                             region.finish()
                 work = []
-            if not graph.waiting:
+            if not graph.waiting and not graph.data_tables:
                 break
 
     def _follow(self, cycles: list[Cycle], work: list[Rectangle], outcome: Outcome) -> None:

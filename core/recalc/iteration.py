@@ -69,7 +69,7 @@ def _repeat(engine: Engine, cells: Rows, count: int, change_max: float, outcome:
         key=lambda cell: (cell[0].cells.name.casefold(), cell[1], cell[0].left),
     )
     moving: list[tuple[Region, int]] = []
-    for _ in range(count):
+    for times in range(1, count + 1):
         moving = []
         for at, (region, row) in enumerate(ordered):
             if at % _CELLS_BETWEEN_LOOKS == 0 and monotonic() > environment.deadline:
@@ -79,7 +79,7 @@ def _repeat(engine: Engine, cells: Rows, count: int, change_max: float, outcome:
                 environment.indexes = {}  # what was built over the cell
                 if change >= change_max:
                     moving.append((region, row))
-        outcome.iterations += 1
+        outcome.iterations = max(outcome.iterations, times)
         if not moving:
             break
     return [(region.cells.index, row, region.left) for region, row in moving]

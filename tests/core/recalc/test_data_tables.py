@@ -123,6 +123,20 @@ def test_a_table_over_an_iterated_model(tmp_path: Path) -> None:
         assert values(book, "B1", "F2", "F3") == pytest.approx(right, rel=1e-9)
 
 
+def test_a_table_beside_a_loop_that_nothing_reads(tmp_path: Path) -> None:
+    book = book_of(tmp_path, ONE | {"Z1": "=Z1+1"}, 'iterate="1" iterateCount="3"')
+    book.recalculate()
+    assert values(book, "Z1", "B4", "B7") == [3, 50, 210]
+
+
+def test_a_table_over_the_limit_keeps_its_values_and_says_so(tmp_path: Path) -> None:
+    cells: dict[str, Cell] = {"A1": 1.0, "B1": "=A1", "B2": data_table("B2:C600000", column_input="A1"), "C2": 4.0}
+    book = book_of(tmp_path, cells)
+    (fault,) = book.recalculate(seconds_max=20).faults
+    assert fault.reason == "a data table of 1,199,998 cells is over the limit of 1,000,000, and keeps its values"
+    assert values(book, "B2", "C2") == [0, 4]
+
+
 def test_a_try_that_does_not_converge_or_needs_its_own_result_is_told(tmp_path: Path) -> None:
     """The model itself settles, or reads no cell twice; only with another input it does not."""
     cells: dict[str, Cell] = {
