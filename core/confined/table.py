@@ -170,6 +170,11 @@ class RecalculateAnswer(Struct, frozen=True, kw_only=True):
     unsupported: tuple[str, ...]
     cycles: tuple[tuple[str, ...], ...]
     cycle_count: int
+    iterations: int
+    """How often the cells of cycles were calculated, where the workbook iterates."""
+    unconverged: tuple[str, ...]
+    """Some of the cells that still changed then."""
+    unconverged_count: int
     fault_count: int
     locale: str
     """The one that was used."""

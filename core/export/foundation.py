@@ -13,6 +13,7 @@ from core.files.write.formulas import Known, planned
 from core.files.write.package import is_name
 from core.files.write.xlsx import fitting_tables, known_of
 from core.formula.language import Area, Cell, FormulaError, Name, Node, Structured, parse, shapes
+from core.grid.calculation import data_table_of
 from core.grid.sheet import Formulas, Sheet, Table, Workbook
 from core.grid.sheet_name import free_name
 from core.redact.formulas import without
@@ -64,6 +65,9 @@ def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
         formulas = _kept_formulas(sheet, kept, known)
         dropped += len(sheet.formulas) - len(formulas)
         made.append(replace(sheet, index=index, name=names[sheet.name], formulas=formulas))
+    if dropped:  # what a data table shows would be another figure once a formula of its model is a value
+        made, tables_dropped = _without_data_tables(made)
+        dropped += tables_dropped
     # By folded names: of two that a spreadsheet takes for one, the last.
     defined = {name.casefold(): (name, text) for name, text in book.defined_names.items()}
     local = {(sheet.casefold(), name.casefold()): (sheet, name, text)
@@ -75,8 +79,22 @@ def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
         dict(told for folded, told in defined.items() if (None, folded) in kept.names),
         {(sheet, name): text for key, (sheet, name, text) in local.items() if key in kept.names},
         tuple(tables),
+        calculation=book.calculation,
     )
     return Foundation(workbook, dropped, kept.names_dropped)
+
+
+def _without_data_tables(sheets: Sequence[Sheet]) -> tuple[list[Sheet], int]:
+    """The sheets with the values of data tables alone, and how many tables that concerns."""
+    made, count = [], 0
+    for sheet in sheets:
+        formulas = sheet.formulas
+        tables = np.zeros(len(formulas), bool)
+        for at in formulas.arrays:
+            tables[at] = data_table_of(formulas.text[int(formulas.texts[at])]) is not None
+        count += int(tables.sum())
+        made.append(replace(sheet, formulas=without(formulas, tables)) if tables.any() else sheet)
+    return made, count
 
 
 class _Kept:

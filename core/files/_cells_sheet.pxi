@@ -28,6 +28,16 @@ cdef int cell_type(const char *p, int64_t size) noexcept nogil:
     return TYPE_NUMBER
 
 
+cdef bint is_address(Run *text) noexcept nogil:
+    """Whether a text is a cell's address, or empty."""
+    cdef int64_t row
+    cdef int32_t column
+    cdef const char *end = text.data + text.size
+    return text.size == 0 or (
+        parse_address(text.data, end, &row, &column) == end and row < ROWS_LIMIT and column < COLUMNS_LIMIT
+    )
+
+
 cdef inline bint is_true(const char *p, int64_t size) noexcept nogil:
     """An XML boolean."""
     return (size == 1 and p[0] == 49) or same(p, size, "true", 4)
@@ -338,10 +348,13 @@ cdef class SheetScanner(_Scanner):
     cdef const char *read_formula(
         self, const char *p, const char *end, Run *text, Run *covers, int64_t *group, bint *is_array, bint *has
     ) noexcept nogil:
-        """An <f> element, `p` behind its name."""
+        """An <f> element, `p` behind its name. A data table counts as an array formula: TABLE(row input,column input)."""
         cdef Attribute attribute
         cdef int state
-        cdef bint shared = False, table = False
+        cdef bint shared = False, table = False, two = False, by_row = False, lost = False
+        cdef Run first, second
+        first.data = second.data = NULL
+        first.size = second.size = 0
         group[0] = -1
         while True:
             state = next_attribute(&p, end, &attribute)
@@ -357,6 +370,17 @@ cdef class SheetScanner(_Scanner):
             elif same(attribute.name, attribute.name_size, "ref", 3):
                 covers.data = attribute.value
                 covers.size = attribute.value_size
+            elif same(attribute.name, attribute.name_size, "r1", 2):
+                first.data, first.size = attribute.value, attribute.value_size
+            elif same(attribute.name, attribute.name_size, "r2", 2):
+                second.data, second.size = attribute.value, attribute.value_size
+            elif same(attribute.name, attribute.name_size, "dt2D", 4):
+                two = is_true(attribute.value, attribute.value_size)
+            elif same(attribute.name, attribute.name_size, "dtr", 3):
+                by_row = is_true(attribute.value, attribute.value_size)
+            elif (same(attribute.name, attribute.name_size, "del1", 4)
+                  or same(attribute.name, attribute.name_size, "del2", 4)):
+                lost = lost or is_true(attribute.value, attribute.value_size)
         if state < 0:
             return self.fail(BAD_XML) if state == -2 else NULL
         if not shared:
@@ -365,8 +389,30 @@ cdef class SheetScanner(_Scanner):
             p = self.read_simple(p, end, &self.formula_bytes, text)
             if p == NULL:
                 return NULL
-        has[0] = (text.size > 0 or group[0] >= 0) and not table
+        if table:
+            text.size = 0
+            if not two:
+                second.size = 0
+                if not by_row:
+                    first, second = second, first
+            # Where an input cell was deleted, or is none, the values stay as they are.
+            lost = lost or not (is_address(&first) and is_address(&second)) or (two and not second.size)
+            if not lost and covers.size and first.size + second.size:
+                if not self.table_text(&first, &second, text):
+                    return self.fail(NO_MEMORY)
+                is_array[0] = True
+        has[0] = text.size > 0 or group[0] >= 0
         return p
+
+    cdef bint table_text(self, Run *row_input, Run *column_input, Run *text) noexcept nogil:
+        """The formula of a data table, as Excel shows it."""
+        cdef Bytes *into = &self.formula_bytes
+        into.size = 0
+        if not (push(into, "TABLE(", 6) and push(into, row_input.data, row_input.size) and push(into, ",", 1)
+                and push(into, column_input.data, column_input.size) and push(into, ")", 1)):
+            return False
+        text.data, text.size = into.data, into.size
+        return True
 
     cdef bint keep(
         self, int64_t row, int32_t column, int kind, int64_t style, int64_t metadata, Run *value, bint has_inline,

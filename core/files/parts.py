@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import math
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -18,6 +19,8 @@ from numpy.typing import NDArray
 from core.files.errors import ParseFailed
 from core.files.limits import DEFINED_NAMES_MAX, FORMATS_MAX
 from core.grid.address import COLUMNS_MAX
+from core.grid.calculation import DEFAULT as CALCULATION
+from core.grid.calculation import ITERATIONS_MAX, Calculation
 from core.values import ERROR_CODE
 
 SheetState = Literal["visible", "hidden", "veryHidden"]
@@ -111,6 +114,7 @@ class WorkbookPart:
     defined_names: dict[str, str] = field(default_factory=dict)
     local_names: dict[tuple[int, str], str] = field(default_factory=dict)
     """Names that belong to one sheet, by the sheet's place in `sheets`."""
+    calculation: Calculation = CALCULATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +264,7 @@ def _resolve(target: str, owner: str) -> str:
 
 
 def parse_workbook(data: bytes) -> WorkbookPart:
-    """Sheets, date system and defined names.
+    """Sheets, date system, defined names and the settings of the calculation.
 
     Excel's own names (`_xlnm.`) are left out.
 
@@ -277,7 +281,9 @@ def parse_workbook(data: bytes) -> WorkbookPart:
         if name == "sheet":
             book.sheets.append(SheetEntry(attributes.get("name", ""), _state(attributes), attributes.get("id", "")))
         elif name == "workbookPr":
-            book.date_1904 = attributes.get("date1904", "0").strip().lower() in ("1", "true", "on")
+            book.date_1904 = _is_true(attributes.get("date1904", "0"))
+        elif name == "calcPr":
+            book.calculation = _calculation(attributes)
         elif name == "definedName":
             pieces.clear()
             naming[:] = [(attributes.get("name", ""), attributes.get("localSheetId"))]
@@ -302,6 +308,25 @@ def parse_workbook(data: bytes) -> WorkbookPart:
     if root[:1] != ["workbook"]:
         raise ParseFailed("The workbook part is not one.")
     return book
+
+
+def _is_true(text: str) -> bool:
+    return text.strip().lower() in ("1", "true", "on")
+
+
+def _calculation(attributes: Attributes) -> Calculation:
+    """The settings of <calcPr>; a figure that is none, or none that Excel takes, counts as Excel's default."""
+    count = _number(attributes.get("iterateCount", "").strip())
+    try:
+        change = float(attributes.get("iterateDelta", ""))
+    except ValueError:
+        change = CALCULATION.change_max
+    return Calculation(
+        iterates=_is_true(attributes.get("iterate", "0")),
+        iterations_max=min(count, ITERATIONS_MAX) or CALCULATION.iterations_max,
+        change_max=change if 0 <= change < math.inf else CALCULATION.change_max,
+        as_displayed=not _is_true(attributes.get("fullPrecision", "1")),
+    )
 
 
 def parse_language(data: bytes) -> str | None:

@@ -196,6 +196,7 @@ def read_xlsx(content: Content, *, sheets_max: int = SHEETS_MAX) -> Workbook:
             tables=tuple(table for tables, _ in package.tables.values() for table in tables),
             pivots=package.pivots(),
             language=package.language(),
+            calculation=package.book.calculation,
         )
 
 

@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, parse_range, range_name
+from core.grid.calculation import DEFAULT as CALCULATION
+from core.grid.calculation import ITERATIONS_MAX, Calculation, Doubt
 from core.grid.column import Column, GappedColumn, Text
 from core.grid.pivot import Pivot, pivot_of
 from core.grid.sheet import Filled, Formulas, Sheet, Table, Workbook
@@ -94,13 +96,18 @@ class Manifest:
     left_out: tuple[str, ...] = ()
     language: str | None = None
     filled: Filled | None = None
+    calculation: Calculation = CALCULATION
+    doubts: tuple[Doubt, ...] = ()
 
     def to_json(self) -> str:
-        """The manifest as JSON text; of a workbook whose formulas came with values the text is as it always was."""
+        """The manifest as JSON text; what is as in most workbooks is not mentioned, so that theirs stays the same."""
         filled = {} if self.filled is None else {"filled": asdict(self.filled)}
+        calculation = {} if self.calculation.is_default else {"calculation": asdict(self.calculation)}
         return json.dumps(
             {
                 **filled,
+                **calculation,
+                **({"doubts": [asdict(doubt) for doubt in self.doubts]} if self.doubts else {}),
                 "version": VERSION,
                 "date_1904": self.date_1904,
                 "number_formats": self.number_formats,
@@ -142,6 +149,8 @@ class Manifest:
                 tuple(map(str, found.get("left_out", ()))),
                 None if found.get("language") is None else str(found["language"]),
                 _filled(found.get("filled")),
+                _calculation(found.get("calculation")),
+                tuple(map(_doubt, found.get("doubts", ()))),
             )
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise CodecError("the manifest of the workbook is damaged") from error
@@ -162,6 +171,22 @@ def _filled(found: Any) -> Filled | None:
     _require(all(type(count) is int and count >= 0 for count in (filled.cells, filled.blank)))
     _require(isinstance(filled.message, str) and isinstance(filled.engine, str))
     return filled
+
+
+def _doubt(found: Any) -> Doubt:
+    doubt = Doubt(**found)
+    _require(isinstance(doubt.code, str) and isinstance(doubt.message, str) and type(doubt.cells) is int)
+    return doubt
+
+
+def _calculation(found: Any) -> Calculation:
+    if found is None:
+        return CALCULATION
+    calculation = Calculation(**found)
+    _require(isinstance(calculation.iterates, bool) and isinstance(calculation.as_displayed, bool))
+    _require(type(calculation.iterations_max) is int and 1 <= calculation.iterations_max <= ITERATIONS_MAX)
+    _require(isinstance(calculation.change_max, float) and calculation.change_max >= 0)
+    return calculation
 
 
 def _table(found: Any) -> Table:
@@ -192,6 +217,8 @@ def write_workbook(book: Workbook, folder: Path) -> Manifest:
         book.left_out,
         book.language,
         book.filled,
+        book.calculation,
+        book.doubts,
     )
 
 
@@ -221,6 +248,8 @@ def open_workbook(manifest: Manifest, paths: Sequence[Path] | Path) -> Workbook:
         manifest.left_out,
         manifest.language,
         manifest.filled,
+        manifest.calculation,
+        manifest.doubts,
     )
 
 

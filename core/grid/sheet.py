@@ -13,6 +13,8 @@ from core.frames.brief import brief, counted, missing, value_shown
 from core.frames.frame import Frame, Framed
 from core.frames.notebook import card, table
 from core.grid.address import move_formula
+from core.grid.calculation import DEFAULT as CALCULATION
+from core.grid.calculation import Calculation, Doubt
 from core.grid.column import Column, Text, frozen
 from core.grid.framed import frame_of, html_of
 from core.grid.pivot import Pivot
@@ -39,7 +41,8 @@ class Formulas:
     """Index in these arrays of the cell that a shared member was filled from; its own index for every other cell."""
     text: Text
     arrays: dict[int, str]
-    """Array formulas (legacy or dynamic): index in these arrays -> the A1 range that they fill."""
+    """Array formulas (legacy or dynamic) and data tables: index in these arrays -> the A1 range that they fill. The
+    text of a data table is TABLE(row input,column input), as Excel shows it."""
     dynamic: frozenset[int] = frozenset()
     """Which of `arrays` spill: their range is what they filled when the file was saved."""
 
@@ -201,6 +204,10 @@ class Workbook:
     """The language that the file's properties name, such as de-DE; Excel writes none."""
     filled: Filled | None = None
     """Formulas that came without values and were calculated when the file was read; None where all came with one."""
+    calculation: Calculation = CALCULATION
+    """How the file says that it is to be calculated."""
+    doubts: tuple[Doubt, ...] = ()
+    """What to doubt of the values since their last calculation here; none of those that a file came with."""
 
     def __post_init__(self) -> None:
         if self.date_1904 and not all(sheet.date_1904 for sheet in self.sheets):

@@ -57,6 +57,8 @@ WARNING_CODES: Final = {
     "error_cells": "cells with an error count as blank",
     "unreadable_cells": "cells that are no value of their field count as blank",
     "conflicting_lots": "lots of one position say different things",
+    "circular_reference": "cells need each other's results: they keep the values that they had",
+    "not_converged": "an iterative calculation was not settled when its iterations were done",
     "destroyed_identifiers": "identifiers that a spreadsheet made numbers of",
     "interest_estimated": "interest coverage rests on an estimate of interest",
     "fees_estimated": "interest coverage rests on an estimate of senior fees",
@@ -111,10 +113,15 @@ class DataWarning(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def told_of_formulas(book: Workbook | Manifest) -> list[DataWarning]:
-    """That formulas of a workbook came without values, and what became of them."""
-    return (
-        [] if book.filled is None else [DataWarning("formulas_without_values", book.filled.message, book.filled.cells)]
-    )
+    """That formulas of a workbook came without values, and what became of them; and what to doubt of its values since
+    they were calculated."""
+    filled = book.filled
+    found = [] if filled is None else [DataWarning("formulas_without_values", filled.message, filled.cells)]
+    return found + [DataWarning(doubt.code, f"{_capital(doubt.message)}.", doubt.cells) for doubt in book.doubts]
+
+
+def _capital(message: str) -> str:
+    return message[:1].upper() + message[1:]
 
 
 WARNINGS_MAX = 50

@@ -7,7 +7,8 @@ its own, whose cells are all that it fills. A run is unsteady
    CELL or INFO;
 2. where a range that it reads meets an unsteady run. Its ranges are the cells and ranges of its formula, over all of
    its cells, on each sheet of a run of sheets; those of the names that it uses; the whole table for columns of a table
-   (all tables of its own sheet where none is named); and all hashed sheets where it calls OFFSET or INDIRECT.
+   (all tables of its own sheet where none is named); all hashed sheets where it calls OFFSET or INDIRECT; and of a data
+   table the row above it from the column to its left on, and that column from that row on.
 
 Rule 2 is applied until nothing changes; where that takes more than 1,000 times, or 5,000,000,000 comparisons of a range
 with a column, every run is unsteady. An array formula counts with the first 16 columns that it fills. Sheets that are
@@ -115,6 +116,10 @@ class _Reading:
                         yield from self._table(sheet, node)
                     case Call() if node.name in _ANYWHERE:
                         yield _fixed(self._all, *_WHOLE)
+                    case Call() if node.name == "TABLE":
+                        before, last_row, last_column = (-1, False), (ROWS_MAX - 1, True), (COLUMNS_MAX - 1, True)
+                        yield _Rectangle((own,), (before, before), (before, last_column))
+                        yield _Rectangle((own,), (before, last_row), (before, before))
 
     def _rectangle(
         self, own: int, sheet: str | None, last_sheet: str | None, first: Cell, last: Cell, *, whole: str

@@ -21,6 +21,7 @@ from core.grid.address import COLUMNS_MAX, column_name
 from core.grid.column import Column, column_of
 from core.grid.sheet import Sheet, Workbook
 from core.recalc.book import Book
+from core.recalc.doubts import doubts
 from core.recalc.engine import Engine
 from core.recalc.environment import BookEnvironment
 from core.recalc.errors import BookError
@@ -193,8 +194,8 @@ def apply_column(
     if mode == "new" and headed.header_row is not None:
         engine.put_value(index, headed.header_row if headed.names_row is None else headed.names_row, at, target)
     region = engine.fill(index, first, first + count - 1, at, tree, text)
-    touched, cycles, _ = engine.calculate(now, random, monotonic() + seconds_max)
-    for cycle in cycles:
+    outcome = engine.calculate(now, random, monotonic() + seconds_max)
+    for cycle in outcome.cycles:
         if any(engine.owner(*cell) is region for cell in cycle):
             path = " → ".join(engine.place(*cell) for cell in cycle[:5])
             raise CannotApply(f"the formula needs its own result: {path}")
@@ -204,15 +205,17 @@ def apply_column(
     texts = [engine.pool.strings[code] for code in np.unique(cells.codes).tolist() if code >= 0]
     if sum(map(len, texts)) > TEXT_CHARACTERS_MAX:
         raise CannotApply(f"the column's text is longer than {TEXT_CHARACTERS_MAX:,} characters")
-    changed = {index, *(other.cells.index for other, _, _ in touched)}
+    circular = [engine.place(*cell) for cycle in outcome.cycles for cell in cycle]
+    found = doubts(circular, [engine.place(*cell) for cell in outcome.unconverged], outcome.iterations)
+    changed = {index, *(other.cells.index for other, _, _ in outcome.touched)}
     return Applied(
-        workbook=replace(workbook, sheets=sheets_of(engine, changed)),
+        workbook=replace(workbook, sheets=sheets_of(engine, changed), doubts=found or workbook.doubts),
         sheets_changed=tuple(sorted(changed)),
         column=at,
         formula=text,
         rows_affected=count,
         rows_failed=int(np.count_nonzero(cells.kinds == Kind.ERROR)),
-        cells_recalculated=count_cells(touched) - count,
+        cells_recalculated=count_cells(outcome.touched) - count,
     )
 
 

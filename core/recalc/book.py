@@ -32,6 +32,7 @@ from core.grid.address import ROWS_MAX, column_index, column_name, parse_cell
 from core.grid.column import Text
 from core.grid.sheet import Filled, Formulas, Sheet, Table, Value, Workbook
 from core.recalc.blank import BLANK_CELLS_MAX, BlankRows, blank_formulas, count_blank, note
+from core.recalc.doubts import doubts_of
 from core.recalc.environment import BookEnvironment
 from core.recalc.errors import BadReference, BadValue, NotSaved, UnknownSheet
 from core.recalc.result import Recalculation, count_cells
@@ -41,12 +42,14 @@ from core.values import to_serial
 
 if TYPE_CHECKING:
     from core.recalc.engine import Engine
+    from core.recalc.outcome import Outcome
 
 _NO_TEXT: Final = Text(np.zeros(1, np.int64), np.zeros(0, np.uint8))
 _NO_PLACES: Final = np.zeros(0, np.int32)
 
 _KEPT: Final = (
     "date_1904", "number_formats", "defined_names", "local_names", "tables", "pivots", "left_out", "language", "filled",
+    "calculation", "doubts",
 )  # fmt: skip
 """What a book takes over of its workbook as it is."""
 
@@ -146,7 +149,9 @@ def with_values(
     """
     book = Book(workbook)
     book.fill_blank(now=now, random=random, seconds_max=seconds_max)
-    return workbook if book.filled is None else replace(workbook, sheets=book.sheets, filled=book.filled)
+    if book.filled is None:
+        return workbook
+    return replace(workbook, sheets=book.sheets, filled=book.filled, doubts=book.doubts)
 
 
 class Book(Workbook):
@@ -338,11 +343,23 @@ class Book(Workbook):
         if wanted is not None:
             engine.use_locale(wanted)
         begin = perf_counter()
-        touched, cycles, faults = engine.calculate(now, random, monotonic() + seconds_max)
+        outcome = engine.calculate(now, random, monotonic() + seconds_max)
         object.__setattr__(self, "_current", None)
-        named = tuple(tuple(engine.place(*cell) for cell in cycle) for cycle in cycles)
-        used = (engine.environment.locale or DEFAULT).tag
-        return Recalculation(perf_counter() - begin, count_cells(touched), named, used, engine, touched, faults)
+        return self._result(engine, outcome, perf_counter() - begin)
+
+    def _result(self, engine: Engine, outcome: Outcome, seconds: float) -> Recalculation:
+        place = engine.place
+        return Recalculation(
+            seconds,
+            count_cells(outcome.touched),
+            tuple(tuple(place(*cell) for cell in cycle) for cycle in outcome.cycles) if outcome.cycles else (),
+            (engine.environment.locale or DEFAULT).tag,
+            outcome.iterations,
+            tuple(place(*cell) for cell in outcome.unconverged) if outcome.unconverged else (),
+            engine,
+            outcome.touched,
+            outcome.faults,
+        )
 
     @checked
     def save(self, path: Path | str, *, overwrite: bool = False) -> None:
@@ -399,6 +416,8 @@ class Book(Workbook):
         left = cells if result is None and self._engine is None else count_blank(list(map(blank_formulas, self.sheets)))
         message = note(cells, left, stopped, result)
         object.__setattr__(self, "filled", Filled(cells, left, message))
+        if result is not None:
+            object.__setattr__(self, "doubts", doubts_of(result))
 
     def _filled(
         self, blank: Sequence[BlankRows], now: datetime | None, random: Callable[[], float] | None, seconds_max: float
@@ -408,17 +427,14 @@ class Book(Workbook):
         try:
             engine = self._started()
             object.__setattr__(self, "_current", None)
-            touched, cycles, faults = engine.calculate_blank(blank, now, random, monotonic() + seconds_max)
+            outcome = engine.calculate_blank(blank, now, random, monotonic() + seconds_max)
         except LimitExceeded:
             return f"calculating them takes longer than the limit of {seconds_max:g} seconds", None
         except MemoryError:
             object.__setattr__(self, "_engine", None)
             object.__setattr__(self, "_current", self._original.sheets)
             return "calculating them needs more memory than there is", None
-        named = tuple(tuple(engine.place(*cell) for cell in cycle) for cycle in cycles)
-        return "", Recalculation(
-            perf_counter() - begin, count_cells(touched), named, self.locale, engine, touched, faults
-        )
+        return "", self._result(engine, outcome, perf_counter() - begin)
 
     def environment(
         self, now: datetime | None = None, random: Callable[[], float] | None = None, sheet: str | None = None

@@ -18,6 +18,7 @@ from core.grid.codec import Manifest, open_workbook, write_workbook
 from core.grid.sheet import Filled, Workbook
 from core.recalc.blank import blank_formulas, count_blank, note
 from core.recalc.book import FILLING_SECONDS_MAX, Book, with_values
+from core.recalc.doubts import doubts_of
 from core.recalc.result import Recalculation
 
 LATER_SECONDS: Final = 0.5
@@ -92,7 +93,7 @@ def recalculate(order: RecalculateOrder, folder: Path) -> RecalculateAnswer:
     """
     book = Book(open_workbook(Manifest.from_json(order.manifest), [Path(path) for path in order.paths]))
     result = book.recalculate(now=datetime.fromisoformat(order.now), random=random, locale=order.locale)
-    manifest = write_workbook(book, folder)
+    manifest = replace(write_workbook(book, folder), doubts=doubts_of(result))
     if book.filled is not None:
         manifest = replace(manifest, filled=_still_blank(book, book.filled.cells, result))
     return RecalculateAnswer(
@@ -101,6 +102,9 @@ def recalculate(order: RecalculateOrder, folder: Path) -> RecalculateAnswer:
         unsupported=tuple(sorted(result.unsupported)),
         cycles=tuple(cycle[:CYCLE_CELLS_TOLD] for cycle in result.cycles[:CYCLES_TOLD]),
         cycle_count=len(result.cycles),
+        iterations=result.iterations,
+        unconverged=result.unconverged[:CYCLE_CELLS_TOLD],
+        unconverged_count=len(result.unconverged),
         fault_count=sum(len(fault.cells) for fault in result.faults),
         locale=result.locale,
     )

@@ -16,22 +16,24 @@ from core.formula.language import FormulaError, Node, parse
 from core.formula.machine import lifts, may_be_array
 from core.formula.values import DEFAULT, Date, Error, Locale, Locally, TextPool, known_locale
 from core.grid.address import parse_range, place_name
+from core.grid.calculation import data_table_of
 from core.grid.sheet import Value, Workbook
 from core.recalc.blank import BlankRows, runs_of_rows
+from core.recalc.data_tables import DataTables
 from core.recalc.environment import BookEnvironment
 from core.recalc.errors import PartOfArray
 from core.recalc.filling import Filling
 from core.recalc.graph import Graph
+from core.recalc.iteration import iterate
 from core.recalc.names import BookNames
+from core.recalc.outcome import Cycle, Outcome
+from core.recalc.precision import Precision
 from core.recalc.regions import Region, Shape
 from core.recalc.runs import FormulaRun, runs_of_formulas, runs_of_texts
 from core.recalc.store import SheetCells, read_list, span_of_list
 
 if TYPE_CHECKING:
-    from core.recalc.graph import Rectangle, Touched
-
-Cycle = list[tuple[int, int, int]]
-"""(sheet, row, column) of cells that need each other."""
+    from core.recalc.graph import Rectangle
 
 _HOLES_MAX: Final = 64
 """Cells that may be taken out of a region before it is cut into pieces."""
@@ -40,7 +42,7 @@ _FILLED_MAX: Final = 50_000_000
 """Cells that the array formulas of a file may fill, as many as a file may store; those beyond fill their own cell."""
 
 _PASSES_MAX: Final = 100
-"""How often array formulas may change each other's extent in one calculation."""
+"""How often array formulas, cycles and data tables may change each other in one calculation."""
 
 
 class Engine:
@@ -55,8 +57,10 @@ class Engine:
         own = known_locale(workbook.language or "")
         self.environment.locale = None if own is DEFAULT else own
         self.sheet_index = self.environment.sheet_index
-        self.filling = Filling(self.cells, self.pool, workbook)
-        self.graph = Graph(self.environment, self.filling)
+        self.precision = Precision(workbook) if workbook.calculation.as_displayed else None
+        self.filling = Filling(self.cells, self.pool, workbook, self.precision)
+        self.graph = Graph(self.environment, self.filling, self.precision)
+        self.data_tables = DataTables(self)
         self.changed: list[Rectangle] = []
         self.edited: set[tuple[int, int, int]] = set()
         self.filled = 0
@@ -74,14 +78,19 @@ class Engine:
     def load(self) -> None:
         """Take over the cells and the formulas of the workbook."""
         for cells, sheet in zip(self.cells, self.workbook.sheets, strict=True):
-            cells.load(sheet, self.pool)
+            cells.load(sheet if self.precision is None else self.precision.rounded(sheet), self.pool)
         for cells, sheet in zip(self.cells, self.workbook.sheets, strict=True):
             self.enter(cells, runs_of_formulas(sheet.formulas))
 
     def enter(self, cells: SheetCells, runs: Iterable[FormulaRun]) -> None:
         """Make regions of the runs of one sheet, all of them to be calculated."""
         for run in runs:
-            shape = self._shape(cells, run.shape, run.text, run.origin_row, run.origin_column, run.fills is not None)
+            if run.fills is not None and not run.spills and run.text.startswith("=TABLE("):
+                shape = _data_table_shape(run.text)
+            else:
+                shape = self._shape(
+                    cells, run.shape, run.text, run.origin_row, run.origin_column, run.fills is not None
+                )
             region = self._region(
                 cells, run.first, run.last, run.column, shape, run.text, run.origin_row, run.origin_column
             )
@@ -102,6 +111,8 @@ class Engine:
         cells = self.cells[sheet]
         self._release(cells, row, column)
         cells.put(row, column, value, self.pool)
+        if self.precision is not None:
+            self.precision.round_cells(cells, column, row, row)
         self.changed.append((sheet, row, row, column, column))
 
     def put_formula(self, sheet: int, row: int, column: int, text: str) -> None:
@@ -134,6 +145,8 @@ class Engine:
             for row in rows:
                 self._release(cells, row, column)
         stored.fill(first, kinds, numbers, codes)
+        if self.precision is not None:
+            self.precision.round_cells(cells, column, first, first + count - 1)
         self.changed.append((sheet, first, first + count - 1, column, column))
 
     def _stored(self, values: Any, checked: Callable[[Any], Any]) -> tuple[Any, Any, Any]:
@@ -159,7 +172,8 @@ class Engine:
         if region is None or region.spills or (region.first, region.left) == (region.bottom, region.right):
             return region
         if region.fills:
-            raise PartOfArray("the cell is part of an array formula that fills several cells")
+            what = "an array formula" if region.shape.data_table is None else "a data table"
+            raise PartOfArray(f"the cell is part of {what} that fills several cells")
         return region
 
     def _release(self, cells: SheetCells, row: int, column: int) -> None:
@@ -210,7 +224,7 @@ class Engine:
 
     def calculate_blank(
         self, blank: Sequence[BlankRows], now: datetime | None, chance: Callable[[], float] | None, deadline: float
-    ) -> tuple[list[Touched], list[Cycle], list[tuple[Region, int, str]]]:
+    ) -> Outcome:
         """Calculate these formulas of each sheet alone, from the values that the workbook came with and each other's.
 
         Before and after it, as far as `calculate` is concerned, every formula waits.
@@ -218,35 +232,22 @@ class Engine:
         Raises:
             LimitExceeded: it is past the deadline; what was calculated stays.
         """
-        graph = self.graph
+        graph, outcome = self.graph, Outcome()
         self.environment.clocks(now, chance, deadline)
         marked = self._leave_waiting(blank)
+        self.calculated = True
         try:
             with Locally(self.environment.locale):
-                graph.calculate()
-                touched, cycles, faults, work = graph.take()
-                for _ in range(_PASSES_MAX):
-                    if not work:
-                        break
-                    graph.propagate(work)
-                    if self.environment.indexes:
-                        self.environment.indexes.clear()
-                    for region in graph.waiting:
-                        if region not in marked:
-                            region.finish()
-                    graph.calculate()
-                    more_touched, more_cycles, more_faults, work = graph.take()
-                    touched += more_touched
-                    cycles += more_cycles
-                    faults += more_faults
+                self._passes([], outcome, marked)
         finally:
+            self.calculated = False
             for known in self.regions:
                 if known is not None:
                     graph.mark_rows(known, known.first, known.last, [])
-        for region, row, _ in faults:  # what asks for a clock that was not given has no value
+        for region, row, _ in outcome.faults:  # what asks for a clock that was not given has no value
             if region in graph.volatile and (now is None or chance is None) and not region.fills:
                 region.cells.put(row, region.left, None, self.pool)
-        return touched, cycles, faults
+        return outcome
 
     def _leave_waiting(self, blank: Sequence[BlankRows]) -> set[Region]:
         """Have only these rows wait, of a new book; their regions."""
@@ -313,46 +314,66 @@ class Engine:
         self.environment.indexes = {}  # they know which texts are numbers
         self._all_waits = True
 
-    def calculate(
-        self, now: datetime | None, chance: Callable[[], float] | None, deadline: float
-    ) -> tuple[list[Touched], list[Cycle], list[tuple[Region, int, str]]]:
-        """Calculate what waits and what the edits touched: (rows that were calculated, cycles, rows with faults)."""
-        environment, graph = self.environment, self.graph
+    def calculate(self, now: datetime | None, chance: Callable[[], float] | None, deadline: float) -> Outcome:
+        """Calculate what waits and what the edits touched."""
+        environment, graph, outcome = self.environment, self.graph, Outcome()
         environment.clocks(now, chance, deadline)
         work, self.changed = self.changed, []
         waiting = [region for region in self.regions if region is not None] if self._all_waits else self.graph.volatile
         self._all_waits = False
-        for region in (*waiting, *self.filling.blocked):
-            graph.mark_rows(region, region.first, region.last, work)
-        self.filling.blocked.clear()
-        touched, cycles, faults, work = self._pass(work)
-        for _ in range(_PASSES_MAX):
-            if not work:
-                break
-            more_touched, more_cycles, more_faults, work = self._pass(work)
-            touched += more_touched
-            cycles += more_cycles
-            faults += more_faults
-        return touched, cycles, faults
-
-    def _pass(
-        self, work: list[Rectangle]
-    ) -> tuple[list[Touched], list[Cycle], list[tuple[Region, int, str]], list[Rectangle]]:
-        """Calculate once; beside what `calculate` gives the cells that array formulas took or left."""
-        graph = self.graph
-        edits = list(work) if self.environment.indexes else []
-        if work and self.calculated:  # before the first time all waits anyway
-            graph.propagate(work)
-        self.calculated = True
-        if self.environment.indexes:
-            waiting = [(r.cells.index, r.first, r.bottom, r.left, r.right) for r in graph.waiting]
-            graph.forget_indexes(edits + waiting)
-        if self.environment.locale is None:  # an edit takes some microseconds: entering a locale would be one in twenty
-            graph.calculate()
+        if waiting or self.filling.blocked:
+            for region in (*waiting, *self.filling.blocked):
+                graph.mark_rows(region, region.first, region.last, work)
+            self.filling.blocked.clear()
+        if environment.locale is None:  # an edit takes some microseconds: entering a locale would be one in twenty
+            self._passes(work, outcome)
         else:
-            with Locally(self.environment.locale):
-                graph.calculate()
-        return graph.take()
+            with Locally(environment.locale):
+                self._passes(work, outcome)
+        return outcome
+
+    def _passes(self, work: list[Rectangle], outcome: Outcome, only: set[Region] | None = None) -> None:
+        """Calculate until nothing waits; of what an earlier pass touched, `only` these regions where they are given."""
+        graph = self.graph
+        for _ in range(_PASSES_MAX):
+            edits = list(work) if self.environment.indexes else []
+            if work and self.calculated:  # before the first time all waits anyway
+                graph.propagate(work)
+            self.calculated = True
+            if self.environment.indexes:
+                waiting = [(r.cells.index, r.first, r.bottom, r.left, r.right) for r in graph.waiting]
+                graph.forget_indexes(edits + waiting)
+            graph.calculate()
+            touched, cycles, faults, work = graph.take()
+            outcome.touched += touched
+            if faults:
+                outcome.faults += faults
+            if cycles or work or graph.data_tables:
+                self._follow(cycles, work, outcome)
+                if only is not None:
+                    for region in graph.waiting:
+                        if region not in only:
+                            region.finish()
+                work = []
+            if not graph.waiting and not graph.data_tables:
+                break
+
+    def _follow(self, cycles: list[Cycle], work: list[Rectangle], outcome: Outcome) -> None:
+        """See to what a pass leaves: cells that need each other, what array formulas took or left, data tables."""
+        if cycles and self.workbook.calculation.iterates:
+            iterate(self, cycles, outcome)
+        else:
+            outcome.cycles += cycles
+            if not work:
+                self.data_tables.calculate(outcome)
+        if work:
+            self.propagate(work)
+
+    def propagate(self, work: list[Rectangle]) -> None:
+        """Have wait what depends on changed cells, while a calculation goes on."""
+        self.graph.propagate(work)
+        self.data_tables.keep()
+        self.environment.indexes = {}
 
     # What others ask
 
@@ -440,3 +461,12 @@ class Engine:
         self.regions.append(region)
         cells.grown(column, first, last).own(first, last, region.number)
         return region
+
+
+def _data_table_shape(text: str) -> Shape:
+    """The shape of a data table. One that is damaged keeps its values."""
+    shape = Shape(None, True, text)
+    shape.data_table = data_table_of(text[1:])
+    shape.carried = shape.data_table is None
+    shape.ready = True
+    return shape

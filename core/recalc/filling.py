@@ -8,6 +8,7 @@ from core.formula.machine import beyond
 from core.formula.values import SPILL, Array, TextPool
 from core.grid.address import COLUMNS_MAX, ROWS_MAX
 from core.grid.sheet import Workbook
+from core.recalc.precision import Precision
 from core.recalc.regions import Region
 from core.recalc.store import SheetCells, put_values
 from core.values import Kind
@@ -26,9 +27,12 @@ class Filling:
     `blocked` are those that had no room to spill; `has_moved` is whether the extent of any became another.
     """
 
-    def __init__(self, cells: list[SheetCells], pool: TextPool, workbook: Workbook) -> None:
+    def __init__(
+        self, cells: list[SheetCells], pool: TextPool, workbook: Workbook, precision: Precision | None = None
+    ) -> None:
         self._cells = cells
         self._pool = pool
+        self._precision = precision
         self._merged = [sheet.merged for sheet in workbook.sheets]
         self.blocked: set[Region] = set()
         self.has_moved = False
@@ -62,6 +66,10 @@ class Filling:
         self._write(region, value.cells() if isinstance(value, Array) else [value], height, width)
         return changed
 
+    def lay(self, region: Region, values: list[object]) -> None:
+        """Write values over the range of a data table, row by row."""
+        self._write(region, values, region.bottom - region.first + 1, region.right - region.left + 1)
+
     def empty(self, region: Region) -> None:
         """Blank the cells of an array formula and give them up."""
         for column in range(region.left, region.right + 1):
@@ -76,6 +84,9 @@ class Filling:
     def _write(self, region: Region, values: list[object], height: int, width: int) -> None:
         bottom, right = region.first + height - 1, region.left + width - 1
         put_values(region.cells, region.first, region.left, bottom, right, values, self._pool)
+        if self._precision is not None:
+            for column in range(region.left, right + 1):
+                self._precision.round_cells(region.cells, column, region.first, bottom)
 
     def _has_room(self, region: Region, bottom: int, right: int) -> bool:
         """Whether every cell of a rectangle is the region's own, or blank; none of them merged."""

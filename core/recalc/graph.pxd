@@ -43,9 +43,12 @@ cdef class Graph:
     cdef readonly list faults
     cdef readonly set volatile
     cdef object filling
+    cdef object precision            # rounds what is written where the book counts as it is displayed; else None
     cdef list overflow
+    cdef readonly list data_tables
     cdef object reads_of(self, Region region)
     cdef int link_all(self) except -1
+    cdef int run_stack(self, list stack) except -1
     cdef int push(self, list stack, Region region, Py_ssize_t low, Py_ssize_t high, bint demanded) except -1
     cdef int needs(self, list stack, Region region, Py_ssize_t low, Py_ssize_t high) except -1
     cdef int step(self, list stack) except -1

@@ -2,9 +2,12 @@
 
 Calculation pulls: before a region runs, the regions that its formula names run; what only its calculation asks for
 (INDIRECT, a name, a sheet by run) comes as `Needs` and runs before it is tried again. Regions that need each other are
-taken apart into cells; cells that need each other are a cycle: they keep the values they have.
+taken apart into cells; cells that need each other are a cycle: they keep the values they have, until the engine
+iterates them (`iterate`) where their book asks for that. Data tables are only noted here: the engine tries their values
+when all else is calculated.
 """
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy
 
@@ -114,10 +117,10 @@ cdef class Graph:
     """All regions of a book by number (None: gone), and what reads what.
 
     `filling` writes the values of array formulas and tells what they changed beside their cells. `volatile` are the
-    regions that are calculated each time.
+    regions that are calculated each time. `precision` rounds what is written; None where nothing is.
     """
 
-    def __init__(self, BookEnvironment environment, filling):
+    def __init__(self, BookEnvironment environment, filling, precision=None):
         self.environment = environment
         self.regions = environment.regions
         self.sheets = environment.cells_of
@@ -129,7 +132,9 @@ cdef class Graph:
         self.faults = []
         self.volatile = set()
         self.filling = filling
+        self.precision = precision
         self.overflow = []
+        self.data_tables = []
 
     def add(self, Region region):
         """Enter a region, as waiting whole; its cells' owners are set."""
@@ -266,8 +271,7 @@ cdef class Graph:
             for region in waiting:
                 if region.dirty and region.alive:
                     stack.append(Task(region, region.first, region.last, False))
-                    while stack:
-                        self.step(stack)
+                    self.run_stack(stack)
                     if region.dirty and not region.intervals():
                         region.clear()  # what was marked are holes: it would wait for ever, and hear of no other edit
         except BaseException:
@@ -279,6 +283,52 @@ cdef class Graph:
         finally:
             self.environment.calculating = False
         self.waiting = []
+
+    def demand(self, list cells):
+        """Calculate these cells, (region, row) of each, and what they need; the rest goes on waiting."""
+        cdef Region region
+        cdef Py_ssize_t row
+        cdef list stack = []
+        self.environment.calculating = True
+        try:
+            for region, row in cells:
+                if region.alive and region.is_dirty(row):
+                    self.push(stack, region, row, row, False)
+                    self.run_stack(stack)
+        finally:
+            self.environment.calculating = False
+            for task in stack:
+                (<Task> task).region.join()
+            for region in self.waiting:
+                region.join()
+            self.waiting = [region for region in self.waiting if region.dirty and region.alive]
+
+    cdef int run_stack(self, list stack) except -1:
+        while stack:
+            self.step(stack)
+        return 0
+
+    def recalculate_cell(self, Region region, Py_ssize_t row):
+        """Calculate a cell from the values that stand, whether they wait or not: by how much its number changed, and
+        infinity where it was or is none and another now."""
+        cdef CellColumn column = region.cells.column(region.left)
+        cdef Py_ssize_t at = row - column.base
+        cdef uint8_t kind = column.kinds_view[at]
+        cdef double number = column.numbers_view[at]
+        cdef int32_t code = column.codes_view[at]
+        if not region.shape.ready:
+            prepare(region.shape, self.environment)
+        if region.shape.carried:
+            return 0.0
+        if region.fills:
+            self.overflow.extend(self.filling.fill(region, self.computed(region, region.first)))
+            column = region.cells.column(region.left)
+            at = row - column.base
+        else:
+            self.write(region, row, self.computed(region, row))
+        if kind == column.kinds_view[at] and code == column.codes_view[at]:
+            return abs(column.numbers_view[at] - number)
+        return INFINITY
 
     cdef int step(self, list stack) except -1:
         cdef Task task = <Task> stack[len(stack) - 1]
@@ -543,12 +593,16 @@ cdef class Graph:
         cdef CellColumn column = <CellColumn> region.cells.columns[region.left]
         cdef tuple form
         if type(value) is float and value - value == 0:
+            if self.precision is not None:
+                value = self.precision.number(region.cells.index, row, region.left, value)
             column.put(row, NUMBER, value, -1)
             return 0
         form = stored_form(0.0 if value is None else value, self.environment.pool)
         if form[0] == BLANK:
             form = (NUMBER, 0.0, -1)
         column.put(row, form[0], form[1], form[2])
+        if self.precision is not None:
+            self.precision.round_cells(region.cells, region.left, row, row)
         return 0
 
     cdef int run_cell(self, Region region, Py_ssize_t row) except -1:
@@ -563,6 +617,10 @@ cdef class Graph:
         return 0
 
     cdef int run_filling(self, Region region) except -1:
+        if region.shape.data_table is not None:
+            self.data_tables.append(region)
+            region.clear()
+            return 0
         if not region.shape.carried:
             value = self.computed(region, region.first)
             self.overflow.extend(self.filling.fill(region, value))
@@ -583,7 +641,7 @@ cdef class Graph:
         environment.stand(region.cells, low, region.left)
         if not region.shape.planned:
             look_for_plan(region.shape, environment)
-        if region.shape.plan is None:
+        if region.shape.plan is None or (self.precision is not None and region.order != FREE):
             return 0
         environment.planned = region
         into = Span(column.kinds[to : to + rows], column.numbers[to : to + rows], column.codes[to : to + rows])
@@ -603,7 +661,14 @@ cdef class Graph:
             memcpy(&column.kinds_view[to], &kinds[0], rows)
             memcpy(&column.numbers_view[to], &numbers[0], rows * sizeof(double))
             memcpy(&column.codes_view[to], &codes[0], rows * sizeof(int32_t))
+        if self.precision is not None:
+            self.precision.round_cells(region.cells, region.left, low, high)
         return 1
+
+    def take_data_tables(self):
+        """The data tables that were met since the last time, and wait for their values to be tried."""
+        found, self.data_tables = list(dict.fromkeys(self.data_tables)), []
+        return found
 
     def take(self):
         """What was calculated since the last time: (touched, cycles, faults); and (rectangles) what array formulas

@@ -41,6 +41,7 @@ cdef class Shape:
     cdef public str unsupported
     cdef public bint carried
     cdef public tuple reads
+    cdef public object data_table
 
 
 cdef class Region:
@@ -61,7 +62,7 @@ cdef class Region:
     cdef public set holes            # rows inside it that are another's, or no formula
     cdef list reads
     cdef Order order
-    cdef bint dirty
+    cdef readonly bint dirty
     cdef bint on_stack
     cdef Py_ssize_t low
     cdef Py_ssize_t high

@@ -1,6 +1,7 @@
 from typing import Any
 
 from core.formula.language import Node
+from core.grid.calculation import DataTable
 from core.recalc.store import SheetCells
 
 class Read:
@@ -29,6 +30,7 @@ class Shape:
     unsupported: str | None
     carried: bool
     reads: tuple[Any, ...]
+    data_table: DataTable | None
     def __init__(self, tree: Node | None, arrays: bool, text: str) -> None: ...
 
 class Region:
@@ -46,6 +48,7 @@ class Region:
     fills: bool
     spills: bool
     alive: bool
+    dirty: bool
     holes: set[int] | None
     def __init__(
         self,
@@ -61,5 +64,7 @@ class Region:
     ) -> None: ...
     def cover(self, bottom: int, right: int, spills: bool) -> None: ...
     def finish(self) -> None: ...
+    def waiting_rows(self) -> list[tuple[int, int]]: ...
+    def unmark(self, low: int, high: int) -> None: ...
     def pieces(self, low: int, high: int) -> list[tuple[int, int]]: ...
     def formula(self, row: int, column: int) -> str: ...

@@ -34,7 +34,8 @@ cdef class Shape:
     """What all formulas of one relative form share: the tree and, once it was needed, the program and the plan.
 
     `tree` None is a formula that is none (`fault` says why). `carried`: its cells keep the values they came with, since
-    it refers to another workbook. `reads` are the ranges it names, relative to the reading cell.
+    it refers to another workbook. `reads` are the ranges it names, relative to the reading cell. `data_table` has the
+    input cells where it is a what-if data table, whose values the engine finds by trying them.
     """
 
     def __init__(self, tree, bint arrays, str text):
@@ -50,6 +51,7 @@ cdef class Shape:
         self.unsupported = None
         self.carried = False
         self.reads = ()
+        self.data_table = None
 
 
 cdef class Region:
@@ -216,6 +218,28 @@ cdef class Region:
     def finish(self):
         """Nothing waits any more."""
         self.clear()
+
+    def waiting_rows(self):
+        """The rows that wait, as (first, last); none overlap. Not while the region is calculated."""
+        return self.intervals()
+
+    def unmark(self, Py_ssize_t low, Py_ssize_t high):
+        """Rows `low` to `high` wait no more. Not while the region is calculated."""
+        cdef Py_ssize_t a, b
+        cdef list kept = []
+        assert self.states is None
+        if self.fills:
+            self.clear()
+            return
+        for a, b in self.marked():
+            if a < low:
+                kept.append((a, min(b, low - 1)))
+            if b > high:
+                kept.append((max(a, high + 1), b))
+        if kept:
+            self.set_intervals(sorted(kept))
+        else:
+            self.clear()
 
     cdef int join(self) except -1:
         """After a calculation that was broken off: what waited in cells waits as a whole."""

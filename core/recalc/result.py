@@ -68,9 +68,15 @@ class Recalculation:
     """Formula cells calculated, with those that array formulas fill; volatile ones again each time."""
     cycles: tuple[tuple[str, ...], ...]
     """Cells that need each other, one tuple a cycle, in the order in which they do. They keep the values that they had
-    (0 where they had none), as Excel does when it warns of a circular reference."""
+    (0 where they had none), as Excel does when it warns of a circular reference: neither they nor what depends on them
+    are current. Empty where the workbook iterates."""
     locale: str
     """In which dates and numbers were read from texts: en-US, de-DE, ..."""
+    iterations: int
+    """How often cells that need each other were calculated, where the workbook turns iterative calculation on."""
+    unconverged: tuple[str, ...]
+    """Cells that still changed by as much as the workbook lets them when its count of iterations was done. They have
+    the values of the last one, as in Excel."""
     _engine: Engine = field(repr=False)
     _touched: list[tuple[Region, int, int]] = field(repr=False)
     _faults: list[tuple[Region, int, str]] = field(repr=False)

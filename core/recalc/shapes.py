@@ -42,6 +42,8 @@ def look_for_plan(shape: Shape, environment: BookEnvironment) -> None:
 def resolve(region: Region, environment: BookEnvironment) -> tuple[list[Read], bool]:
     """The cells that a region reads, and whether it is volatile; its shape learns whether it is `carried`."""
     shape = region.shape
+    if shape.data_table is not None:
+        return _reads_of_table(region), False
     if shape.tree is None:
         return [], False
     placed = _Placed(environment.names, region)
@@ -50,6 +52,16 @@ def resolve(region: Region, environment: BookEnvironment) -> tuple[list[Read], b
         shape.reads = (found,)
     shape.carried = found.external
     return resolved(found, region, environment.sheet_index), found.volatile and not shape.carried
+
+
+def _reads_of_table(region: Region) -> list[Read]:
+    """What a data table reads: the row above it and the column to its left, with its formulas and its input values."""
+    sheet, top, left = region.cells.index, region.first, region.left
+    found = []
+    if top and left:
+        found.append(Read(sheet, left - 1, region.right, top - 1, top - 1, True, True, False))
+        found.append(Read(sheet, left - 1, left - 1, top, region.bottom, True, True, False))
+    return found
 
 
 class _Placed:

@@ -37,8 +37,8 @@ cdef class SheetCells:
     cdef readonly object text        # the stored sheet's text, and the book's code of each: -2 where it is not entered
     cdef readonly object entered
     cdef TextPool pool
-    cdef readonly Py_ssize_t rows_used
-    cdef readonly Py_ssize_t columns_used
+    cdef public Py_ssize_t rows_used
+    cdef public Py_ssize_t columns_used
     cpdef CellColumn column(self, Py_ssize_t column)
     cpdef CellColumn grown(self, Py_ssize_t column, Py_ssize_t first, Py_ssize_t last)
     cdef object codes_of(self, object stored)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from core.formula import Evaluation
     from core.formula.language import FormulaError
     from core.recalc.book import Book
+    from core.recalc.result import Recalculation
 
 EXIT_NO_VALUE: Final = 1
 STDIN: Final = "-"
@@ -63,9 +64,10 @@ def evaluate(
     """Evaluate formulas: cushion evaluate "=SUM(A1:A3)*rate" --set "A1:A3=[1,2,3]" --set rate=5%.
 
     A formula alone prints its value and nothing else; several print a table. The JSON has results (cell, formula,
-    value, type, error, and with --explain trace). The exit code is 0 when every formula has a value, which may be an
-    error such as #DIV/0!, 1 when one of several is no formula or lacks a value that it needs, and 2 when the only one
-    does, or a file cannot be read.
+    value, type, error, and with --explain trace), and warnings where cells of the workbook need each other's results
+    or an iterative calculation did not converge; beside a value alone they are on stderr. The exit code is 0 when every
+    formula has a value, which may be an error such as #DIV/0!, 1 when one of several is no formula or lacks a value
+    that it needs, and 2 when the only one does, or a file cannot be read.
 
     Parameters
     ----------
@@ -101,13 +103,19 @@ def evaluate(
     if not asked and not cell:
         raise Refused('no formula: give one in quotes, such as "=1+2", or a file of them with --file')
     given = _document(context) | _set(set_, locale)
-    opened = None if book is None else _opened(book, given, sheet, locale)
+    opened, result = (None, None) if book is None else _opened(book, given, sheet, locale)
+    circular = set() if result is None else {name for cycle in result.cycles for name in cycle}
     with nullcontext() if book is None else limited(book):
-        found = [_of_cell(opened, sheet, place) for place in cell] if opened is not None else []
+        found = [_of_cell(opened, sheet, place, circular) for place in cell] if opened is not None else []
         found += _evaluated(asked, given, opened, sheet, locale, explain=explain)
     if len(found) == 1 and found[0].error:
         raise Refused(found[0].error)
-    emit(_page(found, opened), output or Output())
+    output = output or Output()
+    doubts = [] if opened is None else _doubts(opened, result)
+    emit(_page(found, opened, doubts), output)
+    if len(found) == 1 and output.chosen() == "table":  # where a value stands alone
+        for doubt in doubts:
+            print(f"warning: {one_line(doubt)}", file=sys.stderr)
     return EXIT_NO_VALUE if any(one.error for one in found) else 0
 
 
@@ -191,8 +199,11 @@ def _typed(text: str, option: str, locale: str | None) -> Any:
     return text if number is None else Date(number) if day else number
 
 
-def _opened(path: Path, given: dict[str, Any], sheet: str | None, locale: str | None) -> Book:
-    """The workbook with the cells that are set, which are then no part of what is given any more.
+def _opened(
+    path: Path, given: dict[str, Any], sheet: str | None, locale: str | None
+) -> tuple[Book, Recalculation | None]:
+    """The workbook with the cells that are set, which are then no part of what is given any more, and what its
+    calculation came to where it was calculated.
 
     Raises:
         Refused: it cannot be read, has no such sheet, or a cell cannot be set.
@@ -204,6 +215,7 @@ def _opened(path: Path, given: dict[str, Any], sheet: str | None, locale: str | 
     from core.recalc.book import Book
     from core.recalc.errors import BookError
 
+    result = None
     with busy(f"Reading {path.name}"):
         book = Book(read_workbook(path))
         home = book.sheets[0].name if sheet is None else sheet
@@ -215,12 +227,19 @@ def _opened(path: Path, given: dict[str, Any], sheet: str | None, locale: str | 
                     book.set(where, ref, given.pop(key))
                 if cells or locale is not None:
                     now = datetime.now()  # noqa: DTZ005 - a spreadsheet has no zone
-                    book.recalculate(now=now, random=random, locale=locale)
+                    result = book.recalculate(now=now, random=random, locale=locale)
             except UnknownLocale as unknown:
                 raise Refused(f"--locale: {unknown}") from None
             except BookError as error:
                 raise Refused(f"{path}: {error}") from error
-    return book
+    return book, result
+
+
+def _doubts(book: Book, result: Recalculation | None) -> list[str]:
+    """What to doubt of the workbook's values, as they were read or as they were calculated."""
+    from core.recalc.doubts import doubts_of
+
+    return [doubt.message for doubt in (book.doubts if result is None else doubts_of(result))]
 
 
 def _place(key: str, home: str) -> tuple[str, str] | None:
@@ -240,8 +259,8 @@ def _place(key: str, home: str) -> tuple[str, str] | None:
 # Values ---------------------------------------------------------------------------------------------------------------
 
 
-def _of_cell(book: Book, sheet: str | None, name: str) -> Found:
-    """A cell's formula and value.
+def _of_cell(book: Book, sheet: str | None, name: str, circular: set[str]) -> Found:
+    """A cell's formula and value; a cell that needs its own result has none.
 
     Raises:
         Refused: there is no such cell.
@@ -254,9 +273,23 @@ def _of_cell(book: Book, sheet: str | None, name: str) -> Found:
     try:
         reference = "='{}'!{}".format(place[0].replace("'", "''"), place[1])
         (found,) = _evaluated([reference], {}, book, place[0], None, explain=False)
-        return replace(found, formula=book.formula(*place) or "", cell=name)
+        formula = book.formula(*place) or ""
+        if (own := _own_name(book, *place)) in circular:
+            from core.recalc.doubts import circular_message
+
+            cells = [own, *sorted(circular - {own})]
+            return Found(formula, cell=name, error=f"circular reference: {circular_message(cells)}")
+        return replace(found, formula=formula, cell=name)
     except BookError as error:
         raise Refused(f"--cell {name[:200]}: {error}") from error
+
+
+def _own_name(book: Book, sheet: str, ref: str) -> str:
+    """A cell as a calculation names it."""
+    from core.grid.address import parse_cell, place_name
+
+    row, column = parse_cell(ref)
+    return place_name(book[sheet].name, row, row, column)
 
 
 def _evaluated(
@@ -325,7 +358,7 @@ def _fault(formula: str, fault: FormulaError) -> Found:
 # What is told ---------------------------------------------------------------------------------------------------------
 
 
-def _page(found: list[Found], book: Book | None) -> Page:
+def _page(found: list[Found], book: Book | None, doubts: list[str]) -> Page:
     blocks: list[Line | Grid]
     if len(found) == 1:
         blocks = [Line(line, is_exact=True) for line in found[0].text.split("\n")]
@@ -341,12 +374,13 @@ def _page(found: list[Found], book: Book | None) -> Page:
     for one in found:
         document = {name: getattr(one, name) for name in ("cell", "formula", "value", "type", "error")}
         documents.append(document if one.trace is None else document | {"trace": one.trace})
-    filled = [] if book is None or book.filled is None else [Line(book.filled.message, "note", "yellow")]
+    notes = [] if book is None or book.filled is None else [Line(book.filled.message, "note", "yellow")]
+    notes += [Line(doubt, "warning", "yellow") for doubt in doubts]
     return Page(
-        blocks=[*filled, *blocks] if len(found) > 1 else blocks,
+        blocks=[*notes, *blocks] if len(found) > 1 else blocks,
         rows=Grid(columns=[_CELL, *_COLUMNS], items=found),
-        document=json_of({"results": documents}),
-        notes=filled,
+        document=json_of({"results": documents} | ({"warnings": doubts} if doubts else {})),
+        notes=notes,
     )
 
 

@@ -226,6 +226,8 @@ def _remarks(result: Recalculation) -> Iterator[tuple[str, str]]:
         yield "unsupported", f"{name}: {_listed(cells)}"
     for cycle in result.cycles:
         yield "cycle", _listed(cycle)
+    if result.unconverged:
+        yield "not converged", f"after {counted(result.iterations, 'iteration')}: {_listed(result.unconverged)}"
     if result.external:
         yield "other workbook", _listed(result.external)
     if result.locale != "en-US":

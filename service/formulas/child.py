@@ -150,7 +150,7 @@ def applied(order: ApplyOrder, folder: Path) -> Applied:
         write_sheet(sheet, folder / file)
         records[index] = replace(records[index], file=file, row_count=sheet.row_count, column_count=sheet.column_count)
     return Applied(
-        manifest=replace(manifest, sheets=tuple(records)).to_json(),
+        manifest=replace(manifest, sheets=tuple(records), doubts=made.workbook.doubts).to_json(),
         rows_affected=made.rows_affected,
         rows_failed=made.rows_failed,
         failed=_failed(made, order.place),

@@ -123,6 +123,9 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
         "unsupported_functions": list(told.unsupported),
         "circular_references": told.cycle_count,
         "cycles": told.cycles,
+        "iterations": told.iterations,
+        "cells_not_converged": told.unconverged_count,
+        "not_converged": told.unconverged,
         "faults": told.fault_count,
         "locale": told.locale,
     }

@@ -16,6 +16,7 @@ ORIGIN: int
 MEMBER: int
 ARRAY: int
 SPILLS: int
+TABLE: int
 
 SlabColumn = tuple[
     int,

@@ -36,6 +36,7 @@ cdef enum:
     FORMULA_MEMBER = 3
     FORMULA_ARRAY = 4
     FORMULA_SPILLS = 5
+    FORMULA_TABLE = 6
     FORMULA_DOUBTFUL = 1
     FORMULA_NEWER = 2
     OK = 0
@@ -56,11 +57,11 @@ cdef const char *ERROR_TEXTS = _ERROR_TEXTS
 cdef int64_t ERRORS_COUNT = len(ERRORS)
 
 # What `Slab` is told of a formula: a cell's value alone is written, or its formula by itself, or that of a shared
-# group, or an array's.
+# group, or an array's, or a data table's: TABLE(row input,column input).
 DAY_FORMAT, MOMENT_FORMAT = DAY, MOMENT
 DOUBTFUL, NEWER = FORMULA_DOUBTFUL, FORMULA_NEWER
-DROPPED, PLAIN, ORIGIN, MEMBER, ARRAY, SPILLS = (
-    FORMULA_DROPPED, FORMULA_PLAIN, FORMULA_ORIGIN, FORMULA_MEMBER, FORMULA_ARRAY, FORMULA_SPILLS
+DROPPED, PLAIN, ORIGIN, MEMBER, ARRAY, SPILLS, TABLE = (
+    FORMULA_DROPPED, FORMULA_PLAIN, FORMULA_ORIGIN, FORMULA_MEMBER, FORMULA_ARRAY, FORMULA_SPILLS, FORMULA_TABLE
 )
 
 
@@ -589,17 +590,37 @@ cdef class Slab:
         if role == FORMULA_PLAIN:
             out = put(out, "<f>", 3)
         else:
-            out = put(out, '<f t="shared" ref="', 19) if role == FORMULA_ORIGIN else put(out, '<f t="array" ref="', 18)
+            if role == FORMULA_TABLE:
+                out = put(out, '<f t="dataTable" ref="', 22)
+            else:
+                out = (
+                    put(out, '<f t="shared" ref="', 19) if role == FORMULA_ORIGIN else put(out, '<f t="array" ref="', 18)
+                )
             out = put_whole(put_letters(out, self.boxes[box + 1]), self.boxes[box] + 1)
             if self.boxes[box] != self.boxes[box + 2] or self.boxes[box + 1] != self.boxes[box + 3]:
                 out[0] = 58
                 out = put_whole(put_letters(out + 1, self.boxes[box + 3]), self.boxes[box + 2] + 1)
             if role == FORMULA_ORIGIN:
                 out = put_whole(put(out, '" si="', 6), self.groups[formula])
+            if role == FORMULA_TABLE:
+                return put_inputs(out, <const char *> &self.formula_data[begin], size)
             out = put(out, '">', 2)
         if size:
             out = put_escaped(out, <const char *> &self.formula_data[begin], size, False)
         return put(out, "</f>", 4)
+
+
+cdef char *put_inputs(char *out, const char *text, int64_t size) noexcept nogil:
+    """The end of a data table's element; its text is TABLE(row input,column input)."""
+    cdef int64_t comma = 6
+    while text[comma] != 44:
+        comma += 1
+    if comma > 6 and size - 2 > comma:
+        out = put(put(out, '" dt2D="1" dtr="1" r1="', 23), text + 6, comma - 6)
+        return put(put(put(out, '" r2="', 6), text + comma + 1, size - 2 - comma), '"/>', 3)
+    if comma > 6:
+        return put(put(put(out, '" dt2D="0" dtr="1" r1="', 23), text + 6, comma - 6), '"/>', 3)
+    return put(put(put(out, '" dt2D="0" dtr="0" r1="', 23), text + comma + 1, size - 2 - comma), '"/>', 3)
 
 
 cdef inline char *put_letters(char *out, int32_t column) noexcept nogil:

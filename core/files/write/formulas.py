@@ -15,6 +15,7 @@ from core.files.limits import FORMULA_CHARACTERS_MAX
 from core.files.write import _xlsx as kernel
 from core.files.write.newer import NEWER, with_prefixes
 from core.grid.address import move_formula, parse_range
+from core.grid.calculation import data_table_of
 from core.grid.column import Text, frozen
 from core.grid.sheet import Formulas
 
@@ -122,7 +123,7 @@ def planned(formulas: Formulas, known: Known) -> Planned:
         place = int(formulas.rows[at]), int(formulas.columns[at])
         box = parse_range(covers)
         boxes[group] = box if box[:2] == place else place * 2
-        roles[at], groups[at] = kernel.SPILLS if at in formulas.dynamic else kernel.ARRAY, group
+        roles[at], groups[at] = _array_role(formulas, at), group
     text, texts, faults = _as_in_files(text, texts, known)
     dropped = Counter[str]()
     if faults:
@@ -132,6 +133,12 @@ def planned(formulas: Formulas, known: Known) -> Planned:
             roles[bad] = kernel.DROPPED
     arrays = formulas.rows, formulas.columns, texts, roles, groups, boxes.reshape(-1), text.offsets, text.data
     return Planned(arrays, dropped, bool((roles == kernel.SPILLS).any()))
+
+
+def _array_role(formulas: Formulas, at: int) -> int:
+    if at in formulas.dynamic:
+        return kernel.SPILLS
+    return kernel.ARRAY if data_table_of(formulas.text[int(formulas.texts[at])]) is None else kernel.TABLE
 
 
 def _spelled(formulas: Formulas, texts: NDArray[np.int32], which: NDArray[np.int64]) -> tuple[Text, NDArray[np.int32]]:

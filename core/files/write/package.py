@@ -11,6 +11,8 @@ from uuid import NAMESPACE_URL, uuid5
 
 from core.files.write.xml import MAIN, OFFICE, PACKAGE, XML, escape, quoteattr
 from core.grid.address import range_name
+from core.grid.calculation import DEFAULT as CALCULATION
+from core.grid.calculation import Calculation
 from core.grid.sheet import Table
 
 _SHEETS: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml"
@@ -131,6 +133,7 @@ def workbook_xml(
     date_1904: bool,
     names: Mapping[tuple[int | None, str], str],
     recalculate: bool,
+    calculation: Calculation = CALCULATION,
 ) -> bytes:
     """The workbook part; `sheets` are names and states, and names go by the place of their sheet, None
     for the workbook's own."""
@@ -150,9 +153,23 @@ def workbook_xml(
         f'<bookViews><workbookView windowWidth="28800" windowHeight="15840" activeTab="{active}"/></bookViews>'
         f"<sheets>{listed}</sheets>"
         + (f"<definedNames>{written}</definedNames>" if written else "")
-        + ('<calcPr calcId="191029" fullCalcOnLoad="1"/>' if recalculate else '<calcPr calcId="191029"/>')
+        + f'<calcPr calcId="191029"{_settings(calculation)}{" fullCalcOnLoad=" + _ONE if recalculate else ""}/>'
         + "</workbook>"
     ).encode()
+
+
+_ONE: Final = '"1"'
+
+
+def _settings(calculation: Calculation) -> str:
+    """What is other than Excel's default, in the order of the schema."""
+    settings = {
+        "iterate": (calculation.iterates, "1"),
+        "iterateCount": (calculation.iterations_max != CALCULATION.iterations_max, str(calculation.iterations_max)),
+        "iterateDelta": (calculation.change_max != CALCULATION.change_max, repr(calculation.change_max).upper()),
+        "fullPrecision": (calculation.as_displayed, "0"),
+    }
+    return "".join(f' {name}="{text}"' for name, (is_said, text) in settings.items() if is_said)
 
 
 _NAME: Final = re.compile(r"[^\W\d][\w.\\?]{0,254}|\\[\w.\\?]{0,254}")

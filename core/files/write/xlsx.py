@@ -48,6 +48,8 @@ from core.files.write.styles import FLAGS, STYLE_NAMES, UNLOCKED, WRAPPED, Style
 from core.files.write.widths import heights_of, widths_of
 from core.files.write.xml import MAIN, OFFICE, XML
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_name, range_name
+from core.grid.calculation import DEFAULT as CALCULATION
+from core.grid.calculation import Calculation
 from core.grid.column import Column
 from core.grid.sheet import Sheet, Table, no_formulas
 from core.values import ERROR_CODE, Kind
@@ -113,12 +115,14 @@ def write_xlsx(
     parts: Mapping[str, bytes] | None = None,
     properties: Properties | None = None,
     active: int | None = None,
+    calculation: Calculation = CALCULATION,
 ) -> Written:
     """Write an .xlsx file: values, formulas with the values that they last gave, number formats, merged ranges, names,
     tables, and how each page is to look.
 
     `parts` are custom XML parts, name -> XML, which spreadsheet programs keep and do not show. `active` is
-    the page that is seen first, where it is visible; else the first visible one is. Where a formula has no value, the
+    the page that is seen first, where it is visible; else the first visible one is. `calculation` is how the program
+    that opens the file is to calculate it. Where a formula has no value, the
     program that opens the file is asked to calculate all of it. The same arguments give the same bytes. A file that
     fails is not left behind.
 
@@ -143,6 +147,7 @@ def write_xlsx(
                 parts=parts or {},
                 properties=properties or Properties(),
                 active=active,
+                calculation=calculation,
             )
         os.replace(waiting, path)
     except BaseException:
@@ -244,6 +249,7 @@ class _Book:
         parts: Mapping[str, bytes],
         properties: Properties,
         active: int | None,
+        calculation: Calculation,
     ) -> None:
         """Write all parts."""
         states = self._states()
@@ -280,6 +286,7 @@ class _Book:
             date_1904=date_1904,
             names=kept,
             recalculate=self.unvalued,
+            calculation=calculation,
         )
         self._put("xl/workbook.xml", workbook)
         links = workbook_links(len(self.pages), parts=len(parts), metadata=spills or rich, rich=rich)

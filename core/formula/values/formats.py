@@ -281,7 +281,7 @@ def _show(value: Any, sections: tuple[Section, ...], date_1904: bool) -> str:
     number = float(value or 0.0)
     if len(sections) == 1 and sections[0].kind == "text":
         return str(to_text(number))
-    section, positive = _choose(number, sections)
+    section, positive = choose_section(number, sections)
     return _SHOWN[section.kind](section, abs(number) if positive else number, date_1904)
 
 
@@ -296,7 +296,7 @@ def _substitute(section: Section, text: Callable[[], str]) -> str:
     return "".join(text() if kind in ("text", "general") else word for kind, word in section.tokens)
 
 
-def _choose(number: float, sections: tuple[Section, ...]) -> tuple[Section, bool]:
+def choose_section(number: float, sections: tuple[Section, ...]) -> tuple[Section, bool]:
     """The section for a number, and whether it shows the number without its sign."""
     numeric = sections[:-1] if len(sections) > 1 and sections[-1].kind == "text" else sections[:3]
     if not any(section.condition for section in numeric):
@@ -393,7 +393,7 @@ _DIGITS: Final = frozenset(("digit", "figure"))
 
 
 @lru_cache(maxsize=1024)
-def _layout(tokens: tuple[Token, ...]) -> Layout:
+def layout_of(tokens: tuple[Token, ...]) -> Layout:
     """Of the commas, a run between two digits groups thousands (after the point it is nothing), and each behind the
     last digit of a part divides by a thousand; a run that follows no digit is one comma."""
     kinds = [kind for kind, _ in tokens]
@@ -420,7 +420,7 @@ def _layout(tokens: tuple[Token, ...]) -> Layout:
 
 def _show_number(section: Section, number: float, date_1904: bool) -> str:
     """Digits into their places, the literals among them kept."""
-    layout = _layout(section.tokens)
+    layout = layout_of(section.tokens)
     whole, decimals = fixed(abs(number), len(layout.after), layout.scale)
     text = _fill(layout, whole, decimals)
     return "-" + text if number < 0 and (whole + decimals).strip("0") else text
@@ -464,19 +464,24 @@ def _show_scientific(section: Section, number: float, date_1904: bool) -> str:
     """Percent signs and trailing commas scale nothing here, and zero fills all the places before the point."""
     tokens = section.tokens
     mark = next(place for place, (kind, _) in enumerate(tokens) if kind == "exponent")
-    layout = _layout(tokens[:mark])
+    layout = layout_of(tokens[:mark])
     width, places = len(layout.before), len(layout.after)
-    exponent = 0
-    whole, decimals = "0" * width, "0" * places
-    if number:
-        exponent = _engineering(digits_of(abs(number))[1] - 1, width)
-        whole, decimals = fixed(abs(number), places, -exponent)
-        if len(whole) > max(width, 1) or (not width and whole):  # rounding made one more digit
-            exponent = _engineering(exponent + len(whole) - (1 if width else 0), width)
-            whole, decimals = fixed(abs(number), places, -exponent)
+    whole, decimals, exponent = mantissa_of(abs(number), width, places)
     letter = tokens[mark][1]
     text = _fill(layout, whole, decimals) + letter[0] + _power(tokens[mark + 1 :], exponent, letter[1])
     return "-" + text if number < 0 else text
+
+
+def mantissa_of(number: float, width: int, places: int) -> tuple[str, str, int]:
+    """(whole, decimals, exponent) of a number that is not negative, with so many digits before and behind the point."""
+    if not number:
+        return "0" * width, "0" * places, 0
+    exponent = _engineering(digits_of(number)[1] - 1, width)
+    whole, decimals = fixed(number, places, -exponent)
+    if len(whole) > max(width, 1) or (not width and whole):  # rounding made one more digit
+        exponent = _engineering(exponent + len(whole) - (1 if width else 0), width)
+        whole, decimals = fixed(number, places, -exponent)
+    return whole, decimals, exponent
 
 
 def _power(tokens: tuple[Token, ...], exponent: int, sign: str) -> str:
@@ -499,11 +504,7 @@ def _show_fraction(section: Section, number: float, date_1904: bool) -> str:
     kinds, words = [kind for kind, _ in section.tokens], [word for _, word in section.tokens]
     top, bottom = kinds.index("numerator"), kinds.index("denominator")
     upper, lower = words[top], words[bottom]
-    if any(character in "123456789" for character in lower):
-        under = int("".join(character for character in lower if character.isdigit()))
-        over = int(fixed(abs(number) * under, 0)[0] or "0")
-    else:
-        over, under = _near_fraction(abs(number), 10 ** min(len(lower), _DENOMINATOR_DIGITS_MAX) - 1)
+    over, under = fraction_of(abs(number), lower)
     places = [place for place, kind in enumerate(kinds[:top]) if kind == "digit"]
     whole, over = divmod(over, under) if places else (0, over)
     hidden = bool(places) and over == 0 and "0" not in upper
@@ -519,6 +520,14 @@ def _show_fraction(section: Section, number: float, date_1904: bool) -> str:
         _fill_whole_part(words, places, str(whole) if shown else "")
     text = "".join(words)
     return "-" + text if number < 0 else text
+
+
+def fraction_of(number: float, marks: str) -> tuple[int, int]:
+    """Numerator and denominator of a number that is not negative: a fixed denominator, or one of so many figures."""
+    if any(character in "123456789" for character in marks):
+        under = int("".join(character for character in marks if character.isdigit()))
+        return int(fixed(number * under, 0)[0] or "0"), under
+    return _near_fraction(number, 10 ** min(len(marks), _DENOMINATOR_DIGITS_MAX) - 1)
 
 
 def _fill_whole_part(words: list[str], places: Sequence[int], whole: str) -> None:

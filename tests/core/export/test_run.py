@@ -29,6 +29,7 @@ from core.portfolio.portfolio import Portfolio
 from core.provenance.manifest import read_manifest
 from core.provenance.verify import Record, verify
 from core.recalc.book import Book
+from tests.hand_made import data_table, write_book
 from tests.rows import every
 
 CREATED = datetime(2026, 11, 23, 8, tzinfo=UTC)
@@ -409,3 +410,21 @@ def test_formulas_without_their_sheets_keep_their_values(tmp_path: Path) -> None
     assert exported.result_summary.warnings[0].startswith("Formulas that read what is not exported")
     control = [read(tmp_path / "export.xlsx")["Control"].value(row, 0) for row in range(60)]
     assert any("Formulas that read what is not exported" in str(text) for text in control)
+
+
+def test_settings_of_the_calculation_and_data_tables_are_exported(tmp_path: Path) -> None:
+    """With the formulas; where one is left out, of the tables the values alone: they would come to something else."""
+    cells: dict[str, Any] = {
+        "A1": 2.0, "B1": ("=A1/3", "0.00"), "B3": "=B1", "A4": 5.0, "A5": 7.0,
+        "B4": data_table("B4:B5", column_input="A1"), "B5": 0.0,
+    }  # fmt: skip
+    settings = 'iterate="1" iterateCount="50" iterateDelta="1E-05" fullPrecision="0"'
+    for name, more, tables in (("whole", {}, 1), ("part", {"C9": "=[1]Other!A1"}, 0)):
+        book = read(write_book(tmp_path / f"{name}.xlsx", cells | more, calculation=settings))
+        path = tmp_path / export_workbook(book, ordered(), tmp_path).main.path
+        found = read(path)
+        assert found.calculation == book.calculation
+        assert [found["S"].formulas.text[int(found["S"].formulas.texts[at])] for at in found["S"].formulas.arrays] == [
+            "TABLE(,A1)"
+        ] * tables
+        assert verify(path, {"": KEY}).status == "original"

@@ -199,9 +199,11 @@ def test_formulas_normal_shared_and_array(made: Made) -> None:
         (2, 0): "B3+$B$1+B$1",
         (2, 3): "   ",
         (3, 0): "B4+$B$1+B$1",
+        (3, 1): "TABLE(,A1)",
     }
-    (array,) = sheet.formulas.arrays.items()
+    array, table = sheet.formulas.arrays.items()
     assert (sheet.formulas.rows[array[0]], array[1]) == (1, "C2:C3")
+    assert (sheet.formulas.rows[table[0]], table[1]) == (3, "B4:B5")
     assert sheet.kind(3, 0) == Kind.BLANK, "a formula without a value is a cell"
     assert sheet.formula(100, 100) is None
 

@@ -93,6 +93,18 @@ def test_an_array_formula_counts_with_all_that_it_fills() -> None:
     assert data_hash(outside).hash != data_hash(book).hash
 
 
+@every("cell", ("B3", "A4"))
+def test_a_data_table_reads_its_formulas_and_input_values(cell: str) -> None:
+    cells: dict[str, Any] = {
+        "A4": 5.0, "B3": Formula("A1*2", 2.0), "B4": Formula("TABLE(,A1)", 10.0), "B5": 14.0,
+        "D4": Formula("B5+1", 15.0),
+    }  # fmt: skip
+    arrays = {("S", "B4"): "B4:B5"}
+    assert marked(book_of({"S": cells}, arrays=arrays)) == set()
+    found = marked(book_of({"S": cells | {cell: Formula("RAND()", 0.5)}}, arrays=arrays))
+    assert found == {("S", *parse_cell(place)) for place in (cell, "B4", "D4")}
+
+
 def test_beyond_the_limit_no_formula_is_covered(monkeypatch: pytest.MonkeyPatch) -> None:
     formulas = {"A1": "RAND()", "B1": "C1", "D1": "A1"}
     assert len(marked(made(formulas))) == 2

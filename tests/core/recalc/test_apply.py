@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from core.files.read import read
 from core.formula.blocks import Graph, check
 from core.grid.address import column_name
 from core.grid.codec import open_workbook, write_workbook
@@ -18,6 +20,7 @@ from core.recalc import apply
 from core.recalc.apply import Applied, CannotApply, Headed, Mode, apply_column, preview
 from core.recalc.book import Book
 from tests.core.formula.blocks.graphs import COLUMNS, graphs
+from tests.hand_made import Cell, data_table, write_book
 from tests.rows import every
 
 NAMES = ("Id", "Par", "Price", "Sum")
@@ -164,3 +167,22 @@ def test_a_whole_column_is_what_each_row_gives_by_itself(drawn: Graph, seed: int
     assert [row.output for row in rows] == [sheet.value(row, at) for row in range(1, ROWS + 1)]
     assert found.rows_failed == sum(row.error is not None for row in rows)
     assert Book(found.workbook).formula("S", f"{column_name(at)}2") == found.formula
+
+
+def test_loops_data_tables_and_rounding_follow_a_column_that_is_written(tmp_path: Path) -> None:
+    cells: dict[str, Cell] = {f"A{row}": 1.0 * row for row in range(1, 4)} | {f"B{row}": 0.0 for row in range(1, 4)}
+    cells |= {
+        "D1": "=SUM(B1:B3)+E1", "E1": "=D1*0.5", "F1": ("=D1/7", "0.0"),
+        "H3": "=SUM(B1:B3)*I1", "I1": 1.0, "G4": 10.0, "H4": data_table("H4:H4", column_input="I1"),
+    }  # fmt: skip
+    settings = 'iterate="1" iterateDelta="1E-9" fullPrecision="0"'
+    book = read(write_book(tmp_path / "book.xlsx", cells, calculation=settings))
+    found = apply_column(book, Headed(book.sheets[0], None, []), "=[@A]*2", "B", "overwrite")
+    sheet = found.workbook.sheets[0]
+    assert [sheet.value(row, column) for row, column in ((2, 1), (0, 3), (0, 5), (3, 7))] == [
+        6, pytest.approx(24, abs=1e-6), 3.4, 120,
+    ]  # fmt: skip
+    assert found.workbook.doubts == ()
+    still = read(write_book(tmp_path / "still.xlsx", cells))
+    (doubt,) = apply_column(still, Headed(still.sheets[0], None, []), "=[@A]*2", "B", "overwrite").workbook.doubts
+    assert doubt.code == "circular_reference"
