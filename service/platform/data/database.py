@@ -338,9 +338,14 @@ class Database:
                     if (
                         ended.statusmessage != "COMMIT"
                     ):  # after a refusal that somebody caught PostgreSQL answers ROLLBACK
+                        await connection.close()  # psycopg may take for prepared what was refused with it
                         raise psycopg.errors.InFailedSqlTransaction("the transaction was rolled back at its commit")
                 except BaseException:
-                    if not connection.closed and connection.info.transaction_status:
+                    status = TransactionStatus.IDLE if connection.closed else connection.info.transaction_status
+                    if status is TransactionStatus.INERROR:
+                        # What a pipeline skips psycopg may take for prepared: by this it forgets all of it.
+                        await connection.rollback()
+                    elif status is not TransactionStatus.IDLE:
                         await connection.execute("ROLLBACK")
                     raise
             if wrote is not None and await wrote.fetchone() == (True,):
