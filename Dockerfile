@@ -2,6 +2,8 @@
 # The service as an image: built with a compiler, run without one and without root.
 # Alone (`docker run -p 8000:8000 -v cushion:/data cushion`) it runs its own PostgreSQL and Redis in /data; compose.yaml
 # gives it databases of its own. Stop it with patience (`docker stop -t 120`): it drains first.
+# It listens on every address, so only the first tenant registers freely: do that before others reach it, or set
+# CUSHION_SYSTEM_API_KEY for the next ones. CUSHION_OPEN_REGISTRATION=on lets anybody register.
 
 FROM python:3.12-slim-bookworm AS build
 RUN apt-get update \
@@ -32,6 +34,7 @@ ENV PATH=/opt/cushion/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     CUSHION_HOST=0.0.0.0 \
     CUSHION_PORT=8000 \
+    CUSHION_OPEN_REGISTRATION=off \
     CUSHION_DATA_DIR=/data
 USER 10001:10001
 WORKDIR /data

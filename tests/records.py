@@ -392,7 +392,11 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
     assert profile.status_code == 201, profile.text
     report = owner.post("/api/v1/reports/compliance", json={"workbook_id": workbook["id"]})
     assert report.status_code == 201, report.text
-    wait_until(lambda: owner.get(f"/api/v1/reports/{report.json()['id']}").json()["completed_at"], what="the report")
+    wait_until(
+        lambda: owner.get(f"/api/v1/reports/{report.json()['id']}").json()["completed_at"],
+        seconds=90,
+        what="the report",
+    )
     nomination = f"/api/v1/insights/nominations/{workbook['id']}"
     assert owner.put(nomination, json={"is_nominated": True}).status_code == 200
     session = owner.post("/api/v1/insights/generate", json={})

@@ -75,10 +75,13 @@ async def update_tenant(ctx: Context, patch: TenantPatch) -> Tenant:
     if not patch.confirm and _shuts_out(ctx, settings.get("allowed_ip_ranges")):
         raise ShutOut.at(["body", "settings", "allowed_ip_ranges"], f"no range has your address {ctx.ip_address}")
     names = [*(["name"] if patch.name is not UNSET else []), *tier_and_status, *settings]
+    concerns_gate = bool(tier_and_status or settings.keys() & GATE_SETTINGS)
     if not names:
         ctx.changed_nothing()
         ctx.tag(row.version)
         return dressed(ctx, row, used)
+    if concerns_gate:
+        await ctx.end_rights("tenant", row.id)
     await store.update_tenant(
         ctx,
         row.name if patch.name is UNSET else patch.name,
@@ -87,7 +90,7 @@ async def update_tenant(ctx: Context, patch: TenantPatch) -> Tenant:
         settings,
     )
     changed = await store.tenant(ctx)
-    if tier_and_status or settings.keys() & GATE_SETTINGS:
+    if concerns_gate:
         await ctx.forget(partial(ctx.resources.caller_cache.drop_tenant, row.id))
     changes = tier_and_status | {
         name: {"old": getattr(row.settings, name), "new": getattr(changed.settings, name)} for name in settings
@@ -132,6 +135,7 @@ def _tier_and_status(ctx: Context, row: TenantRow, patch: TenantPatch) -> dict[s
 async def delete_tenant(ctx: Context) -> None:
     """Cancel the tenant; its records stay for the days of grace."""
     row = await store.lock_tenant(ctx)
+    await ctx.end_rights("tenant", row.id)
     await store.update_tenant(ctx, row.name, row.subscription_tier, "cancelled", {})
     await ctx.forget(partial(ctx.resources.caller_cache.drop_tenant, row.id))
     ctx.concerns("tenant", row.id, row.name)
@@ -197,9 +201,10 @@ async def update_user(ctx: Context, user_id: UUID, patch: UserPatch) -> User:
     if (role, status, full_name) == (user.role, user.status, user.full_name):
         ctx.changed_nothing()
         return user
-    changed = await store.update_user(ctx, user_id, role, status, full_name)
     if changes_rights:
         await identity.revoke_tokens(ctx, user_id)
+    changed = await store.update_user(ctx, user_id, role, status, full_name)
+    if changes_rights:
         await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, await store.key_hashes_of(ctx, user_id)))
     ctx.concerns("user", user_id, user.email, role=role, status=status)
     return changed
@@ -214,9 +219,9 @@ async def remove_user(ctx: Context, user_id: UUID) -> None:
         raise OwnerStays
     if user_id == ctx.caller.user_id:
         raise SelfStays
+    await identity.revoke_tokens(ctx, user_id)
     await store.remove_user(ctx, user_id)
     key_hashes = await store.revoke_keys_of(ctx, user_id)
-    await identity.revoke_tokens(ctx, user_id)
     await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, key_hashes))
     ctx.concerns("user", user_id, user.email)
 

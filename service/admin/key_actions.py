@@ -51,6 +51,7 @@ async def rotate(ctx: Context, key_id: UUID, body: Rotation) -> RotatedKeys:
         raise KeyNotActive
     new = await _new_key(ctx, old.name, old.description, old.permissions, old.environment, old.expires_at)
     end = ctx.now() + timedelta(hours=body.grace_period_hours)
+    await ctx.end_rights("key", key_id)
     expires_at = await store.deprecate_key(ctx, key_id, new.id, end)
     await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, [old.key_hash]))
     ctx.concerns("api_key", key_id, old.name, new_key_id=new.id, expires_at=expires_at)
@@ -105,6 +106,7 @@ async def revoke(ctx: Context, key_id: UUID) -> None:
     if key.status == "revoked":
         ctx.changed_nothing()
         return
+    await ctx.end_rights("key", key_id)
     await store.revoke_key(ctx, key_id)
     await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, [key.key_hash]))
     ctx.concerns("api_key", key_id, key.name)

@@ -87,7 +87,7 @@ async def transfer(ctx: Context, body: Transfer) -> Transferred:
 
 async def _become(ctx: Context, user: User, role: str) -> User:
     """Give a user a role, which bites at once."""
-    changed = await store.update_user(ctx, user.id, role, user.status, user.full_name)
     await identity.revoke_tokens(ctx, user.id)
+    changed = await store.update_user(ctx, user.id, role, user.status, user.full_name)
     await ctx.forget(partial(ctx.resources.caller_cache.drop_keys, await store.key_hashes_of(ctx, user.id)))
     return changed

@@ -21,11 +21,13 @@ from service.auth.schema import (
     Refresh,
     RefreshTokenRevoked,
     Registration,
+    RegistrationClosed,
     Session,
     TokenResponse,
     WrongCredentials,
 )
 from service.auth.shared import found_tenant
+from service.platform.access.admission import shows_system_key
 from service.platform.access.caller import Role
 from service.platform.access.caller_status import Window
 from service.platform.access.secrets import BadToken, Claims, digest, hash_password, new_id, verify_password
@@ -36,11 +38,21 @@ from service.platform.http.problem import AddressNotAllowed, RateLimited, Tenant
 
 
 async def register(ctx: Context, registration: Registration) -> TokenResponse:
-    """A tenant, its owner, and the owner's first session."""
+    """A tenant, its owner, and the owner's first session.
+
+    Raises:
+        RegistrationClosed: it is not open, and neither is this the first tenant nor the caller the system key.
+    """
+    closed = not (ctx.settings.open_registration or shows_system_key(ctx))
+    if closed and not await store.lacks_tenants(ctx, alone=False):
+        raise RegistrationClosed
+    await ctx.commit()  # no connection is held while the password is hashed
     email = registration.email.strip()
     password_hash = await ctx.hash(hash_password, registration.password)
     tenant_id, user_id = new_id(), new_id()
     await ctx.enter_tenant(tenant_id)
+    if closed and not await store.lacks_tenants(ctx, alone=True):
+        raise RegistrationClosed
     await found_tenant(ctx, tenant_id, registration.organization_name, ctx.settings.tier_of_new_tenant)
     await store.create_owner(ctx, user_id, email, registration.full_name, password_hash)
     ctx.concerns("user", user_id, email)
@@ -112,7 +124,7 @@ async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
 async def logout(ctx: Context) -> None:
     """End the caller's session: its access tokens and its refresh token."""
     assert ctx.caller.session_id is not None
-    await store.end_session(ctx, ctx.caller.session_id)
+    await store.end_session(ctx, ctx.caller.session_id, ctx.caller.user_id)
     ctx.concerns("user", ctx.caller.user_id, await ctx.email())
 
 
@@ -201,7 +213,7 @@ async def _admit_by_code(
     good = await ctx.hash(verify_password, password, account.password_hash if account else None)
     user = str(account.user_id) if account is not None and good else _name_of(ctx, email)
     try:
-        await ctx.limit([two_factor_actions.tries(ctx.settings, user)])
+        await ctx.limit([two_factor_actions.tries_of(ctx, user, code)])
     except RateLimited:
         raise refusal from None
     proven = await two_factor_actions.has_code(ctx, account, code)
@@ -220,7 +232,7 @@ async def _admit(ctx: Context, account: Account, code: str | None) -> TokenRespo
     if account.two_factor_enabled:
         if code is None:
             raise CodeRequired
-        await ctx.limit([two_factor_actions.tries(ctx.settings, str(account.user_id))])
+        await ctx.limit([two_factor_actions.tries_of(ctx, str(account.user_id), code)])
     await ctx.enter_tenant(account.tenant_id)
     if account.two_factor_enabled and not await two_factor_actions.prove(ctx, account.user_id, code or ""):
         ctx.afterwards(partial(_note_failure, ctx, account, "two_factor_code", ctx.now()))
@@ -269,7 +281,7 @@ async def _is_idle(ctx: Context, session: Session, timeout_minutes: int | None) 
 
 async def _end(ctx: Context, session: Session, reason: str) -> None:
     """End a session whose refresh is refused; this must last, so it is committed before the refusal."""
-    await store.end_session(ctx, session.id)
+    await store.end_session(ctx, session.id, session.user_id)
     ctx.concerns("user", session.user_id, session.email, reason=reason)
     await ctx.audit_event("user.session_ended")
     await ctx.commit()

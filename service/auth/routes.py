@@ -30,6 +30,7 @@ from service.auth.schema import (
     Refresh,
     RefreshTokenRevoked,
     Registration,
+    RegistrationClosed,
     ResetAccepted,
     TokenResponse,
     WrongCredentials,
@@ -81,7 +82,7 @@ def _codes(settings: Settings, _: str, user: str) -> Sequence[Window]:
     "/register",
     access="public",
     status=201,
-    errors=(EmailTaken,),
+    errors=(EmailTaken, RegistrationClosed),
     event="user.registered",
     windows=_registrations,
     flag="registration",
@@ -223,7 +224,6 @@ async def verify_two_factor(ctx: Context, body: CodeGiven) -> RecoveryCodes:
     access="user",
     errors=(InvalidCode, NotEnrolled),
     event="user.two_factor_disabled",
-    windows=_codes,
 )
 async def disable_two_factor(ctx: Context, body: CodeGiven) -> None:
     """Turn two-factor login off, by a code of the authenticator or a recovery code."""

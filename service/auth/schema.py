@@ -240,6 +240,10 @@ class EmailTaken(Problem, status=400, constraint="users_email_key"):
     """Email already registered"""
 
 
+class RegistrationClosed(Problem, status=403, hint="ask for an invitation to a tenant that is there"):
+    """Registration is closed"""
+
+
 class WrongCredentials(Problem, status=401):
     """Incorrect email or password"""
 

@@ -7,8 +7,14 @@ from functools import partial
 from uuid import UUID
 
 from service.auth.schema import Account, InvalidRefreshToken, Invited, LoginStatus, Me, Reset, SecondFactor, Session
+from service.platform.access.caller import NOBODY
 from service.platform.context import Context, Unit
 from service.platform.http.problem import Unauthenticated
+
+
+async def lacks_tenants(ctx: Context, *, alone: bool) -> bool:
+    """Whether the deployment has no tenant; `alone`: and nobody else is told so before this transaction ends."""
+    return bool(await ctx.value("SELECT lacks_tenants(%s)", [alone]))
 
 
 async def create_tenant(ctx: Context, tenant_id: UUID, name: str, slug: str, tier: str) -> bool:
@@ -132,14 +138,16 @@ async def own_slug(ctx: Context) -> str:
     return str(await ctx.value("SELECT slug FROM tenants WHERE id = %s", [ctx.tenant]))
 
 
-async def end_session(ctx: Context, session_id: UUID) -> None:
-    """Revoke a session, its access tokens included."""
+async def end_session(ctx: Context, session_id: UUID, user_id: UUID) -> None:
+    """Revoke a session of a user, its access tokens included."""
+    await ctx.end_rights("session", session_id, user_id=user_id)
     await ctx.execute("UPDATE sessions SET revoked_at = now() WHERE id = %s AND revoked_at IS NULL", [session_id])
     await _revoke(ctx, "session", session_id, 0)
 
 
 async def end_other_sessions(ctx: Context, user_id: UUID, session_id: UUID) -> None:
     """Revoke every session of a user but this one."""
+    await ctx.end_rights("session", NOBODY, user_id=user_id)
     ended = await ctx.value(
         """
         WITH ended AS (
@@ -155,7 +163,8 @@ async def end_other_sessions(ctx: Context, user_id: UUID, session_id: UUID) -> N
 
 
 async def revoke_tokens(ctx: Context, user_id: UUID) -> None:
-    """Void every token that a user holds."""
+    """Void every token that a user holds: before whatever else changes of the user in this transaction."""
+    await ctx.end_rights("user", user_id)
     raised = "UPDATE users SET token_generation = token_generation + 1 WHERE id = %s RETURNING token_generation"
     generation = int(await ctx.value(raised, [user_id]))
     await _revoke(ctx, "user", user_id, generation)

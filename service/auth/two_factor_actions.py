@@ -40,8 +40,19 @@ log = structlog.get_logger()
 
 
 def tries(settings: Settings, user: str) -> Window:
-    """Codes that one user may try, at the login and behind it."""
+    """Codes of an authenticator that may be tried for one user, at the login and behind it."""
     return Window(f"two_factor:{user}", settings.two_factor_codes_per_hour, 3600)
+
+
+def tries_of(ctx: Context, user: str, code: str) -> Window:
+    """What a code counts in.
+
+    Six digits can be guessed, so they are counted for the user, wherever they come from. A recovery code cannot be:
+    whoever tries some uses up their own address, and shuts nobody else out.
+    """
+    if _is_of_time(_plain(code)):
+        return tries(ctx.settings, user)
+    return Window(f"recovery:{ctx.origin}", ctx.settings.recovery_codes_per_hour, 3600)
 
 
 async def enroll(ctx: Context) -> Enrolment:
@@ -73,6 +84,7 @@ async def verify(ctx: Context, code: str) -> RecoveryCodes:
 async def disable(ctx: Context, code: str) -> None:
     """Turn the second factor off, by one of its codes."""
     user_id = ctx.caller.user_id
+    await ctx.limit([tries_of(ctx, str(user_id), code)])
     factor = await store.lock_second_factor(ctx, user_id)
     if not factor.two_factor_enabled:
         raise NotEnrolled
@@ -105,7 +117,7 @@ async def _fits(ctx: Context, user_id: UUID, factor: SecondFactor, code: str) ->
     if factor.two_factor_secret is None:  # turned off since the login found it on
         return not factor.two_factor_enabled
     code = _plain(code)
-    if len(code) != DIGITS:
+    if not _is_of_time(code):
         return await store.use_recovery_code(ctx, user_id, _fingerprint(ctx, user_id, code))
     step = _step_of(ctx, factor.two_factor_secret, code, after=factor.two_factor_step)
     if step is None:
@@ -134,6 +146,11 @@ def _step_of(ctx: Context, sealed: str, code: str, *, after: int) -> int | None:
 def _new_recovery_code() -> str:
     code = base64.b32encode(secrets.token_bytes(RECOVERY_BYTES)).decode("ascii")
     return "-".join(code[start : start + 4] for start in range(0, len(code), 4))
+
+
+def _is_of_time(code: str) -> bool:
+    """Whether a plain code is an authenticator's, rather than a recovery code."""
+    return len(code) == DIGITS
 
 
 def _plain(code: str) -> str:

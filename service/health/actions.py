@@ -20,6 +20,7 @@ from service.health import store
 from service.health.schema import Check, Deep, DeepCheck, Detailed, QueueDepths, Readiness
 from service.health.switch_actions import flags, maintenance, note
 from service.platform.context import Context, Resources
+from service.platform.data.scratch import has_room
 from service.platform.http.problem import Problem, Unavailable
 from service.platform.resilience import views
 from service.platform.resilience.breakers import HISTORY_MAX
@@ -39,7 +40,7 @@ CHECK_SECONDS: Final = 3.0
 FREE_SHARE: Final = 0.05
 """Of the disk: with less of it free files will soon be refused."""
 PROBE_BYTES: Final = 32
-_NEEDED: Final = frozenset({"database", "migrations", "kernels"})
+_NEEDED: Final = frozenset({"database", "migrations", "kernels", "storage"})
 """What no request can be served without."""
 _STARTED: Final = time.monotonic()
 
@@ -79,9 +80,9 @@ class Looks:
 
 async def readiness(resources: Resources) -> Readiness:
     """Whether requests can be served."""
-    database, cache = await asyncio.gather(_database(resources), _cache(resources))
-    checks = {"database": database, "cache": cache, "kernels": _kernels()}
-    good = all(checks[name].status == "ok" for name in ("database", "kernels"))
+    database, cache, storage = await asyncio.gather(_database(resources), _cache(resources), _storage(resources))
+    checks = {"database": database, "cache": cache, "kernels": _kernels(), "storage": storage}
+    good = all(checks[name].status == "ok" for name in _NEEDED & checks.keys())
     degraded = good and checks["cache"].status != "ok"
     return Readiness("ready" if good else "not_ready", core.__version__, resources.clock.now(), checks, degraded)
 
@@ -184,6 +185,26 @@ async def _database(resources: Resources) -> Check:
     return Check("ok", "connected")
 
 
+async def _storage(resources: Resources) -> Check:
+    """Whether what is written finds room, wherever it goes."""
+    rooms = {
+        "data folder": asyncio.to_thread(has_room, resources.scratch),
+        "blob store": resources.blobs.has_room(),
+        "database volume": resources.database.has_room(),
+    }
+    answers = await asyncio.gather(*(_has_room(look) for look in rooms.values()))
+    full = [name for name, answer in zip(rooms, answers, strict=True) if not answer]
+    return Check("error", f"no room on the disk: {', '.join(full)}") if full else Check("ok", "there is room")
+
+
+async def _has_room(look: Awaitable[bool]) -> bool:
+    """What a look finds; where it finds nothing out, other checks tell that."""
+    try:
+        return await asyncio.wait_for(look, CHECK_SECONDS)
+    except (TimeoutError, Problem):
+        return True
+
+
 async def _cache(resources: Resources) -> Check:
     there = await resources.breaker.either(resources.redis.ping, _away)
     return Check("ok", "connected") if there else Check("error", "Redis does not answer")
@@ -232,6 +253,7 @@ async def _workers(resources: Resources) -> Check:
 
 _DEEP: Final[dict[str, Look[Check]]] = {
     "database": _database,
+    "storage": _storage,
     "migrations": _migrations,
     "cache": _cache,
     "workers": _workers,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -115,13 +115,22 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = None
     connections: Annotated[int, told("connections that one API process has at a time; others wait", 1, 100_000)] = 2048
     connections_per_address: Annotated[
-        int, told("most of one address, of IPv6 a /64; behind a trusted proxy its requests at a time", 1)
-    ] = 512
+        Annotated[int, Meta(ge=1)] | None,
+        told(
+            "most of one address, of IPv6 a /64; behind a trusted proxy its requests at a time; unset: a tenth of the"
+            " setting above"
+        ),
+    ] = None
     head_seconds: Annotated[
         int, told("time in which a connection must bring the whole head of its next request", 1, 60)
     ] = 30
-    body_seconds: Annotated[int, told("time in which a body must end, or bring what the next setting asks", 1)] = 30
-    body_bytes_per_second: Annotated[int, told("least rate of a body over any such time", 1)] = 4_096
+    json_seconds: Annotated[
+        int, told("time in which a JSON body, or a form without files, must be there as a whole", 1, 600)
+    ] = 10
+    body_seconds: Annotated[
+        int, told("time in which the body of an upload must end, or bring what the next setting asks", 1)
+    ] = 30
+    body_bytes_per_second: Annotated[int, told("least rate of an upload over any such time", 1)] = 4_096
     trusted_proxies: Annotated[
         tuple[str, ...], told("addresses whose X-Forwarded-For is believed, comma separated CIDR ranges")
     ] = ()
@@ -129,6 +138,13 @@ class Settings(Struct, frozen=True, kw_only=True):
         tuple[Annotated[str, Meta(pattern=r"^(\*|https?://[^/\s]+)$")], ...],
         told("pages of these origins may call the API from a browser, comma separated (https://host) or *"),
     ] = ()
+    open_registration: Annotated[
+        bool,
+        told(
+            "anybody may register a tenant; off: whoever makes the deployment's first one, then only who has the system"
+            " API key; the image sets off"
+        ),
+    ] = True
     operator_tenants: Annotated[
         tuple[str, ...],
         told("slugs of tenants that are there already and whose admins run the deployment, comma separated"),
@@ -185,7 +201,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     known_origins: Annotated[
         int, told("addresses that a user is known at: the last ones of a login, each with tries of its own", 1, 1000)
     ] = 10
-    two_factor_codes_per_hour: Annotated[int, told("two-factor codes an hour that one user may try", 1)] = 20
+    two_factor_codes_per_hour: Annotated[
+        int, told("authenticator codes an hour that may be tried for one user; recovery codes count apart", 1)
+    ] = 20
+    recovery_codes_per_hour: Annotated[int, told("recovery codes an hour that may be tried from one address", 1)] = 20
     password_changes_per_hour: Annotated[
         int, told("password changes, and resets asked for, an hour by one user", 1)
     ] = 10
@@ -422,6 +441,22 @@ class Settings(Struct, frozen=True, kw_only=True):
     def tier_of_new_tenant(self) -> Tier:
         """The tier that a registration gives."""
         return self.default_tier or ("enterprise" if self.embedded else "free")
+
+    @property
+    def is_ones_own(self) -> bool:
+        """Whether this is one machine's own deployment, which nobody else reaches."""
+        if not self.embedded:
+            return False
+        try:
+            host = ip_address(self.host.strip("[]"))
+        except ValueError:
+            return self.host.lower() == "localhost"
+        return ((host.version == 6 and host.ipv4_mapped) or host).is_loopback
+
+    @property
+    def connections_of_address(self) -> int:
+        """How many connections of a process one address may hold."""
+        return self.connections_per_address or max(1, self.connections // 10)
 
     @property
     def draining_seconds(self) -> int:

@@ -22,6 +22,7 @@ from service.platform.access.caller import NOBODY, Caller
 from service.platform.access.caller_status import Meter, Window, origin_of
 from service.platform.access.gate import Gate
 from service.platform.access.revocations import Revocations
+from service.platform.access.rights import CONFIRM, Part, Rights, question
 from service.platform.access.secrets import Tokens, Vault, new_id
 from service.platform.access.switches import Switches
 from service.platform.clock import Clock, there, zone_of
@@ -245,6 +246,7 @@ class Unit:
 
     async def commit(self) -> None:
         """Commit what was done, then what was to follow the commit."""
+        await self._confirm()
         await self._append()
         stack, self._stack, self._transaction = self._stack, AsyncExitStack(), None
         await stack.__aexit__(None, None, None)
@@ -368,6 +370,9 @@ class Unit:
             )
         )
 
+    async def _confirm(self) -> None:
+        """Send what must be known right before the COMMIT: a job's rights are nobody's."""
+
     async def _append(self) -> None:
         """Send what `audit` gathered; it travels with the COMMIT."""
         entries, self._entries = self._entries, []
@@ -386,7 +391,13 @@ class Context(Unit):
         self.subject: Subject | None = None
         self.is_eventful = True
         """Whether the route's event is written."""
+        self.rights: Rights | None = None
+        """What the caller was let in by, for a call that changes something: looked at again before each COMMIT."""
         self._caller: Caller | None = None
+        self._ending: set[UUID] = set()
+        """Tenants, users and keys whose rights this transaction ends."""
+        self._ended: set[Part] = set()
+        """Parts of the caller's own rights that this request ended."""
 
     @property
     def caller(self) -> Caller:
@@ -428,6 +439,38 @@ class Context(Unit):
         """The dispatcher knows who calls."""
         self._caller = caller
         self.tenant_id = caller.tenant_id
+
+    async def end_rights(self, part: Part, id_: UUID, *, user_id: UUID | None = None) -> None:
+        """Say, before it is written, that this transaction ends rights: no request that rests on them commits after it.
+
+        A caller may end their own. Those are looked at now, since what is written next is no reason to refuse it.
+
+        Args:
+            part: what ends.
+            id_: its identifier.
+            user_id: of a session: whose it is, since a user may have too many to lock each.
+
+        Raises:
+            Problem: the caller's own have ended already.
+        """
+        if self.rights is not None and self.rights.is_own(part, id_):
+            await self.confirm_rights()
+            self._ended.add(part)
+        self._ending.add(id_ if user_id is None else user_id)
+
+    async def confirm_rights(self) -> None:
+        """See, in this transaction, that the caller still has the rights that they were let in by.
+
+        Raises:
+            TokenRevoked, InvalidKey, TenantSuspended, PermissionDenied: they have not.
+        """
+        if self.rights is not None:
+            await self.execute(CONFIRM, question(self.rights, (), self._ended, locked=False))
+
+    async def _confirm(self) -> None:
+        if self._transaction is not None and (self.rights is not None or self._ending):
+            await self._transaction.post(CONFIRM, question(self.rights, self._ending, self._ended, locked=True))
+        self._ending.clear()
 
     async def act_for(self, tenant_id: UUID) -> None:
         """From here on the work is this tenant's: for who runs the deployment, once the record is found."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from io import FileIO
@@ -104,6 +105,7 @@ def test_files_find_no_room(service: Service, owner: Member, ballast: Ballast) -
     ballast.fill()
     for _ in range(3):
         refused(upload(owner, 20_000))
+    wait_until(lambda: full(service) == {"data folder", "blob store"}, seconds=5, what="what is full")
     asked = {"formula": "=SUM(Loans!B2:B3)", "workbook_id": workbook.json()["id"]}
     value = owner.post("/api/v1/calculations/evaluate", json=asked)
     if value.status_code == 503:
@@ -113,12 +115,67 @@ def test_files_find_no_room(service: Service, owner: Member, ballast: Ballast) -
     export = owner.post("/api/v1/exports", json={"workbook_id": workbook.json()["id"], "format": "xlsx"})
     assert owner.get("/api/v1/workbooks").json()["total"] == kept
     ballast.drop()
+    wait_until(lambda: not full(service), seconds=5, what="room")
     back(service, owner)
     if export.status_code == 201:
         path = f"/api/v1/exports/{export.json()['id']}"
         wait_until(lambda: owner.get(path).json()["status"] in ("completed", "failed"), what="the export's end")
     else:
         refused(export)
+
+
+def full(service: Service) -> set[str]:
+    """What has no room, as `/health/ready` names it: 503 then, and nothing of folders."""
+    answer = httpx.get(service.url + "/health/ready", timeout=10)
+    check = answer.json()["checks"]["storage"]
+    assert (answer.status_code == 503) == (answer.json()["status"] == "not_ready") == (check["status"] == "error")
+    if check["status"] == "ok":
+        return set()
+    assert "/" not in check["message"]
+    told, _, names = check["message"].partition(": ")
+    assert told == "no room on the disk"
+    return set(names.split(", "))
+
+
+def test_postgresql_finds_no_room_for_rows(service: Service, owner: Member) -> None:
+    """On a disk that only it has: the first write that fails tells, and the look that finds room ends it."""
+    with small_disk("3m") as small:
+        account = (service.data_dir / "postgres").stat()
+        place = small / "rows"
+        place.mkdir(mode=0o700)
+        os.chown(place, account.st_uid, account.st_gid)
+        small.chmod(0o755)
+        service.sql(f"CREATE TABLESPACE small LOCATION '{place}'")
+        for statement in (
+            "GRANT CREATE ON TABLESPACE small TO cushion_service",
+            "ALTER ROLE cushion_service SET temp_tablespaces = 'small'",
+            "ALTER TABLE mappings SET TABLESPACE small",
+        ):
+            service.sql(statement)
+        service.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'cushion_service'")
+        back(service, owner)
+        assert full(service) == set()
+        ballast = Ballast(small)
+        ballast.fill()
+        name = iter(range(10_000))
+
+        def made() -> int:
+            body = MAPPING | {"name": f"small {next(name)}"}
+            return owner.post("/api/v1/mappings", json=body).status_code
+
+        wait_until(lambda: made() == 503, what="a mapping that finds no room")
+        wait_until(lambda: full(service) == {"database volume"}, seconds=5, what="what is full")
+        ballast.drop()
+        wait_until(lambda: not full(service), seconds=5, what="room")
+        assert made() == 201
+        for statement in (
+            "ALTER TABLE mappings SET TABLESPACE pg_default",
+            "ALTER ROLE cushion_service RESET temp_tablespaces",
+            "REVOKE CREATE ON TABLESPACE small FROM cushion_service",
+        ):
+            service.sql(statement)
+        service.sql("DROP TABLESPACE small")
+        service.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'cushion_service'")
 
 
 def test_postgresql_finds_no_room_for_its_log(service: Service, owner: Member, ballast: Ballast) -> None:

@@ -25,7 +25,7 @@ SERVED_SECONDS = 15.0
 ANSWER_SECONDS = 60.0
 FEW_FILES = 256
 """The limit of open files that a shell may give: less than there are connections."""
-SHARE, HEAD_SECONDS, BODY_SECONDS, BODY_RATE = 40, 4, 2, 1_000
+SHARE, HEAD_SECONDS, BODY_SECONDS, BODY_RATE, JSON_SECONDS = 40, 4, 2, 1_000, 1
 OF_EACH = 7
 """Bodies that stay away, of each kind: within a share, and so many that one which is held too long shows."""
 ENDED_SECONDS = 8.0
@@ -34,6 +34,7 @@ STRICT = {
     "CUSHION_CONNECTIONS_PER_ADDRESS": f"{SHARE}",
     "CUSHION_HEAD_SECONDS": f"{HEAD_SECONDS}",
     "CUSHION_BODY_SECONDS": f"{BODY_SECONDS}",
+    "CUSHION_JSON_SECONDS": f"{JSON_SECONDS}",
     "CUSHION_BODY_BYTES_PER_SECOND": f"{BODY_RATE}",
     "CUSHION_TRUSTED_PROXIES": f"{PROXY}/32",
 }
@@ -121,7 +122,8 @@ def uploader(strict: str) -> Member:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_crowd_from_one_address_keeps_nobody_else_out(stack: Stack, kind: str) -> None:
     """With every setting as it is by default."""
-    share = Settings().connections_per_address
+    share = Settings().connections_of_address
+    assert share == Settings().connections // 10
     with crowd(stack.url, CROWD, KINDS[kind]) as opened:
         for _ in range(3):
             served(stack.url)
@@ -130,7 +132,22 @@ def test_a_crowd_from_one_address_keeps_nobody_else_out(stack: Stack, kind: str)
             refused = rest(opened[-1])
             assert re.match(rb"HTTP/1.1 503 .*\r\nretry-after: [1-9].*\r\nconnection: close\r\n", refused, re.S | re.I)
             assert b'"detail":"Too many connections from this address","error_code":"SERVICE_UNAVAILABLE"' in refused
+            assert b"the limit is %d requests at a time from one address" % share in refused
         wait_until(lambda: sum(map(is_open, opened)) <= share, what="its share")
+
+
+def test_a_few_addresses_keep_nobody_else_out_either(stack: Stack) -> None:
+    """Bodies that stay away, of five addresses together more than there are places."""
+    with ExitStack() as several:
+        opened = [
+            several.enter_context(crowd(stack.url, CROWD // 5, KINDS["no body"], f"127.0.0.{number}"))
+            for number in range(11, 16)
+        ]
+        served(stack.url)
+        for of_one in opened:
+            wait_until(
+                lambda of_one=of_one: sum(map(is_open, of_one)) <= Settings().connections_of_address, what="its share"
+            )  # type: ignore[misc]
 
 
 def test_a_head_that_does_not_come_ends_its_connection(strict: str) -> None:
@@ -170,10 +187,11 @@ def upload(member: Member, file: bytes) -> tuple[bytes, bytes]:
     return b"\r\n".join([*lines, b"", b""]), body
 
 
-def too_slow(answer: bytes) -> bool:
+def too_slow(answer: bytes, *, upload: bool = False) -> bool:
     assert re.match(rb"HTTP/1.1 400 .*\r\nconnection: close\r\n", answer, re.S | re.I), answer
     assert b'"detail":"Request body too slow","error_code":"VALIDATION_ERROR"' in answer
-    assert b"expected at least %d bytes in %d seconds" % (BODY_RATE * BODY_SECONDS, BODY_SECONDS) in answer
+    rate = b"expected at least %d bytes in %d seconds" % (BODY_RATE * BODY_SECONDS, BODY_SECONDS)
+    assert (rate if upload else b"expected the whole body in %d seconds" % JSON_SECONDS) in answer
     return True
 
 
@@ -196,7 +214,8 @@ def late_bodies(url: str, member: Member) -> Iterator[list[socket.socket]]:
 
 def test_a_body_that_stays_away_is_refused_and_ends_its_connection(strict: str, uploader: Member) -> None:
     with late_bodies(strict, uploader) as opened:
-        assert all(too_slow(rest(connection)) for connection in opened)
+        small = 2 * OF_EACH
+        assert all(too_slow(rest(connection), upload=at >= small) for at, connection in enumerate(opened))
 
 
 def test_bodies_that_stayed_away_do_not_keep_a_process_from_stopping(stack: Stack) -> None:
@@ -212,7 +231,7 @@ def test_bodies_that_stayed_away_do_not_keep_a_process_from_stopping(stack: Stac
 
 
 def test_a_body_that_trickles_is_refused(strict: str) -> None:
-    """A tenth of the rate that is asked, so that there is no silence."""
+    """A tenth of the rate that is asked of an upload, so that there is no silence."""
     with crowd(strict, 1, JSON + b"Content-Length: 1000000\r\n\r\n{") as (trickle,):
         sent, seconds = 0, 0.2
         trickle.settimeout(seconds)
@@ -224,6 +243,22 @@ def test_a_body_that_trickles_is_refused(strict: str) -> None:
                 sent += trickle.send(b" " * int(BODY_RATE * seconds / 10))
         trickle.settimeout(ANSWER_SECONDS)
         assert too_slow(answer + rest(trickle))
+
+
+def test_json_has_a_deadline_however_fast_its_parts_come(strict: str) -> None:
+    """Faster than an upload must be, and without an end."""
+    with crowd(strict, 1, JSON + b"Content-Length: 1000000\r\n\r\n{") as (busy,):
+        began = time.monotonic()
+        busy.settimeout(0.05)
+        while time.monotonic() < began + ANSWER_SECONDS:
+            try:
+                answer = busy.recv(65_536)
+                break
+            except TimeoutError:
+                busy.sendall(b" " * (2 * BODY_RATE // 20))
+        assert JSON_SECONDS < time.monotonic() - began < JSON_SECONDS + ENDED_SECONDS
+        busy.settimeout(ANSWER_SECONDS)
+        assert too_slow(answer + rest(busy))
 
 
 def test_a_slow_but_honest_upload_succeeds(strict: str, uploader: Member) -> None:

@@ -9,8 +9,9 @@ from uuid import UUID
 import msgspec
 
 from service.platform.access.caller import NOBODY, SCOPES, SYSTEM_EMAIL, Caller, Role
-from service.platform.access.caller_status import NO_METER, Meter, TenantRecord, Verdict
+from service.platform.access.caller_status import NO_METER, KeyRecord, Meter, TenantRecord, Verdict
 from service.platform.access.idempotency import is_keyed
+from service.platform.access.rights import Rights
 from service.platform.access.secrets import BadToken, digest
 from service.platform.access.switches import may_operate
 from service.platform.context import Context
@@ -55,36 +56,92 @@ async def _admit(ctx: Context, route: Route) -> Verdict:
         return _passed(verdict)
     authorization, key = ctx.headers.get(b"authorization"), ctx.headers.get(b"x-api-key")
     if authorization is not None:
-        verdict, caller = await _user(ctx, route, authorization)
+        verdict, caller, rights = await _user(ctx, route, authorization)
     elif key is not None and _is_system_key(ctx, key):
         return await _system(ctx, route)
     elif key is not None:
         _check_maintenance(ctx, route)
-        verdict, caller = await _key(ctx, route, key)
+        verdict, caller, rights = await _key(ctx, route, key)
     else:
         raise problems.Unauthenticated
     try:
         ctx.admit(caller)
-        if verdict.tenant is None or verdict.tenant.status != "active":
-            raise problems.TenantSuspended
-        if not verdict.tenant.admits(ctx.ip_address):
-            raise problems.AddressNotAllowed
+        home = _home(ctx, verdict)
         named = _named_tenant(ctx)
         if route.access == "operator":
-            caller = await _operator(ctx, caller, verdict.tenant, named)
+            caller = await _operator(ctx, caller, home, named)
             ctx.admit(caller)
         elif named is not None and named != str(caller.tenant_id):
-            caller = await _in_tenant(ctx, caller, verdict.tenant, named)
+            caller = await _in_tenant(ctx, caller, home, named)
             ctx.admit(caller)
-        elif route.everywhere and _operates(ctx, caller, verdict.tenant):
+        elif route.everywhere and _operates(ctx, caller, home):
             ctx.admit(msgspec.structs.replace(caller, runs_deployment=True))
-        if not caller.may(route.access):
-            raise problems.PermissionDenied.lacking(caller, route.access)
-        if verdict.must_enroll and not route.enrolling:
-            raise problems.EnrolmentRequired
+        _check_rights(ctx, route, verdict)
     except Problem as refusal:
         raise _with(refusal, verdict) from None
+    if route.method != "GET" or route.event is not None:
+        ctx.rights = rights
     return verdict
+
+
+async def admit_again(ctx: Context, route: Route) -> None:
+    """Look at the caller again once a body is there that was waited for: much may have ended meanwhile.
+
+    By the gate, as at the head, and by PostgreSQL, which remembers for longer what ended. Nothing is counted twice, and
+    an access token that ran out by itself was good when the request began.
+
+    Raises:
+        Problem: the caller may no longer call this route.
+    """
+    rights = ctx.rights
+    if rights is None:
+        return
+    gate, caller = ctx.resources.gate, ctx.caller
+    if rights.key_id is not None:
+        verdict = await gate.key(rights.key_hash, counted=False)
+        record = _living_key(ctx, verdict)
+        caller = msgspec.structs.replace(caller, role=record.role, scopes=frozenset(record.scopes))
+    else:
+        assert rights.session_id is not None
+        verdict = await gate.user(rights.tenant_id, rights.user_id, rights.session_id, rights.generation, counted=False)
+        if verdict.outcome == "revoked":
+            raise problems.TokenRevoked
+    try:
+        _home(ctx, verdict)
+        ctx.admit(caller)
+        _check_rights(ctx, route, verdict)
+        if not ctx.resources.database.is_away:  # else nothing has changed there
+            await ctx.begin()
+            await ctx.commit()  # which asks
+        _check_maintenance(ctx, route, verdict)
+        _check_flag(ctx, route)
+    except Problem as refusal:
+        raise _with(refusal, verdict) from None
+
+
+def _home(ctx: Context, verdict: Verdict) -> TenantRecord:
+    """The tenant that the caller is at home in.
+
+    Raises:
+        TenantSuspended, AddressNotAllowed: it is not active, or lets nobody in from there.
+    """
+    if verdict.tenant is None or verdict.tenant.status != "active":
+        raise problems.TenantSuspended
+    if not verdict.tenant.admits(ctx.ip_address):
+        raise problems.AddressNotAllowed
+    return verdict.tenant
+
+
+def _check_rights(ctx: Context, route: Route, verdict: Verdict) -> None:
+    """See that the caller may call this route.
+
+    Raises:
+        PermissionDenied, EnrolmentRequired: they may not.
+    """
+    if not ctx.caller.may(route.access):
+        raise problems.PermissionDenied.lacking(ctx.caller, route.access)
+    if verdict.must_enroll and not route.enrolling:
+        raise problems.EnrolmentRequired
 
 
 def _check_maintenance(ctx: Context, route: Route, verdict: Verdict | None = None) -> None:
@@ -110,6 +167,12 @@ def _passes(ctx: Context, caller: Caller, verdict: Verdict) -> bool:
     """Whether the caller goes on working during maintenance; `verdict` is on the tenant that they are at home in."""
     home = verdict.tenant
     return home is not None and caller.kind in ("user", "operator") and _is_operators(ctx, caller.role, home)
+
+
+def shows_system_key(ctx: Context) -> bool:
+    """Whether a request shows the deployment's own key, also on a route that asks for no caller."""
+    key = ctx.headers.get(b"x-api-key")
+    return key is not None and _is_system_key(ctx, key)
 
 
 def _is_system_key(ctx: Context, key: bytes) -> bool:
@@ -186,7 +249,7 @@ def _is_operators(ctx: Context, role: Role, home: TenantRecord) -> bool:
     return role in ("owner", "admin") and home.slug in ctx.settings.operator_tenants
 
 
-async def _user(ctx: Context, route: Route, authorization: bytes) -> tuple[Verdict, Caller]:
+async def _user(ctx: Context, route: Route, authorization: bytes) -> tuple[Verdict, Caller, Rights]:
     scheme, _, token = authorization.partition(b" ")
     if scheme.lower() != b"bearer":
         raise problems.InvalidToken.at(["header", "authorization"], "expected Bearer and an access token")
@@ -218,17 +281,23 @@ async def _user(ctx: Context, route: Route, authorization: bytes) -> tuple[Verdi
     )
     ctx.admit(caller)
     _pass_metered(ctx, route, verdict)
-    return verdict, caller
+    rights = Rights(
+        tenant_id=claims.tenant_id,
+        user_id=claims.sub,
+        session_id=claims.sid,
+        generation=claims.gen,
+        access=route.access,
+    )
+    return verdict, caller, rights
 
 
-async def _key(ctx: Context, route: Route, key: bytes) -> tuple[Verdict, Caller]:
+async def _key(ctx: Context, route: Route, key: bytes) -> tuple[Verdict, Caller, Rights]:
     windows = route.windows(ctx.settings, ctx.origin, "") if route.windows else ()
-    verdict = await ctx.resources.gate.key(digest(key.decode("latin-1")), windows, _meter(ctx, route))
-    record = verdict.key
-    if record is None or not record.lives_at(ctx.now().timestamp()):
-        raise problems.InvalidKey
+    key_hash = digest(key.decode("latin-1"))
+    verdict = await ctx.resources.gate.key(key_hash, windows, _meter(ctx, route))
+    record = _living_key(ctx, verdict)
     _pass_metered(ctx, route, verdict)
-    return verdict, Caller(
+    caller = Caller(
         kind="key",
         tenant_id=record.tenant_id,
         user_id=record.user_id,
@@ -239,6 +308,26 @@ async def _key(ctx: Context, route: Route, key: bytes) -> tuple[Verdict, Caller]
         api_key_id=record.id,
         email=record.email,
     )
+    rights = Rights(
+        tenant_id=record.tenant_id,
+        user_id=record.user_id,
+        key_id=record.id,
+        key_hash=key_hash,
+        access=route.access,
+    )
+    return verdict, caller, rights
+
+
+def _living_key(ctx: Context, verdict: Verdict) -> KeyRecord:
+    """The key that the gate found.
+
+    Raises:
+        InvalidKey: there is none, or it has ended.
+    """
+    record = verdict.key
+    if record is None or not record.lives_at(ctx.now().timestamp()):
+        raise problems.InvalidKey
+    return record
 
 
 def _meter(ctx: Context, route: Route) -> Meter:

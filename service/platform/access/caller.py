@@ -78,8 +78,8 @@ class Caller(Struct, frozen=True, kw_only=True):
     """Whether the caller is the system key, or an admin of an operator tenant, and named no other tenant: what concerns
     the whole deployment is theirs."""
     operates: bool = False
-    """Whether the caller may switch what concerns the whole deployment: who runs it, and on the embedded default every
-    owner and admin."""
+    """Whether the caller may switch what concerns the whole deployment: who runs it, and on a machine's own every owner
+    and admin."""
 
     @property
     def system(self) -> bool:

@@ -35,10 +35,12 @@ COUNTED: Final = {
     "login": "logins",
     "logout": "logouts",
     "password": "password changes",
+    "recovery": "recovery codes from one address",
     "refresh": "token refreshes",
     "register": "registrations",
     "reset": "password resets",
-    "two_factor": "two-factor codes",
+    "tenant": "requests of the whole tenant",
+    "two_factor": "codes of an authenticator",
     "webhook": "tests of webhooks",
 }
 """What the windows of a name count; others are called after it."""

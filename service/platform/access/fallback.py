@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
-from operator import itemgetter
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter, itemgetter
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
@@ -94,14 +94,17 @@ class Fallback:
             return Verdict("ok", tenant=nobodys(tenant_id))
         if status.session_revoked or generation < status.generation:
             return Verdict("revoked")
-        verdict = self._tenants(f"tenant:{tenant_id}", status, status.record(), windows, meter, month, counted=counted)
+        subjects = {f"tenant:{tenant_id}": "requests"}
+        verdict = self._tenants(subjects, status, status.record(), windows, meter, month, counted=counted)
         if verdict.outcome == "ok" and verdict.tenant and verdict.tenant.session_timeout_minutes:
             _remember(self._seen, session_id, self._now())
         required = verdict.tenant is not None and verdict.tenant.two_factor_required
         return verdict._replace(must_enroll=required and not status.two_factor_enabled)
 
-    async def key(self, key_hash: bytes, windows: Sequence[Window], meter: Meter, month: str) -> Verdict:
-        """The verdict on a request with an API key."""
+    async def key(
+        self, key_hash: bytes, windows: Sequence[Window], meter: Meter, month: str, *, counted: bool = True
+    ) -> Verdict:
+        """The verdict on a request with an API key; not `counted`: it has been counted already."""
         async with self._database.transaction() as tx:
             status = await read_key_status(tx, key_hash, month)
         if status is None:
@@ -110,8 +113,9 @@ class Fallback:
         if not key.lives_at(self._now()):
             return Verdict("ok", key=key)
         meter = meter if meter.scope in key.scopes else NO_METER
-        verdict = self._tenants(f"key:{key.id}", status, tenant, windows, meter, month)
-        if verdict.outcome == "ok" and tenant.status == "active":
+        subjects = {f"key:{key.id}": "requests", f"tenant:{tenant.id}": "tenant"}
+        verdict = self._tenants(subjects, status, tenant, windows, meter, month, counted=counted)
+        if verdict.outcome == "ok" and tenant.status == "active" and counted:
             before = self._owed.keys.get(key_hash, KeyUse(0, 0.0))
             self._owed.keys[key_hash] = KeyUse(before.times + 1, self._now())
         return verdict._replace(key=key)
@@ -120,12 +124,12 @@ class Fallback:
         """The verdict on a request with the deployment's own key."""
         figures = figures_of(self._settings, "enterprise")
         if not counted:
-            return self._told(Window(f"minute:{SYSTEM}", figures.per_minute, 60))
-        return self._admit(SYSTEM, figures, windows)
+            return self._least_left([SYSTEM], figures)
+        return self._admit({SYSTEM: "requests"}, figures, windows)
 
     def windows(self, windows: Sequence[Window]) -> Verdict:
         """The verdict of the windows alone."""
-        return self._admit("", None, windows)
+        return self._admit({}, None, windows)
 
     def forgive(self, window: Window, moment: str) -> None:
         """Take the call of this moment out of a window again."""
@@ -182,7 +186,7 @@ class Fallback:
 
     def _tenants(
         self,
-        subject: str,
+        subjects: Mapping[str, str],
         status: UserStatus | KeyStatus,
         tenant: TenantRecord,
         windows: Sequence[Window],
@@ -193,11 +197,11 @@ class Fallback:
     ) -> Verdict:
         figures = figures_of(self._settings, tenant.tier)
         if tenant.status != "active" or not counted:
-            return self._told(Window(f"minute:{subject}", figures.per_minute, 60))._replace(tenant=tenant)
+            return self._least_left(subjects, figures)._replace(tenant=tenant)
         _remember(self._amounts, (tenant.id, month), status.amounts)
         used = self._with_owed(tenant.id, month, status.amounts).get(meter.name, 0)
         most = meter.most.of(tenant.tier)
-        verdict = self._admit(subject, figures, windows, used_up=0 <= most < used + meter.amount)
+        verdict = self._admit(subjects, figures, windows, used_up=0 <= most < used + meter.amount)
         if verdict.outcome == "ok":
             self._count(tenant.id, month, CALLS, 1)
             if meter.name:
@@ -205,26 +209,32 @@ class Fallback:
         return verdict._replace(tenant=tenant)
 
     def _admit(
-        self, subject: str, figures: Figures | None, windows: Sequence[Window], *, used_up: bool = False
+        self, subjects: Mapping[str, str], figures: Figures | None, windows: Sequence[Window], *, used_up: bool = False
     ) -> Verdict:
-        """Whether bucket and windows all permit it; only then it is counted in each of them."""
+        """Whether buckets and windows all permit it; only then it is counted in each of them.
+
+        `subjects`: whose buckets, minutes and days it counts in, and what their limits are called after.
+        """
         bounds: list[Window] = []
         spans = [window for window in windows if window.most >= 0]
         waits: list[tuple[int, Window]] = []
-        tokens, now = 0.0, self._now()
-        if figures is not None:
-            bounds = [Window(f"minute:{subject}", figures.per_minute, 60)]
+        tokens: dict[str, float] = {}
+        now = self._now()
+        for subject, name in subjects.items() if figures is not None else ():
+            assert figures is not None
+            own = [Window(f"minute:{subject}", figures.per_minute, 60)]
             if figures.per_day >= 0:
-                bounds.append(Window(f"day:{subject}", figures.per_day, 86_400))
-            tokens = self._filled(subject, figures)
-            if tokens < 1:
-                seconds = math.ceil((1 - tokens) * 60 / figures.per_minute)
-                waits.append((seconds, Window("requests", figures.burst, 0)))
-        waits += (
-            (math.ceil(_ends(window, now) - now), window._replace(name="requests"))
-            for window in bounds
-            if self._used_of(window) >= window.most
-        )
+                own.append(Window(f"day:{subject}", figures.per_day, 86_400))
+            tokens[subject] = self._filled(subject, figures)
+            if tokens[subject] < 1:
+                seconds = math.ceil((1 - tokens[subject]) * 60 / figures.per_minute)
+                waits.append((seconds, Window(name, figures.burst, 0)))
+            waits += (
+                (math.ceil(_ends(window, now) - now), window._replace(name=name))
+                for window in own
+                if self._used_of(window) >= window.most
+            )
+            bounds += own
         for window in spans:
             calls = self._calls_of(window)
             if len(calls) >= window.most:
@@ -237,21 +247,29 @@ class Fallback:
         elif used_up:
             outcome = "used_up"
         else:
-            self._take(subject if figures else "", tokens, bounds, spans, now)
-        told = self._told(bounds[0]) if bounds else self._told_of(spans[-1]) if spans else Verdict("ok")
+            self._take(tokens, bounds, spans, now)
+        if figures is not None:
+            told = self._least_left(subjects, figures)
+        else:
+            told = self._told_of(spans[-1]) if spans else Verdict("ok")
         if outcome != "limited":
             retry_after, passed = 0, None
         moment = repr(now) if spans else ""
         return told._replace(outcome=outcome, retry_after_seconds=retry_after, moment=moment, passed=passed)
 
-    def _take(self, subject: str, tokens: float, bounds: Iterable[Window], spans: Iterable[Window], now: float) -> None:
-        if subject:
-            _remember(self._tokens, subject, (max(0.0, tokens - 1), now))
+    def _take(self, tokens: Mapping[str, float], bounds: Iterable[Window], spans: Iterable[Window], now: float) -> None:
+        for subject, left in tokens.items():
+            _remember(self._tokens, subject, (max(0.0, left - 1), now))
         for window in bounds:
             _remember(self._used, window.name, (int(now // window.seconds), self._used_of(window) + 1))
         for window in spans:
             calls = [*self._calls_of(window), now]
             _remember(self._calls, window.name, calls[-window.most :] if window.most else [])
+
+    def _least_left(self, subjects: Iterable[str], figures: Figures) -> Verdict:
+        """What is told of the minutes of subjects: the one with less left."""
+        told = [self._told(Window(f"minute:{subject}", figures.per_minute, 60)) for subject in subjects]
+        return min(told, key=attrgetter("remaining"))
 
     def _told(self, window: Window) -> Verdict:
         left = max(0, window.most - self._used_of(window))

@@ -1,6 +1,7 @@
 -- Everything that must be known of a caller before its request may go on, in one round trip:
 -- revocation, tenant, two-factor, API key, token bucket, minute window, day, and the windows of the authentication
--- endpoints; and what the request uses of the month.
+-- endpoints; and what the request uses of the month. A key's request counts in its own bucket, minute and day, and in its
+-- tenant's: as many keys as there may be ask for no more than one. The answer tells the minute that has less left.
 --
 -- ARGV: 1 mode (user, key, system, none)   2 enforce (1, 0; -: no limit concerns it, and nothing is counted)   3 tenant id   4 user id   5 session id
 --       6 token generation   7 key hash
@@ -61,6 +62,46 @@ end
 
 local writes = {}
 
+-- The bucket, the minute and the day of a subject, which its limits are called after.
+local function bound(whose, name, per_minute, burst, per_day)
+    local minute = math.floor(now / 60)
+    local minute_key = 'cushion:minute:' .. whose .. ':' .. minute
+    local used = tonumber(redis.call('GET', minute_key) or '0')
+    if used >= per_minute then wait(math.ceil((minute + 1) * 60 - now), name, per_minute, 60) end
+
+    local bucket_key = 'cushion:bucket:' .. whose
+    local bucket = redis.call('HMGET', bucket_key, 'tokens', 'at')
+    local rate = per_minute / 60
+    local tokens = tonumber(bucket[1] or burst)
+    tokens = math.min(burst, tokens + math.max(0, now - tonumber(bucket[2] or now)) * rate)
+    if tokens < 1 then wait(math.ceil((1 - tokens) / rate), name, burst, 0) end
+
+    local day_key = nil
+    if per_day >= 0 then
+        local day = math.floor(now / 86400)
+        day_key = 'cushion:day:' .. whose .. ':' .. day
+        if tonumber(redis.call('GET', day_key) or '0') >= per_day then
+            wait(math.ceil((day + 1) * 86400 - now), name, per_day, 86400)
+        end
+    end
+
+    writes[#writes + 1] = function()
+        redis.call('INCR', minute_key)
+        redis.call('EXPIRE', minute_key, 120)
+        redis.call('HSET', bucket_key, 'tokens', tostring(math.max(0, tokens - 1)), 'at', tostring(now))
+        redis.call('EXPIRE', bucket_key, 3600)
+        if day_key then
+            redis.call('INCR', day_key)
+            redis.call('EXPIRE', day_key, 172800)
+        end
+    end
+end
+
+local function left_of(whose, per_minute)
+    local used = redis.call('GET', 'cushion:minute:' .. whose .. ':' .. math.floor(now / 60)) or '0'
+    return math.max(0, per_minute - tonumber(used))
+end
+
 if subject then
     local per_minute, burst, per_day = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
     local status, timeout_minutes = 'active', 0
@@ -78,39 +119,14 @@ if subject then
         end
     end
 
-    local minute = math.floor(now / 60)
-    local minute_key = 'cushion:minute:' .. subject .. ':' .. minute
-    local used = tonumber(redis.call('GET', minute_key) or '0')
-    limit, reset = per_minute, (minute + 1) * 60
-    remaining = math.max(0, per_minute - used)
+    limit, reset = per_minute, (math.floor(now / 60) + 1) * 60
+    remaining = left_of(subject, per_minute)
+    if key_id then remaining = math.min(remaining, left_of('tenant:' .. tenant_id, per_minute)) end
     if status ~= 'active' or not counted then return {'ok', limit, remaining, reset, 0, tenant_record, key_record, must_enroll, switches} end
-    if used >= per_minute then wait(math.ceil(reset - now), 'requests', per_minute, 60) end
-
-    local bucket_key = 'cushion:bucket:' .. subject
-    local bucket = redis.call('HMGET', bucket_key, 'tokens', 'at')
-    local rate = per_minute / 60
-    local tokens = tonumber(bucket[1] or burst)
-    tokens = math.min(burst, tokens + math.max(0, now - tonumber(bucket[2] or now)) * rate)
-    if tokens < 1 then wait(math.ceil((1 - tokens) / rate), 'requests', burst, 0) end
-
-    local day_key = nil
-    if per_day >= 0 then
-        local day = math.floor(now / 86400)
-        day_key = 'cushion:day:' .. subject .. ':' .. day
-        if tonumber(redis.call('GET', day_key) or '0') >= per_day then
-            wait(math.ceil((day + 1) * 86400 - now), 'requests', per_day, 86400)
-        end
-    end
+    bound(subject, 'requests', per_minute, burst, per_day)
+    if key_id then bound('tenant:' .. tenant_id, 'tenant', per_minute, burst, per_day) end
 
     writes[#writes + 1] = function()
-        redis.call('INCR', minute_key)
-        redis.call('EXPIRE', minute_key, 120)
-        redis.call('HSET', bucket_key, 'tokens', tostring(math.max(0, tokens - 1)), 'at', tostring(now))
-        redis.call('EXPIRE', bucket_key, 3600)
-        if day_key then
-            redis.call('INCR', day_key)
-            redis.call('EXPIRE', day_key, 172800)
-        end
         if key_id then
             redis.call('HSET', 'cushion:key_usage:' .. key_id, 'count', string.format('%.0f', key_used + 1),
                 'at', string.format('%.3f', now))

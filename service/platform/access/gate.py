@@ -114,15 +114,17 @@ class Gate:
             ),
         )
 
-    async def key(self, key_hash: bytes, windows: Sequence[Window] = (), meter: Meter = NO_METER) -> Verdict:
+    async def key(
+        self, key_hash: bytes, windows: Sequence[Window] = (), meter: Meter = NO_METER, *, counted: bool = True
+    ) -> Verdict:
         """The verdict on a request with an API key; `key` of the verdict is None for one that does not exist.
 
         The key of a verdict may be dead: that is for the caller to refuse, and nothing was counted.
         """
         month = self._month()
         return await self._breaker.either(
-            partial(self._ask, "key", "", "", "", 0, key_hash.hex(), windows, meter, month),
-            partial(self._fallback.key, key_hash, windows, meter, month),
+            partial(self._ask, "key", "", "", "", 0, key_hash.hex(), windows, meter, month, counted=counted),
+            partial(self._fallback.key, key_hash, windows, meter, month, counted=counted),
         )
 
     async def system(self, windows: Sequence[Window] = (), *, counted: bool = True) -> Verdict:

@@ -90,7 +90,7 @@ _encode = msgspec.json.Encoder().encode
 
 def may_operate(settings: Settings, role: Role, slug: str) -> bool:
     """Whether who has this role in the tenant of this slug may use what acts on the whole deployment."""
-    return role in ("owner", "admin") and (settings.embedded or slug in settings.operator_tenants)
+    return role in ("owner", "admin") and (settings.is_ones_own or slug in settings.operator_tenants)
 
 
 class Switches:

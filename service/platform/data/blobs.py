@@ -26,7 +26,7 @@ from obstore.exceptions import BaseError
 from obstore.store import LocalStore, from_url
 
 from service.platform.data.lru import Lru, bytes_of
-from service.platform.data.scratch import hold, remove_if_abandoned
+from service.platform.data.scratch import has_room, hold, remove_if_abandoned
 from service.platform.http.problem import Away, Problem, Unavailable
 from service.platform.resilience.breaker import Breaker
 from service.platform.resilience.breakers import TABLE
@@ -167,6 +167,10 @@ class Blobs:
                 except FileNotFoundError as error:  # there is no such bucket
                     raise _unavailable(error) from error
         return found
+
+    async def has_room(self) -> bool:
+        """Whether the store's disk takes another file; of a remote store its keeper knows."""
+        return self._folder is None or await asyncio.to_thread(has_room, self._folder)
 
     async def path(self, key: str) -> Path:
         """As `locate`, for whoever opens the file at once.

@@ -245,6 +245,8 @@ class Database:
         self._lookout = Lookout(
             breaker, self._look, seconds=LOOK_SECONDS, failures=(psycopg.Error,), opened=self._turn_away
         )
+        self._was_full = False
+        """A statement found no room on the server's disk, and none has found some since."""
         self._waits: set[asyncio.Timeout] = set()
         """Of those who wait for a connection."""
         # Two at least for each tenant: a job's heart beats beside its work.
@@ -336,9 +338,14 @@ class Database:
                     if (
                         ended.statusmessage != "COMMIT"
                     ):  # after a refusal that somebody caught PostgreSQL answers ROLLBACK
+                        await connection.close()  # psycopg may take for prepared what was refused with it
                         raise psycopg.errors.InFailedSqlTransaction("the transaction was rolled back at its commit")
                 except BaseException:
-                    if not connection.closed and connection.info.transaction_status:
+                    status = TransactionStatus.IDLE if connection.closed else connection.info.transaction_status
+                    if status is TransactionStatus.INERROR:
+                        # What a pipeline skips psycopg may take for prepared: by this it forgets all of it.
+                        await connection.rollback()
+                    elif status is not TransactionStatus.IDLE:
                         await connection.execute("ROLLBACK")
                     raise
             if wrote is not None and await wrote.fetchone() == (True,):
@@ -462,9 +469,29 @@ class Database:
             if _may_be_away(error):
                 self._lookout.suspect()
             else:
+                self._was_full = self._was_full or _is_full(error)
                 self._breaker.succeeded(passed)
             raise
         self._breaker.succeeded(passed)
+
+    async def has_room(self) -> bool:
+        """Whether the server's disk takes more rows: tried again once a statement has found no room.
+
+        Raises:
+            Unavailable: it does not answer.
+        """
+        if not self._was_full:
+            return True
+        try:
+            async with self.transaction() as tx:
+                for statement in TRY_ROOM:
+                    await tx.post(statement)
+        except Unavailable as error:
+            if _is_full(error):
+                return False
+            raise
+        self._was_full = False
+        return True
 
     @property
     def is_away(self) -> bool:
@@ -508,9 +535,19 @@ def _may_be_away(error: BaseException) -> bool:
     )
 
 
+def _is_full(error: BaseException) -> bool:
+    """Whether the server's disk has no room for what a statement would write."""
+    return isinstance(error.__cause__ if isinstance(error, Unavailable) else error, psycopg.errors.DiskFull)
+
+
 LOGIN = "SELECT session_user"
 TENANT = "SELECT set_config('cushion.tenant', %s, true)"
 WROTE = "SELECT pg_current_xact_id_if_assigned() IS NOT NULL"
+TRY_ROOM = (
+    "CREATE TEMPORARY TABLE room (filling text) ON COMMIT DROP",
+    "INSERT INTO room SELECT repeat('x', 1900) FROM generate_series(1, 500)",
+)
+"""A megabyte of rows, which go at once."""
 POSITION = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint"
 
 

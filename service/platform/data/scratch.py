@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
@@ -9,7 +10,24 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import Final
+
+ROOM_BYTES: Final = 1 << 20
+"""Without so much room a disk counts as full."""
+FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
+"""Nothing more can be written there."""
+
+
+def has_room(folder: Path) -> bool:
+    """Whether a folder's disk takes another file, found out as whoever writes one does: the figures of a disk tell
+    nothing of quotas, nor of what is kept back for root. A folder that is not there is no full one."""
+    try:
+        with TemporaryFile(dir=folder) as file:
+            os.posix_fallocate(file.fileno(), 0, ROOM_BYTES)
+    except OSError as error:
+        return error.errno not in FULL
+    return True
 
 
 def hold(handle: int) -> None:

@@ -151,7 +151,7 @@ class _Application(Starlette):
             scope = {**scope, "path": "/%2f"}  # a path that no route has
         scope["app"] = self
         address = scope["address"] = address_of(scope, self.connections.trusted_proxies)
-        intake = Intake(scope, receive, send)
+        intake = scope["intake"] = Intake(scope, receive, send)
         try:
             self.connections.take(intake, address)
         except TooManyConnections as refusal:  # at once: its body is not waited for

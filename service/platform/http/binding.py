@@ -48,9 +48,11 @@ class Binding:
         self._query_texts = _text_fields(route.query)
 
     async def arguments(
-        self, ctx: Context, scope: Scope, receive: Receive
+        self, ctx: Context, scope: Scope, receive: Receive, arrived: Callable[[], Awaitable[None]]
     ) -> tuple[dict[str, Any], bytes | dict[str, Any], Callable[[], Awaitable[None]] | None]:
         """The handler's arguments, the body or the form's fields that they were made of, what closes its files.
+
+        `arrived` is called when the body is there, before anything is said of it.
 
         Raises:
             Problem: what it says is not of the row's types, too large, or of another content type.
@@ -76,12 +78,14 @@ class Binding:
                 ctx.headers, receive, kinds=self._form_kinds, most_bytes=most, too_large=too_large
             )
             try:
+                await arrived()
                 arguments["form"] = to_struct(content, route.form)
-            except problems.ValidationFailed:
+            except BaseException:
                 await closing()
                 raise
         elif self._decode_body is not None:
             content = await self._read_body(ctx, receive)
+            await arrived()
             if len(content) <= LARGE_BYTES:
                 arguments["body"] = self._bind_body(content)
             else:

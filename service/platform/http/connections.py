@@ -15,8 +15,8 @@ import structlog
 
 from service.platform.access.caller_status import is_within, origin_of, read_address
 from service.platform.config import Settings
-from service.platform.http.intake import Intake
-from service.platform.http.problem import TooManyConnections
+from service.platform.http.intake import Intake, Pace
+from service.platform.http.problem import Fault, TooManyConnections
 
 ENDING_SECONDS = 10.0
 """For requests that run when an API process has drained; the server's own patience comes after it."""
@@ -45,9 +45,9 @@ class Connections:
     def __init__(self, settings: Settings) -> None:
         self.trusted_proxies = settings.trusted_proxies
         self._connections = settings.connections
-        self._share = settings.connections_per_address
-        self._body_seconds = settings.body_seconds
-        self._body_bytes = settings.body_bytes_per_second * settings.body_seconds
+        self._share = settings.connections_of_address
+        span_seconds = settings.body_seconds
+        self._pace = Pace(settings.json_seconds, span_seconds, settings.body_bytes_per_second * span_seconds)
         self._taken: dict[str, int] = {}
         self._requests: set[Intake] = set()
         self._idle: set[Connection] = set()
@@ -62,7 +62,8 @@ class Connections:
         origin = origin_of(address)
         taken = self._taken.get(origin, 0)
         if taken >= self._share:
-            raise TooManyConnections(headers={"Retry-After": f"{RETRY_SECONDS}", "Connection": "close"})
+            limit = Fault([], f"the limit is {self._share:,} requests at a time from one address, of IPv6 from one /64")
+            raise TooManyConnections(limit, headers={"Retry-After": f"{RETRY_SECONDS}", "Connection": "close"})
         self._taken[origin] = taken + 1
         self._requests.add(intake)
 
@@ -128,7 +129,7 @@ class Connections:
             try:
                 for request in self._requests:
                     # Counted in looks, not by the clock: while this process stood still nobody could bring it anything.
-                    request.wait(WATCH_SECONDS, seconds_max=self._body_seconds, least_bytes=self._body_bytes)
+                    request.wait(WATCH_SECONDS, self._pace)
                 if len(os.listdir(OWN_FILES)) > self._share:
                     self._part()
                 else:

@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,7 +17,7 @@ import structlog
 from prometheus_client import Histogram
 
 from service.platform import tracing
-from service.platform.access.admission import admit
+from service.platform.access.admission import admit, admit_again
 from service.platform.access.caller_status import Verdict, is_within, read_address
 from service.platform.access.idempotency import Claim, claim_of
 from service.platform.access.secrets import new_id
@@ -37,7 +38,7 @@ from service.platform.events.stream import event_of, publish
 from service.platform.http import problem as problems
 from service.platform.http.api import Raw, Route, Streamed
 from service.platform.http.binding import Binding
-from service.platform.http.intake import Receive, Scope, Send
+from service.platform.http.intake import Intake, Receive, Scope, Send
 from service.platform.http.problem import Problem
 from service.platform.log import log_request
 from service.platform.metrics import REQUEST_SECONDS
@@ -55,6 +56,8 @@ ONCE = frozenset(
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
 """The disk is full, or too many files are open: nobody's mistake, and it passes."""
 
+LATE_SECONDS = 0.02
+"""A body that was waited for so long came later than its head: what the gate said may hold no more."""
 JSON = "application/json"
 SESSIONS = frozenset(f"/api/v1/auth/{name}" for name in ("login", "logout", "refresh"))
 """Who comes and goes all day long: it changes nothing that others read but the moment of somebody's last login."""
@@ -112,7 +115,8 @@ class Endpoint:
                     key_of(ctx.caller, scope["path"], scope["query_string"]),
                     resources.fallback_cache.turn,
                 )
-            arguments, content, closing = await self._binding.arguments(ctx, scope, receive)
+            arrived = partial(self._look_again, ctx, scope["intake"])
+            arguments, content, closing = await self._binding.arguments(ctx, scope, receive, arrived)
             claim = await claim_of(ctx, self.route, scope["path"], scope["query_string"], content)
             kept = await claim.take() if claim is not None else None
             answer = self._encode_answer(kept) if kept else await self._perform(ctx, arguments, claim)
@@ -161,6 +165,11 @@ class Endpoint:
             request_id=request_id,
         )
         await ctx.finish()
+
+    async def _look_again(self, ctx: Context, intake: Intake) -> None:
+        """Look at the caller again where their body was waited for; the gate has just done so where it was there."""
+        if intake.waited_seconds > LATE_SECONDS:
+            await admit_again(ctx, self.route)
 
     def _observe(self, status: str, started: float) -> None:
         timer = self._timers.get(status)

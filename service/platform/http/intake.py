@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from service.platform.http.problem import BodyTooSlow
 
@@ -17,6 +18,16 @@ Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+
+
+class Pace(NamedTuple):
+    """How fast a body must come."""
+
+    whole_seconds: int
+    """In which one that is no upload must be there."""
+    span_seconds: int
+    least_bytes: int
+    """Of an upload, in any span of so many seconds."""
 
 
 class Intake:
@@ -38,11 +49,17 @@ class Intake:
         self.peer: tuple[str, int] = tuple(scope.get("client") or ("", 0))
         self._waiting: asyncio.Task[Any] | None = None
         """The task that waits for the next part of the body."""
-        self._waited_seconds = 0.0
+        self.waited_seconds = 0.0
+        """In which the body, as far as it is there, was waited for."""
+        self._silent_seconds = 0.0
         self._arrived_bytes = 0
         """Both since the body last kept up."""
+        self._all_seconds = 0.0
+        """As many looks found it waited for."""
+        kind = headers.get(b"content-type", b"").lstrip().lower()
+        self._is_upload = kind.startswith(b"multipart/")
         self._late = ""
-        """The rate that the body did not keep up with, for the refusal; empty while it does."""
+        """What the body did not keep up with, for the refusal; empty while it does."""
 
     async def receive(self) -> Message:
         """The next part of the request.
@@ -53,6 +70,7 @@ class Intake:
         if not self._pending:
             return await self._receive()
         self._waiting = asyncio.current_task()
+        began = time.perf_counter()
         try:
             message = await self._receive()
         except asyncio.CancelledError:
@@ -61,22 +79,30 @@ class Intake:
             raise BodyTooSlow.at(["body"], self._late) from None
         finally:
             self._waiting = None
+            self.waited_seconds += time.perf_counter() - began
         self._pending = bool(message.get("more_body"))
         self._arrived_bytes += len(message.get("body", b""))
         return message
 
-    def wait(self, seconds: float, *, seconds_max: int, least_bytes: int) -> None:
-        """Count so many seconds in which the body, if any, was waited for, and end that when it has not kept up.
+    def wait(self, seconds: float, pace: Pace) -> None:
+        """Count so many seconds in which the body, if any, was waited for, and end that when it is late.
 
-        Kept up has what brings `least_bytes` in any `seconds_max`: a fast beginning does not pay for a long silence.
+        A small body must be whole in its time. An upload must keep up: bring the least bytes in any span, so that a
+        fast beginning does not pay for a long silence.
         """
         if self._waiting is None:
             return
-        if self._arrived_bytes >= least_bytes:
-            self._arrived_bytes, self._waited_seconds = 0, 0.0
-        self._waited_seconds += seconds
-        if self._waited_seconds > seconds_max and not self._late:
-            self._late = f"expected at least {least_bytes} bytes in {seconds_max} seconds, or the end"
+        if self._arrived_bytes >= pace.least_bytes:
+            self._arrived_bytes, self._silent_seconds = 0, 0.0
+        self._silent_seconds += seconds
+        self._all_seconds += seconds
+        late = ""
+        if self._silent_seconds > pace.span_seconds:
+            late = f"expected at least {pace.least_bytes} bytes in {pace.span_seconds} seconds, or the end"
+        if not self._is_upload and self._all_seconds > pace.whole_seconds:
+            late = f"expected the whole body in {pace.whole_seconds} seconds"
+        if late and not self._late:
+            self._late = late
             self._waiting.cancel()
 
     async def send(self, message: Message) -> None:

@@ -440,7 +440,7 @@ def _access(route: Route) -> str:
         "role:admin": "Needs the owner or admin role.",
         "role:owner": "Needs the owner role.",
         "operator": "For who runs the deployment: the owner or an admin of an operator tenant, the system key; on the "
-        "embedded default the owner or an admin of any tenant.",
+        "embedded default, while it listens on a loopback address, the owner or an admin of any tenant.",
     }
     return words.get(route.access, f"Needs the scope `{route.access}`.")
 

@@ -245,18 +245,20 @@ class InvalidToken(Problem, status=401, code="INVALID_TOKEN"):
     """Invalid or expired token"""
 
 
-class TokenRevoked(Problem, status=401, code="TOKEN_REVOKED"):
+class TokenRevoked(Problem, status=401, code="TOKEN_REVOKED", constraint="caller_session"):
     """Token has been revoked"""
 
 
-class InvalidKey(Problem, status=401):
+class InvalidKey(Problem, status=401, constraint="caller_key"):
     """Invalid API key"""
 
     def __init__(self, *errors: Fault) -> None:
         super().__init__(*errors, headers={"WWW-Authenticate": f'{API_KEY}, error="invalid_token"'})
 
 
-class PermissionDenied(Problem, status=403):
+class PermissionDenied(
+    Problem, status=403, constraint="caller_right", hint="the right to this was lost while the request was under way"
+):
     """Insufficient permissions"""
 
     @classmethod
@@ -268,7 +270,7 @@ class PermissionDenied(Problem, status=403):
         return cls(fault, headers={"WWW-Authenticate": scope} if is_scope else None)
 
 
-class TenantSuspended(Problem, status=403, hint="who runs the deployment lifts it"):
+class TenantSuspended(Problem, status=403, constraint="caller_tenant", hint="who runs the deployment lifts it"):
     """Tenant is suspended"""
 
 

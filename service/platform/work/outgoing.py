@@ -55,6 +55,10 @@ NOT_PUBLIC: Final = tuple(
 PUBLIC_IPV6: Final = ip_network("2000::/3")
 """All else has not been given out, is local, or has an IPv4 address within: mapped, NAT64."""
 
+NO_PUBLIC_ADDRESS: Final = "the host has no public address"
+"""One message for a name that is unknown and for one that the network alone knows: whoever may ask for any name could
+else list the hosts inside."""
+
 _HOST: Final = re.compile(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9_.])?")
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 _HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
@@ -118,7 +122,7 @@ def target(url: str, *, private: bool) -> httpx.URL:
         if _port(parsed) not in allowed:
             raise UnfitTarget(f"expected one of the ports {', '.join(map(str, sorted(allowed)))}")
         if address is not None and not is_public(address):
-            raise UnfitTarget("the address is not a public one")
+            raise UnfitTarget(NO_PUBLIC_ADDRESS)
     return parsed
 
 
@@ -202,10 +206,10 @@ async def _addresses(parsed: httpx.URL, *, private: bool, resolve: Resolve) -> l
         addresses = [ip_address(one) for one in dict.fromkeys(found)][:ADDRESSES_MAX]
     except (OSError, UnicodeError, ValueError):
         addresses = []
-    if not addresses:
+    if private and not addresses:
         raise NoAnswer("the host's name does not resolve")
-    if not private and not all(map(is_public, addresses)):
-        raise NoAnswer("the host has an address that is not a public one")
+    if not addresses or not (private or all(map(is_public, addresses))):
+        raise NoAnswer(NO_PUBLIC_ADDRESS)
     return addresses[:ADDRESSES_TRIED]
 
 

@@ -27,6 +27,7 @@ from tests.service.auth.conftest import (
 
 REQUIRED = (401, "Two-factor code required", "AUTHENTICATION_FAILED")
 WRONG = (401, "Invalid two-factor code", "AUTHENTICATION_FAILED")
+LIMITED = (429, "Rate limit exceeded", "RATE_LIMIT_EXCEEDED")
 
 
 def enroll(user: Member) -> httpx.Response:
@@ -263,8 +264,9 @@ def test_turning_it_off_by_a_recovery_code_and_on_again(stack: Stack, owner: Mem
 
 @pytest.fixture(scope="module")
 def strict(stack: Stack) -> Iterator[str]:
-    """An API that takes three codes an hour; callers tell their addresses by X-Forwarded-For."""
-    with stack.another_api(CUSHION_TWO_FACTOR_CODES_PER_HOUR="3", CUSHION_TRUSTED_PROXIES="127.0.0.1/32") as url:
+    """An API that takes three codes of each kind an hour; callers tell their addresses by X-Forwarded-For."""
+    figures = dict.fromkeys(("CUSHION_TWO_FACTOR_CODES_PER_HOUR", "CUSHION_RECOVERY_CODES_PER_HOUR"), "3")
+    with stack.another_api(**figures, CUSHION_TRUSTED_PROXIES="127.0.0.1/32") as url:
         yield url
 
 
@@ -280,12 +282,40 @@ def test_codes_cannot_be_guessed(stack: Stack, strict: str) -> None:
         httpx.post(f"{strict}{AUTH}/2fa/disable", json={"code": authenticator.wrong()}, headers=behind, timeout=60)
     )
     assert [guess.status_code for guess in guesses] == [401, 401]
-    over = login(stack, owner.email, url=strict, otp_code=codes[0], headers=elsewhere[2])
-    assert refused(over) == (429, "Rate limit exceeded", "RATE_LIMIT_EXCEEDED")
+    code = authenticator.next()
+    over = login(stack, owner.email, url=strict, otp_code=code, headers=elsewhere[2])
+    assert refused(over) == LIMITED
+    assert over.json()["errors"][0]["message"] == "the limit is 3 codes of an authenticator an hour"
     assert int(over.headers["retry-after"]) >= 1
-    assert httpx.post(f"{strict}{AUTH}/2fa/disable", json={"code": codes[0]}, headers=behind).status_code == 429
+    assert httpx.post(f"{strict}{AUTH}/2fa/disable", json={"code": code}, headers=behind).status_code == 429
     assert refused(login(stack, owner.email, url=strict)) == REQUIRED, "no code is no guess"
-    assert login(stack, owner.email, otp_code=codes[0]).status_code == 200, "and none was used up"
+    # The recovery codes are no guesses either, and let their user in, from wherever.
+    assert login(stack, owner.email, url=strict, otp_code=codes[0], headers=elsewhere[0]).status_code == 200
+    assert httpx.post(f"{strict}{AUTH}/2fa/disable", json={"code": codes[1]}, headers=behind).status_code == 204
+
+
+def test_wrong_recovery_codes_shut_out_nobody_elsewhere(stack: Stack, strict: str) -> None:
+    """They are counted by address, of IPv6 by the /64, whoever's they would be."""
+    early_in(3600)
+    owner, other = register(stack.url), register(stack.url)
+    authenticator, codes = enrolled(stack.url, owner.tokens["access_token"])
+    enrolled(stack.url, other.tokens["access_token"])
+    street = uuid4().hex[:4]
+    thief = [{"X-Forwarded-For": f"2001:db8:{street}::{number}"} for number in range(1, 6)]
+    wrong = "ABCD-EFGH-IJKL-MNOP"
+    tried = [
+        login(stack, who.email, url=strict, otp_code=wrong, headers=at)
+        for who, at in zip([owner, other, owner], thief, strict=False)
+    ]
+    assert [refused(one) for one in tried] == [WRONG] * 3
+    over = login(stack, owner.email, url=strict, otp_code=codes[0], headers=thief[3])
+    assert refused(over) == LIMITED
+    assert over.json()["errors"][0]["message"] == "the limit is 3 recovery codes from one address an hour"
+    behind = {"Authorization": f"Bearer {owner.tokens['access_token']}", **thief[4]}
+    assert httpx.post(f"{strict}{AUTH}/2fa/disable", json={"code": codes[0]}, headers=behind).status_code == 429
+    home = {"X-Forwarded-For": f"2001:db8:{street}:1::1"}
+    assert login(stack, owner.email, url=strict, otp_code=codes[0], headers=home).status_code == 200
+    assert login(stack, owner.email, url=strict, otp_code=authenticator.next(), headers=thief[0]).status_code == 200
 
 
 # Tenants that require it ----------------------------------------------------------------------------------------------

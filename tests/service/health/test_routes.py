@@ -47,7 +47,7 @@ def test_ready(stack: Stack) -> None:
     body = httpx.get(stack.url + "/health/ready").json()
     assert set(body) == {"status", "version", "timestamp", "checks", "degraded"}
     assert (body["status"], body["degraded"]) == ("ready", False)
-    assert {"database", "cache"} <= set(body["checks"])
+    assert set(body["checks"]) == {"database", "cache", "kernels", "storage"}
     assert all(set(check) == {"status", "message"} and check["status"] == "ok" for check in body["checks"].values())
 
 
@@ -119,7 +119,7 @@ def test_deep_asks_each_dependency(stack: Stack) -> None:
     )
     found = asyncio.run(ask())
     asked = {name: check.status for name, check in found.checks.items() if name not in ("disk", "kernels")}
-    assert asked == dict.fromkeys(["database", "migrations", "cache", "workers", "blobs"], "ok")
+    assert asked == dict.fromkeys(["database", "storage", "migrations", "cache", "workers", "blobs"], "ok")
     assert stored() == before, "what was written for the look is gone"
 
 

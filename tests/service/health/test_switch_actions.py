@@ -58,6 +58,24 @@ def test_who_may_give_orders(operated: Operated, caller: str, embedded: int, ext
             assert "x-ratelimit-limit" in answer.headers
 
 
+@every("host", ["0.0.0.0", "::", "192.0.2.1", "example.com"])
+def test_who_may_give_orders_where_others_reach_the_service(operated: Operated, host: str) -> None:
+    """On the embedded default, too, nobody does who is not listed: anybody may have registered."""
+    slug = operated.slugs["operator"]
+    settings = {"CUSHION_HOST": host, "CUSHION_OPERATOR_TENANTS": slug, "CUSHION_SYSTEM_API_KEY": SYSTEM_KEY}
+    with operated.stack.another_api(**settings) as url:
+        for caller, status in (
+            ("owner", 403),
+            ("admin", 403),
+            ("operator", 200),
+            ("operator's admin", 200),
+            ("system", 200),
+        ):
+            for path, body in ORDERS:
+                answer = httpx.post(url + path, json=body, headers=operated.headers[caller], timeout=60)
+                assert answer.status_code == status, (caller, path, answer.text)
+
+
 @every(
     "caller, named, at, status",
     [

@@ -91,6 +91,11 @@ def client_of(area: Area, apart: Apart) -> Here:
     """A user of a new tenant, calling the rows of an area; paths are the area's own."""
     tenant = apart.tenant()
     user = apart.user(tenant)
+    apart.sql(
+        "INSERT INTO sessions (tenant_id, id, user_id, refresh_jti, generation, expires_at)"
+        " VALUES (%s, %s, %s, %s, 0, now() + interval '1 day')",
+        [tenant, UUID(int=1), user, UUID(int=2)],
+    )
     app = application.build(area.routes, None, Connections(Settings()))
 
     def call(method: str, path: str, **options: Any) -> httpx.Response:

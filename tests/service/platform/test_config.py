@@ -153,3 +153,24 @@ def test_figures_by_tier_are_the_specifications() -> None:
         16_384,
     )
     assert set(config.TIERS) == set(ByTier._fields)
+
+
+@every(
+    "host, embedded, is_ones_own",
+    [
+        ("127.0.0.1", True, True), ("127.8.9.1", True, True), ("::1", True, True), ("[::1]", True, True),
+        ("localhost", True, True), ("LOCALHOST", True, True), ("::ffff:127.0.0.1", True, True),
+        ("0.0.0.0", True, False), ("::", True, False), ("10.0.0.1", True, False), ("localhost.nobody", True, False),
+        ("", True, False), ("127.0.0.1", False, False), ("localhost", False, False),
+    ],
+)  # fmt: skip
+def test_whose_machine_it_is(host: str, embedded: bool, is_ones_own: bool) -> None:
+    assert Settings(host=host, embedded=embedded).is_ones_own is is_ones_own
+
+
+def test_an_address_has_a_tenth_of_the_places_unless_somebody_says_otherwise() -> None:
+    assert Settings().connections_of_address == 204
+    assert Settings(connections=5).connections_of_address == 1
+    assert Settings(connections_per_address=700).connections_of_address == 700
+    assert (Settings().json_seconds, Settings().open_registration) == (10, True)
+    assert (Settings().two_factor_codes_per_hour, Settings().recovery_codes_per_hour) == (20, 20)

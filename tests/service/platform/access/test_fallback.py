@@ -80,20 +80,55 @@ def test_the_bucket_fills_again(apart: Apart, nowhere: str) -> None:
     assert outcomes == ["ok", "ok", "limited", "ok", "limited"]
 
 
-def test_keys_tenants_and_the_systems_key_are_counted_apart(apart: Apart, nowhere: str) -> None:
+def test_tenants_and_the_systems_key_are_counted_apart(apart: Apart, nowhere: str) -> None:
     one, other = apart.tenant(), apart.tenant()
     early_in(60)
-    _, first = make_key(apart, one, apart.user(one), permissions=["workbooks:read"])
-    _, second = make_key(apart, one, apart.user(one), permissions=["workbooks:read"])
 
     async def calls(shared: Resources) -> list[str]:
         gate = shared.gate
         asked: list[Awaitable[Verdict]] = [as_user(gate, one), as_user(gate, one), as_user(gate, other)]
-        asked += [gate.key(first), gate.key(second), gate.key(first), gate.system(), gate.system()]
+        asked += [gate.system(), gate.system()]
         return [(await verdict).outcome for verdict in asked]
 
     outcomes = apart.run(calls, redis_url=nowhere, requests_per_minute=flat(1), request_burst=flat(10))
-    assert outcomes == ["ok", "limited", "ok", "ok", "ok", "limited", "ok", "limited"]
+    assert outcomes == ["ok", "limited", "ok", "ok", "limited"]
+
+
+@pytest.mark.parametrize("bound", ["minute", "bucket", "day"])
+def test_as_many_keys_as_there_may_be_lift_no_limit(apart: Apart, nowhere: str, bound: str) -> None:
+    tenant = apart.tenant()
+    creator = apart.user(tenant)
+    keys = [make_key(apart, tenant, creator, permissions=["workbooks:read"])[1] for _ in range(7)]
+    early_in(60)
+
+    async def calls(shared: Resources) -> list[Verdict]:
+        return [*[await shared.gate.key(key) for key in keys], await as_user(shared.gate, tenant)]
+
+    figures = {"minute": (5, 100, -1), "bucket": (60, 5, -1), "day": (1000, 1000, 5)}[bound]
+    per_minute, burst, per_day = map(flat, figures)
+    verdicts = apart.run(
+        calls, redis_url=nowhere, requests_per_minute=per_minute, request_burst=burst, requests_per_day=per_day
+    )
+    assert [verdict.outcome for verdict in verdicts] == ["ok"] * 5 + ["limited"] * 3
+    words = {"minute": "a minute", "bucket": "at once", "day": "a day"}[bound]
+    assert verdicts[5].passed is not None
+    assert verdicts[5].passed.words == f"5 requests of the whole tenant {words}"
+    if bound == "minute":
+        assert [verdict.remaining for verdict in verdicts] == [4, 3, 2, 1, 0, 0, 0, 0]
+
+
+def test_a_key_is_limited_by_its_own_figures_too(apart: Apart, nowhere: str) -> None:
+    """What its tenant has left does not lift them: what is counted uncounted, counts nowhere."""
+    tenant = apart.tenant()
+    _, key = make_key(apart, tenant, apart.user(tenant), permissions=["workbooks:read"])
+    early_in(60)
+
+    async def calls(shared: Resources) -> list[tuple[str, int]]:
+        verdicts = [await shared.gate.key(key, counted=counted) for counted in (True, False, False, True, True)]
+        return [(verdict.outcome, verdict.remaining) for verdict in verdicts]
+
+    told = apart.run(calls, redis_url=nowhere, requests_per_minute=flat(2), request_burst=flat(100))
+    assert told == [("ok", 1), ("ok", 1), ("ok", 1), ("ok", 0), ("limited", 0)]
 
 
 def test_limits_off_counts_on_but_refuses_nothing(apart: Apart, nowhere: str) -> None:

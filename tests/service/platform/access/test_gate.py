@@ -147,27 +147,58 @@ def test_figures_follow_the_tier(clean: Apart) -> None:
     assert clean.run(limits, requests_per_minute=ByTier(60, 300, 1000, 10_000)) == [60, 300, 1000, 10_000]
 
 
-def test_tenants_and_keys_are_counted_apart(clean: Apart) -> None:
+def keys_of(apart: Apart, tenant: UUID, count: int) -> list[bytes]:
+    creator = apart.user(tenant)
+    return [make_key(apart, tenant, creator, permissions=["workbooks:read"])[1] for _ in range(count)]
+
+
+@pytest.mark.parametrize("bound", ["minute", "bucket", "day"])
+def test_as_many_keys_as_there_may_be_lift_no_limit(clean: Apart, bound: str) -> None:
+    """A key's requests count in its own limits and in its tenant's; other tenants have theirs."""
+    tenant, other = clean.tenant(), clean.tenant()
+    keys, elsewhere = keys_of(clean, tenant, 9), keys_of(clean, other, 1)
+    early_in(60)
+
+    async def calls(shared: Resources) -> tuple[list[Verdict], list[str]]:
+        verdicts = [await shared.gate.key(key) for key in keys]
+        return verdicts, [(await shared.gate.key(elsewhere[0])).outcome, (await as_user(shared.gate, tenant)).outcome]
+
+    figures = {"minute": (5, 100, -1), "bucket": (60, 5, -1), "day": (1000, 1000, 5)}[bound]
+    per_minute, burst, per_day = map(flat, figures)
+    verdicts, others = clean.run(calls, requests_per_minute=per_minute, request_burst=burst, requests_per_day=per_day)
+    assert [verdict.outcome for verdict in verdicts] == ["ok"] * 5 + ["limited"] * 4
+    assert others == ["ok", "limited"]
+    words = {"minute": "a minute", "bucket": "at once", "day": "a day"}[bound]
+    assert verdicts[5].passed is not None
+    assert verdicts[5].passed.words == f"5 requests of the whole tenant {words}"
+    (used,) = {
+        clean.redis.hget(f"cushion:key_usage:{verdict.key.id}", "count") for verdict in verdicts[5:] if verdict.key
+    }
+    assert used == b"0", "a refused request uses nothing up"
+
+
+def test_a_key_is_told_of_the_minute_with_less_left(clean: Apart) -> None:
+    tenant = clean.tenant()
+    first, second = keys_of(clean, tenant, 2)
+    early_in(60)
+
+    async def calls(shared: Resources) -> list[tuple[str, int, int]]:
+        asked = [shared.gate.key(first), shared.gate.key(first), shared.gate.key(second), as_user(shared.gate, tenant)]
+        asked += [shared.gate.key(second, counted=False), shared.gate.key(first)]
+        return [(verdict.outcome, verdict.limit, verdict.remaining) for verdict in [await one for one in asked]]
+
+    told = clean.run(calls, requests_per_minute=flat(5), request_burst=flat(100))
+    assert told == [("ok", 5, 4), ("ok", 5, 3), ("ok", 5, 2), ("ok", 5, 1), ("ok", 5, 1), ("ok", 5, 0)]
+
+
+def test_tenants_are_counted_apart(clean: Apart) -> None:
     one, other = clean.tenant(), clean.tenant()
     early_in(60)
-    _, first = make_key(clean, one, clean.user(one), permissions=["workbooks:read"])
-    _, second = make_key(clean, one, clean.user(one), permissions=["workbooks:read"])
 
     async def calls(shared: Resources) -> list[str]:
-        asked = [as_user(shared.gate, one), as_user(shared.gate, one), as_user(shared.gate, other)]
-        return [
-            (await verdict).outcome
-            for verdict in (*asked, shared.gate.key(first), shared.gate.key(second), shared.gate.key(first))
-        ]
+        return [(await as_user(shared.gate, tenant)).outcome for tenant in (one, one, other)]
 
-    assert clean.run(calls, requests_per_minute=flat(1), request_burst=flat(10)) == [
-        "ok",
-        "limited",
-        "ok",
-        "ok",
-        "ok",
-        "limited",
-    ]
+    assert clean.run(calls, requests_per_minute=flat(1), request_burst=flat(10)) == ["ok", "limited", "ok"]
 
 
 # Round trips --------------------------------------------------------------------------------------------------------

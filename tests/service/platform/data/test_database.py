@@ -141,6 +141,44 @@ def test_a_posted_statement_that_fails_fails_the_transaction(apart: Apart) -> No
     assert not stored(apart, tenant)
 
 
+def test_what_a_failed_transaction_skipped_is_prepared_anew(apart: Apart) -> None:
+    """Whatever ended before on the same connections, with statements prepared or none."""
+    tenant, twin = apart.tenant(), apart.tenant()
+    slug = apart.sql("SELECT slug FROM tenants WHERE id = %s", [twin])[0][0]
+
+    async def goes_on(shared: Resources) -> list[int]:
+        async def refused(_: int) -> None:
+            with pytest.raises(NotFound):
+                async with shared.database.transaction(tenant):
+                    raise NotFound
+
+        async def fails(number: int) -> None:
+            other = uuid4()
+            async with shared.database.transaction(other) as tx:
+                await tx.post(NEW_TENANT, [other, slug])
+                await tx.post(f"SELECT {number}")
+
+        async def failed(number: int) -> None:
+            with pytest.raises(SlugTaken):
+                await fails(number)
+
+        async def good(number: int) -> int:
+            async with shared.database.transaction(tenant) as tx:
+                found = await tx.value("SELECT 7")
+                await tx.post(f"SELECT {number}")
+            return int(found)
+
+        answers = []
+        for _ in range(4):
+            for number in range(3):
+                await asyncio.gather(*(refused(number) for _ in range(2)))
+                await asyncio.gather(*(failed(number) for _ in range(2)))
+                answers += await asyncio.gather(*(good(number) for _ in range(2)))
+        return answers
+
+    assert set(apart.run(goes_on, database_connections=2)) == {7}
+
+
 def test_a_refusal_that_somebody_swallows_does_not_pass_for_a_commit(apart: Apart) -> None:
     tenant, other, twin = uuid4(), uuid4(), apart.tenant()
     slug = apart.sql("SELECT slug FROM tenants WHERE id = %s", [twin])[0][0]
