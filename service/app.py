@@ -32,6 +32,7 @@ from service.platform.resilience.sync_fallback import sync_fallback_of
 from service.platform.tracing import traced
 from service.platform.work.jobs import table_of
 from service.platform.work.process import resources
+from service.processes.shared import start_calculators
 from service.work import jobs as all_jobs
 
 
@@ -144,6 +145,7 @@ def create(settings: Settings | None = None) -> Starlette:
             beside = [
                 asyncio.create_task(shared.memory.watch()),
                 asyncio.create_task(shared.once(sync_fallback_of).run(all_jobs())),
+                asyncio.create_task(start_calculators(shared)),
             ]
             try:
                 yield {}
