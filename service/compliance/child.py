@@ -1,4 +1,4 @@
-"""What a confined child does for compliance: run a suite by somebody's own rules."""
+"""What a confined child does for compliance: run a suite by somebody's own rules, and make a definition of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from core.compliance.result import Results, Skipped, TestResult
 from core.compliance.run import UnknownTest, run_suite
+from core.definition.definition import Definition
+from core.definition.document import DefinitionError, parse
 from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import AsOfSource, Portfolio
 
@@ -55,3 +57,19 @@ def run(portfolio: Portfolio, suite: str, rules: Mapping[str, Any], options: Map
         warnings=found.warnings,
         figures=found.figures,
     )
+
+
+class ParsedDefinition(Struct, frozen=True):
+    """The definition that a document says, or what is wrong with it."""
+
+    definition: Definition | None
+    faults: list[tuple[str, str]] = []
+    """The place and the message of each fault."""
+
+
+def parse_definition(document: Mapping[str, Any]) -> ParsedDefinition:
+    """The definition of a document."""
+    try:
+        return ParsedDefinition(parse(document))
+    except DefinitionError as error:
+        return ParsedDefinition(None, error.faults)

@@ -18,7 +18,7 @@ from core.compliance import result as engine
 from core.compliance import run as runs
 from core.compliance.conventions import currency_of
 from core.compliance.suites import DEAL_SUITE
-from core.definition import Definition, DefinitionError, parse, ready_for
+from core.definition import Definition, ready_for
 from core.portfolio.cells import checkpoint
 from core.portfolio.fields import Mapping
 from core.portfolio.mapping import missing_columns
@@ -62,6 +62,9 @@ T = TypeVar("T")
 
 DEFINITION_BYTES_MAX: Final = 256 * 1024
 """JSON of a definition: ten times that of a deal with every test of its indenture."""
+
+SHORT_BYTES: Final = 8 * 1024
+"""A definition that is no longer takes some milliseconds to make, of pure Python; that of a child is made elsewhere."""
 
 DEFINITIONS_MAX: Final = 64
 """Definitions that a process keeps made; one takes up to a megabyte, and some milliseconds to make."""
@@ -381,7 +384,7 @@ async def made(unit: Unit, document: dict[str, Any]) -> DefinitionAndJson:
     )
     found = cache.get(text)
     if found is None:
-        found = DefinitionAndJson(await unit.compute(checked, document), text)
+        found = DefinitionAndJson(await checked(unit, document, len(text)), text)
         cache.keep(text, found, bytes_of(found))
     return found
 
@@ -399,10 +402,13 @@ def check_size(document: dict[str, Any]) -> bytes:
     return text
 
 
-def checked(document: dict[str, Any]) -> Definition:
-    """The definition that a document says; `InvalidDefinition` as `made`."""
-    try:
-        return parse(document)
-    except DefinitionError as error:
-        places = ((["body", "definition", *_STEP.findall(place)], message) for place, message in error.faults)
-        raise InvalidDefinition(*(Fault(place, message) for place, message in places)) from None
+async def checked(unit: Unit, document: dict[str, Any], size_bytes: int) -> Definition:
+    """The definition that a document of so many bytes of JSON says; `InvalidDefinition` as `made`."""
+    if size_bytes <= SHORT_BYTES:
+        parsed = await unit.compute(child.parse_definition, document)
+    else:
+        parsed = await calculated(unit, unit.settings.compliance_seconds, child.parse_definition, document)
+    if parsed.definition is None:
+        places = ((["body", "definition", *_STEP.findall(place)], message) for place, message in parsed.faults)
+        raise InvalidDefinition(*(Fault(place, message) for place, message in places))
+    return parsed.definition

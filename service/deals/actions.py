@@ -81,7 +81,7 @@ async def update(ctx: Context, deal_id: UUID, patch: DealPatch) -> Deal:
     _check_life({**kept, **given})
     if row.definition_version:  # which stays one with what the record says now
         written = await store.definition(ctx, deal_id, row.definition_version)
-        await ctx.compute(compliance.checked, compliance.with_record(written.definition, {**kept, **given}))
+        await _check_definition(ctx, written.definition, {**kept, **given})
     changed = await store.update(ctx, deal_id, {**kept, **given})
     ctx.concerns("deal", deal_id, changed.name, changed=sorted(given))
     return _told(ctx, changed)
@@ -128,7 +128,7 @@ async def define(ctx: Context, deal_id: UUID, body: DefinitionPut) -> Definition
     document = compliance.check_size(body.definition)
     deal = await store.get(ctx, deal_id, locked=True)
     record = msgspec.structs.asdict(deal)
-    await ctx.compute(compliance.checked, compliance.with_record(body.definition, record))
+    await _check_definition(ctx, body.definition, record)
     version = deal.definition_version + 1
     if version > VERSIONS_MAX:
         raise DealLimitExceeded.at(["body"], f"the limit is {VERSIONS_MAX:,} versions of a definition")
@@ -136,6 +136,11 @@ async def define(ctx: Context, deal_id: UUID, body: DefinitionPut) -> Definition
     made = await store.add_definition(ctx, deal_id, {**row, "created_by": await ctx.email()})
     ctx.concerns("deal", deal_id, deal.name, definition_version=version, change_notes=body.change_notes)
     return made
+
+
+async def _check_definition(ctx: Context, document: dict[str, Any], record: dict[str, Any]) -> None:
+    whole = compliance.with_record(document, record)
+    await compliance.checked(ctx, whole, len(msgspec.json.encode(whole)))
 
 
 async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[DefinitionVersion]:

@@ -17,9 +17,11 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from core.confined.wire import name_of
 from core.portfolio.cells import checkpoint
 from core.warm import warm_calculations
 from service.platform.data.lru import anonymous_bytes
+from service.platform.http.problem import Fault, Problem
 
 _COUNT: Final = struct.Struct("<I")
 _SIZE: Final = struct.Struct("<Q")
@@ -37,6 +39,8 @@ class Worked(Struct, frozen=True, omit_defaults=True):
     is_late: bool = False
     """It took longer than it may."""
     lacked_memory: bool = False
+    refused: tuple[str, list[Fault]] | None = None
+    """The name of a refusal of ours (`Problem`), and what it says is wrong."""
     crashed: str | None = None
     """The class of the exception and where it was raised; not its message, which may quote a stranger's file."""
 
@@ -95,6 +99,8 @@ class Calculating:
             worked = Worked(answer=msgspec.msgpack.encode(_value(_call_of(order))))
         except _OutOfTime:
             worked = Worked(is_late=True)
+        except Problem as refusal:
+            worked = Worked(refused=(name_of(type(refusal)), list(refusal.errors)))
         except MemoryError:
             worked, is_sound = Worked(lacked_memory=True), False
         except Exception as fault:

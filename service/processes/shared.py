@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache
+from pathlib import Path
 from threading import Lock
 from typing import Any, Final, ParamSpec, TypeVar, get_type_hints
 
@@ -14,9 +15,9 @@ import msgspec
 import structlog
 
 from core.confined.run import Child, ChildFailed, ChildKilled, ChildOutOfMemory, ChildOutOfTime
-from core.confined.wire import Limits
+from core.confined.wire import Limits, name_of
 from service.platform.context import Resources, Unit
-from service.platform.http.problem import Unavailable
+from service.platform.http.problem import Fault, Problem, Unavailable
 from service.platform.metrics import KERNEL_SECONDS, kernel_of
 from service.platform.work.compute import Compute
 from service.processes.child import READY, Call, Worked, order_of
@@ -149,9 +150,13 @@ class Children:
 class Calculators(Children):
     """Children that call functions of ours."""
 
-    def __init__(self, *, processes: int, queue: int, memory_bytes_max: int) -> None:
+    def __init__(self, *, processes: int, queue: int, memory_bytes_max: int, blobs: Path) -> None:
+        # An order may name a workbook's files, so a child may read those of all, and nothing else that we keep.
         limits = Limits(
-            parent=os.getpid(), memory_bytes_max=memory_bytes_max, settings={"memory_bytes_max": memory_bytes_max}
+            parent=os.getpid(),
+            memory_bytes_max=memory_bytes_max,
+            reads=(str(blobs.resolve()),),
+            settings={"memory_bytes_max": memory_bytes_max},
         )
         super().__init__(POOL, CALCULATING, limits, processes=processes, queue=queue)
 
@@ -168,6 +173,8 @@ class Calculators(Children):
             raise OutOfTime
         if worked.lacked_memory:
             raise OutOfMemory
+        if worked.refused is not None:
+            raise _refusal(*worked.refused)
         if worked.answer is None:
             raise ChildFailed(worked.crashed or "no answer")
         return _decoder(call.function)(worked.answer)
@@ -190,12 +197,23 @@ async def in_child(unit: Unit, seconds: float, function: Callable[P, T], *args: 
     what msgspec can decode by the type in its signature. Arguments are copied, so it may change them.
 
     Raises:
+        Problem: the function refuses what was given, by a refusal whose module it can import.
         OutOfTime: it takes longer than `seconds`.
         OutOfMemory: it needs more than the child may have.
         Unavailable: too much waits already, or children are ended from outside.
     """
     pool = calculators_of(unit.resources)
     return await pool.run(unit.payer, pool.call, Call(function, args, kwargs, seconds))
+
+
+def _refusal(name: str, faults: list[Fault]) -> Exception:
+    """The refusal of this name, if it is one of ours: nothing is loaded because a child says so."""
+    kinds: list[type[Problem]] = [Problem]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+        if name_of(kind) == name:
+            return kind(*faults)
+    return ChildFailed(f"an unknown refusal: {name[:200]}")
 
 
 _worked_of = msgspec.msgpack.Decoder(Worked).decode
@@ -217,6 +235,7 @@ def _opened(resources: Resources) -> Calculators:
         processes=settings.calculators,
         queue=settings.compute_queue,
         memory_bytes_max=settings.calculator_memory_mb * MEGABYTE,
+        blobs=resources.blobs.folder,
     )
     resources.closing.callback(calculators.close)
     return calculators
