@@ -1,8 +1,8 @@
 """A program that sends a tenant's requests from several threads for some seconds, as busily as it is answered.
 
 `python -m tests.crowd` reads an order (`Crowd`) from standard input as JSON, says "ready" once the first answers came,
-and writes how many answers of each status there were. It is a process of its own, and less urgent than the service: what
-it costs itself is no part of what is measured.
+and writes how many answers of each status there were. It is a process of its own, and less urgent than the service:
+what it costs itself is no part of what is measured.
 """
 
 from __future__ import annotations
@@ -98,7 +98,9 @@ def _main() -> None:
     order = Order(**given | {"requests": [Request(**one) for one in given["requests"]]})
     answers: Counter[str] = Counter()
     stop = threading.Event()
-    threads = [threading.Thread(target=_ask, args=(order, at, answers, stop), daemon=True) for at in range(order.threads)]
+    threads = [
+        threading.Thread(target=_ask, args=(order, at, answers, stop), daemon=True) for at in range(order.threads)
+    ]
     for thread in threads:
         thread.start()
     began = time.monotonic()
