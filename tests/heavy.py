@@ -206,7 +206,7 @@ def _questions(of: Hostile) -> list[Case]:
         posted("/ai/chat", chat),
     ]
     return [
-        _case("generate_insights regenerate_insights", 8, [generate_anew, again], 200, 201),
+        _case("generate_insights regenerate_insights", 8, [generate_anew, again], 200, 201, 409, 429),
         _case("ask ask_insight chat", 8, asked),
     ]
 

@@ -273,18 +273,17 @@ def test_every_heavy_endpoint_is_driven(busy: Hostile) -> None:
 def test_a_quiet_tenant_is_served_beside_each_heavy_endpoint(service: Stack, busy: Hostile, quiet: Quiet) -> None:
     """Half of its answers, and all but a hundredth, come in three times their time alone, or in 30 ms."""
     quiet.measure(ALONE_SECONDS)  # what is loaded late
-    rows, late = [], {}
+    late = {}
     for case in cases(busy):
         for _ in range(ATTEMPTS):
             row = measured(service, busy, quiet, case)
             if not row.late:
                 break
-        rows.append(row)
+        FIGURES.append(str(row))
         if row.late:
             late[case.names[0]] = row.late
         unexpected = set(row.answers) - case.statuses - {"503"}
         assert not unexpected, (case.names, row.answers)
-    FIGURES.extend(map(str, rows))
     assert not late
 
 
