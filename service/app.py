@@ -36,7 +36,6 @@ from service.platform.work.process import resources
 from service.processes.shared import start_calculators
 from service.work import jobs as all_jobs
 
-
 SWITCH_SECONDS: Final = 0.0005
 """After which a thread that calculates in Python hands the interpreter to one that waits for it. By Python's own 5 ms
 three round trips of the event loop beside one such thread take up to 20 ms, so less than 1; the thread does as much."""

@@ -188,7 +188,9 @@ def _scenarios(of: Hostile) -> list[Case]:
         for at in range(UNIVERSE)
     ]
     path, aim = f"/scenarios/{of.scenario}/optimize", {"objective": "was", "constraints": {"tests": "free"}}
+    trades = [{"trade_type": "buy", "par_value": 1e6, "borrower_name": f"B {at}", "price": 99.0} for at in range(1_000)]
     return [
+        _case("create_scenario", 2, [posted("/scenarios", {"name": "Many trades", "trades": trades})], 201),
         _case("optimize_scenario", 1, [posted(path, aim | {"universe": of.universe})]),
         _case("optimize_scenario", 4, [posted(path, aim | {"universe": offers})]),
         _case("simulate_scenario", 8, [posted(f"/scenarios/{busy}/simulate", {}) for busy in of.busy], 200, 409),
@@ -206,8 +208,8 @@ def _questions(of: Hostile) -> list[Case]:
         posted("/ai/chat", chat),
     ]
     return [
+        _case("ask ask_insight chat", 8, asked),  # first: a later session replaces the insight
         _case("generate_insights regenerate_insights", 8, [generate_anew, again], 200, 201, 409, 429),
-        _case("ask ask_insight chat", 8, asked),
     ]
 
 

@@ -34,7 +34,7 @@ from service.platform.data.lru import Lru, bytes_of
 from service.platform.http.problem import Fault, ValidationFailed
 from service.platform.work.compute import at_once
 from service.portfolios.shared import GivenDay, portfolio_of
-from service.processes.shared import OutOfMemory, OutOfTime, in_child
+from service.processes.shared import OutOfMemory, OutOfTime, in_child, limited_in_child
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady, served
 
@@ -407,7 +407,7 @@ async def checked(unit: Unit, document: dict[str, Any], size_bytes: int) -> Defi
     if size_bytes <= SHORT_BYTES:
         parsed = await unit.compute(child.parse_definition, document)
     else:
-        parsed = await calculated(unit, unit.settings.compliance_seconds, child.parse_definition, document)
+        parsed = await limited_in_child(unit, child.parse_definition, document)
     if parsed.definition is None:
         places = ((["body", "definition", *_STEP.findall(place)], message) for place, message in parsed.faults)
         raise InvalidDefinition(*(Fault(place, message) for place, message in places))

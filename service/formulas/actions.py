@@ -34,7 +34,7 @@ from service.platform.access.secrets import new_id
 from service.platform.context import Context, Unit
 from service.platform.http.api import Page, PageQuery
 from service.platform.http.problem import Fault, ValidationFailed
-from service.processes.shared import OutOfTime, in_child
+from service.processes.shared import limited_in_child
 
 MOVES: Final = {("draft", "active"), ("active", "archived"), ("archived", "active")}
 CUSTOM: Final = "custom"
@@ -42,7 +42,6 @@ UNFINISHED: Final = {"no_nodes", "missing_input", "wrong_arity", "several_output
 """Faults that a draft may have: somebody is still drawing it."""
 SHORT_CHARACTERS: Final = 4_000
 """A graph whose JSON is no longer is checked in some milliseconds, of pure Python."""
-CHECKING_SECONDS: Final = 10.0
 FAULTS_MAX: Final = 20
 """Faults of a graph that one refusal names."""
 
@@ -87,17 +86,12 @@ async def _checked(unit: Unit, graph: Graph, input_schema: dict[str, Any] | None
     """Every fault of a graph, or its formula: in a thread where it is short, else in a child.
 
     Raises:
-        ValidationFailed: it is too large, or takes longer than it may.
+        ValidationFailed: it is too large.
     """
     place = ["body", "graph"]
     if len(_document(graph, place, GRAPH_BYTES_MAX)) <= SHORT_CHARACTERS:
         return await unit.compute(check, graph, input_schema)
-    try:
-        return await in_child(unit, CHECKING_SECONDS, check, graph, input_schema)
-    except OutOfTime:
-        raise ValidationFailed.at(
-            place, f"takes longer to check than the limit of {CHECKING_SECONDS:g} seconds"
-        ) from None
+    return await limited_in_child(unit, check, graph, input_schema)
 
 
 def _refuse(faults: Sequence[GraphFault]) -> None:

@@ -13,7 +13,7 @@ from service.mappings.schema import MappingRow, MappingTooSlow
 from service.mappings.trial_actions import TEXT_GROWTH_BYTES_MAX, mapping_time
 from service.platform.context import Unit
 from service.platform.data.lru import Lru, bytes_of
-from service.processes.shared import OutOfMemory, OutOfTime, in_child
+from service.processes.shared import OutOfMemory, OutOfTime, in_child, limited_in_child
 
 __all__ = ["TEXT_GROWTH_BYTES_MAX", "mapping_time"]
 
@@ -28,7 +28,6 @@ MADE_MAX: Final = 64
 MADE_BYTES_MAX: Final = 32 * 1024 * 1024
 SHORT_BYTES: Final = 4 * 1024
 """A mapping whose document is no longer takes some milliseconds to make, of pure Python."""
-MAKING_SECONDS: Final = 10.0
 
 
 class MappingAndJson(NamedTuple):
@@ -95,15 +94,11 @@ async def _made_of(unit: Unit, row: MappingRow) -> MappingAndJson:
 async def configure(
     unit: Unit, document: dict[str, Any], mapping_id: str, name: str, *, is_stored: bool = False
 ) -> child.Configured:
-    """The mapping that a document says: made in a thread where it is short, else in a child.
-
-    Raises:
-        MappingTooSlow: it takes longer than it may.
-    """
+    """The mapping that a document says: made in a thread where it is short, else in a child."""
     what = document, mapping_id, name, is_stored
     if len(msgspec.json.encode(document)) <= SHORT_BYTES:
         return await unit.compute(child.configure, *what)
-    return await mapped_in_child(unit, MAKING_SECONDS, child.configure, *what)
+    return await limited_in_child(unit, child.configure, *what)
 
 
 async def mapped_in_child(unit: Unit, seconds: float, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -22,7 +22,15 @@ from service.platform.metrics import KERNEL_SECONDS, kernel_of
 from service.platform.work.compute import Compute
 from service.processes.child import READY, Call, Worked, order_of
 
-__all__ = ["Children", "OutOfMemory", "OutOfTime", "calculators_of", "in_child", "start_calculators"]
+__all__ = [
+    "Children",
+    "OutOfMemory",
+    "OutOfTime",
+    "calculators_of",
+    "in_child",
+    "limited_in_child",
+    "start_calculators",
+]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -35,6 +43,8 @@ MEGABYTE: Final = 1024 * 1024
 STARTING_SECONDS: Final = 60.0
 """In which a child must have loaded its program, however busy the machine is."""
 SETTLING_SECONDS: Final = 5.0
+LIMITED_SECONDS: Final = 30.0
+"""Ten times what the largest page of a sheet takes, and hundreds of times the longest definition or graph."""
 GRACE_SECONDS: Final = 2.0
 """A child that is silent for so much longer than its work may take is ended."""
 
@@ -168,7 +178,10 @@ class Calculators(Children):
         """What a function returns, waited for by this thread; raises as `in_child`."""
         with KERNEL_SECONDS.labels(POOL, kernel_of(call.function)).time():
             told = self.ask(order_of(call), call.seconds + GRACE_SECONDS)
-        worked = _worked_of(told)
+        try:
+            worked = _worked_of(told)
+        except msgspec.MsgspecError as error:
+            raise ChildFailed("an answer that cannot be read") from error
         if worked.is_late:
             raise OutOfTime
         if worked.lacked_memory:
@@ -177,7 +190,10 @@ class Calculators(Children):
             raise _refusal(*worked.refused)
         if worked.answer is None:
             raise ChildFailed(worked.crashed or "no answer")
-        return _decoder(call.function)(worked.answer)
+        try:
+            return _decoder(call.function)(worked.answer)
+        except msgspec.MsgspecError as error:
+            raise ChildFailed("an answer of another kind") from error
 
     async def start(self) -> None:
         """Have one child ready, so that nobody waits for the first one."""
@@ -204,6 +220,18 @@ async def in_child(unit: Unit, seconds: float, function: Callable[P, T], *args: 
     """
     pool = calculators_of(unit.resources)
     return await pool.run(unit.payer, pool.call, Call(function, args, kwargs, seconds))
+
+
+async def limited_in_child(unit: Unit, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """The same of work that limits of its own keep to a second or so.
+
+    Raises:
+        Unavailable: it takes longer or needs more memory all the same, since the machine is too busy.
+    """
+    try:
+        return await in_child(unit, LIMITED_SECONDS, function, *args, **kwargs)
+    except (OutOfTime, OutOfMemory) as error:
+        raise Unavailable from error
 
 
 def _refusal(name: str, faults: list[Fault]) -> Exception:

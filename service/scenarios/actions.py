@@ -55,7 +55,7 @@ INLINE_TRADES_MAX: Final = 20
 
 async def create(ctx: Context, body: ScenarioCreate) -> ScenarioDetail:
     """A new scenario with its first trades."""
-    _check_trades(ctx, body.trades, ["body", "trades"], there=0)
+    await _check_trades(ctx, body.trades, ["body", "trades"], there=0)
     if await store.lock_count(ctx) >= ctx.settings.max_scenarios:
         raise ScenarioLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_scenarios:,} scenarios")
     scenario_id, given = new_id(), msgspec.structs.asdict(body)
@@ -120,7 +120,7 @@ async def trades(ctx: Context, scenario_id: UUID) -> list[Trade]:
 async def add_trade(ctx: Context, scenario_id: UUID, body: TradeCreate) -> Trade:
     """One more trade, behind the others."""
     held = await _held(ctx, scenario_id)
-    _check_trades(ctx, [body], ["body"], there=held.trade_count)
+    await _check_trades(ctx, [body], ["body"], there=held.trade_count)
     (trade,) = await store.add_trades(ctx, scenario_id, [body])
     await store.touch(ctx, scenario_id)
     ctx.concerns("trade", trade.id, held.name, scenario_id=scenario_id, **_named(body))
@@ -139,11 +139,18 @@ def _named(trade: TradeCreate) -> dict[str, object]:
     return {name: getattr(trade, name) for name in ("trade_type", "par_value", "cusip", "borrower_name", "price")}
 
 
-def _check_trades(ctx: Context, given: Sequence[TradeCreate], where: list[str], *, there: int) -> None:
+async def _check_trades(ctx: Context, given: Sequence[TradeCreate], where: list[str], *, there: int) -> None:
     """Refuse trades beyond the limit, and those whose fields cannot be. What loan one means shows in a simulation."""
     most = ctx.settings.max_scenario_trades
     if there + len(given) > most:
         raise TradeLimitExceeded.at(where, f"the limit is {most:,} trades of a scenario")
+    if len(given) <= INLINE_TRADES_MAX:
+        _check_each(given, where)
+    else:
+        await ctx.compute(_check_each, given, where)
+
+
+def _check_each(given: Sequence[TradeCreate], where: list[str]) -> None:
     for at, trade in enumerate(given):
         if trade.cusip or trade.borrower_name or trade.loan_data:
             _check_fields(trade, where if where == ["body"] else [*where, str(at)])

@@ -67,6 +67,7 @@ async def list_scenarios(ctx: Context, query: ScenarioList) -> ScenarioPage:
     errors=(WorkbookNotFound, ScenarioLimitExceeded, TradeLimitExceeded),
     event="scenario.created",
     versioned=True,
+    heavy=True,
 )
 async def create_scenario(ctx: Context, body: ScenarioCreate) -> ScenarioDetail:
     """Create a scenario, with trades or without."""

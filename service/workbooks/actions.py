@@ -13,8 +13,8 @@ from core.grid.address import parse_cell
 from service.mappings.shared import check_mapping
 from service.platform.context import Context
 from service.platform.http.api import Raw, Streamed
-from service.platform.http.problem import Fault, Unavailable, ValidationFailed
-from service.processes.shared import OutOfMemory, OutOfTime, in_child
+from service.platform.http.problem import Fault, ValidationFailed
+from service.processes.shared import limited_in_child
 from service.workbooks import child, shared, sheet_actions, store
 from service.workbooks.schema import (
     BUSY,
@@ -41,8 +41,6 @@ SMALL_CELLS: Final = 5_000
 """Cells of a page that a thread makes in two milliseconds; of more a child makes it."""
 SMALL_FORMULAS: Final = 500
 """The same where each may have a formula, which is printed anew."""
-PAGE_SECONDS: Final = 30.0
-"""Ten times what the largest page takes."""
 
 
 async def upload(ctx: Context, form: UploadForm) -> Uploaded:
@@ -83,10 +81,7 @@ async def sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query: Da
         await ctx.commit()
         return await ctx.compute(sheet_actions.page, book, sheet, query)
     await ctx.commit()
-    try:
-        return await in_child(ctx, PAGE_SECONDS, child.page, stored.key, stored.manifest, stored.paths, sheet, query)
-    except (OutOfTime, OutOfMemory) as error:  # its size is limited, so the machine is too busy
-        raise Unavailable from error
+    return await limited_in_child(ctx, child.page, stored.key, stored.manifest, stored.paths, sheet, query)
 
 
 async def cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> Cell:
