@@ -48,6 +48,33 @@ def warm() -> None:
     _warm = True
 
 
+def warm_calculations() -> None:
+    """Load what long calculations need, those parts too that they load late: a tiny portfolio goes through each."""
+    from core.insights.analyst import analyse
+    from core.insights.subject import Subject
+    from core.portfolio.portfolio import Portfolio
+    from core.questions.ask import ask
+    from core.scenario.optimize import Constraints, optimize
+    from core.scenario.simulate import Simulator
+    from core.scenario.trades import Trade
+
+    warm()
+    loans = {
+        "cusip": ["12345ABC1", "12345ABC2"],
+        "borrower_name": ["Acme Corp.", "Beta LLC"],
+        "par_value": [3_000_000.0, 1_000_000.0],
+        "price": [99.0, 98.0],
+        "spread": [300.0, 500.0],
+    }
+    portfolio = Portfolio.from_columns(loans)
+    subject = Subject(name="Acme", portfolio=portfolio)
+    analyse([subject])
+    ask("What is the total par?", [subject])
+    offer = Trade(trade_type="buy", cusip="12345ABC3", borrower_name="Gamma", par_value=1e6, price=97.0, spread=600.0)
+    simulator = Simulator(portfolio, "enhanced", details=False)
+    optimize(simulator, "was", [offer], Constraints(tests="free"), seconds=1.0)
+
+
 def is_warm() -> bool:
     """Whether `warm` has succeeded in this process."""
     return _warm

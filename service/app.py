@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import multiprocessing
+import sys
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from functools import cache
@@ -32,7 +33,12 @@ from service.platform.resilience.sync_fallback import sync_fallback_of
 from service.platform.tracing import traced
 from service.platform.work.jobs import table_of
 from service.platform.work.process import resources
+from service.processes.shared import start_calculators
 from service.work import jobs as all_jobs
+
+SWITCH_SECONDS: Final = 0.0005
+"""After which a thread that calculates in Python hands the interpreter to one that waits for it. By Python's own 5 ms
+three round trips of the event loop beside one such thread take up to 20 ms, so less than 1; the thread does as much."""
 
 
 def areas() -> list[Area]:
@@ -126,6 +132,7 @@ def create(settings: Settings | None = None) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[dict[str, Any]]:
+        sys.setswitchinterval(SWITCH_SECONDS)
         server = multiprocessing.parent_process()
         if server is not None and server.pid is not None:
             die_with(server.pid)  # else it would serve on, and keep the port, with nobody to watch it
@@ -144,6 +151,7 @@ def create(settings: Settings | None = None) -> Starlette:
             beside = [
                 asyncio.create_task(shared.memory.watch()),
                 asyncio.create_task(shared.once(sync_fallback_of).run(all_jobs())),
+                asyncio.create_task(start_calculators(shared)),
             ]
             try:
                 yield {}

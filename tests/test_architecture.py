@@ -48,7 +48,7 @@ CORE_FLOORS = [
 CORE_NEIGHBOURS = {("compliance", "portfolio"), ("generate", "files"), ("reconciliation", "recalc")}
 
 AREA_ORDER = [
-    "auth activity audit dlq health jobs notifications",
+    "auth activity audit dlq health jobs notifications processes",
     "mappings",
     "workbooks",
     "portfolios documents wording",

@@ -198,8 +198,7 @@ def step_of(test: DealTest, day: date | None, reinvestment_end: date | None) -> 
     limit = test.max if test.max is not None else test.min
     warning = test.warning
     for step in test.steps:
-        begins = reinvestment_end if step.from_ == "reinvestment_end" else step.from_
-        assert begins is None or isinstance(begins, date)
+        begins = step.day or reinvestment_end
         if day is not None and begins is not None and begins <= day:
             limit, warning = step.limit, step.warning
     return limit, warning

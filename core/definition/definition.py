@@ -301,15 +301,20 @@ class Quality:
 class Step:
     """A limit from a day on."""
 
-    from_: date | Literal["reinvestment_end"] = key(
+    from_: str = key(
         Checked("a date (YYYY-MM-DD) or reinvestment_end", lambda given: _step_day(given)),
         "the first day, or reinvestment_end",
     )
     limit: float = key(_LIMIT, "the limit from that day on")
     warning: float | None = key(_LIMIT, "its warning level", None)
 
+    @property
+    def day(self) -> date | None:
+        """The first day; None: the end of the reinvestment period."""
+        return None if self.from_ == "reinvestment_end" else date.fromisoformat(self.from_)
 
-def _step_day(given: Any) -> date | str:
+
+def _step_day(given: Any) -> str:
     if given == "reinvestment_end":
         return "reinvestment_end"
     faults: list[tuple[str, str]] = []
@@ -317,7 +322,7 @@ def _step_day(given: Any) -> date | str:
     if faults:
         raise ValueError("must be a date (YYYY-MM-DD) or reinvestment_end")
     assert isinstance(found, date)
-    return found
+    return found.isoformat()
 
 
 @dataclass(frozen=True, slots=True)

@@ -299,10 +299,7 @@ def _check_limit(
     for name, limit, warning in levels:
         if limit is not None and warning is not None and (warning > limit if is_max else warning < limit):
             faults.append((f"{place}.{name}", f"must not be {'above' if is_max else 'below'} its limit {limit:g}"))
-    days = [
-        definition.conventions.reinvestment_end if step.from_ == "reinvestment_end" else step.from_
-        for step in test.steps
-    ]
+    days = [step.day or definition.conventions.reinvestment_end for step in test.steps]
     if None in days and definition.conventions.reinvestment_end is None and len(days) > 1:
         faults.append((f"{place}.steps", "have reinvestment_end among dates: give conventions.reinvestment_end"))
     known = [day for day in days if day is not None]

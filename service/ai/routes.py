@@ -11,7 +11,7 @@ from service.platform.http.api import Area
 area = Area("/api/v1/ai", tag="assistant", scope="workbooks")
 
 
-@area.post("/chat", access="workbooks:read", errors=UNANSWERED, flag="ai_chat")
+@area.post("/chat", access="workbooks:read", errors=UNANSWERED, flag="ai_chat", heavy=True)
 async def chat(ctx: Context, body: ChatRequest) -> ChatMessage:
     """Answer a question over a workbook's loans, tests and months, or over those of the nominated workbooks.
 

@@ -23,6 +23,7 @@ async def list_audit_logs(ctx: Context, query: AuditList) -> Page[AuditEntry]:
     event="audit_log.exported",
     media_type="text/csv",
     also_media=("application/jsonl",),
+    heavy=True,
 )
 async def export_audit_logs(ctx: Context, query: AuditExport) -> Streamed:
     """The tenant's audit log as a file, the oldest entry first. JSON lines carry what it takes to check the chain."""

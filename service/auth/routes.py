@@ -86,6 +86,7 @@ def _codes(settings: Settings, _: str, user: str) -> Sequence[Window]:
     event="user.registered",
     windows=_registrations,
     flag="registration",
+    heavy=True,
 )
 async def register(ctx: Context, body: Registration) -> TokenResponse:
     """Create a user and the tenant that they own."""
@@ -108,6 +109,7 @@ async def register(ctx: Context, body: Registration) -> TokenResponse:
     windows=_logins,
     body_bytes=lambda _: FORM_BYTES,
     in_maintenance=True,
+    heavy=True,
 )
 async def login(ctx: Context, form: Login) -> TokenResponse:
     """Trade an e-mail and a password, and a code where two-factor login is on, for tokens."""
@@ -158,6 +160,7 @@ async def revoke_all_tokens(ctx: Context) -> None:
     errors=(InvalidInvitation, TenantSuspended, AddressNotAllowed),
     event="user.joined",
     windows=_acceptances,
+    heavy=True,
 )
 async def accept_invitation(ctx: Context, body: Acceptance) -> TokenResponse:
     """Accept an invitation by choosing a password; the user becomes active."""
@@ -170,6 +173,7 @@ async def accept_invitation(ctx: Context, body: Acceptance) -> TokenResponse:
     errors=(IncorrectPassword,),
     event="user.password_changed",
     windows=_password_changes,
+    heavy=True,
 )
 async def change_password(ctx: Context, body: PasswordChange) -> None:
     """Replace the password; every other session of the user ends."""
@@ -188,6 +192,7 @@ async def forgot_password(ctx: Context, body: PasswordForgotten) -> ResetAccepte
     errors=(InvalidResetToken, AddressNotAllowed),
     event="user.password_reset",
     windows=_resets,
+    heavy=True,
 )
 async def reset_password(ctx: Context, body: PasswordReset) -> None:
     """Choose a new password by the token of a letter; every session of the user ends."""

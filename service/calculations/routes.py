@@ -46,6 +46,7 @@ area = Area("/api/v1/calculations", tag="calculations")
     event="calculation.completed",
     streamed=True,
     counted=True,
+    heavy=True,
 )
 async def evaluate_formula(ctx: Context, body: EvaluateRequest) -> EvaluationResult:
     """Evaluate a formula over the cells of its context, of a workbook, or of both (the context's come first)."""
@@ -60,13 +61,14 @@ async def evaluate_formula(ctx: Context, body: EvaluateRequest) -> EvaluationRes
     event="calculation.completed",
     streamed=True,
     counted=True,
+    heavy=True,
 )
 async def evaluate_batch(ctx: Context, body: BatchRequest) -> BatchResult:
     """Evaluate up to 10,000 formulas over a shared context and their own; one that fails does not fail the others."""
     return await actions.batch(ctx, body)
 
 
-@area.post("/validate", access=SCOPE)
+@area.post("/validate", access=SCOPE, heavy=True)
 async def validate_formula(ctx: Context, body: ValidateRequest) -> Validation:
     """Check a formula without evaluating it."""
     return await actions.validate(ctx, body)
@@ -78,7 +80,7 @@ async def list_functions(ctx: Context, query: FunctionQuery) -> FunctionList:
     return actions.functions(query)
 
 
-@area.get("/translate", access=SCOPE, errors=(InvalidFormula, UnsupportedFunction))
+@area.get("/translate", access=SCOPE, errors=(InvalidFormula, UnsupportedFunction), heavy=True)
 async def translate_formula(ctx: Context, query: TranslateQuery) -> Translated:
     """A formula as Python, NumPy or pandas source; `notes` says how names are chosen and where meanings differ."""
     return await actions.translate(ctx, query)

@@ -49,6 +49,7 @@ area = Area("/api/v1/compliance", tag="compliance", scope="compliance")
         AlreadyRunning,
     ),
     event="compliance.run_completed",
+    heavy=True,
 )
 async def run_compliance(ctx: Context, body: RunRequest) -> ComplianceRun:
     """Run a suite, or some of its tests, on a workbook; the run is stored with all that reproduces it."""
@@ -72,6 +73,7 @@ async def list_suites(ctx: Context, query: SuiteQuery) -> Listing[Suite]:
     status=201,
     errors=(UnknownTest, WorkbookNotFound, DealNotFound, InvalidDefinition),
     event="threshold.updated",
+    heavy=True,
 )
 async def set_threshold(ctx: Context, body: ThresholdCreate) -> Threshold:
     """Set a test's limit for a workbook, a deal or the whole tenant, in place of the one set before."""
@@ -96,13 +98,13 @@ async def list_compliance_history(ctx: Context, query: HistoryQuery) -> Page[Run
     return await actions.history(ctx, query)
 
 
-@area.get("/lookback")
+@area.get("/lookback", heavy=True)
 async def look_back(ctx: Context, query: Lookback) -> LookbackEvents:
     """What happened, the newest first; on request by which inputs, to which outputs, and its place in the chain."""
     return await lookback_actions.look_back(ctx, query, "query")
 
 
-@area.post("/evidence/lookback", access="compliance:read")
+@area.post("/evidence/lookback", access="compliance:read", heavy=True)
 async def look_back_by_body(ctx: Context, body: LookbackBody) -> LookbackEvents:
     """The same, its filters in a body."""
     return await lookback_actions.look_back(ctx, body, "body")

@@ -18,14 +18,14 @@ from core.compliance import result as engine
 from core.compliance import run as runs
 from core.compliance.conventions import currency_of
 from core.compliance.suites import DEAL_SUITE
-from core.definition import Definition, DefinitionError, parse, ready_for
+from core.definition import Definition, ready_for
 from core.portfolio.cells import checkpoint
 from core.portfolio.fields import Mapping
 from core.portfolio.mapping import missing_columns
 from core.portfolio.plausibility import with_days
 from core.portfolio.portfolio import Portfolio
 from core.values import day_of
-from service.compliance import store
+from service.compliance import child, store
 from service.compliance.schema import AlreadyRunning, InvalidDefinition, RunTooSlow
 from service.compliance.store import StoredRun, run_before, stored_run
 from service.mappings.shared import DEFAULT_MAPPING, MappingAndJson, get_mapping
@@ -34,6 +34,7 @@ from service.platform.data.lru import Lru, bytes_of
 from service.platform.http.problem import Fault, ValidationFailed
 from service.platform.work.compute import at_once
 from service.portfolios.shared import GivenDay, portfolio_of
+from service.processes.shared import OutOfMemory, OutOfTime, in_child, limited_in_child
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady, served
 
@@ -42,6 +43,7 @@ __all__ = [
     "Prepared",
     "Repeated",
     "StoredRun",
+    "calculated",
     "check_size",
     "checked",
     "definition_of",
@@ -50,8 +52,8 @@ __all__ = [
     "prepare",
     "repeated",
     "run_before",
+    "run_by",
     "stored_run",
-    "timed",
     "with_record",
 ]
 
@@ -61,12 +63,14 @@ T = TypeVar("T")
 DEFINITION_BYTES_MAX: Final = 256 * 1024
 """JSON of a definition: ten times that of a deal with every test of its indenture."""
 
+SHORT_BYTES: Final = 8 * 1024
+"""A definition that is no longer takes some milliseconds to make, of pure Python; that of a child is made elsewhere."""
+
 DEFINITIONS_MAX: Final = 64
 """Definitions that a process keeps made; one takes up to a megabyte, and some milliseconds to make."""
 DEFINITIONS_BYTES_MAX: Final = 32 * 1024 * 1024
 INLINE_ROWS_MAX: Final = 10_000
-"""So many loans take some milliseconds with every test of the suites; more go to a thread, as rules that somebody wrote
-do: a formula over texts can take seconds."""
+"""So many loans take a millisecond with every test of the suites."""
 
 _STEP: Final = re.compile(r"[^.\[\]]+")
 _DAYS: Final = ("closing_date", "reinvestment_end", "stated_maturity")
@@ -116,24 +120,58 @@ class Prepared(NamedTuple):
         """A suite's results.
 
         Raises:
-            RunTooSlow: as `perform`.
+            UnknownTest, RunTooSlow: as `run_by`.
         """
-        return await self.perform(unit, suite, self.results, self.portfolio, suite, **options)
+        return await run_by(unit, self.portfolio, suite, self.rules, **options)
 
-    async def perform(self, unit: Unit, suite: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Work that runs a suite; with a large portfolio or by somebody's own rules in a thread.
+    def is_light(self, suite: str) -> bool:
+        """Whether this portfolio is run by this suite in a millisecond."""
+        return _is_light(self.portfolio, suite, self.rules)
 
-        Raises:
-            RunTooSlow: it did not come to its end.
-        """
-        is_own = self.definition is not None and not self.definition.definition.standard
-        if self.portfolio.row_count <= INLINE_ROWS_MAX and suite != DEAL_SUITE and not is_own:
-            return at_once(work, *args, **kwargs)
-        return await unit.compute(timed(work, unit.settings.compliance_seconds), *args, **kwargs)
 
-    def results(self, portfolio: Portfolio, suite: str, **options: Any) -> engine.Results:
-        """A suite's results for a portfolio, by this workbook's rules and limits."""
-        return runs.run_suite(portfolio, suite, **self.rules, **options)
+def _is_light(portfolio: Portfolio, suite: str, rules: MappingOf[str, Any]) -> bool:
+    return portfolio.row_count <= INLINE_ROWS_MAX and suite != DEAL_SUITE and not _is_own(rules)
+
+
+def _is_own(rules: MappingOf[str, Any]) -> bool:
+    """Whether somebody wrote the rules: one formula of theirs over texts can take seconds."""
+    return rules["definition"] is not None and not rules["definition"].standard
+
+
+async def run_by(
+    unit: Unit, portfolio: Portfolio, suite: str, rules: MappingOf[str, Any], **options: Any
+) -> engine.Results:
+    """A suite's results for a portfolio: on the event loop where that takes a millisecond; in a thread by ready-made
+    rules, whose kernels release the interpreter's lock; by somebody's own in a child.
+
+    Raises:
+        UnknownTest: the suite, or the definition, has no test of a name.
+        RunTooSlow: it did not come to its end.
+    """
+    if _is_light(portfolio, suite, rules):
+        return at_once(runs.run_suite, portfolio, suite, **rules, **options)
+    seconds = unit.settings.compliance_seconds
+    if not _is_own(rules) and (suite != DEAL_SUITE or portfolio.row_count <= INLINE_ROWS_MAX):
+        return await unit.compute(timed(runs.run_suite, seconds), portfolio, suite, **rules, **options)
+    ran = await calculated(unit, seconds, child.run, portfolio, suite, rules, options)
+    if isinstance(ran, child.NoSuchTest):
+        raise runs.UnknownTest(ran.message)
+    return ran.as_results()
+
+
+async def calculated(unit: Unit, seconds: float, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What a function returns, called in a confined child (`service.processes.shared.in_child`).
+
+    Raises:
+        RunTooSlow: it takes longer, or more memory, than it may.
+    """
+    try:
+        return await in_child(unit, seconds, work, *args, **kwargs)
+    except OutOfTime:
+        raise RunTooSlow.at([], f"the limit is {seconds:g} seconds") from None
+    except OutOfMemory:
+        limit = f"the limit is {unit.settings.calculator_memory_mb:,} MB of memory"
+        raise RunTooSlow.at([], limit) from None
 
 
 def timed(work: Callable[P, T], seconds: float) -> Callable[P, T]:
@@ -236,10 +274,6 @@ class Repeated(NamedTuple):
         """Options of `run_suite`: the run's definition and limits."""
         return {"definition": self.definition, **{f"{scope}_thresholds": set_ for scope, set_ in self.limits.items()}}
 
-    def results(self, portfolio: Portfolio, suite: str, **options: Any) -> engine.Results:
-        """A suite's results for a portfolio, by the run's rules and limits."""
-        return runs.run_suite(portfolio, suite, **self.rules, **options)
-
 
 async def repeated(unit: Unit, run: store.StoredRun) -> Repeated:
     """The loans of a stored run, from the same columns, by the same mapping and rules and on the same day.
@@ -261,8 +295,7 @@ async def repeated(unit: Unit, run: store.StoredRun) -> Repeated:
     options = msgspec.json.decode(run.options)
     portfolio = as_recorded(portfolio, run.definition, options)
     found = Repeated(portfolio, mapping, definition, limits_of(run.thresholds))
-    work = timed(found.results, unit.settings.compliance_seconds)
-    now = await unit.compute(work, portfolio, run.test_suite, test_ids=options["test_ids"], details=False)
+    now = await run_by(unit, portfolio, run.test_suite, found.rules, test_ids=options["test_ids"], details=False)
     figures = {one.test_id: one.current_value for one in now}
     if now.as_of != run.as_of or any(figures.get(one.test_id) != one.current_value for one in run.results):
         raise NotRepeatable(f"the loans give other figures now, by version {core.__version__} of the engine")
@@ -351,7 +384,7 @@ async def made(unit: Unit, document: dict[str, Any]) -> DefinitionAndJson:
     )
     found = cache.get(text)
     if found is None:
-        found = DefinitionAndJson(await unit.compute(checked, document), text)
+        found = DefinitionAndJson(await checked(unit, document, len(text)), text)
         cache.keep(text, found, bytes_of(found))
     return found
 
@@ -369,10 +402,13 @@ def check_size(document: dict[str, Any]) -> bytes:
     return text
 
 
-def checked(document: dict[str, Any]) -> Definition:
-    """The definition that a document says; `InvalidDefinition` as `made`."""
-    try:
-        return parse(document)
-    except DefinitionError as error:
-        places = ((["body", "definition", *_STEP.findall(place)], message) for place, message in error.faults)
-        raise InvalidDefinition(*(Fault(place, message) for place, message in places)) from None
+async def checked(unit: Unit, document: dict[str, Any], size_bytes: int) -> Definition:
+    """The definition that a document of so many bytes of JSON says; `InvalidDefinition` as `made`."""
+    if size_bytes <= SHORT_BYTES:
+        parsed = await unit.compute(child.parse_definition, document)
+    else:
+        parsed = await limited_in_child(unit, child.parse_definition, document)
+    if parsed.definition is None:
+        places = ((["body", "definition", *_STEP.findall(place)], message) for place, message in parsed.faults)
+        raise InvalidDefinition(*(Fault(place, message) for place, message in places))
+    return parsed.definition

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import date
-from functools import partial
 from itertools import pairwise
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
 from msgspec import UNSET
 
 from core.compliance.suites import DEAL_SUITE, SUITES
-from core.deals.movements import Movement, movements
-from core.deals.tie_out import TieOut, tie_out
 from core.files.kinds import EXTENSIONS
-from core.portfolio.notes import DataWarning, of_side
 from core.values import day_of
 from service.compliance import shared as compliance
-from service.compliance.schema import InvalidSuite
-from service.deals import store
+from service.compliance.schema import InvalidSuite, RunTooSlow
+from service.deals import child, store
 from service.deals.schema import (
     VERSIONS_MAX,
     Deal,
@@ -48,9 +43,6 @@ from service.platform.http.api import Page, PageQuery
 from service.platform.http.problem import ValidationFailed
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import Uploaded
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 NO_DEFINITION = Definition(version=0, definition={}, change_notes=None, created_by=None, created_at=None)
 
@@ -89,7 +81,7 @@ async def update(ctx: Context, deal_id: UUID, patch: DealPatch) -> Deal:
     _check_life({**kept, **given})
     if row.definition_version:  # which stays one with what the record says now
         written = await store.definition(ctx, deal_id, row.definition_version)
-        await ctx.compute(compliance.checked, compliance.with_record(written.definition, {**kept, **given}))
+        await _check_definition(ctx, written.definition, {**kept, **given})
     changed = await store.update(ctx, deal_id, {**kept, **given})
     ctx.concerns("deal", deal_id, changed.name, changed=sorted(given))
     return _told(ctx, changed)
@@ -136,7 +128,7 @@ async def define(ctx: Context, deal_id: UUID, body: DefinitionPut) -> Definition
     document = compliance.check_size(body.definition)
     deal = await store.get(ctx, deal_id, locked=True)
     record = msgspec.structs.asdict(deal)
-    await ctx.compute(compliance.checked, compliance.with_record(body.definition, record))
+    await _check_definition(ctx, body.definition, record)
     version = deal.definition_version + 1
     if version > VERSIONS_MAX:
         raise DealLimitExceeded.at(["body"], f"the limit is {VERSIONS_MAX:,} versions of a definition")
@@ -144,6 +136,11 @@ async def define(ctx: Context, deal_id: UUID, body: DefinitionPut) -> Definition
     made = await store.add_definition(ctx, deal_id, {**row, "created_by": await ctx.email()})
     ctx.concerns("deal", deal_id, deal.name, definition_version=version, change_notes=body.change_notes)
     return made
+
+
+async def _check_definition(ctx: Context, document: dict[str, Any], record: dict[str, Any]) -> None:
+    whole = compliance.with_record(document, record)
+    await compliance.checked(ctx, whole, len(msgspec.json.encode(whole)))
 
 
 async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[DefinitionVersion]:
@@ -175,13 +172,9 @@ async def tied_out(ctx: Context, deal_id: UUID, query: TieOutQuery) -> DealTieOu
     await ctx.commit()  # no connection is held while it runs
     assert ready.definition is not None, "a deal has one"
     rules = ready.definition.definition
-
-    def work() -> tuple[list[TieOut], list[DataWarning]]:
-        return tie_out(ready.portfolio, rules), _warnings(ready, DEAL_SUITE)
-
-    items, warnings = await ctx.compute(_timed(ctx, work))
+    found = await compliance.calculated(ctx, _seconds(ctx), child.tie, ready.portfolio, rules, ready.rules)
     as_of = day_of(ready.portfolio.deal.as_of)
-    return DealTieOut(deal_id=deal_id, workbook_id=workbook_id, as_of=as_of, warnings=warnings, items=items)
+    return DealTieOut(deal_id=deal_id, workbook_id=workbook_id, as_of=as_of, **msgspec.structs.asdict(found))
 
 
 async def moved(ctx: Context, deal_id: UUID, query: MovementsQuery) -> DealMovements:
@@ -194,37 +187,26 @@ async def moved(ctx: Context, deal_id: UUID, query: MovementsQuery) -> DealMovem
         await compliance.prepare(ctx, workbook_id, suite=query.test_suite, deal_id=deal_id) for workbook_id in sides
     ]
     await ctx.commit()
-    run = partial(after.results, suite=query.test_suite, details=False)
-
-    def work() -> tuple[list[Movement], list[DataWarning]]:
-        told = [
-            *of_side("from", _warnings(before, query.test_suite)),
-            *of_side("to", _warnings(after, query.test_suite)),
-        ]
-        return movements(before.portfolio, after.portfolio, run), told
-
-    items, warnings = await ctx.compute(_timed(ctx, work))
+    found = await compliance.calculated(
+        ctx, _seconds(ctx), child.move, before.portfolio, after.portfolio, query.test_suite, after.rules, before.rules
+    )
+    if isinstance(found, child.TooMany):
+        raise RunTooSlow.at([], found.message)
     return DealMovements(
         deal_id=deal_id,
         from_workbook_id=sides[0],
         to_workbook_id=sides[1],
         test_suite=query.test_suite,
-        warnings=warnings,
-        items=items,
+        **msgspec.structs.asdict(found),
     )
-
-
-def _warnings(ready: compliance.Prepared, suite: str) -> list[DataWarning]:
-    """What a run says first."""
-    return ready.results(ready.portfolio, suite, details=False).warnings
 
 
 RUNS_TIME: Final = 3
 """How many times as long as one run the many runs of a tie-out or of movements may take."""
 
 
-def _timed(ctx: Context, work: Callable[P, T]) -> Callable[P, T]:
-    return compliance.timed(work, RUNS_TIME * ctx.settings.compliance_seconds)
+def _seconds(ctx: Context) -> float:
+    return RUNS_TIME * ctx.settings.compliance_seconds
 
 
 async def _side(ctx: Context, deal_id: UUID, name: str, text: str) -> UUID:

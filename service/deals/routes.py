@@ -81,6 +81,7 @@ async def get_deal(ctx: Context, deal_id: UUID) -> Deal:
     errors=(DealNotFound, MappingNotFound, StreamTaken, InvalidDefinition),
     event="deal.updated",
     versioned=True,
+    heavy=True,
 )
 async def update_deal(ctx: Context, deal_id: UUID, body: DealPatch) -> Deal:
     """Change what is given of a deal. A stale If-Match is refused."""
@@ -109,6 +110,7 @@ async def delete_deal(ctx: Context, deal_id: UUID) -> None:
     event="workbook.uploaded",
     flag="uploads",
     versioned=True,
+    heavy=True,
 )
 async def add_deal_files(ctx: Context, deal_id: UUID, form: FilesForm) -> Uploaded:
     """Upload the files of a month as they were delivered: .xlsx, .xls, .xlsm, .xlsb, .ods, .csv, or a .zip of them.
@@ -128,6 +130,7 @@ async def get_definition(ctx: Context, deal_id: UUID, query: DefinitionQuery) ->
     "/{deal_id}/definition",
     errors=(DealNotFound, InvalidDefinition, DealLimitExceeded),
     event="deal.defined",
+    heavy=True,
 )
 async def put_definition(ctx: Context, deal_id: UUID, body: DefinitionPut) -> Definition:
     """Make a new version of the deal's definition; runs keep the version that they used."""
@@ -140,7 +143,7 @@ async def list_definition_versions(ctx: Context, deal_id: UUID, query: PageQuery
     return await actions.versions(ctx, deal_id, query)
 
 
-@area.get("/{deal_id}/tie-out", errors=UNREADABLE)
+@area.get("/{deal_id}/tie-out", errors=UNREADABLE, heavy=True)
 async def get_tie_out(ctx: Context, deal_id: UUID, query: TieOutQuery) -> DealTieOut:
     """The tests that the trustee's file publishes, ours beside them; the newest workbook where none is named.
 
@@ -149,7 +152,7 @@ async def get_tie_out(ctx: Context, deal_id: UUID, query: TieOutQuery) -> DealTi
     return await actions.tied_out(ctx, deal_id, query)
 
 
-@area.get("/{deal_id}/movements", errors=(*UNREADABLE, InvalidSuite))
+@area.get("/{deal_id}/movements", errors=(*UNREADABLE, InvalidSuite), heavy=True)
 async def get_movements(ctx: Context, deal_id: UUID, query: MovementsQuery) -> DealMovements:
     """Why each test moved between two of the deal's workbooks: parts that add up to the change, in a fixed order."""
     return await actions.moved(ctx, deal_id, query)

@@ -66,7 +66,9 @@ async def list_export_formats(ctx: Context) -> list[FormatInfo]:
     return actions.FORMATS
 
 
-@area.post("/verify", access="reports:read", errors=(InvalidRequest, OtherTenantsFile), event="export.verified")
+@area.post(
+    "/verify", access="reports:read", errors=(InvalidRequest, OtherTenantsFile), event="export.verified", heavy=True
+)
 async def verify_export(ctx: Context, form: VerifyForm) -> Verification:
     """Tell of an .xlsx file whether it is an export as it was made, and which of its cells were changed.
 

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import UNSET
 
-from core.formula.blocks import TEMPLATES, Graph, GraphFault, check
+from core.formula.blocks import TEMPLATES, Checked, Graph, GraphFault, check
 from service.formulas import store
 from service.formulas.schema import (
     GRAPH_BYTES_MAX,
@@ -34,11 +34,14 @@ from service.platform.access.secrets import new_id
 from service.platform.context import Context, Unit
 from service.platform.http.api import Page, PageQuery
 from service.platform.http.problem import Fault, ValidationFailed
+from service.processes.shared import limited_in_child
 
 MOVES: Final = {("draft", "active"), ("active", "archived"), ("archived", "active")}
 CUSTOM: Final = "custom"
 UNFINISHED: Final = {"no_nodes", "missing_input", "wrong_arity", "several_outputs"}
 """Faults that a draft may have: somebody is still drawing it."""
+SHORT_CHARACTERS: Final = 4_000
+"""A graph whose JSON is no longer is checked in some milliseconds, of pure Python."""
 FAULTS_MAX: Final = 20
 """Faults of a graph that one refusal names."""
 
@@ -48,8 +51,7 @@ FAULTS_MAX: Final = 20
 
 async def validate(ctx: Context, body: ValidateGraph) -> GraphValidation:
     """What is wrong with a graph, and the formula that it comes to."""
-    _document(body.graph, ["body", "graph"], GRAPH_BYTES_MAX)
-    found = await ctx.compute(check, body.graph, body.input_schema)
+    found = await _checked(ctx, body.graph, body.input_schema)
     return GraphValidation(
         valid=not found.errors, errors=found.errors, warnings=found.warnings, compiled_formula=found.formula
     )
@@ -74,10 +76,22 @@ async def whole(unit: Unit, graph: Graph) -> Formula:
     Raises:
         InvalidGraph: it has faults; each names its node.
     """
-    found = await unit.compute(check, graph)
+    found = await _checked(unit, graph)
     _refuse(found.errors)
     assert found.formula is not None
     return Formula(found.formula, found.columns)
+
+
+async def _checked(unit: Unit, graph: Graph, input_schema: dict[str, Any] | None = None) -> Checked:
+    """Every fault of a graph, or its formula: in a thread where it is short, else in a child.
+
+    Raises:
+        ValidationFailed: it is too large.
+    """
+    place = ["body", "graph"]
+    if len(_document(graph, place, GRAPH_BYTES_MAX)) <= SHORT_CHARACTERS:
+        return await unit.compute(check, graph, input_schema)
+    return await limited_in_child(unit, check, graph, input_schema)
 
 
 def _refuse(faults: Sequence[GraphFault]) -> None:
@@ -98,7 +112,7 @@ async def _kept(ctx: Context, graph: Graph, input_schema: dict[str, Any] | None,
         ValidationFailed: it is too large.
     """
     document = _document(graph, ["body", "graph"], GRAPH_BYTES_MAX)
-    found = await ctx.compute(check, graph, input_schema)
+    found = await _checked(ctx, graph, input_schema)
     _refuse([fault for fault in found.errors if status != "draft" or fault.code not in UNFINISHED])
     return document
 

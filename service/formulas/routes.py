@@ -35,7 +35,7 @@ from service.workbooks.schema import SheetNotFound, StorageLimitExceeded, Workbo
 area = Area("/api/v1/formulas", tag="formulas", scope="workbooks")
 
 
-@area.post("/validate", access="calculations:execute")
+@area.post("/validate", access="calculations:execute", heavy=True)
 async def validate_graph(ctx: Context, body: ValidateGraph) -> GraphValidation:
     """Check a graph: every fault with its node, else the formula that it comes to."""
     return await actions.validate(ctx, body)
@@ -45,6 +45,7 @@ async def validate_graph(ctx: Context, body: ValidateGraph) -> GraphValidation:
     "/preview",
     access="calculations:execute",
     errors=(InvalidGraph, PreviewFailed, WorkbookNotFound, SheetNotFound, WorkbookNotReady, Damaged),
+    heavy=True,
 )
 async def preview_graph(ctx: Context, body: PreviewRequest) -> Preview:
     """Try a graph on the first rows of a sheet; nothing is stored."""
@@ -64,7 +65,7 @@ async def list_formulas(ctx: Context, query: PageQuery) -> Page[Config]:
     return await store.listed(ctx, query)
 
 
-@area.post(status=201, errors=(InvalidGraph, FormulaLimitExceeded), event="formula.created", versioned=True)
+@area.post(status=201, errors=(InvalidGraph, FormulaLimitExceeded), event="formula.created", versioned=True, heavy=True)
 async def create_formula(ctx: Context, body: ConfigCreate) -> Config:
     """Create a formula with its version v1. A draft's graph may lack inputs and an end; nothing of it may be wrong."""
     return await actions.create(ctx, body)
@@ -81,6 +82,7 @@ async def get_formula(ctx: Context, config_id: str) -> Config:
     errors=(FormulaNotFound, InvalidGraph, StatusNotAllowed, NotADraft, NotActive),
     event="formula.updated",
     versioned=True,
+    heavy=True,
 )
 async def update_formula(ctx: Context, config_id: str, body: ConfigPatch) -> Config:
     """Change what is given of a formula; its status moves from draft to active, to archived, and back to active.
@@ -101,6 +103,7 @@ async def list_formula_versions(ctx: Context, config_id: str, query: PageQuery) 
     status=201,
     errors=(FormulaNotFound, NotActive, InvalidGraph, FormulaLimitExceeded),
     event="formula.version_created",
+    heavy=True,
 )
 async def add_formula_version(ctx: Context, config_id: str, body: VersionPut) -> Version:
     """Make the next version of an active formula, which is the current one from then on."""
@@ -130,6 +133,7 @@ async def list_formula_runs(ctx: Context, config_id: str, query: PageQuery) -> P
     ),
     event="formula.application_started",
     flag="recalculation",
+    heavy=True,
 )
 async def apply_formula(ctx: Context, config_id: str, body: ApplyRequest) -> Run:
     """Have a version of an active formula fill a column of a sheet: a new one behind the others, or one that is there.

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import partial
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import msgspec
 from msgspec import to_builtins
 
-from core.insights.analyst import analyse
 from core.insights.insight import STAKEHOLDERS, Stakeholder
 from core.insights.insight import Insight as Found
 from service.compliance import shared as compliance
 from service.compliance.schema import RunTooSlow
-from service.insights import shared, store
+from service.insights import child, shared, store
 from service.insights.schema import (
     REGENERATIONS_MAX,
     Analysed,
@@ -145,8 +143,8 @@ async def _made(ctx: Context, stakeholder: Stakeholder, angle: int) -> _Made:
 
 
 async def _analysed(ctx: Context, gathered: shared.Gathered, stakeholder: Stakeholder, angle: int) -> list[Found]:
-    work = partial(analyse, stakeholder=stakeholder, angle=angle, most=INSIGHTS_MAX)
-    return await ctx.compute(compliance.timed(work, ctx.settings.insight_seconds), gathered.subjects)
+    work = gathered.subjects, stakeholder, angle, INSIGHTS_MAX
+    return await compliance.calculated(ctx, ctx.settings.insight_seconds, child.find, *work)
 
 
 def _first_of(gathered: shared.Gathered) -> shared.Gathered:

@@ -61,6 +61,7 @@ async def put_nominations(ctx: Context, body: NominationBulk) -> BulkNominated:
     errors=(InvalidStakeholder, *UNANSWERED),
     event="insight.generated",
     flag="insights",
+    heavy=True,
 )
 async def generate_insights(ctx: Context, body: GenerateRequest) -> Session:
     """Analyse the nominated workbooks for a kind of reader; the caller's new session.
@@ -77,6 +78,7 @@ async def generate_insights(ctx: Context, body: GenerateRequest) -> Session:
     errors=(NoActiveSession, RegenerationLimitReached, *UNANSWERED, ConcurrentModification),
     event="insight.generated",
     flag="insights",
+    heavy=True,
 )
 async def regenerate_insights(ctx: Context) -> Session:
     """Look at the nominated workbooks from another angle: the insights of the caller's newest session are replaced.
@@ -86,7 +88,9 @@ async def regenerate_insights(ctx: Context) -> Session:
     return await actions.regenerate(ctx)
 
 
-@area.post("/ask", access=READING, errors=(InvalidQuestion, *UNANSWERED), event="insight.asked", flag="questions")
+@area.post(
+    "/ask", access=READING, errors=(InvalidQuestion, *UNANSWERED), event="insight.asked", flag="questions", heavy=True
+)
 async def ask(ctx: Context, body: QuestionRequest) -> QA:
     """Ask about the nominated workbooks. What cannot be answered is said, with questions that can."""
     return await question_actions.ask(ctx, body)
@@ -122,6 +126,7 @@ async def get_insight(ctx: Context, insight_id: str) -> InsightDetail:
     errors=(InsightNotFound, InvalidQuestion, *UNANSWERED),
     event="insight.asked",
     flag="questions",
+    heavy=True,
 )
 async def ask_insight(ctx: Context, insight_id: str, body: QuestionRequest) -> QA:
     """Ask about the workbooks of an insight, as of everything."""

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -17,13 +16,12 @@ from core.compliance.suites import DEAL_SUITE
 from core.insights.subject import BREAKS_SHOWN, Break, Breaks, Point, Subject
 from core.portfolio.portfolio import Portfolio
 from core.questions.answer import Answer
-from core.questions.ask import ask
 from service.compliance import shared as compliance
 from service.compliance.schema import RunTooSlow
 from service.compliance.shared import NotRepeatable
 from service.deals import shared as deals
 from service.deals.schema import DealHistoryQuery
-from service.insights import store
+from service.insights import child, store
 from service.insights.schema import UNREADABLE, NoNominatedWorkbooks, Remark
 from service.mappings.schema import MappingTooSlow
 from service.platform.access.caller_status import Window
@@ -234,5 +232,5 @@ async def answer(ctx: Context, question: str, gathered: Gathered) -> Answer:
     Raises:
         RunTooSlow: it takes longer than it may.
     """
-    work = compliance.timed(partial(ask, question), ctx.settings.insight_seconds)
-    return await ctx.compute(work, gathered.subjects)
+    seconds = ctx.settings.insight_seconds
+    return (await compliance.calculated(ctx, seconds, child.answer, question, gathered.subjects)).as_answer()

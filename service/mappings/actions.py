@@ -12,8 +12,7 @@ from core.portfolio.fields import PROFILES, SourceType
 from core.portfolio.fields import Field as CoreField
 from core.portfolio.fields import Mapping as CoreMapping
 from core.portfolio.profile import configure
-from core.portfolio.profile.configure import ConfigurationError, UnknownProfile, configured
-from service.mappings import shared, store, trial_actions
+from service.mappings import child, shared, store
 from service.mappings.schema import (
     DOCUMENT_BYTES_MAX,
     Column,
@@ -51,6 +50,8 @@ SYSTEM_SINCE: Final = datetime(2026, 1, 1, tzinfo=UTC)
 """They have no day of their own; it is in front of every stored one's."""
 FAULTS_MAX: Final = 20
 """Faults of a configuration that one refusal names."""
+ENCODING_SECONDS: Final = 20.0
+"""Beside the mapping's own time: the largest sample is written and encoded in a few seconds."""
 STEP_LENGTH_MAX: Final = 200
 """Characters that it tells of a name."""
 
@@ -188,12 +189,12 @@ async def _written(ctx: Context, given: _Given, name: str) -> dict[str, Any]:
         ProfileNotFound: it extends what is not built in.
         InvalidConfiguration: it is no mapping, or a longer one than is stored.
     """
-    try:
-        mapping = await ctx.compute(configured, given.document(), id="", name=name)
-    except UnknownProfile:
-        raise ProfileNotFound.at(["body", "profile_id"], f"the profiles are {', '.join(PROFILES)}") from None
-    except ConfigurationError as error:
-        raise InvalidConfiguration(*map(_fault, error.faults[:FAULTS_MAX])) from None
+    result = await shared.configure(ctx, given.document(), "", name)
+    if not result.is_profile_known:
+        raise ProfileNotFound.at(["body", "profile_id"], f"the profiles are {', '.join(PROFILES)}")
+    mapping = result.mapping
+    if mapping is None:
+        raise InvalidConfiguration(*map(_fault, result.faults[:FAULTS_MAX]))
     fields = {field.target: field for field in (*mapping.auxiliary, *mapping.fields)}
     documents = {
         "mappings": _json({source: _column(column, fields) for source, column in given.mappings.items()}),
@@ -247,11 +248,12 @@ def _rule(given: RuleGiven) -> Rule:
 
 
 async def validate(ctx: Context, mapping_id: str, body: Sample) -> Raw:
-    """What a mapping makes of sample rows, worked out and encoded in a thread."""
+    """What a mapping makes of sample rows, worked out and encoded in a child."""
     mapping = (await shared.get_mapping(ctx, mapping_id)).mapping
     await ctx.commit()  # no connection is held while it works
-    return await ctx.compute(
-        trial_actions.tried, mapping, body.sample_data, strict=body.strict, seconds_max=ctx.settings.mapping_seconds
+    seconds = ctx.settings.mapping_seconds
+    return await shared.mapped_in_child(
+        ctx, seconds + ENCODING_SECONDS, child.try_rows, mapping, body.sample_data, body.strict, seconds
     )
 
 

@@ -40,6 +40,7 @@ async def list_mappings(ctx: Context, query: MappingList) -> Page[MappingSummary
     errors=(InvalidSourceType, InvalidConfiguration, ProfileNotFound, MappingExists, MappingLimitExceeded),
     event="mapping.created",
     versioned=True,
+    heavy=True,
 )
 async def create_mapping(ctx: Context, body: MappingCreate) -> Mapping:
     """Create a mapping, on its own or on top of a built-in one."""
@@ -57,6 +58,7 @@ async def get_mapping(ctx: Context, mapping_id: str, query: MappingDetail) -> Ma
     errors=(MappingNotFound, UnchangeableMapping, InvalidConfiguration, ProfileNotFound, MappingExists),
     event="mapping.updated",
     versioned=True,
+    heavy=True,
 )
 async def update_mapping(ctx: Context, mapping_id: str, body: MappingPatch) -> Mapping:
     """Change a mapping; runs use it as it is then. A stale If-Match is refused."""
@@ -74,6 +76,7 @@ async def delete_mapping(ctx: Context, mapping_id: str) -> None:
     access="mappings:read",
     errors=(MappingNotFound, MappingTooSlow),
     body_bytes=lambda settings: settings.max_sample_bytes,
+    heavy=True,
 )
 async def validate_mapping(ctx: Context, mapping_id: str, body: Sample) -> Trial | Raw:
     """Try a mapping on sample rows; nothing is stored."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
 
 import msgspec
 
-from core.portfolio.cells import checkpoint
 from core.portfolio.fields import PROFILES, Mapping
-from core.portfolio.profile.configure import configured
-from service.mappings import store
+from service.mappings import child, store
 from service.mappings.schema import MappingRow, MappingTooSlow
+from service.mappings.trial_actions import TEXT_GROWTH_BYTES_MAX, mapping_time
 from service.platform.context import Unit
 from service.platform.data.lru import Lru, bytes_of
+from service.processes.shared import OutOfMemory, OutOfTime, in_child, limited_in_child
+
+__all__ = ["TEXT_GROWTH_BYTES_MAX", "mapping_time"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 DEFAULT_MAPPING: Final = "standard_clo"
 """Of a workbook that names none."""
@@ -23,10 +26,8 @@ DEFAULT_MAPPING: Final = "standard_clo"
 MADE_MAX: Final = 64
 """Stored mappings that a process keeps made; one takes some kilobytes, at worst a megabyte, and up to 50 ms to make."""
 MADE_BYTES_MAX: Final = 32 * 1024 * 1024
-
-
-TEXT_GROWTH_BYTES_MAX: Final = 256 * 1024 * 1024
-"""By how much replacing may lengthen all texts of a sample or a workbook together, step after step."""
+SHORT_BYTES: Final = 4 * 1024
+"""A mapping whose document is no longer takes some milliseconds to make, of pure Python."""
 
 
 class MappingAndJson(NamedTuple):
@@ -58,7 +59,7 @@ async def get_mapping(unit: Unit, mapping_id: str) -> MappingAndJson:
     found = cache.get(f"{mapping_id} {version}")
     if found is None:
         row = await store.get(unit, mapping_id)
-        found = await unit.compute(_make, row)
+        found = await _made_of(unit, row)
         cache.keep(f"{mapping_id} {row.version}", found, bytes_of(found))
     return found
 
@@ -73,27 +74,6 @@ async def check_mapping(unit: Unit, mapping_id: str) -> None:
         await store.version(unit, mapping_id)
 
 
-@contextmanager
-def mapping_time(seconds: float) -> Iterator[None]:
-    """Within, and in this thread, a mapping may take so much time.
-
-    Raises:
-        MappingTooSlow: it did not come to its end: a few steps can make much work, or text, of many rows.
-    """
-    end, left_bytes = time.monotonic() + seconds, TEXT_GROWTH_BYTES_MAX
-
-    def question(grown_bytes: int) -> None:
-        nonlocal left_bytes
-        left_bytes -= grown_bytes
-        if left_bytes < 0:
-            raise MappingTooSlow.at(["body"], f"replacing makes more than {TEXT_GROWTH_BYTES_MAX:,} bytes of text")
-        if time.monotonic() > end:
-            raise MappingTooSlow.at(["body"], f"the limit is {seconds:g} seconds")
-
-    with checkpoint.checking(question):
-        yield
-
-
 def document_of(row: MappingRow) -> dict[str, Any]:
     """What the engine makes a stored mapping from."""
     return {
@@ -105,5 +85,32 @@ def document_of(row: MappingRow) -> dict[str, Any]:
     }
 
 
-def _make(row: MappingRow) -> MappingAndJson:
-    return made(configured(document_of(row), id=row.id, name=row.name, is_stored=True))
+async def _made_of(unit: Unit, row: MappingRow) -> MappingAndJson:
+    result = await configure(unit, document_of(row), row.id, row.name, is_stored=True)
+    assert result.mapping is not None, "it was checked before it was stored"
+    return made(result.mapping)
+
+
+async def configure(
+    unit: Unit, document: dict[str, Any], mapping_id: str, name: str, *, is_stored: bool = False
+) -> child.Configured:
+    """The mapping that a document says: made in a thread where it is short, else in a child."""
+    what = document, mapping_id, name, is_stored
+    if len(msgspec.json.encode(document)) <= SHORT_BYTES:
+        return await unit.compute(child.configure, *what)
+    return await limited_in_child(unit, child.configure, *what)
+
+
+async def mapped_in_child(unit: Unit, seconds: float, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What a function returns, called in a confined child.
+
+    Raises:
+        MappingTooSlow: it takes longer, or more memory, than it may.
+    """
+    try:
+        return await in_child(unit, seconds, work, *args, **kwargs)
+    except OutOfTime:
+        raise MappingTooSlow.at(["body"], f"the limit is {seconds:g} seconds") from None
+    except OutOfMemory:
+        limit = f"the limit is {unit.settings.calculator_memory_mb:,} MB of memory"
+        raise MappingTooSlow.at(["body"], limit) from None

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final, cast
 
 import msgspec
 import numpy as np
 
+from core.portfolio.cells import checkpoint
 from core.portfolio.cells.typed import NormalColumn
 from core.portfolio.fields import Mapping
 from core.portfolio.profile.normalise import CellFault, Normalised, SampleError, normalise_rows
-from service.mappings.schema import ANSWER_BYTES_MAX, Finding, Trial
-from service.mappings.shared import mapping_time
+from service.mappings.schema import ANSWER_BYTES_MAX, Finding, MappingTooSlow, Trial
 from service.platform.http.api import Raw
 from service.platform.http.problem import ValidationFailed
 
@@ -20,6 +23,30 @@ VALUE_BYTES: Final = 16
 """About what a figure, a date or null takes in JSON, with the marks about it."""
 VALUES_AT_ONCE: Final = 20_000
 """Values that are encoded in one go: nothing else of the process runs meanwhile, some milliseconds."""
+
+TEXT_GROWTH_BYTES_MAX: Final = 256 * 1024 * 1024
+"""By how much replacing may lengthen all texts of a sample or a workbook together, step after step."""
+
+
+@contextmanager
+def mapping_time(seconds: float) -> Iterator[None]:
+    """Within, and in this thread, a mapping may take so much time.
+
+    Raises:
+        MappingTooSlow: it did not come to its end: a few steps can make much work, or text, of many rows.
+    """
+    end, left_bytes = time.monotonic() + seconds, TEXT_GROWTH_BYTES_MAX
+
+    def question(grown_bytes: int) -> None:
+        nonlocal left_bytes
+        left_bytes -= grown_bytes
+        if left_bytes < 0:
+            raise MappingTooSlow.at(["body"], f"replacing makes more than {TEXT_GROWTH_BYTES_MAX:,} bytes of text")
+        if time.monotonic() > end:
+            raise MappingTooSlow.at(["body"], f"the limit is {seconds:g} seconds")
+
+    with checkpoint.checking(question):
+        yield
 
 
 def tried(mapping: Mapping, rows: list[dict[str, Any]], *, strict: bool, seconds_max: float) -> Raw:

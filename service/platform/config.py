@@ -351,6 +351,16 @@ class Settings(Struct, frozen=True, kw_only=True):
             64,
         ),
     ] = 4
+    calculators: Annotated[
+        int,
+        told(
+            "processes for what else could take long (optimizing, insights, a deal's own rules), of each API process;"
+            " made on demand, half of them at most for one tenant",
+            1,
+            64,
+        ),
+    ] = 2
+    calculator_memory_mb: Annotated[int, told("memory that each of them may take", 256)] = 2_048
     mapped_workbooks: Annotated[int, told("recently used workbooks that a process keeps mapped", 1)] = 32
     calculating_workbooks: Annotated[
         int, told("recently used workbooks that each of these keeps ready for formulas over their cells", 1)
@@ -394,7 +404,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     probe_queue: Annotated[int, told("uploads that may wait to be looked at before load is shed (503)", 1)] = 32
     probe_seconds: Annotated[int, told("time in which an upload must be looked at", 1)] = 30
     compute_queue: Annotated[
-        int, told("calculations that may wait for a thread, or for an evaluator, before load is shed (503)", 1)
+        int, told("calculations that may wait for a thread, an evaluator or a calculator before load is shed (503)", 1)
     ] = 64
     api_memory_mb: Annotated[
         int,

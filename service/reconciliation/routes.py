@@ -64,6 +64,7 @@ area = Area("/api/v1/reconciliation", tag="reconciliation", scope="compliance")
     ),
     event="tape.uploaded",
     flag="uploads",
+    heavy=True,
 )
 async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
     """Upload a trustee's tape (.xlsx, .xlsm, .xls). Its loans follow once it is completed."""

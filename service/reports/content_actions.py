@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeVar
+from typing import Any, BinaryIO, Final
 
 import msgspec
 
 from core.compliance.result import Results
 from core.compliance.suites import TESTS
-from core.deals.movements import Movement, movements
-from core.deals.tie_out import TieOut, tie_out
-from core.reconciliation import ReconcileError
+from core.deals.movements import Movement
+from core.deals.tie_out import TieOut
 from core.report.compliance import compliance_content
 from core.report.content import Fact, Origin, Point, Series
 from core.report.reconciliation import LOANS, Compared, IssueLine
@@ -31,10 +30,9 @@ from service.reconciliation import shared as reconciliation
 from service.reconciliation.schema import Issue
 from service.reports.schema import ReportRow
 
-T = TypeVar("T")
-
 FOLLOWED: Final = "A newer comparison is under way: what is listed may be its own already."
 ISSUES_A_TIME: Final = 20_000
+TOO_LONG: Final = "{} is left out: it takes longer than {:g} seconds."
 RUNS_TIME: Final = 3
 """How many times as long as one run the many runs of a tie-out and of movements may take."""
 
@@ -74,12 +72,13 @@ async def _write_run(unit: Unit, report: ReportRow, path: Path) -> None:
     seconds = RUNS_TIME * unit.settings.compliance_seconds
     tied: list[TieOut] = []
     if now is not None and run.deal_id is not None:
-        tied = await _within(unit, seconds, remarks, "The tie-out", tie_out, now.portfolio, definition)
+        try:
+            tied = (await compliance.calculated(unit, seconds, deals.tie, now.portfolio, definition)).items
+        except RunTooSlow:
+            remarks.append(TOO_LONG.format("The tie-out", seconds))
     moved: list[Movement] = []
     if now is not None and then is not None and before is not None:
-        by_rules = partial(now.results, suite=run.test_suite, details=False)
-        what = then.portfolio, now.portfolio, by_rules
-        found = await _within(unit, seconds, remarks, "Why the tests moved", movements, *what)
+        found = await _movements(unit, seconds, remarks, then, now, run.test_suite)
         moved = [one for one in found if _is_between(one, before, run)]
         if len(moved) < len(found):
             told = f"{len(found) - len(moved)} tests were measured by other rules on the earlier day"
@@ -100,16 +99,20 @@ async def _write_run(unit: Unit, report: ReportRow, path: Path) -> None:
     await asyncio.to_thread(path.write_bytes, msgspec.json.encode(content))
 
 
-async def _within(
-    unit: Unit, seconds: float, remarks: list[str], what: str, work: Callable[..., list[T]], *of: Any
-) -> list[T]:
-    """What some work comes to; nothing, with a remark, where it takes longer or there are more loans than it takes."""
+async def _movements(
+    unit: Unit, seconds: float, remarks: list[str], then: Repeated, now: Repeated, suite: str
+) -> list[Movement]:
+    """Why the tests moved; nothing, with a remark, where it takes longer or there are more loans than it takes."""
+    what = then.portfolio, now.portfolio, suite, now.rules, None
     try:
-        return await unit.compute(compliance.timed(work, seconds), *of)
-    except (RunTooSlow, ReconcileError) as why:
-        reason = f"it takes longer than {seconds:g} seconds" if isinstance(why, RunTooSlow) else str(why)
-        remarks.append(f"{what} is left out: {reason}.")
+        found = await compliance.calculated(unit, seconds, deals.move, *what)
+    except RunTooSlow:
+        remarks.append(TOO_LONG.format("Why the tests moved", seconds))
         return []
+    if isinstance(found, deals.TooMany):
+        remarks.append(f"Why the tests moved is left out: {found.message}.")
+        return []
+    return found.items
 
 
 async def _repeated(unit: Unit, run: StoredRun, words: str) -> tuple[Repeated | None, list[str]]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
@@ -13,23 +12,18 @@ from msgspec import UNSET
 
 import core
 from core.compliance.conventions import currency_of
-from core.compliance.run import UnknownTest
 from core.compliance.suites import DEAL_SUITE
 from core.portfolio.notes import bounded
 from core.portfolio.portfolio import Portfolio
-from core.scenario.headroom import Room
-from core.scenario.headroom import headroom as borne
-from core.scenario.optimize import InfeasibleError, ObjectiveError, Proposal, UniverseError, after
-from core.scenario.optimize import optimize as propose
-from core.scenario.simulate import Projected, Simulation
+from core.scenario.simulate import Projected
 from core.scenario.trades import TradeError, loan_of
-from core.scenario.universe import offers
 from service.compliance import shared as compliance
 from service.compliance.schema import UnknownTest as UnknownObjective
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
-from service.platform.http.problem import Fault, ValidationFailed
-from service.scenarios import store
+from service.platform.http.problem import Fault, Problem, ValidationFailed
+from service.platform.work.compute import at_once
+from service.scenarios import child, store
 from service.scenarios.schema import (
     CannotOptimize,
     HeadroomQuery,
@@ -53,12 +47,15 @@ from service.scenarios.schema import (
     TradeNotFound,
 )
 
+INLINE_TRADES_MAX: Final = 20
+"""So few trades over a portfolio that is run in a millisecond take some of these."""
+
 # Scenarios ------------------------------------------------------------------------------------------------------------
 
 
 async def create(ctx: Context, body: ScenarioCreate) -> ScenarioDetail:
     """A new scenario with its first trades."""
-    _check_trades(ctx, body.trades, ["body", "trades"], there=0)
+    await _check_trades(ctx, body.trades, ["body", "trades"], there=0)
     if await store.lock_count(ctx) >= ctx.settings.max_scenarios:
         raise ScenarioLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_scenarios:,} scenarios")
     scenario_id, given = new_id(), msgspec.structs.asdict(body)
@@ -123,7 +120,7 @@ async def trades(ctx: Context, scenario_id: UUID) -> list[Trade]:
 async def add_trade(ctx: Context, scenario_id: UUID, body: TradeCreate) -> Trade:
     """One more trade, behind the others."""
     held = await _held(ctx, scenario_id)
-    _check_trades(ctx, [body], ["body"], there=held.trade_count)
+    await _check_trades(ctx, [body], ["body"], there=held.trade_count)
     (trade,) = await store.add_trades(ctx, scenario_id, [body])
     await store.touch(ctx, scenario_id)
     ctx.concerns("trade", trade.id, held.name, scenario_id=scenario_id, **_named(body))
@@ -142,11 +139,18 @@ def _named(trade: TradeCreate) -> dict[str, object]:
     return {name: getattr(trade, name) for name in ("trade_type", "par_value", "cusip", "borrower_name", "price")}
 
 
-def _check_trades(ctx: Context, given: Sequence[TradeCreate], where: list[str], *, there: int) -> None:
+async def _check_trades(ctx: Context, given: Sequence[TradeCreate], where: list[str], *, there: int) -> None:
     """Refuse trades beyond the limit, and those whose fields cannot be. What loan one means shows in a simulation."""
     most = ctx.settings.max_scenario_trades
     if there + len(given) > most:
         raise TradeLimitExceeded.at(where, f"the limit is {most:,} trades of a scenario")
+    if len(given) <= INLINE_TRADES_MAX:
+        _check_each(given, where)
+    else:
+        await ctx.compute(_check_each, given, where)
+
+
+def _check_each(given: Sequence[TradeCreate], where: list[str]) -> None:
     for at, trade in enumerate(given):
         if trade.cusip or trade.borrower_name or trade.loan_data:
             _check_fields(trade, where if where == ["body"] else [*where, str(at)])
@@ -181,17 +185,13 @@ async def simulate(ctx: Context, scenario_id: UUID) -> Simulated:
         raise ScenarioInUse
     ready, suite = await _prepared(ctx, held.base_workbook_id)
     trades = await store.trades(ctx, scenario_id)
-    with _naming(trades):
-        found = await ready.perform(
-            ctx,
-            suite,
-            core.simulate,
-            ready.portfolio,
-            [_traded(one) for one in trades],
-            suite,
-            details=False,
-            **ready.rules,
-        )
+    work = ready.portfolio, [_traded(one) for one in trades], suite, ready.rules
+    if ready.is_light(suite) and len(trades) <= INLINE_TRADES_MAX:
+        found = at_once(child.simulate, *work)
+    else:
+        found = await compliance.calculated(ctx, ctx.settings.compliance_seconds, child.simulate, *work)
+    if isinstance(found, child.WrongTrade):
+        raise _wrong(trades, found)
     done = Simulated(
         scenario_id=scenario_id, status="completed", results=found.results, **_summary(ctx, ready, suite, found)
     )
@@ -216,18 +216,9 @@ _TOLD = ("test_suite", "definition_version", "as_of", "impact_summary", "new_fai
 """What the audit log has of a simulation."""
 
 
-@contextmanager
-def _naming(trades: Sequence[Trade]) -> Iterator[None]:
-    """Say which trade cannot be made.
-
-    Raises:
-        InvalidTrade: one of a scenario's.
-    """
-    try:
-        yield
-    except TradeError as error:
-        wrong = trades[error.trade]
-        raise InvalidTrade.at(["trades", str(error.trade)], f"trade {wrong.id}: {error.reason}") from None
+def _wrong(trades: Sequence[Trade], found: child.WrongTrade) -> Problem:
+    """The refusal that says which of a scenario's trades cannot be made."""
+    return InvalidTrade.at(["trades", str(found.place)], f"trade {trades[found.place].id}: {found.reason}")
 
 
 async def _prepared(ctx: Context, workbook_id: UUID | None) -> tuple[compliance.Prepared, str]:
@@ -239,14 +230,14 @@ async def _prepared(ctx: Context, workbook_id: UUID | None) -> tuple[compliance.
     return ready, DEAL_SUITE if ready.definition_version else "enhanced"
 
 
-def _summary(ctx: Context, ready: compliance.Prepared, suite: str, found: Simulation) -> dict[str, Any]:
+def _summary(ctx: Context, ready: compliance.Prepared, suite: str, found: child.Simulated) -> dict[str, Any]:
     """The fields of a `SimulationSummary`."""
     same = ("impact_summary", "new_failures", "total_tests", "message", "skipped", "warnings")
     return {name: getattr(found, name) for name in same} | {
         "test_suite": suite,
         "definition_version": ready.definition_version,
-        "as_of": found.before.as_of or ready.as_of.day,
-        "as_of_source": found.before.as_of_source or ready.as_of.source,
+        "as_of": found.as_of or ready.as_of.day,
+        "as_of_source": found.as_of_source or ready.as_of.source,
         "simulated_at": ctx.now(),
     }
 
@@ -269,24 +260,24 @@ async def optimize(ctx: Context, scenario_id: UUID, body: OptimizeRequest) -> Pr
     row = await store.get(ctx, scenario_id)
     ready, suite = await _prepared(ctx, row.base_workbook_id)
     made = await store.trades(ctx, scenario_id)
-    offered = await _offered(ctx, body.universe, ready.portfolio)
+    universe = await _universe(ctx, body.universe, ready.portfolio)
     await ctx.commit()  # no connection is held while it works
-    seconds = ctx.settings.optimization_seconds
-    work = compliance.timed(_optimized, seconds + ctx.settings.compliance_seconds)
-    try:
-        with _naming(made):
-            found = await ctx.compute(work, ready, suite, body, offered, [_traded(one) for one in made], seconds)
-    except InfeasibleError as error:
-        raise NoTradesKeepTests(
-            *(
-                Fault(["tests", one.test_id], f"{one.current_value:g} at best, the limit is {one.threshold_value:g}")
-                for one in error.binding
-            )
-        ) from None
-    except UnknownTest as error:
-        raise UnknownObjective.at(["body", "objective"], str(error)) from None
-    except (ObjectiveError, UniverseError) as error:
-        raise CannotOptimize.at(["body"], str(error)) from None
+    found = await compliance.calculated(
+        ctx,
+        ctx.settings.optimization_seconds + ctx.settings.compliance_seconds,
+        child.propose,
+        ready.portfolio,
+        suite,
+        ready.rules,
+        body.objective,
+        universe,
+        body.constraints,
+        [_traded(one) for one in made],
+        offers_max=ctx.settings.max_universe_loans,
+        search_seconds=ctx.settings.optimization_seconds,
+    )
+    if not isinstance(found, child.Found):
+        raise _no_proposal(ctx, found, made)
     ctx.concerns(
         "scenario",
         scenario_id,
@@ -309,35 +300,42 @@ async def optimize(ctx: Context, scenario_id: UUID, body: OptimizeRequest) -> Pr
     )
 
 
-def _optimized(
-    ready: compliance.Prepared,
-    suite: str,
-    body: OptimizeRequest,
-    offered: list[core.Trade],
-    made: list[core.Trade],
-    seconds: float,
-) -> Proposal:
-    simulator = core.Simulator(ready.portfolio, suite, details=False, **ready.rules)
-    return propose(simulator, body.objective, offered, body.constraints, made=made, seconds=seconds)
+def _no_proposal(ctx: Context, found: child.NoProposal, made: Sequence[Trade]) -> Problem:
+    """The refusal that says why nothing is proposed."""
+    match found:
+        case child.WrongTrade():
+            return _wrong(made, found)
+        case child.WrongOffer():
+            return ValidationFailed.at(["body", "universe", str(found.place)], found.reason)
+        case child.TooManyOffers():
+            message = f"{found.count:,} loans may be bought; the limit is {ctx.settings.max_universe_loans:,}"
+            return CannotOptimize.at(["body", "universe"], message)
+        case child.NotFeasible():
+            return NoTradesKeepTests(
+                *(
+                    Fault(
+                        ["tests", one.test_id],
+                        f"{one.current_value:g} at best, the limit is {one.threshold_value:g}",
+                    )
+                    for one in found.binding
+                )
+            )
+        case child.NoSuchTest():
+            return UnknownObjective.at(["body", "objective"], found.message)
+        case child.NoObjective():
+            return CannotOptimize.at(["body"], found.message)
 
 
-async def _offered(ctx: Context, universe: UUID | list[Terms], portfolio: Portfolio) -> list[core.Trade]:
-    """What may be bought, as buys of all that there is."""
+async def _universe(ctx: Context, universe: UUID | list[Terms], portfolio: Portfolio) -> Portfolio | list[core.Trade]:
+    """What may be bought: the loans of a workbook, or buys of all that there is."""
     if isinstance(universe, list):
-        given = [TradeCreate(trade_type="buy", **_fields(one)) for one in universe]
-        for at, one in enumerate(given):
-            _check_fields(one, ["body", "universe", str(at)])
-        return [_traded(one) for one in given]
+        return [core.Trade(trade_type="buy", **_fields(one)) for one in universe]
     other = (await compliance.prepare(ctx, universe, suite="enhanced")).portfolio
     currencies = [currency_of(one) for one in (portfolio, other)]
     if None not in currencies and len(set(currencies)) > 1:
         message = "its loans are in {1}, those of the scenario in {0}".format(*currencies)
         raise ValidationFailed.at(["body", "universe"], message)
-    offered = await ctx.compute(offers, other)
-    if len(offered) > ctx.settings.max_universe_loans:
-        message = f"{len(offered):,} loans may be bought; the limit is {ctx.settings.max_universe_loans:,}"
-        raise CannotOptimize.at(["body", "universe"], message)
-    return offered
+    return other
 
 
 def _told(trade: core.Trade) -> TradeCreate:
@@ -357,9 +355,13 @@ async def headroom(ctx: Context, scenario_id: UUID, query: HeadroomQuery) -> Tra
     asked = _asked(query, made)
     ready, suite = await _prepared(ctx, row.base_workbook_id)
     await ctx.commit()
-    work = compliance.timed(_borne, ctx.settings.optimization_seconds)
-    with _naming(made):
-        room = await ctx.compute(work, ready, suite, [_traded(one) for one in made], _traded(asked))
+    work = ready.portfolio, suite, ready.rules, [_traded(one) for one in made], _traded(asked)
+    found = await compliance.calculated(ctx, ctx.settings.optimization_seconds, child.bear, *work)
+    if isinstance(found, child.WrongTrade):
+        raise _wrong(made, found)
+    if isinstance(found, child.NoRoom):
+        raise InvalidTrade.at(["query"], found.reason)
+    room = found.room
     trade = TradeCreate(trade_type=asked.trade_type, **_fields(asked))
     return TradeHeadroom(scenario_id=scenario_id, trade=trade, test_suite=suite, most=room.most, tests=room.tests)
 
@@ -381,11 +383,3 @@ def _asked(query: HeadroomQuery, made: Sequence[Trade]) -> TradeCreate:
     if not found:
         raise TradeNotFound
     return found[-1]
-
-
-def _borne(ready: compliance.Prepared, suite: str, made: list[core.Trade], trade: core.Trade) -> Room:
-    simulator = after(core.Simulator(ready.portfolio, suite, details=False, **ready.rules), made)
-    try:
-        return borne(simulator, trade)
-    except TradeError as error:
-        raise InvalidTrade.at(["query"], error.reason) from None

@@ -67,6 +67,7 @@ async def list_scenarios(ctx: Context, query: ScenarioList) -> ScenarioPage:
     errors=(WorkbookNotFound, ScenarioLimitExceeded, TradeLimitExceeded),
     event="scenario.created",
     versioned=True,
+    heavy=True,
 )
 async def create_scenario(ctx: Context, body: ScenarioCreate) -> ScenarioDetail:
     """Create a scenario, with trades or without."""
@@ -128,6 +129,7 @@ async def remove_trade(ctx: Context, scenario_id: UUID, trade_id: UUID) -> None:
     errors=(*UNREADABLE, ConcurrentModification),
     event="scenario.simulated",
     flag="scenarios",
+    heavy=True,
 )
 async def simulate_scenario(ctx: Context, scenario_id: UUID) -> Simulated:
     """Run every test of the base workbook before the trades and after them; the scenario is completed.
@@ -149,6 +151,7 @@ async def get_scenario_results(ctx: Context, scenario_id: UUID, query: ResultsQu
     errors=(*UNREADABLE, UnknownTest, CannotOptimize, NoTradesKeepTests),
     event="scenario.optimized",
     flag="scenarios",
+    heavy=True,
 )
 async def optimize_scenario(ctx: Context, scenario_id: UUID, body: OptimizeRequest) -> Proposed:
     """Propose trades, to be made after those of the scenario, that raise the cushion of a test as far as is found.
@@ -159,7 +162,7 @@ async def optimize_scenario(ctx: Context, scenario_id: UUID, body: OptimizeReque
     return await actions.optimize(ctx, scenario_id, body)
 
 
-@area.get("/{scenario_id}/headroom", errors=(*UNREADABLE, TradeNotFound))
+@area.get("/{scenario_id}/headroom", errors=(*UNREADABLE, TradeNotFound), heavy=True)
 async def get_scenario_headroom(ctx: Context, scenario_id: UUID, query: HeadroomQuery) -> TradeHeadroom:
     """How much more of a trade each test bears until it fails, after the trades of the scenario."""
     return await actions.headroom(ctx, scenario_id, query)

@@ -14,7 +14,8 @@ from service.mappings.shared import check_mapping
 from service.platform.context import Context
 from service.platform.http.api import Raw, Streamed
 from service.platform.http.problem import Fault, ValidationFailed
-from service.workbooks import shared, sheet_actions, store
+from service.processes.shared import limited_in_child
+from service.workbooks import child, shared, sheet_actions, store
 from service.workbooks.schema import (
     BUSY,
     Cell,
@@ -36,6 +37,10 @@ from service.workbooks.schema import (
 from service.workbooks.upload_actions import About, head, take_in
 
 FILES_TOLD: Final = 10
+SMALL_CELLS: Final = 5_000
+"""Cells of a page that a thread makes in two milliseconds; of more a child makes it."""
+SMALL_FORMULAS: Final = 500
+"""The same where each may have a formula, which is printed anew."""
 
 
 async def upload(ctx: Context, form: UploadForm) -> Uploaded:
@@ -65,12 +70,18 @@ async def sheets(ctx: Context, workbook_id: UUID) -> list[Sheet]:
 
 
 async def sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query: DataQuery) -> Raw:
-    """Rows of a sheet, encoded where they were made: in a kernel's thread."""
+    """Rows of a sheet, encoded where they were made: in a kernel's thread, many of them in a child."""
     row = await store.get(ctx, workbook_id)
     sheet = await store.sheet(ctx, workbook_id, sheet_name)
-    book = await shared.open_book(ctx, replace(row, book_key=sheet.book_key))
+    parsed = replace(row, book_key=sheet.book_key)
+    stored = await shared.stored_book(ctx, parsed)
+    is_small = query.page_size * len(sheet.types) <= (SMALL_FORMULAS if query.include_formulas else SMALL_CELLS)
+    if is_small or not stored.is_there:
+        book = await shared.open_book(ctx, parsed)
+        await ctx.commit()
+        return await ctx.compute(sheet_actions.page, book, sheet, query)
     await ctx.commit()
-    return await ctx.compute(sheet_actions.page, book, sheet, query)
+    return await limited_in_child(ctx, child.page, stored.key, stored.manifest, stored.paths, sheet, query)
 
 
 async def cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> Cell:

@@ -64,6 +64,7 @@ async def list_workbooks(ctx: Context, query: WorkbookList) -> Page[Workbook]:
     event="workbook.uploaded",
     flag="uploads",
     versioned=True,
+    heavy=True,
 )
 async def upload_workbook(ctx: Context, form: UploadForm) -> Uploaded:
     """Upload a spreadsheet (.xlsx, .xlsm, .xls). The answer names its sheets; its cells follow once it is ready."""
@@ -86,6 +87,7 @@ async def list_sheets(ctx: Context, workbook_id: UUID) -> list[Sheet]:
     "/{workbook_id}/sheets/{sheet_name}/data",
     errors=(WorkbookNotFound, SheetNotFound, WorkbookNotReady, Damaged),
     also_media=("text/csv",),
+    heavy=True,
 )
 async def get_sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query: DataQuery) -> SheetData | Raw:
     """Rows of a sheet, by its name or identifier.

@@ -158,12 +158,13 @@ def test_settings_are_the_service_s_and_fit(folder: Path) -> None:
         if name != "cushion-migrate"
     }
     children = settings.evaluators * settings.evaluation_memory_mb
-    children += settings.probes * settings.parse_memory_mb
+    calculators = settings.calculators * settings.calculator_memory_mb
+    children += calculators + settings.probes * settings.parse_memory_mb
     children += settings.sync_fallback_jobs * max(settings.parse_memory_mb, settings.export_memory_mb)
     assert memory["cushion-api"] * 1024 >= settings.api_memory_mb + children
     jobs = settings.parse_memory_mb + settings.recalculation_memory_mb
     jobs += settings.reconciliation_memory_mb + settings.export_memory_mb
-    assert memory["cushion-worker"] * 1024 >= 1024 + settings.worker_jobs * jobs
+    assert memory["cushion-worker"] * 1024 >= 1024 + calculators + settings.worker_jobs * jobs
     most = of_kind("HorizontalPodAutoscaler")["cushion-api"]["spec"]["maxReplicas"]
     most += of_kind("ScaledObject", EXAMPLE)["cushion-worker"]["spec"]["maxReplicaCount"] + 2  # a new pod of each
     told = MACHINES.read_text(encoding="utf-8")

@@ -12,6 +12,18 @@ from service.platform.access.caller import KEY_SCOPES
 from tests.conftest import Member, Stack, register
 from tests.records import records_of
 
+FIGURES: list[str] = []
+"""Lines of the table of `test_fairness.py`, for the end of the run."""
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What fairness came to, whether or not it was enough."""
+    if FIGURES:
+        terminalreporter.section("another tenant's milliseconds: p50 and p99, alone > beside each heavy endpoint")
+        for line in FIGURES:
+            terminalreporter.write_line(line)
+
+
 SYSTEM_KEY = "svc_system_of_the_tests_0123456789abcdef"
 
 

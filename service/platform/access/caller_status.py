@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from uuid import UUID
 
 from msgspec import Struct
 
 from service.platform.access.caller import KEY_SCOPES, SCOPES, Role
 from service.platform.config import ByTier, Settings
-from service.platform.data.database import Transaction
+
+if TYPE_CHECKING:
+    from service.platform.data.database import Transaction
 
 CALLS = "calls"
 """The name of the amount that every counted request adds one to."""

@@ -154,6 +154,9 @@ class Route:
     """Other media types that a query may ask it in."""
     ranged: bool = False
     """A part of the answer may be asked for by its bytes."""
+    heavy: bool = False
+    """Its work can pass 20 ms of a processor: done in a child or a thread, in fair shares, and driven by
+    `tests/security/test_fairness.py`."""
     limited: bool = True
     """False for the views that no limit concerns."""
     essential: bool

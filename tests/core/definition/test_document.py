@@ -88,7 +88,7 @@ def test_values_are_read_by_their_kind() -> None:
     assert definition.conventions.reinvestment_end == date(2028, 4, 18)
     assert dict(definition.conventions.decimals) == {"percent": 2, "factor": 0}
     assert definition.ratings.b.unrated == 6500.0
-    assert definition.tests[3].steps[0].from_ == date(2025, 1, 1)
+    assert definition.tests[3].steps[0].day == date(2025, 1, 1)
 
 
 def test_a_base_lies_below_the_documents_own_keys() -> None:

@@ -1,0 +1,68 @@
+"""What a confined child does for deals: set the trustee's figures beside ours, and tell why tests moved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+
+from core.compliance.run import run_suite
+from core.compliance.suites import DEAL_SUITE
+from core.deals.movements import Movement, movements
+from core.deals.tie_out import TieOut, tie_out
+from core.definition.definition import Definition
+from core.portfolio.notes import DataWarning, of_side
+from core.portfolio.portfolio import Portfolio
+from core.reconciliation import ReconcileError
+
+Rules = Mapping[str, Any]
+"""Options of `run_suite`: a definition, and limits by who set them."""
+
+
+class Tied(Struct, frozen=True):
+    """The trustee's tests beside ours."""
+
+    items: list[TieOut]
+    warnings: list[DataWarning]
+    """What a run of the deal says first; empty where none was asked for."""
+
+
+def tie(portfolio: Portfolio, definition: Definition | None, rules: Rules | None = None) -> Tied:
+    """The tests that a file publishes, with ours beside them; with `rules`, what a run by them says first."""
+    warnings = [] if rules is None else _warnings(portfolio, DEAL_SUITE, rules)
+    return Tied(tie_out(portfolio, definition), warnings)
+
+
+class Moved(Struct, frozen=True, tag=True):
+    """Why tests moved."""
+
+    items: list[Movement]
+    warnings: list[DataWarning]
+    """What a run of each side says first; empty where they were not asked for."""
+
+
+class TooMany(Struct, frozen=True, tag=True):
+    """There are more loans than can be paired."""
+
+    message: str
+
+
+def move(before: Portfolio, after: Portfolio, suite: str, rules: Rules, rules_before: Rules | None) -> Moved | TooMany:
+    """Why the tests of a suite moved between two portfolios, by the rules of the later one; with those of the earlier
+    one, what a run of each says first."""
+    warnings: list[DataWarning] = []
+    if rules_before is not None:
+        warnings = [
+            *of_side("from", _warnings(before, suite, rules_before)),
+            *of_side("to", _warnings(after, suite, rules)),
+        ]
+    try:
+        return Moved(movements(before, after, partial(run_suite, suite=suite, details=False, **rules)), warnings)
+    except ReconcileError as error:
+        return TooMany(str(error))
+
+
+def _warnings(portfolio: Portfolio, suite: str, rules: Rules) -> list[DataWarning]:
+    return run_suite(portfolio, suite, details=False, **rules).warnings

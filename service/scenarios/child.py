@@ -1,0 +1,173 @@
+"""What a confined child does for scenarios: make trades, look for better ones, and see how much of one fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from msgspec import Struct
+
+from core.compliance.result import TestResult
+from core.compliance.run import UnknownTest
+from core.portfolio.notes import DataWarning
+from core.portfolio.portfolio import AsOfSource, Portfolio
+from core.scenario.headroom import Room, headroom
+from core.scenario.optimize import Constraints, InfeasibleError, ObjectiveError, UniverseError, after, optimize
+from core.scenario.simulate import Impacts, NotCompared, Projected, Simulation, Simulator
+from core.scenario.trades import Trade, TradeError, loan_of
+from core.scenario.universe import offers
+
+Rules = Mapping[str, Any]
+"""Options of `run_suite`: a definition, and limits by who set them."""
+
+
+class Simulated(Struct, frozen=True, kw_only=True, tag=True):
+    """What trades do to the tests, and the day that these are of."""
+
+    results: list[Projected]
+    skipped: list[NotCompared]
+    impact_summary: Impacts
+    new_failures: int
+    total_tests: int
+    message: str
+    warnings: list[DataWarning]
+    as_of: date | None
+    as_of_source: AsOfSource | None
+
+
+class WrongTrade(Struct, frozen=True, tag=True):
+    """A trade that cannot be made: its place in its list, and why."""
+
+    place: int
+    reason: str
+
+
+class WrongOffer(Struct, frozen=True, tag=True):
+    """The same of what may be bought."""
+
+    place: int
+    reason: str
+
+
+class TooManyOffers(Struct, frozen=True, tag=True):
+    """More loans may be bought than are looked at."""
+
+    count: int
+
+
+class NotFeasible(Struct, frozen=True, tag=True):
+    """No trades keep these tests."""
+
+    binding: list[TestResult]
+
+
+class NoObjective(Struct, frozen=True, tag=True):
+    """The objective has no figure, or there is too much to choose from."""
+
+    message: str
+
+
+class NoSuchTest(Struct, frozen=True, tag=True):
+    """The suite lacks the objective."""
+
+    message: str
+
+
+class Found(Struct, frozen=True, kw_only=True, tag=True):
+    """Trades that improve the objective, and what they do to the tests."""
+
+    trades: list[Trade]
+    simulation: Simulated
+    cushion_before: float
+    cushion_after: float
+    turnover: float
+    candidates: int
+    is_complete: bool
+    warnings: list[DataWarning]
+
+
+NoProposal = WrongTrade | WrongOffer | TooManyOffers | NotFeasible | NoObjective | NoSuchTest
+
+
+def simulate(portfolio: Portfolio, trades: Sequence[Trade], suite: str, rules: Rules) -> Simulated | WrongTrade:
+    """Every test of a suite before the trades and after them."""
+    try:
+        return _simulated(Simulator(portfolio, suite, details=False, **rules).simulate(trades))
+    except TradeError as error:
+        return WrongTrade(error.trade, error.reason)
+
+
+def _simulated(found: Simulation) -> Simulated:
+    same = ("results", "skipped", "impact_summary", "new_failures", "total_tests", "message", "warnings")
+    return Simulated(
+        **{name: getattr(found, name) for name in same},
+        as_of=found.before.as_of,
+        as_of_source=found.before.as_of_source,
+    )
+
+
+def propose(
+    portfolio: Portfolio,
+    suite: str,
+    rules: Rules,
+    objective: str,
+    universe: Portfolio | Sequence[Trade],
+    constraints: Constraints,
+    made: Sequence[Trade],
+    *,
+    offers_max: int,
+    search_seconds: float,
+) -> Found | NoProposal:
+    """Trades behind those that were made already that improve a test."""
+    offered: Sequence[Trade]
+    if isinstance(universe, Portfolio):
+        offered = offers(universe)
+        if len(offered) > offers_max:
+            return TooManyOffers(len(offered))
+    else:
+        offered = universe
+        for place, trade in enumerate(offered):
+            try:
+                loan_of(trade, 0)
+            except TradeError as error:
+                return WrongOffer(place, error.reason)
+    try:
+        simulator = Simulator(portfolio, suite, details=False, **rules)
+        found = optimize(simulator, objective, offered, constraints, made=made, seconds=search_seconds)
+    except TradeError as error:
+        return WrongTrade(error.trade, error.reason)
+    except InfeasibleError as error:
+        return NotFeasible(error.binding)
+    except UnknownTest as error:
+        return NoSuchTest(str(error))
+    except (ObjectiveError, UniverseError) as error:
+        return NoObjective(str(error))
+    same = ("trades", "cushion_before", "cushion_after", "turnover", "candidates", "is_complete", "warnings")
+    return Found(simulation=_simulated(found.simulation), **{name: getattr(found, name) for name in same})
+
+
+class NoRoom(Struct, frozen=True, tag=True):
+    """Why there is no room for a trade: it cannot be made itself."""
+
+    reason: str
+
+
+class Rooms(Struct, frozen=True, tag=True):
+    """How much of a trade each test bears."""
+
+    room: Room
+
+
+def bear(
+    portfolio: Portfolio, suite: str, rules: Rules, made: Sequence[Trade], trade: Trade
+) -> Rooms | NoRoom | WrongTrade:
+    """How much more of a trade each test bears, after the trades that were made."""
+    try:
+        simulator = after(Simulator(portfolio, suite, details=False, **rules), made)
+    except TradeError as error:
+        return WrongTrade(error.trade, error.reason)
+    try:
+        return Rooms(headroom(simulator, trade))
+    except TradeError as error:
+        return NoRoom(error.reason)

@@ -1,0 +1,140 @@
+"""Functions of ours in confined children: what arrives, what comes back, and what does not."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from core.compliance.run import run_suite
+from core.confined.run import ChildFailed
+from core.definition import READY, parse
+from core.generate import generate
+from core.portfolio.portfolio import Portfolio
+from service.compliance.child import NoSuchTest, Ran, parse_definition, run
+from service.mappings.child import try_rows
+from service.mappings.schema import MappingTooSlow
+from service.mappings.shared import BUILT_IN
+from service.platform.http.problem import ValidationFailed
+from service.processes.child import Call, Worked, _call_of, order_of
+from service.processes.shared import GRACE_SECONDS, Calculators, OutOfMemory, OutOfTime
+
+MEGABYTE = 1024 * 1024
+OWN = {"tests": [{"id": "any", "name": "Any", "share": '=ISNUMBER(SEARCH("a",borrower_name))', "max": 100.0}]}
+
+
+@pytest.fixture(scope="module")
+def calculators(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Calculators]:
+    blobs = tmp_path_factory.mktemp("blobs")
+    pool = Calculators(processes=1, queue=4, memory_bytes_max=512 * MEGABYTE, blobs=blobs)
+    yield pool
+    pool.close()
+
+
+@pytest.fixture(scope="module")
+def portfolio() -> Portfolio:
+    deal = generate(300, seed=1)
+    return Portfolio.from_columns(deal.portfolio_columns(), tranches=deal.tranches, deal=deal.deal)
+
+
+def call(pool: Calculators, function: Callable[..., Any], *args: Any, seconds: float = 30.0) -> Any:
+    return pool.call(Call(function, args, {}, seconds))
+
+
+def test_a_run_in_a_child_is_the_run(calculators: Calculators, portfolio: Portfolio) -> None:
+    rules = {"definition": parse({"base": "us_bsl"} | OWN)}
+    ran = call(calculators, run, portfolio, "deal", rules, {"details": True})
+    assert isinstance(ran, Ran)
+    results, expected = ran.as_results(), run_suite(portfolio, "deal", **rules)
+    assert msgspec.json.encode(results) == msgspec.json.encode(expected)
+    assert (results.as_of, results.skipped, results.warnings) == (
+        expected.as_of, expected.skipped, expected.warnings,
+    )  # fmt: skip
+    assert results.figures == expected.figures
+    assert isinstance(call(calculators, run, portfolio, "deal", rules, {"test_ids": ["none"]}), NoSuchTest)
+
+
+def test_a_portfolio_arrives_as_it_is_and_may_be_changed(portfolio: Portfolio) -> None:
+    order = b"".join(order_of(Call(run, (portfolio,), {}, 1.0)))
+    (arrived,) = _call_of(order).args
+    assert arrived.numbers.keys() == portfolio.numbers.keys()
+    for name, values in portfolio.numbers.items():
+        np.testing.assert_array_equal(arrived.numbers[name], values)
+        assert arrived.numbers[name].flags.writeable
+        assert arrived.numbers[name].flags.aligned
+
+
+@pytest.mark.parametrize("name", READY)
+def test_a_definition_comes_back_as_it_is(calculators: Calculators, name: str) -> None:
+    steps = [{"from": "2027-01-15", "limit": 8.0}, {"from": "reinvestment_end", "limit": 9.0}]
+    test = {"id": "stepped", "name": "Stepped", "measure": "ccc", "max": 7.5, "steps": steps}
+    document = {"base": name, "conventions": {"reinvestment_end": "2028-07-15"}, "tests": [test]}
+    assert call(calculators, parse_definition, document).definition == parse(document)
+    faults = call(calculators, parse_definition, {"tests": [{"id": 1}]}).faults
+    assert faults
+    assert all(place and message for place, message in faults)
+
+
+def test_a_refusal_of_the_function_is_the_caller_s(calculators: Calculators) -> None:
+    mapping = BUILT_IN["standard_clo"].mapping
+    with pytest.raises(ValidationFailed) as refused:
+        call(calculators, try_rows, mapping, [{}] * 10_001, False, 5.0)
+    assert "more than" in refused.value.errors[0].message
+    with pytest.raises(MappingTooSlow):
+        call(calculators, try_rows, mapping, [{"Borrower": "x"}] * 1_000, False, 0.0)
+
+
+def test_only_our_refusals_are_believed(calculators: Calculators, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A child that was taken over may name anything; nothing is loaded or called because of it."""
+    for name in ("os.system", "service.host.backup.restore", "builtins.SystemExit"):
+        answer = msgspec.msgpack.encode(Worked(refused=(name, [])))
+        monkeypatch.setattr(calculators, "ask", lambda *_, answer=answer: answer)
+        with pytest.raises(ChildFailed, match="unknown refusal"):
+            call(calculators, parse_definition, {})
+
+
+def test_what_is_of_another_type_is_no_answer(calculators: Calculators, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = msgspec.msgpack.encode(Worked(answer=msgspec.msgpack.encode({"definition": 1})))
+    monkeypatch.setattr(calculators, "ask", lambda *_: answer)
+    with pytest.raises(ChildFailed):
+        call(calculators, parse_definition, {})
+
+
+def test_time_is_looked_at_in_the_work_and_from_outside(calculators: Calculators, portfolio: Portfolio) -> None:
+    with pytest.raises(OutOfTime):
+        call(calculators, run, portfolio, "deal", {"definition": parse(OWN)}, {}, seconds=1e-9)
+    began = time.monotonic()
+    with pytest.raises(OutOfTime):
+        call(calculators, time.sleep, 60.0, seconds=0.1)
+    assert time.monotonic() - began < GRACE_SECONDS + 20
+    assert call(calculators, parse_definition, OWN).definition == parse(OWN), "another child has taken its place"
+
+
+def test_memory_is_limited(calculators: Calculators) -> None:
+    with pytest.raises(OutOfMemory):
+        call(calculators, bytes, 2048 * MEGABYTE)
+
+
+def test_a_crash_tells_its_place_and_quotes_nothing(calculators: Calculators) -> None:
+    with pytest.raises(ChildFailed, match="ValueError") as crashed:
+        call(calculators, int, "a secret of the file")
+    assert "secret" not in str(crashed.value)
+
+
+def test_a_child_reads_no_secret_and_reaches_nobody(calculators: Calculators, tmp_path: Path) -> None:
+    secret = tmp_path / "secret_key"
+    secret.write_text("x")
+    for function, args in (
+        (os.listdir, [str(tmp_path)]),
+        (secret.read_text, []),
+        (os.kill, [os.getpid(), 0]),
+        (os.fork, []),
+    ):
+        with pytest.raises(ChildFailed, match="PermissionError"):
+            call(calculators, function, *args)
