@@ -39,6 +39,7 @@ from core.portfolio.portfolio import Portfolio
 from core.provenance.canonical import VERSION, DataHash, data_hash
 from core.provenance.manifest import Manifest, hashed, signed
 from core.provenance.prints import fingerprints
+from core.provenance.shown import shown_of
 from core.redact.book import Redacted, redact, redact_text
 from core.redact.replace import Policy
 
@@ -367,7 +368,7 @@ def _manifest(work: _Work, beside: tuple[str, ...]) -> Manifest:
         beside=beside,
         redaction=totals,
         key_id=order.keys.signing_id,
-        **hashed(work.hash),
+        **hashed(work.hash, shown_of(work.book)),
     )
 
 
