@@ -38,6 +38,7 @@ from core.portfolio.layout import header
 from core.portfolio.portfolio import Portfolio
 from core.provenance.canonical import VERSION, DataHash, data_hash
 from core.provenance.manifest import Manifest, hashed, signed
+from core.provenance.names import all_names
 from core.provenance.prints import fingerprints
 from core.provenance.shown import shown_of
 from core.redact.book import Redacted, redact, redact_text
@@ -368,6 +369,7 @@ def _manifest(work: _Work, beside: tuple[str, ...]) -> Manifest:
         beside=beside,
         redaction=totals,
         key_id=order.keys.signing_id,
+        defined_names=all_names(work.book),
         **hashed(work.hash, shown_of(work.book)),
     )
 

@@ -34,6 +34,9 @@ cdef enum:
     TOO_LONG
     CUT_OFF
 
+CALCULATED = frozenset((DATA_TABLE, METADATA))
+"""Faults that do not keep programs from reading the same cells; they may calculate or show others."""
+
 FAULTS = {
     MARKUP: "markup that no spreadsheet program writes there",
     ATTRIBUTE: "an attribute that no spreadsheet program writes there, or writes twice",
@@ -237,12 +240,12 @@ cdef class _Reader:
         return None
 
     def finish(self):
-        """No more chunks come."""
-        if not self.problem and not self.ended and self.wanted:
-            self.wanted = 0
-            self.feed(b"")
+        """No more chunks come: what follows the element that is read; empty after a fault."""
+        self.wanted = 0
+        rest = b"" if self.problem or self.ended else self.feed(b"")
         if not self.problem and not self.ended:
             self.problem = CUT_OFF
+        return rest or b""
 
     cdef int64_t scan(self, const char *p, const char *end) noexcept nogil:
         return 0
@@ -345,16 +348,22 @@ cdef class _Reader:
 
     cdef int plain_tag(self, const char **at, const char *end) noexcept nogil:
         """The rest of a tag that says at most xml:space: 2 or 3 as `attribute`."""
+        cdef bint preserved
+        return self.spaced_tag(at, end, &preserved)
+
+    cdef int spaced_tag(self, const char **at, const char *end, bint *preserved) noexcept nogil:
+        """`plain_tag`, and whether it says that blanks at the ends of its text count."""
         cdef Attribute found
         cdef int state
         cdef bint met = False
+        preserved[0] = False
         while True:
             state = self.attribute(at, end, &found)
             if state != 1:
                 return state
             if met or not _is(&found.name, "xml:space", 9) or not _is(&found.value, "preserve", 8):
                 return self.fail(ATTRIBUTE)
-            met = True
+            met = preserved[0] = True
 
     cdef int text(
         self, const char **at, const char *end, const char *name, int64_t size, Run *out
@@ -374,11 +383,13 @@ cdef class _Reader:
         return self.fail(MARKUP) if state == 2 else state
 
     cdef bint is_text(self, Run *run) noexcept nogil:
-        """Whether entities are XML's own or numbers, and no `]]>` stands in it."""
+        """Whether entities are XML's own or numbers, and neither a bare CR, which XML reads as LF, nor `]]>` is in it."""
         cdef const char *p = run.data
         cdef const char *end = run.data + run.size
         cdef Run entity
         cdef const char *stop
+        if memchr(p, 13, run.size) != NULL:
+            return False
         if memchr(p, 62, run.size) != NULL:
             while (p := <const char *> memchr(p, 62, end - p)) != NULL:
                 if p - run.data >= 2 and (p - 1)[0] == 93 and (p - 2)[0] == 93:
@@ -417,6 +428,44 @@ cdef class _Reader:
         return True
 
 
+    cdef bint is_words(self, Run *run, bint preserved) noexcept nogil:
+        """Whether a text is one to every program: blanks at its ends are said to count, and what is escaped (_x000D_) is
+        what XML cannot hold."""
+        cdef const char *p = run.data
+        cdef const char *end = run.data + run.size
+        cdef int32_t code
+        if run.size and not preserved and (_space(p[0]) or _space((end - 1)[0])):
+            return False
+        while end - p >= 7 and (p := <const char *> memchr(p, 95, end - p - 6)) != NULL:
+            code = _escaped(p)
+            if code < 0:
+                p += 1
+                continue
+            if code >= 32 and code != 95 and code != 127 and code < 0xFFFE and not 0xD800 <= code < 0xE000:
+                return False
+            p += 7
+        return True
+
+
+cdef int32_t _escaped(const char *p) noexcept nogil:
+    """The character of `_xHHHH_`; -1 where none stands there."""
+    cdef int32_t code = 0, digit
+    cdef int at
+    if p[1] != 120 or p[6] != 95:
+        return -1
+    for at in range(2, 6):
+        if 48 <= p[at] <= 57:
+            digit = p[at] - 48
+        elif 65 <= p[at] <= 70:
+            digit = p[at] - 55
+        elif 97 <= p[at] <= 102:
+            digit = p[at] - 87
+        else:
+            return -1
+        code = code * 16 + digit
+    return code
+
+
 cdef class Cells(_Reader):
     """What stands inside <sheetData>. `strings` and `styles` are how many the file has; `rich` says by a cell's `vm`
     less one the error that it stands for, or -1; `descents` whether rows may tell where their letters descend to, by
@@ -430,6 +479,7 @@ cdef class Cells(_Reader):
     cdef int64_t row
     cdef int64_t column
     cdef int64_t low
+    cdef Box extent                  # of the cells that hold something; bottom -1 where none does
     cdef Box *groups                 # shared formulas by number; bottom -1 where there is none
     cdef int64_t groups_room
     cdef Box *arrays
@@ -440,7 +490,7 @@ cdef class Cells(_Reader):
     def __init__(self, bytes prefix, *, strings, styles, rich, descents):
         self.begin(prefix)
         self.strings, self.styles, self.rich, self.descents = strings, styles, rich, descents
-        self.row = self.column = self.low = -1
+        self.row = self.column = self.low = self.extent.bottom = -1
 
     def __dealloc__(self):
         free(self.groups)
@@ -450,6 +500,12 @@ cdef class Cells(_Reader):
     def place(self):
         """(row, column) of the last cell that was begun; -1 for none."""
         return self.row, self.column
+
+    @property
+    def reached(self):
+        """(first row, first column, last row, last column) of the cells that hold something; None where none does."""
+        box = self.extent
+        return None if box.bottom < 0 else (box.top, box.left, box.bottom, box.right)
 
     @property
     def low_row(self):
@@ -633,7 +689,17 @@ cdef class Cells(_Reader):
             return self.fail(METADATA)
         if not self.is_value(kind, has_formula, has_value, has_inline, &value):
             return self.fail(self.problem or VALUE)
+        if has_value or has_inline or has_formula:
+            self.reach(row, column)
         return 1
+
+    cdef void reach(self, int32_t row, int32_t column) noexcept nogil:
+        cdef Box *box = &self.extent
+        if box.bottom < 0:
+            box.top, box.left, box.right = row, column, column
+        box.bottom = row
+        box.left = min(box.left, column)
+        box.right = max(box.right, column)
 
     cdef int kind_of(self, Run *run) noexcept nogil:
         if run.size == 1:
@@ -689,13 +755,16 @@ cdef class Cells(_Reader):
 
     cdef int inline_text(self, const char **at, const char *end, Run *value) noexcept nogil:
         """One plain text, as the shared strings have."""
+        cdef bint preserved
         cdef int state = self.plain_tag(at, end)
         if state == 2:
             state = self.opens(at, end, "t", 1)
             if state == 1:
-                state = self.plain_tag(at, end)
+                state = self.spaced_tag(at, end, &preserved)
                 if state == 2:
                     state = self.text(at, end, "t", 1, value)
+                    if state == 1 and not self.is_words(value, preserved):
+                        return self.fail(CHARACTER)
                 if state == 3 or state == 1:
                     state = self.closes(at, end, "is", 2)
         return self.fail(MARKUP) if state == 2 or state == 3 else state
@@ -710,7 +779,7 @@ cdef class Cells(_Reader):
         if not has_value:
             return True
         if kind == TEXT:
-            return True
+            return self.is_words(value, True)
         if kind == NUMERIC:
             return (has_formula and value.size == 0) or _numeral(value)
         if kind == BOOLEAN:
@@ -937,10 +1006,12 @@ cdef class Strings(_Reader):
         return self.fail(MARKUP) if state == 2 else state
 
     cdef int words(self, const char **at, const char *end) noexcept nogil:
-        cdef Run ignored
-        cdef int state = self.plain_tag(at, end)
+        cdef Run found
+        cdef bint preserved
+        cdef int state = self.spaced_tag(at, end, &preserved)
         if state == 2:
-            return self.text(at, end, "t", 1, &ignored)
+            state = self.text(at, end, "t", 1, &found)
+            return self.fail(CHARACTER) if state == 1 and not self.is_words(&found, preserved) else state
         return 1 if state == 3 else state
 
     cdef int empty(self, const char **at, const char *end) noexcept nogil:

@@ -18,8 +18,8 @@ from core.files.archive import Archive
 from core.files.errors import ParseFailed
 from core.files.limits import PART_BYTES_MAX
 from core.files.parts import BUILT_IN_FORMATS, is_date_format, parse_rich_errors
-from core.grid.address import cell_name, column_name
-from core.provenance._strict import FAULTS, Cells, Strings
+from core.grid.address import cell_name, column_name, parse_range
+from core.provenance._strict import CALCULATED, FAULTS, Cells, Strings
 from core.provenance.finding import Change, Findings
 from core.provenance.grammar import (
     DY_DESCENT,
@@ -39,7 +39,9 @@ NARROW: Final = 0.5
 
 LOW_POINTS: Final = 2.0
 
-_HEAD_BYTES_MAX: Final = PART_BYTES_MAX
+_FRAME_BYTES_MAX: Final = 4 * PART_BYTES_MAX
+"""Of what stands around a sheet's cells: a million merged ranges take 30 MB."""
+
 _BEGIN: Final = re.compile(rb"<((?:[A-Za-z_][\w.-]*:)?)sheetData\s*(/?)>")
 _STRINGS: Final = re.compile(rb"<((?:[A-Za-z_][\w.-]*:)?)sst(?:\s[^<>]*?)?(/?)>")
 
@@ -83,6 +85,8 @@ def _styles(archive: Archive, package: Package, findings: Findings) -> int:
             place = name
         elif name == "numFmt":
             _number_format(attributes, codes, part, findings)
+        elif name == "alignment" and attributes.get("horizontal") == "fill":
+            findings.changed(part, "cells that repeat what they hold until they are full", change="changed")
         elif name == "xf":
             (cells if place == "cellXfs" else below).append(attributes)
 
@@ -91,8 +95,9 @@ def _styles(archive: Archive, package: Package, findings: Findings) -> int:
         base = _whole(style.get("xfId", "0"))
         other = below[base].get("numFmtId", "0") if base is not None and base < len(below) else "0"
         number = style.get("numFmtId", "0")
-        if _whole(number) is None or base is None:
-            findings.differs(part, f"a cell style {at} without a number")
+        identifier = _whole(number)
+        if identifier is None or base is None or (number not in codes and identifier not in BUILT_IN_FORMATS):
+            findings.differs(part, f"a cell style {at} of a number format that the file does not have")
         elif other != number and not is_true(style, "applyNumberFormat", default=True):
             findings.differs(part, f"a cell style {at} that says of two number formats that it is the other")
     return max(1, len(cells))
@@ -134,9 +139,8 @@ def _strings(archive: Archive, package: Package, findings: Findings) -> int:
     rest = reader.feed(head[begin.end() :])
     while rest is None and (chunk := next(chunks, None)) is not None:
         rest = reader.feed(chunk)
-    if rest is None:
-        reader.finish()
-    elif (rest + b"".join(_bounded(chunks, part))).strip():
+    rest = reader.finish() if rest is None else rest
+    if (rest + b"".join(_bounded(chunks, part))).strip():
         findings.differs(part, "something behind its strings")
     if reader.fault:
         findings.differs(part, f"{FAULTS[reader.fault]} (in the string {reader.count})")
@@ -167,9 +171,9 @@ def _bounded(chunks: Iterator[bytes], part: str) -> Iterator[bytes]:
     size = 0
     for chunk in chunks:
         size += len(chunk)
-        if size > _HEAD_BYTES_MAX:
+        if size > _FRAME_BYTES_MAX:
             raise ParseFailed(
-                f"What stands around the cells of {part!r} passes the limit of {_HEAD_BYTES_MAX:,} bytes."
+                f"What stands around the cells of {part!r} passes the limit of {_FRAME_BYTES_MAX:,} bytes."
             )
         yield chunk
 
@@ -196,6 +200,7 @@ class _Sheet:
         self.findings = findings
         self.frozen = False
         self.top_left = "A1"
+        self.reached: tuple[int, int, int, int] | None = None
 
     def check(self, strings: int, styles: int, rich: NDArray[np.int8]) -> None:
         part, name = self.sheet.part, self.sheet.name
@@ -211,10 +216,9 @@ class _Sheet:
             rest = reader.feed(tail)
             while rest is None and (chunk := next(chunks, None)) is not None:
                 rest = reader.feed(chunk)
-            if rest is None:
-                reader.finish()
-                rest = b""
-            tail = rest
+            tail = reader.finish() if rest is None else rest
+            if reader.fault in CALCULATED and self.sheet.is_own:
+                return
             if reader.fault:
                 row, column = reader.place
                 cell = (
@@ -222,6 +226,7 @@ class _Sheet:
                 )
                 self.findings.differs(part, FAULTS[reader.fault], sheet=name, cell=cell)
                 return
+            self.reached = reader.reached
             if reader.low_row >= 0 and not self.sheet.is_own:
                 self._changed("a row too low to show anything", f"{reader.low_row + 1}:{reader.low_row + 1}")
         tail += b"".join(_bounded(chunks, part))
@@ -237,12 +242,21 @@ class _Sheet:
         if self.frozen and self.top_left != "A1":
             self._changed("a frozen pane behind which rows or columns cannot be reached")
 
+    def _dimension(self, area: str) -> None:
+        """Some readers take no cell outside of what a sheet says it uses."""
+        if self.reached is not None and not _covers(area, self.reached):
+            self.findings.differs(
+                self.sheet.part, f"cells outside of the range {area!r} that it says it uses", sheet=self.sheet.name
+            )
+
     def _changed(self, message: str, cell: str | None = None) -> None:
         change: Change = "changed" if cell is None else "hidden"
         self.findings.changed(self.sheet.part, message, sheet=self.sheet.name, cell=cell, change=change)
 
     def _watch(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name == "sheetView":
+        if name == "dimension":
+            self._dimension(attributes.get("ref", ""))
+        elif name == "sheetView":
             self.top_left = attributes.get("topLeftCell", "A1")
             if is_true(attributes, "showFormulas"):
                 self._changed("a view that shows formulas rather than what they give")
@@ -260,6 +274,14 @@ class _Sheet:
             if first and last and first <= last <= 16_384:
                 place = f"{column_name(first - 1)}:{column_name(last - 1)}"
                 self._changed("hidden columns that were not exported so", place)
+
+
+def _covers(area: str, inside: tuple[int, int, int, int]) -> bool:
+    try:
+        top, left, bottom, right = parse_range(area)
+    except ValueError:
+        return False
+    return top <= inside[0] and left <= inside[1] and inside[2] <= bottom and inside[3] <= right
 
 
 def _place(row: int, column: int) -> str | None:

@@ -75,6 +75,9 @@ class Manifest(Struct, frozen=True, kw_only=True):
     sheets: tuple[ManifestSheet, ...]
     beside: tuple[str, ...] = ()
     """Sheets that the export has besides these, which may be changed: nothing is said of what they hold."""
+    defined_names: tuple[str, ...] | None = None
+    """The names that the export has, in lower case, one that belongs to a sheet as `'sheet'!name`; None where they are
+    too many, and in older exports."""
     redaction: Mapping[str, Any] = field(default_factory=dict)
     """What was redacted, as JSON."""
     key_id: str = ""

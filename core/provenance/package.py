@@ -173,8 +173,8 @@ class _Check:
         return types
 
     def _walk(self, name: str, start: object) -> None:
-        if name not in self.archive:
-            self.findings.differs(name, "no such part")
+        if name not in self.names:
+            self.findings.differs(name, "no such part under its own name")
             return
         data = self.archive.read(name)
         if (fault := markup_fault(data)) is not None:

@@ -34,7 +34,7 @@ _CONSTANT: Final = re.compile(r"\s*(?:TRUE|FALSE)\s*(?:\(\s*\))?\s*|\s*#[A-Z0-9/
 # Number formats -------------------------------------------------------------------------------------------------------
 
 _WORD: Final = re.compile(
-    r"\"(?P<quoted>[^\"]*)\"?|\\(?P<escaped>.)|[_*].|\[(?P<bracket>[^\]]*)\]?|(?P<general>General)|(?P<half>(?i:am/pm|a/p))"
+    r"\"(?P<quoted>[^\"]*)\"?|\\(?P<escaped>.)|_.|\*(?P<filling>.)|\[(?P<bracket>[^\]]*)\]?|(?P<general>General)|(?P<half>(?i:am/pm|a/p))"
     r"|(?P<letters>[ymdhsYMDHS]+)|(?P<sign>.)",
     re.DOTALL,
 )
@@ -47,7 +47,7 @@ _SEPARATORS: Final = frozenset("-/.,: ")
 def display_form(code: str) -> tuple[str, str]:
     """The normal forms of what a number format makes of a number and of a text.
 
-    Quoted, escaped and plain letters are one; colours, languages, blanks, paddings and fillings are gone; of dates
+    Quoted, escaped and plain letters are one; colours, languages, blanks and paddings are gone; of dates
     also what separates the fields, and how many letters stand for a year, day or number of a month.
     """
     sections = [_section(part) for part in _sections(code or "General")]
@@ -72,6 +72,8 @@ def _section(part: str) -> str:
     for word in _WORD.finditer(part):
         if word["bracket"] is not None:
             out += _bracket(word["bracket"])
+        elif word["filling"] is not None:
+            out += [] if word["filling"].isspace() else [f"*{word['filling']}"]
         elif word["general"]:
             out.append("General")
         elif word["half"]:
@@ -87,7 +89,11 @@ def _section(part: str) -> str:
 
 def _bracket(text: str) -> Iterator[str]:
     if text.startswith("$"):
-        yield from _literal(text[1:].partition("-")[0], is_date=False)
+        sign, _, language = text[1:].rpartition("-") if "-" in text else (text[1:], "", "")
+        yield from _literal(sign, is_date=False)
+        # Past the language itself come other digits and calendars; two languages mean the machine's own dates.
+        if len(language) > 4 or language.upper() in ("F800", "F400"):
+            yield f"[{language.lower()}]"
     elif not _COLOUR.fullmatch(text.strip()):
         yield f"[{text.lower()}]"
 

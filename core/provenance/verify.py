@@ -20,6 +20,7 @@ from core.provenance.audit import audit
 from core.provenance.canonical import DataHash, data_hash
 from core.provenance.finding import Finding, Findings
 from core.provenance.manifest import InvalidManifest, Manifest, SignedManifest, read_manifest
+from core.provenance.names import all_names
 from core.provenance.prints import DIFFERENCES_MAX, Difference, differences, shown_differences, shown_in
 from core.provenance.shown import shown_of
 from core.provenance.spelling import misspelt_cells
@@ -209,6 +210,8 @@ class _Look:
             unseen.append(f"what {count} gave that change with the day or by chance")
         if any(not sheet.shown for sheet in self.manifest.sheets):
             unseen.append("number formats, hidden rows, merged cells and tables, of which this export says nothing")
+        if self.manifest.defined_names is None:
+            unseen.append("defined names that no formula reads")
         return [*unseen, "fonts, colours, widths, heights and print settings", "digits behind the 15th"]
 
     def _differences(self, present: DataHash, book: Workbook, beside: Sequence[str]) -> tuple[list[Difference], bool]:
@@ -246,6 +249,9 @@ class _Look:
             found.append(Difference("", "date system", "changed"))
         if self.manifest.names_hash != present.names:
             found.append(Difference("", "defined names", "changed"))
+        listed, there = self.manifest.defined_names, all_names(book)
+        if listed is not None and (there is None or not set(there) <= set(listed)):
+            found.append(Difference("", "further defined names", "added"))
         missing = [name for name in expected if name not in actual]
         strangers = [name for name in (*actual, *beside) if name not in expected and name not in self.own]
         others = {} if not missing else _hashes(book, list(dict.fromkeys([*strangers, *beside])))

@@ -16,6 +16,7 @@ from core.grid.address import parse_cell
 from core.grid.sheet import Workbook
 from core.provenance.canonical import data_hash
 from core.provenance.manifest import Manifest, hashed, signed
+from core.provenance.names import all_names
 from core.provenance.shown import shown_of
 from core.provenance.verify import OWN_SHEETS
 
@@ -33,6 +34,7 @@ def manifest_of(path: Path, sheets: Sequence[str] | None = None, **fields: Any) 
     book = read_xlsx(path, sheets_max=SHEETS_MAX + OWN_SHEETS)
     if sheets is not None:
         said["beside"] = tuple(sheet.name for sheet in book.sheets if sheet.name not in sheets)
+    said["defined_names"] = all_names(book)
     return Manifest(**said | hashed(data_hash(book, sheets), shown_of(book)) | fields)
 
 

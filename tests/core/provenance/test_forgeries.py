@@ -8,18 +8,22 @@ Whatever programs read differently is `invalid_provenance`; whatever shows somet
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import pytest
 import xlsxwriter
 
 from core.export.order import ExportOrder, Keys, Lineage
 from core.export.run import export_workbook
 from core.files.read import read
+from core.provenance.finding import FINDINGS_MAX
+from core.provenance.manifest import read_manifest, signed
 from core.provenance.verify import Record, Verdict, verify
 from tests.rows import every
 
@@ -67,7 +71,7 @@ def source(path: Path) -> Path:
         loans.merge_range("A10:B10", "merged")
         loans.set_row(10, None, None, {"hidden": True})
         loans.write_string("A11", "hidden")
-        notes.write_row(0, 0, ["A note", 3.0])
+        notes.write_row(0, 0, ["A note", 3.0, " blank ", "a\nb"])
         book.define_name("Pars", "=Loans!$B$2:$B$6")
     with zipfile.ZipFile(path) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
@@ -263,6 +267,11 @@ ISSUE = [
 
 PACKAGE = [
     Row("another case", lambda parts: parts.update({"XL/worksheets/Sheet1.xml": parts[SHEET]}), INVALID),
+    Row(
+        "another case of a list of relationships",
+        lambda parts: parts.update({"xl/_rels/Workbook.xml.rels": parts.pop(LINKS)}),
+        INVALID,
+    ),
     Row("another case of the one", lambda parts: parts.update({"xl/worksheets/Sheet1.xml": parts.pop(SHEET)}), INVALID),
     Row("a percent sign in the target", put(LINKS, "worksheets/sheet1.xml", "worksheets/sheet%31.xml"), INVALID, LINKS),
     Row("a backslash in the target", put(LINKS, "worksheets/sheet1.xml", "worksheets\\sheet1.xml"), INVALID, LINKS),
@@ -426,6 +435,9 @@ WORKBOOK = [
         put(BOOK, "<definedNames>", '<definedNames><definedName name="Pars" localSheetId="0">Loans!$B$2</definedName>'),
         MODIFIED,
     ),
+    Row(
+        "a further name", put(BOOK, "<definedNames>", '<definedNames><definedName name="Own">1</definedName>'), MODIFIED
+    ),
     Row("functions of the workbook's own", put(BOOK, "<calcPr ", "<functionGroups/><calcPr "), MODIFIED, BOOK),
     Row("a comment", put(BOOK, "<sheets>", "<!-- --><sheets>"), INVALID, BOOK),
     Row("a document type", put(BOOK, "<workbook ", "<!DOCTYPE workbook><workbook "), INVALID, BOOK),
@@ -568,6 +580,21 @@ CELLS = [
         STRINGS,
     ),
     Row("two texts of a string", put(STRINGS, "<t>L1</t>", "<t>L</t><t>1</t>"), INVALID, STRINGS),
+    Row(
+        "a string whose blanks count for some",
+        put(STRINGS, '<t xml:space="preserve"> blank ', "<t> blank "),
+        INVALID,
+        STRINGS,
+    ),
+    Row("an escape of a letter", put(STRINGS, "<t>L1</t>", "<t>_x004C_1</t>"), INVALID, STRINGS),
+    Row("a bare carriage return", put(STRINGS, ">a\nb</t>", ">a\rb</t>"), INVALID, STRINGS),
+    Row(
+        "a range that the cells pass",
+        put(SHEET, "<sheetViews>", '<dimension ref="A1:G5"/><sheetViews>'),
+        INVALID,
+        SHEET,
+        "Loans",
+    ),
     Row("something behind the strings", put(STRINGS, "</sst>", "</sst><sst/>"), INVALID, STRINGS),
     Row(
         "two more strings",
@@ -712,3 +739,196 @@ def test_no_forgery_is_the_original(export: Export, tmp_path: Path, row: Row) ->
         diffs = [(one.sheet, one.cell) for one in verdict.diffs]
         assert row.sheet is None or (row.sheet, row.cell) in diffs, told
     assert verdict.manifest is not None or row.part is None
+
+
+# The archive's bytes --------------------------------------------------------------------------------------------------
+
+
+def twice(content: bytes) -> bytes:
+    out = io.BytesIO(content)
+    with zipfile.ZipFile(out, "a", zipfile.ZIP_DEFLATED) as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr(SHEET, archive.read(SHEET).replace(b"<v>7.5</v>", b"<v>9.5</v>"))
+    return out.getvalue()
+
+
+def header(content: bytes, at: int, data: bytes) -> bytes:
+    """The local header of the first entry changed; `at` counts from its begin."""
+    return content[:at] + data + content[at + len(data) :]
+
+
+def behind_the_first(content: bytes, more: bytes) -> bytes:
+    """Bytes before the second entry, with the directory moved along."""
+    end = content.rfind(b"PK\x05\x06")
+    size, start = struct.unpack_from("<2I", content, end + 12)
+    second = content.find(b"PK\x03\x04", 4)
+    directory = bytearray(content[start : start + size])
+    at = 0
+    while at < len(directory):
+        name, extra, note = struct.unpack_from("<3H", directory, at + 28)
+        (offset,) = struct.unpack_from("<I", directory, at + 42)
+        struct.pack_into("<I", directory, at + 42, offset + (len(more) if offset else 0))
+        at += 46 + name + extra + note
+    tail = content[end : end + 16] + struct.pack("<I", start + len(more)) + content[end + 20 :]
+    return content[:second] + more + content[second:start] + bytes(directory) + tail
+
+
+BYTES: list[tuple[str, Callable[[bytes], bytes]]] = [
+    ("two entries of one name", twice),
+    ("another name in an entry's own header", lambda content: header(content, 30, b"[content_types].xml")),
+    ("another size in an entry's own header", lambda content: header(content, 22, b"\x01\0\0\0")),
+    ("another checksum in an entry's own header", lambda content: header(content, 14, b"\x01\0\0\0")),
+    ("another method in an entry's own header", lambda content: header(content, 8, b"\0\0")),
+    ("bytes between two entries", lambda content: behind_the_first(content, b"x" * 40)),
+    ("bytes as long as a descriptor between two entries", lambda content: behind_the_first(content, b"x" * 16)),
+    ("a comment of the archive", lambda content: content[:-2] + b"\x03\0abc"),
+    ("an entry outside of the archive", lambda content: content.replace(b"xl/styles.xml", b"../styles.xml")),
+]
+
+
+@every("name, forge", BYTES)
+def test_archives_that_programs_unpack_differently_are_refused(
+    export: Export, tmp_path: Path, name: str, forge: Any
+) -> None:
+    content = packed(export.parts)
+    assert forge(content) != content
+    verdict = export.verdict(forge(content), tmp_path)
+    assert verdict.status == INVALID, (name, verdict)
+    assert verdict.findings or "archive" in verdict.reason.lower(), (name, verdict)
+
+
+# What programs do that save a file unchanged --------------------------------------------------------------------------
+
+X14AC = "http://schemas.microsoft.com/office/spreadsheetml/2009/9/ac"
+NAMESPACES = (
+    f' xmlns:mc="{MC}" mc:Ignorable="x14ac xr" xmlns:x14ac="{X14AC}" '
+    'xmlns:xr="http://schemas.microsoft.com/office/spreadsheetml/2014/revision" xr:uid="{00000000-0001-0000-0000-000000000000}"'
+)
+
+
+def as_excel_saves_it(parts: Parts) -> None:
+    """What Excel for Microsoft 365 adds: revisions, paths, spans, descents, a theme, the order of calculation, how the
+    printer is set, phonetic properties, currency formats under their own numbers, rests of an earlier save."""
+    for part in (SHEET, NOTES):
+        put(part, "<worksheet ", f"<worksheet{NAMESPACES} ")(parts)
+        put(part, "<sheetViews>", '<dimension ref="A1:G11"/><sheetViews>')(parts)
+        put(part, '<row r="1"', '<row r="1" spans="1:7" x14ac:dyDescent="0.25"')(parts)
+        put(part, "<sheetFormatPr ", '<sheetFormatPr x14ac:dyDescent="0.25" ')(parts)
+        put(
+            part,
+            "</worksheet>",
+            '<ignoredErrors><ignoredError sqref="A1" numberStoredAsText="1"/></ignoredErrors></worksheet>',
+        )(parts)
+    put(SHEET, "<pageSetup ", '<pageSetup r:id="rId1" ')(parts)
+    add(SHEET_LINKS, links_of(("printerSettings", "../printerSettings/printerSettings1.bin")))(parts)
+    add("xl/printerSettings/printerSettings1.bin", b"\0\1")(parts)
+    add("[trash]/0000.dat", b"\0" * 10)(parts)
+    put(
+        BOOK,
+        "<workbook ",
+        f'<workbook xmlns:mc="{MC}" mc:Ignorable="x15 xr" xmlns:x15="http://schemas.microsoft.com/office/spreadsheetml/2010/11/main" ',
+    )(parts)
+    put(BOOK, "<workbookPr/>",
+        '<fileVersion appName="xl" lastEdited="7" lowestEdited="7" rupBuild="27928"/><workbookPr defaultThemeVersion="166925"/>'
+        f'<mc:AlternateContent xmlns:mc="{MC}"><mc:Choice Requires="x15"><x15ac:absPath url="C:\\Deals\\" '
+        'xmlns:x15ac="http://schemas.microsoft.com/office/spreadsheetml/2010/11/ac"/></mc:Choice></mc:AlternateContent>'
+        '<xr:revisionPtr xmlns:xr="http://schemas.microsoft.com/office/spreadsheetml/2014/revision" revIDLastSave="0" documentId="8_{1}"/>')(parts)  # fmt: skip
+    put(BOOK, "</workbook>",
+        '<extLst><ext uri="{140A7094-0E35-4892-8432-C4D2E57EDEB5}"><x15:workbookPr chartTrackingRefBase="1"/></ext></extLst></workbook>')(parts)  # fmt: skip
+    put(
+        BOOK,
+        "<definedNames>",
+        '<definedNames><definedName name="_xlnm.Print_Area" localSheetId="0">Loans!$A$1:$G$11</definedName>',
+    )(parts)
+    add("xl/theme/theme1.xml", '<a:theme xmlns:a="urn:a"><!-- its colours --></a:theme>')(parts)
+    link(LINKS, "theme", "theme/theme1.xml", "rId90")(parts)
+    add(
+        "xl/calcChain.xml",
+        '<calcChain xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><c r="F2" i="1"/></calcChain>',
+    )(parts)
+    link(LINKS, "calcChain", "calcChain.xml", "rId91")(parts)
+    put(STRINGS, "<t>L1</t>", '<t>L1</t><phoneticPr fontId="1" type="noConversion"/>')(parts)
+    put(STRINGS, "<t>L2</t>", '<r><t>L</t></r><r><rPr><b/><sz val="11"/></rPr><t>2</t></r>')(parts)
+    put(STYLES, "<styleSheet ", f'<styleSheet xmlns:mc="{MC}" mc:Ignorable="x14ac" xmlns:x14ac="{X14AC}" ')(parts)
+    formats = "".join(
+        f'<numFmt numFmtId="{at}" formatCode="{code}"/>' for at, code in (
+            (44, "_(&quot;$&quot;* #,##0.00_);_(&quot;$&quot;* \\(#,##0.00\\);_(&quot;$&quot;* &quot;-&quot;??_);_(@_)"),
+            (7, "&quot;$&quot;#,##0.00_);\\(&quot;$&quot;#,##0.00\\)"),
+        )
+    )  # fmt: skip
+    parts[STYLES] = parts[STYLES].replace(b"</numFmts>", formats.encode() + b"</numFmts>")
+    put(TYPES, "</Types>", '<Default Extension="bin" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.printerSettings"/>'
+        '<Default Extension="dat" ContentType="application/x"/></Types>')(parts)  # fmt: skip
+
+
+def test_what_excel_saves_is_the_original(export: Export, tmp_path: Path) -> None:
+    parts = dict(export.parts)
+    as_excel_saves_it(parts)
+    verdict = export.verdict(packed(parts), tmp_path)
+    assert (verdict.status, verdict.findings, verdict.diffs) == ("original", (), ()), verdict
+
+
+def test_a_workspace_may_have_whatever_its_user_likes(export: Export, tmp_path: Path) -> None:
+    """Charts, notes, formats by rule, links outwards, what-if tables: it says that it is not covered."""
+    parts = dict(export.parts)
+    put(WORKSPACE, "</worksheet>",
+        '<conditionalFormatting sqref="A1"/><hyperlinks/><drawing r:id="rId1"/><extLst><ext uri="{1}"/></extLst></worksheet>')(parts)  # fmt: skip
+    put(
+        WORKSPACE,
+        "</sheetData>",
+        '<row r="900"><c r="A900"><f t="dataTable" ref="A900:A901" r1="B1"/><v>1</v></c></row></sheetData>',
+    )(parts)
+    add("xl/worksheets/_rels/sheet3.xml.rels", links_of(("drawing", "../drawings/drawing1.xml")).replace(
+        "</Relationships>",
+        f'<Relationship Id="rId9" Type="{OFFICE}/hyperlink" Target="https://example.com/" TargetMode="External"/></Relationships>'))(parts)  # fmt: skip
+    add("xl/drawings/drawing1.xml", "<x/>")(parts)
+    add("xl/drawings/_rels/drawing1.xml.rels", links_of(("chart", "../charts/chart1.xml")))(parts)
+    add("xl/charts/chart1.xml", "<x/>")(parts)
+    verdict = export.verdict(packed(parts), tmp_path)
+    assert (verdict.status, verdict.findings) == ("original", ()), verdict
+    assert verdict.not_looked_at[0] == "the sheet 'Workspace'"
+
+
+def test_an_older_export_says_nothing_of_formats(export: Export, tmp_path: Path) -> None:
+    """Its manifest and record do not have them: other formats are not told then, and the sentence says so."""
+    parts = dict(export.parts)
+    part = next(
+        name for name, data in parts.items() if b"urn:cushion:provenance" in data and name.endswith("item1.xml")
+    )
+    path = tmp_path / "export.xlsx"
+    path.write_bytes(packed(parts))
+    found = read_manifest(path)
+    assert found is not None
+    old = msgspec.structs.replace(
+        found.manifest,
+        defined_names=None,
+        sheets=tuple(msgspec.structs.replace(sheet, shown="") for sheet in found.manifest.sheets),
+    )
+    parts[part] = signed(old, KEY)
+    assert export.verdict(packed(parts), tmp_path).status == "original"
+    format_as("0")(parts)
+    verdict = export.verdict(packed(parts), tmp_path)
+    assert verdict.status == "original"
+    assert "number formats, hidden rows, merged cells and tables, of which this export says nothing" in verdict.reason
+
+
+def test_without_a_record_the_sheet_is_named(export: Export, tmp_path: Path) -> None:
+    parts = dict(export.parts)
+    format_as("0")(parts)
+    verdict = export.verdict(packed(parts), tmp_path, record=False)
+    assert [(one.sheet, one.cell, one.status) for one in verdict.diffs] == [("Loans", None, "display")]
+    assert verdict.reason == (
+        "The file shows something else than was exported: the sheet 'Loans' is shown by another number format."
+    )
+
+
+def test_what_is_found_is_bounded(export: Export, tmp_path: Path) -> None:
+    """Many findings are not all listed, and none that makes the file invalid is lost behind them."""
+    parts = dict(export.parts)
+    for at in range(300):
+        parts[f"xl/media/image{at}.png"] = b""
+    verdict = export.verdict(packed(parts), tmp_path)
+    assert (verdict.status, len(verdict.findings), verdict.diffs_truncated) == ("modified", FINDINGS_MAX, True)
+    put(SHEET, PAR, '<c r="B2" s="2" t="x"><v>7.5</v></c>')(parts)
+    verdict = export.verdict(packed(parts), tmp_path)
+    assert verdict.status == INVALID
+    assert "'Loans' at B2" in verdict.reason
