@@ -249,9 +249,13 @@ def _cells(sheet: Sheet, forms: _Forms) -> Iterator[tuple[int, NDArray[np.int64]
         if not len(slots):
             continue
         rows = column.rows()[slots]
-        own = formulas.columns == position
-        is_formula = np.isin(rows, formulas.rows[own])
-        yield position, rows, forms.of(held, slots, is_formula, np.isin(rows, formulas.rows[own & constant]))
+        own = np.flatnonzero(formulas.columns == position)
+        is_formula, is_constant = (_among(rows, formulas.rows[at]) for at in (own, own[constant[own]]))
+        yield position, rows, forms.of(held, slots, is_formula, is_constant)
+
+
+def _among(rows: NDArray[np.int64], others: NDArray[np.int32]) -> NDArray[np.bool_]:
+    return np.isin(rows, others) if len(others) else np.zeros(len(rows), bool)
 
 
 def _stretches(position: int, rows: NDArray[np.int64], found: NDArray[np.int32]) -> ShownColumn:

@@ -787,7 +787,7 @@ BYTES: list[tuple[str, Callable[[bytes], bytes]]] = [
 
 @every("name, forge", BYTES)
 def test_archives_that_programs_unpack_differently_are_refused(
-    export: Export, tmp_path: Path, name: str, forge: Any
+    export: Export, tmp_path: Path, name: str, forge: Callable[[bytes], bytes]
 ) -> None:
     content = packed(export.parts)
     assert forge(content) != content

@@ -1,4 +1,4 @@
-"""The strict readers of cells and strings: however the bytes are cut, the same fault at the same place, and no other."""
+"""The strict readers of cells and strings: however the bytes are cut, the same fault at the same place."""
 
 from __future__ import annotations
 
