@@ -38,7 +38,9 @@ from core.portfolio.layout import header
 from core.portfolio.portfolio import Portfolio
 from core.provenance.canonical import VERSION, DataHash, data_hash
 from core.provenance.manifest import Manifest, hashed, signed
+from core.provenance.names import all_names
 from core.provenance.prints import fingerprints
+from core.provenance.shown import shown_of
 from core.redact.book import Redacted, redact, redact_text
 from core.redact.replace import Policy
 
@@ -368,7 +370,8 @@ def _manifest(work: _Work, beside: tuple[str, ...]) -> Manifest:
         beside=beside,
         redaction=totals,
         key_id=order.keys.signing_id,
-        **hashed(work.hash),
+        defined_names=all_names(work.book),
+        **hashed(work.hash, shown_of(work.book)),
     )
 
 

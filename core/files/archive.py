@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -56,7 +57,7 @@ class Archive:
     def __init__(self, content: Content) -> None:
         self._file: BinaryIO = opened(content)
         try:
-            self.entries: Final = _directory(self._file)
+            self.entries, self._directory_start = _directory(self._file)
         except BaseException:
             self._file.close()
             raise
@@ -98,6 +99,11 @@ class Archive:
             yield chunk
         if size != entry.unpacked_bytes or crc != entry.crc:
             raise ParseFailed(f"The part {name!r} is damaged: its size or checksum is wrong.")
+
+    def layout_fault(self) -> tuple[str, str] | None:
+        """(entry, or empty; why) of the first thing by which programs may find other parts in the file than the
+        directory names: entries in no gapless row, headers that say otherwise, other names. None where all agree."""
+        return _layout_fault(self._file, sorted(self.entries, key=lambda entry: entry.offset), self._directory_start)
 
     def packed(self, entry: Entry) -> Iterator[bytes]:
         """The bytes of an entry as they are stored.
@@ -157,7 +163,8 @@ def _unpacked(file: BinaryIO, entry: Entry) -> Iterator[bytes]:
         raise ParseFailed(f"The part {entry.name!r} is damaged: it ends too early.")
 
 
-def _directory(file: BinaryIO) -> list[Entry]:
+def _directory(file: BinaryIO) -> tuple[list[Entry], int]:
+    """The entries, and where their directory starts."""
     start, size, count = _end_record(file)
     if count > ENTRIES_MAX or size > _DIRECTORY_BYTES_MAX:
         raise ParseFailed(f"The archive has more entries than the limit of {ENTRIES_MAX:,}.")
@@ -171,7 +178,7 @@ def _directory(file: BinaryIO) -> list[Entry]:
     if len(entries) != count or at != len(data):
         raise ParseFailed(_BROKEN)
     _check(entries, start)
-    return entries
+    return entries, start
 
 
 def _end_record(file: BinaryIO) -> tuple[int, int, int]:
@@ -244,20 +251,20 @@ def _checked_name(name: str) -> str:
     # Windows tools write backslashes; they mean the same and are no way out of the archive.
     path = name.replace("\\", "/")
     if not path or path.startswith("/") or ":" in path or "\0" in path or ".." in path.split("/"):
-        raise ParseFailed(f"The archive holds an entry with an unsafe name: {name[:80]!r}.")
+        raise ParseFailed.ambiguous(f"The archive holds an entry with an unsafe name: {name[:80]!r}.")
     return path
 
 
 def _check(entries: list[Entry], directory_start: int) -> None:
     names = {entry.name.lower() for entry in entries}
     if len(names) != len(entries):
-        raise ParseFailed("The archive holds two entries of the same name.")
+        raise ParseFailed.ambiguous("The archive holds two entries of the same name.")
     if sum(entry.unpacked_bytes for entry in entries) > INFLATED_BYTES_MAX:
         raise ParseFailed(f"The file unpacks to more than the limit of {INFLATED_BYTES_MAX:,} bytes.")
     free = 0
     for entry in sorted(entries, key=lambda entry: entry.offset):
         if entry.offset < free:
-            raise ParseFailed("The archive's entries overlap.")
+            raise ParseFailed.ambiguous("The archive's entries overlap.")
         free = entry.offset + _LOCAL.size + entry.packed_bytes
         _check_ratio(entry)
     if free > directory_start:
@@ -269,3 +276,66 @@ def _check_ratio(entry: Entry) -> None:
         raise ParseFailed(f"The part {entry.name!r} unpacks to more than {RATIO_MAX} times its packed size.")
     if entry.method == _STORED and entry.packed_bytes != entry.unpacked_bytes:
         raise ParseFailed(_BROKEN)
+
+
+# What other programs may read -----------------------------------------------------------------------------------------
+
+_STREAMED: Final = 8
+"""The flag of an entry whose sizes follow its bytes."""
+_TOLD_FLAGS: Final = 0x1 | _STREAMED | 0x40 | 0x800 | 0x2000
+_DESCRIPTOR_BYTES: Final = (12, 16)
+_NAME: Final = re.compile(
+    rb"(?:\[Content_Types\]\.xml|\[trash\]/[0-9A-Fa-f]+\.dat|[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*)"
+)
+_OTHER_NAMES: Final = frozenset({0x7075, 0x6375})
+"""Extra fields by which some programs call an entry something else."""
+
+
+def _layout_fault(file: BinaryIO, entries: list[Entry], directory_start: int) -> tuple[str, str] | None:
+    free, streamed = 0, False
+    for entry in entries:
+        fields, name, extra = _local_header(file, entry)
+        flags, method, crc, packed, unpacked = fields[2], fields[3], fields[6], fields[7], fields[8]
+        directory = _CENTRAL.unpack_from(entry.record)
+        size = directory[10]
+        own_name = entry.record[_CENTRAL.size : _CENTRAL.size + size]
+        gap = entry.offset - free
+        if gap and not (free and gap in _DESCRIPTOR_BYTES and streamed):
+            return entry.name, "bytes stand before it that belong to no entry"
+        streamed = bool(flags & _STREAMED)
+        sizes = (entry.crc, entry.packed_bytes, entry.unpacked_bytes)
+        is_same = (crc, packed, unpacked) == sizes or (streamed and (crc, packed, unpacked) == (0, 0, 0))
+        if name != own_name or method != entry.method or not is_same or (flags ^ directory[3]) & _TOLD_FLAGS:
+            return entry.name, "its own header says otherwise than the directory"
+        if not _NAME.fullmatch(name) or b"/./" in b"/" + name + b"/":
+            return entry.name, "its name is not one that spreadsheet programs write"
+        own_extra = entry.record[_CENTRAL.size + size : _CENTRAL.size + size + directory[11]]
+        if not _OTHER_NAMES.isdisjoint((*_extra_kinds(extra), *_extra_kinds(own_extra))):
+            return entry.name, "an extra field gives it another name"
+        if 0xFFFFFFFF in (packed, unpacked, directory[8], directory[9], directory[16]):
+            return entry.name, "its sizes stand in an extension for larger files"
+        free = entry.offset + _LOCAL.size + fields[9] + fields[10] + entry.packed_bytes
+    gap = directory_start - free
+    if gap and not (gap in _DESCRIPTOR_BYTES and streamed):
+        return "", "bytes stand before the archive's directory that belong to no entry"
+    length = file.seek(0, 2)
+    if directory_start + sum(len(entry.record) for entry in entries) + _END.size != length:
+        return "", "bytes stand behind the archive's directory"
+    return None
+
+
+def _local_header(file: BinaryIO, entry: Entry) -> tuple[tuple[int, ...], bytes, bytes]:
+    file.seek(entry.offset)
+    header = file.read(_LOCAL.size)
+    if len(header) < _LOCAL.size or header[:4] != b"PK\x03\x04":
+        raise ParseFailed(_BROKEN)
+    fields = _LOCAL.unpack(header)
+    return fields, file.read(fields[9]), file.read(fields[10])
+
+
+def _extra_kinds(extra: bytes) -> Iterator[int]:
+    at = 0
+    while at + 4 <= len(extra):
+        kind, size = struct.unpack_from("<2H", extra, at)
+        yield kind
+        at += 4 + size

@@ -37,3 +37,14 @@ class TooManySheets(FileRefused):
 
 class ParseFailed(FileRefused):
     """Parse error"""
+
+    is_ambiguous = False
+    """Whether programs would read different things in the file, rather than none."""
+
+    @classmethod
+    def ambiguous(cls, hint: str) -> ParseFailed:
+        """The refusal of a file in which programs read different things. (No class of its own: a child's refusals
+        are known by name.)"""
+        refusal = cls(hint)
+        refusal.is_ambiguous = True
+        return refusal

@@ -95,6 +95,8 @@ class DataHash:
     names: str
     """Of the defined names that their formulas use, in hexadecimal."""
     date_1904: bool
+    unsteady: int = 0
+    """Formulas whose values are not covered."""
 
 
 def data_hash(book: Workbook, sheets: Sequence[str] | None = None) -> DataHash:
@@ -115,7 +117,8 @@ def data_hash(book: Workbook, sheets: Sequence[str] | None = None) -> DataHash:
     for name, definition in names_used(book, chosen, forms):
         names.update(_counted(name) + _counted(definition_form(definition)))
     whole.update(names.digest())
-    return DataHash(whole.hexdigest(), tuple(told for told, _ in found), names.hexdigest(), book.date_1904)
+    unsteady = sum(int(((form.flags & UNSTEADY) != 0).sum()) for form in forms)
+    return DataHash(whole.hexdigest(), tuple(told for told, _ in found), names.hexdigest(), book.date_1904, unsteady)
 
 
 def chosen_sheets(book: Workbook, names: Sequence[str] | None) -> list[Sheet]:

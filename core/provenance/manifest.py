@@ -28,7 +28,7 @@ from core.files.parts import parse_part
 from core.files.source import Content
 from core.files.write.xml import escape
 from core.provenance.canonical import VERSION, DataHash
-from core.provenance.foreign import ambiguous_part
+from core.provenance.shown import Shown
 
 NAMESPACE: Final = "urn:cushion:provenance"
 
@@ -53,6 +53,8 @@ class ManifestSheet(Struct, frozen=True):
     name: str
     hash: str
     cells: int
+    shown: str = ""
+    """How it shows its cells (`core.provenance.shown`), as a hash in hexadecimal; empty in older exports."""
 
 
 class Manifest(Struct, frozen=True, kw_only=True):
@@ -72,7 +74,10 @@ class Manifest(Struct, frozen=True, kw_only=True):
     date_1904: bool
     sheets: tuple[ManifestSheet, ...]
     beside: tuple[str, ...] = ()
-    """Sheets that the export has besides these: nothing is said of what they hold."""
+    """Sheets that the export has besides these, which may be changed: nothing is said of what they hold."""
+    defined_names: tuple[str, ...] | None = None
+    """The names that the export has, in lower case, one that belongs to a sheet as `'sheet'!name`; None where they are
+    too many, and in older exports."""
     redaction: Mapping[str, Any] = field(default_factory=dict)
     """What was redacted, as JSON."""
     key_id: str = ""
@@ -93,9 +98,12 @@ class SignedManifest(Struct, frozen=True):
         return hmac.compare_digest(self.signature.lower().encode(), _signature(self.text, key).encode())
 
 
-def hashed(found: DataHash) -> dict[str, Any]:
-    """The fields of a manifest that say what was hashed."""
-    sheets = tuple(ManifestSheet(sheet.name, sheet.hash, sheet.cells) for sheet in found.sheets)
+def hashed(found: DataHash, shown: Shown | None = None) -> dict[str, Any]:
+    """The fields of a manifest that say what was hashed, and how it is shown."""
+    looks = {} if shown is None else {sheet.name: sheet.hash for sheet in shown.sheets}
+    sheets = tuple(
+        ManifestSheet(sheet.name, sheet.hash, sheet.cells, looks.get(sheet.name, "")) for sheet in found.sheets
+    )
     return {"data_hash": found.hash, "names_hash": found.names, "date_1904": found.date_1904, "sheets": sheets}
 
 
@@ -120,16 +128,14 @@ def read_manifest(content: Content) -> SignedManifest | None:
     checked.
 
     Raises:
-        InvalidManifest: more than one, too large, not well-formed, or not as one is written; or a file of which its
-            reader would see other cells than what is hashed.
+        InvalidManifest: more than one, too large, not well-formed, or not as one is written; or an archive in which
+            programs find different parts.
         ParseFailed: the file is no archive that is safe to open.
         InvalidFormat, FileTooLarge: it is no .xlsx file within the limits.
         OSError: the file cannot be opened.
     """
-    if file_kind(content) != "xlsx":
-        raise InvalidFormat("The file is no .xlsx: no other file has a manifest.")
     found = []
-    with Archive(content) as archive:
+    with _opened(content) as archive:
         names = [entry.name for entry in archive.entries if _is_custom(entry.name)]
         if len(names) > PARTS_MAX:
             raise InvalidManifest(f"The file has more custom XML parts than the limit of {PARTS_MAX}")
@@ -139,9 +145,18 @@ def read_manifest(content: Content) -> SignedManifest | None:
                 found.append(data)
         if len(found) > 1:
             raise InvalidManifest("The file has more than one manifest")
-        if found and (part := ambiguous_part(archive)) is not None:
-            raise InvalidManifest(f"The part {part!r} is written so that programs read different cells in it")
     return _parsed(found[0]) if found else None
+
+
+def _opened(content: Content) -> Archive:
+    try:
+        if file_kind(content) != "xlsx":
+            raise InvalidFormat("The file is no .xlsx: no other file has a manifest.")
+        return Archive(content)
+    except ParseFailed as refusal:
+        if not refusal.is_ambiguous:
+            raise
+        raise InvalidManifest(refusal.hint.rstrip(".")) from refusal
 
 
 def _is_custom(name: str) -> bool:

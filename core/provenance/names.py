@@ -25,6 +25,17 @@ class Known:
     """What it stands for, without '='."""
 
 
+LISTED_MAX: Final = 1_000
+"""Names of an export that its manifest lists: 64 KB of names that are not long."""
+
+
+def all_names(book: Workbook) -> tuple[str, ...] | None:
+    """The keys of all names of a workbook, in order; None for more than LISTED_MAX."""
+    keys = {name.lower() for name in book.defined_names}
+    keys |= {f"{in_quotes(sheet.lower())}!{name.lower()}" for sheet, name in book.local_names}
+    return tuple(sorted(keys)) if len(keys) <= LISTED_MAX else None
+
+
 class NameTable:
     """What the names of a workbook stand for: its own names, and those of each sheet, without regard to case."""
 

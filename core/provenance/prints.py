@@ -17,9 +17,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from core.grid.address import cell_name
+from core.grid.address import cell_name, range_name
 from core.grid.sheet import Workbook
 from core.provenance.canonical import chosen_sheets, covered_forms, records_of
+from core.provenance.shown import Shown, ShownSheet, changed_cells, restored_rows, shown_of
 
 CELLS_MAX: Final = 10_000_000
 """Cells of an export that have prints: 40 MB, and 120 MB where no two stand one below the other."""
@@ -27,7 +28,9 @@ CELLS_MAX: Final = 10_000_000
 DIFFERENCES_MAX: Final = 1_000
 """Differences that are told."""
 
-Status = Literal["changed", "added", "removed", "renamed", "moved"]
+Status = Literal[
+    "changed", "added", "removed", "renamed", "moved", "hidden", "shown", "merged", "unmerged", "display", "table"
+]
 
 
 class DamagedPrints(ValueError):
@@ -40,8 +43,25 @@ class Difference(Struct, frozen=True):
     sheet: str
     """As it was exported; its own name where it was added; empty for what belongs to no sheet."""
     cell: str | None
-    """In A1 notation; None for the sheet itself."""
+    """In A1 notation, `5:5` for a row, `A1:B2` for a range; None for the sheet itself."""
     status: Status
+    """`hidden` and `shown`: a sheet or a row; `merged`, `unmerged` and `table`: a range; `display`: a cell whose number
+    format is another, or a sheet that shows its cells otherwise where nothing is kept that says which."""
+
+    @property
+    def clause(self) -> str:
+        """The difference as a clause of a sentence."""
+        place = f"the sheet {self.sheet!r}" if self.sheet else "the workbook"
+        if self.cell is not None:
+            place = f"{self.cell} of {place}"
+        return f"{place} {_CLAUSES[self.status]}"
+
+
+_CLAUSES: Final[Mapping[Status, str]] = {
+    "changed": "is another", "added": "was added", "removed": "was removed", "renamed": "was renamed",
+    "moved": "was moved", "hidden": "is hidden", "shown": "is no longer hidden", "merged": "is merged",
+    "unmerged": "is no longer merged", "display": "is shown by another number format", "table": "is another table",
+}  # fmt: skip
 
 
 class _Column(Struct, frozen=True, array_like=True):
@@ -62,6 +82,8 @@ class _Prints(Struct, frozen=True, array_like=True):
     end: tuple[int, int, int] | None
     """Sheet, column and row from which on nothing is known, by place; None where all is."""
     sheets: list[_Sheet]
+    shown: Shown | None = None
+    """How the sheets show their cells; None in exports of older versions."""
 
 
 _Found = tuple[NDArray[np.int32], NDArray[np.uint32]]
@@ -91,7 +113,8 @@ def fingerprints(book: Workbook, sheets: Sequence[str] | None, key: bytes) -> by
                 arrays = rows[first].astype("<i4"), lengths.astype("<i4"), prints.astype("<u4")
                 kept.append(_Column(position, *(array.tobytes() for array in arrays)))
         told.append(_Sheet(name, kept))
-    return msgspec.msgpack.encode(_Prints("svc_hash_v1", end, told))
+    shown = shown_of(book, chosen_sheets(book, sheets))
+    return msgspec.msgpack.encode(_Prints("svc_hash_v1", end, told, shown))
 
 
 def differences(
@@ -106,10 +129,7 @@ def differences(
         DamagedPrints: these are no prints.
         NoSuchSheet: the workbook has no such sheet.
     """
-    try:
-        prints = msgspec.msgpack.decode(kept, type=_Prints)
-    except msgspec.MsgspecError as error:
-        raise DamagedPrints("what was kept are no prints") from error
+    prints = _decoded(kept)
     present = dict(_columns(book, list(sheets.values()), key))
     found: list[Difference] = []
     more = prints.end is not None
@@ -122,6 +142,41 @@ def differences(
         found += [Difference(sheet.name, cell_name(row, column), _STATUSES[said]) for row, column, said in cells]
         more = more or cut
     return found, more
+
+
+def shown_in(kept: bytes) -> Shown | None:
+    """How the sheets of an export showed their cells; None where prints of older versions do not say.
+
+    Raises:
+        DamagedPrints: these are no prints.
+    """
+    return _decoded(kept).shown if kept else None
+
+
+def shown_differences(
+    old: Shown, before: ShownSheet, now: ShownSheet, book: Workbook, *, limit: int
+) -> Iterator[Difference]:
+    """What a sheet shows otherwise than it did."""
+    if before.is_visible != now.is_visible:
+        yield Difference(before.name, None, "shown" if now.is_visible else "hidden")
+    rows, others = restored_rows(before.hidden_rows), restored_rows(now.hidden_rows)
+    for row in sorted(rows ^ others)[:limit]:
+        yield Difference(before.name, f"{row + 1}:{row + 1}", "shown" if row in rows else "hidden")
+    merged, present = set(before.merged), set(now.merged)
+    for area in sorted(merged ^ present)[:limit]:
+        yield Difference(before.name, range_name(*area), "unmerged" if area in merged else "merged")
+    for _, area, _, _ in sorted(set(before.tables) ^ set(now.tables))[:limit]:
+        yield Difference(before.name, range_name(*area), "table")
+    sheet = next(sheet for sheet in book.sheets if sheet.name == now.name)
+    for row, column in changed_cells(old, before, book, sheet, limit):
+        yield Difference(before.name, cell_name(row, column), "display")
+
+
+def _decoded(kept: bytes) -> _Prints:
+    try:
+        return msgspec.msgpack.decode(kept, type=_Prints)
+    except msgspec.MsgspecError as error:
+        raise DamagedPrints("what was kept are no prints") from error
 
 
 def _known(

@@ -29,11 +29,12 @@ def verify_file(
 ) -> int:
     """Check that an exported .xlsx file still shows what was exported, whatever program saved it since.
 
-    The exit code is 0 where it does (`original`), 1 where it does not (`modified`), or its manifest is missing
-    (`unknown`) or not to be trusted (`invalid_provenance`), and 2 when the file cannot be read.
+    The exit code is 0 where it does (`original`), 1 where it does not (`modified`), its manifest is missing (`unknown`)
+    or not to be trusted, or programs read different cells in the file (`invalid_provenance`), and 2 when the file
+    cannot be read.
 
-    The JSON is the verdict: status, reason, data_hash, expected_hash, hmac_valid, manifest, diffs, diffs_truncated and
-    beside; CSV has the places that differ.
+    The JSON is the verdict: status, reason, data_hash, expected_hash, hmac_valid, manifest, diffs, diffs_truncated,
+    beside, findings and not_looked_at; CSV has the places that differ.
 
     Parameters
     ----------
@@ -64,6 +65,8 @@ def verify_file(
     return 0 if verdict.status == "original" else EXIT_DIFFERENT
 
 
+_WEIGHTS: Final = {"invalid_provenance": "read differently", "modified": "not exported"}
+
 _DIFFERENCE: Final = ("status", "sheet", "cell")
 
 
@@ -83,6 +86,10 @@ def _lines(file: Path, verdict: Verdict) -> list[Line]:
         told.append(Line(f"{place} {diff.cell or ''}", diff.status))
     if len(verdict.diffs) > DIFFERENCES_SHOWN:
         told.append(Line(f"and {len(verdict.diffs) - DIFFERENCES_SHOWN:,} more; --json has them", "..."))
+    for finding in verdict.findings[:DIFFERENCES_SHOWN]:
+        told.append(Line(finding.sentence, _WEIGHTS[finding.status]))
+    if len(verdict.findings) > DIFFERENCES_SHOWN:
+        told.append(Line(f"and {len(verdict.findings) - DIFFERENCES_SHOWN:,} more; --json has them", "..."))
     if verdict.beside:
         told.append(Line(some([repr(name) for name in verdict.beside]), "not covered, and free to change"))
     return told

@@ -166,19 +166,36 @@ class CellDiff(Struct, frozen=True, kw_only=True):
     sheet: str
     """Name of the sheet."""
     cell: str | None
-    """The cell in A1 notation. Null: the whole sheet."""
+    """The cell in A1 notation, a range (A1:B2), row (5:5) or column (B:B). Null: the whole sheet."""
     status: str
-    """changed, added, removed; of a sheet also renamed or moved."""
+    """changed, added, removed; display: its number format is another; of a sheet also renamed or moved; of a sheet, row
+    or column hidden or shown; of a range merged, unmerged or table."""
+
+
+class VerifyFinding(Struct, frozen=True, kw_only=True):
+    """Something in a file that no export has, and that neither Excel nor LibreOffice adds when it saves one."""
+
+    status: Literal["invalid_provenance", "modified"]
+    """invalid_provenance: programs read different cells because of it; modified: it shows something else than was
+    exported."""
+    part: str
+    """The part of the file. Empty: the file's archive itself, or a formula, whose sheet and cell are named."""
+    sheet: str | None
+    """Name of the sheet. Null: it stands in no sheet."""
+    cell: str | None
+    """The cell in A1 notation, a range, row or column. Null: no single one."""
+    message: str
+    """What is there."""
 
 
 class Verification(Struct, frozen=True, kw_only=True):
     """What a file is, measured by the record of the export that it says it is."""
 
     status: Literal["original", "modified", "invalid_provenance", "unknown"]
-    """original: as it was made; modified: cells differ; invalid_provenance: not signed here; unknown: not an export, or
-    none that is on record."""
+    """original: it shows what was exported; modified: it shows something else; invalid_provenance: not signed here, or
+    programs read different cells in it; unknown: not an export, or none that is on record."""
     reason: str
-    """Why, in a sentence."""
+    """Why; of an original also what was not looked at."""
     export_id: str | None
     """The export that the file says it is. Null: it says nothing."""
     workbook_id: str | None
@@ -201,6 +218,11 @@ class Verification(Struct, frozen=True, kw_only=True):
     """True where there are more than are listed."""
     sheets_not_covered: list[str]
     """Sheets that the hash leaves out, as a Workspace is: what they show may have been changed."""
+    findings: list[VerifyFinding]
+    """What the file has that no export has, at most 100."""
+    not_looked_at: list[str]
+    """What may be other than it was exported in an original, too. Empty where the status is another than original or
+    modified."""
 
 
 # Refusals -------------------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from service.exports.schema import (
     InvalidRequest,
     OtherTenantsFile,
     Verification,
+    VerifyFinding,
     VerifyForm,
 )
 from service.exports.signing_actions import manifest_key
@@ -133,5 +134,10 @@ def _told(verdict: Verdict, order: VerifyOrder) -> Verification:
         diffs=[CellDiff(sheet=one.sheet, cell=one.cell, status=one.status) for one in verdict.diffs],
         diffs_truncated=verdict.diffs_truncated,
         sheets_not_covered=list(verdict.beside),
+        findings=[
+            VerifyFinding(status=one.status, part=one.part, sheet=one.sheet, cell=one.cell, message=one.message)
+            for one in verdict.findings
+        ],
+        not_looked_at=list(verdict.not_looked_at),
         **said,
     )

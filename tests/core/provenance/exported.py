@@ -16,6 +16,8 @@ from core.grid.address import parse_cell
 from core.grid.sheet import Workbook
 from core.provenance.canonical import data_hash
 from core.provenance.manifest import Manifest, hashed, signed
+from core.provenance.names import all_names
+from core.provenance.shown import shown_of
 from core.provenance.verify import OWN_SHEETS
 
 KEY = b"a key of thirty-two bytes, no less"
@@ -29,7 +31,11 @@ def manifest_of(path: Path, sheets: Sequence[str] | None = None, **fields: Any) 
         "export_id": "exp_1", "workbook_id": "w", "tenant_id": "t", "created_at": "2026-01-31T00:00:00Z",
         "hash_scope": "validated" if sheets is None else "foundation", "source_hash": "0" * 64, "key_id": "k1",
     }  # fmt: skip
-    return Manifest(**said | hashed(data_hash(read_xlsx(path, sheets_max=SHEETS_MAX + OWN_SHEETS), sheets)) | fields)
+    book = read_xlsx(path, sheets_max=SHEETS_MAX + OWN_SHEETS)
+    if sheets is not None:
+        said["beside"] = tuple(sheet.name for sheet in book.sheets if sheet.name not in sheets)
+    said["defined_names"] = all_names(book)
+    return Manifest(**said | hashed(data_hash(book, sheets), shown_of(book)) | fields)
 
 
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006"
@@ -41,7 +47,7 @@ BESIDE = (
 
 def links(*targets: tuple[str, str]) -> str:
     return "".join(
-        f'<Relationship Id="custom{at}" Type="{OFFICE}/{kind}" Target="{target}"/>'
+        f'<Relationship Id="custom{at}" Type="{OFFICE}/relationships/{kind}" Target="{target}"/>'
         for at, (kind, target) in enumerate(targets)
     )
 

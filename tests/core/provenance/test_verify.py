@@ -34,8 +34,8 @@ def loans(**changes: Any) -> list[list[Any]]:
 CHANGES: dict[str, tuple[dict[str, Any], list[tuple[str, str | None, str]]]] = {
     "nothing": (BOOK, []),
     "the workspace": ({**BOOK, "Workspace": [["other"], [1]]}, []),
-    "a further sheet": ({**BOOK, "Mine": [[1]]}, []),
-    "a copy of a foundation sheet": ({**BOOK, "Loans (2)": loans(b2=9.0)}, []),
+    "a further sheet": ({**BOOK, "Mine": [[1]]}, [("Mine", None, "added")]),
+    "a copy of a foundation sheet": ({**BOOK, "Loans (2)": loans(b2=9.0)}, [("Loans (2)", None, "added")]),
     "a value": ({**BOOK, "Loans": loans(b2=1.5)}, [("Loans", "B2", "changed")]),
     "a value behind the 15th digit": ({**BOOK, "Loans": loans(b2=1.0000000000000002)}, []),
     "a value at the 15th digit": ({**BOOK, "Loans": loans(b2=1.00000000000001)}, [("Loans", "B2", "changed")]),
@@ -59,7 +59,8 @@ CHANGES: dict[str, tuple[dict[str, Any], list[tuple[str, str | None, str]]]] = {
     "a homoglyph": ({"Lоans": LOANS, "Prices": PRICES, "Workspace": SCRATCH}, [("Loans", None, "renamed")]),
     "the case of a name": ({"LOANS": LOANS, "Prices": PRICES, "Workspace": SCRATCH}, [("Loans", None, "renamed")]),
     "a homoglyph with another value": (
-        {"Lоans": loans(b2=5.0), "Prices": PRICES, "Workspace": SCRATCH}, [("Loans", None, "removed")]
+        {"Lоans": loans(b2=5.0), "Prices": PRICES, "Workspace": SCRATCH},
+        [("Loans", None, "removed"), ("Lоans", None, "added")],
     ),
     "a removed sheet": ({"Loans": LOANS, "Workspace": SCRATCH}, [("Prices", None, "removed")]),
     "another order": (

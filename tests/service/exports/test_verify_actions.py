@@ -48,7 +48,13 @@ def test_the_file_as_it_was_made(shared_owner: Member, made: tuple[dict[str, Any
     assert answer.status_code == 200, answer.text
     told = answer.json()
     provenance = export["result_summary"]["provenance"]
-    assert told | {"reason": "", "sheets_not_covered": []} == {
+    assert told["reason"] == (
+        "The hashed sheets show what was exported. Not looked at: " + "; ".join(told["not_looked_at"]) + "."
+    )
+    assert told["not_looked_at"][-2:] == [
+        "fonts, colours, widths, heights and print settings", "digits behind the 15th",
+    ]  # fmt: skip
+    assert told | {"reason": "", "sheets_not_covered": [], "not_looked_at": []} == {
         "status": "original",
         "reason": "",
         "export_id": export["id"],
@@ -62,6 +68,8 @@ def test_the_file_as_it_was_made(shared_owner: Member, made: tuple[dict[str, Any
         "diffs": [],
         "diffs_truncated": False,
         "sheets_not_covered": [],
+        "findings": [],
+        "not_looked_at": [],
     }
 
 
@@ -73,6 +81,97 @@ def test_a_changed_cell_is_named(shared_owner: Member, made: tuple[dict[str, Any
     assert (told["status"], told["hmac_valid"], told["diffs_truncated"]) == ("modified", True, False), told
     assert told["diffs"] == [{"sheet": "Loans", "cell": "C4", "status": "changed"}]
     assert told["data_hash"] != told["expected_hash"]
+
+
+def test_what_programs_read_differently_is_invalid_with_its_place(
+    shared_owner: Member, made: tuple[dict[str, Any], bytes]
+) -> None:
+    export, content = made
+    part = r"xl/worksheets/sheet1\.xml"
+    changed = replaced(content, part, lambda text: text.replace("<v>3000000</v>", "<v>3000<x/>000</v>"))
+    told = verified(shared_owner, changed).json()
+    assert (told["status"], told["hmac_valid"], told["export_id"]) == ("invalid_provenance", True, export["id"]), told
+    assert told["findings"] == [{
+        "status": "invalid_provenance", "part": "xl/worksheets/sheet1.xml", "sheet": "Loans", "cell": "C4",
+        "message": "markup that no spreadsheet program writes there",
+    }]  # fmt: skip
+    assert told["reason"] == (
+        "Programs read different cells in the file: the sheet 'Loans' at C4 has markup that no spreadsheet program "
+        "writes there."
+    )
+
+
+def test_a_number_format_that_shows_another_figure_is_modified(
+    shared_owner: Member, made: tuple[dict[str, Any], bytes]
+) -> None:
+    _, content = made
+
+    def change(text: str) -> str:
+        count = text.split("<cellXfs")[1].split("</cellXfs>")[0].count("<xf ")
+        given = '<numFmt numFmtId="999" formatCode="&quot;1&quot;0"/>'
+        text = text.replace("</numFmts>", given + "</numFmts>") if "</numFmts>" in text else text.replace(
+            "<fonts", f"<numFmts>{given}</numFmts><fonts", 1
+        )  # fmt: skip
+        found["style"] = str(count)
+        return text.replace("</cellXfs>", '<xf numFmtId="999" fontId="0" fillId="0" borderId="0" xfId="0"/></cellXfs>')
+
+    found: dict[str, str] = {}
+    changed = replaced(content, r"xl/styles\.xml", change)
+    changed = replaced(
+        changed, r"xl/worksheets/sheet1\.xml",
+        lambda text: re.sub(r'<c r="C4"( s="\d+")?', f'<c r="C4" s="{found["style"]}"', text),
+    )  # fmt: skip
+    told = verified(shared_owner, changed).json()
+    assert (told["status"], told["diffs"]) == (
+        "modified", [{"sheet": "Loans", "cell": "C4", "status": "display"}],
+    ), told  # fmt: skip
+    assert told["data_hash"] == told["expected_hash"]
+    assert told["reason"] == (
+        "The file shows something else than was exported: C4 of the sheet 'Loans' is shown by another number format."
+    )
+
+
+def test_a_sheet_that_is_nobodys_makes_a_file_modified(
+    shared_owner: Member, made: tuple[dict[str, Any], bytes]
+) -> None:
+    """A first sheet like the data, the real ones hidden so that no menu shows them."""
+    _, content = made
+    sheet = '<sheet name="Loans." sheetId="77" r:id="rId77"/>'
+    link = (
+        '<Relationship Id="rId77" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" '
+        'Target="worksheets/sheet77.xml"/></Relationships>'
+    )
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"
+    changed = replaced(
+        content, r"xl/workbook\.xml",
+        lambda text: text.replace("<sheets>", "<sheets>" + sheet).replace(
+            '<sheet name="Loans"', '<sheet name="Loans" state="veryHidden"'),
+    )  # fmt: skip
+    changed = replaced(changed, r"xl/_rels/workbook\.xml\.rels", lambda text: text.replace("</Relationships>", link))
+    changed = replaced(
+        changed, r"\[Content_Types\]\.xml",
+        lambda text: text.replace(
+            "</Types>", f'<Override PartName="/xl/worksheets/sheet77.xml" ContentType="{kind}"/></Types>'),
+    )  # fmt: skip
+    out = io.BytesIO(changed)
+    with zipfile.ZipFile(out, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet77.xml", archive.read("xl/worksheets/sheet1.xml"))
+    told = verified(shared_owner, out.getvalue()).json()
+    assert told["status"] == "modified", told
+    assert {"sheet": "Loans.", "cell": None, "status": "added"} in told["diffs"]
+    assert {"sheet": "Loans", "cell": None, "status": "hidden"} in told["diffs"]
+
+
+def test_two_entries_of_one_name_are_invalid_provenance(
+    shared_owner: Member, made: tuple[dict[str, Any], bytes]
+) -> None:
+    """Programs take the first or the last: that is no fault of the request."""
+    out = io.BytesIO(made[1])
+    with zipfile.ZipFile(out, "a", zipfile.ZIP_DEFLATED) as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("xl/worksheets/sheet1.xml", archive.read("xl/worksheets/sheet1.xml"))
+    answer = verified(shared_owner, out.getvalue())
+    assert (answer.status_code, answer.json()["status"]) == (200, "invalid_provenance"), answer.text
+    assert answer.json()["reason"] == "The archive holds two entries of the same name."
 
 
 def test_a_changed_manifest_is_invalid(
