@@ -1,7 +1,7 @@
-"""SpreadsheetML 2003 (the XML that Excel 2003 and many portals write, mostly named .xls) to a workbook: values, number
-formats, formulas, merged ranges, names, hidden sheets and rows.
+"""SpreadsheetML 2003 (the XML that Excel 2003 and many portals write, mostly named .xls) to a workbook.
 
-The elements are those of Microsoft's "XML Spreadsheet Reference" of 2003.
+It has values, number formats, formulas, merged ranges, names, hidden sheets and rows. The elements
+are those of Microsoft's "XML Spreadsheet Reference" of 2003.
 """
 
 from __future__ import annotations

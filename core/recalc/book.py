@@ -78,7 +78,7 @@ def read(
     `path` may also be the bytes of a file, or a file that is open for reading bytes (from where it stands); `name` is
     what such a file is called where it matters: as the sheet of a .csv, and in messages.
 
-    Formulas of an .xlsx or .xlsm that came without values are calculated at once, with `now` and `random` as in
+    Formulas of an .xlsx, .xlsm or .xml that came without values are calculated at once, with `now` and `random` as in
     `Book.recalculate`; those of such files in an archive or a folder where `now` is given. `Book.filled` tells of them.
     A file from a stranger belongs in `core.files.isolate.parse_isolated`. Only .xlsx, .xlsm and SpreadsheetML (.xml)
     bring formulas, all else its values. What is neither .xlsx nor .xlsm nor text is always read in a child process,
@@ -99,7 +99,14 @@ def read(
         return book
     from core.files.isolate import read_isolated  # the child that recalculates starts no child
 
-    return Book(read_isolated(path, now=now))
+    book = Book(read_isolated(path, now=now))
+    if not path.is_dir() and file_kind(path) in _WITH_FORMULAS:
+        book.fill_blank(now=now, random=random)
+    return book
+
+
+_WITH_FORMULAS: Final = frozenset({"xml", "encrypted"})
+"""What is read by a child, and may have formulas; those without values are calculated here, as an .xlsx's are."""
 
 
 def _bytes_of(file: object) -> bytes:
@@ -128,12 +135,10 @@ def _read_bytes(content: bytes, name: str, now: datetime | None, random: Callabl
         book = Book(read_files([(name, content)]))
         book.fill_blank(now=now, random=random)
         return book
-    from core.files.isolate import read_isolated  # as in `read`
-
     with TemporaryDirectory(prefix="cushion-") as folder:
         path = Path(folder, "".join(sign for sign in name if sign.isalnum() or sign in " ._-")[:100] or "file")
         path.write_bytes(content)
-        return Book(read_isolated(path, now=now))
+        return read(path, now=now, random=random)
 
 
 def with_values(

@@ -1,5 +1,6 @@
-"""Workbooks that are encrypted with the password that Excel tries itself, in every way that it has had, made here after
-[MS-OFFCRYPTO] and [MS-XLS]; and those that somebody's password protects."""
+"""Workbooks that are encrypted with the password that Excel tries itself, and with somebody's own.
+
+All ways that Excel has had are made here after [MS-OFFCRYPTO] and [MS-XLS]."""
 
 from __future__ import annotations
 

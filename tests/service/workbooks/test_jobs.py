@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import Member, Stack, wait_until
 from tests.core.files.test_calamine import binary_parts, binary_sheet
-from tests.core.files.test_damage import zipped
+from tests.security.test_damaged_files import zipped
 from tests.service.workbooks.conftest import PackFile, scratch_files, sheet_xml, stored_blobs
 
 BROKEN_FOR_THE_PARSER = {
