@@ -139,7 +139,7 @@ class Source(Struct, frozen=True, kw_only=True):
     mapping: str
     """JSON of the mapping that finds the loans' columns."""
     compliance: tuple[ComplianceRow, ...]
-    """Of the workbook's newest run."""
+    """Of the workbook's newest full run."""
 
 
 class FormatInfo(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -136,7 +136,7 @@ class _Found(NamedTuple):
 
 
 async def _subject(ctx: Context, workbook_id: UUID) -> Subject:
-    """A workbook by the rules of its newest run, and what stands beside it.
+    """A workbook by the rules of its newest full run, and what stands beside it.
 
     Raises:
         UNREADABLE, ValidationFailed
@@ -160,20 +160,16 @@ async def _subject(ctx: Context, workbook_id: UUID) -> Subject:
 
 
 async def _found(ctx: Context, workbook_id: UUID) -> _Found:
-    """The loans as the newest run read them; where there is none to be repeated, as one would read them now."""
+    """The loans as the newest full run read them; where there is none to be repeated, as one would read them now."""
     run = await compliance.stored_run(ctx, workbook_id)
-    why = "it was never run"
+    why = "no whole suite was run on it"
     if run is not None:
         try:
             again = await compliance.repeated(ctx, run)
         except NotRepeatable as reason:
             why = str(reason)
         else:
-            options = msgspec.json.decode(run.options)
-            remarks = []
-            if options["test_ids"] or options["fail_fast"]:
-                remarks.append("tests that its newest run leaves out were run now, and are not stored")
-            return _Found(again.portfolio, run.test_suite, again.rules, str(run.id), remarks)
+            return _Found(again.portfolio, run.test_suite, again.rules, str(run.id), [])
     ready = await compliance.prepare(ctx, workbook_id, suite="enhanced")
     suite = DEAL_SUITE if ready.definition_version else "enhanced"
     return _Found(ready.portfolio, suite, ready.rules, None, [f"its tests were run now, and are not stored: {why}"])
@@ -204,7 +200,7 @@ async def _previous(
 
 
 async def _history(ctx: Context, deal_id: UUID, subject: Subject) -> dict[str, list[Point]]:
-    """The deal's tests through the months: of each day what the newest run says."""
+    """The deal's tests through the months: of each day what the newest full run says."""
     series, _ = await deals.history(ctx, deal_id, DealHistoryQuery(end_date=subject.day))
     return {
         one.test_id: list({
