@@ -351,7 +351,7 @@ class Replayer:
             return None
         found = self._definitions.get(text)
         if found is None:
-            found = parse(msgspec.json.decode(text))
+            found = parse(msgspec.json.decode(text), own_fields=None)
             self._definitions.keep(text, found, bytes_of(found))
         return found
 

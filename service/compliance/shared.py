@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from collections.abc import Mapping as MappingOf
 from datetime import UTC, date
 from functools import wraps
@@ -18,7 +18,7 @@ from core.compliance import result as engine
 from core.compliance import run as runs
 from core.compliance.conventions import currency_of
 from core.compliance.suites import DEAL_SUITE
-from core.definition import Definition, DefinitionError, parse, ready_for
+from core.definition import Definition, DefinitionError, parse, ready_for, unknown_fields
 from core.portfolio.cells import checkpoint
 from core.portfolio.fields import Mapping
 from core.portfolio.mapping import missing_columns
@@ -202,6 +202,10 @@ async def prepare(
     if document is None and suite == DEAL_SUITE:
         document = {"base": ready_for(currency_of(portfolio)), "standard": True}
     definition = None if document is None else await made(unit, document)
+    if given is not None and definition is not None:
+        own = (one.target for one in mapping.mapping.fields)
+        if faults := unknown_fields(definition.definition, own):
+            raise _invalid(faults)
     scopes = ("workbook", "deal", "tenant")
     limits = {scope: {one.test_id: one for one in subject.limits if one.scope == scope} for scope in scopes}
     return Prepared(subject, mapping, definition, day, portfolio, record, limits)
@@ -369,10 +373,15 @@ def check_size(document: dict[str, Any]) -> bytes:
     return text
 
 
-def checked(document: dict[str, Any]) -> Definition:
-    """The definition that a document says; `InvalidDefinition` as `made`."""
+def checked(document: dict[str, Any], own_fields: Iterable[str] | None = None) -> Definition:
+    """The definition that a document says; `InvalidDefinition` as `made`. Without `own_fields`, those of mappings, its
+    formulas may read whatever a file may have."""
     try:
-        return parse(document)
+        return parse(document, own_fields=own_fields)
     except DefinitionError as error:
-        places = ((["body", "definition", *_STEP.findall(place)], message) for place, message in error.faults)
-        raise InvalidDefinition(*(Fault(place, message) for place, message in places)) from None
+        raise _invalid(error.faults) from None
+
+
+def _invalid(faults: Iterable[tuple[str, str]]) -> InvalidDefinition:
+    places = ((["body", "definition", *_STEP.findall(place)], message) for place, message in faults)
+    return InvalidDefinition(*(Fault(place, message) for place, message in places))

@@ -41,7 +41,7 @@ from service.deals.schema import (
     Series,
     TieOutQuery,
 )
-from service.mappings.shared import check_mapping
+from service.mappings.shared import check_mapping, own_targets
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
 from service.platform.http.api import Page, PageQuery
@@ -136,7 +136,8 @@ async def define(ctx: Context, deal_id: UUID, body: DefinitionPut) -> Definition
     document = compliance.check_size(body.definition)
     deal = await store.get(ctx, deal_id, locked=True)
     record = msgspec.structs.asdict(deal)
-    await ctx.compute(compliance.checked, compliance.with_record(body.definition, record))
+    own = await own_targets(ctx)
+    await ctx.compute(compliance.checked, compliance.with_record(body.definition, record), own)
     version = deal.definition_version + 1
     if version > VERSIONS_MAX:
         raise DealLimitExceeded.at(["body"], f"the limit is {VERSIONS_MAX:,} versions of a definition")

@@ -32,7 +32,7 @@ from service.platform.data.blobs import Damaged
 from service.platform.data.storage import report
 from service.platform.http.problem import Problem, ValidationFailed
 
-__all__ = ["Gathered", "answer", "counted", "gather", "questions_of_the_day"]
+__all__ = ["Gathered", "asked", "counted", "gather", "questions_of_the_day"]
 
 DAY_SECONDS: Final = 86_400
 GATHERING: Final = 0.5
@@ -222,6 +222,38 @@ async def _breaks(ctx: Context, workbook_id: UUID) -> Breaks | None:
 
 
 # Answers --------------------------------------------------------------------------------------------------------------
+
+
+UPLOAD_FIRST: Final = (
+    "There is no workbook to ask about yet: upload one (POST /api/v1/workbooks/upload), then nominate it "
+    "(PUT /api/v1/insights/nominations/{workbook_id} with is_nominated true)."
+)
+NOMINATE_FIRST: Final = (
+    "No workbook is nominated: nominate those that questions are to be about "
+    "(PUT /api/v1/insights/nominations/{workbook_id} with is_nominated true)."
+)
+
+
+async def asked(ctx: Context, question: str, workbook_ids: Collection[UUID] | None) -> tuple[Answer, list[Remark]]:
+    """The answer to a question over some workbooks, or the nominated ones, and what to know of these.
+
+    Without any workbook the answer says what is to be done first.
+
+    Raises:
+        UNREADABLE, ValidationFailed: as `gather`.
+        RunTooSlow: as `answer`.
+    """
+    try:
+        gathered = await gather(ctx, workbook_ids)
+    except NoNominatedWorkbooks:
+        text = NOMINATE_FIRST if await store.has_workbooks(ctx) else UPLOAD_FIRST
+        nothing = Answer(
+            question=question, answered=False, text=text, understood="", query=None, figures=[], names=[],
+            warnings=[], suggestions=[],
+        )  # fmt: skip
+        return nothing, []
+    found = await answer(ctx, question, gathered)
+    return found, [*gathered.warnings, *(Remark(code="assumed", message=one) for one in found.warnings)]
 
 
 async def answer(ctx: Context, question: str, gathered: Gathered) -> Answer:

@@ -73,6 +73,11 @@ async def check_mapping(unit: Unit, mapping_id: str) -> None:
         await store.version(unit, mapping_id)
 
 
+async def own_targets(unit: Unit) -> list[str]:
+    """What the tenant's mappings feed, which a definition's formulas may read."""
+    return await store.targets(unit)
+
+
 @contextmanager
 def mapping_time(seconds: float) -> Iterator[None]:
     """Within, and in this thread, a mapping may take so much time.

@@ -31,6 +31,7 @@ from service.platform.context import Context
 from service.platform.http.problem import Fault, ValidationFailed
 from service.scenarios import store
 from service.scenarios.schema import (
+    LOAN_DATA_BYTES_MAX,
     CannotOptimize,
     HeadroomQuery,
     InvalidTrade,
@@ -153,6 +154,10 @@ def _check_trades(ctx: Context, given: Sequence[TradeCreate], where: list[str], 
 
 
 def _check_fields(trade: TradeCreate, where: list[str]) -> None:
+    size_bytes = len(msgspec.json.encode(trade.loan_data)) if trade.loan_data else 0
+    if size_bytes > LOAN_DATA_BYTES_MAX:
+        message = f"takes {size_bytes:,} bytes; the limit is {LOAN_DATA_BYTES_MAX:,}"
+        raise ValidationFailed.at([*where, "loan_data"], message)
     try:
         loan_of(_traded(trade), 0)
     except TradeError as error:
