@@ -147,7 +147,7 @@ class DealPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Mapping of the deal's workbooks that name none. Null: the built-in one."""
 
 
-class FilesForm(Struct, frozen=True, kw_only=True):
+class FilesForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The files of one month, as they were delivered."""
 
     files: Uploads

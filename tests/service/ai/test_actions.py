@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -88,7 +89,7 @@ def test_without_a_workbook_the_message_says_what_to_do(owner: Member, g1_file: 
     """An answer, and a question of the day: nothing is wrong with it."""
 
     def told() -> tuple[str, dict[str, Any]]:
-        message = said(owner, context=None)
+        message = said(owner)
         return message["content"], message["metadata"]
 
     content, metadata = told()
