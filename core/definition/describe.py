@@ -24,8 +24,8 @@ blank, is not in the figure, and `coverage_pct` says how much is; ISBLANK, ISNUM
 `value` reads totals and other tests. A test without a limit is a figure for others.
 
 A formula over loans may also name the fields that a mapping gives beside the standard ones (`sponsor`, `esg_score`), in
-any case: a deal's those of the tenant's mappings, a command's those of `--mapping`. A test of a file without the field is
-skipped.
+any case: a deal's formulas those of the tenant's mappings, a command's those of `--mapping`. A test of a file without
+the field is skipped.
 """
 
 
