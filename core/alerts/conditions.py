@@ -46,7 +46,7 @@ class ComplianceConditions(_Conditions, frozen=True, kw_only=True, forbid_unknow
 
     status: Annotated[list[Status], Meta(min_length=1, max_length=3)]
     test_ids: Annotated[list[Annotated[str, Meta(min_length=1, max_length=200)]], Meta(max_length=TEST_IDS_MAX)] = []
-    """All tests of the run where there is none."""
+    """All tests of the suite where there is none: a run of a part of them is not looked at."""
     cushion_threshold: float | None = None
     """Raised, too, by a test whose cushion is below this, whatever its status; in the test's unit."""
 
@@ -77,6 +77,13 @@ CONDITIONS: Final[dict[str, type[Conditions]]] = {
     "trend": TrendConditions,
     "schedule": ScheduleConditions,
 }
+
+
+def named_tests(conditions: Conditions) -> list[str]:
+    """The tests or metrics that conditions name; none where they are about every test, or about no figures."""
+    if isinstance(conditions, ComplianceConditions):
+        return conditions.test_ids
+    return [] if isinstance(conditions, ScheduleConditions) else [conditions.metric]
 
 
 def conditions_of(alert_type: str, given: Any) -> Conditions:

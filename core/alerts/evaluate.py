@@ -24,9 +24,9 @@ from core.alerts.conditions import (
     ThresholdConditions,
     TrendConditions,
 )
-from core.alerts.metrics import Metric, metric_test, unit_of
+from core.alerts.metrics import Metric, has_every_test, metric_test, unit_of
 from core.compliance.result import Skipped, TestResult
-from core.compliance.run import ResolvedThreshold, cushion_of
+from core.compliance.run import LEFT_OUT, ResolvedThreshold, cushion_of
 from core.definition.definition import Definition
 
 TESTS_SHOWN: Final = 50
@@ -70,6 +70,8 @@ class Reading:
     suite: str
     results: Sequence[TestResult]
     skipped: Sequence[Skipped]
+    partial: bool = False
+    """Tests of the suite were left out by the request."""
     definition: Definition | None = None
     """By which it went."""
     by_day: bool = False
@@ -87,6 +89,11 @@ class Reading:
         return {one.test_id: one.reason for one in self.skipped}
 
     @cached_property
+    def tried(self) -> frozenset[str]:
+        """The tests that the request did not leave out."""
+        return frozenset((*self.ran, *(test_id for test_id, reason in self.reasons.items() if reason not in LEFT_OUT)))
+
+    @cached_property
     def _tests(self) -> dict[Metric, str | None]:
         return {}
 
@@ -100,6 +107,16 @@ class Reading:
         """The result that a metric is; None where it is unknown."""
         found = self.ran.get(self.test_of(metric) or "")
         return found if found is not None and isfinite(found.current_value) else None
+
+
+def is_covered(conditions: Conditions, reading: Reading) -> bool:
+    """Whether a run ran every test that an alert is about: a full run did."""
+    if not reading.partial:
+        return True
+    if isinstance(conditions, ComplianceConditions):
+        return bool(conditions.test_ids) and reading.tried.issuperset(conditions.test_ids)
+    assert not isinstance(conditions, ScheduleConditions), "a schedule asks for no figures"
+    return has_every_test(conditions.metric, reading.suite, reading.tried, reading.definition)
 
 
 class Need(NamedTuple):

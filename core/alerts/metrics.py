@@ -9,7 +9,7 @@ breaks first: the one of the last letter, of several the last that the indenture
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final, Literal, NamedTuple
 
 from core.compliance.coverage import letter_of
@@ -81,6 +81,19 @@ def metric_test(
     if not measured:
         return next(iter(sorted(found)), None)
     return (max if row.pick == "greatest" else min)(measured, key=lambda test_id: ran[test_id])
+
+
+def has_every_test(metric: Metric, suite: str, tests: Collection[str], definition: Definition | None) -> bool:
+    """Whether the tests of a part of a suite are all that a metric may be in the whole suite.
+
+    The classes of a market's standard definition are those of the file, so a part of it does not tell what is missing.
+    """
+    if metric in tests:
+        return True
+    if suite != DEAL_SUITE or definition is None or definition.standard:
+        return False
+    candidates = {test.id for test in definition.tests if _measures(test, METRICS[metric])}
+    return bool(candidates) and candidates.issubset(tests)
 
 
 def _measures(test: DealTest, row: _Row) -> bool:

@@ -69,6 +69,7 @@ def frame_of(results: Results) -> Frame:
         "as_of": None if results.as_of is None else results.as_of.isoformat(),
         "as_of_source": results.as_of_source,
         "skipped": {skip.test_id: skip.reason for skip in results.skipped},
+        "partial": results.partial,
         "warnings": [f"{one.code}: {one.message}" for one in results.warnings],
     }
     return Frame(columns, len(rows), {name: value for name, value in attrs.items() if value})
@@ -83,9 +84,10 @@ def _head(results: Results) -> str:
         f"{summary.skipped} skipped" * bool(summary.skipped),
     ]
     told = f"{counted(summary.total, 'test')}: {', '.join(filter(None, parts))}" if summary.total else "no tests"
+    part = "a partial run, " if results.partial else ""
     day = "" if results.as_of is None else f"; as of {results.as_of.isoformat()}"
     doubts = f"; {counted(len(results.warnings), 'note')} on the data in .warnings" if results.warnings else ""
-    return f"{told}{day}{doubts}"
+    return f"{part}{told}{day}{doubts}"
 
 
 def repr_of(results: Results) -> str:

@@ -153,6 +153,7 @@ class Results(list[TestResult], Framed):
         as_of: date | None = None,
         as_of_source: AsOfSource | None = None,
         warnings: Sequence[DataWarning] = (),
+        partial: bool = False,
         figures: Mapping[str, float] | None = None,
         cushions: Mapping[str, float] | None = None,
         exact: Mapping[str, tuple[float, float]] | None = None,
@@ -162,6 +163,8 @@ class Results(list[TestResult], Framed):
         self.as_of = as_of
         self.as_of_source = as_of_source
         self.warnings = bounded(warnings)
+        self.partial = partial
+        """Tests of the suite were left out on request: it says nothing of those."""
         self._figures = figures or {}
         self.cushions: Mapping[str, float] = cushions or {}
         """By test id, in full precision."""

@@ -52,6 +52,11 @@ from core.values import day_of
 
 STOPPED: Final = "not run: an earlier test failed and the run stops at the first failure"
 
+DISABLED: Final = "disabled by the {source}'s threshold"
+
+LEFT_OUT: Final = frozenset({STOPPED, DISABLED.format(source="request")})
+"""Why a test did not run that the caller did not want to: what such a run says is not of the whole suite."""
+
 NO_TRIGGER: Final = "the file gives no trigger for this class"
 
 STANDARD: Final = "no definition of the deal decides: the ready-made one of its market is used, {name}"
@@ -134,7 +139,8 @@ def run_suite(
     (A definition that is a market's standard comes after the tenant.) One that is not enabled takes its test out of the
     run. `fail_fast` stops after the first failed test. `parallel` changes nothing: one pass over the rows feeds every
     test, so there is nothing to spread. No test ids, or an empty list of them, means all; the figures that these need
-    are worked out, too.
+    are worked out, too. The results are `partial` where test ids were given, `fail_fast` stopped the run, or one of
+    `request_thresholds` took a test out.
 
     Where a definition takes masked ratings for a range, a result carries the low and the high end of its figure, and a
     test that the two would decide differently is skipped, with both.
@@ -239,6 +245,7 @@ def run_suite(
             *other_figures(limits.sheet.found, results),
             *(() if pool is None else findings(pool, _ran(cushions, limits))),
         ],
+        partial=bool(wanted) or any(one.reason in LEFT_OUT for one in skipped),
         figures=None if pool is None else pool.figures,
         cushions=cushions,
         exact=exact,
@@ -491,7 +498,7 @@ _DEFAULTS: Final = {
 
 def _resolved(test: Test, threshold: Threshold, source: Source) -> ResolvedThreshold:
     if not threshold.enabled:
-        raise Unmeasurable(f"disabled by the {source}'s threshold")
+        raise Unmeasurable(DISABLED.format(source=source))
     direction = threshold.threshold_type or test.threshold_type
     warning = threshold.warning_threshold
     if warning is None:

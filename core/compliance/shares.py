@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance.measures import Measured, Pool, Unmeasurable
-from core.definition.formulas import NUMBERS, Atom, Logic, column_of, share_of
-from core.definition.terms import LOAN_FLAGS, LOAN_TEXTS
+from core.definition.formulas import NUMBERS, Atom, Logic, column_of, fields_of, share_of
+from core.definition.terms import LOAN_FIELDS, LOAN_FLAGS, LOAN_TEXTS
 from core.formula.columns import map_columns
 from core.formula.evaluate import evaluate
 from core.formula.ranges import Environment
 from core.portfolio.cells.checkpoint import checkpoint
-from core.portfolio.fields import Lien
+from core.portfolio.fields import STANDARD_TARGETS, Lien
 from core.portfolio.ratings import DEFAULTED
 from core.values import SERIAL_OF_1970
 
@@ -52,11 +52,17 @@ class Fields:
         self._numbers: dict[str, NDArray[np.float64] | None] = {}
         self._filled: dict[str, tuple[NDArray[np.float64], Bools | None]] = {}
         self._par_by_value: dict[str, NDArray[np.float64]] = {}
+        portfolio = pool.portfolio
+        every = (*portfolio.numbers, *portfolio.names, *portfolio.flags)
+        self._own = {name.lower(): name for name in every if name not in LOAN_FIELDS and name not in STANDARD_TARGETS}
+        """Fields of the mapping's own, by the names that formulas have for them."""
 
     def has(self, field: str) -> bool:
         """Whether the file has the field."""
         if field in LOAN_FLAGS:
             return field in self.pool.view.flags
+        if field not in LOAN_FIELDS:
+            return field in self._own
         return (self.number(field) if field in NUMBERS else self.category(field)) is not None
 
     def category(self, field: str) -> tuple[NDArray[Any], Sequence[Any]] | None:
@@ -67,6 +73,8 @@ class Fields:
 
     def _category(self, field: str) -> tuple[NDArray[Any], Sequence[Any]] | None:
         view, portfolio = self.pool.view, self.pool.portfolio
+        if field in self._own:
+            return self._own_category(self._own[field])
         if field in LOAN_TEXTS:
             names = (portfolio if field == "country" else view).names.get(field)
             return None if names is None else (names.codes, names.values)
@@ -86,6 +94,21 @@ class Fields:
             return None if names is None else ((names.codes < 0) | (names.codes == view.home), (False, True))
         assert field == "is_discount", field
         return self._discounts(), (False, True)
+
+    def _own_category(self, name: str) -> tuple[NDArray[Any], Sequence[Any]]:
+        portfolio = self.pool.portfolio
+        if (names := portfolio.names.get(name)) is not None:
+            return names.codes, names.values
+        if (flags := portfolio.flags.get(name)) is not None:
+            return flags, (False, True)
+        numbers = self._own_number(name)
+        values, codes = np.unique(numbers, return_inverse=True)
+        known = int(np.count_nonzero(~np.isnan(values)))
+        return np.where(codes < known, codes, -1), values[:known].tolist()
+
+    def _own_number(self, name: str) -> NDArray[np.float64]:
+        column = self.pool.portfolio.numbers[name]
+        return column + SERIAL_OF_1970 if name in self.pool.portfolio.own_dates else column
 
     def _discounts(self) -> Bools:
         # A discount obligation is one whether or not the OC numerator cuts it: the pass' own lines are off then.
@@ -108,6 +131,9 @@ class Fields:
 
     def _number(self, field: str) -> NDArray[np.float64] | None:
         pool, numbers = self.pool, self.pool.view.numbers
+        if field in self._own:
+            name = self._own[field]
+            return self._own_number(name) if name in pool.portfolio.numbers else None
         if field == "years_to_maturity":
             maturity = numbers.get("maturity_date")
             return None if maturity is None or np.isnan(pool.as_of) else (maturity - pool.as_of) / _DAYS_A_YEAR
@@ -128,12 +154,18 @@ class Fields:
         """
         part = share_of(text)
         self._ask_for(part)
-        if isinstance(part, Atom) and part.category is not None:
-            true, unknown = self._of_values(part)
-            par = self._par_by(part.category)
+        if isinstance(part, Atom) and (category := self._category_of(part)) is not None:
+            true, unknown = self._of_values(part, category)
+            par = self._par_by(category)
             return float(par @ true), float(par @ unknown)
         rows, open_rows = self._truth(part)
         return self._par_of(rows), 0.0 if open_rows is None else self._par_of(open_rows)
+
+    def _category_of(self, atom: Atom) -> str | None:
+        """The one field of few values that a part reads: of the mapping's own fields a text or a flag."""
+        if atom.category is None and len(atom.fields) == 1 and (name := self._own.get(atom.fields[0])) is not None:
+            return None if name in self.pool.portfolio.numbers else atom.fields[0]
+        return atom.category
 
     def _par_of(self, rows: Bools) -> float:
         return float(self.pool.weights @ rows)
@@ -150,7 +182,7 @@ class Fields:
 
     def _ask_for(self, part: Logic | Atom) -> None:
         """Refuse a formula whose fields the file lacks; one flag of several is enough, the others are FALSE then."""
-        fields = sorted(_fields(part))
+        fields = sorted(fields_of(part))
         flags = [field for field in fields if field in LOAN_FLAGS]
         missing = [field for field in fields if field not in flags and not self.has(field)]
         if flags and not any(map(self.has, flags)):
@@ -193,8 +225,8 @@ class Fields:
         if not atom.fields:
             value = _truths(np.array([atom.program.run(Environment())], object))  # a constant reads nothing
             return np.full(count, value[0][0]), None
-        if atom.category is not None:
-            return self._category_atom(atom)
+        if (category := self._category_of(atom)) is not None:
+            return self._category_atom(atom, category)
         columns: dict[str, Any] = {}
         unknown: Bools | None = None
         for at, field in enumerate(atom.fields):
@@ -210,12 +242,12 @@ class Fields:
     def _column(self, field: str, *, fill: bool) -> tuple[NDArray[Any], Bools | None]:
         """A field as a column of a formula over several, and which rows are blank; `fill`: these are told apart by that
         alone, and hold some number, since a column of numbers runs several times as fast as one with blanks."""
-        numbers = self.number(field) if field in NUMBERS else None
+        numbers = self.number(field) if field in NUMBERS or field in self._own else None
         if numbers is None:
             found = self.category(field)
             assert found is not None
             codes, values = found
-            if field in LOAN_FLAGS or field.startswith("is_"):
+            if field in LOAN_FLAGS or field.startswith("is_") or self._own.get(field) in self.pool.portfolio.flags:
                 return np.asarray(codes != 0), None
             if field not in _RANKS:
                 texts = np.array([*values, None], object)[codes]
@@ -232,11 +264,10 @@ class Fields:
             )
         return self._filled[field]
 
-    def _of_values(self, atom: Atom) -> tuple[Bools, Bools]:
+    def _of_values(self, atom: Atom, category: str) -> tuple[Bools, Bools]:
         """For each value of the atom's field, then for a blank: whether it is TRUE, and whether that cannot be told."""
-        assert atom.category is not None
         checkpoint()
-        found = self.category(atom.category)
+        found = self.category(category)
         assert found is not None
         listed = np.empty(len(found[1]) + 1, object)
         listed[:-1] = list(found[1])
@@ -245,14 +276,13 @@ class Fields:
         unknown[-1] |= atom.needs_value
         return true & ~unknown, unknown
 
-    def _category_atom(self, atom: Atom) -> tuple[Bools, Bools | None]:
-        true, unknown = self._of_values(atom)
-        assert atom.category is not None
-        found = self.category(atom.category)
+    def _category_atom(self, atom: Atom, category: str) -> tuple[Bools, Bools | None]:
+        true, unknown = self._of_values(atom, category)
+        found = self.category(category)
         assert found is not None
         codes = found[0]
         rows = codes.view(np.uint8) if codes.dtype == np.bool_ else codes
-        if not unknown[:-1].any() and not (unknown[-1] and self._par_by(atom.category)[-1]):
+        if not unknown[:-1].any() and not (unknown[-1] and self._par_by(category)[-1]):
             return true[rows], None
         return true[rows], unknown[rows]
 
@@ -287,10 +317,6 @@ def _truths(values: NDArray[Any] | None) -> tuple[Bools, Bools | None]:
     told = [one if isinstance(one, bool) else one != 0 if isinstance(one, int | float) else None for one in values]
     faulty = np.array([one is None for one in told], np.bool_)
     return np.array([bool(one) for one in told], np.bool_), faulty if faulty.any() else None
-
-
-def _fields(part: Logic | Atom) -> set[str]:
-    return set(part.fields) if isinstance(part, Atom) else set().union(*map(_fields, part.parts))
 
 
 def _missing(fields: Sequence[str], pool: Pool) -> str:

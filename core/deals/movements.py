@@ -317,6 +317,7 @@ class _Mix:
             self._before.sheet_name,
             source_cells=self._before.source_cells,
             published=self._before.published,
+            own_dates=self._before.own_dates | self._after.own_dates,
         )
 
     def _amortization(self, kept: Rows, is_later: Mask) -> Amortization | None:

@@ -145,7 +145,7 @@ def _run(portfolio: Portfolio, base: dict[str, Any], asked: Iterable[_Asked]) ->
 def _parsed(base: dict[str, Any], tests: dict[str, Any], refused: dict[str, TestResult | Skipped | str]) -> Definition:
     """The definition with these tests; those for which it lacks something are taken out of them, with the reason."""
     try:
-        return parse({**base, "tests": list(tests.values())})
+        return parse({**base, "tests": list(tests.values())}, own_fields=None)
     except DefinitionError as error:
         ids, faults = list(tests), [(_PLACE.match(place), message) for place, message in error.faults]
         if not all(place for place, _ in faults):
@@ -154,7 +154,7 @@ def _parsed(base: dict[str, Any], tests: dict[str, Any], refused: dict[str, Test
             assert place is not None
             refused[ids[int(place[1])]] = f"the definition does not say how: {message}"
             tests.pop(ids[int(place[1])], None)
-        return parse({**base, "tests": list(tests.values())})
+        return parse({**base, "tests": list(tests.values())}, own_fields=None)
 
 
 _PLACE: Final = re.compile(r"tests\[(\d+)\]")

@@ -13,9 +13,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from core.definition.definition import Definition
-    from core.definition.document import READY, DefinitionError, parse, parse_toml, ready_for, to_document
+    from core.definition.document import (
+        READY,
+        DefinitionError,
+        parse,
+        parse_toml,
+        ready_for,
+        to_document,
+        unknown_fields,
+    )
 
-__all__ = ["READY", "Definition", "DefinitionError", "parse", "parse_toml", "ready_for", "to_document"]
+__all__ = [
+    "READY",
+    "Definition",
+    "DefinitionError",
+    "parse",
+    "parse_toml",
+    "ready_for",
+    "to_document",
+    "unknown_fields",
+]
 
 _HOMES = {
     "READY": "core.definition.document",
@@ -25,6 +42,7 @@ _HOMES = {
     "parse_toml": "core.definition.document",
     "ready_for": "core.definition.document",
     "to_document": "core.definition.document",
+    "unknown_fields": "core.definition.document",
 }
 
 

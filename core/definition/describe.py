@@ -22,6 +22,10 @@ definition run by itself also tests each class of the file's notes by the file's
 A `share` is TRUE or FALSE for each loan. A loan of which that cannot be told, because a field that the formula reads is
 blank, is not in the figure, and `coverage_pct` says how much is; ISBLANK, ISNUMBER and ISTEXT ask for the blank. A
 `value` reads totals and other tests. A test without a limit is a figure for others.
+
+A formula over loans may also name the fields that a mapping gives beside the standard ones (`sponsor`, `esg_score`), in
+any case: a deal's formulas those of the tenant's mappings, a command's those of `--mapping`. A test of a file without
+the field is skipped.
 """
 
 

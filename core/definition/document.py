@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
@@ -12,9 +13,17 @@ from itertools import pairwise
 from typing import Any, Final
 
 from core.definition.definition import DealTest, Definition, Matrix
-from core.definition.formulas import ATOMS_OF_DEFINITION_MAX, FormulaFault, atoms_of, names_of, share_of
+from core.definition.formulas import (
+    ATOMS_OF_DEFINITION_MAX,
+    FormulaFault,
+    atoms_of,
+    names_of,
+    share_of,
+    strangers_of,
+    unknown_names,
+)
 from core.definition.keys import FAULTS_MAX, Choice, Faults, read_table, write_table
-from core.definition.terms import MEASURES, SUITE_TESTS, TOTALS
+from core.definition.terms import LOAN_FIELDS, MEASURES, SUITE_TESTS, TOTALS
 
 TEXT_MAX: Final = 1_000_000
 """Characters of a definition in TOML."""
@@ -26,6 +35,12 @@ CIRCLE_SHOWN: Final = 10
 """Tests of a circle that a fault names."""
 
 READY_NAMES: Final = ("us_bsl", "euro")
+
+HINTS_MAX: Final = 10
+"""Faults of formulas that say what is near."""
+
+OWN_NEAR_MAX: Final = 500
+"""Fields of mappings' own among which it is looked for."""
 
 _BASE: Final = Choice(READY_NAMES)
 _QUOTED: Final = re.compile(r""""[^"\n]*"|'[^'\n]*'""")
@@ -44,11 +59,16 @@ class DefinitionError(ValueError):
         super().__init__("; ".join(f"{place}: {message}" if place else message for place, message in self.faults))
 
 
-def parse(document: Mapping[str, Any]) -> Definition:
+def parse(document: Mapping[str, Any], *, own_fields: Iterable[str] | None = ()) -> Definition:
     """The definition that a document says: its own keys, then those of the ready-made one that `base` names, then the
     suites' defaults.
 
     Tables of the base and the document are put together; lists and plain values are replaced.
+
+    Args:
+        own_fields: the fields that mappings give loans beside the standard ones, which formulas may read, too. None:
+            formulas may read whatever there may be, as in a document that was accepted once; a test of what a file
+            lacks is skipped.
 
     Raises:
         DefinitionError: with every fault and its place.
@@ -62,18 +82,38 @@ def parse(document: Mapping[str, Any]) -> Definition:
     definition = read_table(Definition, given, "", faults)
     if definition is not None:
         faults.extend(_cross_faults(definition))
+        if own_fields is not None:
+            faults.extend(unknown_fields(definition, own_fields))
     if faults or definition is None:
         raise DefinitionError(faults)
     return definition
 
 
-def parse_toml(text: str) -> Definition:
-    """The definition of a TOML text.
+def parse_toml(text: str, *, own_fields: Iterable[str] | None = ()) -> Definition:
+    """The definition of a TOML text; `own_fields` as `parse`.
 
     Raises:
         DefinitionError: it is no TOML, or no definition.
     """
-    return parse(_document(text))
+    return parse(_document(text), own_fields=own_fields)
+
+
+def unknown_fields(definition: Definition, own_fields: Iterable[str]) -> Faults:
+    """The formulas that read what neither a loan nor a mapping's own fields have, each with what is near."""
+    own, faults = list(own_fields), list[tuple[str, str]]()
+    known = [*sorted(LOAN_FIELDS), *(name.lower() for name in own[:OWN_NEAR_MAX])]
+    for at, test in enumerate(definition.tests):
+        if test.share is None:
+            continue
+        try:
+            strangers = strangers_of(share_of(test.share), own)
+        except FormulaFault:  # which is a fault of its own
+            continue
+        if strangers:
+            near = get_close_matches(strangers[0], known, n=1) if len(faults) < HINTS_MAX else []
+            hint = f"; did you mean {near[0]}?" if near else ""
+            faults.append((f"tests[{at}].share", unknown_names(strangers) + hint))
+    return faults
 
 
 def to_document(definition: Definition) -> dict[str, Any]:

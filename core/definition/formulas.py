@@ -8,7 +8,7 @@ blank (ISBLANK, ISNUMBER, ISTEXT).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -101,13 +101,13 @@ def names_of(text: str, known: Iterable[str]) -> frozenset[str]:
 
 @remembered(1_024)
 def share_of(text: str) -> Logic | Atom:
-    """A share's formula in parts.
+    """A share's formula in parts. What its names are is not asked: `strangers_of` tells of those that nobody knows.
 
     Raises:
-        FormulaFault: as `names_of`; or a part compares a number with a list, which cannot run down the columns.
+        FormulaFault: it is no formula, reads cells, or calls what a definition may not; or a part compares a number
+            with a list, which cannot run down the columns.
     """
     tree = _parsed(text)
-    _refuse_strangers({node.name.lower() for node in _walk(tree) if isinstance(node, Name)}, LOAN_FIELDS)
     atoms = 0
 
     def taken_apart(node: Node) -> Logic | Atom:
@@ -144,7 +144,8 @@ def _atom(node: Node, text: str) -> Atom:
             if not is_asked:
                 matters[field] = None
     fields = tuple(names)
-    category = fields[0] if len(fields) == 1 and fields[0] in CATEGORIES else None
+    only = fields[0] if len(fields) == 1 else None
+    category = only if only in CATEGORIES else None
     written, at = "=", node.start
     for start, end, field in sorted(places):
         written += text[at:start] + f"${column_of(fields.index(field))}1"
@@ -152,12 +153,25 @@ def _atom(node: Node, text: str) -> Atom:
     written += text[at : node.end]
     tree = parse(written)
     running = plan(tree, text=written) if fields else None
+    if running is None and only is not None and only not in LOAN_FIELDS:
+        category = only  # a field of a mapping's own: whatever it holds, its values are told apart
     if fields and category is None and running is None:
         raise FormulaFault(
             f"{text[node.start : node.end][:120]} cannot run down the columns: "
             "compare a list with one text or rating field only"
         )
     return Atom(text[node.start : node.end], category, bool(matters), fields, tuple(matters), running, compile(tree))
+
+
+def strangers_of(part: Logic | Atom, own_fields: Iterable[str]) -> list[str]:
+    """The names of a share's formula that are neither fields of a loan nor, in whatever case, a mapping's own."""
+    own = {name.lower() for name in own_fields}
+    return sorted(name for name in fields_of(part) if name not in LOAN_FIELDS and name not in own)
+
+
+def fields_of(part: Logic | Atom) -> frozenset[str]:
+    """The fields that a share's formula reads."""
+    return frozenset(part.fields) if isinstance(part, Atom) else frozenset().union(*map(fields_of, part.parts))
 
 
 def atoms_of(part: Logic | Atom) -> frozenset[str]:
@@ -198,10 +212,14 @@ def _parsed(text: str) -> Node:
 
 
 def _refuse_strangers(names: Iterable[str], known: Iterable[str]) -> None:
-    allowed = frozenset(known)
-    strangers = sorted(set(names) - allowed)
+    strangers = sorted(set(names) - frozenset(known))
     if strangers:
-        raise FormulaFault(f"names {', '.join(name[:60] for name in strangers[:5])}, which is not known here")
+        raise FormulaFault(unknown_names(strangers))
+
+
+def unknown_names(names: Sequence[str]) -> str:
+    """What is wrong with a formula that reads these."""
+    return f"names {', '.join(name[:60] for name in names[:5])}, which is not known here"
 
 
 def _children(node: Any) -> tuple[Node, ...]:

@@ -15,7 +15,7 @@ from core.portfolio import ratings
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import Scalar, TextColumn, spread_out
 from core.portfolio.cells.typed import NormalColumn
-from core.portfolio.fields import IDENTIFIERS, Lien
+from core.portfolio.fields import IDENTIFIERS, STANDARD_TARGETS, Lien
 from core.portfolio.notes import Notes
 from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Published, Strings, Tranches, defaulted
 
@@ -61,6 +61,8 @@ class Loans:
     source_cells: dict[str, str] = field(default_factory=dict)
     lots: NDArray[np.int32] | None = None
     conflicting: NDArray[np.bool_] | None = None
+    own_dates: set[str] = field(default_factory=set)
+    """Numbers of a mapping's own fields that are days."""
     ruled: dict[str, NormalColumn] = field(default_factory=dict)
     """Columns as they were typed, of fields that a mapping's rules or defaults are about."""
 
@@ -101,6 +103,8 @@ def put(loans: Loans, target: str, column: NormalColumn) -> int:
         loans.flags[target] = np.where(column.blank(), np.uint8(UNSAID), column.values != 0).astype(np.uint8)
     else:
         loans.numbers[target] = column.values
+        if column.type == "date" and target not in STANDARD_TARGETS:
+            loans.own_dates.add(target)
     return 0
 
 
@@ -148,6 +152,7 @@ def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortizati
         lots=loans.lots,
         conflicting=loans.conflicting,
         published=loans.published,
+        own_dates=frozenset(loans.own_dates),
     )
 
 

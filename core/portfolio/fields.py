@@ -478,6 +478,9 @@ PROFILES: Final = {
         anchors=("loan_id", "principal_balance"),
     ),
 }
+
+STANDARD_TARGETS: Final = frozenset(one.target for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS))
+"""Fields of loans that every mapping knows; any other is a mapping's own."""
 """The built-in mappings by id."""
 
 TRANCHE_SHEETS: Final = frozenset(

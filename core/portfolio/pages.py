@@ -62,6 +62,7 @@ def joined(loans: Loans, pages: Sequence[PageLoans]) -> None:
             continue
         positions(page.loans)
         note.rows, note.lots = page.loans.row_count, page.loans.notes.lots
+        loans.own_dates |= page.loans.own_dates
         able.append((page, note))
     for page, note in able:
         if not page.lists:

@@ -229,6 +229,8 @@ class Portfolio(Framed):
     """Positions whose lots differ in a rating or in the maturity; None as for `lots`."""
     published: tuple[Published, ...] = ()
     """The tests whose results or triggers the file prints, in its order."""
+    own_dates: frozenset[str] = frozenset()
+    """Numbers of a mapping's own fields that are days since 1970-01-01."""
 
     @classmethod
     @checked

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from math import inf
 from typing import Final
@@ -19,6 +19,7 @@ from core.deals.tie_out import TieOut
 from core.definition import Definition
 from core.portfolio.portfolio import AsOfSource, Deal, Portfolio
 from core.report.content import (
+    UNNAMED,
     Category,
     Change,
     Changes,
@@ -45,6 +46,9 @@ THINNEST_SHOWN: Final = 5
 KEY_FIGURES_SHOWN: Final = 12
 MOVERS_SHOWN: Final = 3
 """Loans of a part of a change."""
+
+PARTIAL: Final = "partial run"
+"""What the title says of a run of a part of its suite."""
 
 NAMED_IN_VERDICT: Final = 3
 """Failed tests, and tests close to their limits, that the verdict names."""
@@ -105,15 +109,19 @@ def compliance_content(
     known = _Units(definition)
     lines = [_line(one, known) for one in results]
     categories = _categories(lines)
+    if results.partial:
+        named = {one.test_id for one in (*results, *results.skipped)}
+        earlier = None if earlier is None else _only(earlier, named)
+        moved = [one for one in moved if one.test_id in named]
     return ComplianceReport(
-        title=origin.name,
+        title=f"{origin.name or UNNAMED} ({PARTIAL})" if results.partial else origin.name,
         suite="Deal" if suite == DEAL_SUITE else SUITES[suite].name if suite in SUITES else suite,
         currency=(portfolio and portfolio.deal.currency) or (definition.conventions.currency if definition else None),
         as_of=results.as_of,
         as_of_source=_SAID_BY[results.as_of_source],
         generated_at=generated_at,
         origin=origin,
-        verdict=_verdict(lines, len(results.skipped)),
+        verdict=_verdict(lines, len(results.skipped), partial=results.partial),
         summary=results.summary,
         warnings=results.warnings,
         key_figures=[] if pool is None else _key_figures(pool, lines, definition),
@@ -210,19 +218,30 @@ def _headroom(line: TestLine) -> float:
     return -inf if line.status == "fail" else inf
 
 
-def _verdict(lines: Sequence[TestLine], skipped: int) -> Verdict:
+def _only(results: Results, test_ids: Collection[str]) -> Results:
+    """These tests of a run."""
+    kept = [one for one in results if one.test_id in test_ids]
+    return Results(kept, [one for one in results.skipped if one.test_id in test_ids], as_of=results.as_of)
+
+
+def _verdict(lines: Sequence[TestLine], skipped: int, *, partial: bool = False) -> Verdict:
     failed = [line for line in lines if line.status == "fail"]
     warned = [line for line in lines if line.status == "warning"]
     left = [f"{_tests(skipped)} {'has' if skipped == 1 else 'have'} no result."] if skipped else []
+    if partial:
+        left.append("This run is partial: it says nothing of the tests that it left out.")
     if not lines:
         return Verdict("none", "No test has a result", left[0] if left else "No test was run.")
     measured = "measured " if skipped else ""
+    that_ran = f" that {'was' if len(lines) == 1 else 'were'} run" if partial else ""
     told = [f"{title}: {_named(some)}." for title, some in (("Failed", failed), ("Close to the limit", warned)) if some]
     sentence = " ".join([*told, *left])
     if failed:
         verb = "fails" if len(failed) == 1 else "fail"
-        return Verdict("fail", f"{len(failed)} of {_tests(len(lines), measured)} {verb}", sentence)
-    every = f"All {_tests(len(lines), measured)} pass" if len(lines) > 1 else f"The one {measured}test passes"
+        return Verdict("fail", f"{len(failed)} of {_tests(len(lines), measured)}{that_ran} {verb}", sentence)
+    every = f"All {_tests(len(lines), measured)}{that_ran} pass"
+    if len(lines) == 1:
+        every = f"The one {measured}test{that_ran} passes"
     if warned:
         return Verdict("warning", f"{every}, {len(warned)} with a warning", sentence)
     return Verdict("pass", every, " ".join(["None is close to its limit.", *left]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -17,6 +17,8 @@ Outcome = Literal["pass", "warning", "fail", "none"]
 """Of a whole report; none: no test has a figure."""
 
 MaskedEnds = tuple[float, float]
+
+UNNAMED: Final = "A portfolio without a name"
 
 
 class Origin(Struct, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from core.charts.charts import Against, Bucket, Moment, bar, bullet, columns, th
 from core.charts.drawing import Chart
 from core.deals.movements import PartName
 from core.report.content import (
+    UNNAMED,
     Change,
     ClassLine,
     ComplianceReport,
@@ -71,7 +72,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
     return {
         "notices": list(map(page_text, notices[:first])),
         "more_notices": list(map(page_text, notices[first:])),
-        "title": page_text(report.title or "A portfolio without a name"),
+        "title": page_text(report.title or UNNAMED),
         "suite": page_text(report.suite),
         "currency": page_text(report.currency or ""),
         "running": page_text(cut(report.title, RUNNING_MAX)),

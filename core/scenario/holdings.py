@@ -16,7 +16,18 @@ from core.portfolio.assemble import SUMMED
 from core.portfolio.identifiers import Prints, is_told, may_be_one
 from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Amortization, Names, Portfolio, Strings
-from core.scenario.trades import IDENTITY, TRADES_MAX, Loan, Trade, TradeError, keys_of, loan_of, name_key, par_of
+from core.scenario.trades import (
+    IDENTITY,
+    TRADES_MAX,
+    Loan,
+    Trade,
+    TradeError,
+    keys_of,
+    loan_of,
+    name_key,
+    par_of,
+    without_effect,
+)
 
 CENT: Final = 0.01
 """What a sell may exceed the holding by: amounts are printed to the cent."""
@@ -124,6 +135,9 @@ class Holdings:
         run = _Run(self)
         for at, trade in enumerate(trades):
             par, loan = par_of(trade, at), loan_of(trade, at)
+            if trade.loan_data:
+                told = (f"trade {at + 1}: {message}" for message in without_effect(trade.loan_data))
+                run.change.warnings += (DataWarning("loan_data", message) for message in told)
             if trade.trade_type == "sell":
                 run.sell(at, par, loan)
             else:

@@ -105,7 +105,7 @@ class Simulation(msgspec.Struct, frozen=True, kw_only=True):
     new_failures: int
     """Tests that pass or warn before and fail after."""
     total_tests: int
-    """With those that are skipped."""
+    """As many as there are results."""
     message: str
     warnings: list[DataWarning]
     """Of the trades, then of the run before them, then what the run after them says anew."""
@@ -275,7 +275,7 @@ def compared(before: Results, after: Results, warnings: list[DataWarning], trade
         after=after,
         impact_summary=counts,
         new_failures=len(failures),
-        total_tests=len(rows) + len(skipped),
+        total_tests=len(rows),
         message=_message(trades, counts, failures, skipped),
         warnings=[*warnings, *before.warnings, *(one for one in after.warnings if one.code not in known)],
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date
+from difflib import get_close_matches
 from math import isfinite
 from typing import Any, Final, Literal
 
@@ -30,6 +31,15 @@ AMOUNT_MAX: Final = 1e15
 PRICE_MAX: Final = 1_000.0
 """Percent of par."""
 
+HINTS_MAX: Final = 5
+"""Keys of a trade's `loan_data` of which it is told what is near."""
+
+NEAR: Final = 0.65
+"""How alike two names are of which one may be meant for the other: colour is not country."""
+
+NEAR_LENGTH_MAX: Final = 40
+"""Characters of a key for which anything is near."""
+
 TEXT_MAX: Final = 500
 """Characters of a text of a trade."""
 
@@ -53,7 +63,8 @@ class Trade(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     industry: str | None = None
     maturity_date: date | None = None
     loan_data: dict[str, Any] | None = None
-    """Other fields of a loan by their names in standard_clo (`DATA_FIELDS`), in the units of `Portfolio`."""
+    """Other fields of a loan by their names in standard_clo (`DATA_FIELDS`), in the units of `Portfolio`; other keys do
+    nothing, and a simulation warns of them."""
 
     __repr__ = brief
 
@@ -83,7 +94,7 @@ _OF_THE_FILE: Final = ("as_of", "fx_rate", "currency")
 FIELD_TYPES: Final = {one.target: one.type for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS)}
 
 DATA_FIELDS: Final = tuple(name for name in FIELD_TYPES if name not in (*_OWN, *_OF_THE_FILE, "par_value"))
-"""What `Trade.loan_data` may hold."""
+"""What of `Trade.loan_data` says something of a loan; whatever else stands there does nothing."""
 
 _PERCENT: Final = ("recovery_rate", "recovery_rate_a", "recovery_rate_b", "recovery_rate_c")
 _NOT_NEGATIVE: Final = frozenset(
@@ -133,9 +144,7 @@ def loan_of(trade: Trade, at: int) -> Loan:
     loan = Loan()
     try:
         given = dict(trade.loan_data or {})
-        for name in given:
-            if name not in DATA_FIELDS:
-                raise _Fault(_strange(name))
+        given = {name: value for name, value in given.items() if name in DATA_FIELDS}
         for name in (*_OWN, "loanx_id"):
             value = getattr(trade, name)
             if value is None:
@@ -158,12 +167,26 @@ IDENTITY: Final = ("cusip", "loanx_id", "isin")
 """The identifiers that name a loan, in the order in which they are asked."""
 
 
-def _strange(name: object) -> str:
+def without_effect(loan_data: Iterable[object] | None) -> list[str]:
+    """Of each key of a trade's `loan_data` that says nothing of a loan, why it does nothing; what is near for the first
+    `HINTS_MAX`."""
+    strange = [name for name in loan_data or () if name not in DATA_FIELDS]
+    return [_strange(name, is_hinted=at < HINTS_MAX) for at, name in enumerate(strange)]
+
+
+def _strange(name: object, *, is_hinted: bool) -> str:
     if name in _OF_THE_FILE:
-        return f"loan_data may not hold {name}: a trade is on the deal's day and in its currency"
-    if name in (*_OWN, "par_value"):
-        return f"{name} is a field of the trade itself, not of loan_data"
-    return f"loan_data has no field {_shown(name)}"
+        return f"loan_data.{name} does nothing: a trade is on the deal's day and in its currency"
+    if name in (*_OWN, "par_value", "trade_type"):
+        return f"loan_data.{name} does nothing: {name} is a field of the trade itself"
+    near = _near(str(name).lower()) if is_hinted and len(str(name)) <= NEAR_LENGTH_MAX else None
+    hint = f"; did you mean {near}?" if near else ""
+    return f"loan_data has the key {_shown(name)}, which does nothing: it is no field of standard_clo{hint}"
+
+
+@remembered(4_096)
+def _near(name: str) -> str | None:
+    return next(iter(get_close_matches(name, (*DATA_FIELDS, *_OWN, "par_value"), n=1, cutoff=NEAR)), None)
 
 
 def _take(loan: Loan, name: str, value: Any) -> None:

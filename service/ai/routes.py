@@ -16,6 +16,7 @@ async def chat(ctx: Context, body: ChatRequest) -> ChatMessage:
     """Answer a question over a workbook's loans, tests and months, or over those of the nominated workbooks.
 
     Each figure of the answer comes from the data; a language model, where one is set, words it, and a figure of its own
-    is marked. It is one of the questions that the tenant has a day.
+    is marked. It is one of the questions that the tenant has a day. Without a workbook to ask about, the message says
+    what to nominate or to upload.
     """
     return await actions.chat(ctx, body)

@@ -10,8 +10,8 @@ from uuid import UUID
 
 import structlog
 
-from core.alerts.conditions import Conditions, InvalidConditions, conditions_of
-from core.alerts.evaluate import Point, Reading, Verdict, history_of, judge
+from core.alerts.conditions import Conditions, InvalidConditions, conditions_of, named_tests
+from core.alerts.evaluate import Point, Reading, Verdict, history_of, is_covered, judge
 from core.compliance.suites import DEAL_SUITE
 from service.alerts import evaluation_store as store
 from service.alerts.delivery_actions import queue
@@ -81,18 +81,35 @@ async def look_again(unit: Unit, alert_id: UUID, workbook_id: UUID) -> None:
     if book is None:
         return
     alerts = await store.watching(unit, book, alert_id=alert_id)
-    run = await compliance.stored_run(unit, book.workbook_id) if alerts else None
-    recalculated_at = await store.last_look(unit, book) if alerts else None
     look: Look | None = None
-    if recalculated_at is not None:
-        look = await _recalculated(unit, book, recalculated_at)
-    elif run is not None:
-        look = Look(book, await _reading(unit, book, run), run.id)
+    for alert in alerts:  # at most the one
+        run = await _newest_for(unit, book, alert)
+        recalculated_at = await store.last_look(unit, book, None if run is None else run.executed_at)
+        if recalculated_at is not None:
+            look = await _recalculated(unit, book, recalculated_at)
+        elif run is not None:
+            look = Look(book, await _reading(unit, book, run), run.id)
     if look is not None:
         await _look_at(unit, alerts, look, unit.now())
 
 
 # Figures --------------------------------------------------------------------------------------------------------------
+
+
+async def _newest_for(unit: Unit, book: Watched, alert: Watching) -> StoredRun | None:
+    """The newest run that has the alert's tests: a full one, or a later one of a part of the suite."""
+    full = await compliance.stored_run(unit, book.workbook_id)
+    try:
+        conditions = conditions_of(alert.alert_type, alert.conditions)
+    except InvalidConditions:  # of another version of this program
+        return full
+    tests = named_tests(conditions)
+    since = None if full is None else full.executed_at
+    for partial_run in await store.partial_runs(unit, book.workbook_id, since, tests) if tests else ():
+        run = await compliance.stored_run(unit, book.workbook_id, run_id=partial_run.id)
+        if run is not None and is_covered(conditions, await _reading(unit, book, run)):
+            return run
+    return full
 
 
 async def _reading(unit: Unit, book: Watched, run: StoredRun) -> Reading:
@@ -102,6 +119,7 @@ async def _reading(unit: Unit, book: Watched, run: StoredRun) -> Reading:
         suite=run.test_suite,
         results=run.results,
         skipped=run.skipped,
+        partial=run.partial,
         # only the suite of a definition has tests under names of its own
         definition=await compliance.definition_of(unit, run) if run.test_suite == DEAL_SUITE else None,
         by_day=book.deal_id is not None,
@@ -111,8 +129,7 @@ async def _reading(unit: Unit, book: Watched, run: StoredRun) -> Reading:
 async def _recalculated(unit: Unit, book: Watched, at: datetime) -> Look | None:
     """A workbook's figures as they are now, by the suite that it was run by last; None where it is changed once more,
     and another look follows."""
-    last = await compliance.stored_run(unit, book.workbook_id)
-    suite = FIRST_SUITE if last is None else last.test_suite
+    suite = await store.last_suite(unit, book.workbook_id) or FIRST_SUITE
     try:
         ready = await compliance.prepare(unit, book.workbook_id, suite=suite)
         await unit.commit()  # no connection is held while it is worked out
@@ -141,10 +158,11 @@ def _told(why: Problem) -> str:
 
 
 async def _look_at(unit: Unit, alerts: Sequence[Watching], look: Look, now: datetime) -> None:
-    """Judge each alert; write what came of it, and have those told of that are raised."""
+    """Judge each alert that the figures are about; write what came of it, and have those told of that are raised."""
     verdicts = await _verdicts(unit, alerts, look, now)
+    judged = [one for one in alerts if one.id in verdicts]
     versions = await store.hold(unit, verdicts)
-    if changed := {one.id for one in alerts if versions.get(str(one.id)) != one.version}:  # and somebody was told so
+    if changed := {one.id for one in judged if versions.get(str(one.id)) != one.version}:  # and somebody was told so
         verdicts = {alert_id: verdict for alert_id, verdict in verdicts.items() if alert_id not in changed}
         again = [one for one in await store.watching(unit, look.book) if one.id in changed]
         verdicts |= await _verdicts(unit, again, look, now)
@@ -166,6 +184,7 @@ async def _look_at(unit: Unit, alerts: Sequence[Watching], look: Look, now: date
 
 
 async def _verdicts(unit: Unit, alerts: Sequence[Watching], look: Look, now: datetime) -> dict[UUID, Verdict]:
+    """What the figures say of each alert; a partial run says nothing of an alert whose tests it left out."""
     if look.reading is None:
         unknown = Verdict(holds=None, sentence=f"It cannot be told: {look.fault}")
         return {alert.id: unknown for alert in alerts}
@@ -173,7 +192,9 @@ async def _verdicts(unit: Unit, alerts: Sequence[Watching], look: Look, now: dat
     asked: dict[UUID, Conditions] = {}
     for alert in alerts:
         try:
-            asked[alert.id] = conditions_of(alert.alert_type, alert.conditions)
+            conditions = conditions_of(alert.alert_type, alert.conditions)
+            if is_covered(conditions, look.reading):
+                asked[alert.id] = conditions
         except InvalidConditions as error:  # of another version of this program
             made[alert.id] = Verdict(holds=None, sentence=f"It cannot be told: {error}")
     needs = {alert_id: history_of(conditions, look.reading, now) for alert_id, conditions in asked.items()}

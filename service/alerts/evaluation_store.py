@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
@@ -10,10 +10,13 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
+from core.compliance.suites import DEAL_SUITE
 from service.platform.context import Resources, Unit
 
 POINTS_MAX: Final = 10_000
 """Figures of each history, the newest: more than one for every five minutes of the longest duration."""
+PARTIAL_RUNS_MAX: Final = 20
+"""Partial runs, the newest, that are looked through for an alert's tests."""
 DUE_MAX: Final = 1_000
 """Schedules that are handed over in one round."""
 
@@ -48,6 +51,12 @@ class Held(Struct, frozen=True, kw_only=True):
     """For an alert of the whole tenant: the last time that this workbook, or its deal, triggered it."""
 
 
+class PartialRun(Struct, frozen=True):
+    """A run of a part of a suite."""
+
+    id: UUID
+
+
 _NEWEST: Final = """
     (SELECT n.id FROM deal_workbooks n WHERE n.tenant_id = w.tenant_id AND n.deal_id = w.deal_id
      ORDER BY n.day DESC, n.created_at DESC LIMIT 1)
@@ -79,15 +88,53 @@ async def newest_of(unit: Unit, workbook_id: UUID) -> UUID | None:
 
 
 async def last_run_workbook(unit: Unit) -> UUID | None:
-    """The workbook that the tenant ran last."""
+    """The workbook on which the tenant ran a whole suite last."""
     found: UUID | None = await unit.value(
         """
         SELECT r.workbook_id FROM compliance_runs r
         JOIN workbooks w ON w.tenant_id = r.tenant_id AND w.id = r.workbook_id
-        WHERE r.status = 'completed' AND w.deleted_at IS NULL ORDER BY r.executed_at DESC LIMIT 1
+        WHERE r.status = 'completed' AND NOT r.partial AND w.deleted_at IS NULL ORDER BY r.executed_at DESC LIMIT 1
         """
     )
     return found
+
+
+async def last_suite(unit: Unit, workbook_id: UUID) -> str | None:
+    """The suite of a workbook's newest full run; without one, of its newest partial run."""
+    found: str | None = await unit.value(
+        """
+        SELECT test_suite FROM compliance_runs WHERE workbook_id = %s AND status = 'completed'
+        ORDER BY partial, executed_at DESC LIMIT 1
+        """,
+        [workbook_id],
+    )
+    return found
+
+
+async def partial_runs(
+    unit: Unit, workbook_id: UUID, since: datetime | None, test_ids: Collection[str]
+) -> list[PartialRun]:
+    """A workbook's partial runs after a moment that may have all of these tests, the newest first.
+
+    In the suite of a definition tests may have names of their own.
+    """
+    return await unit.all(
+        PartialRun,
+        """
+        SELECT id FROM compliance_runs
+        WHERE workbook_id = %(workbook_id)s AND status = 'completed' AND partial
+          AND executed_at > coalesce(%(since)s::timestamptz, '-infinity')
+          AND (figures ?& %(test_ids)s::text[] OR test_suite = %(deal_suite)s)
+        ORDER BY executed_at DESC LIMIT %(most)s
+        """,
+        {
+            "workbook_id": workbook_id,
+            "since": since,
+            "test_ids": list(test_ids),
+            "deal_suite": DEAL_SUITE,
+            "most": PARTIAL_RUNS_MAX,
+        },
+    )
 
 
 async def watching(unit: Unit, book: Watched, *, alert_id: UUID | None = None) -> list[Watching]:
@@ -163,15 +210,14 @@ async def history(unit: Unit, book: Watched, since: dict[str, datetime], before:
     )
 
 
-async def last_look(unit: Unit, book: Watched) -> datetime | None:
-    """When the workbook was recalculated last, if that was after its last run."""
+async def last_look(unit: Unit, book: Watched, since: datetime | None) -> datetime | None:
+    """When the workbook was recalculated last, if that was after a moment."""
     found: datetime | None = await unit.value(
         """
         SELECT max(f.at) FROM alert_figures f
-        WHERE f.workbook_id = %(workbook_id)s AND f.at > coalesce(
-            (SELECT max(executed_at) FROM compliance_runs WHERE workbook_id = %(workbook_id)s), '-infinity')
+        WHERE f.workbook_id = %(workbook_id)s AND f.at > coalesce(%(since)s::timestamptz, '-infinity')
         """,
-        {"workbook_id": book.workbook_id},
+        {"workbook_id": book.workbook_id, "since": since},
     )
     return found
 

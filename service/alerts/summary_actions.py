@@ -59,7 +59,7 @@ async def order(unit: Unit, alert_id: UUID, due_at: str) -> None:
     book_id = await (store.last_run_workbook(unit) if about is None else store.newest_of(unit, about))
     run = None if book_id is None else await compliance.stored_run(unit, book_id)
     if run is None:
-        await _raise(unit, alert, due_at, None, "There is no report: no compliance run of the workbook is stored")
+        await _raise(unit, alert, due_at, None, "There is no report: no full compliance run of the workbook is stored")
         return
     try:
         report_id = await reports.order_of_run(unit, run, created_by=alert.created_by)

@@ -59,8 +59,8 @@ def ask(
         from core.questions.answer import QuestionError
         from core.questions.ask import ask as asked
 
-        rules = {} if deal is None else {"definition": read_definition(deal)}
         chosen = read_mapping(mapping)
+        rules = {} if deal is None else {"definition": read_definition(deal, chosen)}
         before = None
         if previous is not None:
             before = Subject(name=previous.name, portfolio=read_loans(previous, mapping=chosen), rules=rules)

@@ -73,8 +73,8 @@ def compare(
     suite = suite or ("enhanced" if deal is None else "deal")
     if suite == "deal" and deal is None:
         raise Refused("the suite deal needs a definition: name its file with --deal")
-    definition = None if deal is None else read_definition(deal)
     chosen = read_mapping(mapping)
+    definition = None if deal is None else read_definition(deal, chosen)
     sides = []
     for file in (old, new):
         with busy(f"Reading {file.name}"):

@@ -72,9 +72,9 @@ def compliance(
     with busy(f"Reading {file.name}"):
         from core.compliance.run import run_suite
 
-        definition = None if deal is None else read_definition(deal)
-        limits = _thresholds(words(threshold), definition)
         chosen = read_mapping(mapping)
+        definition = None if deal is None else read_definition(deal, chosen)
+        limits = _thresholds(words(threshold), definition)
         portfolio = read_loans(file, mapping=chosen, day=day)
         with limited(file):
             results = run_suite(portfolio, suite, request_thresholds=limits, definition=definition)

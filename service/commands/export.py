@@ -162,7 +162,7 @@ def _lineage(
     from core.compliance.run import run_suite
     from core.portfolio.portfolio import Portfolio
 
-    definition = None if deal is None else read_definition(deal)
+    definition = None if deal is None else read_definition(deal, chosen)
     portfolio = Portfolio.from_workbook(book, chosen, as_of=changed_day([file]), as_of_source="modified")
     if not portfolio.row_count:
         return lineage, ()

@@ -255,9 +255,9 @@ class _Report:
 def _line(found: Verdict) -> str:
     line = f"run {found.run_id}: {found.status}"
     if found.executed_at is not None:
-        line = (
-            f"{found.executed_at:%Y-%m-%d %H:%M} {line}, {found.test_suite} as of {found.as_of} ({found.as_of_source})"
-        )
+        part = " in part" if found.partial else ""
+        line = f"{found.executed_at:%Y-%m-%d %H:%M} {line}, {found.test_suite}{part} as of {found.as_of}"
+        line += f" ({found.as_of_source})"
         if found.definition_version is not None:
             line += f", definition {found.definition_version}"
     if found.is_present_engine is False:

@@ -126,8 +126,8 @@ def read_mapping(given: str | None) -> Mapping:
         raise Refused(f"{path}: no mapping: {some(faults, '; ')}") from error
 
 
-def read_definition(path: Path) -> Definition:
-    """The definition of a deal in a TOML file.
+def read_definition(path: Path, mapping: Mapping | None = None) -> Definition:
+    """The definition of a deal in a TOML file, whose formulas may read the mapping's own fields, too.
 
     Raises:
         Refused: it cannot be read, is too large, or is no definition: with the place of each fault.
@@ -135,7 +135,8 @@ def read_definition(path: Path) -> Definition:
     from core.definition.document import DefinitionError, parse_toml
 
     try:
-        return parse_toml(definition_text(path))
+        own_fields = () if mapping is None else [one.target for one in mapping.fields]
+        return parse_toml(definition_text(path), own_fields=own_fields)
     except DefinitionError as error:
         raise Refused(
             f"{path}: no definition: {some([f'{place} {what}' for place, what in error.faults], '; ')}"

@@ -94,7 +94,7 @@ def report(
     if suite == "deal" and deal is None:
         raise Refused("the suite deal needs a definition: name its file with --deal")
     with busy(f"Reading {file.name}"):
-        definition = None if deal is None else read_definition(deal)
+        definition = None if deal is None else read_definition(deal, chosen)
         portfolio = read_loans(file, mapping=chosen, day=day)
     with busy("Setting the report"), _file(out, file, *filter(None, (deal,))) as made, limited(file):
         from core.report.files import write_compliance

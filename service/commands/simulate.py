@@ -76,8 +76,8 @@ def simulate(
         made = [*([] if trades is None else read_trades(trades)), *map(_trade, trade)]
         if not made:
             raise Refused('no trades: add --trade "sell 3000000 CUSIP ..." or --trades trades.csv')
-        definition = None if deal is None else read_definition(deal)
         chosen = read_mapping(mapping)
+        definition = None if deal is None else read_definition(deal, chosen)
         portfolio = read_loans(file, mapping=chosen, day=day)
         with limited(file):
             try:

@@ -76,6 +76,7 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         summary=results.summary,
         results=results,
         skipped=results.skipped,
+        partial=results.partial,
         as_of=results.as_of or ready.as_of.day,
         as_of_source=results.as_of_source or ready.as_of.source,
         definition_version=ready.definition_version,
@@ -84,11 +85,12 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         execution_time_ms=(took_us + 500) // 1000,
         execution_time_us=took_us,
     )
+    options = {"test_ids": body.test_ids, **msgspec.structs.asdict(body.options), "partial": done.partial}
     inputs = store.Inputs(
         mapping=ready.mapping.json,
         thresholds=store.as_json({**ready.limits, "request": given}),
         definition=definition.json if definition else None,
-        options=store.as_json({"test_ids": body.test_ids, **msgspec.structs.asdict(body.options), **ready.record}),
+        options=store.as_json({**options, **ready.record}),
         engine_version=core.__version__,
     )
     evidence = await store.keep_run(ctx, subject, done, inputs)
@@ -97,6 +99,7 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         "workbook_id": str(subject.id),
         "test_suite": body.test_suite,
         "executed_at": executed_at,
+        "partial": done.partial,
         **counts,
         "evidence": evidence,
     }

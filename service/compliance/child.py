@@ -67,9 +67,9 @@ class ParsedDefinition(Struct, frozen=True):
     """The place and the message of each fault."""
 
 
-def parse_definition(document: Mapping[str, Any]) -> ParsedDefinition:
-    """The definition of a document."""
+def parse_definition(document: Mapping[str, Any], own_fields: Sequence[str] | None) -> ParsedDefinition:
+    """The definition of a document; its formulas may read these fields beside the standard ones, None: any."""
     try:
-        return ParsedDefinition(parse(document))
+        return ParsedDefinition(parse(document, own_fields=own_fields))
     except DefinitionError as error:
         return ParsedDefinition(None, error.faults)

@@ -24,7 +24,7 @@ _INPUTS = (
     "workbook_id", "workbook_hash", "book_key", "test_suite", "mapping", "thresholds", "definition",
     "definition_version", "options", "engine_version", "as_of", "as_of_source",
 )  # fmt: skip
-_OUTPUTS = ("status", "summary", "results", "skipped", "warnings", "executed_at")
+_OUTPUTS = ("status", "partial", "summary", "results", "skipped", "warnings", "executed_at")
 _CATEGORIES = ",".join(get_args(Category))
 _UUID = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'"
 

@@ -94,6 +94,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
     executed_at: datetime | None = None
     workbook_id: UUID | None = None
     test_suite: str | None = None
+    partial: bool | None = None
+    """Tests of the suite were left out by the request."""
     stream_key: str | None = None
     as_of: str | None = None
     as_of_source: str | None = None
@@ -239,6 +241,7 @@ class Replayer:
             executed_at=run.executed_at,
             workbook_id=run.workbook_id,
             test_suite=stored["test_suite"],
+            partial=run.partial,
             stream_key=run.stream_key,
             as_of=stored["as_of"],
             as_of_source=stored["as_of_source"],
@@ -348,7 +351,7 @@ class Replayer:
             return None
         found = self._definitions.get(text)
         if found is None:
-            found = parse(msgspec.json.decode(text))
+            found = parse(msgspec.json.decode(text), own_fields=None)
             self._definitions.keep(text, found, bytes_of(found))
         return found
 

@@ -50,6 +50,7 @@ class Kept(Struct, frozen=True, kw_only=True):
     executed_at: datetime
     summary: dict[str, Any]
     figures: dict[str, Any]
+    partial: bool
     stream_key: str | None
     evidence: list[str | None]
     """The columns that were hashed, each as its text, in the order of `EVIDENCE`."""

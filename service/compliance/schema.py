@@ -83,6 +83,9 @@ class ComplianceRun(Struct, frozen=True, kw_only=True):
     """Tests with a figure: passed, failed and warned, in the order of the suite."""
     skipped: list[Skipped]
     """Tests without a figure or without a status, each with the reason."""
+    partial: bool
+    """The request left tests of the suite out: by `test_ids`, a stop at the first failure, a limit that is not enabled.
+    A deal's `latest` and history, and what shows the newest run, pass such a run over."""
     as_of: date
     as_of_source: AsOfSource | None
     """Null: the run is older than this field."""
@@ -116,6 +119,8 @@ class RunItem(Struct, frozen=True, kw_only=True):
     as_of_source: AsOfSource | None
     """Null: the run is older than this field."""
     summary: Summary
+    partial: bool
+    """The request left tests of the suite out."""
     executed_at: datetime
 
 

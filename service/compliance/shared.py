@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from collections.abc import Mapping as MappingOf
 from datetime import UTC, date
 from functools import wraps
@@ -18,7 +18,7 @@ from core.compliance import result as engine
 from core.compliance import run as runs
 from core.compliance.conventions import currency_of
 from core.compliance.suites import DEAL_SUITE
-from core.definition import Definition, ready_for
+from core.definition import Definition, ready_for, unknown_fields
 from core.portfolio.cells import checkpoint
 from core.portfolio.fields import Mapping
 from core.portfolio.mapping import missing_columns
@@ -240,6 +240,10 @@ async def prepare(
     if document is None and suite == DEAL_SUITE:
         document = {"base": ready_for(currency_of(portfolio)), "standard": True}
     definition = None if document is None else await made(unit, document)
+    if given is not None and definition is not None:
+        own = (one.target for one in mapping.mapping.fields)
+        if faults := unknown_fields(definition.definition, own):
+            raise _invalid(faults)
     scopes = ("workbook", "deal", "tenant")
     limits = {scope: {one.test_id: one for one in subject.limits if one.scope == scope} for scope in scopes}
     return Prepared(subject, mapping, definition, day, portfolio, record, limits)
@@ -402,13 +406,22 @@ def check_size(document: dict[str, Any]) -> bytes:
     return text
 
 
-async def checked(unit: Unit, document: dict[str, Any], size_bytes: int) -> Definition:
-    """The definition that a document of so many bytes of JSON says; `InvalidDefinition` as `made`."""
+async def checked(
+    unit: Unit, document: dict[str, Any], size_bytes: int, own_fields: list[str] | None = None
+) -> Definition:
+    """The definition that a document of so many bytes of JSON says; `InvalidDefinition` as `made`.
+
+    Without `own_fields`, those of mappings, its formulas may read whatever a file may have.
+    """
     if size_bytes <= SHORT_BYTES:
-        parsed = await unit.compute(child.parse_definition, document)
+        parsed = await unit.compute(child.parse_definition, document, own_fields)
     else:
-        parsed = await limited_in_child(unit, child.parse_definition, document)
+        parsed = await limited_in_child(unit, child.parse_definition, document, own_fields)
     if parsed.definition is None:
-        places = ((["body", "definition", *_STEP.findall(place)], message) for place, message in parsed.faults)
-        raise InvalidDefinition(*(Fault(place, message) for place, message in places))
+        raise _invalid(parsed.faults)
     return parsed.definition
+
+
+def _invalid(faults: Iterable[tuple[str, str]]) -> InvalidDefinition:
+    places = ((["body", "definition", *_STEP.findall(place)], message) for place, message in faults)
+    return InvalidDefinition(*(Fault(place, message) for place, message in places))

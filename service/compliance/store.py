@@ -263,13 +263,13 @@ _STORED_FROM = """
 async def stored_run(
     unit: Unit, workbook_id: UUID, *, run_id: UUID | None = None, suite: str | None = None
 ) -> StoredRun | None:
-    """A run of a workbook: the one of that identifier, else the newest one, of that suite where one is named."""
+    """A run of a workbook: the one of that identifier, else the newest full one, of that suite where one is named."""
     return await unit.one_or_none(
         StoredRun,
         f"""
         SELECT {_STORED} FROM {_STORED_FROM}
-        WHERE r.workbook_id = %(workbook_id)s AND r.status = 'completed' AND coalesce(r.id = %(run_id)s::uuid, true)
-          AND coalesce(r.test_suite = %(suite)s::text, true)
+        WHERE r.workbook_id = %(workbook_id)s AND r.status = 'completed'
+          AND coalesce(r.id = %(run_id)s::uuid, NOT r.partial) AND coalesce(r.test_suite = %(suite)s::text, true)
         ORDER BY r.executed_at DESC LIMIT 1
         """,
         {"workbook_id": workbook_id, "run_id": run_id, "suite": suite},
@@ -279,13 +279,14 @@ async def stored_run(
 async def run_before(
     unit: Unit, *, deal_id: UUID | None, workbook_id: UUID, as_of: date, suite: str | None = None
 ) -> StoredRun | None:
-    """The newest run, of that suite where one is named, on the deal's last other workbook of an earlier day."""
+    """The newest full run, of that suite where one is named, on the deal's last other workbook of an earlier day."""
     return await unit.one_or_none(
         StoredRun,
         f"""
         SELECT {_STORED} FROM {_STORED_FROM}
         WHERE w.deal_id = %(deal_id)s::uuid AND w.deleted_at IS NULL AND w.id <> %(workbook_id)s
-          AND r.status = 'completed' AND coalesce(r.test_suite = %(suite)s::text, true) AND r.as_of < %(as_of)s
+          AND r.status = 'completed' AND NOT r.partial AND coalesce(r.test_suite = %(suite)s::text, true)
+          AND r.as_of < %(as_of)s
         ORDER BY r.as_of DESC, r.executed_at DESC LIMIT 1
         """,
         {"deal_id": deal_id, "workbook_id": workbook_id, "suite": suite, "as_of": as_of},

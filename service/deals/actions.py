@@ -36,7 +36,7 @@ from service.deals.schema import (
     Series,
     TieOutQuery,
 )
-from service.mappings.shared import check_mapping
+from service.mappings.shared import check_mapping, own_targets
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
 from service.platform.http.api import Page, PageQuery
@@ -128,7 +128,7 @@ async def define(ctx: Context, deal_id: UUID, body: DefinitionPut) -> Definition
     document = compliance.check_size(body.definition)
     deal = await store.get(ctx, deal_id, locked=True)
     record = msgspec.structs.asdict(deal)
-    await _check_definition(ctx, body.definition, record)
+    await _check_definition(ctx, body.definition, record, await own_targets(ctx))
     version = deal.definition_version + 1
     if version > VERSIONS_MAX:
         raise DealLimitExceeded.at(["body"], f"the limit is {VERSIONS_MAX:,} versions of a definition")
@@ -138,9 +138,11 @@ async def define(ctx: Context, deal_id: UUID, body: DefinitionPut) -> Definition
     return made
 
 
-async def _check_definition(ctx: Context, document: dict[str, Any], record: dict[str, Any]) -> None:
+async def _check_definition(
+    ctx: Context, document: dict[str, Any], record: dict[str, Any], own_fields: list[str] | None = None
+) -> None:
     whole = compliance.with_record(document, record)
-    await compliance.checked(ctx, whole, len(msgspec.json.encode(whole)))
+    await compliance.checked(ctx, whole, len(msgspec.json.encode(whole)), own_fields)
 
 
 async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[DefinitionVersion]:

@@ -160,5 +160,5 @@ async def get_movements(ctx: Context, deal_id: UUID, query: MovementsQuery) -> D
 
 @area.get("/{deal_id}/history", errors=(DealNotFound,), lags=True)
 async def get_deal_history(ctx: Context, deal_id: UUID, query: DealHistoryQuery) -> DealHistory:
-    """The deal's tests through the months: of each workbook the newest run that has the test."""
+    """The deal's tests through the months: of each workbook the newest full run that has the test."""
     return await actions.history(ctx, deal_id, query)

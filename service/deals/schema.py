@@ -20,7 +20,7 @@ VERSIONS_MAX = 200
 """Versions of one deal's definition."""
 HISTORY_TESTS_MAX = 50
 HISTORY_RUNS_MAX = 1_000
-"""The newest runs that a history is made of: forty years of months, each run twice."""
+"""The newest full runs that a history is made of: forty years of months, each run twice."""
 HISTORY_POINTS_MAX = 20_000
 """The newest points of all series together."""
 
@@ -56,14 +56,16 @@ class Thinnest(Struct, frozen=True, kw_only=True):
 
 
 class Latest(Struct, frozen=True, kw_only=True):
-    """The newest of a deal's workbooks, by the day that it is of, with its newest run."""
+    """The newest of a deal's workbooks, by the day that it is of, with its newest full run, of whichever suite."""
 
     workbook_id: UUID
     """The newest workbook, by the day that it is of."""
     as_of: date | None
     """Null: neither a user nor a run has said it."""
     run_id: UUID | None
-    """Its newest run. Null: nothing was run yet, and the figures below are null too."""
+    """Its newest full run. Null: no whole suite was run yet, and the figures below are null too."""
+    test_suite: str | None
+    """Suite of that run."""
     failed: int | None
     """Tests that fail in that run."""
     warnings: int | None
@@ -89,7 +91,7 @@ class Deal(Struct, frozen=True, kw_only=True):
     definition_version: int
     """The newest version. 0: none was written yet."""
     latest: Latest | None
-    """Its newest workbook with the newest run of it. Null: it has no workbook."""
+    """Its newest workbook with the newest full run of it. Null: it has no workbook."""
     created_by: str
     created_at: datetime
     updated_at: datetime
@@ -145,7 +147,7 @@ class DealPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Mapping of the deal's workbooks that name none. Null: the built-in one."""
 
 
-class FilesForm(Struct, frozen=True, kw_only=True):
+class FilesForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The files of one month, as they were delivered."""
 
     files: Uploads
@@ -227,7 +229,7 @@ class Point(Struct, frozen=True, kw_only=True):
 
 
 class Series(Struct, frozen=True, kw_only=True):
-    """A test through the months, in the order of days: of each workbook the newest run that has the test."""
+    """A test through the months, in the order of days: of each workbook the newest full run that has the test."""
 
     test_id: str
     points: list[Point]

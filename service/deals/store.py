@@ -29,8 +29,8 @@ from service.workbooks.schema import DealNotFound, WorkbookNotFound
 
 _LATEST = """
     (SELECT json_build_object(
-        'workbook_id', w.id, 'as_of', w.as_of, 'run_id', w.run_id, 'failed', w.summary -> 'failed',
-        'warnings', w.summary -> 'warnings', 'thinnest', (
+        'workbook_id', w.id, 'as_of', w.as_of, 'run_id', w.run_id, 'test_suite', w.test_suite,
+        'failed', w.summary -> 'failed', 'warnings', w.summary -> 'warnings', 'thinnest', (
             SELECT json_build_object('test_id', f.key, 'cushion', f.value -> 'cushion') FROM jsonb_each(w.figures) f
             WHERE f.value ->> 'cushion' IS NOT NULL
             ORDER BY (f.value ->> 'cushion_pct')::float8 NULLS LAST, f.key LIMIT 1))
@@ -154,14 +154,14 @@ class _Found(Struct, frozen=True):
 
 
 async def history(unit: Unit, deal_id: UUID, query: DealHistoryQuery) -> tuple[list[Series], bool]:
-    """The series of a deal's tests, and whether there are more runs than they are made of."""
+    """The series of a deal's tests in its full runs, and whether there are more of these than they are made of."""
     found = await unit.one(
         _Found,
         """
         WITH runs AS (
             SELECT r.id, r.workbook_id, r.as_of, r.executed_at, r.figures
             FROM workbooks w JOIN compliance_runs r ON r.tenant_id = w.tenant_id AND r.workbook_id = w.id
-            WHERE w.deal_id = %(deal_id)s AND w.deleted_at IS NULL
+            WHERE w.deal_id = %(deal_id)s AND w.deleted_at IS NULL AND NOT r.partial
               AND r.as_of BETWEEN coalesce(%(start)s::date, '-infinity')
                                AND coalesce(%(end)s::date, 'infinity')
             ORDER BY r.executed_at DESC LIMIT %(most)s + 1

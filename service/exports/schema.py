@@ -73,7 +73,7 @@ class Download(Struct, frozen=True, kw_only=True):
     """pdf: the sealed PDF beside an .xlsx. Unset: the export itself."""
 
 
-class VerifyForm(Struct, frozen=True, kw_only=True):
+class VerifyForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A file of which to tell whether it is an export as it was made."""
 
     file: Upload
@@ -139,7 +139,7 @@ class Source(Struct, frozen=True, kw_only=True):
     mapping: str
     """JSON of the mapping that finds the loans' columns."""
     compliance: tuple[ComplianceRow, ...]
-    """Of the workbook's newest run."""
+    """Of the workbook's newest full run."""
 
 
 class FormatInfo(Struct, frozen=True, kw_only=True, omit_defaults=True):

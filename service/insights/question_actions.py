@@ -21,10 +21,8 @@ async def ask(ctx: Context, body: QuestionRequest, insight_id: str | None = None
     if insight_id is not None:
         about = (await store.insight(ctx, insight_id)).workbook_ids
     async with shared.counted(ctx, shared.questions_of_the_day(ctx)):
-        gathered = await shared.gather(ctx, about)
-        found = await shared.answer(ctx, body.question, gathered)
+        found, warnings = await shared.asked(ctx, body.question, about)
     told = await answer_told(ctx, found)
-    warnings = [*gathered.warnings, *(Remark(code="assumed", message=one) for one in found.warnings)]
     if told.unsupported:
         message = f"{told.answered_by} gives figures that the data do not have: {', '.join(told.unsupported)}"
         warnings.append(Remark(code="model", message=message))

@@ -20,6 +20,7 @@ from service.insights.schema import (
     NominationBulk,
     NominationLimitExceeded,
     NominationPut,
+    NoNominatedWorkbooks,
     QuestionHistory,
     QuestionItem,
     QuestionRequest,
@@ -58,7 +59,7 @@ async def put_nominations(ctx: Context, body: NominationBulk) -> BulkNominated:
 @area.post(
     "/generate",
     access=READING,
-    errors=(InvalidStakeholder, *UNANSWERED),
+    errors=(InvalidStakeholder, NoNominatedWorkbooks, *UNANSWERED),
     event="insight.generated",
     flag="insights",
     heavy=True,
@@ -75,7 +76,7 @@ async def generate_insights(ctx: Context, body: GenerateRequest) -> Session:
 @area.post(
     "/regenerate",
     access=READING,
-    errors=(NoActiveSession, RegenerationLimitReached, *UNANSWERED, ConcurrentModification),
+    errors=(NoActiveSession, RegenerationLimitReached, NoNominatedWorkbooks, *UNANSWERED, ConcurrentModification),
     event="insight.generated",
     flag="insights",
     heavy=True,
@@ -92,7 +93,10 @@ async def regenerate_insights(ctx: Context) -> Session:
     "/ask", access=READING, errors=(InvalidQuestion, *UNANSWERED), event="insight.asked", flag="questions", heavy=True
 )
 async def ask(ctx: Context, body: QuestionRequest) -> QA:
-    """Ask about the nominated workbooks. What cannot be answered is said, with questions that can."""
+    """Ask about the nominated workbooks. What cannot be answered is said, with questions that can.
+
+    Without a nominated workbook the answer says what to nominate or to upload.
+    """
     return await question_actions.ask(ctx, body)
 
 

@@ -242,5 +242,5 @@ UNREADABLE: Final = (
 )
 """Why nothing can be said of a workbook."""
 
-UNANSWERED: Final = (*UNREADABLE, NoNominatedWorkbooks, RateLimited)
+UNANSWERED: Final = (*UNREADABLE, RateLimited)
 """Why a question about workbooks, or about those that are nominated, has no answer."""

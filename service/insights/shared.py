@@ -30,7 +30,7 @@ from service.platform.data.blobs import Damaged
 from service.platform.data.storage import report
 from service.platform.http.problem import Problem, ValidationFailed
 
-__all__ = ["Gathered", "answer", "counted", "gather", "questions_of_the_day"]
+__all__ = ["Gathered", "asked", "counted", "gather", "questions_of_the_day"]
 
 DAY_SECONDS: Final = 86_400
 GATHERING: Final = 0.5
@@ -134,7 +134,7 @@ class _Found(NamedTuple):
 
 
 async def _subject(ctx: Context, workbook_id: UUID) -> Subject:
-    """A workbook by the rules of its newest run, and what stands beside it.
+    """A workbook by the rules of its newest full run, and what stands beside it.
 
     Raises:
         UNREADABLE, ValidationFailed
@@ -158,20 +158,16 @@ async def _subject(ctx: Context, workbook_id: UUID) -> Subject:
 
 
 async def _found(ctx: Context, workbook_id: UUID) -> _Found:
-    """The loans as the newest run read them; where there is none to be repeated, as one would read them now."""
+    """The loans as the newest full run read them; where there is none to be repeated, as one would read them now."""
     run = await compliance.stored_run(ctx, workbook_id)
-    why = "it was never run"
+    why = "no whole suite was run on it"
     if run is not None:
         try:
             again = await compliance.repeated(ctx, run)
         except NotRepeatable as reason:
             why = str(reason)
         else:
-            options = msgspec.json.decode(run.options)
-            remarks = []
-            if options["test_ids"] or options["fail_fast"]:
-                remarks.append("tests that its newest run leaves out were run now, and are not stored")
-            return _Found(again.portfolio, run.test_suite, again.rules, str(run.id), remarks)
+            return _Found(again.portfolio, run.test_suite, again.rules, str(run.id), [])
     ready = await compliance.prepare(ctx, workbook_id, suite="enhanced")
     suite = DEAL_SUITE if ready.definition_version else "enhanced"
     return _Found(ready.portfolio, suite, ready.rules, None, [f"its tests were run now, and are not stored: {why}"])
@@ -202,7 +198,7 @@ async def _previous(
 
 
 async def _history(ctx: Context, deal_id: UUID, subject: Subject) -> dict[str, list[Point]]:
-    """The deal's tests through the months: of each day what the newest run says."""
+    """The deal's tests through the months: of each day what the newest full run says."""
     series, _ = await deals.history(ctx, deal_id, DealHistoryQuery(end_date=subject.day))
     return {
         one.test_id: list({
@@ -224,6 +220,38 @@ async def _breaks(ctx: Context, workbook_id: UUID) -> Breaks | None:
 
 
 # Answers --------------------------------------------------------------------------------------------------------------
+
+
+UPLOAD_FIRST: Final = (
+    "There is no workbook to ask about yet: upload one (POST /api/v1/workbooks/upload), then nominate it "
+    "(PUT /api/v1/insights/nominations/{workbook_id} with is_nominated true)."
+)
+NOMINATE_FIRST: Final = (
+    "No workbook is nominated: nominate those that questions are to be about "
+    "(PUT /api/v1/insights/nominations/{workbook_id} with is_nominated true)."
+)
+
+
+async def asked(ctx: Context, question: str, workbook_ids: Collection[UUID] | None) -> tuple[Answer, list[Remark]]:
+    """The answer to a question over some workbooks, or the nominated ones, and what to know of these.
+
+    Without any workbook the answer says what is to be done first.
+
+    Raises:
+        UNREADABLE, ValidationFailed: as `gather`.
+        RunTooSlow: as `answer`.
+    """
+    try:
+        gathered = await gather(ctx, workbook_ids)
+    except NoNominatedWorkbooks:
+        text = NOMINATE_FIRST if await store.has_workbooks(ctx) else UPLOAD_FIRST
+        nothing = Answer(
+            question=question, answered=False, text=text, understood="", query=None, figures=[], names=[],
+            warnings=[], suggestions=[],
+        )  # fmt: skip
+        return nothing, []
+    found = await answer(ctx, question, gathered)
+    return found, [*gathered.warnings, *(Remark(code="assumed", message=one) for one in found.warnings)]
 
 
 async def answer(ctx: Context, question: str, gathered: Gathered) -> Answer:

@@ -79,6 +79,11 @@ async def nominated(unit: Unit) -> list[UUID]:
     return [row.workbook_id for row in rows]
 
 
+async def has_workbooks(unit: Unit) -> bool:
+    """Whether the tenant has any workbook."""
+    return bool(await unit.value("SELECT EXISTS (SELECT FROM workbooks WHERE deleted_at IS NULL)"))
+
+
 async def settle(ctx: Context) -> None:
     """Move nominations that a later workbook of their deal took over to it, and hold all of them still until the
     transaction ends."""

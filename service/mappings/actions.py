@@ -28,6 +28,7 @@ from service.mappings.schema import (
     MappingPatch,
     MappingRow,
     MappingSummary,
+    MappingWarning,
     ProfileNotFound,
     Resolved,
     Rule,
@@ -77,8 +78,7 @@ async def listed(ctx: Context, query: MappingList) -> Page[MappingSummary]:
 async def detail(ctx: Context, mapping_id: str, query: MappingDetail) -> Mapping:
     """A mapping, with the fields that it comes to when asked for."""
     row = _SYSTEM.get(mapping_id) or await store.get(ctx, mapping_id)
-    ctx.tag(row.version)
-    answer = _answer(row)
+    answer = await _answer(ctx, row)
     if not query.resolve_profile:
         return answer
     mapping = (await shared.get_mapping(ctx, mapping_id)).mapping
@@ -111,8 +111,7 @@ async def create(ctx: Context, body: MappingCreate) -> Mapping:
         },
     )
     ctx.concerns("mapping", row.id, row.name, source_type=row.source_type, profile_id=row.profile_id)
-    ctx.tag(row.version)
-    return _answer(row)
+    return await _answer(ctx, row)
 
 
 async def update(ctx: Context, mapping_id: str, patch: MappingPatch) -> Mapping:
@@ -124,8 +123,7 @@ async def update(ctx: Context, mapping_id: str, patch: MappingPatch) -> Mapping:
     named = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
     if not named:
         ctx.changed_nothing()
-        ctx.tag(row.version)
-        return _answer(row)
+        return await _answer(ctx, row)
     name, description = named.get("name", row.name), named.get("description", row.description)
     given = _Given(
         row.source_type,
@@ -140,11 +138,10 @@ async def update(ctx: Context, mapping_id: str, patch: MappingPatch) -> Mapping:
         if patch.validation_rules is UNSET
         else patch.validation_rules,
     )
-    written = await _written(ctx, given, name)
+    written = await _written(ctx, given, name, is_stored=patch.mappings is UNSET)
     changed = await store.update(ctx, {"id": mapping_id, "name": name, "description": description, **written})
     ctx.concerns("mapping", mapping_id, changed.name, changed=sorted(named))
-    ctx.tag(changed.version)
-    return _answer(changed)
+    return await _answer(ctx, changed)
 
 
 async def delete(ctx: Context, mapping_id: str) -> None:
@@ -182,14 +179,14 @@ def _plain(given: ColumnGiven | TransformGiven | RuleGiven) -> dict[str, Any]:
     return {name: value for name, value in msgspec.structs.asdict(given).items() if value not in (None, UNSET)}
 
 
-async def _written(ctx: Context, given: _Given, name: str) -> dict[str, Any]:
-    """The columns of a stored mapping that its document fills.
+async def _written(ctx: Context, given: _Given, name: str, *, is_stored: bool = False) -> dict[str, Any]:
+    """The columns of a stored mapping that its document fills; `is_stored`: its columns were accepted once.
 
     Raises:
         ProfileNotFound: it extends what is not built in.
         InvalidConfiguration: it is no mapping, or a longer one than is stored.
     """
-    result = await shared.configure(ctx, given.document(), "", name)
+    result = await shared.configure(ctx, given.document(), "", name, is_stored=is_stored)
     if not result.is_profile_known:
         raise ProfileNotFound.at(["body", "profile_id"], f"the profiles are {', '.join(PROFILES)}")
     mapping = result.mapping
@@ -250,20 +247,34 @@ def _rule(given: RuleGiven) -> Rule:
 async def validate(ctx: Context, mapping_id: str, body: Sample) -> Raw:
     """What a mapping makes of sample rows, worked out and encoded in a child."""
     mapping = (await shared.get_mapping(ctx, mapping_id)).mapping
+    row = _SYSTEM.get(mapping_id) or await store.get(ctx, mapping_id)
     await ctx.commit()  # no connection is held while it works
-    seconds = ctx.settings.mapping_seconds
+    own, seconds = await _own_fields(ctx, row), ctx.settings.mapping_seconds
     return await shared.mapped_in_child(
-        ctx, seconds + ENCODING_SECONDS, child.try_rows, mapping, body.sample_data, body.strict, seconds
+        ctx, seconds + ENCODING_SECONDS, child.try_rows, mapping, body.sample_data, own, body.strict, seconds
     )
 
 
 # Built-in ones --------------------------------------------------------------------------------------------------------
 
 
-def _answer(row: MappingRow) -> Mapping:
+async def _answer(ctx: Context, row: MappingRow) -> Mapping:
+    ctx.tag(row.version)
     return Mapping(
-        **{name: getattr(row, name) for name in Mapping.__struct_fields__ if name in MappingRow.__struct_fields__}
+        **{name: getattr(row, name) for name in Mapping.__struct_fields__ if name in MappingRow.__struct_fields__},
+        warnings=[
+            MappingWarning(code="own_field", field=one.target, message=one.message)
+            for one in await _own_fields(ctx, row)
+        ],
     )
+
+
+async def _own_fields(ctx: Context, row: MappingRow) -> list[configure.OwnField]:
+    """The targets of a stored mapping that are no standard fields."""
+    if row.created_by == SYSTEM:
+        return []
+    targets = [column.target for column in row.mappings.values()]
+    return await ctx.compute(configure.own_fields, row.source_type, row.profile_id, targets)
 
 
 def _system(mapping: CoreMapping) -> MappingRow:

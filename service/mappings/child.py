@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from core.portfolio.fields import Mapping
-from core.portfolio.profile.configure import ConfigurationError, Fault, UnknownProfile, configured
+from core.portfolio.profile.configure import ConfigurationError, Fault, OwnField, UnknownProfile, configured
 from service.mappings import trial_actions
 from service.platform.http.api import Raw
 
@@ -30,6 +30,8 @@ def configure(document: dict[str, Any], mapping_id: str, name: str, is_stored: b
         return Configured(None, list(error.faults))
 
 
-def try_rows(mapping: Mapping, rows: list[dict[str, Any]], strict: bool, seconds: float) -> Raw:
+def try_rows(
+    mapping: Mapping, rows: list[dict[str, Any]], own_fields: list[OwnField], strict: bool, seconds: float
+) -> Raw:
     """What a mapping makes of sample rows, encoded."""
-    return trial_actions.tried(mapping, rows, strict=strict, seconds_max=seconds)
+    return trial_actions.tried(mapping, rows, own_fields=own_fields, strict=strict, seconds_max=seconds)

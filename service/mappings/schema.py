@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -49,7 +49,7 @@ class ColumnGiven(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """Which field a source column feeds, as a caller writes it."""
 
     target: GivenText = UNSET
-    """The loan's field that the column feeds: par_value, spread, ...; it cannot be left out."""
+    """The loan's field that the column feeds: par_value, spread, ..., or a field of your own; it cannot be left out."""
     type: GivenType = UNSET
     """What its values are read as. Unset: as the standard field's, else string."""
     required: GivenFlag = UNSET
@@ -202,6 +202,16 @@ class MappingSummary(Struct, frozen=True, kw_only=True):
     created_at: datetime
 
 
+class MappingWarning(Struct, frozen=True, kw_only=True):
+    """What is doubtful of a mapping."""
+
+    code: Literal["own_field"]
+    """own_field: the target is no standard field of the source type."""
+    field: str
+    """The target."""
+    message: str
+
+
 class Mapping(Struct, frozen=True, kw_only=True):
     """How a source's columns become fields of loans."""
 
@@ -217,6 +227,8 @@ class Mapping(Struct, frozen=True, kw_only=True):
     """Every field with all columns that may feed it; only with resolve_profile."""
     transforms: list[Transform]
     validation_rules: list[Rule]
+    warnings: list[MappingWarning]
+    """Targets that are fields of your own: no test of the suites reads them."""
     created_by: str
     created_at: datetime
     updated_at: datetime
@@ -268,7 +280,7 @@ class Trial(Struct, frozen=True, kw_only=True):
     mapped_data: list[dict[str, Any]]
     """The rows by target field, after transforms, invalid rows included."""
     warnings: list[Finding]
-    """What is doubtful; the first ones, `warning_count` counts all."""
+    """What is doubtful, of the mapping's own fields first; the first ones, `warning_count` counts all."""
     errors: list[Finding]
     """What breaks a rule or cannot be read; the first ones, `error_count` counts all."""
     warning_count: int

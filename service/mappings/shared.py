@@ -74,6 +74,11 @@ async def check_mapping(unit: Unit, mapping_id: str) -> None:
         await store.version(unit, mapping_id)
 
 
+async def own_targets(unit: Unit) -> list[str]:
+    """What the tenant's mappings feed, which a definition's formulas may read."""
+    return await store.targets(unit)
+
+
 def document_of(row: MappingRow) -> dict[str, Any]:
     """What the engine makes a stored mapping from."""
     return {

@@ -53,6 +53,17 @@ async def version(unit: Unit, mapping_id: str) -> int:
     return found
 
 
+async def targets(unit: Unit) -> list[str]:
+    """What any of the tenant's mappings feeds, once each."""
+    found: list[str] = await unit.value(
+        """
+        SELECT coalesce(array_agg(DISTINCT c.value ->> 'target'), '{}')
+        FROM mappings m, json_each(m.mappings::json) AS c
+        """
+    )
+    return found
+
+
 async def listed(ctx: Context, query: MappingList, *, limit: int, offset: int) -> tuple[list[MappingSummary], int]:
     """Stored mappings, the newest first, and how many there are."""
     return await rows_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, cast
 
@@ -13,6 +13,7 @@ import numpy as np
 from core.portfolio.cells import checkpoint
 from core.portfolio.cells.typed import NormalColumn
 from core.portfolio.fields import Mapping
+from core.portfolio.profile.configure import OwnField
 from core.portfolio.profile.normalise import CellFault, Normalised, SampleError, normalise_rows
 from service.mappings.schema import ANSWER_BYTES_MAX, Finding, MappingTooSlow, Trial
 from service.platform.http.api import Raw
@@ -49,8 +50,10 @@ def mapping_time(seconds: float) -> Iterator[None]:
         yield
 
 
-def tried(mapping: Mapping, rows: list[dict[str, Any]], *, strict: bool, seconds_max: float) -> Raw:
-    """The answer, encoded.
+def tried(
+    mapping: Mapping, rows: list[dict[str, Any]], *, own_fields: Sequence[OwnField], strict: bool, seconds_max: float
+) -> Raw:
+    """The answer, encoded; the mapping's own fields stand among the warnings.
 
     Raises:
         ValidationFailed: the sample, or what comes of it, is larger than one request may be.
@@ -62,7 +65,7 @@ def tried(mapping: Mapping, rows: list[dict[str, Any]], *, strict: bool, seconds
     except SampleError as error:
         raise ValidationFailed.at(SAMPLE, str(error)) from None
     _check_size(sum(_bytes_of(target, column) for target, column in found.columns.items()))
-    return Raw(msgspec.json.encode(_trial(found, strict=strict)), "application/json")
+    return Raw(msgspec.json.encode(_trial(found, own_fields, strict=strict)), "application/json")
 
 
 def _check_size(size_bytes: int) -> None:
@@ -80,16 +83,18 @@ def _bytes_of(target: str, column: NormalColumn) -> int:
     return size_bytes
 
 
-def _trial(found: Normalised, *, strict: bool) -> Trial:
+def _trial(found: Normalised, own_fields: Sequence[OwnField], *, strict: bool) -> Trial:
+    own = [Finding(row=None, field=one.target, rule="own_field", message=one.message, value=None) for one in own_fields]
+    warning_count = found.warning_count + len(own)
     return Trial(
-        valid=found.is_valid and not (strict and found.warning_count),
+        valid=found.is_valid and not (strict and warning_count),
         rows_processed=found.row_count,
         rows_valid=found.row_count - found.rows_invalid,
         rows_invalid=found.rows_invalid,
         mapped_data=cast(list[dict[str, Any]], _encoded(found)),
-        warnings=[_finding(fault) for fault in found.warnings],
+        warnings=[*own, *(_finding(fault) for fault in found.warnings)],
         errors=[_finding(fault) for fault in found.errors],
-        warning_count=found.warning_count,
+        warning_count=warning_count,
         error_count=found.error_count,
         unmapped_columns=found.unmapped_columns,
         missing_required_columns=found.missing_required_columns,

@@ -38,7 +38,7 @@ RuleName = Annotated[
 # Tapes ----------------------------------------------------------------------------------------------------------------
 
 
-class TapeForm(Struct, frozen=True, kw_only=True):
+class TapeForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A tape on its way in; a field left empty counts as not given."""
 
     file: Upload

@@ -42,24 +42,29 @@ from service.workbooks import shared as workbooks
 _NO_NAME: Final = re.compile(r"[/\\]|\A[ .]|[ .]\Z")
 """What would make a folder of a file's name, or hide it."""
 
+NO_FULL_RUN: Final = "no full run is stored, of this suite where one is named; name a partial run by run_id"
+
 
 async def of_run(ctx: Context, body: ComplianceReportRequest) -> Report:
     """A report on a run, to be made.
 
     Raises:
         WorkbookNotFound, ResultNotFound: what is named is not there.
-        NothingRun: the workbook was not run yet, or not by that suite.
+        NothingRun: no whole suite was run on the workbook yet, or not that one.
     """
     book = await workbooks.get(ctx, body.workbook_id)
     run = await compliance.stored_run(ctx, book.id, run_id=body.run_id, suite=body.suite)
     if run is None:
-        raise ResultNotFound if body.run_id else NothingRun
+        if body.run_id is not None:
+            raise ResultNotFound
+        raise NothingRun.at(["body", "workbook_id"], NO_FULL_RUN)
     return await _ordered(ctx, body, "compliance", name_of(run), workbook_id=book.id, run_id=run.id)
 
 
 def name_of(run: StoredRun) -> str:
     """What the report on a run is called."""
-    return f"{run.deal_name or stem_of(run.workbook_name)} compliance {run.as_of}"
+    what = "partial compliance" if run.partial else "compliance"
+    return f"{run.deal_name or stem_of(run.workbook_name)} {what} {run.as_of}"
 
 
 async def of_tape(ctx: Context, body: ReconciliationReportRequest) -> Report:

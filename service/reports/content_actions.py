@@ -125,7 +125,7 @@ async def _repeated(unit: Unit, run: StoredRun, words: str) -> tuple[Repeated | 
 
 
 async def _history(unit: Unit, run: StoredRun) -> list[Series]:
-    """The run's tests through the months of its deal: of each other day the newest run, of its own day itself."""
+    """The run's tests through the months of its deal: of each other day the newest full run, of its own day itself."""
     if run.deal_id is None:
         return []
     found, _ = await deals.history(unit, run.deal_id, DealHistoryQuery(end_date=run.as_of))
@@ -148,7 +148,14 @@ async def _history(unit: Unit, run: StoredRun) -> list[Series]:
 
 
 def _results(run: StoredRun) -> Results:
-    return Results(run.results, run.skipped, as_of=run.as_of, as_of_source=run.as_of_source, warnings=run.warnings)
+    return Results(
+        run.results,
+        run.skipped,
+        as_of=run.as_of,
+        as_of_source=run.as_of_source,
+        warnings=run.warnings,
+        partial=run.partial,
+    )
 
 
 def _is_between(one: Movement, before: StoredRun, after: StoredRun) -> bool:

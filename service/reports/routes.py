@@ -39,7 +39,7 @@ LIMITS = (StorageLimitExceeded, ReportLimitExceeded)
     "/compliance", status=201, access=GENERATE, errors=(*OF_RUN, *LIMITS), event="report.created", flag="reports"
 )
 async def report_compliance(ctx: Context, body: ComplianceReportRequest) -> Report:
-    """Have a report made of a compliance run: the one that is named, else the newest of the workbook (and suite)."""
+    """Have a report made of a compliance run: the one named, else the newest full one of the workbook (and suite)."""
     return await actions.of_run(ctx, body)
 
 

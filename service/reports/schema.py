@@ -100,9 +100,9 @@ class ComplianceReportRequest(Asked, frozen=True, kw_only=True):
 
     workbook_id: UUID
     run_id: UUID | None = None
-    """Unset: the newest run."""
+    """Any run, a partial one too. Unset: the newest full run."""
     suite: SuiteId | None = None
-    """Suite whose newest run is shown. Unset: whichever was run last."""
+    """Suite whose newest full run is shown. Unset: whichever was run last."""
 
 
 class ReconciliationReportRequest(Asked, frozen=True, kw_only=True):
@@ -121,9 +121,9 @@ class ReportRequest(Asked, frozen=True, kw_only=True):
     tape_id: TapeId | None = None
     """The tape of a reconciliation report, which cannot do without."""
     run_id: UUID | None = None
-    """Unset: the newest run."""
+    """Any run, a partial one too. Unset: the newest full run."""
     suite: SuiteId | None = None
-    """Suite whose newest run is shown. Unset: whichever was run last."""
+    """Suite whose newest full run is shown. Unset: whichever was run last."""
 
 
 # Refusals -------------------------------------------------------------------------------------------------------------

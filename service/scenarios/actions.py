@@ -25,6 +25,7 @@ from service.platform.http.problem import Fault, Problem, ValidationFailed
 from service.platform.work.compute import at_once
 from service.scenarios import child, store
 from service.scenarios.schema import (
+    LOAN_DATA_BYTES_MAX,
     CannotOptimize,
     HeadroomQuery,
     InvalidTrade,
@@ -157,6 +158,10 @@ def _check_each(given: Sequence[TradeCreate], where: list[str]) -> None:
 
 
 def _check_fields(trade: TradeCreate, where: list[str]) -> None:
+    size_bytes = len(msgspec.json.encode(trade.loan_data)) if trade.loan_data else 0
+    if size_bytes > LOAN_DATA_BYTES_MAX:
+        message = f"takes {size_bytes:,} bytes; the limit is {LOAN_DATA_BYTES_MAX:,}"
+        raise ValidationFailed.at([*where, "loan_data"], message)
     try:
         loan_of(_traded(trade), 0)
     except TradeError as error:

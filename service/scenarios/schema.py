@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -22,7 +22,9 @@ from service.platform.http.problem import Problem
 UNIVERSE_MAX = 2_000
 """Loans of a request's universe; a body has a limit of bytes, too."""
 LOAN_DATA_MAX = 64
-"""Fields that a trade may say of its loan beside its own."""
+"""Keys of a trade's loan_data."""
+LOAN_DATA_BYTES_MAX = 16 * 1024
+"""JSON of a trade's loan_data."""
 
 ScenarioStatus = Literal["draft", "calculating", "completed", "failed"]
 
@@ -34,7 +36,7 @@ Text = Annotated[str, Meta(max_length=255)]
 Price = Annotated[
     float, Meta(ge=0, le=1000, description="Price in percent of par; unset: that of the holding, else 100")
 ]
-LoanData = Annotated[dict[str, Text | float | bool | None], Meta(max_length=LOAN_DATA_MAX)]
+LoanData = Annotated[dict[str, Any], Meta(max_length=LOAN_DATA_MAX)]
 
 
 # Trades ---------------------------------------------------------------------------------------------------------------
@@ -54,7 +56,7 @@ class Terms(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     industry: Text | None = None
     maturity_date: date | None = None
     loan_data: LoanData | None = None
-    """Any other field of the built-in mapping `standard_clo`, by its name."""
+    """Any other field of the built-in mapping `standard_clo`, by its name. Other keys are kept and do nothing."""
 
 
 class TradeCreate(Terms, frozen=True, kw_only=True):
@@ -68,6 +70,8 @@ class Trade(TradeCreate, frozen=True, kw_only=True):
 
     id: UUID
     scenario_id: UUID
+    warnings: list[DataWarning]
+    """Keys of `loan_data` that do nothing, each with the reason."""
     created_at: datetime
 
 
@@ -98,11 +102,11 @@ class SimulationSummary(Struct, frozen=True, kw_only=True):
     new_failures: int
     """Tests that do not fail before the trades and fail after them."""
     total_tests: int
-    """Tests of the suite, skipped ones included."""
+    """How many results there are: tests with a figure before the trades and after them."""
     message: str
     """The outcome in a sentence."""
     skipped: list[NotCompared]
-    """Tests without a figure before the trades or after them."""
+    """Tests that were not compared: without a figure before the trades or after them. They count in nothing else."""
     warnings: list[DataWarning]
     test_suite: str
     definition_version: int | None

@@ -11,6 +11,8 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
+from core.portfolio.notes import DataWarning
+from core.scenario.trades import without_effect
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
 from service.platform.data.listing import rows_of
@@ -231,7 +233,8 @@ class _TradeRow(Struct, frozen=True):
     @property
     def told(self) -> Trade:
         fields: dict[str, Any] = msgspec.structs.asdict(self.trade)
-        return Trade(id=self.id, scenario_id=self.scenario_id, created_at=self.created_at, **fields)
+        warnings = [DataWarning("loan_data", message) for message in without_effect(self.trade.loan_data)]
+        return Trade(id=self.id, scenario_id=self.scenario_id, warnings=warnings, created_at=self.created_at, **fields)
 
 
 async def trades(ctx: Context, scenario_id: UUID) -> list[Trade]:

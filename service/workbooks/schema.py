@@ -220,7 +220,7 @@ class WorkbookList(PageQuery, kw_only=True, frozen=True):
     deal_id: UUID | None = None
 
 
-class UploadForm(Struct, frozen=True, kw_only=True):
+class UploadForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The file and what to call it; a field left empty counts as not given."""
 
     file: Upload

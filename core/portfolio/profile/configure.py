@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, Final, get_args
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, get_args
 
 from core.portfolio.cells.parsing import key
 from core.portfolio.cells.patterns import program_size
@@ -58,7 +59,13 @@ FAULTS_MAX: Final = 100
 """Faults that one refusal names."""
 
 TARGET: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-"""What a target may be called."""
+"""What a target may be called: a definition's formulas may name it."""
+
+NEAR: Final = 0.65
+"""How alike two names are of which one may be meant for the other."""
+NEAR_KEPT_MAX: Final = 4_096
+"""Names whose nearest standard field is remembered: finding one takes a millisecond."""
+
 
 Place = tuple[str, ...]
 Fault = tuple[Place, str]
@@ -70,6 +77,15 @@ _STANDARD: Final[dict[str, dict[str, FieldType]]] = {
     "servicer_snapshot": {one.target: one.type for one in SERVICER_FIELDS},
     "custom": {},
 }
+
+
+class OwnField(NamedTuple):
+    """A target that is no standard field: it is carried with each loan, and no test of the suites reads it."""
+
+    target: str
+    near: str | None
+    """The standard field whose name it is close to."""
+    message: str
 
 
 class ConfigurationError(MappingError):
@@ -91,6 +107,8 @@ class _Entry:
     target: str
     type: FieldType
     sources: list[str] = field(default_factory=list)
+    """Its columns and their aliases, in order of preference."""
+    columns: list[str] = field(default_factory=list)
     required: bool = False
     default: Any = None
 
@@ -105,12 +123,12 @@ def configured(
     """The mapping of a configuration in the API's form: source_type, profile_id, mappings, transforms and so on.
 
     A profile's fields stay; an entry for one of them puts its own source columns before the profile's aliases, which
-    lose the names that another target claims. A field that the profile requires stays required. Two source columns of
-    one target are alternatives, the first preferred. Targets of holdings and servicer snapshots are standard fields; a
-    custom source has fields of its own.
+    lose the names that another target claims. A field that the profile requires stays required. A target that is no
+    standard field is one of the caller's own, as `own_fields` tells. An object of columns has no order: of two source
+    columns of one target one names the other among its aliases, which stand in the order of preference.
 
     Args:
-        is_stored: the document was accepted once, when targets of one's own were no fault: they feed nothing.
+        is_stored: the document was accepted once, when two columns of one target were taken in their order.
 
     Raises:
         UnknownProfile: `profile_id` names no built-in mapping.
@@ -186,17 +204,39 @@ def _entries(
     for source, column in given.items():
         place, said = ("mappings", source), _typed(column, standard)
         found = list(_column_faults(place, source, said, standard))
-        if not found and source_type != "custom" and not is_stored and said["target"] not in standard:
-            found = [((*place, "target"), _unknown(said["target"], source_type, standard))]
         faults += found
         if not found:
-            faults += _merge(entries, owners, place, source, said)
+            faults += _merge(entries, owners, place, source, said, is_stored=is_stored)
     return entries
 
 
-def _unknown(target: str, source_type: str, standard: Iterable[str]) -> str:
-    near = get_close_matches(target, list(standard), n=1)
-    return f"is no field of {source_type}" + (f"; did you mean {near[0]}?" if near else "")
+def own_fields(source_type: str, profile_id: str | None, targets: Iterable[str]) -> list[OwnField]:
+    """The targets of a configuration that are no standard fields, once each.
+
+    A custom source has fields of its own only: of these one is told that is close to a field of the extended profile.
+    """
+    profile = PROFILES.get(profile_id or "")
+    standard = _STANDARD[source_type] | ({one.target: one.type for one in profile.fields} if profile else {})
+    found = []
+    for target in dict.fromkeys(targets):
+        if target in standard:
+            continue
+        near = _near(target.lower(), tuple(standard))
+        if source_type == "custom" and near is None:
+            continue
+        what = (
+            "is no standard field of its profile"
+            if source_type == "custom"
+            else f"is no standard field of {source_type}"
+        )
+        message = f"{target} {what}: it is carried with each loan as a field of your own"
+        found.append(OwnField(target, near, message + (f"; did you mean {near}?" if near else "")))
+    return found
+
+
+@lru_cache(maxsize=NEAR_KEPT_MAX)
+def _near(name: str, known: tuple[str, ...]) -> str | None:
+    return next(iter(get_close_matches(name, known, n=1, cutoff=NEAR)), None)
 
 
 def _typed(column: Any, standard: dict[str, FieldType]) -> Any:
@@ -242,7 +282,13 @@ def _header_faults(place: Place, header: str) -> Iterator[Fault]:
 
 
 def _merge(
-    entries: dict[str, _Entry], owners: dict[str, str], place: Place, source: str, said: dict[str, Any]
+    entries: dict[str, _Entry],
+    owners: dict[str, str],
+    place: Place,
+    source: str,
+    said: dict[str, Any],
+    *,
+    is_stored: bool,
 ) -> Iterator[Fault]:
     """Take one sound source column into its target's entry."""
     target, kind, default = said["target"], said["type"], said.get("default")
@@ -253,13 +299,22 @@ def _merge(
         yield (*place, "default"), f"another column gives {target} another default"
     entry.default = default if entry.default is None else entry.default
     entry.required |= said.get("required") is True
+    headers: dict[str, str] = {}
     for header in (source, *(said.get("aliases") or ())):
-        owner = owners.get(key(header))
-        if owner is None:
-            owners[key(header)] = target
-            entry.sources.append(header)
-        elif owner != target:
-            yield place, f"{header!r} feeds {owner} already"
+        headers.setdefault(key(header), header)
+    is_named = key(source) in map(key, entry.sources)
+    names_another = not headers.keys().isdisjoint(map(key, entry.columns))
+    if entry.columns and not (is_named or names_another or is_stored):
+        yield place, f"feeds {target}, as {entry.columns[0]!r} does: one of them names the other among its aliases"
+        return
+    entry.columns.append(source)
+    for name, header in headers.items():
+        if owners.setdefault(name, target) != target:
+            yield place, f"{header!r} feeds {owners[name]} already"
+    own = [header for name, header in headers.items() if owners[name] == target]
+    first, then = (own, entry.sources) if names_another and not is_named else (entry.sources, own)
+    known = set(map(key, first))
+    entry.sources = [*first, *(one for one in then if key(one) not in known)]
 
 
 def _fields(entries: dict[str, _Entry], profile: Mapping | None) -> tuple[Field, ...]:

@@ -13,11 +13,15 @@ from msgspec import Struct
 from service.platform.context import Context
 from service.platform.http import problem as problems
 from service.platform.http.api import Route, parse_parameter
-from service.platform.http.faults import has_checks, read
+from service.platform.http.faults import has_checks, read, unknown_parameters
 from service.platform.http.intake import Receive, Scope
 from service.platform.http.multipart import read_form, to_struct
 
+API = "/api/v1/"
+"""Where a query may have no parameter but the route's own. Pages and health views have visitors who add some: against
+caches, or to tell a probe from another."""
 QUERY_FIELDS = 64
+"""Parameters of a query."""
 NULL_ESCAPE = b"\\u0000"
 """A null character as JSON escapes it; behind an escaped backslash the same letters are a text."""
 LARGE_BYTES = 256 * 1024
@@ -43,7 +47,9 @@ class Binding:
         )
         self._empty = b"{}" if route.body_may_lack else b""
         self._query_lists = _list_fields(route.query)
-        self._query_names = _names(route.query)
+        self._query_order = [field.encode_name for field in msgspec.structs.fields(route.query or Struct)]
+        self._query_names = frozenset(self._query_order)
+        self._refuses_unknown = route.path.startswith(API)
         self._form_kinds = {field.encode_name: field.type for field in msgspec.structs.fields(route.form or Struct)}
         self._query_texts = _text_fields(route.query)
 
@@ -68,7 +74,9 @@ class Binding:
             except (ValueError, msgspec.ValidationError):
                 raise route.missing from None
         if route.query is not None:
-            arguments["query"] = self._bind_query(scope["query_string"])
+            arguments["query"] = self._bind_query(scope["query_string"], route.query)
+        elif self._refuses_unknown and scope["query_string"]:
+            self._parameters(scope["query_string"])
         if route.form is not None:
             most = route.body_bytes(ctx.settings) if route.body_bytes else ctx.settings.max_upload_mb * 1024 * 1024
             too_large = next(
@@ -79,7 +87,7 @@ class Binding:
             )
             try:
                 await arrived()
-                arguments["form"] = to_struct(content, route.form)
+                arguments["form"] = to_struct(content, route.form, self._records)
             except BaseException:
                 await closing()
                 raise
@@ -92,8 +100,14 @@ class Binding:
                 arguments["body"] = await ctx.resources.bodies(ctx.payer, self._bind_body, content)
         return arguments, content, closing
 
-    def _bind_query(self, raw: bytes) -> Any:
-        assert self._route.query is not None
+    def _parameters(self, raw: bytes) -> list[tuple[str, str]]:
+        """The names and values of a query; pages and health views take others than their own, too.
+
+        Raises:
+            ValidationFailed: it is malformed, or has a parameter that the route does not have.
+        """
+        if raw.count(b"&") >= QUERY_FIELDS:
+            raise problems.ValidationFailed.at(["query"], f"more than {QUERY_FIELDS} parameters")
         try:
             pairs = parse_qsl(
                 raw.decode("ascii"),
@@ -104,6 +118,13 @@ class Binding:
             )
         except (UnicodeError, ValueError):
             raise problems.ValidationFailed.at(["query"], "malformed query string") from None
+        if self._refuses_unknown and not self._query_names.issuperset(name for name, _ in pairs):
+            faults = unknown_parameters((name for name, _ in pairs), self._query_order)
+            raise problems.ValidationFailed(*faults)
+        return pairs
+
+    def _bind_query(self, raw: bytes, kind: type) -> Any:
+        pairs = self._parameters(raw)
         values: dict[str, Any] = {}
         for name, value in pairs:
             if "\x00" in value:
@@ -119,9 +140,9 @@ class Binding:
             else:
                 values[name] = value
         try:
-            return msgspec.convert(values, self._route.query, strict=False)
+            return msgspec.convert(values, kind, strict=False)
         except msgspec.ValidationError:
-            return read(values, self._route.query, ["query"], strict=False)
+            return read(values, kind, ["query"], strict=False)
 
     async def _read_body(self, ctx: Context, receive: Receive) -> bytes:
         kind = ctx.headers.get(b"content-type", b"application/json").partition(b";")[0].strip().lower()
@@ -186,10 +207,6 @@ async def _read(headers: Mapping[bytes, bytes], receive: Receive, most_bytes: in
             raise problems.PayloadTooLarge.past(most_bytes)
         if not message.get("more_body"):
             return bytes(chunks)
-
-
-def _names(kind: type | None) -> frozenset[str]:
-    return frozenset(field.encode_name for field in msgspec.structs.fields(kind or Struct))
 
 
 def _list_fields(kind: type | None) -> frozenset[str]:

@@ -21,6 +21,8 @@ FAULTS_MAX: Final = 100
 """Faults that one refusal lists."""
 SHOWN_MAX: Final = 300
 """Characters that a refusal repeats of what was sent."""
+NEAR_MAX: Final = 64
+"""Characters of a name for which anything is near: to find that takes the square of its length."""
 WORDS_SHOWN: Final = 40
 """Names, of those that there are, that a refusal lists."""
 
@@ -314,9 +316,23 @@ def _figure(value: Any) -> str:
     return "" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:g}"
 
 
+def unknown_parameters(names: Iterable[str], known: Sequence[str]) -> list[Fault]:
+    """A fault for each name of a query that is none of its parameters."""
+    strange = [name for name in dict.fromkeys(names) if name not in known]
+    return [
+        Fault(
+            ["query", name[:SHOWN_MAX]],
+            f"there is no parameter {_shown(name)}{_nearest(name, known, 'the parameters are') or '; it takes none'}",
+        )
+        for name in strange[:FAULTS_MAX]
+    ]
+
+
 def _nearest(name: str, known: Sequence[str], otherwise: str) -> str:
-    """The end of a sentence about a word that there is not."""
-    near = get_close_matches(name[:SHOWN_MAX], known, 1)
+    """The end of a sentence about a word that there is not; upper and lower case are alike in it."""
+    near = (
+        get_close_matches(name, known, 1) or get_close_matches(name.lower(), known, 1) if len(name) <= NEAR_MAX else []
+    )
     if near:
         return f"; did you mean {near[0]}?"
     more = ", ..." if len(known) > WORDS_SHOWN else ""

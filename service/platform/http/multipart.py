@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -132,17 +132,16 @@ async def _without_preamble(chunks: AsyncGenerator[bytes, None], content_type: b
         raise ValidationFailed.at(["body"], "the boundary that Content-Type names is nowhere in the body")
 
 
-def to_struct(fields: dict[str, Any], kind: type) -> Any:
+def to_struct(fields: dict[str, Any], kind: type, records: Sequence[Any] = ()) -> Any:
     """The fields as the form's struct; an empty one that has a default counts as not given.
 
+    Args:
+        records: types of the record that is made: the names of their fields may stand there, as in a body.
+
     Raises:
-        ValidationFailed: a field is missing or does not fit; every one of them is named.
+        ValidationFailed: a field is missing, does not fit, or is none of the form's where that takes no others; every
+            one of them is named.
     """
-    plain = {}
-    for field in msgspec.structs.fields(kind):
-        name = field.encode_name
-        value = fields.get(name)
-        if value is None or (value == "" and not field.required):
-            continue
-        plain[name] = value
-    return read(plain, kind, ["body"], strict=False)
+    optional = {field.encode_name for field in msgspec.structs.fields(kind) if not field.required}
+    plain = {name: value for name, value in fields.items() if value != "" or name not in optional}
+    return read(plain, kind, ["body"], records=records, strict=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -10,8 +11,10 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from core.alerts.conditions import conditions_of
-from core.alerts.evaluate import Point, Reading, Verdict, history_of, judge
+from core.alerts.evaluate import Point, Reading, Verdict, history_of, is_covered, judge
 from core.compliance.result import Skipped, Status, TestResult
+from core.compliance.run import STOPPED
+from core.definition import parse
 from tests.rows import every
 
 NOW = datetime(2026, 3, 31, 12, 0, tzinfo=UTC)
@@ -256,3 +259,36 @@ def test_a_sentence_of_several_tests_counts_them() -> None:
     assert asked("compliance", of=reading(*RAN), status=["fail"]).sentence == "a says so"
     many = asked("compliance", of=reading(*(result(f"t{n}", 6, status="fail") for n in range(60))), status=["fail"])
     assert (len(many.details["tests"]), many.details["tests_in_all"]) == (50, 60)
+
+
+def test_a_partial_run_is_about_the_tests_that_it_did_not_leave_out() -> None:
+    left = [Skipped("wal", "WAL", "no column"), Skipped("was", "WAS", STOPPED)]
+    some = reading(result("oc_ratio", 1.0), partial=True)
+    some = replace(some, skipped=left)
+
+    def covered(of: Reading, kind: str, **conditions: Any) -> bool:
+        return is_covered(conditions_of(kind, conditions), of)
+
+    by_test = {
+        test_id: covered(some, "compliance", status=["fail"], test_ids=[test_id])
+        for test_id in ("oc_ratio", "wal", "was", "ic_ratio")
+    }
+    assert by_test == {"oc_ratio": True, "wal": True, "was": False, "ic_ratio": False}
+    by_metric = {
+        metric: covered(some, "threshold", metric=metric, operator="gt", value=1)
+        for metric in ("oc_ratio", "wal", "was")
+    }
+    assert by_metric == {"oc_ratio": True, "wal": True, "was": False}
+    assert not covered(some, "compliance", status=["fail"], test_ids=["oc_ratio", "was"])
+    assert not covered(some, "compliance", status=["fail"]), "it is about every test"
+    assert covered(reading(), "compliance", status=["fail"]), "a full run is about all"
+
+
+def test_a_metric_of_several_tests_needs_them_all() -> None:
+    agencies = {"m": "a", "s": "b"}
+    tests = [{"id": id_, "name": id_, "measure": "ccc", "agency": agencies[id_], "max": 7.5} for id_ in agencies]
+    definition = parse({"tests": tests})
+    conditions = conditions_of("threshold", {"metric": "ccc_bucket_pct", "operator": "gt", "value": 1})
+    for names, expected in ((("m",), False), (("m", "s"), True)):
+        given = reading(*(result(name, 9.0) for name in names), partial=True, suite="deal", definition=definition)
+        assert is_covered(conditions, given) is expected, names

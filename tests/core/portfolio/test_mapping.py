@@ -808,7 +808,7 @@ def test_a_loan_whose_par_cannot_be_read_is_left_out_and_told(make_book: MakeBoo
     rows = [HEADER, *([f"LX10000{at}", "A", par, 99.0] for at, par in enumerate([1.0, "oops", None, 1e300]))]
     book = make_book({"Holdings": rows})
     own = own_mapping(
-        mappings={"Par Amount": {"target": "par_value", "default": 7}, "Par": {"target": "par_value"}},
+        mappings={"Par Amount": {"target": "par_value", "default": 7, "aliases": ["Par"]}},
         transforms=[change("par_value", "multiply", factor=1e12)],
     )
     for mapping, par, unread in ((None, [1.0, 1e300], 1), (own, [1e12, 7.0], 2)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -82,7 +83,30 @@ def test_a_workbook_that_is_not_the_callers_is_not_there(
 ) -> None:
     for who, workbook_id in ((stranger, own_g1["id"]), (analyst, str(uuid4()))):
         assert refusal(chat(who, workbook_id=workbook_id)) == (404, "Workbook not found")
-    assert refusal(chat(stranger)) == (400, "No nominated workbooks")
+
+
+def test_without_a_workbook_the_message_says_what_to_do(owner: Member, g1_file: Path) -> None:
+    """An answer, and a question of the day: nothing is wrong with it."""
+
+    def told() -> tuple[str, dict[str, Any]]:
+        message = said(owner)
+        return message["content"], message["metadata"]
+
+    content, metadata = told()
+    assert content.startswith("There is no workbook to ask about yet: upload one (POST /api/v1/workbooks/upload)")
+    assert (metadata["answered"], metadata["data_points_referenced"], metadata["answered_by"]) == (
+        False, False, "built-in",
+    )  # fmt: skip
+    assert (metadata["workbook_id"], metadata["warnings"], metadata["suggestions"]) == (None, [], [])
+    assert metadata["supporting_data"]["figures"] == []
+    book = owner.uploaded(g1_file)
+    assert told()[0].startswith("No workbook is nominated: nominate those that questions are to be about")
+    assert asked(owner, QUESTION)["answer"] == told()[0]
+    nominated(owner, book["id"])
+    assert told()[1]["answered"]
+    nominated(owner, book["id"], False)
+    assert owner.delete(f"/api/v1/workbooks/{book['id']}").status_code == 204
+    assert told()[0] == content
 
 
 BODIES: list[dict[str, Any]] = [

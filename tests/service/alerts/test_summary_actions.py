@@ -65,7 +65,7 @@ def test_without_a_run_it_says_so(stack: Stack, owner: Member, own_g1: dict[str,
     fall_due(stack, alert_id)
     (entry,) = triggered(owner, alert_id)["history"]
     assert entry["details"]["report_id"] is None
-    assert entry["details"]["sentence"] == "There is no report: no compliance run of the workbook is stored"
+    assert entry["details"]["sentence"] == "There is no report: no full compliance run of the workbook is stored"
 
 
 # Handing over ---------------------------------------------------------------------------------------------------------

@@ -138,10 +138,11 @@ def test_the_newest_first_with_the_stated_fields(shared_owner: Any, past: list[d
     assert (page["total"], page["page"], page["page_size"], page["total_pages"]) == (7, 1, 20, 1)
     for item, run in zip(page["items"], past, strict=True):
         assert set(item) == {
-            "id", "workbook_id", "test_suite", "status", "as_of", "as_of_source", "summary", "executed_at",
+            "id", "workbook_id", "test_suite", "status", "as_of", "as_of_source", "summary", "partial",
+            "executed_at",
         }  # fmt: skip
-        assert {name: item[name] for name in ("workbook_id", "test_suite", "status", "summary")} == {
-            name: run[name] for name in ("workbook_id", "test_suite", "status", "summary")
+        assert {name: item[name] for name in ("workbook_id", "test_suite", "status", "summary", "partial")} == {
+            name: run[name] for name in ("workbook_id", "test_suite", "status", "summary", "partial")
         }
         assert datetime.fromisoformat(item["executed_at"]) == run["executed_at"]
 

@@ -40,7 +40,7 @@ GOLDEN = {
 }
 RUN_FIELDS = {
     "id", "workbook_id", "test_suite", "status", "as_of", "as_of_source", "definition_version", "warnings",
-    "summary", "results", "skipped", "executed_at", "execution_time_ms",
+    "summary", "results", "skipped", "partial", "executed_at", "execution_time_ms",
     "execution_time_us",
 }  # fmt: skip
 RESULT_FIELDS = {
@@ -434,7 +434,13 @@ def test_the_evidence_reproduces_the_run(stack: Any, owner: Any, own_g1: dict[st
     assert set(limits["workbook"]) == {"ccc_bucket_pct"}
     assert set(limits["tenant"]) == {"wal", "oc_ratio"}
     chosen = json.loads(options)
-    assert chosen == {"test_ids": None, "include_cushion": False, "fail_fast": False, "parallel": True}
+    assert chosen == {
+        "test_ids": None,
+        "include_cushion": False,
+        "fail_fast": False,
+        "parallel": True,
+        "partial": False,
+    }
     again = core.run_suite(
         core.Portfolio.from_workbook(core.read(g1_file), as_of=float((as_of - date(1970, 1, 1)).days)),
         "enhanced",

@@ -79,6 +79,15 @@ def test_a_decision_is_rebuilt_whatever_became_of_what_it_was_made_by(
         ran(owner, plain, test_ids=["wal", "was"], options={"include_cushion": False, "fail_fast": True}),
         ran(owner, plain, test_suite="deal", definition=DEFINITION),
     ]
+    own_mapping = {**MAPPING, "name": "Own field", "mappings": {"Industry": {"target": "sector"}}}
+    own = owner.post("/api/v1/mappings", json=own_mapping)
+    assert own.status_code == 201, own.text
+    with_own = owner.uploaded(g1_file, mapping_id=own.json()["id"])["id"]
+    retail = {"id": "retail", "name": "Retail", "share": '=sector="Retail"', "max": 10}
+    runs.append(ran(owner, with_own, test_suite="deal", definition={"tests": [retail]}))
+    assert [one["test_id"] for one in runs[-1]["results"]] == ["retail"]
+    assert owner.delete(f"{BOOKS}/{with_own}").status_code == 204
+    assert owner.delete(f"/api/v1/mappings/{own.json()['id']}").status_code == 204
     mapping = owner.post("/api/v1/mappings", json=MAPPING)
     assert mapping.status_code == 201, mapping.text
     mapped = owner.uploaded(g1_file, mapping_id=mapping.json()["id"])["id"]

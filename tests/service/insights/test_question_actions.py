@@ -55,8 +55,11 @@ def test_questions_are_found_again_by_who_asked(analyst: Member, stranger: Membe
     assert analyst.get(f"{URL}/questions/history").json() == history, "those of a replaced insight, too"
 
 
-def test_without_nominated_workbooks_there_is_nothing_to_ask(owner: Member) -> None:
-    assert refusal(owner.post(f"{URL}/ask", json={"question": "What is the WARF?"})) == (400, "No nominated workbooks")
-    assert owner.get(f"{URL}/questions/history?limit=100").json() == []
+def test_without_nominated_workbooks_the_answer_says_what_to_do(owner: Member) -> None:
+    qa = asked(owner, "What is the WARF?")
+    assert qa["answer"].startswith("There is no workbook to ask about yet: upload one")
+    assert (qa["answered"], qa["suggestions"], qa["warnings"]) == (False, [], [])
+    (kept,) = owner.get(f"{URL}/questions/history?limit=100").json()
+    assert kept["answer"] == qa["answer"]
     for limit in ("0", "101", "x"):
         assert owner.get(f"{URL}/questions/history?limit={limit}").status_code == 422

@@ -87,12 +87,14 @@ def test_figures_that_no_stored_run_has_are_told(owner: Member, own_g1: dict[str
         return [one["message"] for one in session["warnings"]]
 
     stored: list[str | None] = []
-    assert ["it was never run" in one for one in told()] == [True]
-    run = ran(owner, own_g1["id"], test_ids=["ccc_bucket_pct"])
-    assert ["leaves out were run now" in one for one in told()] == [True]
+    assert ["no whole suite was run on it" in one for one in told()] == [True]
+    ran(owner, own_g1["id"], test_ids=["ccc_bucket_pct"])
+    assert ["no whole suite was run on it" in one for one in told()] == [True], "a partial run says nothing of the rest"
     whole = ran(owner, own_g1["id"])
     assert told() == []
-    assert stored == [None, run["id"], whole["id"]]
+    ran(owner, own_g1["id"], test_suite="enhanced", test_ids=["ccc_bucket_pct"])
+    assert told() == []
+    assert stored == [None, None, whole["id"], whole["id"]]
     recalculated = owner.post(f"/api/v1/workbooks/{own_g1['id']}/recalculate")
     assert recalculated.status_code in (200, 202), recalculated.text
     assert owner.parsed(own_g1["id"])["status"] == "ready"

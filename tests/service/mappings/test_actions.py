@@ -26,6 +26,7 @@ FIELDS = {
     "mappings",
     "transforms",
     "validation_rules",
+    "warnings",
     "created_by",
     "created_at",
     "updated_at",
@@ -180,6 +181,7 @@ def test_a_mapping_of_ones_own_is_no_profile(owner: Member, make: Make) -> None:
         ({"mappings": {"A": {}}}, ["mappings", "A", "target"]),
         ({"mappings": {"A": column("")}}, ["mappings", "A", "target"]),
         ({"mappings": {"A": column("drop table")}}, ["mappings", "A", "target"]),
+        ({"mappings": {"A": column("a"), "B": column("a")}}, ["mappings", "B"]),
         ({"mappings": {"A": column("a", "money")}}, ["mappings", "A", "type"]),
         ({"mappings": {"A": column(5)}}, ["mappings", "A", "target"]),
         ({"mappings": {"A": column(None)}}, ["mappings", "A", "target"]),
@@ -243,6 +245,54 @@ def test_a_type_that_is_left_out_is_that_of_the_standard_field(owner: Member, ma
             },
         )
         assert [one["type"] for one in made["mappings"].values()] == ["number", "date", "string", "boolean"]
+
+
+def test_a_field_of_one_s_own_is_carried_and_named(owner: Member, make: Make) -> None:
+    """Of every source type; what is close to a standard field is asked about."""
+    columns = {"Par": column("par_valeu", "number"), "Sponsor": column("sponsor")}
+    own = {"par_valeu": "; did you mean par_value?", "sponsor": ""}
+    for source_type, named in (("clo_holdings", own), ("servicer_snapshot", dict.fromkeys(own, "")), ("custom", {})):
+        made = make(
+            owner, source_type=source_type, profile_id=None, mappings=columns, transforms=[], validation_rules=[]
+        )
+        told = [
+            {"code": "own_field", "field": target, "message": f"{target} is no standard field of {source_type}: it is "
+             f"carried with each loan as a field of your own{near}"} for target, near in named.items()
+        ]  # fmt: skip
+        path = f"{PATH}/{made['id']}"
+        assert made["warnings"] == owner.get(path).json()["warnings"] == told
+        for strict in (False, True):
+            sample = {"sample_data": [{"Par": "1,500", "Sponsor": "Acme Capital"}], "strict": strict}
+            found = owner.post(f"{path}/validate", json=sample).json()
+            assert found["mapped_data"] == [{"par_valeu": 1500.0, "sponsor": "Acme Capital"}]
+            assert [(one["row"], one["field"], one["rule"]) for one in found["warnings"]] == [
+                (None, target, "own_field") for target in named
+            ]
+            assert [one["message"] for one in found["warnings"]] == [one["message"] for one in told]
+            assert (found["warning_count"], found["valid"]) == (len(told), not (strict and told))
+        changed = owner.patch(path, json={"mappings": {"Par": column("par_value", "number")}}).json()
+        assert [one["field"] for one in changed["warnings"]] == (
+            ["par_value"] if source_type == "servicer_snapshot" else []
+        )
+    assert owner.get(f"{PATH}/standard_clo").json()["warnings"] == []
+
+
+def test_a_stored_mapping_of_two_columns_without_an_order_is_kept(stack: Stack, owner: Member, make: Make) -> None:
+    """It was accepted once, in the order in which it was written."""
+    made = make(owner, mappings={"A": column("a"), "B": column("b")}, transforms=[], validation_rules=[])
+    stack.sql(
+        'UPDATE mappings SET mappings = replace(mappings::text, \'"target":"b"\', \'"target":"a"\')::json,'
+        " version = version + 1 WHERE id = %s",
+        [made["id"]],
+    )
+    path = f"{PATH}/{made['id']}"
+    renamed = owner.patch(path, json={"name": "Renamed"})
+    assert renamed.status_code == 200, renamed.text
+    assert [one["target"] for one in renamed.json()["mappings"].values()] == ["a", "a"]
+    sample = {"sample_data": [{"A": "", "B": "y"}, {"A": "x", "B": "y"}]}
+    assert owner.post(f"{path}/validate", json=sample).json()["mapped_data"] == [{"a": "y"}, {"a": "x"}]
+    again = owner.patch(path, json={"mappings": renamed.json()["mappings"]})
+    refused(again, 400, "Invalid mapping configuration")
 
 
 def test_the_faults_that_are_told_are_bounded(shared_owner: Member) -> None:
@@ -361,7 +411,7 @@ def test_a_built_in_mapping_can_be_copied(owner: Member, make: Make) -> None:
 
 
 def test_resolved_mappings_come_when_asked_for(owner: Member, make: Make) -> None:
-    made = make(owner, mappings={"Ref": column("ref", aliases=["Reference"]), "Key": column("ref")})
+    made = make(owner, mappings={"Ref": column("ref", aliases=["Reference", "Key"])})
     for query in ("", "?resolve_profile=false"):
         assert "resolved_mappings" not in owner.get(f"{PATH}/{made['id']}{query}").json()
     found = owner.get(f"{PATH}/{made['id']}?resolve_profile=true").json()["resolved_mappings"]

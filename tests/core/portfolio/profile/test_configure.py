@@ -10,7 +10,7 @@ from core.portfolio.errors import MappingError
 from core.portfolio.fields import AUXILIARY_FIELDS, PROFILES, Mapping
 from core.portfolio.layout.header import matcher
 from core.portfolio.profile import configure
-from core.portfolio.profile.configure import ConfigurationError, UnknownProfile, configured, resolved
+from core.portfolio.profile.configure import ConfigurationError, UnknownProfile, configured, own_fields, resolved
 from core.portfolio.profile.parameters import DECIMALS_MAX, ENTRIES_MAX, LENGTH_MAX, TEXT_LENGTH_MAX
 
 COLUMNS = {
@@ -92,17 +92,30 @@ def test_a_custom_mapping_may_extend_a_profile() -> None:
     assert [one.target for one in own.fields] == [one.target for one in PROFILES["standard_servicer"].fields]
 
 
-def test_source_columns_of_one_target_are_alternatives_in_their_order() -> None:
-    own = mapping(
-        mappings={
-            "Funded": {"target": "par_value", "type": "number", "aliases": ["Funded Par"], "default": 5},
-            "Total": {"target": "par_value", "type": "number", "required": True, "aliases": ["funded par"]},
-        }
-    )
-    (par,) = own.fields
-    assert par.aliases == ("Funded", "Funded Par", "Total")
-    assert par.required
-    assert par.default == 5.0
+def test_two_columns_of_one_target_stand_in_the_order_of_their_aliases() -> None:
+    funded = {"target": "par_value", "type": "number", "aliases": ["Funded Par"], "default": 5}
+    total = {"target": "par_value", "type": "number", "required": True}
+    first = {"Funded": {**funded, "aliases": ["Funded Par", "total"]}, "Total": total}
+    second = {"Funded": funded, "Total": {**total, "aliases": ["Par", "funded"]}}
+    for given, expected in (
+        (first, ("Funded", "Funded Par", "total")),
+        (dict(reversed(first.items())), ("Funded", "Funded Par", "total")),
+        (second, ("Total", "Par", "funded", "Funded Par")),
+        (dict(reversed(second.items())), ("Total", "Par", "funded", "Funded Par")),
+    ):
+        (par,) = mapping(mappings=given).fields
+        assert par.aliases == expected, given
+        assert par.required
+        assert par.default == 5.0
+
+
+def test_two_columns_of_one_target_need_an_order() -> None:
+    """An object has none; what was stored before was taken in the order in which it was written."""
+    given = {"Funded": {"target": "par_value"}, "Total": {"target": "par_value", "aliases": ["Sum"]}}
+    told = "feeds par_value, as 'Funded' does: one of them names the other among its aliases"
+    assert faults(mappings=given) == {"mappings.Total": told}
+    stored = configured(document(mappings=given), id="m", name="M", is_stored=True)
+    assert stored.fields[0].aliases == ("Funded", "Total", "Sum")
 
 
 def test_resolved_says_what_feeds_each_target() -> None:
@@ -192,17 +205,36 @@ def test_faults_of_a_column_s_name(name: str) -> None:
     assert list(faults(mappings={name: {"target": "own"}})) == [f"mappings.{name}"]
 
 
-def test_a_target_that_holdings_do_not_have_is_refused() -> None:
+def test_a_target_that_is_no_standard_field_is_one_s_own() -> None:
     given = {"Par": {"target": "par_valeu", "type": "number"}, "Desk": {"target": "desk"}}
-    assert faults(mappings=given) == {
-        "mappings.Par.target": "is no field of clo_holdings; did you mean par_value?",
-        "mappings.Desk.target": "is no field of clo_holdings",
-    }
-    assert "mappings.Par.target" in faults(source_type="servicer_snapshot", mappings=given)
-    for own in ({"source_type": "custom"}, {"is_stored": True}):  # what was accepted once is made as it is
-        stored = own.pop("is_stored", False)
-        made = configured(document(mappings=given, **own), id="m", name="M", is_stored=bool(stored))
-        assert [one.target for one in made.fields] == ["par_valeu", "desk"]
+    for source_type in ("clo_holdings", "servicer_snapshot", "custom"):
+        made = mapping(source_type=source_type, mappings=given)
+        assert [(one.target, one.type) for one in made.fields] == [("par_valeu", "number"), ("desk", "string")]
+
+
+@pytest.mark.parametrize(
+    ("source_type", "profile", "told"),
+    [
+        ("clo_holdings", None, {"par_valeu": "par_value", "Spraed": "spread", "desk": None, "loan_id": "loanx_id"}),
+        (
+            "clo_holdings",
+            "standard_clo",
+            {"par_valeu": "par_value", "Spraed": "spread", "desk": None, "loan_id": "loanx_id"},
+        ),
+        ("servicer_snapshot", None, {"par_valeu": None, "Spraed": None, "desk": None, "wal": None}),
+        ("custom", None, {}),
+        ("custom", "standard_clo", {"par_valeu": "par_value", "Spraed": "spread", "loan_id": "loanx_id"}),
+    ],
+)
+def test_fields_of_one_s_own_are_named(source_type: str, profile: str | None, told: dict[str, str | None]) -> None:
+    targets = ["par_valeu", "Spraed", "desk", "loan_id", "desk"]
+    if source_type == "servicer_snapshot":
+        targets = ["par_valeu", "Spraed", "desk", "wal", "loan_id", "days_open"]
+    found = own_fields(source_type, profile, targets)
+    assert {one.target: one.near for one in found} == told
+    for one in found:
+        assert one.message.startswith(f"{one.target} is no standard field of ")
+        assert one.message.endswith(f"; did you mean {one.near}?" if one.near else "as a field of your own")
 
 
 def test_columns_that_contradict_each_other() -> None:

@@ -193,7 +193,9 @@ def _workbook(apart: Apart, tenant: UUID, *, deleted: bool = False) -> UUID:
     return workbook
 
 
-def _run(apart: Apart, tenant: UUID, workbook: UUID, stream: str | None, *, age: int = 0) -> UUID:
+def _run(
+    apart: Apart, tenant: UUID, workbook: UUID, stream: str | None, *, age: int = 0, partial: bool = False
+) -> UUID:
     run = uuid4()
     book = "INSERT INTO evidence_books (tenant_id, key, manifest) VALUES (%s, '', '{}') ON CONFLICT DO NOTHING"
     apart.sql(book, [tenant])
@@ -203,8 +205,8 @@ def _run(apart: Apart, tenant: UUID, workbook: UUID, stream: str | None, *, age:
         " execution_time_ms, workbook_hash, book_key, mapping, thresholds, options, engine_version, as_of, stream_key,"
         " created_by) VALUES (%s, %s, %s, 'x', 'completed', '{}', '[]', '[]', now() -"
         " make_interval(days => %s), 1, '', '',"
-        " '{}', '[]', '{}', '1', now(), %s, 'ann@example.com')",
-        [tenant, run, workbook, age, stream],
+        " '{}', '[]', json_build_object('partial', %s), '1', now(), %s, 'ann@example.com')",
+        [tenant, run, workbook, age, partial, stream],
     )
     return run
 
@@ -216,13 +218,15 @@ def test_a_run_goes_when_its_retention_is_over_and_never_before(clean: Apart) ->
     live, deleted = _workbook(clean, tenant), _workbook(clean, tenant, deleted=True)
     stay = {_run(clean, tenant, deleted, stream, age=9_000) for stream in ("kept", "open", "unknown", None)}
     stay.add(_run(clean, tenant, live, "over", age=1))  # the newest of a workbook that is there
+    stay.add(_run(clean, tenant, live, "over", age=0, partial=True))  # which does not take its place
     shown = _run(clean, tenant, deleted, "over")
     clean.sql(
         "INSERT INTO reports (tenant_id, id, report_type, format, filename, workbook_id, run_id, options, created_by)"
         " VALUES (%s, %s, 'compliance', 'pdf', '', %s, %s, '{}', '')",
         [tenant, uuid4(), deleted, shown],
     )
-    gone = {_run(clean, tenant, live, "over", age=2), _run(clean, tenant, deleted, "over")}
+    gone = {_run(clean, tenant, live, "over", age=1, partial=True)}
+    gone |= {_run(clean, tenant, live, "over", age=2), _run(clean, tenant, deleted, "over")}
 
     def left() -> set[UUID]:
         return {run for (run,) in clean.sql("SELECT id FROM compliance_runs WHERE tenant_id = %s", [tenant])}
