@@ -253,7 +253,7 @@ def _tables(of: Hostile) -> list[Case]:
     return [
         _case("get_sheet_data", 32, [_get(page + kind) for kind in ("json", "json", "csv")]),
         _case("validate_mapping", 4, [posted("/mappings/standard_clo/validate", {"sample_data": sample})]),
-        _case("create_mapping update_mapping", 4, [*made, *changed], 200, 201),
+        _case("create_mapping update_mapping", 4, [*made, *changed], 200, 201, 409),
         _case("export_audit_logs", 2, [_get("/admin/audit-logs/export?format=csv")]),
     ]
 

@@ -42,6 +42,7 @@ from service.mappings.schema import (
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
 from service.platform.http.api import Page, Raw, page_of
+from service.platform.http.bodies import Unread
 from service.platform.http.problem import Fault
 
 SOURCE_TYPES: Final = get_args(SourceType)
@@ -244,15 +245,13 @@ def _rule(given: RuleGiven) -> Rule:
 # Trying ---------------------------------------------------------------------------------------------------------------
 
 
-async def validate(ctx: Context, mapping_id: str, body: Sample) -> Raw:
+async def validate(ctx: Context, mapping_id: str, body: Sample | Unread) -> Raw:
     """What a mapping makes of sample rows, worked out and encoded in a child."""
     mapping = (await shared.get_mapping(ctx, mapping_id)).mapping
     row = _SYSTEM.get(mapping_id) or await store.get(ctx, mapping_id)
     await ctx.commit()  # no connection is held while it works
     own, seconds = await _own_fields(ctx, row), ctx.settings.mapping_seconds
-    return await shared.mapped_in_child(
-        ctx, seconds + ENCODING_SECONDS, child.try_rows, mapping, body.sample_data, own, body.strict, seconds
-    )
+    return await shared.mapped_in_child(ctx, seconds + ENCODING_SECONDS, child.try_sample, mapping, body, own, seconds)
 
 
 # Built-in ones --------------------------------------------------------------------------------------------------------

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
 from core.portfolio.fields import Mapping
 from core.portfolio.profile.configure import ConfigurationError, Fault, OwnField, UnknownProfile, configured
 from service.mappings import trial_actions
+from service.mappings.schema import Sample
 from service.platform.http.api import Raw
+from service.platform.http.bodies import BodyReader, Unread
 
 
 class Configured(Struct, frozen=True):
@@ -30,8 +32,12 @@ def configure(document: dict[str, Any], mapping_id: str, name: str, is_stored: b
         return Configured(None, list(error.faults))
 
 
-def try_rows(
-    mapping: Mapping, rows: list[dict[str, Any]], own_fields: list[OwnField], strict: bool, seconds: float
-) -> Raw:
+_read: Final = BodyReader(Sample)
+
+
+def try_sample(mapping: Mapping, sample: Sample | Unread, own_fields: list[OwnField], seconds: float) -> Raw:
     """What a mapping makes of sample rows, encoded."""
-    return trial_actions.tried(mapping, rows, own_fields=own_fields, strict=strict, seconds_max=seconds)
+    body: Sample = _read(sample.content) if isinstance(sample, Unread) else sample
+    return trial_actions.tried(
+        mapping, body.sample_data, own_fields=own_fields, strict=body.strict, seconds_max=seconds
+    )

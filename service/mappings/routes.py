@@ -77,6 +77,7 @@ async def delete_mapping(ctx: Context, mapping_id: str) -> None:
     errors=(MappingNotFound, MappingTooSlow),
     body_bytes=lambda settings: settings.max_sample_bytes,
     heavy=True,
+    deferred=True,
 )
 async def validate_mapping(ctx: Context, mapping_id: str, body: Sample) -> Trial | Raw:
     """Try a mapping on sample rows; nothing is stored."""

@@ -122,7 +122,7 @@ async def add_trade(ctx: Context, scenario_id: UUID, body: TradeCreate) -> Trade
     """One more trade, behind the others."""
     held = await _held(ctx, scenario_id)
     await _check_trades(ctx, [body], ["body"], there=held.trade_count)
-    (trade,) = await store.add_trades(ctx, scenario_id, [body])
+    trade = await store.add_trade(ctx, scenario_id, body)
     await store.touch(ctx, scenario_id)
     ctx.concerns("trade", trade.id, held.name, scenario_id=scenario_id, **_named(body))
     return trade

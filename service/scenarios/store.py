@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import msgspec
@@ -247,25 +247,34 @@ async def trades(ctx: Context, scenario_id: UUID) -> list[Trade]:
     return [row.told for row in rows]
 
 
-async def add_trades(ctx: Context, scenario_id: UUID, trades: Sequence[TradeCreate]) -> list[Trade]:
-    """Trades that apply behind those that are there."""
-    rows = await ctx.all(
-        _TradeRow,
-        """
-        INSERT INTO scenario_trades (tenant_id, scenario_id, id, number, trade)
-        SELECT %(tenant_id)s, %(scenario_id)s, given.id, given.number + coalesce((
-                   SELECT max(t.number) FROM scenario_trades t WHERE t.scenario_id = %(scenario_id)s), 0), given.trade
-        FROM unnest(%(ids)s::uuid[], %(trades)s::json[]) WITH ORDINALITY AS given (id, trade, number)
-        RETURNING id, scenario_id, created_at, trade
-        """,
-        {
-            "tenant_id": ctx.tenant,
-            "scenario_id": scenario_id,
-            "ids": [new_id() for _ in trades],
-            "trades": [msgspec.json.encode(trade).decode() for trade in trades],
-        },
+_ADD: Final = """
+    INSERT INTO scenario_trades (tenant_id, scenario_id, id, number, trade)
+    SELECT %(tenant_id)s, %(scenario_id)s, given.id, given.number + coalesce((
+               SELECT max(t.number) FROM scenario_trades t WHERE t.scenario_id = %(scenario_id)s), 0), given.trade
+    FROM unnest(%(ids)s::uuid[], %(trades)s::json[]) WITH ORDINALITY AS given (id, trade, number)
+"""
+
+
+def _added(ctx: Context, scenario_id: UUID, trades: Sequence[TradeCreate]) -> dict[str, Any]:
+    return {
+        "tenant_id": ctx.tenant,
+        "scenario_id": scenario_id,
+        "ids": [new_id() for _ in trades],
+        "trades": [msgspec.json.encode(trade).decode() for trade in trades],
+    }
+
+
+async def add_trades(ctx: Context, scenario_id: UUID, trades: Sequence[TradeCreate]) -> None:
+    """Trades that apply behind those that are there. A thousand rows are not read back: that takes the event loop."""
+    await ctx.execute(_ADD, _added(ctx, scenario_id, trades))
+
+
+async def add_trade(ctx: Context, scenario_id: UUID, trade: TradeCreate) -> Trade:
+    """One trade that applies behind those that are there."""
+    (row,) = await ctx.all(
+        _TradeRow, _ADD + "RETURNING id, scenario_id, created_at, trade", _added(ctx, scenario_id, [trade])
     )
-    return [row.told for row in rows]
+    return row.told
 
 
 async def remove_trade(ctx: Context, scenario_id: UUID, trade_id: UUID) -> None:

@@ -157,6 +157,8 @@ class Route:
     heavy: bool = False
     """Its work can pass 20 ms of a processor: done in a child or a thread, in fair shares, and driven by
     `tests/security/test_fairness.py`."""
+    deferred: bool = False
+    """A large body is handed over unread (`bodies.Unread`), for a child to read it."""
     limited: bool = True
     """False for the views that no limit concerns."""
     essential: bool

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl
@@ -13,7 +12,8 @@ from msgspec import Struct
 from service.platform.context import Context
 from service.platform.http import problem as problems
 from service.platform.http.api import Route, parse_parameter
-from service.platform.http.faults import has_checks, read, unknown_parameters
+from service.platform.http.bodies import BodyReader, Unread
+from service.platform.http.faults import read, unknown_parameters
 from service.platform.http.intake import Receive, Scope
 from service.platform.http.multipart import read_form, to_struct
 
@@ -22,13 +22,9 @@ API = "/api/v1/"
 caches, or to tell a probe from another."""
 QUERY_FIELDS = 64
 """Parameters of a query."""
-NULL_ESCAPE = b"\\u0000"
-"""A null character as JSON escapes it; behind an escaped backslash the same letters are a text."""
 LARGE_BYTES = 256 * 1024
 """Bodies above this are read in a thread, one of a tenant at a time: nothing else runs while one is read, but the event
 loop has its turn between two of them."""
-OBJECTS_MAX = 100_000
-"""Objects of a body: each takes half a microsecond to be made, and no route takes a quarter as many."""
 
 NO_CODINGS = frozenset({b"", b"identity", b"utf-8"})
 """What the header Content-Encoding may say: nothing, or a charset, which some clients put there."""
@@ -40,12 +36,8 @@ class Binding:
     def __init__(self, route: Route, records: Sequence[Any] = ()) -> None:
         """`records`: types of the record that the route makes or changes, as it is read."""
         self._route = route
-        self._records = records
-        self._is_checked = route.body is not None and has_checks(route.body)
-        self._decode_body: Callable[[bytes], Any] | None = (
-            msgspec.json.Decoder(route.body).decode if route.body else None
-        )
-        self._empty = b"{}" if route.body_may_lack else b""
+        empty = b"{}" if route.body_may_lack else b""
+        self._bind_body = BodyReader(route.body, records, empty) if route.body else None
         self._query_lists = _list_fields(route.query)
         self._query_order = [field.encode_name for field in msgspec.structs.fields(route.query or Struct)]
         self._query_names = frozenset(self._query_order)
@@ -91,10 +83,12 @@ class Binding:
             except BaseException:
                 await closing()
                 raise
-        elif self._decode_body is not None:
+        elif self._bind_body is not None:
             content = await self._read_body(ctx, receive)
             await arrived()
-            if len(content) <= LARGE_BYTES:
+            if len(content) > LARGE_BYTES and route.deferred:
+                arguments["body"] = Unread(content)
+            elif len(content) <= LARGE_BYTES:
                 arguments["body"] = self._bind_body(content)
             else:
                 arguments["body"] = await ctx.resources.bodies(ctx.payer, self._bind_body, content)
@@ -150,28 +144,6 @@ class Binding:
             raise problems.UnsupportedMediaType.at(["header", "content-type"], "expected application/json")
         most = self._route.body_bytes(ctx.settings) if self._route.body_bytes else ctx.settings.max_body_bytes
         return await _read(ctx.headers, receive, most)
-
-    def _bind_body(self, raw: bytes) -> Any:
-        assert self._decode_body is not None
-        if NULL_ESCAPE in raw and NULL_ESCAPE in raw.replace(b"\\\\", b"--"):
-            raise problems.ValidationFailed.at(["body"], "null character")
-        if raw.count(b"{") > OBJECTS_MAX:  # braces within texts count too, of which there are few
-            raise problems.ValidationFailed.at(["body"], f"more than {OBJECTS_MAX:,} objects")
-        gc.disable()  # decoded JSON has no cycles, and the collector's search for some takes most of the time
-        try:
-            if not self._is_checked:
-                return self._decode_body(raw or self._empty)
-        except msgspec.ValidationError:
-            pass  # looked at more closely
-        except (msgspec.DecodeError, RecursionError, UnicodeError):
-            raise problems.ValidationFailed.at(["body"], "malformed JSON") from None
-        finally:
-            gc.enable()
-        try:
-            given = msgspec.json.decode(raw or self._empty)
-        except (msgspec.DecodeError, RecursionError, UnicodeError):
-            raise problems.ValidationFailed.at(["body"], "malformed JSON") from None
-        return read(given, self._route.body, ["body"], records=self._records)
 
 
 def _check_coding(headers: Mapping[bytes, bytes]) -> None:

@@ -18,9 +18,10 @@ from core.definition import READY, parse
 from core.generate import generate
 from core.portfolio.portfolio import Portfolio
 from service.compliance.child import NoSuchTest, Ran, parse_definition, run
-from service.mappings.child import try_rows
-from service.mappings.schema import MappingTooSlow
+from service.mappings.child import try_sample
+from service.mappings.schema import MappingTooSlow, Sample
 from service.mappings.shared import BUILT_IN
+from service.platform.http.bodies import Unread
 from service.platform.http.problem import ValidationFailed
 from service.processes.child import Call, Worked, _call_of, order_of
 from service.processes.shared import GRACE_SECONDS, Calculators, OutOfMemory, OutOfTime
@@ -84,10 +85,10 @@ def test_a_definition_comes_back_as_it_is(calculators: Calculators, name: str) -
 def test_a_refusal_of_the_function_is_the_caller_s(calculators: Calculators) -> None:
     mapping = BUILT_IN["standard_clo"].mapping
     with pytest.raises(ValidationFailed) as refused:
-        call(calculators, try_rows, mapping, [{}] * 10_001, False, 5.0)
-    assert "more than" in refused.value.errors[0].message
+        call(calculators, try_sample, mapping, Unread(b'{"sample_data":[1]}'), 5.0)
+    assert refused.value.errors[0].loc == ["body", "sample_data", "0"]
     with pytest.raises(MappingTooSlow):
-        call(calculators, try_rows, mapping, [{"Borrower": "x"}] * 1_000, False, 0.0)
+        call(calculators, try_sample, mapping, Sample(sample_data=[{"Borrower": "x"}] * 1_000), 0.0)
 
 
 def test_only_our_refusals_are_believed(calculators: Calculators, monkeypatch: pytest.MonkeyPatch) -> None:
