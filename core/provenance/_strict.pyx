@@ -1,4 +1,4 @@
-"""The cells of a sheet and the shared strings, read by a grammar that has no more than spreadsheet programs write.
+"""The cells of a sheet and the shared strings, read by a grammar that has no more than programs write.
 
 What passes is read alike by every program: rows and cells in their order, each once and with its address; known types
 with values of one spelling; text without markup. The first thing that does not fit stops the reading and is named by

@@ -1,5 +1,6 @@
-"""A look at an .xlsx file by lists of what our writer, Excel and LibreOffice write: where programs read different cells
-in it, and where it shows more than was exported.
+"""A look at an .xlsx file for what programs read differently, and for what was not exported.
+
+It goes by lists of what our writer, Excel and LibreOffice write.
 
 The reader of workbooks takes what it can make sense of; this look takes nothing for granted, so that every program
 reads a file alike that passes. It runs before the reader does, in bounded memory: cells and strings go by in pieces.

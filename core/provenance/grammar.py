@@ -1,5 +1,6 @@
-"""The small parts of an .xlsx file and what stands around a sheet's cells, held against lists of what our writer, Excel
-and LibreOffice write into them.
+"""The small parts of an .xlsx file and what stands around a sheet's cells, held against lists.
+
+The lists have what our writer, Excel and LibreOffice write.
 
 A list says of each element which attributes and which children it may have. What is in no list is a finding: of another
 namespace, twice where once is right, text between elements, comments or entities make programs read different things;

@@ -1,5 +1,6 @@
-"""The parts of an .xlsx file and how they name one another, held against a list of what our writer, Excel and
-LibreOffice put into one.
+"""The parts of an .xlsx file and how they name one another, held against a list.
+
+The list has what our writer, Excel and LibreOffice put into a file.
 
 What belongs to a sheet that is free to change (a Workspace) may be anything; every other part has to be of a listed
 kind, named once, by a relationship whose identifier is there once, under a name of one spelling.

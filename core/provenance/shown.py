@@ -1,5 +1,6 @@
-"""How a sheet shows its cells, as far as that changes what a reader takes them for: number formats, hidden rows, merged
-cells, tables, and whether the sheet itself is seen.
+"""How a sheet shows its cells, as far as that changes what a reader takes them for.
+
+That is by number formats, hidden rows, merged cells and tables, and whether the sheet itself is seen.
 
 It is the same whatever program saved the file last, tried with LibreOffice 7.4: a number format counts by its normal
 form (`display_form`), a sheet by whether it is visible. Fonts, colours, widths and heights are no part of it.
