@@ -94,12 +94,12 @@ def _styles(archive: Archive, package: Package, findings: Findings) -> int:
     check_part(archive.read(part), STYLES, findings, part, watch=watch)
     for at, style in enumerate(cells):
         base = _whole(style.get("xfId", "0"))
-        other = below[base].get("numFmtId", "0") if base is not None and base < len(below) else "0"
+        base_number = below[base].get("numFmtId", "0") if base is not None and base < len(below) else "0"
         number = style.get("numFmtId", "0")
         identifier = _whole(number)
         if identifier is None or base is None or (number not in codes and identifier not in BUILT_IN_FORMATS):
             findings.differs(part, f"a cell style {at} of a number format that the file does not have")
-        elif other != number and not is_true(style, "applyNumberFormat", default=True):
+        elif base_number != number and not is_true(style, "applyNumberFormat", default=True):
             findings.differs(part, f"a cell style {at} that says of two number formats that it is the other")
     return max(1, len(cells))
 
@@ -184,8 +184,8 @@ def _until(chunks: Iterator[bytes], mark: re.Pattern[bytes], part: str) -> tuple
     head = b""
     for chunk in _bounded(chunks, part):
         head += chunk
-        if (found := mark.search(head)) is not None:
-            return head, found
+        if (match := mark.search(head)) is not None:
+            return head, match
     return head, None
 
 

@@ -318,11 +318,11 @@ class _Walk:
         if rule is None:  # what stands in a free element
             self.inside.append(_Open("", None))
             return
-        found = dict(self._attributes(local, rule, attributes))
-        free = rule.children == ANY or (local == "ext" and self._is_known(found.get("uri", "")))
+        values = dict(self._attributes(local, rule, attributes))
+        free = rule.children == ANY or (local == "ext" and self._is_known(values.get("uri", "")))
         self.inside.append(_Open(local, None if free else rule))
         if self.watch is not None:
-            self.watch(local, found)
+            self.watch(local, values)
 
     def _root(self, local: str) -> None:
         if local != next(iter(self.grammar)):
