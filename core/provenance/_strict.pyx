@@ -1,4 +1,4 @@
-"""The cells of a sheet and the shared strings, read by a grammar that has no more than spreadsheet programs write.
+"""The cells of a sheet and the shared strings, read by a grammar that has no more than programs write.
 
 What passes is read alike by every program: rows and cells in their order, each once and with its address; known types
 with values of one spelling; text without markup. The first thing that does not fit stops the reading and is named by
@@ -353,15 +353,15 @@ cdef class _Reader:
 
     cdef int spaced_tag(self, const char **at, const char *end, bint *preserved) noexcept nogil:
         """`plain_tag`, and whether it says that blanks at the ends of its text count."""
-        cdef Attribute found
+        cdef Attribute item
         cdef int state
         cdef bint met = False
         preserved[0] = False
         while True:
-            state = self.attribute(at, end, &found)
+            state = self.attribute(at, end, &item)
             if state != 1:
                 return state
-            if met or not _is(&found.name, "xml:space", 9) or not _is(&found.value, "preserve", 8):
+            if met or not _is(&item.name, "xml:space", 9) or not _is(&item.value, "preserve", 8):
                 return self.fail(ATTRIBUTE)
             met = preserved[0] = True
 
@@ -548,51 +548,51 @@ cdef class Cells(_Reader):
         return self.fail(MARKUP) if state == 2 else state
 
     cdef int begin_row(self, const char **at, const char *end) noexcept nogil:
-        cdef Attribute found
+        cdef Attribute item
         cdef int state
         cdef int64_t number = 0, seen = 0, bit, ignored
         cdef bint hidden = False, low = False, flag
         while True:
-            state = self.attribute(at, end, &found)
+            state = self.attribute(at, end, &item)
             if state != 1:
                 break
-            if _is(&found.name, "r", 1):
+            if _is(&item.name, "r", 1):
                 bit = 1
-                if not _digits(&found.value, ROWS, &number) or number == 0:
+                if not _digits(&item.value, ROWS, &number) or number == 0:
                     return self.fail(ADDRESS)
-            elif _is(&found.name, "spans", 5):
+            elif _is(&item.name, "spans", 5):
                 bit = 2
-            elif _is(&found.name, "s", 1):
+            elif _is(&item.name, "s", 1):
                 bit = 4
-                if not _digits(&found.value, self.styles - 1, &ignored):
+                if not _digits(&item.value, self.styles - 1, &ignored):
                     return self.fail(STYLE)
-            elif _is(&found.name, "ht", 2):
+            elif _is(&item.name, "ht", 2):
                 bit = 8
-                if not _numeral(&found.value):
+                if not _numeral(&item.value):
                     return self.fail(ATTRIBUTE)
-                low = self.is_low(&found.value)
-            elif self.descents and _is(&found.name, "x14ac:dyDescent", 15):
+                low = self.is_low(&item.value)
+            elif self.descents and _is(&item.name, "x14ac:dyDescent", 15):
                 bit = 16
-            elif _is(&found.name, "outlineLevel", 12):
+            elif _is(&item.name, "outlineLevel", 12):
                 bit = 32
-                if not _digits(&found.value, 7, &ignored):
+                if not _digits(&item.value, 7, &ignored):
                     return self.fail(ATTRIBUTE)
             else:
-                if _is(&found.name, "hidden", 6):
+                if _is(&item.name, "hidden", 6):
                     bit = 64
-                elif _is(&found.name, "customFormat", 12):
+                elif _is(&item.name, "customFormat", 12):
                     bit = 128
-                elif _is(&found.name, "customHeight", 12):
+                elif _is(&item.name, "customHeight", 12):
                     bit = 256
-                elif _is(&found.name, "collapsed", 9):
+                elif _is(&item.name, "collapsed", 9):
                     bit = 512
-                elif _is(&found.name, "thickTop", 8):
+                elif _is(&item.name, "thickTop", 8):
                     bit = 1024
-                elif _is(&found.name, "thickBot", 8):
+                elif _is(&item.name, "thickBot", 8):
                     bit = 2048
                 else:
                     return self.fail(ATTRIBUTE)
-                if not _boolean(&found.value, &flag):
+                if not _boolean(&item.value, &flag):
                     return self.fail(ATTRIBUTE)
                 if bit == 64:
                     hidden = flag
@@ -620,7 +620,7 @@ cdef class Cells(_Reader):
         return strtod(copy, NULL) < LOW_POINTS
 
     cdef int cell(self, const char **at, const char *end) noexcept nogil:
-        cdef Attribute found
+        cdef Attribute item
         cdef int state, kind = NUMERIC
         cdef int64_t seen = 0, bit, value_metadata = 0, ignored
         cdef int32_t row = -1, column = -1
@@ -629,34 +629,34 @@ cdef class Cells(_Reader):
         cdef int wrong = 0
         value.data, value.size = at[0], 0
         while True:
-            state = self.attribute(at, end, &found)
+            state = self.attribute(at, end, &item)
             if state != 1:
                 break
-            if _is(&found.name, "r", 1):
+            if _is(&item.name, "r", 1):
                 bit = 1
                 if seen & 1:
                     wrong = ATTRIBUTE
                     continue
-                if _address(found.value.data, found.value.data + found.value.size, &row, &column) \
-                        != found.value.data + found.value.size:
+                if _address(item.value.data, item.value.data + item.value.size, &row, &column) \
+                        != item.value.data + item.value.size:
                     return self.fail(ADDRESS)
-            elif _is(&found.name, "s", 1):
+            elif _is(&item.name, "s", 1):
                 bit = 2
-                if not _digits(&found.value, self.styles - 1, &ignored):
+                if not _digits(&item.value, self.styles - 1, &ignored):
                     wrong = STYLE
-            elif _is(&found.name, "t", 1):
+            elif _is(&item.name, "t", 1):
                 bit = 4
-                kind = self.kind_of(&found.value)
+                kind = self.kind_of(&item.value)
                 if kind < 0:
                     wrong = TYPE
-            elif _is(&found.name, "cm", 2):
+            elif _is(&item.name, "cm", 2):
                 bit = 8
                 has_cell_metadata = True
-                if not _digits(&found.value, 1_000_000, &ignored) or ignored == 0:
+                if not _digits(&item.value, 1_000_000, &ignored) or ignored == 0:
                     wrong = METADATA
-            elif _is(&found.name, "vm", 2):
+            elif _is(&item.name, "vm", 2):
                 bit = 16
-                if not _digits(&found.value, self.rich.shape[0], &value_metadata) or value_metadata == 0:
+                if not _digits(&item.value, self.rich.shape[0], &value_metadata) or value_metadata == 0:
                     wrong = METADATA
             else:
                 bit = 0
@@ -804,7 +804,7 @@ cdef class Cells(_Reader):
     cdef int formula(
         self, const char **at, const char *end, int32_t row, int32_t column, bint *is_array
     ) noexcept nogil:
-        cdef Attribute found
+        cdef Attribute item
         cdef int state
         cdef int64_t seen = 0, bit, group = -1
         cdef bint shared = False, flag
@@ -813,28 +813,28 @@ cdef class Cells(_Reader):
         box.bottom = -1
         text.data, text.size = at[0], 0
         while True:
-            state = self.attribute(at, end, &found)
+            state = self.attribute(at, end, &item)
             if state != 1:
                 break
-            if _is(&found.name, "t", 1):
+            if _is(&item.name, "t", 1):
                 bit = 1
-                shared = _is(&found.value, "shared", 6)
-                is_array[0] = _is(&found.value, "array", 5)
+                shared = _is(&item.value, "shared", 6)
+                is_array[0] = _is(&item.value, "array", 5)
                 if not shared and not is_array[0]:
-                    return self.fail(DATA_TABLE if _is(&found.value, "dataTable", 9) else ATTRIBUTE)
-            elif _is(&found.name, "ref", 3):
+                    return self.fail(DATA_TABLE if _is(&item.value, "dataTable", 9) else ATTRIBUTE)
+            elif _is(&item.name, "ref", 3):
                 bit = 2
-                if not _box(&found.value, &box):
+                if not _box(&item.value, &box):
                     return self.fail(ADDRESS)
-            elif _is(&found.name, "si", 2):
+            elif _is(&item.name, "si", 2):
                 bit = 4
-                if not _digits(&found.value, GROUPS_MAX - 1, &group):
+                if not _digits(&item.value, GROUPS_MAX - 1, &group):
                     return self.fail(SHARED)
-            elif _is(&found.name, "ca", 2) or _is(&found.name, "aca", 3):
-                bit = 8 if found.name.size == 2 else 16
-                if not _boolean(&found.value, &flag):
+            elif _is(&item.name, "ca", 2) or _is(&item.name, "aca", 3):
+                bit = 8 if item.name.size == 2 else 16
+                if not _boolean(&item.value, &flag):
                     return self.fail(ATTRIBUTE)
-            elif _is(&found.name, "xml:space", 9) and _is(&found.value, "preserve", 8):
+            elif _is(&item.name, "xml:space", 9) and _is(&item.value, "preserve", 8):
                 bit = 32
             else:
                 return self.fail(ATTRIBUTE)
@@ -951,7 +951,7 @@ cdef class Strings(_Reader):
                 return piece - begin
             state = self.opens(&p, end, "si", 2)
             if state == 1:
-                state = self.item(&p, end)
+                state = self.entry(&p, end)
                 self.count += state == 1
             elif state == 2:
                 state = self.closes(&p, end, "sst", 3)
@@ -963,7 +963,7 @@ cdef class Strings(_Reader):
             if state <= 0:
                 return piece - begin
 
-    cdef int item(self, const char **at, const char *end) noexcept nogil:
+    cdef int entry(self, const char **at, const char *end) noexcept nogil:
         """A text, or runs of text; then perhaps how its phonetic signs look, of which there are none."""
         cdef int state = self.plain_tag(at, end)
         cdef bint plain = False, runs = False
@@ -1006,12 +1006,12 @@ cdef class Strings(_Reader):
         return self.fail(MARKUP) if state == 2 else state
 
     cdef int words(self, const char **at, const char *end) noexcept nogil:
-        cdef Run found
+        cdef Run item
         cdef bint preserved
         cdef int state = self.spaced_tag(at, end, &preserved)
         if state == 2:
-            state = self.text(at, end, "t", 1, &found)
-            return self.fail(CHARACTER) if state == 1 and not self.is_words(&found, preserved) else state
+            state = self.text(at, end, "t", 1, &item)
+            return self.fail(CHARACTER) if state == 1 and not self.is_words(&item, preserved) else state
         return 1 if state == 3 else state
 
     cdef int empty(self, const char **at, const char *end) noexcept nogil:

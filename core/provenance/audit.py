@@ -1,5 +1,6 @@
-"""A look at an .xlsx file by lists of what our writer, Excel and LibreOffice write: where programs read different cells
-in it, and where it shows more than was exported.
+"""A look at an .xlsx file for what programs read differently, and for what was not exported.
+
+It goes by lists of what our writer, Excel and LibreOffice write.
 
 The reader of workbooks takes what it can make sense of; this look takes nothing for granted, so that every program
 reads a file alike that passes. It runs before the reader does, in bounded memory: cells and strings go by in pieces.
@@ -93,12 +94,12 @@ def _styles(archive: Archive, package: Package, findings: Findings) -> int:
     check_part(archive.read(part), STYLES, findings, part, watch=watch)
     for at, style in enumerate(cells):
         base = _whole(style.get("xfId", "0"))
-        other = below[base].get("numFmtId", "0") if base is not None and base < len(below) else "0"
+        base_number = below[base].get("numFmtId", "0") if base is not None and base < len(below) else "0"
         number = style.get("numFmtId", "0")
         identifier = _whole(number)
         if identifier is None or base is None or (number not in codes and identifier not in BUILT_IN_FORMATS):
             findings.differs(part, f"a cell style {at} of a number format that the file does not have")
-        elif other != number and not is_true(style, "applyNumberFormat", default=True):
+        elif base_number != number and not is_true(style, "applyNumberFormat", default=True):
             findings.differs(part, f"a cell style {at} that says of two number formats that it is the other")
     return max(1, len(cells))
 
@@ -183,8 +184,8 @@ def _until(chunks: Iterator[bytes], mark: re.Pattern[bytes], part: str) -> tuple
     head = b""
     for chunk in _bounded(chunks, part):
         head += chunk
-        if (found := mark.search(head)) is not None:
-            return head, found
+        if (match := mark.search(head)) is not None:
+            return head, match
     return head, None
 
 

@@ -1,5 +1,6 @@
-"""The small parts of an .xlsx file and what stands around a sheet's cells, held against lists of what our writer, Excel
-and LibreOffice write into them.
+"""The small parts of an .xlsx file and what stands around a sheet's cells, held against lists.
+
+The lists have what our writer, Excel and LibreOffice write.
 
 A list says of each element which attributes and which children it may have. What is in no list is a finding: of another
 namespace, twice where once is right, text between elements, comments or entities make programs read different things;
@@ -317,11 +318,11 @@ class _Walk:
         if rule is None:  # what stands in a free element
             self.inside.append(_Open("", None))
             return
-        found = dict(self._attributes(local, rule, attributes))
-        free = rule.children == ANY or (local == "ext" and self._is_known(found.get("uri", "")))
+        values = dict(self._attributes(local, rule, attributes))
+        free = rule.children == ANY or (local == "ext" and self._is_known(values.get("uri", "")))
         self.inside.append(_Open(local, None if free else rule))
         if self.watch is not None:
-            self.watch(local, found)
+            self.watch(local, values)
 
     def _root(self, local: str) -> None:
         if local != next(iter(self.grammar)):

@@ -1,5 +1,6 @@
-"""The parts of an .xlsx file and how they name one another, held against a list of what our writer, Excel and
-LibreOffice put into one.
+"""The parts of an .xlsx file and how they name one another, held against a list.
+
+The list has what our writer, Excel and LibreOffice put into a file.
 
 What belongs to a sheet that is free to change (a Workspace) may be anything; every other part has to be of a listed
 kind, named once, by a relationship whose identifier is there once, under a name of one spelling.
@@ -125,7 +126,7 @@ class _Check:
         self.own, self.covered, self.findings = own, covered, findings
         self.types = self._content_types()
         self.reached: set[str] = {_TYPES_PART}
-        self.found = Package()
+        self.known = Package()
 
     def package(self) -> Package:
         fault = self.archive.layout_fault()
@@ -134,15 +135,15 @@ class _Check:
         for link in self._known_links("", "package"):
             self._reach(link, "")
             if link.kind == "officeDocument":
-                self.found.workbook = link.target
-        if not self.found.workbook:
+                self.known.workbook = link.target
+        if not self.known.workbook:
             self.findings.differs("_rels/.rels", "no workbook")
-            return self.found
+            return self.known
         self._workbook()
         for name in sorted(self.names - self.reached):
             if not name.startswith(_TRASH) and not self._is_links_of_reached(name):
                 self.findings.changed(name, "no other part that names it: it was not exported")
-        return self.found
+        return self.known
 
     def _is_links_of_reached(self, name: str) -> bool:
         folder, _, last = name.rpartition("/")
@@ -188,9 +189,9 @@ class _Check:
     def _links(self, owner: str) -> list[Link]:
         """The relationships of a part, those with faults left out."""
         name = relationships_name(owner)
-        found: list[Link] = []
+        result: list[Link] = []
         if name not in self.archive:
-            return found
+            return result
         met: set[str] = set()
 
         def start(element: str, attributes: Attributes) -> None:
@@ -202,10 +203,10 @@ class _Check:
                 return
             link = self._link(name, owner, attributes, met)
             if link is not None:
-                found.append(link)
+                result.append(link)
 
         self._walk(name, start)
-        return found
+        return result
 
     def _link(self, name: str, owner: str, attributes: Attributes, met: set[str]) -> Link | None:
         identifier, address, target = (attributes.get(key, "") for key in ("Id", "Type", "Target"))
@@ -246,11 +247,13 @@ class _Check:
         if link.target in self.reached and link.kind not in ("customXml", "printerSettings"):
             self.findings.differs(relationships_name(owner), f"two relationships to {link.target!r}")
         self.reached.add(link.target)
-        said = self.types.get(f"/{link.target}".lower()) or self.types.get(
+        content_type = self.types.get(f"/{link.target}".lower()) or self.types.get(
             "*." + link.target.rpartition(".")[2].lower()
         )
-        if said is None or said != _CONTENT.get(link.kind, said):
-            self.findings.differs(_TYPES_PART, f"another type of content for {link.target!r}: {said or 'none'!r}")
+        if content_type is None or content_type != _CONTENT.get(link.kind, content_type):
+            self.findings.differs(
+                _TYPES_PART, f"another type of content for {link.target!r}: {content_type or 'none'!r}"
+            )
         if link.kind not in ("officeDocument", "worksheet"):
             for below in self._known_links(link.target, link.kind):
                 self._reach(below, link.target)
@@ -267,7 +270,7 @@ class _Check:
     # ------------------------------------------------------------------------------------------- the workbook
 
     def _workbook(self) -> None:
-        found, part = self.found, self.found.workbook
+        result, part = self.known, self.known.workbook
         listed: list[Mapping[str, str]] = []
         names: set[tuple[str, str]] = set()
 
@@ -285,7 +288,7 @@ class _Check:
             if link.kind != "worksheet":
                 self._reach(link, part)
                 if link.kind not in _OFTEN:
-                    found.by_kind[link.kind] = link.target
+                    result.by_kind[link.kind] = link.target
         for key in ("name", "sheetId", "r:id"):
             values = [attributes.get(key, "").casefold() for attributes in listed]
             if len(set(values)) < len(values) or "" in values:
@@ -301,13 +304,13 @@ class _Check:
         if link is None or link.kind != "worksheet":
             if name not in self.covered and not is_own:
                 self.findings.changed(
-                    self.found.workbook, "cells, figures or a picture that were not exported", sheet=name
+                    self.known.workbook, "cells, figures or a picture that were not exported", sheet=name
                 )
             else:
-                self.findings.differs(self.found.workbook, "no cells", sheet=name)
+                self.findings.differs(self.known.workbook, "no cells", sheet=name)
             return
-        self._reach(link, self.found.workbook)
-        self.found.sheets.append(SheetPart(name, link.target, is_own))
+        self._reach(link, self.known.workbook)
+        self.known.sheets.append(SheetPart(name, link.target, is_own))
         if is_own:
             for target in self._free_targets(link.target):
                 self._reach_all(Link("", "", "", target))
@@ -315,40 +318,40 @@ class _Check:
         for below in self._known_links(link.target, "worksheet", name):
             self._reach(below, link.target)
             if below.kind == "table":
-                self.found.tables.append((name, below.target))
+                self.known.tables.append((name, below.target))
 
     def _free_targets(self, owner: str) -> list[str]:
         """The parts that one names which may be anything."""
         name = relationships_name(owner)
         if name not in self.archive:
             return []
-        found: list[str] = []
+        result: list[str] = []
 
         def start(_: str, attributes: Attributes) -> None:
             target = attributes.get("Target", "")
             if attributes.get("TargetMode", "Internal") == "Internal":
                 path = target if target.startswith("/") else posixpath.join("/", posixpath.dirname(owner), target)
-                found.append(posixpath.normpath(path).lstrip("/"))
+                result.append(posixpath.normpath(path).lstrip("/"))
 
         self._walk(name, start)
-        return found
+        return result
 
     def _defined(self, attributes: Mapping[str, str], names: set[tuple[str, str]]) -> None:
         key = attributes.get("localSheetId", ""), attributes.get("name", "").casefold()
         if key in names:
-            self.findings.differs(self.found.workbook, f"two names {attributes.get('name')!r} with one meaning each")
+            self.findings.differs(self.known.workbook, f"two names {attributes.get('name')!r} with one meaning each")
         names.add(key)
         if any(is_true(attributes, kind) for kind in ("function", "vbProcedure", "xlm")):
-            self.findings.differs(self.found.workbook, f"a macro behind the name {attributes.get('name')!r}")
+            self.findings.differs(self.known.workbook, f"a macro behind the name {attributes.get('name')!r}")
 
     def _calculation(self, attributes: Mapping[str, str]) -> None:
         if not is_true(attributes, "fullPrecision", default=True):
             self.findings.changed(
-                self.found.workbook,
+                self.known.workbook,
                 "precision as displayed, by which programs round the figures to what they show",
                 change="changed",
             )
         if is_true(attributes, "iterate"):
             self.findings.changed(
-                self.found.workbook, "iterative calculation, which was not exported", change="changed"
+                self.known.workbook, "iterative calculation, which was not exported", change="changed"
             )

@@ -1,5 +1,6 @@
-"""How a sheet shows its cells, as far as that changes what a reader takes them for: number formats, hidden rows, merged
-cells, tables, and whether the sheet itself is seen.
+"""How a sheet shows its cells, as far as that changes what a reader takes them for.
+
+That is by number formats, hidden rows, merged cells and tables, and whether the sheet itself is seen.
 
 It is the same whatever program saved the file last, tried with LibreOffice 7.4: a number format counts by its normal
 form (`display_form`), a sheet by whether it is visible. Fonts, colours, widths and heights are no part of it.
@@ -156,20 +157,20 @@ def shown_of(book: Workbook, sheets: Sequence[Sheet] | None = None) -> Shown:
     tables = _Forms(book, forms)
     chosen = book.sheets if sheets is None else sheets
     is_any_visible = any(sheet.state == "visible" for sheet in book.sheets)
-    found = []
+    result = []
     left = RUNS_MAX
     for sheet in chosen:
         columns = [_stretches(*cells) for cells in _cells(sheet, tables)]
         # A workbook has to show a sheet: where all are hidden, the writer shows its first.
         is_visible = sheet.state == "visible" or (not is_any_visible and sheet is book.sheets[0])
-        merged = apart(one for one in sheet.merged if one[:2] != one[2:])
+        merged = apart(area for area in sheet.merged if area[:2] != area[2:])
         own = sorted(_table(table) for table in book.tables if table.sheet.lower() == sheet.name.lower())
         hidden = np.asarray(sheet.hidden_rows, "<i4").tobytes()
         runs = sum(len(column.starts) // 4 for column in columns)
         left -= runs
         digest = _digest(is_visible, hidden, merged, own, columns, list(forms))
-        found.append(ShownSheet(sheet.name, digest, is_visible, hidden, merged, own, columns if left >= 0 else None))
-    return Shown(list(forms), found)
+        result.append(ShownSheet(sheet.name, digest, is_visible, hidden, merged, own, columns if left >= 0 else None))
+    return Shown(list(forms), result)
 
 
 def _table(table: Table) -> tuple[str, Range, int, int]:
@@ -228,8 +229,8 @@ class _Forms:
         which[is_formula & ~is_constant] = 2
         bare = (kinds == Kind.DATE) & ~self.dates[formats] & (which != 1)
         formats[bare] = np.where(numbers[bare] == np.floor(numbers[bare]), self.count, self.count + 1)
-        found: NDArray[np.int32] = self.places[formats, which]
-        return found
+        result: NDArray[np.int32] = self.places[formats, which]
+        return result
 
 
 def _cells(sheet: Sheet, forms: _Forms) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int32]]]:
@@ -258,9 +259,9 @@ def _among(rows: NDArray[np.int64], others: NDArray[np.int32]) -> NDArray[np.boo
     return np.isin(rows, others) if len(others) else np.zeros(len(rows), bool)
 
 
-def _stretches(position: int, rows: NDArray[np.int64], found: NDArray[np.int32]) -> ShownColumn:
-    begins = np.flatnonzero(np.r_[True, np.diff(found) != 0])
-    return ShownColumn(position, rows[begins].astype("<i4").tobytes(), found[begins].astype("<i4").tobytes())
+def _stretches(position: int, rows: NDArray[np.int64], result: NDArray[np.int32]) -> ShownColumn:
+    begins = np.flatnonzero(np.r_[True, np.diff(result) != 0])
+    return ShownColumn(position, rows[begins].astype("<i4").tobytes(), result[begins].astype("<i4").tobytes())
 
 
 def _constants(sheet: Sheet) -> NDArray[np.bool_]:
@@ -285,12 +286,12 @@ def changed_cells(old: Shown, before: ShownSheet, book: Workbook, sheet: Sheet, 
     forms = {form: at for at, form in enumerate(old.forms)}
     tables = _Forms(book, forms)
     columns = {column.position: column for column in before.columns}
-    found: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     for position, rows, present in _cells(sheet, tables):
         if (column := columns.get(position)) is None:
             continue
         starts, kept = (np.frombuffer(data, "<i4") for data in (column.starts, column.forms))
         place = np.searchsorted(starts, rows, side="right") - 1
         differs = (place >= 0) & (kept[place] != present)
-        found += [(row, position) for row in rows[differs][:limit].tolist()]
-    return sorted(found)[:limit]
+        result += [(row, position) for row in rows[differs][:limit].tolist()]
+    return sorted(result)[:limit]

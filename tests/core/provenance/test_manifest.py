@@ -118,7 +118,7 @@ def test_a_name_that_comes_twice_is_refused(plain: Path, part: bytes, tmp_path: 
     path = with_parts(plain, tmp_path / "made.xlsx", part)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("customXML/Item1.xml", part)
-    with pytest.raises(FileRefused):
+    with pytest.raises(InvalidManifest, match="two entries of the same name"):
         read_manifest(path)
 
 
