@@ -243,8 +243,9 @@ class Engine:
             for known in self.regions:
                 if known is not None:
                     graph.mark_rows(known, known.first, known.last, [])
-        for region, row, _ in faults:  # what asks for a clock that was not given has no value
-            if region in graph.volatile and (now is None or chance is None) and not region.fills:
+        for region, row, _ in faults:  # what asks for a clock that was not given has no value; other faults have #VALUE!
+            value = region.cells.value(row, region.left, self.pool)
+            if (now is None or chance is None) and not region.fills and not isinstance(value, Error):
                 region.cells.put(row, region.left, None, self.pool)
         return touched, cycles, faults
 
