@@ -314,7 +314,9 @@ def test_columns_read_dates_without_a_year_by_their_clock() -> None:
 UNARY = [
     row.name
     for row in FUNCTIONS.values()
-    if len(row.arguments) >= 1 and row.minimum == 1 and row.arguments[0].kind in (Takes.NUMBER, Takes.INTEGER)
+    if len(row.arguments) >= 1
+    and row.minimum == 1
+    and row.arguments[0].kind in (Takes.NUMBER, Takes.INTEGER)
     and row.name != "MUNIT"  # of a matrix of so many rows
 ]
 

@@ -78,7 +78,8 @@ SOUP = st.lists(PARTS, max_size=14).map(lambda parts: "=" + "".join(parts))
 
 OPERANDS = st.sampled_from(
     [
-        *("A1", "$B$2", "C$3", "A1:B2", "A:C", "1:3", "A1:.B2", "A.:.C", "1.:3", "Sheet1!A1", "'It''s'!B2", "Sheet1:Sheet3!A1", "[1]S!A1", "Rate"),
+        *("A1", "$B$2", "C$3", "A1:B2", "A:C", "1:3", "Sheet1!A1", "'It''s'!B2", "Sheet1:Sheet3!A1", "[1]S!A1", "Rate"),
+        *("A1:.B2", "A.:.C", "1.:3"),
         *("\\b", "Table1[Col]", "[@Col]", "T[[#Headers],[a]:[b]]", '{1,-2;"x",TRUE}', "#N/A", "TRUE", "1", "2.5"),
         *("1E+300", '"a""b"', "A1#", "F()", "F(,)"),
     ]

@@ -295,7 +295,9 @@ def test_what_cannot_be_saved_is_refused_and_nothing_is_written(book_path: Path,
         with pytest.raises(NotSaved, match=re.escape(said)):
             one.save(target)
     book.set("In", "A1", "=A1:.OFFSET(A1,1,1)")
-    with pytest.raises(NotSaved, match=r"In!A1: its formula cannot be saved: formulas that trim what is no plain range"):
+    with pytest.raises(
+        NotSaved, match=r"In!A1: its formula cannot be saved: formulas that trim what is no plain range"
+    ):
         book.save(out)
     book.set("In", "A1", "=LET(a,1,a)")
     with pytest.raises(NotSaved, match=r"In!A1: its formula cannot be saved: formulas that name values by LET"):

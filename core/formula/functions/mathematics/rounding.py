@@ -61,8 +61,8 @@ def mround(value: Any, multiple: Any) -> float:
         return 0.0
     if (size < 0) != (step < 0):
         raise Failure(NUM)
-    # Unlike ROUND: 6.05/0.1 is 60.499..., of which Microsoft's page says 6.0. Of the 25 values that people have reported
-    # from Excel, all come out so: the rest of the division is a half where it spells one with 15 digits.
+    # Unlike ROUND: 6.05/0.1 is 60.499..., and Microsoft's page says 6.0. All 25 values that people have reported from
+    # Excel come out so: the rest of the division is a half where it spells one with 15 digits.
     ratio = size / step
     if not math.isfinite(ratio):
         raise Failure(NUM)

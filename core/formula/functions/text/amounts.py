@@ -32,7 +32,7 @@ _DIGITS: Final = re.compile("[1-9]")
 )  # fmt: skip
 def text(environment: Environment, value: Any, code: str) -> str | Error:
     if isinstance(value, str):
-        # Of a date without a year Excel shows the day under a date's code and leaves the text as it is under a number's.
+        # A date without a year is a date under a date's code only: TEXT("3-1","00") is 3-1 in Excel.
         read = read_number if shows_date(code) else read_full_number
         number = read(value, environment.date_1904)
         value = value if number is None else number

@@ -66,7 +66,7 @@ def test_newer_functions_have_their_prefix() -> None:
         ("FILTER(A:A,B:B)", "_xlfn._xlws.FILTER(A:A,B:B)"),
         ('_xlfn.IFS(1)&"IFS(1)"&MYIFS(1)&IFS', '_xlfn.IFS(1)&"IFS(1)"&MYIFS(1)&IFS'),
         ("SUM(A1:.A9)+COUNT('My S'!$A.:.B)", "SUM(_xlfn._TRO_TRAILING(A1:A9))+COUNT(_xlfn._TRO_ALL('My S'!$A:B))"),
-        ("ROWS(One!1.:3)&\"A1:.A9\"", "ROWS(_xlfn._TRO_LEADING(One!1:3))&\"A1:.A9\""),
+        ('ROWS(One!1.:3)&"A1:.A9"', 'ROWS(_xlfn._TRO_LEADING(One!1:3))&"A1:.A9"'),
         ("_xlfn._TRO_ALL(A1:A9)+x.:.y", "_xlfn._TRO_ALL(A1:A9)+_xlfn._TRO_ALL(x:y)"),
         ("'IFS('!A1+NORM.S.DIST(1,TRUE)+STDEV(A:A)", "'IFS('!A1+_xlfn.NORM.S.DIST(1,TRUE)+STDEV(A:A)"),
     ):
@@ -77,6 +77,6 @@ def test_newer_functions_have_their_prefix() -> None:
     assert replace(KNOWN, filtered=True).fault('"SUBTOTAL("&SUBTOTAL(9,A:A)') == OF_FILTERED
     assert KNOWN.fault("OUTLET(Two!A1)") == NO_SHEET
     assert KNOWN.fault(with_prefixes("A1:.OFFSET(A1,1,1)")) == TRIMMED
-    assert KNOWN.fault(with_prefixes("A1:.A9&\".:\"")) is None
+    assert KNOWN.fault(with_prefixes('A1:.A9&".:"')) is None
     assert KNOWN.fault('1+GETPIVOTDATA("Sales",A1)') == OF_PIVOT
     assert KNOWN.fault('"GETPIVOTDATA("') is None

@@ -256,7 +256,12 @@ def test_the_expected_values_are_the_engines(formula: str, expected: Any) -> Non
 def test_trimmed_ranges_leave_out_blanks_at_their_ends(target: Target) -> None:
     gap = np.nan if target != "python" else None
     grid: Any = [[gap, gap, gap], [gap, 1.0, gap], [gap, gap, 2.0], [gap, gap, gap]]
-    for formula, size in (("=A1.:.C4", (2, 2)), ("=A1:.C4", (3, 3)), ("=A1.:C4", (3, 2)), ("=TRIMRANGE(A1:C4,0,1)", (4, 2))):
+    for formula, size in (
+        ("=A1.:.C4", (2, 2)),
+        ("=A1:.C4", (3, 3)),
+        ("=A1.:C4", (3, 2)),
+        ("=TRIMRANGE(A1:C4,0,1)", (4, 2)),
+    ):
         namespace: dict[str, Any] = {}
         exec(translate(formula, target).full_code, namespace)
         frame = pd.DataFrame(grid, index=range(1, 5), columns=list("ABC"))
