@@ -122,7 +122,8 @@ def test_lengths_of_time_are_days_and_times_are_times(made: Callable[..., Path])
     }
     assert found == {
         (0, 0): (False, 1.5), (0, 1): (True, 0.25), (0, 2): (False, 0.25), (1, 0): (False, -0.25),
-        (1, 1): (False, 0.25), (1, 2): (True, 0.25), (2, 0): (False, 1.0), (2, 1): (False, 0.999988), (2, 3): (True, 0.0),
+        (1, 1): (False, 0.25), (1, 2): (True, 0.25), (2, 0): (False, 1.0), (2, 1): (False, 0.999988),
+        (2, 3): (True, 0.0),
     }  # fmt: skip
     lengths = sheet.columns[0]
     assert lengths is not None
