@@ -13,6 +13,7 @@ from core.definition.formulas import NUMBERS, Atom, Logic, column_of, fields_of,
 from core.definition.terms import LOAN_FIELDS, LOAN_FLAGS, LOAN_TEXTS
 from core.formula.columns import map_columns
 from core.formula.evaluate import evaluate
+from core.formula.language import FormulaError
 from core.formula.ranges import Environment
 from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.fields import STANDARD_TARGETS, Lien
@@ -223,7 +224,7 @@ class Fields:
     def _atom(self, atom: Atom) -> tuple[Bools, Bools | None]:
         count = self.pool.portfolio.row_count
         if not atom.fields:
-            value = _truths(np.array([atom.program.run(Environment())], object))  # a constant reads nothing
+            value = _truths(np.array([atom.program.run(_Timeless())], object))  # a constant reads nothing
             return np.full(count, value[0][0]), None
         if (category := self._category_of(atom)) is not None:
             return self._category_atom(atom, category)
@@ -285,6 +286,13 @@ class Fields:
         if not unknown[:-1].any() and not (unknown[-1] and self._par_by(category)[-1]):
             return true[rows], None
         return true[rows], unknown[rows]
+
+
+class _Timeless(Environment):
+    """A place without a clock, in which a date without a year is a mere text: a run gives the same in every year."""
+
+    def year(self, is_cell: bool = False) -> None:
+        return None
 
 
 def _run(atom: Atom, columns: dict[str, NDArray[Any]], count: int) -> tuple[Bools, Bools | None]:
@@ -399,7 +407,10 @@ def value_of(text: str, names: frozenset[str], pool: Pool) -> float:
             context[name] = _LATER[name](pool)
         else:
             raise Unmeasurable(f"{name} has no figure")
-    found = evaluate(text, context).value
+    try:
+        found = evaluate(text, context).value
+    except FormulaError as error:
+        raise Unmeasurable(f"the formula has no value: {error.message}") from None
     if isinstance(found, bool) or not isinstance(found, int | float):
         raise Unmeasurable(f"the formula gives {str(found)[:60]} and no number")
     return float(found)

@@ -28,8 +28,8 @@ from core.grid.column import Column, Text, column_of, frozen
 from core.grid.sheet import Sheet, Workbook, no_formulas
 from core.values import Kind, to_serial
 
-_FORMATS: Final = ("General", "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss", "[h]:mm:ss")
-_DATE, _MOMENT, _DURATION = 1, 2, 3
+_FORMATS: Final = ("General", "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss", "[h]:mm:ss", "hh:mm:ss")
+_DATE, _MOMENT, _DURATION, _TIME = 1, 2, 3, 4
 
 Cell = int | float | str | bool | time | date | datetime | timedelta
 
@@ -186,8 +186,8 @@ def _cell(value: Cell) -> tuple[Kind, float, str | None, int]:
     if isinstance(value, (int, float)):
         return Kind.NUMBER, float(value), None, 0
     if isinstance(value, timedelta):
-        return Kind.DATE, value / timedelta(days=1), None, _DURATION
+        return Kind.NUMBER, value / timedelta(days=1), None, _DURATION
     if isinstance(value, time):
         seconds = value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
-        return Kind.DATE, seconds / 86_400, None, _DURATION
+        return Kind.DATE, seconds / 86_400, None, _TIME
     return Kind.DATE, to_serial(value), None, _MOMENT if isinstance(value, datetime) else _DATE

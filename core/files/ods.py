@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from datetime import datetime
 from math import isfinite
@@ -18,10 +19,11 @@ from core.grid.address import COLUMNS_MAX, ROWS_MAX
 from core.grid.sheet import Sheet, Workbook
 from core.values import ERROR_CODE, Kind, to_serial
 
-FORMATS: Final = ("General", "0.00%", "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss", "[h]:mm:ss")
-_PERCENT, _DATE, _MOMENT, _DURATION = 1, 2, 3, 4
+FORMATS: Final = ("General", "0.00%", "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss", "[h]:mm:ss", "hh:mm:ss")
+_PERCENT, _DATE, _MOMENT, _DURATION, _TIME = 1, 2, 3, 4, 5
 
 CONTENT: Final = "content.xml"
+_STYLES: Final = "styles.xml"
 _MANIFEST: Final = "META-INF/manifest.xml"
 _DEPTH_MAX: Final = 256
 _SPAN: Final = re.compile(r"-?PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:[.,]\d+)?)S)?")
@@ -41,23 +43,28 @@ def read_ods(content: Content) -> Workbook:
         if _MANIFEST in archive and b"encryption-data" in archive.read(_MANIFEST):
             raise ParseFailed("The file is password-protected; remove the password and upload it again.")
         reader = _Reader()
-        parser = expat.ParserCreate()
-        parser.buffer_text = True
-        parser.StartElementHandler = reader.start
-        parser.EndElementHandler = reader.end
-        parser.CharacterDataHandler = reader.text
-        parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = _refuse_doctype
-        try:
-            for chunk in archive.chunks(CONTENT):
-                parser.Parse(chunk, False)
-            parser.Parse(b"", True)
-        except expat.ExpatError as error:
-            raise ParseFailed(
-                f"The content of the file is not well-formed XML: {expat.errors.messages[error.code]}."
-            ) from error
+        for part in (_STYLES, CONTENT) if _STYLES in archive else (CONTENT,):
+            _parse(archive, part, reader)
     if not reader.sheets:
         raise ParseFailed("The file holds no sheet; it may be another OpenDocument than a spreadsheet.")
     return Workbook(tuple(reader.sheets), number_formats=FORMATS)
+
+
+def _parse(archive: Archive, part: str, reader: _Reader) -> None:
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    parser.CharacterDataHandler = reader.text
+    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = _refuse_doctype
+    try:
+        for chunk in archive.chunks(part):
+            parser.Parse(chunk, False)
+        parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        raise ParseFailed(
+            f"The content of the file is not well-formed XML: {expat.errors.messages[error.code]}."
+        ) from error
 
 
 def _refuse_doctype(*_: object) -> None:
@@ -80,6 +87,7 @@ class _Reader:
         self._cell: tuple[dict[str, str], int] | None = None
         self._pieces: list[str] | None = None
         self._paragraphs: list[str] = []
+        self._lengths = _Lengths()
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
@@ -92,7 +100,10 @@ class _Reader:
         elif name in ("table:table-cell", "table:covered-table-cell") and self._in_table == 1:
             self._cell = attributes, _count(attributes, "table:number-columns-repeated", COLUMNS_MAX)
             self._paragraphs = []
+        elif name in _STYLE_ELEMENTS:
+            self._lengths.read(name, attributes)
         elif name == "table:table-row" and self._in_table == 1:
+            self._lengths.row_style = attributes.get("table:default-cell-style-name")
             self._row_repeat = _count(attributes, "table:number-rows-repeated", ROWS_MAX)
             self._column = 0
             self._line = []
@@ -142,10 +153,14 @@ class _Reader:
         if len(self.sheets) == SHEETS_MAX:
             raise TooManySheets(f"The workbook has more sheets than the limit of {SHEETS_MAX}.")
         self._sheet, self._row = SheetBuilder(name or f"Sheet{len(self.sheets) + 1}", self._budget), 0
+        self._lengths.begin_sheet()
 
     def _end_cell(self, attributes: dict[str, str], repeat: int) -> None:
         cell = _cell(attributes, "\n".join(self._paragraphs))
         if cell is not None:
+            style = attributes.get("table:style-name")
+            if cell.format == _TIME and self._lengths.is_length(style, self._column, cell.number):
+                cell = Cell(Kind.NUMBER, cell.number, format=_DURATION)
             self._line.append((self._column, repeat, cell))
         self._column += repeat
 
@@ -156,6 +171,48 @@ class _Reader:
 
     def _end_sheet(self) -> None:
         self.sheets.append(self._sheet.sheet(len(self.sheets)))
+
+
+_STYLE_ELEMENTS: Final = frozenset(("number:time-style", "style:style", "table:table-column"))
+
+
+class _Lengths:
+    """Which times are lengths of time: those of a day and more, those below 0, and those whose style counts hours past
+    a day. Another time is one of day."""
+
+    def __init__(self) -> None:
+        self.row_style: str | None = None
+        self._counting: set[str] = set()
+        """Styles of times and of cells whose hours run past a day."""
+        self._columns: list[tuple[int, str]] = []
+        """Where columns begin that have a style for their cells, and the style."""
+        self._next = 0
+
+    def begin_sheet(self) -> None:
+        self.row_style, self._columns, self._next = None, [], 0
+
+    def read(self, element: str, attributes: dict[str, str]) -> None:
+        """Take down a style, or a column's."""
+        if element == "table:table-column":
+            if self._next < COLUMNS_MAX:
+                self._columns.append((self._next, attributes.get("table:default-cell-style-name", "")))
+            self._next += _count(attributes, "table:number-columns-repeated", COLUMNS_MAX)
+        elif element == "number:time-style":
+            if attributes.get("number:truncate-on-overflow") == "false":
+                self._counting.add(f"time {attributes.get('style:name')}")
+        elif attributes.get("style:family") == "table-cell":
+            own, parent = attributes.get("style:data-style-name"), attributes.get("style:parent-style-name")
+            if (f"time {own}" if own else parent) in self._counting:
+                self._counting.add(attributes.get("style:name", ""))
+
+    def is_length(self, style: str | None, column: int, days: float) -> bool:
+        """Whether a time of so many days is a length, in a cell of this style, else of its row's or its column's."""
+        if not 0 <= days < 1:
+            return True
+        if style is None:
+            at = bisect_right(self._columns, column, key=lambda found: found[0]) - 1
+            style = self.row_style or (self._columns[at][1] if at >= 0 else "")
+        return style in self._counting
 
 
 def _count(attributes: dict[str, str], name: str, most: int) -> int:
@@ -202,7 +259,8 @@ def _duration(attributes: dict[str, str]) -> Cell:
     if told is None:
         raise ValueError
     hours, minutes, seconds = (float((part or "0").replace(",", ".")) for part in told.groups())
-    return Cell(Kind.DATE, (hours * 3600 + minutes * 60 + seconds) / 86_400, format=_DURATION)
+    days = (hours * 3600 + minutes * 60 + seconds) / 86_400
+    return Cell(Kind.DATE, -days if told[0].startswith("-") else days, format=_TIME)
 
 
 _VALUES: Final[dict[str, Callable[[dict[str, str]], Cell]]] = {

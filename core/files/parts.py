@@ -81,6 +81,16 @@ def is_date_format(code: str) -> bool:
     return bool(shown(code))
 
 
+def is_elapsed_format(code: str) -> bool:
+    """Whether a format code shows a length of time: hours, minutes or seconds past a day, as [h]:mm does."""
+    return bool(shown(code) & Shows.ELAPSED)
+
+
+def is_moment_format(code: str) -> bool:
+    """Whether a number under a format code is a date or a time of day; under [h]:mm it is a number of days."""
+    return is_date_format(code) and not is_elapsed_format(code)
+
+
 def _first_section(code: str) -> str:
     for word in re.finditer(r'"[^"]*"?|\\.|\[[^\]]*\]?|(?P<end>;)', code, re.S):
         if word["end"]:
@@ -119,7 +129,7 @@ class WorkbookPart:
 
 @dataclass(frozen=True, slots=True)
 class Styles:
-    """Number formats: the distinct codes, and per cell style the index of its code and whether that shows a date."""
+    """Number formats: the distinct codes, and per cell style the index of its code and whether that shows a moment."""
 
     codes: tuple[str, ...]
     formats: NDArray[np.uint16]
@@ -388,7 +398,7 @@ def parse_styles(data: bytes) -> Styles:
     for number in styles:
         code = custom.get(number) or BUILT_IN_FORMATS.get(number, "General")
         formats.append(index.setdefault(code, len(index)))
-    dates = {at: is_date_format(code) for code, at in index.items()}
+    dates = {at: is_moment_format(code) for code, at in index.items()}
     if not formats:
         return PLAIN_STYLES
     return Styles(tuple(index), np.array(formats, np.uint16), np.array([dates[at] for at in formats], np.uint8))

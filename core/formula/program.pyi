@@ -1,4 +1,5 @@
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any, Final, Literal
 
 from core.formula.context import ContextEnvironment
@@ -55,7 +56,7 @@ class Program:
         precision: int = ...,
         date_format: str = ...,
     ) -> list[Evaluation | FormulaError]: ...
-    def map(self, columns: Any) -> Any: ...
+    def map(self, columns: Any, *, clock: Callable[[], datetime] | None = ...) -> Any: ...
 
 def date_text(serial: float, date_format: str = ..., date_1904: bool = ...) -> str | None: ...
 def presented(

@@ -19,7 +19,7 @@ from core.formula.values.formats import format_value
 from core.formula.language.parser import functions, references
 from core.formula.values.value import Date, Locally
 from core.formula.columns.named import placed_names
-from core.formula.columns.vector import map_columns, plan
+from core.formula.columns.vector import map_columns, no_clock, plan
 from core.formula.suggest import parse_or_suggest
 from core.frames.given import cell_value, column_of, listed, table_of
 from core.frames.brief import value_shown
@@ -282,14 +282,16 @@ cdef class Program:
             )
         return steps
 
-    def map(self, columns):
+    def map(self, columns, *, clock=None):
         """The formula, written for row 1, filled down beside whole columns: `map({"A": a, "B": b})` for =A1*B1.
 
         `columns`: by letter or by name (`map({"Par": a, "Rate": b})` for =Par*Rate; [Par] is the whole column), NumPy
         arrays (numbers, strings, booleans, datetime64), masked arrays (masked is blank), lists or Series, all equally
         long; or a frame of pandas, polars, pyarrow or DuckDB. The result is an array: float64, booleans, or objects.
+        `clock` is asked for the moment by TODAY and NOW, and for the year of a text such as 5-Jul.
 
         Raises:
+            ContextError: there is no clock where one is asked.
             MissingContext: the formula reads columns or names that are not given.
             FormulaError: it reads another sheet or whole rows, or two names differ by case alone.
             ValueError: the columns differ in length.
@@ -304,17 +306,17 @@ cdef class Program:
         tree, letters = placed_names(self.compiled.tree, tuple(columns), max(rows, default=0))
         columns = {letters[name]: column for name, column in columns.items()}
         columnwise = plan(tree, text=self.compiled.text)
-        found = None if columnwise is None else map_columns(columnwise, columns)
-        return self.mapped(tree, columns) if found is None else found
+        found = None if columnwise is None else map_columns(columnwise, columns, None, clock or no_clock)
+        return self.mapped(tree, columns, clock) if found is None else found
 
-    def mapped(self, Node tree, columns):
+    def mapped(self, Node tree, columns, clock):
         """`map` cell by cell, for what does not run as columns."""
         program = machine.compile_tree(tree, self.compiled.text, True, False, False, None)
         rows = max([len(column) for column in columns.values()], default=0)
         place = ContextEnvironment({
             f"{name}{row + 1}": value
             for name, column in columns.items() for row, value in enumerate(_listed(column))
-        })
+        }, clock=clock)
         found = np.empty(rows, object)
         for place.row in range(rows):
             value = program.run(place)

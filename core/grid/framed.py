@@ -152,10 +152,12 @@ def _written(kind: Kind, value: float, *, date_1904: bool) -> str | None:
     if kind == Kind.NUMBER:
         return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     moment = from_serial(value, date_1904=date_1904)
-    return None if moment is None else _iso(moment)
+    return None if moment is None else _iso(value, moment)
 
 
-def _iso(moment: datetime) -> str:
+def _iso(serial: float, moment: datetime) -> str:
+    if 0 < serial < 1:
+        return moment.time().isoformat()  # a time of no day
     is_day = (moment.hour, moment.minute, moment.second, moment.microsecond) == (0, 0, 0, 0)
     return moment.date().isoformat() if is_day else moment.isoformat()
 
@@ -165,7 +167,7 @@ def _shown(sheet: Sheet, row: int, column: int) -> Any:
     value = sheet.value(row, column)
     if isinstance(value, float) and sheet.kind(row, column) == Kind.DATE:
         moment = from_serial(value, date_1904=sheet.date_1904)
-        return value if moment is None else _iso(moment)
+        return value if moment is None else _iso(value, moment)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return int(value)
     return ("TRUE" if value else "FALSE") if isinstance(value, bool) else value

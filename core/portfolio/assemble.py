@@ -191,6 +191,8 @@ def _currencies(texts: list[str]) -> list[str]:
 def _identifiers(loans: Loans) -> None:
     """Give each identifier to the column of its kind: trustees mix LoanX ids, ISINs and CUSIPs in one column.
 
+    One that is printed in groups (12A456 7B 7, LX-123456) gets its standard form where the letters and digits are an
+    identifier by check digit or shape; any other keeps its signs, which may tell it from another.
     Eight digits in a CUSIP column get back the zero that a spreadsheet took, when the check digit then fits; a number
     in scientific notation is a destroyed identifier: blank, and counted.
     """
@@ -200,7 +202,7 @@ def _identifiers(loans: Loans) -> None:
         column = loans.texts.get(target)
         if column is None:
             continue
-        kinds = _kinds(column, cusip_first=target == "cusip")
+        column, kinds = _standard(column, cusip_first=target == "cusip")
         if (kinds == _parse.DESTROYED).any():
             lost = kinds[column.codes] == _parse.DESTROYED
             destroyed += int(np.count_nonzero(lost))
@@ -224,6 +226,23 @@ def _kinds(column: TextColumn, *, cusip_first: bool) -> NDArray[np.uint8]:
     """The kind of each string, and OTHER at the end for the code -1."""
     kinds = _parse.identifier_kinds(column.text.offsets, column.text.data, cusip_first)
     return np.concatenate((kinds, np.array([_parse.OTHER], np.uint8)))
+
+
+def _standard(column: TextColumn, *, cusip_first: bool) -> tuple[TextColumn, NDArray[np.uint8]]:
+    """The column with identifiers in their standard form, and the kinds of its strings as `_kinds` gives them."""
+    kinds = _kinds(column, cusip_first=cusip_first)
+    other = np.flatnonzero(kinds[:-1] == _parse.OTHER)
+    if not len(other):
+        return column, kinds
+    bare = parsing.bare(parsing.subset(TextColumn(other.astype(np.int32), column.text), np.arange(len(other))).text)
+    found = _parse.identifier_kinds(bare.offsets, bare.data, cusip_first)
+    standard = np.flatnonzero((found == _parse.CUSIP) | (found == _parse.LOANX) | (found == _parse.ISIN))
+    if not len(standard):
+        return column, kinds
+    table = np.arange(-1, len(column.text), dtype=np.int32)
+    table[other[standard] + 1] = standard + len(column.text)
+    column = parsing.merged_pool(table[column.codes + 1], column.text, bare)
+    return column, _kinds(column, cusip_first=cusip_first)
 
 
 def _padded(column: TextColumn, kinds: NDArray[np.uint8]) -> TextColumn:

@@ -14,7 +14,7 @@ from core.grid.address import range_name
 from core.grid.sheet import Sheet, Workbook
 from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import Cells, Numbers, Pool
+from core.portfolio.cells.parsing import Cells, Numbers, Pool, letters_and_digits
 from core.portfolio.classes import are_class_names
 from core.portfolio.fields import (
     AMORTIZATION_LABELS,
@@ -220,6 +220,12 @@ def _ranks_by_letter(classes: list[str]) -> NDArray[np.int32]:
     return np.array(ranks, np.int32)
 
 
+def _row(row_of: Dict[str, int | None], identifier: str) -> int:
+    """The row of an identifier, by its letters and digits where it is written in another way; -1 for none."""
+    row = row_of[identifier] if identifier in row_of else row_of.get(letters_and_digits(identifier))
+    return -1 if row is None else row
+
+
 # ---- amortization --------------------------------------------------------------------------------------------------
 
 
@@ -232,12 +238,17 @@ def read_amortization(book: Workbook, names: Dict[str, Names]) -> Amortization |
         if found is None or not {"identifier", "date", "amount"} <= found.columns.keys():
             continue
         payments = _Table(book, sheet, found, sheet.row_count)
-        row_of: dict[str, int] = {}
+        row_of: dict[str, int | None] = {}
+        """The loan of an identifier, and of its letters and digits where they are those of one identifier."""
         for target in reversed(IDENTIFIERS):
             if target in names:
                 values = [*names[target].values, ""]
-                row_of |= {values[code]: row for row, code in enumerate(names[target].codes.tolist()) if code >= 0}
-        rows = np.array([row_of.get(text.upper(), -1) for text in payments.texts("identifier")], np.int64)
+                own = {values[code]: row for row, code in enumerate(names[target].codes.tolist()) if code >= 0}
+                bare: dict[str, int | None] = {}
+                for text in own:
+                    bare[letters_and_digits(text)] = None if letters_and_digits(text) in bare else own[text]
+                row_of |= bare | own
+        rows = np.array([_row(row_of, text.upper()) for text in payments.texts("identifier")], np.int64)
         dates = payments.cells("date")
         assert dates is not None
         days, amount = parsing.read_dates(dates), payments.numbers("amount").values

@@ -7,6 +7,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from core.portfolio.cells.parsing import letters_and_digits
+
 START_LEAST: Final = 6
 """Characters of an identifier that is taken for the start of a longer one."""
 
@@ -14,6 +16,7 @@ LENGTH_MAX: Final = 200
 """Characters of an identifier that are looked at."""
 
 _LOANX: Final = re.compile(r"(LX\d{5})(T?)(\d?)")
+_WHOLE_LOANX: Final = re.compile(r"LX\d{5,6}(T\d)?")
 
 
 _SHAPES: Final = {
@@ -45,6 +48,23 @@ def is_sound(scheme: str, written: str) -> bool:
     if scheme == "lei":
         return int(digits) % 97 == 1
     return sum(sum(divmod(int(digit) << at % 2, 10)) for at, digit in enumerate(reversed(digits))) % 10 == 0
+
+
+def standard(written: str) -> str:
+    """An identifier in upper case, and in its standard form (12A4567B7 for 12A456 7B 7) where its letters and digits
+    are one by check digit or shape."""
+    upper = written.strip().upper()
+    bare = letters_and_digits(upper)
+    if bare == upper or is_known(upper):
+        return upper
+    return bare if is_known(bare) else upper
+
+
+def is_known(written: str) -> bool:
+    """Whether a text is a CUSIP, an ISIN or a FIGI by its check digit, or a LoanX id by its shape."""
+    return bool(_WHOLE_LOANX.fullmatch(written)) or any(
+        is_sound(scheme, written) for scheme in ("cusip", "isin", "figi")
+    )
 
 
 class Prints:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.portfolio.assemble import SUMMED, UNSAID, Loans, name_keys
 from core.portfolio.cells import _parse, parsing
-from core.portfolio.cells.parsing import NO_TEXT, Scalar, TextColumn, key, spread_out
+from core.portfolio.cells.parsing import NO_TEXT, Scalar, TextColumn, key, letters_and_digits, spread_out
 from core.portfolio.cells.typed import blank_column, either
 from core.portfolio.fields import IDENTIFIERS, Lien
 from core.portfolio.identifiers import Prints, may_be_one
@@ -98,7 +98,10 @@ def match(loans: Loans, page: Loans) -> Match:
     rows whose identifiers do not differ, and one name alone only rows of the same par.
     """
     found = Match(np.full(loans.row_count, -1, np.int64))
-    _by_identifier(loans, page, found)
+    _by_identifier(_columns(loans), _columns(page), found)
+    contradictions = found.contradictions
+    _by_identifier(*_bare_columns(loans, page, found), found)
+    found.contradictions = contradictions
     _by_start(loans, page, found)
     for names in _NAMES:
         _by_name(loans, page, found, names)
@@ -136,8 +139,27 @@ def _columns(loans: Loans) -> dict[str, TextColumn]:
     return {target: loans.texts[target] for target in IDENTIFIERS if target in loans.texts}
 
 
-def _by_identifier(loans: Loans, page: Loans, found: Match) -> None:
+def _bare_columns(loans: Loans, page: Loans, found: Match) -> tuple[dict[str, TextColumn], dict[str, TextColumn]]:
+    """The identifiers of both by their letters and digits, without those that several identifiers of the loans or of
+    the page share; none where no row is left to be joined."""
+    if found.rows.all():
+        return {}, {}
     own, other = _columns(loans), _columns(page)
+    return {target: _bare(own[target]) for target in own}, {target: _bare(other[target]) for target in other}
+
+
+def _bare(column: TextColumn) -> TextColumn:
+    used = np.unique(column.codes[column.codes >= 0])
+    (own,), text = together([TextColumn(used, parsing.bare(column.text))])
+    counts = np.bincount(own[own >= 0], minlength=len(text))
+    single = np.where((own >= 0) & (counts[own] == 1), own, np.int32(-1))
+    table = np.full(len(column.text) + 1, -1, np.int32)
+    table[used] = single
+    return TextColumn(table[column.codes], text)
+
+
+def _by_identifier(own: dict[str, TextColumn], other: dict[str, TextColumn], found: Match) -> None:
+    """Join by identifiers, whichever column they stand in."""
     if not own or not other:
         return
     codes, text = together([*own.values(), *other.values()])
@@ -273,7 +295,7 @@ def _identifiers_differ(loans: Loans, page: Loans, at: NDArray[np.int64], rows: 
             unlike = np.flatnonzero((mine >= 0) & (its >= 0) & (mine != its))
             for pair in unlike.tolist():
                 one, two = pool[int(mine[pair])], pool[int(its[pair])]
-                differ[pair] |= not may_be_one(one, two)
+                differ[pair] |= not may_be_one(one, two) and letters_and_digits(one) != letters_and_digits(two)
     return differ
 
 

@@ -57,12 +57,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.files.parts import is_elapsed_format
 from core.grid.column import Column
 from core.grid.sheet import Sheet, Workbook
 from core.provenance._canonical import Records
 from core.provenance.formulas import UNSTEADY, Forms, definition_form, forms_of
 from core.provenance.names import names_used
 from core.provenance.unsteady import mark_unsteady
+from core.values import SERIALS_STOP, Kind
 
 VERSION: Final = "svc_hash_v1"
 
@@ -144,6 +146,7 @@ def covered_forms(book: Workbook, sheets: Sequence[Sheet]) -> list[Forms]:
 def records_of(book: Workbook, sheet: Sheet, forms: Forms) -> Iterator[tuple[int, Records, int]]:
     """Each column that may have records: its position, its records to be taken, how many they are at most."""
     booleans = np.array([code in _BOOLEAN_FORMATS for code in book.number_formats], np.uint8)
+    elapsed = np.array([is_elapsed_format(code) for code in book.number_formats], np.bool_)
     texts = (sheet.text.offsets, sheet.text.data)
     formulas, filled = sheet.formulas, _filled(sheet, forms)
     order = np.lexsort((formulas.rows, formulas.columns))
@@ -158,12 +161,20 @@ def records_of(book: Workbook, sheet: Sheet, forms: Forms) -> Iterator[tuple[int
         starts, lengths = _NO_RUNS if stored is None else stored.runs
         chosen = order[low:high]
         records = Records(
-            held.kinds, held.numbers, held.codes, held.formats, starts, lengths, texts,
+            _with_lengths(held, elapsed), held.numbers, held.codes, held.formats, starts, lengths, texts,
             formulas.rows[chosen], forms.codes[chosen], forms.flags[chosen], forms.extents[chosen],
             np.ascontiguousarray(filled[(filled[:, 3] <= position) & (position <= filled[:, 4]), :3]),
             forms.texts, forms.constants, booleans,
         )  # fmt: skip
         yield position, records, len(held.kinds) + len(chosen)
+
+
+def _with_lengths(held: Column, elapsed: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """Kinds with lengths of time as dates, which they are to the hash."""
+    if not elapsed.any() or not len(held.kinds):
+        return held.kinds
+    dated = elapsed[held.formats] & (held.numbers >= 0) & (held.numbers < SERIALS_STOP)
+    return np.where((held.kinds == Kind.NUMBER) & dated, np.uint8(Kind.DATE), held.kinds)
 
 
 def _filled(sheet: Sheet, forms: Forms) -> NDArray[np.int32]:

@@ -13,6 +13,7 @@ from core.insights.subject import Subject
 from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.cells.parsing import country
 from core.portfolio.fields import COUNTRIES
+from core.portfolio.identifiers import standard
 from core.questions.tokens import Token
 from core.questions.vocabulary import INDUSTRY_WORDS, phrases, stems_of
 
@@ -160,7 +161,7 @@ class Named:
         return None
 
     def _identifier(self, token: Token) -> Found | None:
-        text = token.raw.upper()
+        text = standard(token.raw)
         if not 6 <= len(text) <= 14 or not text.isalnum() or not any(one.isdigit() for one in text):
             return None
         for field, column in (("cusip", "cusip"), ("loanx", "loanx_id"), ("isin", "isin")):

@@ -457,14 +457,15 @@ class Book(Workbook):
         environment.place(index, 0, 0)
         return environment
 
-    def evaluate(self, formula: str, sheet: str | None = None) -> Any:
-        """The value of a formula over this book's cells as they stand (`core.formula.values`).
+    def evaluate(self, formula: str, sheet: str | None = None, *, now: datetime | None = None) -> Any:
+        """The value of a formula over this book's cells as they stand (`core.formula.values`); `now` is the moment of
+        TODAY and the year of a text such as 5-Jul.
 
         Raises:
             FormulaError: it cannot be read or calculated.
             UnknownSheet: no sheet has the name.
         """
-        environment = self.environment(sheet=sheet)
+        environment = self.environment(now, sheet=sheet)
         with Locally(environment.locale):
             return compile_tree(parse_or_suggest(formula), arrays=True, text=formula).run(environment)
 

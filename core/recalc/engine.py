@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files.parts import is_date_format
+from core.files.parts import is_moment_format
 from core.formula import parse_or_suggest
 from core.formula.language import FormulaError, Node, parse
 from core.formula.machine import lifts, may_be_array
@@ -72,8 +72,8 @@ class Engine:
 
     @cached_property
     def date_formats(self) -> NDArray[np.bool_]:
-        """By its number whether a format shows a date."""
-        return np.array([is_date_format(code) for code in self.workbook.number_formats], np.bool_)
+        """By its number whether a format shows a date or a time of day."""
+        return np.array([is_moment_format(code) for code in self.workbook.number_formats], np.bool_)
 
     def load(self) -> None:
         """Take over the cells and the formulas of the workbook."""
@@ -244,8 +244,9 @@ class Engine:
             for known in self.regions:
                 if known is not None:
                     graph.mark_rows(known, known.first, known.last, [])
-        for region, row, _ in outcome.faults:  # what asks for a clock that was not given has no value
-            if region in graph.volatile and (now is None or chance is None) and not region.fills:
+        for region, row, _ in outcome.faults:  # what asks for a clock that was not given has no value; others #VALUE!
+            value = region.cells.value(row, region.left, self.pool)
+            if (now is None or chance is None) and not region.fills and not isinstance(value, Error):
                 region.cells.put(row, region.left, None, self.pool)
         return outcome
 

@@ -17,6 +17,7 @@ cdef class BookEnvironment(Environment):
     cdef dict by_name                # the same, and other spellings that formulas have
     cdef SheetCells here
     cdef readonly object now
+    cdef int year_of_indexes         # the one by which texts of the kept indexes were read; 0 for none
     cdef readonly object chance
     cdef public Region planned
     cdef SheetCells sheet_cells(self, str sheet)

@@ -1,6 +1,7 @@
 """The environment of a book's formulas: its cells, names and tables; and the demand for cells not yet calculated."""
 
 from core.formula.ranges.environment cimport Environment
+from core.formula.ranges.index cimport Groups
 from core.formula.language import ContextError, LimitExceeded
 from core.formula.values.value cimport Array, TextPool, Reference, Span, cell_of
 from core.formula.values import REF, Failure
@@ -46,6 +47,7 @@ cdef class BookEnvironment(Environment):
         self.sheet_index = {cells.name.casefold(): cells.index for cells in cells_of}
         self.indexes = {}
         self.now = None
+        self.year_of_indexes = 0
         self.chance = None
         self.planned = None
         self.stand(<SheetCells> cells_of[0], 0, 0)
@@ -57,6 +59,12 @@ cdef class BookEnvironment(Environment):
 
     def clocks(self, now, chance, double deadline):
         """Set the moment, the source of chance and the deadline."""
+        cdef int year = 0 if now is None else now.year
+        if year != self.year_of_indexes:
+            for held in self.indexes.values():
+                if isinstance(held, Groups):
+                    (<Groups> held).numeric_texts = None  # dates without a year may be among them
+            self.year_of_indexes = year
         self.now, self.chance, self.deadline = now, chance, deadline
 
     def place(self, int sheet, Py_ssize_t row, Py_ssize_t column):

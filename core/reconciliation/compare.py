@@ -262,6 +262,12 @@ def _text_severities(
     if kind is None:
         return differs * np.uint8(severity)
     at = np.flatnonzero(differs)
+    if len(at):  # what differs in blanks, hyphens and other signs alone is the same identifier
+        left, right = parsing.bare(theirs.text), parsing.bare(ours.text)
+        differs[at] = _compare.text_differs(
+            theirs.codes, left.offsets, left.data, ours.codes, right.offsets, right.data, rows[at], partners[at], False
+        )
+        at = np.flatnonzero(differs)
     sound = (_sound_keys(tape, name, kind, rows[at]) != 0) & (_sound_keys(book, name, kind, partners[at]) != 0)
     differs[at] = np.where(sound, severity, lesser)
     return differs

@@ -90,7 +90,8 @@ def match(tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> Matc
 
     In turn: CUSIP with a fitting check digit (its own, or the one in a US ISIN); the CUSIP of one side and the one that
     a loan of the other side has in its US ISIN only; LoanX id of the known shape; ISIN with a fitting check digit; any
-    identifier as it is written, where it fits no check; another print of an identifier (`core.portfolio.identifiers`);
+    identifier as it is written, where it fits no check, then by its letters and digits; another print of an
+    identifier (`core.portfolio.identifiers`);
     normalised borrower and maturity; normalised borrower and facility; a borrower and all that is compared; the
     borrower alone, and at last its looser name alone, where one loan of each side has it and their par is within 5 %.
     Between identifiers and names, par in thousands is told from what is paired by then (`Side.factor`).
@@ -107,6 +108,7 @@ def match(tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> Matc
     work.by_keys("loanx_id", lambda side, rows: _keys(side, "loanx_id", rows, _match.LOANX))
     work.by_keys("isin", lambda side, rows: _keys(side, "isin", rows, _match.ISIN))
     work.as_written()
+    work.by_letters_and_digits()
     work.by_prints()
     work.settle_units()
     work.by_names()
@@ -184,6 +186,35 @@ class _Work:
                 before = self.found.counts[stage]
                 self.pair(stage, _code_keys(codes[0]), _code_keys(codes[1]))
                 self.found.unverified += self.found.counts[stage] - before
+
+    def by_letters_and_digits(self) -> None:
+        """Pair by identifiers that differ in case, blanks, hyphens and other signs alone, where no other loan of either
+        side has the same letters and digits: A-1 0 and A-10 in one file are two loans."""
+        stages: tuple[IdentifierType, ...] = ("cusip", "loanx_id", "isin")
+        for stage in stages:
+            left = self.left()
+            if left is None:
+                return
+            tape, book = (side.subset(stage, rows) for side, rows in zip((self.tape, self.book), left, strict=True))
+            if tape is None or book is None:
+                continue
+            ours, theirs = _shared(_bare(tape), _bare(book))
+            both = np.intersect1d(ours, theirs)
+            if not len(both[both >= 0]):
+                continue
+            whole = [side.column(stage) for side in (self.tape, self.book)]
+            assert whole[0] is not None
+            assert whole[1] is not None
+            codes = _shared(_bare(whole[0]), _bare(whole[1]))
+            counts = [np.bincount(of_side[of_side >= 0], minlength=max(map(np.max, codes)) + 1) for of_side in codes]
+            single = np.append((counts[0] == 1) & (counts[1] == 1), False)  # of the code -1 at the end
+            keys = [
+                np.where(single[of_side[rows]], of_side[rows], np.int32(-1))
+                for of_side, rows in zip(codes, left, strict=True)
+            ]
+            before = self.found.counts[stage]
+            self.pair(stage, _code_keys(keys[0]), _code_keys(keys[1]))
+            self.found.printed += self.found.counts[stage] - before
 
     def by_prints(self) -> None:
         """Pair by identifiers that are cut off on one side, or LoanX ids of which one side lacks the check characters:
@@ -492,6 +523,10 @@ def _facilities(tape: Side, book: Side, tape_rows: Rows, book_rows: Rows) -> tup
     """Facility names of some rows, case and punctuation apart, as numbers that both sides share; None without them."""
     names = tape.subset("facility_name", tape_rows), book.subset("facility_name", book_rows)
     return None if names[0] is None or names[1] is None else _shared(_folded(names[0]), _folded(names[1]))
+
+
+def _bare(column: TextColumn) -> TextColumn:
+    return TextColumn(column.codes, parsing.bare(column.text))
 
 
 def _folded(column: TextColumn) -> TextColumn:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from core.definition.definition import Definition
 from core.portfolio.assemble import SUMMED
+from core.portfolio.cells.parsing import letters_and_digits
 from core.portfolio.identifiers import Prints, is_told, may_be_one
 from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Amortization, Names, Portfolio, Strings
@@ -68,6 +69,17 @@ class Index:
     def code_of(self) -> dict[str, int]:
         """The code of each name; built when it is first asked for."""
         return {name: code for code, name in enumerate(self.names.values)}
+
+    @cached_property
+    def code_of_bare(self) -> dict[str, int]:
+        """The code of each identifier by its letters and digits, where no other one has the same."""
+        codes: dict[str, int] = {}
+        several: set[str] = set()
+        for name, code in self.code_of.items():
+            bare = letters_and_digits(name)
+            if codes.setdefault(bare, code) != code:
+                several.add(bare)
+        return {bare: code for bare, code in codes.items() if bare and bare not in several}
 
     @cached_property
     def prints(self) -> Prints:
@@ -145,6 +157,11 @@ class Holdings:
         return run.change
 
 
+def _is_same(identifier: str | None, written: str) -> bool:
+    """Whether two identifiers are the same letters and digits."""
+    return identifier is not None and letters_and_digits(identifier) == letters_and_digits(written)
+
+
 class _Run:
     """The state while trades are made in their order."""
 
@@ -165,7 +182,7 @@ class _Run:
             if written is None:
                 continue
             rows = self._identified(at, name, written, loan)
-            lots = [lot for lot in self.change.bought if self._text_of(lot, name) == written]
+            lots = [lot for lot in self.change.bought if _is_same(self._text_of(lot, name), written)]
             if rows or lots:
                 return rows, lots
         return [], []
@@ -188,6 +205,8 @@ class _Run:
             return []
         index = self.holdings.index(field)
         code = index.code_of.get(written)
+        if code is None:
+            code = index.code_of_bare.get(letters_and_digits(written))
         if code is not None:
             return index.rows(code)
         if field != "loanx_id":
@@ -211,7 +230,11 @@ class _Run:
         return sorted(row for code in spellings for row in self.holdings.index(field).rows(code))
 
     def _may_be(self, loan: Loan, text_of: Callable[[str], str | None]) -> bool:
-        return all(text_of(field) in (None, loan.texts[field]) for field in IDENTITY if field in loan.texts)
+        return all(
+            (text := text_of(field)) is None or _is_same(text, loan.texts[field])
+            for field in IDENTITY
+            if field in loan.texts
+        )
 
     def _row_text(self, row: int, field: str) -> str | None:
         names = self.portfolio.names.get(field)

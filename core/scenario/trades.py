@@ -16,6 +16,7 @@ from core.portfolio.assemble import name_keys
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.fields import AUXILIARY_FIELDS, STANDARD_CLO_FIELDS, Lien
+from core.portfolio.identifiers import standard
 from core.portfolio.ratings import AGENCY_OF, is_not_rated, rank
 from core.remembered import remembered
 from core.values import EPOCH
@@ -279,8 +280,8 @@ def _plain(text: str) -> str:
     return "" if text.upper() in parsing.NULL_WORDS else text
 
 
-def _upper(text: str) -> str:
-    return _plain(text).upper()
+def _identifier(text: str) -> str:
+    return standard(_plain(text))
 
 
 @remembered(4_096)
@@ -289,7 +290,8 @@ def _industry(text: str) -> str:
 
 
 _READ: Final[dict[str, Callable[[str], str]]] = {
-    "cusip": _upper, "loanx_id": _upper, "isin": _upper, "country": parsing.country, "base_rate": parsing.base_rate,
+    "cusip": _identifier, "loanx_id": _identifier, "isin": _identifier, "country": parsing.country,
+    "base_rate": parsing.base_rate,
     "industry": _industry,
 }  # fmt: skip
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from core.portfolio.portfolio import Portfolio
 
 EXIT_DIFFERENT: Final = 1
+EXIT_NOTHING: Final = 2
 SHOWN_LEAST: Final = 0.005
 """A smaller part shows as nothing in two decimals."""
 
@@ -106,7 +107,7 @@ def tie_out(*files: Path, deal: Path | None = None, output: Output | None = None
     """Set the tests that the trustee's files publish beside ours.
 
     The exit code is 0 when every figure that is known to both agrees, 1 when one differs, and 2 when a file cannot be
-    read. The JSON has files, warnings and items.
+    read or no test results are published. The JSON has files, warnings and items.
 
     Parameters
     ----------
@@ -122,16 +123,21 @@ def tie_out(*files: Path, deal: Path | None = None, output: Output | None = None
     with limited(files[0]):
         items = tied(portfolio, definition)
     grid = Grid(columns=_TIE_OUT, items=items)
+    nothing = [] if items else [Line("The file publishes no test results.")]
     page = Page(
         warnings=portfolio.notes.warnings,
-        blocks=[grid],
+        blocks=nothing or [grid],
         rows=grid,
+        notes=nothing,
+        is_told_by_json=bool(items),
         document=json_of(
             {"files": [str(file) for file in files], "warnings": portfolio.notes.warnings, "items": items}
         ),
     )
     emit(page, output or Output())
-    return EXIT_DIFFERENT if any(one.agrees is False for one in items) else 0
+    if nothing:
+        return EXIT_NOTHING
+    return EXIT_DIFFERENT if any(item.agrees is False for item in items) else 0
 
 
 @deal.command

@@ -193,10 +193,16 @@ def _typed(text: str, option: str, locale: str | None) -> Any:
             raise Refused(f"--set {option[:200]!r}: no JSON list: {error}") from error
     try:
         with Locally(DEFAULT if locale is None else locale_of(locale)):
-            number, day = read_number(text), read_date(text)
+            number, day = read_number(text, year=_this_year), read_date(text, year=_this_year)
     except UnknownLocale as unknown:
         raise Refused(f"--locale: {unknown}") from None
     return text if number is None else Date(number) if day else number
+
+
+def _this_year() -> int:
+    from datetime import datetime
+
+    return datetime.now().year  # noqa: DTZ005 - a spreadsheet has no zone
 
 
 def _opened(

@@ -18,6 +18,7 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 from numpy.typing import NDArray
 
+from core.files.parts import Shows, shown
 from core.grid.address import cell_name, column_name
 from core.grid.column import Column, Text
 from core.grid.sheet import Sheet, Workbook
@@ -158,6 +159,8 @@ class _Chosen(NamedTuple):
     stop: int
     total_rows: int
     date_1904: bool
+    shows: list[Shows]
+    """By its number what a format shows of a moment."""
 
 
 def page(book: Workbook, row: SheetRow, query: DataQuery) -> Raw:
@@ -195,6 +198,7 @@ def _choose(book: Workbook, row: SheetRow, query: DataQuery) -> _Chosen:
         min(begin + query.page_size, first + total),
         total,
         book.date_1904,
+        [shown(code) for code in book.number_formats],
     )
 
 
@@ -282,11 +286,11 @@ def _values(chosen: _Chosen) -> list[list[Value]]:
     """The values of each chosen column."""
     found: list[list[Value]] = [[None] * (chosen.stop - chosen.first)] * len(chosen.columns)
     for place, column in _stored(chosen):
-        found[place] = _column_values(chosen.sheet, column, chosen.date_1904)
+        found[place] = _column_values(chosen.sheet, column, chosen.date_1904, chosen.shows)
     return found
 
 
-def _column_values(sheet: Sheet, column: Column, date_1904: bool) -> list[Value]:
+def _column_values(sheet: Sheet, column: Column, date_1904: bool, shows: Sequence[Shows]) -> list[Value]:
     numbers = column.numbers.tolist()
     values: list[Value] = numbers
     kinds = column.kinds
@@ -297,7 +301,7 @@ def _column_values(sheet: Sheet, column: Column, date_1904: bool) -> list[Value]
     for at in np.flatnonzero(kinds == Kind.ERROR).tolist():
         values[at] = ERRORS[int(numbers[at])]
     for at in np.flatnonzero(kinds == Kind.DATE).tolist():
-        values[at] = iso_date(numbers[at], date_1904)
+        values[at] = iso_date(numbers[at], date_1904, shows[int(column.formats[at])])
     places = np.flatnonzero(kinds == Kind.TEXT)
     for at, string in zip(places.tolist(), _strings(sheet.text, column.codes[places]), strict=True):
         values[at] = string
@@ -311,18 +315,20 @@ def _strings(text: Text, codes: NDArray[np.int32]) -> list[str]:
     return [str(data[start:stop], "utf-8") for start, stop in bounds]
 
 
-def iso_date(serial: float, date_1904: bool) -> str | float:
+def iso_date(serial: float, date_1904: bool, shows: Shows) -> str | float:
     """A date serial as ISO 8601: a day, a moment where it has a time, a time alone where it has no day.
 
-    A serial that stands for no date stays the number that it is.
+    The first day of the 1904 system is none under a format that shows a time alone. A serial that stands for no date
+    stays the number that it is, and so does a length of time, in days.
     """
-    moment = from_serial(serial, date_1904=date_1904)
+    moment = None if shows & Shows.ELAPSED else from_serial(serial, date_1904=date_1904)
     if moment is None:
         return serial
-    if moment.time() == time() and (serial >= 1 or date_1904):
+    is_time = serial < 1 and (not date_1904 or shows == Shows.TIME)
+    if moment.time() == time() and not is_time:
         return moment.date().isoformat()
     precision = "milliseconds" if moment.microsecond else "seconds"
-    if serial < 1 and not date_1904:
+    if is_time:
         return moment.time().isoformat(precision)
     return moment.isoformat(timespec=precision)
 
@@ -374,13 +380,19 @@ def _plain(value: Value) -> str | None:
 # One cell -------------------------------------------------------------------------------------------------------------
 
 
+def _format_code(book: Workbook, sheet: Sheet, row: int, column: int) -> str:
+    stored = sheet.columns[column]
+    assert stored is not None
+    return book.number_formats[int(stored.held.formats[stored.slot(row)])]
+
+
 def cell(book: Workbook, sheet_index: int, row: int, column: int) -> Cell:
     """One cell; `row` and `column` are 0-based. Outside of the stored cells it is blank."""
     sheet = book.sheets[sheet_index]
     kind = sheet.kind(row, column)
     value = sheet.value(row, column)
     if kind == Kind.DATE and isinstance(value, float):
-        value = iso_date(value, book.date_1904)
+        value = iso_date(value, book.date_1904, shown(_format_code(book, sheet, row, column)))
     formula = sheet.formula(row, column)
     return Cell(
         ref=cell_name(row, column),

@@ -446,10 +446,10 @@ cdef class Lines:
                 else:
                     self.put_blank()
                 return 0
-            if kind == DATE:
-                code = cells.formats[self.row]
-                if code >= self.shows.shape[0]:
-                    return -2
+            code = cells.formats[self.row]
+            if kind == DATE and code >= self.shows.shape[0]:
+                return -2
+            if kind == DATE or (code < self.shows.shape[0] and self.shows[code] & ELAPSED):
                 end = self.put_date(number, self.shows[code])
             if end == NULL:
                 end = put_number(self.out + self.size, number)

@@ -675,6 +675,9 @@ cdef int look(const uint8_t *text, int64_t size, Words *sheets, Words *newer, Wo
         c = text[at]
         if c < 32 or c == 91 or c == 0xEF:  # control characters, brackets, U+FFFE and its neighbours
             found |= FORMULA_DOUBTFUL
+        elif c == 46:
+            if (at and text[at - 1] == 58) or (at + 1 < size and text[at + 1] == 58):  # a dot at a colon trims a range
+                found |= FORMULA_NEWER | FORMULA_DOUBTFUL
         elif c == 34:
             at += 1
             while at < size and text[at] != 34:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.files.limits import FORMULA_CHARACTERS_MAX
 from core.files.write import _xlsx as kernel
-from core.files.write.newer import NEWER, with_prefixes
+from core.files.write.newer import NEWER, has_dots, with_prefixes
 from core.grid.address import move_formula, parse_range
 from core.grid.calculation import data_table_of
 from core.grid.column import Text, frozen
@@ -41,6 +41,7 @@ OTHER_FILE: Final = "read another file"
 NO_SHEET: Final = "read a sheet that is not written"
 NO_TABLE: Final = "read a table that is not written"
 AS_TYPED: Final = "name values by LET or LAMBDA, but not as a file does"
+TRIMMED: Final = "trim what is no plain range"
 OF_FILTERED: Final = "total what a filter shows"
 OF_PIVOT: Final = "read a pivot table"
 NO_FORMULA: Final = "are none that a spreadsheet can hold"
@@ -67,6 +68,8 @@ class Known:
         """Why Excel would not open a formula; None where it would."""
         if not text or len(text.encode("utf-16-le")) > 2 * FORMULA_CHARACTERS_MAX or NO_XML.search(text):
             return NO_FORMULA
+        if has_dots(text):
+            return TRIMMED
         if not any(sign in text for sign in ("!", "[", *self.watched)):
             return None
         for word in _WORD.finditer(text):

@@ -27,16 +27,36 @@ NEWER: Final = frozenset(_NAMES.split())
 
 _ON_SHEETS: Final = frozenset(("FILTER", "SORT"))
 
-_CALL: Final = re.compile(r'"(?:[^"]|"")*+"?|\'(?:[^\']|\'\')*+\'|(?<![\w.\\])(?P<name>[A-Z][A-Z0-9.]*+)(?=\()')
+_WORD: Final = re.compile(
+    r"""
+      "(?:[^"]|"")*+"?                                                                  # text
+    | (?<![\w.\\$!'])(?P<first>(?:(?:'(?:[^']|'')*+'|[^\W\d][\w.]*+)!)?[\w$]++)(?P<colon>\.:\.?|:\.)[ ]*+
+      (?P<last>[\w$]++)(?![.(])
+    | '(?:[^']|'')*+'
+    | (?<![\w.\\])(?P<name>[A-Z][A-Z0-9.]*+)(?=\()
+    """,
+    re.VERBOSE,
+)
+_TRIMS: Final = {".:": "_TRO_LEADING", ":.": "_TRO_TRAILING", ".:.": "_TRO_ALL"}
+"""The functions in whose form a file has references that are trimmed."""
+
+_TRIM: Final = re.compile(r"""(?:"(?:[^"]|"")*+"?|'(?:[^']|'')*+'|[^"'.:]|\.(?!:)|:(?!\.))*+[.:]""")
 
 
 def with_prefixes(text: str) -> str:
     """A formula as a file has it."""
-    return _CALL.sub(_prefixed, text)
+    return _WORD.sub(_prefixed, text)
+
+
+def has_dots(text: str) -> bool:
+    """Whether a reference is trimmed by a dot beside its colon, as no file has it."""
+    return (".:" in text or ":." in text) and _TRIM.match(text) is not None
 
 
 def _prefixed(word: re.Match[str]) -> str:
     name = word["name"]
+    if word["colon"]:
+        return f"_xlfn.{_TRIMS[word['colon']]}({word['first']}:{word['last']})"
     if name is None or name not in NEWER:
         return word[0]
     return f"_xlfn._xlws.{name}" if name in _ON_SHEETS else f"_xlfn.{name}"

@@ -8,9 +8,11 @@ cdef class _Columns(Environment):
     cdef dict spans
     cdef readonly Py_ssize_t rows
     cdef set unseen  # columns of numbers that may be none of a cell: NaN, infinite
+    cdef object clock
 
-    def __init__(self, dict spans, TextPool pool, Py_ssize_t rows, set unseen):
+    def __init__(self, dict spans, TextPool pool, Py_ssize_t rows, set unseen, clock):
         Environment.__init__(self)
+        self.clock = clock
         self.spans, self.pool, self.rows, self.unseen = spans, pool, rows, unseen
         self.indexes = {}
 
@@ -41,15 +43,31 @@ cdef class _Columns(Environment):
                        for column in range(reference.left, reference.right + 1)])
         return Array(rows, reference.columns, reference=reference, spans=spans, pool=self.pool)
 
+    def moment(self):
+        return Environment.moment(self) if self.clock is None else self.clock()
+
+    def year(self, is_cell=False):
+        return None if self.clock is None else Environment.year(self, is_cell)
+
     def used(self, sheet):
         return self.rows, max(self.spans, default=0) + 1
 
 
-def map_columns(Plan plan, columns, program=None):
+def no_clock():
+    """The clock of a caller who has none.
+
+    Raises:
+        ContextError: always.
+    """
+    raise ContextError("the formula asks for the time or reads a date without a year, and no clock was given")
+
+
+def map_columns(Plan plan, columns, program=None, clock=None):
     """The formula, written for row 1 and filled down, over arrays by column name: {"A": array, "B": array}.
 
     The arrays are of one length: numbers, booleans, strings, datetime64, objects (float, int, str, bool, None, Error,
-    Date), or masked. NaN, NaT, None and what is masked are blank.
+    Date), or masked. NaN, NaT, None and what is masked are blank. `clock` gives the moment; without it a date without
+    a year is a mere text.
 
     Returns:
         float64 where every value is a number or a date (as serial), bool where every value is one, else an object
@@ -73,7 +91,7 @@ def map_columns(Plan plan, columns, program=None):
         else:
             spans[column_index(name)] = _span_of_array(array, pool)
     size = max(rows, default=0)
-    sheet = _Columns(spans, pool, size, unseen)
+    sheet = _Columns(spans, pool, size, unseen, clock)
     try:
         span = None if plan is None else plan.run_beside(sheet, 0, 0, size, True)
     except _ToBeSeen:

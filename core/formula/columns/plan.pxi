@@ -72,12 +72,17 @@ cdef class Plan:
     cdef object run_beside(self, source, Py_ssize_t row, Py_ssize_t column, Py_ssize_t rows, bint beside,
                             Span into=None):
         """As `run`; `beside`: the formula's own cells are none of the sheet's, whatever column it counts from."""
+        cdef Environment environment = source.environment
+        cdef PyObject *before
         if rows == 0:
             return Span(np.empty(0, np.uint8), np.empty(0), np.empty(0, np.int32))
+        before = enter_environment(<PyObject *> environment)
         try:
             return _Run(self, source, row, column, rows, beside, into).span()
         except (NotColumnar, Failure):
             return None
+        finally:
+            enter_environment(before)
 
     cdef object fusible(self):
         """The recipe of its loop, or None."""

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any, Final, Protocol, final
 
 from numpy.typing import ArrayLike, NDArray
@@ -30,5 +31,9 @@ def plan(
     tree: Node, *, text: str = ..., is_fixed_name: Callable[[str | None, str], bool] | None = ...
 ) -> Plan | None: ...
 def map_columns(
-    plan: Plan | None, columns: Mapping[str, ArrayLike], program: CompiledTree | None = ...
+    plan: Plan | None,
+    columns: Mapping[str, ArrayLike],
+    program: CompiledTree | None = ...,
+    clock: Callable[[], datetime] | None = ...,
 ) -> NDArray[Any] | None: ...
+def no_clock() -> datetime: ...

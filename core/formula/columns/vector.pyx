@@ -9,6 +9,7 @@ what it wrote.
 
 cimport cython
 from cpython.float cimport PyFloat_CheckExact
+from cpython.object cimport PyObject
 from libc.float cimport DBL_MIN
 from libc.math cimport INFINITY, copysign, fabs, isfinite, pow, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -25,7 +26,7 @@ from core.formula.ranges.reduce cimport round_down, round_half_away, round_up, w
 from core.formula.language.tree cimport (
     Area, ArrayLiteral, Binary, Call, Cell, Empty, Literal, Name, Node, Spill, Structured, Unary,
 )
-from core.formula.values.value cimport Array, Error, TextPool, Reference, Span, cell_of
+from core.formula.values.value cimport Array, Error, TextPool, Reference, Span, cell_of, enter_environment
 from core.values cimport BLANK, BOOLEAN, DATE, ERROR, NUMBER, TEXT
 
 from core.formula.functions import families  # noqa: F401 - fills the catalogue
@@ -33,7 +34,7 @@ from core.formula.columns.bodies import COLUMN_BODIES, NotColumnar
 from core.formula.functions.catalogue import FUNCTIONS
 from core.formula.functions.catalogue import Takes
 from core.formula.ranges.environment import CELLS_MAX
-from core.formula.language.errors import FormulaError
+from core.formula.language.errors import ContextError, FormulaError
 from core.formula.machine.machine import call, compile
 from core.formula.native.loops import LOOPS, ROWS_MIN
 from core.formula.native.recipe import NO_LOOP, NUMBERS_AND_BLANKS, STEPS_MAX, Recipe, Step

@@ -29,6 +29,7 @@ cdef inline bint _in_name(Py_UCS4 c) noexcept:
     return _letter(c) or _digit(c) or c == u"_" or c == u"." or c == u"\\" or c == u"?" or (c > 127 and _foreign(c))
 
 
-cdef inline bint _ends_reference(Py_UCS4 c) noexcept:
-    """Whether a cell's digits or a column's letters may end before this character; if not, they belong to a name."""
-    return not (_in_name(c) or c == u"(" or c == u"!" or c == u"[" or c == u"$")
+cdef inline bint _ends_reference(Py_UCS4 c, Py_UCS4 following) noexcept:
+    """Whether a cell's digits or a column's letters may end before these characters; if not, they belong to a name. The
+    dot of `.:` is an operator."""
+    return not (_in_name(c) or c == u"(" or c == u"!" or c == u"[" or c == u"$") or (c == u"." and following == u":")

@@ -98,12 +98,28 @@ cdef str _corner_text(Cell cell, Py_ssize_t row, Py_ssize_t column, bint rows, b
     return text
 
 
-cdef str _area_text(Area area, Py_ssize_t row, Py_ssize_t column):
+cdef list _COLONS = [":", ".:", ":.", ".:."]  # by the sides that are trimmed
+
+
+cdef int _sides(Call call):
+    """Which sides of a range a call trims as dots beside its colon would; 0 for any other call."""
+    cdef int sides
+    if call.name != "TRIMRANGE" or len(call.arguments) != 3 or type(call.arguments[0]) is not Area:
+        return 0
+    if type(call.arguments[1]) is not Literal or type(call.arguments[2]) is not Literal:
+        return 0
+    wanted = (<Literal> call.arguments[1]).value
+    if type(wanted) is not float or wanted not in (1.0, 2.0, 3.0) or (<Literal> call.arguments[2]).value != wanted:
+        return 0
+    return 0 if type((<Literal> call.arguments[2]).value) is not float else <int> wanted
+
+
+cdef str _area_text(Area area, Py_ssize_t row, Py_ssize_t column, int sides=0):
     first = _corner_text(area.first, row, column, not area.whole_columns, not area.whole_rows)
     last = _corner_text(area.last, row, column, not area.whole_columns, not area.whole_rows)
     if first is None or last is None:
         return _REF_TEXT
-    return f"{_prefix(area.sheet, area.last_sheet)}{first}:{last}"
+    return f"{_prefix(area.sheet, area.last_sheet)}{first}{_COLONS[sides]}{last}"
 
 
 cdef str _column_text(str name):
@@ -177,6 +193,9 @@ cdef str _text(Node node, int lowest, Py_ssize_t row, Py_ssize_t column):
         level = _PERCENT if symbol == "%" else _SIGN
         text = _text((<Unary> node).operand, level, row, column)
         text = text + "%" if symbol == "%" else symbol + text
+    elif type(node) is Call and _sides(<Call> node):
+        text = _area_text((<Call> node).arguments[0], row, column, _sides(<Call> node))
+        level = _RANGE
     elif type(node) is Call:
         text = (<Call> node).name + _arguments_text((<Call> node).arguments, row, column)
     elif type(node) is Name:

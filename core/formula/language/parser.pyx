@@ -9,15 +9,15 @@ any two symbols; where two references have only blanks between them, the blank i
     operand      = { "+" | "-" | "@" } reference { "%" }          a sign binds before % and ^: -2^2 is 4
     reference    = intersection { "," intersection }              unions: in parentheses and at the top only
     intersection = range { " " range }
-    range        = postfix { ":" postfix }
+    range        = postfix { [ "." ] ":" [ "." ] postfix }        a dot trims: A1:.A9 is TRIMRANGE(A1:A9,2,2)
     postfix      = primary { "#" | "(" arguments ")" }            A1#   LAMBDA(x,x)(1)
     primary      = number | text | error | array | "(" expression ")" | TRUE | FALSE
                  | [ sheets "!" ] ( cell | columns | rows | name | error )
                  | name "(" arguments ")" | [ name ] "[" columns of a table "]"
     sheets       = name [ ":" name ] | "'" ... "'"                with "[book]" before the name, outside or inside the quotes
     cell         = [ "$" ] letters [ "$" ] digits
-    columns      = [ "$" ] letters ":" [ "$" ] letters
-    rows         = [ "$" ] digits ":" [ "$" ] digits
+    columns      = [ "$" ] letters [ "." ] ":" [ "." ] [ "$" ] letters
+    rows         = [ "$" ] digits [ "." ] ":" [ "." ] [ "$" ] digits
     arguments    = [ [ expression ] { "," [ expression ] } ]
     array        = "{" constant { "," constant } { ";" constant { "," constant } } "}"
 
@@ -63,6 +63,7 @@ assert (ROWS_MAX, COLUMNS_MAX) == (SHEET_ROWS, SHEET_COLUMNS)
 cdef dict _ERRORS = {error.text: error for error in ALL_ERRORS}
 cdef dict _ITEMS = {item.casefold(): item for item in ("#All", "#Data", "#Headers", "#Totals", "#This Row")}
 cdef str _REF_TEXT = "#REF!"
+cdef dict _TRIMS = {"_TRO_LEADING": 1, "_TRO_TRAILING": 2, "_TRO_ALL": 3}  # how a file has `.:`, `:.` and `.:.`
 
 
 def parse(str text not None, Py_ssize_t row=0, Py_ssize_t column=0):
@@ -407,17 +408,47 @@ cdef class _Reader:
         cdef Py_ssize_t start = self.at
         cdef Py_ssize_t at
         cdef int depth
+        cdef int sides
         cdef Node right
         cdef Node left = self.postfix()
         while True:
             at = self.past_blanks(self.at)
-            if self.look(at) != u":":
+            sides = self.colon(&at)
+            if sides < 0:
                 return left
             depth = self.depth
-            self.at = at + 1
-            self.skip()
+            self.at = at
             right = self.postfix()
-            left = self.join(":", left, right, start, depth, at)
+            left = self.join(":", left, right, start, depth, at - 1)
+            if sides:
+                left = self.trimmed(left, sides, start)
+
+    cdef inline int colon(self, Py_ssize_t *at) noexcept:
+        """Move past a colon, its dots, and the blanks behind it: which sides are trimmed, as TRIMRANGE counts them (1 the
+        leading, 2 the trailing one); -1 where there is no colon."""
+        cdef int sides = 0
+        cdef Py_ssize_t place = at[0]
+        if self.look(place) == u"." and self.look(place + 1) == u":":
+            sides = 1
+            place += 1
+        if self.look(place) != u":":
+            return -1
+        place += 1
+        if self.look(place) == u".":
+            sides |= 2
+            place += 1
+        at[0] = self.past_blanks(place)
+        return sides
+
+    cdef Node trimmed(self, Node operand, int sides, Py_ssize_t start):
+        """A range between dots, or in the call that a file has in their place."""
+        cdef Call node = Call.__new__(Call)
+        self.grow(0)
+        node.name = "TRIMRANGE"
+        node.arguments = (operand, _literal(<double> sides, self.at, self.at), _literal(<double> sides, self.at, self.at))
+        node.start = start
+        node.end = self.at
+        return node
 
     cdef Node postfix(self):
         cdef Py_ssize_t start = self.at
@@ -494,13 +525,17 @@ cdef class _Reader:
         cdef Node rows
         while _digit(self.look(at)):
             at += 1
-        if self.look(self.past_blanks(at)) == u":" or sheet is not None:
+        if sheet is not None or self.colon_follows(at):
             rows = self.rows(sheet, last_sheet, start)
             if rows is not None:
                 return rows
             if sheet is not None:
                 raise SyntaxFault("a cell or a name is expected after '!'", self.at)
         return self.figure(start)
+
+    cdef inline bint colon_follows(self, Py_ssize_t at) noexcept:
+        at = self.past_blanks(at)
+        return self.look(at) == u":" or (self.look(at) == u"." and self.look(at + 1) == u":")
 
     cdef Literal figure(self, Py_ssize_t start):
         cdef Py_ssize_t at = self.at
@@ -651,6 +686,7 @@ cdef class _Reader:
         cdef Py_ssize_t at = self.at
         cdef Py_ssize_t row, end, place
         cdef int part
+        cdef int sides = 0
         cdef bint absolute
         cdef Cell first = None
         cdef Cell last = None
@@ -669,13 +705,13 @@ cdef class _Reader:
             row -= 1
             if part == 0:
                 first = _cell(None, None, row if absolute else row - self.row, 0, absolute, True, place, end)
-                end = self.past_blanks(end)
-                if self.look(end) != u":":
+                at = self.past_blanks(end)
+                sides = self.colon(&at)
+                if sides < 0:
                     return None
-                at = self.past_blanks(end + 1)
             else:
                 last = _cell(None, None, row if absolute else row - self.row, SHEET_COLUMNS - 1, absolute, True, place, end)
-                if not _ends_reference(self.look(end)):
+                if not self.ends_reference(end):
                     return None
                 at = end
         self.at = at
@@ -684,13 +720,14 @@ cdef class _Reader:
         node.sheet = sheet
         node.last_sheet = last_sheet
         node.whole_rows = True
-        return node
+        return self.trimmed(node, sides, start) if sides else node
 
     cdef Node columns(self, str sheet, str last_sheet, Py_ssize_t start):
         """A run of columns at this place, A:C or $A:$C; None where there is none."""
         cdef Py_ssize_t at = self.at
         cdef Py_ssize_t column, end, place
         cdef int part
+        cdef int sides = 0
         cdef bint absolute
         cdef Cell first = None
         cdef Cell last = None
@@ -709,14 +746,14 @@ cdef class _Reader:
             column -= 1
             if part == 0:
                 first = _cell(None, None, 0, column if absolute else column - self.column, True, absolute, place, end)
-                end = self.past_blanks(end)
-                if self.look(end) != u":":
+                at = self.past_blanks(end)
+                sides = self.colon(&at)
+                if sides < 0:
                     return None
-                at = self.past_blanks(end + 1)
             else:
                 last = _cell(None, None, SHEET_ROWS - 1, column if absolute else column - self.column, True, absolute,
                              place, end)
-                if not _ends_reference(self.look(end)):
+                if not self.ends_reference(end):
                     return None
                 at = end
         self.at = at
@@ -725,7 +762,7 @@ cdef class _Reader:
         node.sheet = sheet
         node.last_sheet = last_sheet
         node.whole_columns = True
-        return node
+        return self.trimmed(node, sides, start) if sides else node
 
     cdef Node word(self, str sheet, str last_sheet, Py_ssize_t start):
         """What begins with a letter or '$': a cell, columns, rows, a name, a call, a table, or a sheet."""
@@ -755,12 +792,12 @@ cdef class _Reader:
                     row = row * 10 + <Py_ssize_t> (<unsigned int> c - 48)
                     at += 1
                     c = self.look(at)
-                if row <= SHEET_ROWS and _ends_reference(c):
+                if row <= SHEET_ROWS and self.ends_reference(at):
                     self.at = at
                     return _cell(sheet, last_sheet, row - 1 if row_absolute else row - 1 - self.row,
                                  column - 1 if column_absolute else column - 1 - self.column,
                                  row_absolute, column_absolute, start, at)
-            elif c == u":" or _blank(c):
+            elif c == u":" or c == u"." or _blank(c):
                 node = self.columns(sheet, last_sheet, start)
                 if node is not None:
                     return node
@@ -771,6 +808,9 @@ cdef class _Reader:
         if column_absolute:
             raise self.missing()
         return self.named(sheet, last_sheet, start)
+
+    cdef inline bint ends_reference(self, Py_ssize_t at) noexcept:
+        return _ends_reference(self.look(at), self.look(at + 1))
 
     cdef inline Py_ssize_t name_end(self, Py_ssize_t at) noexcept:
         while _in_name(self.look(at)):
@@ -797,6 +837,9 @@ cdef class _Reader:
             if other > end + 1 and self.look(other) == u"!":
                 self.at = other + 1
                 return self.qualified(self.slice(begin, end), self.slice(end + 1, other), start)
+        if c == u":" and end - begin > 1 and self.look(end - 1) == u".":
+            end -= 1  # the dot of `.:`
+            c = u"."
         word = self.slice(begin, end)
         self.at = end
         if c == u"[":
@@ -1026,8 +1069,11 @@ cdef class _Reader:
         self.at = end if self.look(end) == u"(" else self.at
         arguments = self.arguments()
         self.grow(0)
-        if name.startswith("_XL"):
+        if name.startswith("_"):
             name = _stripped(name)
+            if len(arguments) == 1 and name in _TRIMS:
+                self.depth -= 1
+                return self.trimmed(arguments[0], _TRIMS[name], start)
             if len(arguments) == 1 and type(arguments[0]) is not Empty:
                 if name == "SINGLE":
                     self.depth -= 1

@@ -27,8 +27,8 @@ cdef enum:
     _CHARACTERS = 8_192
     _BUFFER = 5 * _CHARACTERS + 64  # a character takes 5 bytes at most, a reference of 2 characters 9
     _CELL = 128
-    _RUN_OF_COLUMNS = 144
-    _RUN_OF_ROWS = 160
+    _RUN_OF_COLUMNS = 144  # to 159: which parts are absolute, which sides are trimmed
+    _RUN_OF_ROWS = 160  # to 175
     _FOREIGN = 254
     _UNSET = -1
 
@@ -91,13 +91,22 @@ cdef inline void _emit_column(Form* form, int32_t column, bint absolute) noexcep
     form.size += 4
 
 
-cdef inline Py_ssize_t _past_colon(const Character* text, Py_ssize_t size, Py_ssize_t at) noexcept:
-    """Past a colon and the blanks around it; 0 where there is none."""
+cdef inline bint _ends(const Character* text, Py_ssize_t size, Py_ssize_t at) noexcept:
+    return _ends_reference(_look(text, size, at), _look(text, size, at + 1))
+
+
+cdef inline Py_ssize_t _past_colon(const Character* text, Py_ssize_t size, Py_ssize_t at, int* sides) noexcept:
+    """Past a colon, its dots and the blanks around it; 0 where there is none. `sides` gets those that are trimmed."""
     while _blank(_look(text, size, at)):
         at += 1
+    sides[0] = _look(text, size, at) == u"."
+    at += sides[0]
     if _look(text, size, at) != u":":
         return 0
     at += 1
+    if _look(text, size, at) == u".":
+        sides[0] |= 2
+        at += 1
     while _blank(_look(text, size, at)):
         at += 1
     return at
@@ -109,6 +118,7 @@ cdef Py_ssize_t _rows(const Character* text, Py_ssize_t size, Py_ssize_t at, For
     cdef bint[2] absolute
     cdef Py_ssize_t begin
     cdef int part
+    cdef int sides = 0
     cdef Py_UCS4 c
     for part in range(2):
         absolute[part] = _look(text, size, at) == u"$"
@@ -123,12 +133,12 @@ cdef Py_ssize_t _rows(const Character* text, Py_ssize_t size, Py_ssize_t at, For
         if at == begin or not 1 <= rows[part] <= SHEET_ROWS:
             return 0
         if part == 0:
-            at = _past_colon(text, size, at)
+            at = _past_colon(text, size, at, &sides)
             if at == 0:
                 return 0
-        elif not _ends_reference(c):
+        elif not _ends(text, size, at):
             return 0
-    form.bytes[form.size] = _RUN_OF_ROWS + 2 * absolute[0] + absolute[1]
+    form.bytes[form.size] = _RUN_OF_ROWS + 4 * sides + 2 * absolute[0] + absolute[1]
     form.size += 1
     _emit_row(form, rows[0] - 1, absolute[0])
     _emit_row(form, rows[1] - 1, absolute[1])
@@ -141,6 +151,7 @@ cdef Py_ssize_t _columns(const Character* text, Py_ssize_t size, Py_ssize_t at, 
     cdef bint[2] absolute
     cdef Py_ssize_t begin
     cdef int part
+    cdef int sides = 0
     cdef Py_UCS4 c
     for part in range(2):
         absolute[part] = _look(text, size, at) == u"$"
@@ -155,12 +166,12 @@ cdef Py_ssize_t _columns(const Character* text, Py_ssize_t size, Py_ssize_t at, 
         if not 1 <= at - begin <= 3 or columns[part] > SHEET_COLUMNS:
             return 0
         if part == 0:
-            at = _past_colon(text, size, at)
+            at = _past_colon(text, size, at, &sides)
             if at == 0:
                 return 0
-        elif not _ends_reference(c):
+        elif not _ends(text, size, at):
             return 0
-    form.bytes[form.size] = _RUN_OF_COLUMNS + 2 * absolute[0] + absolute[1]
+    form.bytes[form.size] = _RUN_OF_COLUMNS + 4 * sides + 2 * absolute[0] + absolute[1]
     form.size += 1
     _emit_column(form, columns[0] - 1, absolute[0])
     _emit_column(form, columns[1] - 1, absolute[1])
@@ -197,14 +208,14 @@ cdef inline Py_ssize_t _reference(const Character* text, Py_ssize_t size, Py_ssi
             row = row * 10 + <int32_t> (<unsigned int> c - 48)
             at += 1
             c = _look(text, size, at)
-        if row > SHEET_ROWS or not _ends_reference(c):
+        if row > SHEET_ROWS or not _ends(text, size, at):
             return 0
         form.bytes[form.size] = _CELL + 2 * row_absolute + column_absolute
         form.size += 1
         _emit_row(form, row - 1, row_absolute)
         _emit_column(form, column - 1, column_absolute)
         return at
-    if c == u":" or _blank(c):
+    if c == u":" or c == u"." or _blank(c):
         return _columns(text, size, start, form)
     return 0
 
@@ -305,6 +316,7 @@ cdef bint _normal(const Character* text, Py_ssize_t size, Form* form) noexcept:
             mark = end
             while _blank(_look(text, size, mark)):
                 mark += 1
+            mark += _look(text, size, mark) == u"."
             if _look(text, size, mark) == u":":
                 end = _rows(text, size, at, form)
                 if end:
@@ -312,7 +324,7 @@ cdef bint _normal(const Character* text, Py_ssize_t size, Form* form) noexcept:
                     continue
             end = _number(text, size, at)
         elif c == u".":
-            end = _number(text, size, at)
+            end = at + 1 if at and text[at - 1] == u":" else _number(text, size, at)
         elif c == u"[":
             end = _bracket(text, size, at)
         elif c == u"#":

@@ -11,6 +11,7 @@ gets an `_Intersect`. Arrays that are no references are worked through element b
 
 cimport cython
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.object cimport PyObject
 from libc.math cimport fabs, isfinite
 
 from core.formula.values.coerce cimport add, compare, equal, power, subtract, to_logical, to_number, to_text
@@ -20,7 +21,7 @@ from core.formula.language.tree cimport (
 )
 from core.formula.values.value cimport (
     ERROR_CALC, ERROR_DIV0, ERROR_NA, ERROR_NAME, ERROR_NULL, ERROR_NUM, ERROR_REF, ERROR_VALUE, OMITTED_VALUE, Array,
-    Error, Lambda, Omitted, Reference,
+    Error, Lambda, Omitted, Reference, enter_environment,
 )
 
 from core.grid.address cimport SHEET_COLUMNS, SHEET_ROWS
@@ -132,12 +133,15 @@ cdef class CompiledTree:
     cpdef object value(self, Environment environment):
         """As `run`, blanks as None."""
         cdef object value
+        cdef PyObject *before = enter_environment(<PyObject *> environment)
         try:
             value = _single(self.operation.run(environment, None))
         except RecursionError:
             return ERROR_NUM
         except MemoryError:
             raise LimitExceeded("the evaluation needs more memory than it may take") from None
+        finally:
+            enter_environment(before)
         if not self.arrays and isinstance(value, Array):
             value = (<Array> value).at(0, 0)
         if isinstance(value, Array) and (<Array> value)._cells is not None and _holds_lambda((<Array> value)._cells):
@@ -147,10 +151,13 @@ cdef class CompiledTree:
 
     def refer(self, Environment environment):
         """The Reference (or Lambda) that the formula gives where it gives one (a defined name), else its value."""
+        cdef PyObject *before = enter_environment(<PyObject *> environment)
         try:
             return self.operation.refer(environment, None)
         except RecursionError:
             return ERROR_NUM
+        finally:
+            enter_environment(before)
 
 
 def compile(Node tree, *, bint arrays=True, str text="", bint unknown_as_name=False, bint slots=False, list trace=None):

@@ -2,7 +2,7 @@
 
 from time import monotonic
 
-from core.formula.language.errors import FormulaError, LimitExceeded
+from core.formula.language.errors import ContextError, FormulaError, LimitExceeded
 from core.formula.values.value cimport Array, Reference
 from core.formula.values.value import NAME
 
@@ -101,6 +101,19 @@ cdef class Environment:
     def moment(self):
         """Now, as a datetime without zone (TODAY, NOW)."""
         raise FormulaError("the formula asks for the time, and there is no clock here")
+
+    def year(self, is_cell=False):
+        """The year of a date that a text names without one ("5-Jul"); None where such texts are no dates.
+
+        `is_cell`: the text is a cell's that a criterion looks at; without a clock it is no date. Raises ContextError
+        for other texts where there is no clock.
+        """
+        try:
+            return self.moment().year
+        except FormulaError:
+            if is_cell:
+                return None
+            raise ContextError("the formula reads a date without a year, and no clock was given") from None
 
     def random(self):
         """A float in [0, 1) (RAND and its family)."""

@@ -438,7 +438,7 @@ cdef class Groups:
             for group in range(self.count):
                 if (self.keys[group] & <uint64_t> 0xFFFF_0000_0000_0000) == TEXT_KEY:
                     text = vector.pool.strings[vector.codes[self.row_of(group, False)]]
-                    number = number_in(text, date_1904)
+                    number = number_in(text, date_1904, True)
                     if number is not None:
                         self.numeric_texts.setdefault(number, []).append(group)
         return self.numeric_texts

@@ -589,6 +589,20 @@ class _Writer:
         part = _part(area, top, bottom, left, right, whole_columns=whole[0], whole_rows=whole[1])
         return self.reference(part, values=True)
 
+    def trim(self, array: Node, rows: Node | None = None, columns: Node | None = None) -> _Code:
+        code = self.write(array)
+        trim_rows, trim_columns = _fixed(rows, 3), _fixed(columns, 3)
+        if code.form == "value":
+            return code
+        if code.form != "grid":
+            return _Code(f"trimmed({code}, {trim_columns if code.form == 'row' else trim_rows})", code.form)
+        code = _Code(f"trimmed({code}, {trim_rows})" if trim_rows else code, "grid")
+        if not trim_columns:
+            return code
+        if self.target == "python":
+            return _Code(f"[list(x) for x in zip(*trimmed(list(zip(*{code})), {trim_columns}))]", "grid")
+        return _Code(f"trimmed({code:p}.T, {trim_columns}).T", "grid")
+
     # text
 
     def joined(self, *parts: Node) -> _Code:
@@ -718,7 +732,7 @@ def _fixed(node: Node | None, default: int) -> int:
     if isinstance(node, Unary) and node.operator == "-":
         sign, node = -1, node.operand
     if not isinstance(node, Literal) or not isinstance(node.value, float):
-        raise FormulaError(f"OFFSET by a computed distance {_UNFIT}", node.start)
+        raise FormulaError(f"a computed number in this place {_UNFIT}", node.start)
     return sign * int(min(node.value, 2_000_000.0))
 
 
@@ -772,6 +786,7 @@ _CALLS: Final[dict[str, Callable[..., _Code]]] = {
     "XLOOKUP": _Writer.find_exact,
     "INDEX": _Writer.index,
     "OFFSET": _Writer.offset,
+    "TRIMRANGE": _Writer.trim,
     "CONCATENATE": _Writer.joined,
     "CONCAT": _Writer.joined,
     "TEXTJOIN": _Writer.text_join,

@@ -74,7 +74,7 @@ SCALARS: Final = {
     "TRUNC": ScalarSource("rounded({0}, {1}, ROUND_DOWN)", "", 1, ("0",)),
     "CEILING": ScalarSource("multiple({0}, {1}, ROUND_CEILING)", "", 2),
     "FLOOR": ScalarSource("multiple({0}, {1}, ROUND_FLOOR)", "", 2),
-    "MROUND": ScalarSource("multiple({0}, {1}, ROUND_HALF_UP)", "", 2),
+    "MROUND": ScalarSource("nearest_multiple({0}, {1})", "", 2),
     "FACT": ScalarSource("math.factorial({0:i})"),
     "COMBIN": ScalarSource("math.comb({0:i}, {1:i})", "", 2),
     "PERMUT": ScalarSource("math.perm({0:i}, {1:i})", "", 2),
@@ -242,6 +242,20 @@ def multiple(number, step, way):
         return 0.0
     count = Decimal(format(number / step, ".15g")).to_integral_value(way)
     return float(count * Decimal(format(step, ".15g")))
+''',
+    "nearest_multiple": '''\
+def nearest_multiple(number, step):
+    """The nearest multiple of a step; what spells a half with 15 digits is rounded up."""
+    if not step:
+        return 0.0
+    whole = math.floor(number / step)
+    return (whole + (number / step - whole >= 0.4999999999999995)) * step
+''',
+    "trimmed": '''\
+def trimmed(values, sides):
+    """Values without the blank ones at an end: sides 1 for the first, 2 for the last, 3 for both."""
+    filled = [at for at, value in enumerate(values) if not all(is_blank(x) for x in flat(value))]
+    return values[filled[0] if sides & 1 else 0 : filled[-1] + 1 if sides & 2 else len(values)]
 ''',
     "sign": """\
 def sign(number):

@@ -9,7 +9,7 @@ from libc.string cimport strcmp
 from unicodedata import normalize
 
 from core.formula.values.value cimport (
-    ERROR_DIV0, ERROR_NUM, ERROR_VALUE, Array, Error, fold, has_locale, locale_in_use,
+    ERROR_DIV0, ERROR_NUM, ERROR_VALUE, Array, Error, fold, has_date_1904, has_locale, locale_in_use,
 )
 from core.formula.values.numerals import read_number
 
@@ -67,7 +67,7 @@ cdef object _number_of_text(str text, bint date_1904):
 
 
 cdef object _of_other_notation(str text, bint date_1904):
-    found = read_number(text, date_1904)
+    found = read_number(text, date_1904 or has_date_1904())
     return ERROR_VALUE if found is None else found
 
 

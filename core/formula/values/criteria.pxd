@@ -74,5 +74,5 @@ cdef class Criterion:
     cdef _read_text(self, str text, bint begins)
 
 
-cdef object number_in(str text, bint date_1904)
+cdef object number_in(str text, bint date_1904, bint is_cell=*)
 cdef bint starts_as_word(str text)

@@ -6,7 +6,7 @@ from core.formula.values.value cimport Error, fold, has_locale
 from core.values cimport BLANK, BOOLEAN, ERROR, NUMBER
 
 from core.formula.values.coerce cimport compare
-from core.formula.values.numerals import read_number
+from core.formula.values.numerals import read_cell, read_number
 from core.formula.values.value import VALUE, Failure
 from core.values import ERROR_CODE
 
@@ -45,11 +45,12 @@ cdef bint starts_as_word(str text):
     return True
 
 
-cdef object number_in(str text, bint date_1904):
-    """`read_number`, the common cases decided at a glance: it tries many forms one after the other."""
+cdef object number_in(str text, bint date_1904, bint is_cell=False):
+    """`read_number`, or `read_cell`, the common cases decided at a glance: they try many forms one after the other."""
     cdef Py_UCS4 letter
+    read = read_cell if is_cell else read_number
     if has_locale():
-        return read_number(text, date_1904)
+        return read(text, date_1904)
     cdef bint digits = False, plain = len(text) <= SIGNIFICANT_DIGITS
     for letter in text:
         if u"0" <= letter <= u"9":
@@ -63,7 +64,7 @@ cdef object number_in(str text, bint date_1904):
             return float(text)
         except ValueError:
             pass  # 1.2.3 or 1-2: perhaps a date
-    return read_number(text, date_1904)
+    return read(text, date_1904)
 
 
 cdef class Wildcard:
@@ -290,6 +291,6 @@ cdef class Criterion:
             return len(text) == 0
         if self.operand == A_NUMBER and self.operator == EQUAL:
             # numeric text equals the number, yet "<>5" holds for the text "5" and ">4" does not: Excel's own way
-            number = number_in(text, self.date_1904)
+            number = number_in(text, self.date_1904, True)
             return number is not None and <double> number == self.number
         return self.operator == UNEQUAL

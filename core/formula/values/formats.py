@@ -86,6 +86,14 @@ def format_value(value: Any, code: str, date_1904: bool = False) -> str | Error:
     return shown if len(shown) <= _TEXT_MAX else VALUE
 
 
+def shows_date(code: str) -> bool:
+    """Whether a code shows a day or a time in one of its sections."""
+    try:
+        return any(section.kind == "date" for section in parse(code, current()))
+    except BadFormat:
+        return False
+
+
 @lru_cache(maxsize=1024)
 def parse(code: str, locale: Locale = DEFAULT) -> tuple[Section, ...]:
     """A format code as its sections, one to four; a code of a file is in en-US. Raises BadFormat."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
 from core.formula.values import days
 from core.formula.values.locales import DEFAULT, Locale, current
+from core.formula.values.value import year_in_use
 from core.values import DAYS_BETWEEN_SYSTEMS
 
 TEXT_MAX: Final = 255
@@ -32,30 +34,59 @@ _GROUP_CHARACTERS: Final = {"\u202f": _BLANKS, "\u00a0": _BLANKS, "’": "’'"}
 """What stands for a character between thousands where keyboards have none of its own."""
 
 
-def read_number(text: str, date_1904: bool = False, year: int | None = None) -> float | None:
+Year = Callable[[], int | None]
+"""Gives the year of a date that is written without one ("1/31"); None where such a text is no date."""
+
+
+def read_number(text: str, date_1904: bool = False, year: Year = year_in_use) -> float | None:
     """The number that a text stands for; None where Excel sees none (#VALUE!).
 
-    `year` is the one that a date without a year gets ("1/31"); without it such a date is not read. Spaces around a
+    `year` is that of a date without one: by the calculation's clock unless the caller knows another. Spaces around a
     number count for nothing; around a date or time they make it a mere text.
+
+    Raises:
+        FormulaError: the date has no year, and the calculation has no clock.
     """
     return _reader(current()).number(text, date_1904, year)
 
 
+def read_cell(text: str, date_1904: bool = False) -> float | None:
+    """The same for a cell's text beside a criterion: without a clock a date without a year is a mere text."""
+    return _reader(current()).number(text, date_1904, _year_if_known)
+
+
+def read_full_number(text: str, date_1904: bool = False) -> float | None:
+    """The same, where a date without a year is a mere text."""
+    return _reader(current()).number(text, date_1904, _no_year)
+
+
 def read_plain_number(text: str) -> float | None:
     """The same with a point before the decimals and the first of two numbers of a date a month, whatever the locale."""
-    return _reader(DEFAULT).number(text, False, None)
+    return _reader(DEFAULT).number(text, False, _no_year)
 
 
-def read_date(text: str, date_1904: bool = False, year: int | None = None) -> float | None:
+def read_date(text: str, date_1904: bool = False, year: Year = year_in_use) -> float | None:
     """The serial of the day that a text names, with the whole days of its time (0 for a time alone); None for none."""
     moment = _reader(current()).moment(text.strip(" "), date_1904, year) if len(text) <= TEXT_MAX else None
     return None if moment is None else moment[0] + moment[1] // 1
 
 
-def read_time(text: str, year: int | None = None) -> float | None:
+def read_time(text: str) -> float | None:
     """The part of a day, 0 up to 1, that a text with a time stands for (0 for a date alone); None for neither."""
-    moment = _reader(current()).moment(text.strip(" "), False, year or 1904) if len(text) <= TEXT_MAX else None
+    moment = _reader(current()).moment(text.strip(" "), False, _leap_year) if len(text) <= TEXT_MAX else None
     return None if moment is None else moment[1] % 1.0
+
+
+def _year_if_known() -> int | None:
+    return year_in_use(True)
+
+
+def _no_year() -> None:
+    return None
+
+
+def _leap_year() -> int:
+    return 1904
 
 
 def serial_of(year: int, month: int, day: int, date_1904: bool = False) -> float | None:
@@ -117,7 +148,7 @@ class _Reader:
         self.name_first = re.compile(rf"{name}{gap_of_date}([0-9]{{1,4}})(?:(?: *+[-/,] *+| ++)([0-9]{{1,4}}))?")
         self.date_marks = ":/-." if locale.has_dotted_dates else ":/-"
 
-    def number(self, text: str, date_1904: bool, year: int | None) -> float | None:
+    def number(self, text: str, date_1904: bool, year: Year) -> float | None:
         """`read_number`."""
         if self.plain.fullmatch(text):
             return float(text.replace(self.locale.decimal, "."))
@@ -154,7 +185,7 @@ class _Reader:
             number /= 100.0
         return -number if "-" in bare or found["open"] else number
 
-    def moment(self, text: str, date_1904: bool, year: int | None) -> tuple[float, float] | None:
+    def moment(self, text: str, date_1904: bool, year: Year) -> tuple[float, float] | None:
         """(day, part of a day) of a date, a time, or both in either order."""
         if not any(mark in text for mark in self.date_marks) and not any(character.isalpha() for character in text):
             return None
@@ -196,7 +227,7 @@ class _Reader:
             hours = hours % 12 + (12 if half.startswith("P") else 0)
         return (hours * 3600 + minutes * 60 + seconds + fraction) / 86_400
 
-    def day(self, text: str, date_1904: bool, year: int | None) -> float | None:
+    def day(self, text: str, date_1904: bool, year: Year) -> float | None:
         """The serial of a written day: numbers apart by / or -, or a month's name with a day or a year."""
         found = self.numbers_form.fullmatch(text)
         if found:
@@ -212,7 +243,7 @@ class _Reader:
             return _serial(years, month, int(number), date_1904)
         return self.marked(text, date_1904, year) if self.locale.native_days else None
 
-    def numbered(self, first: str, second: str, third: str | None, date_1904: bool, year: int | None) -> float | None:
+    def numbered(self, first: str, second: str, third: str | None, date_1904: bool, year: Year) -> float | None:
         """Numbers in the locale's order or y/m/d with a whole year; two of them are a day and a month, or m/y."""
         order = self.locale.order
         if len(first) >= 3:
@@ -229,7 +260,7 @@ class _Reader:
             return _serial(first, int(second), int(third), date_1904) if len(third) <= 2 else None
         return _serial(third, int(first), int(second), date_1904)
 
-    def marked(self, text: str, date_1904: bool, year: int | None) -> float | None:
+    def marked(self, text: str, date_1904: bool, year: Year) -> float | None:
         """2024年1月31日, with a part left out at either end."""
         found = _MARKED.fullmatch(text)
         if found is None or (found[1] is None and found[3] is None):
@@ -268,13 +299,14 @@ def _fraction(text: str) -> float | None:
     return -number if found[1] == "-" else number
 
 
-def _without_year(month: int, number: str, date_1904: bool, year: int | None, *, is_day: bool = False) -> float | None:
-    """A month and one number: a day of the given year where it can be one, else a year (unless it `is_day`)."""
+def _without_year(month: int, number: str, date_1904: bool, year: Year, *, is_day: bool = False) -> float | None:
+    """A month and one number: a day of that year where it can be one, else a year (unless it `is_day`)."""
     if not 1 <= month <= 12:
         return None
     if len(number) <= 2 and 1 <= int(number) <= days.month_length(1904, month):
-        serial = None if year is None else serial_of(year, month, int(number), date_1904)
-        if serial is not None or year is None:  # no such day that year: 2/29 is February 2029
+        known = year()
+        serial = None if known is None else serial_of(known, month, int(number), date_1904)
+        if serial is not None or known is None:  # no such day that year: 2/29 is February 2029
             return serial
     return None if is_day else _serial(number, month, 1, date_1904)
 

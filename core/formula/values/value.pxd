@@ -1,10 +1,14 @@
 """What a formula's value can be; declarations for the other compiled modules."""
 
+from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, uint8_t
 
 
 cdef bint has_locale() noexcept
 cpdef object locale_in_use()
+cdef PyObject *enter_environment(PyObject *environment) noexcept
+cdef bint has_date_1904()
+cpdef object year_in_use(bint is_cell=*)
 
 
 cdef class Error:

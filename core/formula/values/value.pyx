@@ -56,6 +56,40 @@ cdef void set_locale(PyObject *locale) noexcept:
     locale_of_thread = locale
 
 
+cdef extern from *:
+    """
+    static _Thread_local PyObject *environment_of_thread = NULL;
+    """
+    PyObject *environment_of_thread
+
+
+cdef PyObject *enter_environment(PyObject *environment) noexcept:
+    """Set the environment (`core.formula.ranges.environment`) that this thread calculates in; the one before it.
+
+    Of the thread for the same reason as the locale. The caller keeps the environment alive, and sets back the one before.
+    """
+    global environment_of_thread
+    cdef PyObject *before = environment_of_thread
+    environment_of_thread = environment
+    return before
+
+
+cdef bint has_date_1904():
+    """Whether the calculation that this thread is in counts days from 1904."""
+    return environment_of_thread != NULL and (<object> environment_of_thread).date_1904
+
+
+cpdef object year_in_use(bint is_cell=False):
+    """The year of dates without one, by the clock of the calculation that this thread is in; None outside of one.
+
+    `is_cell`: for a cell's text that is only looked at; then a calculation without a clock has none either.
+
+    Raises:
+        FormulaError: the calculation has no clock.
+    """
+    return None if environment_of_thread == NULL else (<object> environment_of_thread).year(is_cell)
+
+
 cdef class Error:
     """One of Excel's error values. There is one object for each, so `is` compares."""
 

@@ -757,6 +757,33 @@ cdef uint8_t _identifier_kind(const uint8_t *text, int64_t length, bint cusip_fi
     return DESTROYED_KIND if _destroyed(text, length) else 0
 
 
+def letters_and_digits(const int64_t[::1] offsets, const uint8_t[::1] data):
+    """The strings of a pool in upper case without ASCII signs other than letters and digits: (offsets, data) with a
+    string for each of the pool's, so that codes stay as they are. What is beyond ASCII passes as it stands.
+
+    Raises:
+        ValueError: the offsets do not fit the data.
+    """
+    if not _all_spans(offsets, data):
+        raise ValueError("the pool's offsets leave its data")
+    cdef Py_ssize_t code, count = offsets.shape[0] - 1
+    cdef int64_t at, size = 0
+    cdef uint8_t sign
+    new_offsets = np.zeros(count + 1, np.int64)
+    new_data = np.empty(data.shape[0], np.uint8)
+    cdef int64_t[::1] offsets_view = new_offsets
+    cdef uint8_t[::1] data_view = new_data
+    with nogil:
+        for code in range(count):
+            for at in range(offsets[code], offsets[code + 1]):
+                sign = data[at] - 32 if 97 <= data[at] <= 122 else data[at]
+                if _digit(sign) or 65 <= sign <= 90 or sign >= 0x80:
+                    data_view[size] = sign
+                    size += 1
+            offsets_view[code + 1] = size
+    return new_offsets, new_data[:size]
+
+
 def identifier_kinds(const int64_t[::1] offsets, const uint8_t[::1] data, bint cusip_first):
     """What each upper-case string is: CUSIP or ISIN (check digit fits), LOANX, SHORT_CUSIP (eight digits: a leading zero
     may be lost), DESTROYED (scientific notation), or OTHER.

@@ -38,6 +38,8 @@ NULL_BYTES_MAX: Final = 6
 
 HASH_BYTES_MAX: Final = 9
 
+ASCII_STOP: Final = 0x80
+
 CATEGORY_LENGTH_MAX: Final = 200
 """Characters of a category's text that are looked at (lien, industry, country, ...); a longer one is kept as it is."""
 
@@ -648,6 +650,26 @@ def upper(column: TextColumn) -> TextColumn:
     if column.text.data.max(initial=0) < ord("a"):
         return column
     return merged_pool(column.codes, column.text, NO_TEXT, upper=True)
+
+
+@remembered(16_384)
+def letters_and_digits(text: str) -> str:
+    """A text by its letters and digits alone, in upper case, whatever their width: what identifiers are compared by."""
+    return "".join(sign for sign in unicodedata.normalize("NFKC", text).upper() if sign.isalnum())
+
+
+def bare(text: Text) -> Text:
+    """`letters_and_digits` of the strings of a pool, each under its code; strings that become equal stay apart."""
+    offsets, data = _parse.letters_and_digits(text.offsets, text.data)
+    if not len(data) or data.max() < ASCII_STOP:
+        return Text(offsets, data)
+    wide = np.unique(np.searchsorted(text.offsets, np.flatnonzero(text.data >= ASCII_STOP), side="right") - 1)
+    pieces, lengths, done = [], np.diff(offsets), 0
+    for code, string in zip(wide.tolist(), decoded(text, wide), strict=True):
+        written = np.frombuffer(letters_and_digits(string).encode(), np.uint8)
+        pieces += [data[done : offsets[code]], written]
+        lengths[code], done = len(written), offsets[code + 1]
+    return Text(np.concatenate(([0], np.cumsum(lengths))), np.concatenate([*pieces, data[done:]]))
 
 
 def subset(column: TextColumn, rows: NDArray[Index]) -> TextColumn:

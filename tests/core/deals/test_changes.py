@@ -63,3 +63,11 @@ def test_the_same_file_has_no_changes_and_a_cent_is_one() -> None:
     assert changes(one, one).loans == []
     (found,) = changes(one, portfolio([{**loan, "price": 99.000001}])).loans
     assert (found.kind, found.par_change, found.fields) == ("changed", 0.0, [FieldChange("price", "99", "99.000001")])
+
+
+def test_identifiers_in_groups_are_the_loans_of_last_month() -> None:
+    before: list[Loan] = [{"cusip": "12A4567B7", "borrower_name": "Alder", "par_value": 1e6, "spread": 300.0}]
+    after: list[Loan] = [{"cusip": "12a456 7b 7", "borrower_name": "Alder Two", "par_value": 1e6, "spread": 325.0}]
+    found = changes(portfolio(before), portfolio(after))
+    assert (found.loans_in, found.loans_out, found.loans_changed) == (0, 0, 1)
+    assert {change.field for change in found.loans[0].fields} == {"spread", "borrower_name"}

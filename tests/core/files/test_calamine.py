@@ -59,6 +59,25 @@ def test_values(book: Path) -> None:
     assert (found.sheets[1].name, found.sheets[1].state, found.sheets[1].row_count) == ("Empty", "hidden", 0)
 
 
+@every("date_1904", [False, True])
+def test_lengths_of_time_are_days_and_times_are_times(tmp_path: Path, date_1904: bool) -> None:
+    out = xlwt.Workbook()
+    out.dates_1904 = date_1904
+    page = out.add_sheet("S")
+    codes = ((1.5, "[h]:mm"), (0.5, "[h]:mm:ss"), (0.25, "h:mm"), (90.25, "[mm]:ss"))
+    for row, (number, code) in enumerate(codes):
+        page.write(row, 0, number, xlwt.easyxf(num_format_str=code))
+    path = tmp_path / "a.xls"
+    out.save(str(path))
+    book = read(path)
+    sheet = book.sheets[0]
+    assert [sheet.value(row, 0) for row in range(4)] == [1.5, 0.5, 0.25, 90.25]
+    assert [sheet.kind(row, 0) for row in range(4)] == [Kind.NUMBER, Kind.NUMBER, Kind.DATE, Kind.NUMBER]
+    column = sheet.columns[0]
+    assert column is not None
+    assert [book.number_formats[at] for at in column.formats.tolist()] == ["[h]:mm:ss"] * 2 + ["hh:mm:ss", "[h]:mm:ss"]
+
+
 def test_probe_goes_through_a_child(book: Path) -> None:
     found = probe(book, file_name="tape.xls")
     assert (found.kind, [(s.name, s.row_count, s.column_count) for s in found.sheets]) == (

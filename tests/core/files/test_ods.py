@@ -87,7 +87,53 @@ def test_values_keep_their_kinds_and_percentages(made: Callable[..., Path]) -> N
     assert from_serial(float(sheet.value(0, 3) or 0)) == datetime(2031, 6, 30)  # noqa: DTZ001
     assert from_serial(float(sheet.value(0, 4) or 0)) == datetime(2031, 6, 30, 12)  # noqa: DTZ001
     shown = [book.number_formats[int(column.formats[0])] for column in sheet.columns if column is not None]
-    assert shown[:6] == ["General", "General", "0.00%", "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss", "[h]:mm:ss"]
+    assert shown[:6] == ["General", "General", "0.00%", "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss", "hh:mm:ss"]
+
+
+STYLES = """<office:automatic-styles>
+<number:time-style style:name="N1" number:truncate-on-overflow="false"/><number:time-style style:name="N2"/>
+<style:style style:name="length" style:family="table-cell" style:data-style-name="N1"/>
+<style:style style:name="time" style:family="table-cell" style:data-style-name="N2" style:parent-style-name="length"/>
+<style:style style:name="child" style:family="table-cell" style:parent-style-name="length"/></office:automatic-styles>
+"""
+
+
+def test_lengths_of_time_are_days_and_times_are_times(made: Callable[..., Path]) -> None:
+    columns = (
+        '<table:table-column table:number-columns-repeated="2"/>'
+        '<table:table-column table:default-cell-style-name="length"/><table:table-column/>'
+    )
+    lines = (
+        row(cell("time", "PT36H00M00S"), cell("time", "PT06H00M00S"), cell("time", "PT06H00M00S"))
+        + row(
+            cell("time", "-PT06H00M00S"),
+            cell("time", "PT6H", style_name="length"),
+            cell("time", "PT6H", style_name="time"),
+        )
+        + row(cell("time", "PT24H"), cell("time", "PT23H59M59S", style_name="child"), cell(), cell("time", "PT0S"))
+    )
+    text = content(columns + lines).replace("<office:body>", STYLES + "<office:body>")
+    spaces = 'xmlns:style="s" xmlns:number="n" xmlns:calcext'
+    book = read_ods(made(text.replace("xmlns:calcext", spaces)))
+    (sheet,) = book.sheets
+    found = {
+        (at, column): (sheet.kind(at, column) == Kind.DATE, round(float(value), 6))
+        for at in range(3)
+        for column in range(4)
+        if (value := sheet.value(at, column)) is not None
+    }
+    assert found == {
+        (0, 0): (False, 1.5), (0, 1): (True, 0.25), (0, 2): (False, 0.25), (1, 0): (False, -0.25),
+        (1, 1): (False, 0.25), (1, 2): (True, 0.25), (2, 0): (False, 1.0), (2, 1): (False, 0.999988),
+        (2, 3): (True, 0.0),
+    }  # fmt: skip
+    lengths = sheet.columns[0]
+    assert lengths is not None
+    assert {book.number_formats[at] for at in lengths.formats.tolist()} == {"[h]:mm:ss"}
+    # The styles may stand in their own part.
+    styles = f'<office:document-styles {SPACES} {spaces}="c">{STYLES}</office:document-styles>'
+    apart = read_ods(made(content(columns + lines), styles=styles)).sheets[0]
+    assert [apart.kind(0, 2), apart.kind(1, 1), apart.kind(1, 2)] == [Kind.NUMBER, Kind.NUMBER, Kind.DATE]
 
 
 def test_what_is_repeated_stands_as_often_and_blanks_cost_nothing(made: Callable[..., Path]) -> None:

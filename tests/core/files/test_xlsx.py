@@ -420,7 +420,7 @@ def test_styles_to_kinds(made: Callable[..., Path]) -> None:
     book = read(made(f'<row>{data}</row><row><c s="1"><v>-1</v></c><c s="1"><v>2958466</v></c></row>', styles=styles))
     sheet = book.sheets[0]
     dated = [ids[c] for c in range(len(ids)) if sheet.kind(0, c) == Kind.DATE]
-    assert dated == [14, 22, 27, 45, 58, 164, 167]
+    assert dated == [14, 22, 27, 45, 58, 164], "167 is a length of time"
     assert [sheet.kind(1, c) for c in range(2)] == [Kind.NUMBER, Kind.NUMBER], (
         "what no date format can show is a number"
     )

@@ -80,7 +80,7 @@ def test_value(group: Group) -> None:
     book = group.book()
     found = {}
     for text in group.cases:
-        value = book.evaluate(text)
+        value = book.evaluate(text, now=NOW)
         if isinstance(value, Array):
             value = value.grid() if value.rows * value.columns > 1 else value.at(0, 0)
         found[text] = value

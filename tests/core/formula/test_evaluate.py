@@ -14,6 +14,7 @@ import core
 from core.formula import evaluate as module
 from core.formula.context import ContextEnvironment
 from core.formula.evaluate import CHARACTERS_MAX, PROGRAMS_MAX, evaluate, evaluate_batch
+from core.formula.functions.catalogue import FUNCTIONS, Takes
 from core.formula.language.errors import (
     ContextError,
     EvaluationError,
@@ -271,8 +272,60 @@ def test_clock_and_chance_are_handed_in() -> None:
     assert found.value == 2026.5
     with pytest.raises(ContextError, match="no clock"):
         evaluate("=NOW()")
+    for asks in ('="5-Jul"+0', '=COUNTIF(A1:A2,">=5-Jul")', '=DATEVALUE("1-Feb")', '=SUM("5-Jul")'):
+        assert evaluate(asks, {"A1:A2": [[1], [2]]}, clock=lambda: datetime(2026, 11, 20)).type != "error"  # noqa: DTZ001
+        with pytest.raises(ContextError, match="a date without a year, and no clock"):
+            evaluate(asks, {"A1:A2": [[1], [2]]})
+    # Of a cell's text that a criterion only looks at, and of what no date can be, nobody needs to know the year.
+    assert evaluate("=COUNTIF(A1:A3,5)", {"A1:A3": [["1-2"], [5], ["5"]]}).value == 2.0
+    assert evaluate('=IFERROR("x-2"+0,7)').value == 7.0
     with pytest.raises(ContextError, match="no source"):
         evaluate("=RAND()")
+
+
+def test_a_kept_formula_reads_the_year_of_each_clock() -> None:
+    program = core.compile('=YEAR("5-Jul"+0)')
+    for year in (2024, 2031):
+        clock = ContextEnvironment(clock=lambda year=year: datetime(year, 1, 1))  # noqa: DTZ001
+        assert program.evaluate(environment=clock).value == year
+
+
+def test_a_book_reads_the_year_of_its_last_calculation() -> None:
+    book = core.Book.from_columns({"S": {"A": ["5-Jul", "x"] * 50, "B": ["=COUNTIF(A$1:A$100,D1)"] * 20}})
+    for year, serial in ((2026, 46208), (2027, 46573)):
+        book.set("S", "D1", serial)
+        book.set("S", "E1", f"=YEAR(A1+0)+{year}*0")
+        book.recalculate(now=datetime(year, 3, 1))  # noqa: DTZ001
+        assert (book.value("S", "B1"), book.value("S", "E1")) == (50.0, year)
+
+
+def test_columns_read_dates_without_a_year_by_their_clock() -> None:
+    clock = lambda: datetime(2026, 11, 20)  # noqa: DTZ001, E731
+    texts = {"A": ["5-Jul", "1", "x"]}
+    for formula in ("=A1+0", "=COUNTIF(A:A,46208)+A1", "=VALUE(A1)*1"):
+        found = core.compile(formula).map(texts, clock=clock)
+        added = 1.0 if "COUNTIF" in formula else 0.0
+        assert found.tolist() == [46208.0 + added, 1.0 + added, "#VALUE!"]
+        with pytest.raises(ContextError, match="no clock"):
+            core.compile(formula).map(texts)
+    assert core.compile("=YEAR(TODAY())+A1").map({"A": [0.0, 1.0]}, clock=clock).tolist() == [2026.0, 2027.0]
+
+
+UNARY = [
+    row.name
+    for row in FUNCTIONS.values()
+    if len(row.arguments) >= 1
+    and row.minimum == 1
+    and row.arguments[0].kind in (Takes.NUMBER, Takes.INTEGER)
+    and row.name != "MUNIT"  # of a matrix of so many rows
+]
+
+
+@every("name", UNARY)
+def test_every_function_of_a_number_takes_a_date_without_a_year(name: str) -> None:
+    clock = lambda: datetime(2026, 11, 20)  # noqa: DTZ001, E731
+    one, other = (evaluate(f"={name}({given})", clock=clock, random=lambda: 0.5) for given in ('"5-Jul"', "46208"))
+    assert (one.value, one.type) == (other.value, other.type)
 
 
 def test_time_is_bounded() -> None:

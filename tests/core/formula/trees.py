@@ -67,6 +67,7 @@ PIECES = (  # what a lexer may trip over
     "\\b ünï Sheet1!Rate Table1[Col] Table1[[#Headers],[Col]] [@Col] [@[a b]] [[#This_Row],[a]:[b]] Table1[] [#All] "
     'T[\'#x] {1,2;3,4} {-1,"a",TRUE,#N/A} #N/A #REF! #DIV/0! #REF!A1 Sheet1!#REF! TRUE FALSE 1 2.5 .5 1E+3 1e5 7. '
     '"a""b" "A1" "" + - * / ^ & = <> < > <= >= % @ : , ( ) ( ) SUM( IF( LET( LAMBDA(x, INDEX( _xlfn.SINGLE( '
+    "A1:.B2 A1.:B2 A.:.C 1:.3 Sheet1!A1:.B2 x.:.y .: :. _xlfn._TRO_ALL( "
     "_xlfn.ANCHORARRAY( _xlfn._xlws.SORT( LOG10( F(,) G() _xlpm.x _xlop.y { } [ ] # ! ; ' \" $ . A 1 e"
 )
 
@@ -78,6 +79,7 @@ SOUP = st.lists(PARTS, max_size=14).map(lambda parts: "=" + "".join(parts))
 OPERANDS = st.sampled_from(
     [
         *("A1", "$B$2", "C$3", "A1:B2", "A:C", "1:3", "Sheet1!A1", "'It''s'!B2", "Sheet1:Sheet3!A1", "[1]S!A1", "Rate"),
+        *("A1:.B2", "A.:.C", "1.:3"),
         *("\\b", "Table1[Col]", "[@Col]", "T[[#Headers],[a]:[b]]", '{1,-2;"x",TRUE}', "#N/A", "TRUE", "1", "2.5"),
         *("1E+300", '"a""b"', "A1#", "F()", "F(,)"),
     ]

@@ -141,6 +141,28 @@ def test_identifiers_go_to_the_column_of_their_kind(map_rows: MapRows) -> None:
     assert named(portfolio, "isin") == [None, None, "US0378331005", None]
 
 
+def test_identifiers_in_groups_get_their_standard_form(map_rows: MapRows) -> None:
+    rows = [
+        ["LoanX ID / CUSIP", "Issuer", "Par"],
+        ["lx 131555", "A", 1.0],
+        ["037833-10-0", "B", 2.0],
+        ["037833 10 0", "B", 4.0],
+        ["'US 0378331005", "C", 3.0],
+        ["A-1 0", "D", 4.0],
+        ["A-10", "E", 5.0],
+        ["12A456 7B x", "F", 6.0],
+        ["\uff2c\uff38\uff11\uff13\uff11556", "G", 7.0],
+        ["ACME 1ST LIEN", "H", 8.0],
+    ]
+    portfolio = map_rows(rows)
+    assert named(portfolio, "loanx_id") == [
+        "LX131555", None, None, "A-1 0", "A-10", "12A456 7B X", "LX131556", "ACME 1ST LIEN",
+    ]  # fmt: skip
+    assert [text for text in named(portfolio, "cusip") if text] == ["037833100"]
+    assert [text for text in named(portfolio, "isin") if text] == ["US0378331005"]
+    assert portfolio.numbers["par_value"].tolist() == [1.0, 6.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], "two lots of one CUSIP"
+
+
 def test_cusips_that_a_spreadsheet_took_for_numbers(map_rows: MapRows) -> None:
     rows = [
         ["CUSIP", "Issuer", "Par"],

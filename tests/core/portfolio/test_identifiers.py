@@ -5,10 +5,13 @@ from __future__ import annotations
 import random
 import string
 
+from hypothesis import given
+from hypothesis import strategies as st
 from stdnum import cusip, figi, isin, lei
 from stdnum.iso7064 import mod_97_10
 
-from core.portfolio.identifiers import Prints, is_sound, is_told, may_be_one, pairs
+from core.portfolio.cells import parsing
+from core.portfolio.identifiers import Prints, is_sound, is_told, may_be_one, pairs, standard
 from tests.rows import every
 
 
@@ -34,6 +37,29 @@ def test_prints_are_paired_where_no_other_loan_can_be_meant(
 ) -> None:
     assert list(pairs(Prints(one), Prints(other))) == expected
     assert sorted(pairs(Prints(other), Prints(one))) == [(j, i) for i, j in expected]
+
+
+@every(
+    "written, form",
+    [
+        ("12A456 7B 7", "12A4567B7"), ("'12a4567b7", "12A4567B7"), ('="00130E102"', "00130E102"),
+        ("lx 123456", "LX123456"),
+        ("LX-28443-T7", "LX28443T7"), ("us 0378331005", "US0378331005"), ("BBG 000 B9XRY4", "BBG000B9XRY4"),
+        ("US\u00a00378331005", "US0378331005"), ("\uff2c\uff38123456", "LX123456"), ("12A456 7B x", "12A456 7B X"),
+        ("A-10", "A-10"), ("17275R10@", "17275R10@"), ("", ""),
+    ],
+)  # fmt: skip
+def test_identifiers_have_one_form(written: str, form: str) -> None:
+    assert standard(written) == form
+    assert standard(form) == form
+
+
+@given(st.lists(st.text(max_size=12), min_size=1))
+def test_letters_and_digits_of_a_pool_are_those_of_each_string(strings: list[str]) -> None:
+    codes, text = parsing.pool_of(strings)
+    bare = parsing.bare(text).strings()
+    kept = [bare[code] if code >= 0 else "" for code in codes.tolist()]
+    assert kept == [parsing.letters_and_digits(string) for string in strings]
 
 
 @every(

@@ -294,6 +294,18 @@ def test_a_second_list_is_part_of_the_pool(make_book: MakeBook) -> None:
     assert (alone.row_count, alone.notes.holdings_found) == (0, False)
 
 
+def test_pages_are_joined_by_letters_and_digits(make_book: MakeBook) -> None:
+    rows: Rows = [["LoanX ID", "Spread"], ["lx-100001", 310.0], ["LX 100002", 320.0], ["'LX100003", 330.0]]
+    portfolio = joined(make_book, Contracts=rows)
+    assert portfolio.numbers["spread"].tolist()[:3] == [310.0, 320.0, 330.0]
+    own: Rows = [["LoanX ID", "Issuer", "Par"], ["A-1 0", "Alder", 1.0], ["A-10", "Birch", 2.0]]
+    own += [[f"B-{at}", f"Cedar {at}", 3.0] for at in range(5)]
+    others: Rows = [["LoanX ID", "Spread"], ["A10", 310.0], *([f"B {at}", 320.0 + at] for at in range(5))]
+    found = Portfolio.from_workbook(make_book({"Holdings": own, "Contracts": others}))
+    assert found.numbers["spread"].tolist()[2:] == [320.0, 321.0, 322.0, 323.0, 324.0]
+    assert np.isnan(found.numbers["spread"][:2]).all(), "A10 may be either"
+
+
 def test_of_many_pages_only_so_many_are_read(make_book: MakeBook) -> None:
     rows: Rows = [["LoanX ID", "S&P Rating"], *(["LX10000" + one, "B"] for one in "1234")]
     portfolio = joined(make_book, **{f"Page {at}": rows for at in range(PAGES_MAX + 5)})

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import xlsxwriter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +19,7 @@ from core.grid.address import cell_name
 from core.provenance import canonical, formulas, manifest, unsteady
 from core.provenance._canonical import rounded
 from core.provenance.canonical import NoSuchSheet, data_hash
+from core.values import Kind
 from tests.core import naive_provenance as naive
 from tests.rows import every
 
@@ -38,6 +42,22 @@ def test_the_hash_is_its_definition(tmp_path_factory: pytest.TempPathFactory, ro
     write_workbook_rows(path, {"One": rows, "Zwei": [["x", 2.5]]})
     book = read(path)
     assert data_hash(book).hash == naive.data_hash(book)
+
+
+def test_lengths_of_time_have_the_hash_that_they_had_as_dates(tmp_path: Path) -> None:
+    path = tmp_path / "lengths.xlsx"
+    with xlsxwriter.Workbook(path) as made:
+        sheet, code = made.add_worksheet("S"), made.add_format({"num_format": "[h]:mm"})
+        for row, number in enumerate((1.5, 0.25, -1.0, 3e6)):
+            sheet.write_number(row, 0, number, code)
+    book = read(path)
+    (sheet,) = book.sheets
+    column = sheet.columns[0]
+    assert column is not None
+    assert column.kinds.tolist() == [Kind.NUMBER] * 4
+    kinds = np.array([Kind.DATE, Kind.DATE, Kind.NUMBER, Kind.NUMBER], np.uint8)
+    before = replace(book, sheets=(replace(sheet, columns=(replace(column, kinds=kinds),)),))
+    assert data_hash(before).hash == data_hash(book).hash
 
 
 @settings(max_examples=1_500, deadline=None)

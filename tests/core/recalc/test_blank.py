@@ -137,6 +137,7 @@ def test_where_all_values_came_nothing_is_said(made: SheetOf) -> None:
         ("=RTD(1)", "#NAME?", "functions that Cushion does not have give #NAME?: RTD"),
         ("='[other.xlsx]S'!A1", None, "what refers to other workbooks is blank: S!B1"),
         ("=NOW()", None, "the formula asks for the time, and no clock was given: S!B1"),
+        ('="5-Jul"+1', None, "the formula reads a date without a year, and no clock was given: S!B1"),
         ("=RAND()", None, "S!B1"),
     ],
 )

@@ -141,6 +141,20 @@ def test_edits_of_every_kind(book_path: Path) -> None:
     assert {row.match for row in back.recalculate()} == {True}
 
 
+def test_a_trimmed_range_is_written_as_excel_has_it(book_path: Path) -> None:
+    book = core.read(book_path)
+    book.set("In", "J1", "=ROWS(A1:.A99)+ROWS(Other!A.:.A)")
+    book.recalculate()
+    out = saved(book, book_path)
+    assert "<f>ROWS(_xlfn._TRO_TRAILING(A1:A99))+ROWS(_xlfn._TRO_ALL(Other!A:A))</f>" in xml_of(out)
+    back = core.read(out)
+    assert {row.match for row in back.recalculate()} == {True}
+    assert back.value("In", "J1") == 11.0
+    back.set("In", "J2", "=FORMULATEXT(J1)")
+    back.recalculate()
+    assert back.value("In", "J2") == "=ROWS(A1:.A99)+ROWS(Other!A.:.A)"
+
+
 SHARED = """<row r="1"><c r="A1"><v>1</v></c><c r="B1"><f t="shared" ref="B1:B3" si="0">A1+1</f><v>2</v></c></row>
 <row r="2"><c r="A2"><v>2</v></c><c r="B2"><f t="shared" si="0"/><v>3</v></c></row>
 <row r="3"><c r="A3"><v>3</v></c><c r="B3"><f t="shared" si="0"/><v>4</v></c></row>"""
@@ -280,6 +294,11 @@ def test_what_cannot_be_saved_is_refused_and_nothing_is_written(book_path: Path,
     for one, target, said in refused:
         with pytest.raises(NotSaved, match=re.escape(said)):
             one.save(target)
+    book.set("In", "A1", "=A1:.OFFSET(A1,1,1)")
+    with pytest.raises(
+        NotSaved, match=r"In!A1: its formula cannot be saved: formulas that trim what is no plain range"
+    ):
+        book.save(out)
     book.set("In", "A1", "=LET(a,1,a)")
     with pytest.raises(NotSaved, match=r"In!A1: its formula cannot be saved: formulas that name values by LET"):
         book.save(out)

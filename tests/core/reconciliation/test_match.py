@@ -453,3 +453,68 @@ def test_identifiers_in_two_prints_are_paired_and_told(
     exact = sum(1 for one in tape.get("loanx_id", ()) if one in book.get("loanx_id", ()))
     assert answer.summary.matched == printed + exact
     assert any(warning.code == "matched_by_print" for warning in answer.warnings) == bool(printed)
+
+
+SAME_IDENTIFIERS = (
+    ("cusip", "03783 31 0 0", "037833100"), ("cusip", "037833-10-0", "037833100"), ("cusip", "'037833100", "037833100"),
+    ("cusip", '="037833100"', "037833100"), ("cusip", "12A456 7B x", "12a4567bx"), ("cusip", "12A.456/7BX", "12A4567BX"),
+    ("cusip", "\uff10\uff13\uff17833100", "037833100"), ("cusip", "12A456\u00a07BX", "12A4567BX"),
+    ("cusip", "12A456\u20117BX", "12\u200bA4567BX"), ("loanx_id", "lx 123456", "LX123456"),
+    ("loanx_id", "LX-28443-T7", "lx28443t7"), ("loanx_id", "LIN/2024/001", "lin-2024-001"),
+    ("isin", "us 0378331005", "US0378331005"), ("isin", "XS 2250154494", "XS2250154494"),
+    ("isin", "bbg000.b9xry4", "BBG 000 B9XRY4"), ("isin", "Loan_17", "LOAN 17"),
+)  # fmt: skip
+
+
+@every("field, theirs, ours", SAME_IDENTIFIERS)
+def test_identifiers_are_compared_by_letters_and_digits(field: str, theirs: str, ours: str) -> None:
+    """In both directions, with no loan missing and nothing to say of the identifier."""
+    for one, other in ((theirs, ours), (ours, theirs)):
+        sides = [
+            portfolio_of(**{field: [text, "594918104"]}, borrower_name=[name, f"{name} Two"], maturity_date=[at, at])
+            for text, name, at in ((one, "Alder", 20_000.0), (other, "Birch", 20_100.0))
+        ]
+        found = reconcile(*sides)
+        assert (found.summary.matched, found.summary.unmatched_trustee, found.summary.unmatched_internal) == (2, 0, 0)
+        assert [issue.field_name for issue in found.issues if issue.field_name == field] == []
+
+
+@every(
+    "tape, book, matched",
+    [
+        (["A-1 0", "A-10"], ["A-10"], [(1, 0)]),
+        (["A-1 0", "A-10"], ["A10"], []),
+        (["A-10"], ["A 10", "A1-0"], []),
+        (["A-1 0", "A-10"], ["A-10", "A 10"], [(1, 0)]),
+        (["A-1 0", "B-7"], ["A10", "B7"], [(0, 0), (1, 1)]),
+        (["--", "A-1"], ["/", "A-2"], []),
+    ],
+)
+def test_identifiers_that_signs_tell_apart_stay_apart(
+    tape: list[str], book: list[str], matched: list[tuple[int, int]]
+) -> None:
+    theirs, ours = (
+        portfolio_of(
+            loanx_id=texts,
+            borrower_name=[f"{name} {at}" for at in range(len(texts))],
+            par_value=[1e6 + at for at in range(len(texts))],
+        )
+        for name, texts in (("Alder", tape), ("Birch", book))
+    )
+    assert (theirs.row_count, ours.row_count) == (len(tape), len(book)), "no lots are made of them"
+    found = reconcile(theirs, ours)
+    assert found.summary.matched == len(matched)
+    told = {
+        (issue.trustee_value, issue.internal_value) for issue in found.issues if issue.field_name == "borrower_name"
+    }
+    assert told == {(f"Alder {one}", f"Birch {other}") for one, other in matched}
+
+
+def test_a_column_of_identifiers_in_groups_is_matched_fast() -> None:
+    """A hundred thousand of each kind: standard form, and letters and digits."""
+    count = 100_000
+    own = [f"LN-{at:06d}" for at in range(count)]
+    theirs = portfolio_of(loanx_id=own, borrower_name=[f"A{at}" for at in range(count)])
+    names = [f"B{at}" for at in range(count)]
+    ours = portfolio_of(loanx_id=[text.replace("-", "/") for text in own], borrower_name=names)
+    assert reconcile(theirs, ours).summary.matched == count

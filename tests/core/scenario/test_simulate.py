@@ -163,7 +163,10 @@ def test_a_test_without_a_figure_on_a_side_is_listed_and_counts_nowhere(g1: Buil
     "written, rows",
     [
         ({"cusip": "B00000001"}, [1, 2]),
+        ({"cusip": "b000-00001"}, [1, 2]),
+        ({"cusip": "A 000/0000 1", "borrower_name": "Acme"}, [3]),
         ({"loanx_id": "LX28443T7"}, [0]),
+        ({"loanx_id": "lx-28443 t7"}, [0]),
         ({"loanx_id": "LX284437"}, [0]),
         ({"loanx_id": "LX28443", "borrower_name": "acme corp."}, [0]),
         ({"borrower_name": "Acme, Inc"}, [0, 3]),

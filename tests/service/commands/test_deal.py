@@ -69,7 +69,15 @@ def test_the_trustees_tests_stand_beside_ours(write: Any, capsys: pytest.Capture
     loans, notes = write("loans.csv", LOANS), write("notes.csv", NOTES)
     code, told, _ = said(capsys, "tie-out", loans, notes, published)
     assert (code, [one["trustee_value"] for one in told["items"]]) == (1, [121.6])
-    assert run(["deal", "tie-out", str(loans), str(notes)]) == 0, "nothing is published"
+    capsys.readouterr()
+    assert run(["deal", "tie-out", str(loans), str(notes)]) == 2
+    assert "The file publishes no test results." in capsys.readouterr().out
+    assert run(["deal", "tie-out", str(loans), str(notes), "--json"]) == 2
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["items"] == []
+    assert "The file publishes no test results." in captured.err
+    assert run(["deal", "tie-out", str(loans), str(notes), "--format", "csv"]) == 2
+    assert "The file publishes no test results." in capsys.readouterr().err
 
 
 def test_two_months_are_compared(write: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,8 @@ import xlsxwriter
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.files.parts import Shows
+from core.files.parts import shown as format_shows
 from core.files.read import read
 from core.grid.column import Column, Text
 from core.grid.sheet import Formulas, Sheet, Workbook
@@ -412,29 +414,60 @@ def test_dates_come_back_as_they_were(moment: datetime) -> None:
     for date_1904 in (False, True):
         if date_1904 and moment < datetime(1904, 1, 2):  # noqa: DTZ001
             continue
-        shown = iso_date(to_serial(moment, date_1904=date_1904), date_1904)
+        shown = iso_date(to_serial(moment, date_1904=date_1904), date_1904, Shows.DAY | Shows.TIME)
         assert isinstance(shown, str)
         assert abs(datetime.fromisoformat(shown) - moment) < timedelta(milliseconds=2)
         assert (len(shown) == 10) == (datetime.fromisoformat(shown).time() == time())
 
 
 @pytest.mark.parametrize(
-    ("serial", "date_1904", "shown"),
+    ("serial", "date_1904", "code", "shown"),
     [
-        (45_292.0, False, "2024-01-01"),
-        (45_292.5, False, "2024-01-01T12:00:00"),
-        (45_292.000_011_574, False, "2024-01-01T00:00:01"),
-        (0.25, False, "06:00:00"),
-        (0.0, False, "00:00:00"),
-        (0.0, True, "1904-01-01"),
-        (0.5, True, "1904-01-01T12:00:00"),
-        (1.0, False, "1900-01-01"),
-        (-1.0, False, -1.0),
-        (3e6, False, 3e6),
+        (45_292.0, False, "d/m/yy", "2024-01-01"),
+        (45_292.5, False, "d/m/yy", "2024-01-01T12:00:00"),
+        (45_292.000_011_574, False, "h:mm", "2024-01-01T00:00:01"),
+        (0.25, False, "h:mm", "06:00:00"),
+        (0.0, False, "d/m/yy", "00:00:00"),
+        (0.0, True, "d/m/yy", "1904-01-01"),
+        (0.5, True, "d/m/yy", "1904-01-01T12:00:00"),
+        (0.5, True, "d/m/yy h:mm", "1904-01-01T12:00:00"),
+        (0.25, True, "h:mm", "06:00:00"),
+        (0.0, True, "h:mm AM/PM", "00:00:00"),
+        (0.999_999_999, True, "mm:ss", "00:00:00"),
+        (1.25, True, "h:mm", "1904-01-02T06:00:00"),
+        (1.0, False, "d/m/yy", "1900-01-01"),
+        (1.5, False, "[h]:mm", 1.5),
+        (0.5, False, "[mm]", 0.5),
+        (1.5, True, "[ss]", 1.5),
+        (-1.0, False, "d/m/yy", -1.0),
+        (3e6, False, "d/m/yy", 3e6),
     ],
 )
-def test_serials_at_the_edges(serial: float, date_1904: bool, shown: str | float) -> None:
-    assert iso_date(serial, date_1904) == shown
+def test_serials_at_the_edges(serial: float, date_1904: bool, code: str, shown: str | float) -> None:
+    assert iso_date(serial, date_1904, format_shows(code)) == shown
+
+
+@pytest.mark.parametrize("date_1904", [False, True])
+def test_lengths_of_time_are_days_and_times_are_times(owner: Member, tmp_path: Path, date_1904: bool) -> None:
+    path = tmp_path / "times.xlsx"
+    rows = ((1.5, "[h]:mm"), (0.5, "[h]:mm:ss"), (90.25, "[mm]:ss"), (0.25, "h:mm"), (0.75, "h:mm AM/PM"))
+    with xlsxwriter.Workbook(path, {"date_1904": date_1904}) as book:
+        sheet = book.add_worksheet("S")
+        for row, (number, code) in enumerate(rows):
+            sheet.write_number(row, 0, number, book.add_format({"num_format": code}))
+        sheet.write_formula(5, 0, "=A1+A2", book.add_format({"num_format": "[h]:mm"}), 2)
+    found = owner.uploaded(path)
+    place = f"/api/v1/workbooks/{found['id']}/sheets/S"
+    expected: list[Any] = [1.5, 0.5, 90.25, "06:00:00", "18:00:00", 2]
+    assert [row["A"] for row in owner.get(f"{place}/data").json()["rows"]] == expected
+    cells = [owner.get(f"{place}/cells/A{row}").json() for row in range(1, 7)]
+    assert [(cell["value"], cell["type"]) for cell in cells] == [
+        (value, "date" if isinstance(value, str) else "number") for value in expected
+    ]
+    for formula, value, kind in (("=A1", 1.5, "number"), ("=A1*24", 36, "number"), ("=A4", "06:00:00", "date")):
+        body = {"formula": formula, "workbook_id": found["id"], "sheet_name": "S"}
+        told = owner.post("/api/v1/calculations/evaluate", json=body).json()
+        assert (told["value"], told["type"]) == (value, kind)
 
 
 def test_a_file_of_the_1904_system(owner: Member, tmp_path: Path) -> None:

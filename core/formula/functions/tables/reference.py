@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
+
+import numpy as np
 
 from core.formula.functions.catalogue import OMITTED, Argument, Takes, function
 from core.formula.functions.tables.arrays import whole
@@ -15,6 +17,7 @@ from core.formula.language.parser import parse
 from core.formula.ranges.environment import Environment
 from core.formula.values.value import NA, REF, VALUE, Array, Error, Failure, Lambda, Reference
 from core.grid.address import COLUMNS_MAX, ROWS_MAX, column_index, column_name
+from core.values import Kind
 
 _REFERENCE: Final = Argument("reference", Takes.REFERENCE, "The cells; the own cell if left out.", required=False)
 _ARRAY: Final = Argument("array", Takes.OPERAND, "The range or array.")
@@ -297,8 +300,13 @@ def _stretch(start: int, wanted: float) -> tuple[int, int]:
 
 # -- formulas and blanks of cells
 
-_OPERATORS: Final = re.compile(r"_xlfn\.(?:ANCHORARRAY\((?P<spilled>[^()]*)\)|SINGLE\((?P<single>[^()]*)\))")
-"""How a file writes A1# and @A1:A3."""
+_OPERATORS: Final = re.compile(
+    r"_xlfn\.(?:ANCHORARRAY\((?P<spilled>[^()]*)\)|SINGLE\((?P<single>[^()]*)\)"
+    r"|_TRO_(?P<sides>LEADING|TRAILING|ALL)\((?P<first>[^()]*):(?P<last>[^():]*)\))"
+)
+"""How a file writes A1#, @A1:A3 and A1:.A3."""
+
+_COLONS: Final = {"LEADING": ".:", "TRAILING": ":.", "ALL": ".:."}
 
 _PREFIXES: Final = re.compile(r'("(?:[^"]|"")*"?)|_xlfn\.(?:_xlws\.)?|_xlws\.|_xlpm\.|_xleta\.|_xludf\.', re.IGNORECASE)
 
@@ -343,6 +351,8 @@ def _formula_text(environment: Environment, sheet: str | None, row: int, column:
 
 
 def _as_operator(found: re.Match[str]) -> str:
+    if found["sides"]:
+        return f"{found['first']}{_COLONS[found['sides']]}{found['last']}"
     return f"{found['spilled']}#" if found["spilled"] else f"@{found['single']}"
 
 
@@ -354,6 +364,18 @@ def _sides(option: Array | None) -> int:
     if not 0 <= sides <= 3:
         raise Failure(VALUE)
     return sides
+
+
+def _filled(array: Array) -> tuple[Sequence[int], Sequence[int]]:
+    """The rows and columns that are not blank throughout, of each the first and the last at least."""
+    if array.spans is not None:
+        places = [np.flatnonzero(np.asarray(span.kinds) != Kind.BLANK) for span in array.spans]
+        ends = [(int(filled[0]), int(filled[-1])) for filled in places if len(filled)]
+        columns = [place for place, filled in enumerate(places) if len(filled)]
+        return ([min(first for first, _ in ends), max(last for _, last in ends)] if ends else []), columns
+    grid = array.grid()
+    rows = [place for place, line in enumerate(grid) if any(value is not None for value in line)]
+    return rows, [place for place in range(array.columns) if any(line[place] is not None for line in grid)]
 
 
 @function(
@@ -371,9 +393,7 @@ def trimrange(environment: Environment, operand: Any, rows: Array | None = None,
     array = environment.array(operand) if isinstance(operand, Reference) else operand
     if not isinstance(array, Array):
         return operand
-    grid = array.grid()
-    full_rows = [place for place, line in enumerate(grid) if any(value is not None for value in line)]
-    full_columns = [place for place in range(array.columns) if any(line[place] is not None for line in grid)]
+    full_rows, full_columns = _filled(array)
     if not full_rows:
         raise Failure(REF)
     height, width = (operand.rows, operand.columns) if isinstance(operand, Reference) else (array.rows, array.columns)
@@ -383,5 +403,5 @@ def trimrange(environment: Environment, operand: Any, rows: Array | None = None,
         return Reference(
             operand.sheet, operand.top + top, operand.left + left, operand.top + bottom, operand.left + right
         )
-    cells = [value for line in grid[top : bottom + 1] for value in line[left : right + 1]]
+    cells = [value for line in array.grid()[top : bottom + 1] for value in line[left : right + 1]]
     return Array(bottom - top + 1, right - left + 1, cells)

@@ -11,9 +11,9 @@ from core.formula.functions.catalogue import OMITTED, Argument, Takes, Work, fun
 from core.formula.functions.text.text import bounded, gathered
 from core.formula.ranges.environment import Environment
 from core.formula.values.coerce import to_text
-from core.formula.values.formats import fixed, format_value
+from core.formula.values.formats import fixed, format_value, shows_date
 from core.formula.values.locales import current
-from core.formula.values.numerals import read_number, read_plain_number
+from core.formula.values.numerals import read_full_number, read_number, read_plain_number
 from core.formula.values.value import VALUE, Array, Error, Failure
 
 _DECIMALS_MAX: Final = 127
@@ -32,7 +32,9 @@ _DIGITS: Final = re.compile("[1-9]")
 )  # fmt: skip
 def text(environment: Environment, value: Any, code: str) -> str | Error:
     if isinstance(value, str):
-        number = read_number(value, environment.date_1904)
+        # A date without a year is a date under a date's code only: TEXT("3-1","00") is 3-1 in Excel.
+        read = read_number if shows_date(code) else read_full_number
+        number = read(value, environment.date_1904)
         value = value if number is None else number
     return format_value(value, code, environment.date_1904)
 
@@ -49,8 +51,6 @@ def value_of(environment: Environment, value: Any) -> float:
     if not isinstance(value, str):
         return float(value or 0.0)
     number = read_number(value, environment.date_1904)
-    if number is None and any(character.isdigit() for character in value):
-        number = read_number(value, environment.date_1904, environment.moment().year)
     if number is None:
         raise Failure(VALUE)
     return number

@@ -29,6 +29,12 @@ class Moment:
     place: int
 
 
+class Length(float):
+    """A number of days under [h]:mm, the fifth of the tests' formats."""
+
+    place = 4
+
+
 def sheet_of(rows: Sequence[Sequence[Any]], name: str = "Sheet") -> Sheet:
     """A sheet of rows: None, numbers, texts, booleans, `Error` and `Moment`."""
     width = max(map(len, rows), default=0)

@@ -27,7 +27,7 @@ from core.files.write.delimited import (
 from core.files.write.texts import Sink
 from core.grid.sheet import Sheet, Workbook
 from core.values import from_serial
-from tests.core.files.write.conftest import Error, Moment, sheet_of
+from tests.core.files.write.conftest import Error, Length, Moment, sheet_of
 from tests.rows import every
 
 FORMATS = ("General", "yyyy-mm-dd", "h:mm AM/PM", "d/m/yy hh:mm:ss", "[h]:mm", "0.00%", '"d"0')
@@ -93,6 +93,10 @@ def field(value: Any, **options: Any) -> str:
         (Moment(2958466 - 1e-9, 1), "2958465.999999999"),
         (Moment(2958466, 1), "2958466"),
         (Moment(-1.5, 1), "-1.5"),
+        (Moment(-1.5, 4), "-1.5"),
+        (Length(36.5), "876:00:00"),
+        (Length(0.25), "06:00:00"),
+        (Length(-1.5), "-1.5"),
         (Moment(45351, 0), "2024-02-29"),
     ],
 )

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.files.write import _xlsx as kernel
-from core.files.write.formulas import AS_TYPED, NO_SHEET, OF_FILTERED, OF_PIVOT, Known, _words
+from core.files.write.formulas import AS_TYPED, NO_SHEET, OF_FILTERED, OF_PIVOT, TRIMMED, Known, _words
 from core.files.write.newer import NEWER, with_prefixes
 
 NAMES = ["One", "It's", "Ärger.2"]
@@ -31,7 +31,7 @@ PIECES = [
     "\x01",
     "\uffff",
 ]
-PIECES += ["one", "IFS", "SUM", "(", "LET", "_xlfn.", ".", "LAMBDA("]
+PIECES += [".:", ":.", "one", "IFS", "SUM", "(", "LET", "_xlfn.", ".", "LAMBDA("]
 
 
 def look(text: str) -> int:
@@ -65,6 +65,9 @@ def test_newer_functions_have_their_prefix() -> None:
         ("IFS(A1,1)+XLOOKUP(A1,B:B,C:C)", "_xlfn.IFS(A1,1)+_xlfn.XLOOKUP(A1,B:B,C:C)"),
         ("FILTER(A:A,B:B)", "_xlfn._xlws.FILTER(A:A,B:B)"),
         ('_xlfn.IFS(1)&"IFS(1)"&MYIFS(1)&IFS', '_xlfn.IFS(1)&"IFS(1)"&MYIFS(1)&IFS'),
+        ("SUM(A1:.A9)+COUNT('My S'!$A.:.B)", "SUM(_xlfn._TRO_TRAILING(A1:A9))+COUNT(_xlfn._TRO_ALL('My S'!$A:B))"),
+        ('ROWS(One!1.:3)&"A1:.A9"', 'ROWS(_xlfn._TRO_LEADING(One!1:3))&"A1:.A9"'),
+        ("_xlfn._TRO_ALL(A1:A9)+x.:.y", "_xlfn._TRO_ALL(A1:A9)+_xlfn._TRO_ALL(x:y)"),
         ("'IFS('!A1+NORM.S.DIST(1,TRUE)+STDEV(A:A)", "'IFS('!A1+_xlfn.NORM.S.DIST(1,TRUE)+STDEV(A:A)"),
     ):
         assert with_prefixes(typed) == written
@@ -73,5 +76,7 @@ def test_newer_functions_have_their_prefix() -> None:
     assert KNOWN.fault("SUBTOTAL(9,A:A)") is None
     assert replace(KNOWN, filtered=True).fault('"SUBTOTAL("&SUBTOTAL(9,A:A)') == OF_FILTERED
     assert KNOWN.fault("OUTLET(Two!A1)") == NO_SHEET
+    assert KNOWN.fault(with_prefixes("A1:.OFFSET(A1,1,1)")) == TRIMMED
+    assert KNOWN.fault(with_prefixes('A1:.A9&".:"')) is None
     assert KNOWN.fault('1+GETPIVOTDATA("Sales",A1)') == OF_PIVOT
     assert KNOWN.fault('"GETPIVOTDATA("') is None

@@ -243,6 +243,16 @@ RENDERED = (
     ("=(x)(1)", "=(x)(1)"),
     ("=[[#This Row],[a b]]", "=[@[a b]]"),
     ("=T[ a]", "=T[[ a]]"),
+    ("=sum(A1:.a5)", "=SUM(A1:.A5)"),
+    ("=$A$1.:Sheet1!B2", "=TRIMRANGE(($A$1):Sheet1!B2,1,1)"),
+    ("=Sheet1!A.:.C", "=Sheet1!A.:.C"),
+    ("='My sheet'!$1:.3", "='My sheet'!$1:.3"),
+    ("=_xlfn._TRO_LEADING(A1:A5)+_xlfn._TRO_TRAILING(A:A)+_xlfn._TRO_ALL(1:1)", "=A1.:A5+A:.A+1.:.1"),
+    ("=TRIMRANGE(A1:A5,2,2)", "=A1:.A5"),
+    ("=TRIMRANGE(A1:A5,2,1)", "=TRIMRANGE(A1:A5,2,1)"),
+    ("=TRIMRANGE(A1:A5)", "=TRIMRANGE(A1:A5)"),
+    ("=rate.:.A3", "=TRIMRANGE((rate):A3,3,3)"),
+    ("=A1 .: A5", "=A1.:A5"),
 )
 
 

@@ -74,6 +74,9 @@ CASES = (
     ("=CEILING(2.1,0.5)", 2.5),
     ("=FLOOR(2.9,0.5)", 2.5),
     ("=MROUND(7,3)", 6.0),
+    ("=MROUND(6.05,0.1)", 6.0),
+    ("=SUM(C1:.C5)", 15.0),
+    ("=COUNTA(A4.:.D5)", 8.0),
     ("=QUOTIENT(-7,2)", -3.0),
     ("=PRODUCT(C1:C4)", 24.0),
     ("=SUMSQ(C1:C3)", 14.0),
@@ -247,6 +250,28 @@ def test_the_expected_values_are_the_engines(formula: str, expected: Any) -> Non
     evaluation = evaluate(formula, CONTEXT)
     found = to_serial(date.fromisoformat(evaluation.value)) if evaluation.type == "date" else evaluation.value
     assert found == (pytest.approx(expected, rel=1e-12) if isinstance(expected, float) else expected)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_trimmed_ranges_leave_out_blanks_at_their_ends(target: Target) -> None:
+    gap = np.nan if target != "python" else None
+    grid: Any = [[gap, gap, gap], [gap, 1.0, gap], [gap, gap, 2.0], [gap, gap, gap]]
+    for formula, size in (
+        ("=A1.:.C4", (2, 2)),
+        ("=A1:.C4", (3, 3)),
+        ("=A1.:C4", (3, 2)),
+        ("=TRIMRANGE(A1:C4,0,1)", (4, 2)),
+    ):
+        namespace: dict[str, Any] = {}
+        exec(translate(formula, target).full_code, namespace)
+        frame = pd.DataFrame(grid, index=range(1, 5), columns=list("ABC"))
+        found = namespace["formula"](frame if target == "pandas" else grid if target == "python" else np.array(grid))
+        assert (len(found), len(found[0])) == size
+    namespace = {}
+    exec(translate("=INDEX(A1.:A4,1)", target).full_code, namespace)
+    frame = pd.DataFrame({"A": [gap, 5.0, gap, 7.0]}, index=range(1, 5))
+    line = [gap, 5.0, gap, 7.0]
+    assert namespace["formula"](frame if target == "pandas" else line if target == "python" else np.array(line)) == 5.0
 
 
 SPECIFIED = (
