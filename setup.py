@@ -56,11 +56,16 @@ compiled = cythonize(
 # The largest first, so that no processor is left with one of them at the end.
 compiled.sort(key=lambda module: os.path.getsize(module.sources[0]), reverse=True)
 
+# Of the package that was built and of `docs` beside this file, in this order: the sources have no compiled modules.
+GUIDE = (
+    "import runpy, sys; sys.path[:0] = sys.argv[1:3]; del sys.argv[1:3]; runpy.run_module('docs', run_name='__main__')"
+)
+
 
 class BuildGuide(Command):
     """The guide, made by the package that was just built, into it: a wheel has it, or is not made."""
 
-    user_options = []
+    user_options = []  # noqa: RUF012 - as setuptools declares them
     editable_mode = False
     """An editable project, for which setuptools sets this, has its guide from `make setup` or `make docs`."""
 
@@ -73,11 +78,9 @@ class BuildGuide(Command):
     def run(self):
         if self.editable_mode:
             return
-        # The package built comes before the sources beside `docs`, whose kernels are not compiled. pip's own path stays.
-        places = [os.path.abspath(self.build_lib), os.getcwd(), os.environ.get("PYTHONPATH", "")]
-        command = [sys.executable, "-P", "-m", "docs", "--out", f"{places[0]}/service/guide.zip"]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))}
-        if subprocess.run(command, env=environment).returncode:
+        out = Path(self.build_lib, "service", "guide.zip")
+        command = [sys.executable, "-P", "-c", GUIDE, os.path.abspath(self.build_lib), os.getcwd(), "--out", str(out)]
+        if subprocess.run(command).returncode:  # noqa: S603 - this interpreter with arguments of our own
             raise SystemExit(
                 "The guide could not be built, and a wheel is not made without it; the reason stands above. Without "
                 "build isolation: pip install -e '.[service,docs]' has what it is made with."
@@ -85,7 +88,7 @@ class BuildGuide(Command):
 
 
 class Build(build):
-    sub_commands = [*build.sub_commands, ("build_guide", None)]
+    sub_commands = [*build.sub_commands, ("build_guide", None)]  # noqa: RUF012
 
 
 setup(

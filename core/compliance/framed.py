@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from math import copysign, inf
 from typing import TYPE_CHECKING, Any, Final
 
-from core.frames.brief import counted, missing, shortened
+from core.frames.brief import missing, shortened
 from core.frames.frame import Frame, number_column, text_column
 from core.frames.notebook import bar, card, figure_shown, sentence, table, verdict
 from core.portfolio.notes import told_of
+from core.words import counted
 
 if TYPE_CHECKING:
     from core.compliance.result import Results, TestResult
@@ -127,7 +128,7 @@ def html_of(results: Results) -> str:
     ]
     told = told_of(results.warnings)
     if len(results) > NOTEBOOK_ROWS:
-        told.append(f"{len(results) - NOTEBOOK_ROWS:,} results with more cushion are not shown")
+        told.append(f"{counted(len(results) - NOTEBOOK_ROWS, 'more result')} with more cushion not shown")
     tables = []
     if rows:
         tables.append(table(["status", "test", "", "value", "limit", "cushion", "id"], rows))

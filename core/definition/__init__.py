@@ -13,14 +13,28 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from core.definition.definition import Definition
-    from core.definition.document import READY, DefinitionError, parse, parse_toml, ready_for, to_document
+    from core.definition.document import (
+        READY,
+        DefinitionError,
+        UnknownDefinition,
+        definition_of,
+        parse,
+        parse_toml,
+        ready_for,
+        to_document,
+    )
 
-__all__ = ["READY", "Definition", "DefinitionError", "parse", "parse_toml", "ready_for", "to_document"]
+__all__ = [
+    "READY", "Definition", "DefinitionError", "UnknownDefinition", "definition_of", "parse", "parse_toml", "ready_for",
+    "to_document",
+]  # fmt: skip
 
 _HOMES = {
     "READY": "core.definition.document",
     "Definition": "core.definition.definition",
     "DefinitionError": "core.definition.document",
+    "UnknownDefinition": "core.definition.document",
+    "definition_of": "core.definition.document",
     "parse": "core.definition.document",
     "parse_toml": "core.definition.document",
     "ready_for": "core.definition.document",

@@ -15,6 +15,7 @@ from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Portfolio
 from core.portfolio.ratings import AGENCY_OF, is_masked
 from core.values import EPOCH, day_of
+from core.words import agreed, counted
 
 SCALE_MIN: Final = 30.0
 """How many times as large as the notes, or as small, par is in other units than they are."""
@@ -173,7 +174,11 @@ def _shares(portfolio: Portfolio) -> Iterator[DataWarning]:
         if missing := int(np.count_nonzero(without)):
             yield DataWarning("no_rating", f"{_of(missing, portfolio)} have no rating of any agency", missing)
     if portfolio.lien is not None and (missing := portfolio.notes.lien_blank_rows or 0) >= SHARE_MIN * count:
-        yield DataWarning("no_lien", f"{missing:,} rows do not say their lien: first lien", missing)
+        yield DataWarning(
+            "no_lien",
+            f"{counted(missing, 'row', 'does/do')} not say {agreed(missing, 'its/their')} lien: first lien",
+            missing,
+        )
     for code, target, words in (
         ("no_price", "price", "no price"),
         ("no_maturity", "maturity_date", "no maturity that can be read"),
@@ -195,33 +200,42 @@ def _masked(portfolio: Portfolio, targets: list[str]) -> NDArray[np.bool_]:
 
 
 _COUNTS: Final = (
-    ("lien_unrecognised", "lien_unrecognised_rows", "rows have words for a lien that say none: not first lien"),
-    ("negative_par", "negative_par_rows", "rows have a negative par, which lowers the sums"),
-    (
-        "rows_without_par",
-        "loans_without_par",
-        "rows look like loans and have no par that can be read: they are left out",
-    ),
-    ("rows_after_end", "rows_after_end", "rows below the end of the table look like loans, and are left out"),
-    ("unidentified_rows", "unidentified_rows", "rows have a par, and no name or identifier: they are left out"),
-    ("error_cells", "error_cells", "cells hold an error, and count as blank"),
-    ("conflicting_lots", "conflicting_lots", "positions have lots that differ in a rating or the maturity"),
-    ("destroyed_identifiers", "destroyed_identifiers", "identifiers are lost: a spreadsheet made numbers of them"),
-)
-"""Code, count in `Notes`, what it is of."""
+    ("lien_unrecognised", "lien_unrecognised_rows", "row",
+     "has words for a lien that say none: not first lien/have words for a lien that say none: not first lien"),
+    ("negative_par", "negative_par_rows", "row",
+     "has a negative par, which lowers the sums/have a negative par, which lowers the sums"),
+    ("rows_without_par", "loans_without_par", "row",
+     "looks like a loan and has no par that can be read: it is left out/"
+     "look like loans and have no par that can be read: they are left out"),
+    ("rows_after_end", "rows_after_end", "row",
+     "below the end of the table looks like a loan, and is left out/"
+     "below the end of the table look like loans, and are left out"),
+    ("unidentified_rows", "unidentified_rows", "row",
+     "has a par, and no name or identifier: it is left out/have a par, and no name or identifier: they are left out"),
+    ("error_cells", "error_cells", "cell", "holds an error, and counts as blank/hold an error, and count as blank"),
+    ("conflicting_lots", "conflicting_lots", "position",
+     "has lots that differ in a rating or the maturity/have lots that differ in a rating or the maturity"),
+    ("destroyed_identifiers", "destroyed_identifiers", "identifier",
+     "is lost: a spreadsheet made a number of it/are lost: a spreadsheet made numbers of them"),
+)  # fmt: skip
+"""Code, count in `Notes`, what it is of, what is said of one and of several."""
 
 
 def _rows(portfolio: Portfolio) -> Iterator[DataWarning]:
     notes = portfolio.notes
-    for code, name, words in _COUNTS:
+    for code, name, noun, words in _COUNTS:
         if count := getattr(notes, name):
-            yield DataWarning(code, f"{count:,} {words}", count)
+            yield DataWarning(code, counted(count, noun, words), count)
     for target, count in sorted(notes.unreadable_cells.items()):
-        yield DataWarning("unreadable_cells", f"{count:,} cells of {target} cannot be read, and count as blank", count)
+        yield DataWarning(
+            "unreadable_cells",
+            f"{counted(count, 'cell')} of {target} cannot be read, and {agreed(count, 'counts/count')} as blank",
+            count,
+        )
 
 
 def _of(count: int, portfolio: Portfolio) -> str:
-    return f"{count:,} of {portfolio.row_count:,} loans"
+    return f"{count:,} of {counted(portfolio.row_count, 'loan')}"
 
 
 CHECKS: Final[tuple[Callable[[Portfolio], Iterator[DataWarning]], ...]] = (

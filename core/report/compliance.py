@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import UnsetType
 
-from core.compliance.conventions import standard_of
+from core.compliance.conventions import definition_for
 from core.compliance.measures import Pool
 from core.compliance.result import Direction, Results, Skipped, Status, TestResult
 from core.compliance.run import pools_of
@@ -40,6 +40,7 @@ from core.report.figures import day, decimals_apart, figure
 from core.report.lineage import lineage_of, method_of, rules_of
 from core.report.pool import concentrations_of, distributions_of
 from core.values import day_of
+from core.words import counted
 
 THINNEST_SHOWN: Final = 5
 KEY_FIGURES_SHOWN: Final = 12
@@ -101,7 +102,7 @@ def compliance_content(
         tie_out: the trustee's figures beside ours.
     """
     if pool is None and portfolio is not None:
-        pool = next(iter(pools_of(portfolio, definition or standard_of(portfolio))), None)
+        pool = next(iter(pools_of(portfolio, definition_for(portfolio, definition))), None)
     known = _Units(definition)
     lines = [_line(one, known) for one in results]
     categories = _categories(lines)
@@ -213,7 +214,7 @@ def _headroom(line: TestLine) -> float:
 def _verdict(lines: Sequence[TestLine], skipped: int) -> Verdict:
     failed = [line for line in lines if line.status == "fail"]
     warned = [line for line in lines if line.status == "warning"]
-    left = [f"{_tests(skipped)} {'has' if skipped == 1 else 'have'} no result."] if skipped else []
+    left = [f"{counted(skipped, 'test')} {'has' if skipped == 1 else 'have'} no result."] if skipped else []
     if not lines:
         return Verdict("none", "No test has a result", left[0] if left else "No test was run.")
     measured = "measured " if skipped else ""
@@ -221,15 +222,11 @@ def _verdict(lines: Sequence[TestLine], skipped: int) -> Verdict:
     sentence = " ".join([*told, *left])
     if failed:
         verb = "fails" if len(failed) == 1 else "fail"
-        return Verdict("fail", f"{len(failed)} of {_tests(len(lines), measured)} {verb}", sentence)
-    every = f"All {_tests(len(lines), measured)} pass" if len(lines) > 1 else f"The one {measured}test passes"
+        return Verdict("fail", f"{len(failed)} of {counted(len(lines), f'{measured}test')} {verb}", sentence)
+    every = f"All {counted(len(lines), f'{measured}test')} pass" if len(lines) > 1 else f"The one {measured}test passes"
     if warned:
         return Verdict("warning", f"{every}, {len(warned)} with a warning", sentence)
     return Verdict("pass", every, " ".join(["None is close to its limit.", *left]))
-
-
-def _tests(count: int, what: str = "") -> str:
-    return f"{count} {what}test{'' if count == 1 else 's'}"
 
 
 _HELD_TO: Final[dict[Direction, str]] = {"max": "against at most", "min": "against at least", "exact": "against"}

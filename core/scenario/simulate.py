@@ -11,14 +11,13 @@ import msgspec
 import numpy as np
 
 from core.checked import checked
-from core.compliance.conventions import currency_of, standard_of
+from core.compliance.conventions import currency_of, definition_for
 from core.compliance.framed import NOTEBOOK_ROWS, thinnest_first
 from core.compliance.kernels import rounded
 from core.compliance.measures import Pool
 from core.compliance.result import Direction, Results, Status, TestResult
 from core.compliance.run import pools_of, run_suite
-from core.definition.definition import Definition
-from core.frames.brief import brief, counted, shortened
+from core.frames.brief import brief, shortened
 from core.frames.notebook import bar, card, figure_shown, table, verdict
 from core.portfolio.notes import DataWarning, told_of
 from core.portfolio.portfolio import Portfolio
@@ -27,6 +26,7 @@ from core.scenario.base import Base
 from core.scenario.changed import changed
 from core.scenario.holdings import Change, Holdings
 from core.scenario.trades import Trade
+from core.words import counted
 
 SCENARIOS_MAX: Final = 100_000
 """Lists of trades of one call."""
@@ -154,9 +154,8 @@ class Simulator:
         if options.get("fail_fast"):
             raise ValueError("a simulation runs every test")
         self.suite = suite
-        definition: Definition | None = options.get("definition")
         # Trades change neither the market whose standard decides nor the currency from which it is known.
-        self._definition = standard_of(portfolio) if definition is None else definition
+        self._definition = definition_for(portfolio, options.get("definition"))
         self.options = options | {"definition": self._definition}
         self._after = {"details": False} | self.options
         pools = pools_of(portfolio, self._definition)

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from service.commands.limits import limited
 from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_with_rows, member
 from service.commands.progress import busy
-from service.commands.reading import read_definition, read_loans, read_mapping
+from service.commands.reading import NO_DEFINITION, read_definition, read_loans, read_mapping
 from service.commands.refusal import Refused
 from service.commands.table import STYLES, before_and_after, not_compared, thinness
 
@@ -33,7 +33,7 @@ def compare(
     /,
     *,
     suite: Literal["standard", "enhanced", "deal"] | None = None,
-    deal: Path | None = None,
+    deal: str | None = None,
     mapping: str | None = None,
     rows: Literal["loans", "tests"] = "loans",
     limit: int = SHOWN_DEFAULT,
@@ -58,7 +58,7 @@ def compare(
         standard (15 tests), enhanced (25 tests), or deal (those of the deal's definition): deal with --deal, else
         enhanced.
     deal:
-        A TOML file with the deal's definition.
+        The deal's definition: a TOML file, or the name of a ready-made one (us_bsl, euro).
     mapping:
         A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
     rows:
@@ -72,8 +72,8 @@ def compare(
         raise Refused(f"--limit must be between 0 and {SHOWN_MAX:,}, not {limit:,}")
     suite = suite or ("enhanced" if deal is None else "deal")
     if suite == "deal" and deal is None:
-        raise Refused("the suite deal needs a definition: name its file with --deal")
-    definition = None if deal is None else read_definition(deal)
+        raise Refused(NO_DEFINITION)
+    definition = read_definition(deal)
     chosen = read_mapping(mapping)
     sides = []
     for file in (old, new):

@@ -123,7 +123,7 @@ def _upload(client: httpx.Client, path: Path) -> dict[str, Any]:
             workbook = _checked(client.get(f"/api/v1/workbooks/{workbook['id']}"))
     if workbook["status"] != "ready":
         raise Refused(f"{path.name} could not be read: {workbook.get('error_message') or workbook['status']}")
-    sheets = ", ".join(f"{sheet['name']} ({sheet['row_count']:,} rows)" for sheet in workbook["sheets"])
+    sheets = ", ".join(f"{sheet['name']} ({counted(sheet['row_count'], 'row')})" for sheet in workbook["sheets"])
     print(f"Uploaded {path.name}: {sheets}")
     return workbook
 

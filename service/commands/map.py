@@ -226,9 +226,9 @@ def _page(page: PageNote) -> str:
     if page.part == "left out":
         return f"{page.sheet}, left out: {page.reason}"
     by = ", ".join(f"{count:,} by {how}" for how, count in page.by.items())
-    text = f"{page.sheet}, {page.part}: {page.rows:,} rows" + (f", {by}" if by else "")
+    text = f"{page.sheet}, {page.part}: {counted(page.rows, 'row')}" + (f", {by}" if by else "")
     if page.part == "added":
-        text += f"; {page.rows_without_loan:,} loans more"
+        text += f"; {counted(page.rows_without_loan, 'loan')} more"
     elif page.rows_without_loan:
         text += f"; {page.rows_without_loan:,} found no loan"
     return text + (f"; gives {', '.join(page.fields)}" if page.fields else "")

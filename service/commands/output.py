@@ -233,9 +233,11 @@ def plain(value: Value) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def counted(count: int, noun: str) -> str:
-    """A count with its noun: 1 loan, 1,000 loans."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def counted(count: float, noun: str, verb: str = "") -> str:
+    """A count with its noun, and the half of a verb that goes with it, by `core.words`."""
+    from core.words import counted as count_words
+
+    return count_words(count, noun, verb)
 
 
 # JSON -----------------------------------------------------------------------------------------------------------------

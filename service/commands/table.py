@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
-from service.commands.output import Column, Grid, Line, Page, bar, json_of, member
+from service.commands.output import Column, Grid, Line, Page, bar, counted, json_of, member
 from service.commands.refusal import one_line
 
 if TYPE_CHECKING:
@@ -195,10 +195,10 @@ def figure(value: float, unit: str = "", sign: str = "") -> str:
 def _summary(summary: Summary) -> Text:
     from rich.text import Text
 
-    line = Text(f"{summary.total} tests: ")
+    line = Text(f"{counted(summary.total, 'test')}: ")
     parts = (
         (f"{summary.passed} passed", summary.passed, "pass"),
-        (f"{summary.warnings} warning" + "s" * (summary.warnings != 1), summary.warnings, "warning"),
+        (counted(summary.warnings, "warning"), summary.warnings, "warning"),
         (f"{summary.failed} failed", summary.failed, "fail"),
         (f"{summary.skipped} skipped", 0, "pass"),
     )

@@ -19,6 +19,7 @@ from core.reconciliation import ReconcileError
 from core.report.compliance import compliance_content
 from core.report.content import Fact, Origin, Point, Series
 from core.report.reconciliation import LOANS, Compared, IssueLine
+from core.words import counted
 from service.compliance import shared as compliance
 from service.compliance.schema import RunTooSlow
 from service.compliance.shared import NotRepeatable, Repeated, StoredRun
@@ -82,7 +83,7 @@ async def _write_run(unit: Unit, report: ReportRow, path: Path) -> None:
         found = await _within(unit, seconds, remarks, "Why the tests moved", movements, *what)
         moved = [one for one in found if _is_between(one, before, run)]
         if len(moved) < len(found):
-            told = f"{len(found) - len(moved)} tests were measured by other rules on the earlier day"
+            told = f"{counted(len(found) - len(moved), 'test', 'was/were')} measured by other rules on the earlier day"
             remarks.append(f"Why they moved is left out: {told}.")
     content = await unit.compute(
         compliance_content,
