@@ -17,6 +17,7 @@ from core.compliance.suites import DEAL_SUITE, SUITES, TESTS
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut
 from core.definition import Definition
+from core.frames.figures import decimals_apart
 from core.portfolio.portfolio import AsOfSource, Deal, Portfolio
 from core.report.content import (
     Category,
@@ -36,7 +37,7 @@ from core.report.content import (
     Verdict,
 )
 from core.report.coverage import coverage_of, notes_of
-from core.report.figures import day, decimals_apart, figure
+from core.report.figures import day, figure
 from core.report.lineage import lineage_of, method_of, rules_of
 from core.report.pool import concentrations_of, distributions_of
 from core.values import day_of

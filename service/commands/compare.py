@@ -13,7 +13,7 @@ from service.commands.output import Column, Grid, Line, Output, Page, counted, e
 from service.commands.progress import busy
 from service.commands.reading import NO_DEFINITION, read_definition, read_loans, read_mapping
 from service.commands.refusal import Refused
-from service.commands.table import STYLES, before_and_after, not_compared, thinness
+from service.commands.table import STYLES, before_and_after, impacts_shown, not_compared, thinness
 
 if TYPE_CHECKING:
     from core.deals.changes import Changes, LoanChange
@@ -145,9 +145,9 @@ def _blocks(loans: Changes, tests: Simulation, grid: Grid, limit: int) -> Iterat
         f"{loans.par_in:,.2f}, {loans.loans_out:,} out with {loans.par_out:,.2f}, {loans.loans_changed:,} changed, "
         f"their par by {loans.par_changed:+,.2f}"
     )
-    moves = tests.impact_summary
+    moves = impacts_shown(tests)
     told = f"{counted(tests.total_tests, 'test')}: {moves.improve} with a wider cushion, {moves.worsen} with a thinner "
-    told += f"one, {moves.neutral} as before; {counted(tests.new_failures, 'new failure')}"
+    told += f"one, {moves.neutral} as before to the decimals shown; {counted(tests.new_failures, 'new failure')}"
     yield Line(told, style=STYLES["fail" if tests.new_failures else "pass"])
 
 

@@ -14,7 +14,7 @@ from cyclopts import Parameter
 from service.commands.limits import limited
 from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_with_rows
 from service.commands.progress import busy
-from service.commands.reading import read_loans, words
+from service.commands.reading import assignments, read_loans, words
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def reconcile(
     """
     if not 0 <= limit <= SHOWN_MAX:
         raise Refused(f"--limit must be between 0 and {SHOWN_MAX:,}, not {limit:,}")
-    sides = compared(tape, holdings, words(rules) if rules else None, _tolerances(words(tolerance)), trustee)
+    sides = compared(tape, holdings, words(rules) if rules else None, _tolerances(assignments(tolerance)), trustee)
     result = sides.result
     counts = _counted(result)
     page = Page(

@@ -36,11 +36,12 @@ def simulate(
     fail_on_new: Annotated[bool, Parameter(negative=())] = False,
     output: Output | None = None,
 ) -> int:
-    """Buy and sell on paper: print every test of a suite before and after trades.
+    """Buy and sell on paper: print every test of a suite before and after trades, and the change of its cushion.
 
     The exit code is 0 when the trades could be made, also with tests that fail by them unless --fail-on-new is given, 1
     with such a test, and 2 when a file cannot be read or a trade cannot be made. The JSON has file, suite, as_of,
-    message, total_tests, new_failures, impact_summary, results, skipped and warnings.
+    message, total_tests, new_failures, impact_summary, results, skipped and warnings. The last line counts a test as
+    the same where its cushion stays at the decimals that are shown; the JSON counts the full figures.
 
     Parameters
     ----------
@@ -89,7 +90,10 @@ def simulate(
     title = f"{file.name}, {suite} suite, {counted(len(made), 'trade')}"
     if found.before.as_of is not None:
         title += f", as of {found.before.as_of}"
-    emit(simulation_page(found, title=title, document=_document(file, suite, found)), output or Output())
+    emit(
+        simulation_page(found, trades=len(made), title=title, document=_document(file, suite, found)),
+        output or Output(),
+    )
     return EXIT_FAILS_ANEW if fail_on_new and found.new_failures else 0
 
 
