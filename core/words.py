@@ -57,4 +57,4 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     near = nearest(name, names)
     meant = f"did you mean {near}? " if near else ""
     more = f" and {len(names) - LISTED_MAX:,} more" if len(names) > LISTED_MAX else ""
-    return f"{meant}There are: {', '.join(names[:LISTED_MAX])}{more}" if names else meant.strip()
+    return f"{meant or ''}There are: {', '.join(names[:LISTED_MAX])}{more}" if names else meant.strip()

@@ -234,7 +234,8 @@ def _verdict(count: int, standing: Sequence[int], loans: dict[str, int]) -> Verd
     sides = (("unmatched_trustee", "on the tape"), ("unmatched_internal", "in the holdings"))
     alone = [f"{loans[name]:,} only {where}" for name, where in sides if loans[name]]
     sentence = (
-        "; ".join([f"{matched:,} of {counted(loans['total_loans_compared'], 'loan')} on both sides", *alone]) + "."
+        "; ".join([f"{matched:,} of {counted(loans['total_loans_compared'], 'loan', 'is/are')} on both sides", *alone])
+        + "."
     )
     if not matched:
         return Verdict("none", "No loan was found on both sides", sentence)

@@ -72,7 +72,7 @@ app.command(
 def run(arguments: Sequence[str]) -> int:
     """Run one command line (without the program's name) and give the exit code."""
     try:
-        if len(arguments) == 2 and arguments[1] == "help" and not os.path.exists("help"):
+        if arguments[1:] == ["help"] and arguments[0] not in GROUPS and not os.path.exists("help"):
             raise Refused(f'There is no file "help". Did you mean "cushion {arguments[0]} --help"?')
         if not arguments or arguments[0] not in COMMANDS:
             app.resolved_commands()  # help and suggestions need them all

@@ -90,6 +90,8 @@ def _service(folder: Path) -> Iterator[str]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
 
 
 def _announced(process: subprocess.Popen[str]) -> str | None:
@@ -116,7 +118,7 @@ def next_steps(file: Path | None) -> list[str]:
         (f"map {own}", "which columns are read as what"),
         (f"compliance {own}", "the same tests without a server"),
         (f"report {own} --out report.pdf", "the results as a document"),
-        ("serve", "a service that stays, with its guide at /docs/guide/"),
+        ("serve", "a service that stays; its guide: /docs/guide/"),
         ("--help", "all commands"),
     ]
     if file is None:

@@ -23,7 +23,7 @@ SECONDS_A_DAY: Final = 86_400
 DOCUMENT_BYTES_MAX: Final = 1_000_000
 """Size of a mapping document, of a definition, of a table of trades, or of a file of keys."""
 
-NO_DEFINITION: Final = "the suite deal needs a definition: --deal names its file, or a ready-made one (us_bsl, euro)"
+NO_DEFINITION: Final = "the suite deal needs a definition: name its file with --deal, or a ready-made one: us_bsl, euro"
 
 NAMES_MAX: Final = 8
 """Rows, sheets or faults that one line names."""

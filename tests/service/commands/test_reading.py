@@ -31,7 +31,7 @@ def lines(deal: Path) -> dict[str, list[str]]:
         "simulate": ["simulate", file, "--trade", "buy 1m BORROWER Nova at 99 rating_agency_a=B2", "--deal"],
         "report": ["report", file, "--out", str(out / "report.xlsx"), "--deal"],
         "export": ["export", file, "--format", "xlsx", "--out", str(out / "export.xlsx"), "--suite", "deal", "--deal"],
-        "ask": ["ask", "how much par is there", file, "--deal"],
+        "ask": ["ask", file, "how much par is there?", "--deal"],
         "deal check": ["deal", "check"],
         "deal run": ["deal", "run", file, "--deal"],
         "deal tie-out": ["deal", "tie-out", file, "--deal"],
@@ -89,10 +89,10 @@ def test_a_test_that_is_none_lists_the_right_ones(deal: Path, capsys: pytest.Cap
 
 
 def test_limits_are_amounts_too(deal: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    limits = ["--threshold", "warf=3,000,wal=5.5", "--threshold", "diversity_score=1_000"]
+    limits = ["--threshold", "average_rating_factor=3,000,wal=5.5", "--threshold", "diversity_score=1_000"]
     assert run(["compliance", str(deal), "--suite", "enhanced", *limits, "--json"]) == 0
     found = {row["test_id"]: row["threshold_value"] for row in json.loads(capsys.readouterr().out)["results"]}
-    assert (found["warf"], found["wal"], found["diversity_score"]) == (3000.0, 5.5, 1000.0)
+    assert (found["average_rating_factor"], found["wal"], found["diversity_score"]) == (3000.0, 5.5, 1000.0)
     for wrong in ("wal=5,5", "wal=", "wal", "=5"):
         assert run(["compliance", str(deal), "--threshold", wrong]) == 2
         assert "--threshold" in capsys.readouterr().err
