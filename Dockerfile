@@ -15,13 +15,9 @@ COPY pyproject.toml setup.py .constraints.txt README.md LICENSE ./
 COPY core core
 COPY cushion cushion
 COPY service service
-RUN /opt/cushion/bin/pip install --no-cache-dir --constraint .constraints.txt '.[service,otel]'
-# The guide, made by the package as it is installed; what makes it stays behind.
-RUN /opt/cushion/bin/pip install --no-cache-dir --constraint .constraints.txt --target /opt/tools latex2mathml mkdocs mkdocs-material
-WORKDIR /guide
 COPY docs docs
-RUN PYTHONPATH=/opt/tools /opt/cushion/bin/python -m docs \
-    --out "$(/opt/cushion/bin/python -c 'import service; print(service.__path__[0])')/guide.zip"
+# The wheel that this builds has the guide.
+RUN /opt/cushion/bin/pip install --no-cache-dir --constraint .constraints.txt '.[service,otel]'
 
 FROM python:3.12-slim-bookworm
 # A name, because PostgreSQL's initdb asks for the one of its user.

@@ -29,7 +29,8 @@ extra = $(BIN)/python -c "import tomllib; project = tomllib.load(open('pyproject
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
-setup: .venv/.ready ## the virtual environment: what the service needs, compiled kernels, the command
+setup: .venv/.ready ## the virtual environment: what the service needs, compiled kernels, the command, the guide
+	@$(MAKE) --no-print-directory service/guide.zip || echo "The guide could not be built; the service runs without it"
 
 # In compat mode type checkers find the packages too, which look at paths and run no import hooks.
 .venv/.ready: $(SOURCES)
@@ -44,16 +45,16 @@ setup: .venv/.ready ## the virtual environment: what the service needs, compiled
 	$(call install,--requirement .venv/dev.txt)
 	@touch $@
 
-.venv/.docs: .venv/.ready
+.venv/.docs: pyproject.toml .constraints.txt | .venv/.ready
 	@$(call extra,docs) >.venv/docs.txt
 	$(call install,--requirement .venv/docs.txt)
 	@touch $@
 
-# A package that is built takes the guide with it, where it was built before.
+# A wheel builds the guide by itself (setup.py).
 docs: .venv/.docs ## build the guide that the service shows at /docs/guide/; a warning or a dead link is an error
 	@$(BIN)/python -m docs
 
-service/guide.zip: .venv/.docs $(shell find docs -type f -not -name '*.pyc')
+service/guide.zip: $(shell find docs -type f -not -name '*.pyc') | .venv/.docs
 	@echo "Building the guide, ten seconds or so"
 	@$(BIN)/python -m docs
 
@@ -61,7 +62,6 @@ demo: setup ## start a service of its own, upload a portfolio (FILE=your.xlsx), 
 	@$(BIN)/cushion demo $(if $(FILE),"$(FILE)")
 
 serve: setup ## run the service on 127.0.0.1:8000 until Ctrl-C
-	@$(MAKE) --no-print-directory --old-file=.venv/.ready service/guide.zip || echo "The guide could not be built; the service runs without it"
 	@exec $(BIN)/cushion serve
 
 # Bytecode is written, whatever the environment says: else each of the thousand processes compiles all that it imports.

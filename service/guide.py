@@ -1,4 +1,8 @@
-"""The guide that `make docs` builds: pages and what belongs to them, served from one archive without the internet."""
+"""The guide: pages and what belongs to them, served from one archive without the internet.
+
+Every wheel has the archive (setup.py), and so has the image; `make setup` and `make docs` build it
+among the sources.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,8 @@ NOT_BUILT: Final = b"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Cushion guide</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"></head>
 <body><h1>The guide is not built here</h1>
-<p>In the folder of the sources, <code>make docs</code> builds it; this page then shows it.</p>
+<p>Every package and image of Cushion has it; this service runs from a folder of sources. There <code>make docs</code>
+builds it in some seconds. Load this page again then: the service need not be started anew.</p>
 <p><a href="/docs">The API to try</a>, <a href="/redoc">the API to read</a></p></body></html>"""
 
 TYPES: Final = {
@@ -30,6 +35,7 @@ UNCHANGING: Final = re.compile(r"[.-][0-9a-f]{8,}\.(?:min\.)?(?:js|css)$")
 """Files whose names tell their content."""
 
 KEPT, ASKED = "public, max-age=31536000, immutable", "no-cache"
+NOT_KEPT: Final = [("cache-control", "no-store"), *PAGE_HEADERS]
 
 
 def answer(path: str, known: str, archive: Path = ARCHIVE) -> Raw | None:
@@ -37,8 +43,8 @@ def answer(path: str, known: str, archive: Path = ARCHIVE) -> Raw | None:
     try:
         changed = archive.stat()
     except FileNotFoundError:
-        is_page = not path or path.endswith("/")  # refusals lead to one, too
-        return Raw(NOT_BUILT, "text/html; charset=utf-8", PAGE_HEADERS, status=404) if is_page else None
+        is_page = not path or path.endswith("/")  # refusals lead to one, too: no link of the service leads nowhere
+        return Raw(NOT_BUILT, "text/html; charset=utf-8", NOT_KEPT) if is_page else None
     opened, places = _opened(archive, (changed.st_ino, changed.st_mtime_ns))
     name = path + "index.html" if path.endswith("/") or not path else path
     if name not in places:

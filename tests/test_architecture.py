@@ -32,7 +32,7 @@ WRITTEN = [
 ]
 
 CORE_FLOORS = [
-    "values checked confined remembered seed typeset charts grounding",
+    "values words amounts checked confined remembered seed typeset charts grounding",
     "frames",
     "grid",
     "files formula portfolio redact",

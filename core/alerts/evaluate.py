@@ -28,6 +28,7 @@ from core.alerts.metrics import Metric, has_every_test, metric_test, unit_of
 from core.compliance.result import Skipped, TestResult
 from core.compliance.run import LEFT_OUT, ResolvedThreshold, cushion_of
 from core.definition.definition import Definition
+from core.words import counted
 
 TESTS_SHOWN: Final = 50
 """Tests that a verdict lists; the rest are counted."""
@@ -240,7 +241,7 @@ def _threshold(
     due = since + timedelta(minutes=conditions.duration_minutes)
     told = f"{sentence}, since {there(since):%Y-%m-%d %H:%M %Z}"
     if due > now:
-        told = f"{told}: not yet for {conditions.duration_minutes:,} minutes"
+        told = f"{told}: not yet for {counted(conditions.duration_minutes, 'minute')}"
         return replace(verdict, holds=False, sentence=told, due_at=due)
     return replace(verdict, sentence=told, details={**details, "since": since})
 
@@ -293,7 +294,7 @@ def _trend(conditions: TrendConditions, reading: Reading, history: Sequence[Poin
     before = [at for at in line if at <= _earlier(here, span)]
     start = max(before) if before else min(line, default=None)
     if start is None:
-        why = f"no earlier figure of {found.test_name} within {conditions.lookback_days} days"
+        why = f"no earlier figure of {found.test_name} within {counted(conditions.lookback_days or 0, 'day')}"
         return Verdict(holds=None, sentence=f"It cannot be told: there is {why}", metric_value=value)
     earlier = line[start].value
     change = value - earlier

@@ -119,6 +119,19 @@ def standard_of(portfolio: Portfolio) -> Definition | None:
     return None if name == "us_bsl" else READY[name]
 
 
+def definition_for(portfolio: Portfolio, given: Definition | str | None) -> Definition | None:
+    """The rules that decide: a definition, the ready-made one of a name, or where none is given the market's.
+
+    Raises:
+        UnknownDefinition: no ready-made definition has the name.
+    """
+    if isinstance(given, str):
+        from core.definition import definition_of
+
+        return definition_of(given)
+    return standard_of(portfolio) if given is None else given
+
+
 CURRENCIES_MAX: Final = 200
 """Distinct texts of a column that names currencies."""
 

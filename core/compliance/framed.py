@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from math import copysign, inf
 from typing import TYPE_CHECKING, Any, Final
 
-from core.frames.brief import counted, missing, shortened
+from core.frames.brief import missing, shortened
+from core.frames.figures import decimals_of, figure_shown
 from core.frames.frame import Frame, number_column, text_column
-from core.frames.notebook import bar, card, figure_shown, sentence, table, verdict
+from core.frames.notebook import Figure, bar, card, sentence, table, verdict
 from core.portfolio.notes import told_of
+from core.words import counted
 
 if TYPE_CHECKING:
     from core.compliance.result import Results, TestResult
@@ -98,11 +100,11 @@ def repr_of(results: Results) -> str:
         (
             one.status,
             shortened(one.test_name, _NAME),
-            figure_shown(one.current_value),
-            f"{one.threshold_type} {figure_shown(one.threshold_value)}",
-            "" if one.cushion is None else f"cushion {figure_shown(one.cushion, '+')}",
+            figure_shown(one.current_value, decimals=decimals),
+            f"{one.threshold_type} {figure_shown(one.threshold_value, decimals=decimals)}",
+            "" if one.cushion is None else f"cushion {figure_shown(one.cushion, '+', decimals)}",
         )
-        for one in shown
+        for one, decimals in ((one, decimals_of(one.current_value, one.threshold_value)) for one in shown)
     ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for status, name, *figures in cells:
@@ -113,26 +115,42 @@ def repr_of(results: Results) -> str:
     return "\n".join(lines)
 
 
+def _row(one: TestResult) -> list[Any]:
+    """A result as a notebook's table has it: figures as the command shows them."""
+    decimals = decimals_of(one.current_value, one.threshold_value)
+    return [
+        verdict(one.status),
+        one.test_name,
+        bar(one.current_value, one.threshold_value, one.threshold_type, one.status),
+        Figure(figure_shown(one.current_value, decimals=decimals)),
+        Figure(f"{one.threshold_type} {figure_shown(one.threshold_value, decimals=decimals)}"),
+        None if one.cushion is None else Figure(figure_shown(one.cushion, "+", decimals)),
+        one.test_id,
+    ]
+
+
+_HEADINGS: Final = ("status", "test", "", "value", "limit", "cushion", "id")
+
+
+def html_of_result(result: TestResult) -> str:
+    """One result: its row, its message, and how its figure came about."""
+    told = [result.message]
+    if result.threshold_source is not None:
+        told.append(f"Limit: {result.threshold_source}")
+    if result.details is not None:
+        told.append(f"Figure: {result.details.formula}")
+    return card(f"{result.test_name}: {result.status}", told, table(_HEADINGS, [_row(result)]))
+
+
 def html_of(results: Results) -> str:
     """A row for each result, the thinnest cushion first, then what was skipped."""
-    rows = [
-        [
-            verdict(one.status),
-            one.test_name,
-            bar(one.current_value, one.threshold_value, one.threshold_type, one.status),
-            one.current_value,
-            f"{one.threshold_type} {figure_shown(one.threshold_value)}",
-            one.cushion,
-            one.test_id,
-        ]
-        for one in thinnest_first(results)[:NOTEBOOK_ROWS]
-    ]
+    rows = [_row(one) for one in thinnest_first(results)[:NOTEBOOK_ROWS]]
     told = told_of(results.warnings)
     if len(results) > NOTEBOOK_ROWS:
-        told.append(f"{len(results) - NOTEBOOK_ROWS:,} results with more cushion are not shown")
+        told.append(f"{counted(len(results) - NOTEBOOK_ROWS, 'more result')} with more cushion not shown")
     tables = []
     if rows:
-        tables.append(table(["status", "test", "", "value", "limit", "cushion", "id"], rows))
+        tables.append(table(_HEADINGS, rows))
     if results.skipped:
         skipped = [
             [f"{one.test_name} ({one.test_id})", sentence(one.reason)] for one in results.skipped[:NOTEBOOK_ROWS]

@@ -85,6 +85,9 @@ class TestResult(_Deferred):
 
     __repr__ = brief
 
+    def _repr_html_(self) -> str:
+        return framed.html_of_result(self)
+
 
 _TEXTS: Final = ("message", "details")
 _FIGURES: Final = tuple(field.name for field in fields(TestResult) if field.name not in _TEXTS)
@@ -197,6 +200,29 @@ class Results(list[TestResult], Framed):
 
     def _repr_html_(self) -> str:
         return framed.html_of(self)
+
+    def head(self, count: int = 5) -> Results:
+        """The results with the thinnest cushions, the thinnest first, with the day and the warnings of the run.
+
+        Raises:
+            ValueError: a negative count.
+        """
+        if count < 0:
+            raise ValueError(f"head takes a count of 0 or more, not {count}")
+        return self._of(framed.thinnest_first(self)[:count])
+
+    def _of(self, results: list[TestResult]) -> Results:
+        """Some of the results, without those that were skipped."""
+        return Results(
+            results,
+            [],
+            as_of=self.as_of,
+            as_of_source=self.as_of_source,
+            warnings=self.warnings,
+            figures=self._figures,
+            cushions=self.cushions,
+            exact=self.exact,
+        )
 
     def frame(self) -> Frame:
         """A row for each result, figures in the test's unit; those of the skipped tests have their reason in

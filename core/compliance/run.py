@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import UNSET
 
 from core.checked import checked
-from core.compliance.conventions import standard_of
+from core.compliance.conventions import definition_for
 from core.compliance.coverage import TOLERANCE, Held, Role
 from core.compliance.findings import findings
 from core.compliance.kernels import rounded
@@ -49,6 +49,7 @@ from core.portfolio.notes import DataWarning
 from core.portfolio.plausibility import with_days
 from core.portfolio.portfolio import Portfolio
 from core.values import day_of
+from core.words import suggestion
 
 STOPPED: Final = "not run: an earlier test failed and the run stops at the first failure"
 
@@ -122,7 +123,7 @@ def run_suite(
     workbook_thresholds: Mapping[str, Threshold] = _NO_THRESHOLDS,
     deal_thresholds: Mapping[str, Threshold] = _NO_THRESHOLDS,
     tenant_thresholds: Mapping[str, Threshold] = _NO_THRESHOLDS,
-    definition: Definition | None = None,
+    definition: Definition | str | None = None,
     include_cushion: bool = True,
     fail_fast: bool = False,
     parallel: bool = True,
@@ -131,7 +132,8 @@ def run_suite(
 ) -> Results:
     """Run a suite, or the tests of it that `test_ids` names, in catalogue order.
 
-    A definition gives its conventions to every suite, and the suite `deal` its tests; without one, a portfolio in euros
+    A definition, or the name of a ready-made one (us_bsl, euro), gives its conventions to every suite, and the suite
+    `deal` its tests; without one, a portfolio in euros
     or sterling goes by the European standard. A warning says where a ready-made definition decides; in the suite `deal`
     such a one has the coverage tests of the classes that the file has. Limits are looked up by test id: the request's,
     the workbook's, the deal's own thresholds, its definition, the file's (the triggers of its notes, and what it
@@ -150,23 +152,24 @@ def run_suite(
     Raises:
         UnknownSuite: no suite has the name, or it is `deal` and there is no definition.
         UnknownTest: a test id is not in the suite.
+        UnknownDefinition: no ready-made definition has the name.
     """
-    definition = definition or standard_of(portfolio)
+    rules = definition_for(portfolio, definition)
     if pools is None:
-        pools = pools_of(portfolio, definition)
+        pools = pools_of(portfolio, rules)
     portfolio = pools[0].portfolio if pools else portfolio
     warnings = list(portfolio.notes.warnings)
     if not portfolio.row_count:
         reason = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has none below its header"
         warnings.insert(0, DataWarning("no_loans", f"no loans were found: {reason}"))
-    if definition is not None and definition.standard:
-        warnings.append(DataWarning("standard_definition", STANDARD.format(name=definition.name)))
+    if rules is not None and rules.standard:
+        warnings.append(DataWarning("standard_definition", STANDARD.format(name=rules.name)))
     present = _present(portfolio)
     pool = pools[0] if pools else None
     triggers: dict[str, SheetLimit | None] = {}
-    if suite == DEAL_SUITE and definition is not None and definition.standard:
-        definition, triggers = _deal_suite().with_coverage(definition, pool)
-    tests = _chosen(suite, test_ids, definition)
+    if suite == DEAL_SUITE and rules is not None and rules.standard:
+        rules, triggers = _deal_suite().with_coverage(rules, pool)
+    tests = _chosen(suite, test_ids, rules)
     wanted = frozenset(test_ids or ())
     results: list[TestResult] = []
     skipped: list[Skipped] = []
@@ -177,19 +180,19 @@ def run_suite(
     )  # fmt: skip
     # Details may be made later, when the caller's mappings have changed.
     tenant_thresholds = dict(tenant_thresholds)
-    own = {} if definition is None else {test.id: test for test in definition.tests}
+    own = {} if rules is None else {test.id: test for test in rules.tests}
     limits = Limits(
         tuple((source, dict(thresholds)) for source, thresholds in given if thresholds),
         tenant_thresholds,
-        definition,
+        rules,
         own,
         day,
         day_of(deal.reinvestment_end),
         _sheet(tests, own, pool, triggers),
     )
     ends = pools[1:]
-    has_defaults = not (limits.first or limits.tenant or definition is not None or limits.sheet.limits)
-    is_deferred = portfolio.row_count <= DEFERRED_ROWS_MAX and (definition is None or definition.standard)
+    has_defaults = not (limits.first or limits.tenant or rules is not None or limits.sheet.limits)
+    is_deferred = portfolio.row_count <= DEFERRED_ROWS_MAX and (rules is None or rules.standard)
     result_of = deferred if is_deferred else made
     resolved: dict[int, ResolvedThreshold] = {}
     texts = _Texts(portfolio, pool, limits, resolved, include_cushion, details).of
@@ -222,7 +225,7 @@ def run_suite(
             if test.test_id in triggers:
                 skipped.append(Skipped(test.test_id, test.name, NO_TRIGGER))
             continue
-        rounding = None if definition is None else _decimals(test, limits)
+        rounding = None if rules is None else _decimals(test, limits)
         if low is not None and high is not None:
             statuses = {_judged(value, limit, rounding)[1] for value in (low, high, measured.value)}
             if len({status == "fail" for status in statuses}) > 1:
@@ -234,7 +237,7 @@ def run_suite(
         cushions[test.test_id] = judged[0]
         exact[test.test_id] = measured.value, measured.denominator
         stopped = fail_fast and judged[1] == "fail"
-    order = {test.id: at for at, test in enumerate(definition.tests)} if suite == DEAL_SUITE and definition else {}
+    order = {test.id: at for at, test in enumerate(rules.tests)} if suite == DEAL_SUITE and rules else {}
     return Results(
         sorted(results, key=lambda result: order[result.test_id]) if order else results,
         sorted(skipped, key=lambda one: order[one.test_id]) if order else skipped,
@@ -387,7 +390,8 @@ def _chosen(suite: str, test_ids: Iterable[str] | None, definition: Definition |
         return tests
     known = frozenset(test.test_id for test in tests)
     if unknown := sorted(wanted - known):
-        raise UnknownTest(f"Unknown test in suite {suite}: {', '.join(name[:100] for name in unknown[:5])}")
+        names = ", ".join(name[:100] for name in unknown[:5])
+        raise UnknownTest(f"Unknown test in suite {suite}: {names}; {suggestion(unknown[0], sorted(known))}")
     # The tests of a definition read one another's figures.
     return tests if suite == DEAL_SUITE else tuple(test for test in tests if test.test_id in wanted)
 
@@ -410,7 +414,8 @@ def check_threshold(
     if test is None and definition is not None:
         test = _deal_suite().test_named(definition, test_id)
     if test is None:
-        raise UnknownTest(f"Unknown test {test_id[:100]!r}")
+        known = [*TESTS, *(() if definition is None else (one.id for one in definition.tests))]
+        raise UnknownTest(f"Unknown test {test_id[:100]!r}; {suggestion(test_id, known)}")
     direction = threshold_type or test.threshold_type
     if not isfinite(threshold_value) or (warning_threshold is not None and not isfinite(warning_threshold)):
         raise InvalidThreshold("a threshold must be a finite number")

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from msgspec import UNSET
 
-from core.compliance.conventions import standard_of
+from core.compliance.conventions import definition_for
 from core.compliance.published import PARAMETERS, tolerance_of
 from core.compliance.result import Skipped, Status, TestResult
 from core.compliance.run import run_suite
@@ -69,16 +69,17 @@ class _Asked:
     """As in a definition's document."""
 
 
-def tie_out(portfolio: Portfolio, definition: Definition | None = None) -> list[TieOut]:
+def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) -> list[TieOut]:
     """Every test that the file publishes, in its order, with our figure under the same rules and trigger.
 
     A name is that of a test of the definition (its name, id or an alias), else it is recognised by its words. What is
     not matched is listed without a figure of ours.
 
     Args:
-        definition: the deal's rules and tests; None for those by which a run without one goes.
+        definition: the deal's rules and tests, or the name of a ready-made one; None for those by which a run without
+            one goes.
     """
-    base = _with_ratio_classes(to_document(definition or standard_of(portfolio) or Definition()), portfolio)
+    base = _with_ratio_classes(to_document(definition_for(portfolio, definition) or Definition()), portfolio)
     asked = [_asked(published, at, base) for at, published in enumerate(portfolio.published[:PUBLISHED_MAX])]
     ours = _run(portfolio, base, asked)
     rows = [_row(one, ours) for one in asked]

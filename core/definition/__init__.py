@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from core.definition.document import (
         READY,
         DefinitionError,
+        UnknownDefinition,
+        definition_of,
         parse,
         parse_toml,
         ready_for,
@@ -24,20 +26,16 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "READY",
-    "Definition",
-    "DefinitionError",
-    "parse",
-    "parse_toml",
-    "ready_for",
-    "to_document",
-    "unknown_fields",
-]
+    "READY", "Definition", "DefinitionError", "UnknownDefinition", "definition_of", "parse", "parse_toml", "ready_for",
+    "to_document", "unknown_fields",
+]  # fmt: skip
 
 _HOMES = {
     "READY": "core.definition.document",
     "Definition": "core.definition.definition",
     "DefinitionError": "core.definition.document",
+    "UnknownDefinition": "core.definition.document",
+    "definition_of": "core.definition.document",
     "parse": "core.definition.document",
     "parse_toml": "core.definition.document",
     "ready_for": "core.definition.document",

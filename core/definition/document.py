@@ -24,6 +24,7 @@ from core.definition.formulas import (
 )
 from core.definition.keys import FAULTS_MAX, Choice, Faults, read_table, write_table
 from core.definition.terms import LOAN_FIELDS, MEASURES, SUITE_TESTS, TOTALS
+from core.words import suggestion
 
 TEXT_MAX: Final = 1_000_000
 """Characters of a definition in TOML."""
@@ -121,15 +122,34 @@ def to_document(definition: Definition) -> dict[str, Any]:
     return write_table(definition)
 
 
+class UnknownDefinition(KeyError, ValueError):
+    """A name that no ready-made definition has; the message lists those that there are."""
+
+    def __init__(self, name: object) -> None:
+        super().__init__(f"there is no ready-made definition {str(name)[:100]!r}; {suggestion(str(name), READY_NAMES)}")
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 def ready(name: str) -> Definition:
     """A ready-made definition.
 
     Raises:
-        KeyError: there is none of this name.
+        UnknownDefinition: there is none of this name.
     """
     if name not in READY_NAMES:
-        raise KeyError(name)
+        raise UnknownDefinition(name)
     return _ready(name)
+
+
+def definition_of(given: Definition | str | None) -> Definition | None:
+    """A definition, or the ready-made one of a name.
+
+    Raises:
+        UnknownDefinition: no ready-made one has the name.
+    """
+    return ready(given) if isinstance(given, str) else given
 
 
 @lru_cache(maxsize=len(READY_NAMES))
@@ -160,9 +180,19 @@ def ready_for(currency: str | None) -> str:
     return "euro" if currency in ("EUR", "GBP") else "us_bsl"
 
 
+def ready_text(name: str) -> str:
+    """A ready-made definition as TOML.
+
+    Raises:
+        UnknownDefinition: there is none of this name.
+    """
+    if name not in READY_NAMES:
+        raise UnknownDefinition(name)
+    return (files("core.definition") / "ready" / f"{name}.toml").read_text(encoding="utf-8")
+
+
 def _ready_document(name: str) -> dict[str, Any]:
-    text = (files("core.definition") / "ready" / f"{name}.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return tomllib.loads(ready_text(name))
 
 
 def _document(text: str) -> dict[str, Any]:

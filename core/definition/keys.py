@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import date, datetime
-from difflib import get_close_matches
 from typing import Any, ClassVar, Final, Protocol, TypeVar
+
+from core.words import nearest
 
 TEXT_MAX: Final = 200
 """Characters of a name."""
@@ -141,7 +142,9 @@ class Choice(_Plain):
     def read(self, given: Any, place: str, faults: Faults) -> Any:
         if isinstance(given, str) and given in self.options:
             return given
-        faults.append((place, f"must be {self.told}, not {shown(given)}"))
+        near = nearest(given, self.options) if isinstance(given, str) else None
+        meant = f"; did you mean {near}?" if near else ""
+        faults.append((place, f"must be {self.told}, not {shown(given)}{meant}"))
         return None
 
 
@@ -282,8 +285,8 @@ def _refuse_unknown(given: Mapping[str, Any], known: tuple[str, ...], place: str
         if len(faults) > FAULTS_MAX:
             return
         if name not in known:
-            near = get_close_matches(str(name)[:SHOWN_MAX], known, 1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+            near = nearest(str(name)[:SHOWN_MAX], known)
+            hint = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
             faults.append((f"{place}.{str(name)[:SHOWN_MAX]}".lstrip("."), f"is no key here: {hint}"))
 
 

@@ -12,6 +12,7 @@ from core.export.order import ComplianceRow, ExportOrder, Provenance
 from core.grid.address import column_name
 from core.grid.sheet import Sheet
 from core.grid.sheet_name import in_quotes
+from core.words import counted
 
 WIDTHS: Final = (46.0, 26.0, 20.0, 20.0, 16.0, 14.0, 12.0, 16.0)
 
@@ -160,8 +161,8 @@ def _checks(draft: Draft, sums: Sequence[SheetSums]) -> str:
             draft.put(2, float(one.uncalculated), "figure", WHOLE)
             draft.put(6, "CHECK", "status")
             draft.row += 1
-        elif counted := _counted(one.sheet, there):
-            _check(draft, one.sheet.name, "Cells filled", float(one.cells), counted, 0.0, WHOLE)
+        elif filled := _counted(one.sheet, there):
+            _check(draft, one.sheet.name, "Cells filled", float(one.cells), filled, 0.0, WHOLE)
         else:
             uncounted.append(one.sheet.name)
         for summed in one.sums[:left]:
@@ -174,7 +175,7 @@ def _checks(draft: Draft, sums: Sequence[SheetSums]) -> str:
     results = f"$G${first + 1}:$G${draft.row}"
     if unsummed:
         draft.prose(
-            f"{unsummed:,} more columns are not added up: they hold errors or no values, or are too large or too many."
+            f"{counted(unsummed, 'more column', 'is/are')} not added up: errors, no values, too large or too many."
         )
     if uncounted:
         draft.prose(f"The cells of {', '.join(uncounted)} are not counted: they reach over too many rows and columns.")

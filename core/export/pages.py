@@ -18,6 +18,7 @@ from core.portfolio.layout import header
 from core.typeset.pdf import Typeset, typeset
 from core.typeset.texts import TEXT_MAX, breakable, plain_text
 from core.values import ERRORS, Kind
+from core.words import counted
 
 CELLS_MAX: Final = 50_000
 """Cells of all sheets that are set, with the rows' numbers: about 200 pages, which take Typst 4 s and 0.8 GB. The rows
@@ -114,7 +115,7 @@ def _redacted(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str, s
         for column, count in columns.items()
     ]
     left = len(lines) - REDACTED_MAX
-    return lines if left <= 0 else [*lines[:REDACTED_MAX], (f"and {left:,} columns more", "", "")]
+    return lines if left <= 0 else [*lines[:REDACTED_MAX], (f"and {counted(left, 'column')} more", "", "")]
 
 
 def shared_out(room: int, sizes: Sequence[int]) -> list[int]:
@@ -158,9 +159,9 @@ def _sheet(sheet: Sheet, book: Workbook, room: int) -> dict[str, Any]:
     shown_rows = _rows_within(columns, room, shown_rows)
     cut = []
     if shown_rows < sheet.row_count:
-        cut.append(f"{shown_rows:,} of {sheet.row_count:,} rows")
+        cut.append(f"{shown_rows:,} of {counted(sheet.row_count, 'row')}")
     if width < sheet.column_count:
-        cut.append(f"{width:,} of {sheet.column_count:,} columns")
+        cut.append(f"{width:,} of {counted(sheet.column_count, 'column')}")
     first_row = min(head.first_row, shown_rows)
     heads = [breakable(plain_text(name), WORD_MAX) for name in head.names[:width]]
     widths = [_width(texts, head.names[at]) for at, texts in enumerate(columns)]
@@ -183,7 +184,7 @@ def _sheet(sheet: Sheet, book: Workbook, room: int) -> dict[str, Any]:
     return {
         "name": sheet.name,
         "state": sheet.state,
-        "size": f"{sheet.row_count:,} rows, {sheet.column_count:,} columns",
+        "size": f"{counted(sheet.row_count, 'row')}, {counted(sheet.column_count, 'column')}",
         "cut": ", ".join(cut),
         "parts": parts if rows else [],
         "cells": len(rows) * (width + 1),

@@ -65,11 +65,6 @@ def shortened(text: str, most: int = CHARACTERS_MAX) -> str:
     return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
-def counted(count: int, noun: str) -> str:
-    """So many of a noun, such as: 3 sheets."""
-    return f"{count:,} {noun}{'s' * (count != 1)}"
-
-
 def value_shown(value: object) -> str:
     """A value in a few characters."""
     return _repr.repr(value)

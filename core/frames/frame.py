@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.frames._arrow import gathered, schema_of, stream_of
-from core.frames.brief import counted, missing
+from core.frames.brief import missing
+from core.words import counted
 
 if TYPE_CHECKING:
     import polars

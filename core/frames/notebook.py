@@ -41,6 +41,12 @@ class Markup(str):
     __slots__ = ()
 
 
+class Figure(str):
+    """A number as it is to be shown; a table has it to the right."""
+
+    __slots__ = ()
+
+
 def card(title: str, told: Sequence[str] = (), *tables: Markup) -> str:
     """The whole of what an object shows: its title, lines about it, tables."""
     lines = "".join(f'<div style="color:{MUTED}">{_text(line, 400)}</div>' for line in told if line)
@@ -103,7 +109,7 @@ def verdict(status: Status) -> Markup:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float | Figure) and not isinstance(value, bool)
 
 
 def _cell(ground: str, to_right: bool) -> str:
@@ -130,11 +136,6 @@ def _value(value: Any) -> str:
     if _is_number(value):
         return _text(f"{value:,}")
     return _text(value_shown(value))
-
-
-def figure_shown(value: float, sign: str = "") -> str:
-    """A figure with two decimals; a very large one with an exponent."""
-    return f"{value:{sign},.2f}" if abs(value) < 1e15 else f"{value:{sign}.3g}"
 
 
 def number_shown(value: float) -> str:

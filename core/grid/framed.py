@@ -15,6 +15,7 @@ from core.frames.frame import Frame, FrameColumn, Pool, pool_of
 from core.frames.notebook import COLUMNS_SHOWN, card, left_out, places, table
 from core.grid.address import column_name
 from core.values import DAYS_BETWEEN_SYSTEMS, ERRORS, SERIALS_STOP, Kind, from_serial
+from core.words import agreed, counted
 
 if TYPE_CHECKING:
     from core.grid.column import Column
@@ -75,7 +76,7 @@ def _warn(sheet: str, errors: dict[str, dict[str, int]], undated: dict[str, int]
         message = f"{sheet!r}: cells with an error are null ({listed}), in {', '.join(errors)}"
         warnings.warn(shortened(message, 300), UserWarning, stacklevel=4)
     if undated:
-        message = f"{sheet!r}: {sum(undated.values()):,} dates that no calendar has are null, in {', '.join(undated)}"
+        message = f"{sheet!r}: {counted(sum(undated.values()), 'date')} that no calendar has {agreed(sum(undated.values()), 'is/are')} null, in {', '.join(undated)}"
         warnings.warn(shortened(message, 300), UserWarning, stacklevel=4)
 
 

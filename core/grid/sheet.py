@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from core.frames.brief import brief, counted, missing, value_shown
+from core.frames.brief import brief, missing, value_shown
 from core.frames.frame import Frame, Framed
 from core.frames.notebook import card, table
 from core.grid.address import move_formula
@@ -19,6 +19,7 @@ from core.grid.column import Column, Text, frozen
 from core.grid.framed import frame_of, html_of
 from core.grid.pivot import Pivot
 from core.values import ERRORS, Kind
+from core.words import counted
 
 Value = float | str | bool | None
 """What one cell gives to Python: a number (dates as serials), a string (errors as their text), a boolean, None for

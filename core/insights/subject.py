@@ -8,7 +8,7 @@ from datetime import date
 from functools import cached_property
 from typing import Any, Final
 
-from core.compliance.conventions import currency_of, standard_of
+from core.compliance.conventions import currency_of, definition_for
 from core.compliance.measures import Pool
 from core.compliance.result import Results, Status
 from core.compliance.run import pools_of, run_suite
@@ -110,8 +110,7 @@ class Subject:
     @cached_property
     def definition(self) -> Definition | None:
         """The rules that decide: the given ones, else the ready-made ones of the portfolio's market."""
-        given: Definition | None = self.rules.get("definition")
-        return given or standard_of(self.portfolio)
+        return definition_for(self.portfolio, self.rules.get("definition"))
 
     @cached_property
     def pools(self) -> tuple[Pool, ...]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from core.insights.insight import Unit
 from core.report.figures import day, figure, signed
+from core.words import counted
 
 NAME_CHARACTERS: Final = 80
 """Of a name out of the file; a cell may hold 32,767."""
@@ -57,7 +58,7 @@ def printed(
     if unit == "amount":
         return _money(value, currency, sign=sign)
     if unit == "count":
-        return f"{value:,.0f} {noun if value == 1 else plural(noun)}".rstrip()
+        return counted(value, noun).rstrip()
     if decimals is None:
         decimals = decimals_of(value, unit)
     return shown(value, decimals) + _SUFFIX.get(unit, "")
@@ -84,15 +85,6 @@ def _money(value: float, currency: str | None, *, sign: bool) -> str:
     scale, mark = next(((size, word) for size, word in _SCALES if abs(value) >= size), (1.0, ""))
     text = (signed if sign else figure)(value / scale, 2 if mark else 0) + mark
     return f"{plain(currency, 10)} {text}" if currency else text
-
-
-def plural(noun: str) -> str:
-    """Of a regular noun; of several words, of the last."""
-    if not noun:
-        return ""
-    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
-        return noun[:-1] + "ies"
-    return noun + ("es" if noun.endswith(("s", "x", "ch")) else "s")
 
 
 def listed(items: list[str]) -> str:

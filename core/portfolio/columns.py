@@ -24,6 +24,7 @@ from core.portfolio.fields import AUXILIARY_FIELDS, PROFILES, STANDARD_CLO_FIELD
 from core.portfolio.framed import DEAL_DAYS
 from core.portfolio.portfolio import Deal, Portfolio, Tranches
 from core.values import EPOCH
+from core.words import counted
 
 ROWS_MAX: Final = 10_000_000
 """Loans of one portfolio."""
@@ -247,7 +248,7 @@ def _tranches(columns: Dict[str, Any]) -> Tranches:
     numbers = {name: _numbers(f"tranches.{name}", columns[name]) for name in names & set(columns)}
     for name, values in numbers.items():
         if len(values) != len(classes):
-            raise MappingError(f"tranches: column {name} has {len(values)} values for {len(classes)} classes")
+            raise MappingError(f"tranches: column {name} has {len(values)} values for {counted(len(classes), 'class')}")
     if "current_balance" not in numbers and "original_balance" not in numbers:
         raise MappingError("tranches: current_balance missing")
     numbers.setdefault("current_balance", numbers.get("original_balance", np.zeros(len(classes))))

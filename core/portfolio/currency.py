@@ -14,6 +14,7 @@ from core.portfolio.assemble import Loans
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import TextColumn, key
 from core.portfolio.notes import DataWarning
+from core.words import agreed, counted
 
 AMOUNTS: Final = ("par_value", "unfunded", "facility_size")
 """What is converted."""
@@ -175,14 +176,17 @@ def _convert(
     if converted.any():
         used = np.unique(factor[converted])
         at = f"{used[0]:.6g}" if len(used) == 1 else f"{used[0]:.6g} to {used[-1]:.6g}"
-        message = f"{int(converted.sum()):,} loans in {code} were converted to {own} by {how}: 1 {code} is {at} {own}."
+        message = (
+            f"{counted(converted.sum(), 'loan')} in {code} {agreed(converted.sum(), 'was/were')} converted to {own} by "
+            f"{how}: 1 {code} is {at} {own}."
+        )
         loans.notes.warnings.append(DataWarning("currency_converted", message, int(converted.sum())))
     refused = rows[~converted]
     if len(refused):
         amount = float(np.nansum(par[refused]))
         message = (
-            f"{len(refused):,} loans in {code} with a par of {amount:,.2f} are not counted: the file has no rate to "
-            f"{own} that can be used ({_names(loans, refused)})."
+            f"{counted(len(refused), 'loan')} in {code} with a par of {amount:,.2f} {agreed(len(refused), 'is/are')} "
+            f"not counted: the file has no rate to {own} that can be used ({_names(loans, refused)})."
         )
         loans.notes.warnings.append(DataWarning("other_currency", message, len(refused)))
 

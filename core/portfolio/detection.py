@@ -15,12 +15,13 @@ from core.grid.sheet import Sheet, Workbook
 from core.portfolio.assemble import Loans
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import Cells, Scale, key
-from core.portfolio.fields import PROFILES, Field, FieldType, Lien, Mapping
+from core.portfolio.fields import Field, FieldType, Lien, Mapping, mapping_of
 from core.portfolio.layout import header
 from core.portfolio.layout.below import Below
 from core.portfolio.locate import Candidate, Holdings, candidates, chosen, header_words
 from core.portfolio.mapping import Reader, join_pages
 from core.portfolio.notes import DataWarning, PageNote
+from core.words import counted
 
 SAMPLES_MAX: Final = 3
 """Values of a column that are shown."""
@@ -158,16 +159,18 @@ class Detection:
     """What may make a figure wrong that is made of all this."""
 
 
-def detect_columns(book: Workbook, mapping: Mapping | None = None, *, sheet: str | None = None) -> Detection:
-    """Explain how the reader finds the loans of a workbook under a mapping (standard_clo without one).
+def detect_columns(book: Workbook, mapping: Mapping | str | None = None, *, sheet: str | None = None) -> Detection:
+    """Explain how the reader finds the loans of a workbook under a mapping, or the built-in one of a name (standard_clo
+    without one).
 
     Args:
         sheet: look at this sheet only, and join no others to it.
 
     Raises:
         KeyError: no sheet has that name.
+        UnknownMapping: no built-in mapping has the name.
     """
-    mapping = mapping or PROFILES["standard_clo"]
+    mapping = mapping_of(mapping)
     rated = candidates(book, mapping)
     if sheet is not None:
         only = book[sheet]
@@ -237,7 +240,7 @@ def _why(one: Candidate, best: Candidate | None, found: header.Found | None, map
         return one.refused
     assert best is not None
     if one is best:
-        return f"its header names {one.found.score} fields"
+        return f"its header names {counted(one.found.score, 'field')}"
     mine, its = one.rank, best.rank
     if mine[0] != its[0]:
         return "nothing stands below its header"
@@ -259,7 +262,7 @@ def _why_no_header(sheet: Sheet, found: header.Found | None, mapping: Mapping) -
     if found is None:
         return f"no row among its first {header.ROWS_MAX} names a field"
     if found.score >= least:
-        return f"its best row names {found.score} fields, but none of {', '.join(mapping.anchors)}"
+        return f"its best row names {counted(found.score, 'field')}, but none of {', '.join(mapping.anchors)}"
     return f"its best row names {found.score} of the {least} fields that make a header"
 
 
@@ -423,7 +426,13 @@ def _unit(target: str, reader: Reader, cells: Cells, column: int) -> tuple[Scale
         return scale, _header_reason(reader.found, column)
     numbers = parsing.read_numbers(cells, is_spread=target == "spread")
     marked = 0 if numbers.marks is None else int(np.count_nonzero(numbers.marks))
-    own = "each cell says it" if scale.because == "cells" else f"{marked:,} marked cells keep theirs" if marked else ""
+    own = (
+        "each cell says it"
+        if scale.because == "cells"
+        else f"{counted(marked, 'marked cell', 'keeps its own/keep their own')}"
+        if marked
+        else ""
+    )
     if scale.because == "cells":
         return scale, own
     sizes = np.abs(numbers.values if scale.unit == "currency" else parsing.unmarked(numbers))

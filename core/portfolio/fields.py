@@ -8,6 +8,8 @@ from dataclasses import field as attribute
 from enum import IntEnum
 from typing import Any, Final, Literal
 
+from core.words import suggestion
+
 SourceType = Literal["clo_holdings", "servicer_snapshot", "custom"]
 FieldType = Literal["string", "number", "date", "boolean"]
 
@@ -482,6 +484,26 @@ PROFILES: Final = {
 STANDARD_TARGETS: Final = frozenset(one.target for one in (*STANDARD_CLO_FIELDS, *AUXILIARY_FIELDS))
 """Fields of loans that every mapping knows; any other is a mapping's own."""
 """The built-in mappings by id."""
+
+
+class UnknownMapping(ValueError):
+    """A name that no built-in mapping has; the message lists those that there are."""
+
+
+def mapping_of(given: Mapping | str | None) -> Mapping:
+    """A mapping, or the built-in one of a name; None is standard_clo.
+
+    Raises:
+        UnknownMapping: no built-in one has the name.
+    """
+    if given is None:
+        return PROFILES["standard_clo"]
+    if not isinstance(given, str):
+        return given
+    if given not in PROFILES:
+        raise UnknownMapping(f"there is no built-in mapping {given[:100]!r}; {suggestion(given, PROFILES)}")
+    return PROFILES[given]
+
 
 TRANCHE_SHEETS: Final = frozenset(
     (

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.frames.brief import counted, missing, value_shown
+from core.frames.brief import missing, value_shown
+from core.frames.figures import figure_shown
 from core.frames.frame import Frame, FrameColumn, day_column, pool_of, text_column
-from core.frames.notebook import COLUMNS_SHOWN, card, figure_shown, left_out, places, table
+from core.frames.notebook import COLUMNS_SHOWN, card, left_out, places, table
 from core.portfolio.fields import AUXILIARY_FIELDS, STANDARD_CLO_FIELDS, Lien
 from core.portfolio.notes import told_of
 from core.portfolio.ratings import AGENCY_OF, DEFAULTED, SCALE_A, SCALE_B
 from core.values import day_of
+from core.words import counted
 
 if TYPE_CHECKING:
     from core.portfolio.portfolio import Deal, Names, Portfolio, Tranches

@@ -18,7 +18,7 @@ from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, Pool, bit
 from core.portfolio.cells.typed import text_column
 from core.portfolio.currency import exchange_rates, says_currency, settle
 from core.portfolio.deal import read_amortization
-from core.portfolio.fields import IDENTIFIERS, PROFILES, SHARED_TARGETS, Field, Lien, Mapping
+from core.portfolio.fields import IDENTIFIERS, PROFILES, SHARED_TARGETS, Field, Lien, Mapping, mapping_of
 from core.portfolio.layout import header, table
 from core.portfolio.layout.below import Below
 from core.portfolio.locate import (
@@ -40,6 +40,7 @@ from core.portfolio.profile import pipeline
 from core.portfolio.profile.pipeline import InUnit, Outcome, Work
 from core.portfolio.report.read import read_report
 from core.values import day_of
+from core.words import agreed, counted
 
 FILES_NAMED: Final = 5
 """Of the files that were not read, how many a warning names."""
@@ -55,10 +56,10 @@ NEAR_SHARE: Final = 1e-3
 
 
 def portfolio_from_workbook(
-    book: Workbook, mapping: Mapping | None, as_of: tuple[float, GivenSource] | None
+    book: Workbook, given: Mapping | str | None, as_of: tuple[float, GivenSource] | None
 ) -> Portfolio:
     """See `Portfolio.from_workbook`."""
-    mapping = mapping or PROFILES["standard_clo"]
+    mapping = mapping_of(given)
     rated = candidates(book, mapping)
     holdings = chosen(rated)
     tops = {one.sheet.index: one.found.top for one in rated if one.found and one.has_loans}
@@ -149,7 +150,10 @@ def join_pages(
         read.append(PageLoans(of_page, page.lists, page.left_out))
     joined(loans, read)
     if unread:
-        message = f"{unread:,} sheets that may say something of the loans were not read: {TOO_MANY}."
+        message = (
+            f"{counted(unread, 'more sheet')} may say something of the loans, and {agreed(unread, 'was/were')} not "
+            f"read: {TOO_MANY}."
+        )
         loans.notes.warnings.append(DataWarning("page_left_out", message))
     left_out = {note.sheet for note in loans.notes.pages if note.part == "left out"}
     loans.notes.sheets_not_read = [name for name in passed_over(rated, holdings, mapping) if name in left_out]
@@ -181,7 +185,7 @@ def _rule(loans: Loans, target: str, work: Work) -> None:
     for one in outcome.findings:
         counts[one.rule] = counts.get(one.rule, 0) + len(one.rows)
     for rule, count in counts.items():
-        message = f"{count:,} rows break the rule {rule!r} of the mapping for {target}."
+        message = f"{counted(count, 'row', 'breaks/break')} the rule {rule!r} of the mapping for {target}."
         notes.warnings.append(DataWarning("rule_broken", message, count))
     if counts:
         notes.rule_failures[target] = counts
@@ -292,7 +296,10 @@ class Reader:
         if self._all is not None:
             self._foot(loans, self._all)
         if self._unread_par:
-            message = f"{self._unread_par:,} rows of sheet {self._sheet.name!r} are left out: their par cannot be read."
+            message = (
+                f"{counted(self._unread_par, 'row')} of sheet {self._sheet.name!r} "
+                f"{agreed(self._unread_par, 'is left out: its/are left out: their')} par cannot be read."
+            )
             loans.notes.warnings.append(DataWarning("unreadable_cells", message, self._unread_par))
         return loans
 

@@ -11,6 +11,7 @@ import msgspec
 from core.frames.brief import brief, shortened
 from core.grid.codec import Manifest
 from core.grid.sheet import Workbook
+from core.words import counted
 
 WARNING_CODES: Final = {
     "ambiguous_date": "a date could be read with day and month the other way round",
@@ -152,7 +153,7 @@ def told_of(warnings: Sequence[DataWarning]) -> list[str]:
     """The first warnings as lines, and how many more there are."""
     lines = [f"{one.code}: {one.message}" for one in warnings[:TOLD_MAX]]
     more = len(warnings) - TOLD_MAX
-    return [*lines, f"and {more:,} more warnings"] if more > 0 else lines
+    return [*lines, f"and {counted(more, 'more warning')}"] if more > 0 else lines
 
 
 def of_side(side: str, warnings: Iterable[DataWarning]) -> list[DataWarning]:

@@ -13,6 +13,7 @@ from core.portfolio import currency, join, ratings
 from core.portfolio.assemble import UNSAID, Loans, identified, positions, take
 from core.portfolio.cells.parsing import key
 from core.portfolio.notes import DataWarning, Notes, PageNote
+from core.words import agreed, counted
 
 OTHER_PAR_SHARE: Final = 0.2
 """Share of the joined rows with another par from which a page is one of another day or another deal."""
@@ -191,11 +192,17 @@ def _warnings(note: PageNote, first: str) -> list[DataWarning]:
 
     rows, par = note.rows_without_loan, note.par_without_loan
     if note.part == "added":
-        message = f"{rows:,} loans of sheet {note.sheet!r} with a par of {par:,.2f} were added to those of {first!r}."
+        message = (
+            f"{counted(rows, 'loan')} of sheet {note.sheet!r} with a par of {par:,.2f} {agreed(rows, 'was/were')} "
+            f"added to those of {first!r}."
+        )
         warn("second_loan_sheet", message, rows)
     elif rows:
         of_par = f" with a par of {par:,.2f}" if par else ""
-        message = f"{rows:,} rows of sheet {note.sheet!r}{of_par} found no loan on {first!r}, and are left out."
+        message = (
+            f"{counted(rows, 'row')} of sheet {note.sheet!r}{of_par} found no loan on {first!r}, and "
+            f"{agreed(rows, 'is/are')} left out."
+        )
         warn("page_rows_without_loan", message, rows)
     guessed = {how: count for how, count in note.by.items() if " " in how or how.endswith(("borrower", "facility"))}
     if guessed and (note.fields or note.filled or note.conflicts or note.part == "list"):
@@ -203,7 +210,7 @@ def _warnings(note: PageNote, first: str) -> list[DataWarning]:
         warn("page_joined_by_name", f"Rows of sheet {note.sheet!r} were joined {by}.", sum(guessed.values()))
     if note.part == "joined" and note.fields and note.loans_without_row <= note.rows and note.loans_without_row:
         fields = _listed(note.fields)
-        message = f"Sheet {note.sheet!r} gives {fields} and says nothing of {note.loans_without_row:,} loans."
+        message = f"Sheet {note.sheet!r} gives {fields} and says nothing of {counted(note.loans_without_row, 'loan')}."
         warn("page_loans_without_row", message, note.loans_without_row)
     if note.conflicts:
         fields = _listed([f"{target} ({count:,})" for target, count in note.conflicts.items()])
@@ -211,7 +218,10 @@ def _warnings(note: PageNote, first: str) -> list[DataWarning]:
         message = f"Sheet {note.sheet!r} says something else of {fields}: {stays}what the first page says stays."
         warn("page_conflict", message, max(note.conflicts.values()))
     if note.contradictions:
-        message = f"The identifiers of {note.contradictions:,} loans stand on different rows of sheet {note.sheet!r}."
+        message = (
+            f"The identifiers of {counted(note.contradictions, 'loan')} stand on different rows of sheet "
+            f"{note.sheet!r}."
+        )
         warn("page_conflict", message, note.contradictions)
     return said
 

@@ -15,6 +15,7 @@ from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Portfolio
 from core.portfolio.ratings import AGENCY_OF, is_masked
 from core.values import EPOCH, day_of
+from core.words import agreed, counted
 
 SCALE_MIN: Final = 30.0
 """How many times as large as the notes, or as small, par is in other units than they are."""
@@ -88,7 +89,7 @@ def _commitment(portfolio: Portfolio) -> Iterator[DataWarning]:
         with np.errstate(invalid="ignore"):
             undrawn = int(np.count_nonzero(unfunded > 0))
         if undrawn:
-            message = f"par is the column {header!r}, with what {_of(undrawn, portfolio)} have not drawn"
+            message = f"par is the column {header!r}, with what {_of(undrawn, portfolio)} {agreed(undrawn, 'has/have')} not drawn"
             yield DataWarning("par_is_commitment", message, undrawn)
 
 
@@ -132,7 +133,7 @@ def _days(portfolio: Portfolio) -> Iterator[DataWarning]:
         with np.errstate(invalid="ignore"):
             far = int(np.count_nonzero(maturity - day > LIFE_YEARS_MAX * 365.25))
         if far:
-            message = f"{_of(far, portfolio)} mature more than {LIFE_YEARS_MAX:g} years after {day_of(day)}"
+            message = f"{_of(far, portfolio)} {agreed(far, 'matures/mature')} more than {LIFE_YEARS_MAX:g} years after {day_of(day)}"
             yield DataWarning("far_maturity", f"{message}: the one date or the other is doubtful", far)
     if deal.stated_maturity is not None:
         with np.errstate(invalid="ignore"):
@@ -140,7 +141,7 @@ def _days(portfolio: Portfolio) -> Iterator[DataWarning]:
         if late > AFTER_MATURITY_MIN * portfolio.row_count:
             yield DataWarning(
                 "matures_after_deal",
-                f"{_of(late, portfolio)} mature after the deal, {day_of(deal.stated_maturity)}",
+                f"{_of(late, portfolio)} {agreed(late, 'matures/mature')} after the deal, {day_of(deal.stated_maturity)}",
                 late,
             )
 
@@ -171,9 +172,15 @@ def _shares(portfolio: Portfolio) -> Iterator[DataWarning]:
     if rated:
         without = ~np.any([portfolio.ranks[target] > 0 for target in rated], axis=0) & ~_masked(portfolio, rated)
         if missing := int(np.count_nonzero(without)):
-            yield DataWarning("no_rating", f"{_of(missing, portfolio)} have no rating of any agency", missing)
+            yield DataWarning(
+                "no_rating", f"{_of(missing, portfolio)} {agreed(missing, 'has/have')} no rating of any agency", missing
+            )
     if portfolio.lien is not None and (missing := portfolio.notes.lien_blank_rows or 0) >= SHARE_MIN * count:
-        yield DataWarning("no_lien", f"{missing:,} rows do not say their lien: first lien", missing)
+        yield DataWarning(
+            "no_lien",
+            f"{counted(missing, 'row', 'does/do')} not say {agreed(missing, 'its/their')} lien: first lien",
+            missing,
+        )
     for code, target, words in (
         ("no_price", "price", "no price"),
         ("no_maturity", "maturity_date", "no maturity that can be read"),
@@ -181,7 +188,7 @@ def _shares(portfolio: Portfolio) -> Iterator[DataWarning]:
         values = portfolio.numbers.get(target)
         missing = count if values is None else int(np.count_nonzero(np.isnan(values)))
         if missing >= SHARE_MIN * count:
-            yield DataWarning(code, f"{_of(missing, portfolio)} have {words}", missing)
+            yield DataWarning(code, f"{_of(missing, portfolio)} {agreed(missing, 'has/have')} {words}", missing)
 
 
 def _masked(portfolio: Portfolio, targets: list[str]) -> NDArray[np.bool_]:
@@ -195,33 +202,42 @@ def _masked(portfolio: Portfolio, targets: list[str]) -> NDArray[np.bool_]:
 
 
 _COUNTS: Final = (
-    ("lien_unrecognised", "lien_unrecognised_rows", "rows have words for a lien that say none: not first lien"),
-    ("negative_par", "negative_par_rows", "rows have a negative par, which lowers the sums"),
-    (
-        "rows_without_par",
-        "loans_without_par",
-        "rows look like loans and have no par that can be read: they are left out",
-    ),
-    ("rows_after_end", "rows_after_end", "rows below the end of the table look like loans, and are left out"),
-    ("unidentified_rows", "unidentified_rows", "rows have a par, and no name or identifier: they are left out"),
-    ("error_cells", "error_cells", "cells hold an error, and count as blank"),
-    ("conflicting_lots", "conflicting_lots", "positions have lots that differ in a rating or the maturity"),
-    ("destroyed_identifiers", "destroyed_identifiers", "identifiers are lost: a spreadsheet made numbers of them"),
-)
-"""Code, count in `Notes`, what it is of."""
+    ("lien_unrecognised", "lien_unrecognised_rows", "row",
+     "has words for a lien that say none: not first lien/have words for a lien that say none: not first lien"),
+    ("negative_par", "negative_par_rows", "row",
+     "has a negative par, which lowers the sums/have a negative par, which lowers the sums"),
+    ("rows_without_par", "loans_without_par", "row",
+     "looks like a loan and has no par that can be read: it is left out/"
+     "look like loans and have no par that can be read: they are left out"),
+    ("rows_after_end", "rows_after_end", "row",
+     "below the end of the table looks like a loan, and is left out/"
+     "below the end of the table look like loans, and are left out"),
+    ("unidentified_rows", "unidentified_rows", "row",
+     "has a par, and no name or identifier: it is left out/have a par, and no name or identifier: they are left out"),
+    ("error_cells", "error_cells", "cell", "holds an error, and counts as blank/hold an error, and count as blank"),
+    ("conflicting_lots", "conflicting_lots", "position",
+     "has lots that differ in a rating or the maturity/have lots that differ in a rating or the maturity"),
+    ("destroyed_identifiers", "destroyed_identifiers", "identifier",
+     "is lost: a spreadsheet made a number of it/are lost: a spreadsheet made numbers of them"),
+)  # fmt: skip
+"""Code, count in `Notes`, what it is of, what is said of one and of several."""
 
 
 def _rows(portfolio: Portfolio) -> Iterator[DataWarning]:
     notes = portfolio.notes
-    for code, name, words in _COUNTS:
+    for code, name, noun, words in _COUNTS:
         if count := getattr(notes, name):
-            yield DataWarning(code, f"{count:,} {words}", count)
+            yield DataWarning(code, counted(count, noun, words), count)
     for target, count in sorted(notes.unreadable_cells.items()):
-        yield DataWarning("unreadable_cells", f"{count:,} cells of {target} cannot be read, and count as blank", count)
+        yield DataWarning(
+            "unreadable_cells",
+            f"{counted(count, 'cell')} of {target} cannot be read, and {agreed(count, 'counts/count')} as blank",
+            count,
+        )
 
 
 def _of(count: int, portfolio: Portfolio) -> str:
-    return f"{count:,} of {portfolio.row_count:,} loans"
+    return f"{count:,} of {counted(portfolio.row_count, 'loan')}"
 
 
 CHECKS: Final[tuple[Callable[[Portfolio], Iterator[DataWarning]], ...]] = (

@@ -21,6 +21,7 @@ from core.portfolio import framed
 from core.portfolio.fields import Mapping
 from core.portfolio.notes import Notes
 from core.portfolio.ratings import DEFAULTED
+from core.words import counted
 
 
 class Strings(Sequence[str]):
@@ -103,7 +104,7 @@ class Tranches(Framed):
 
     def __repr__(self) -> str:
         named = ", ".join(map(value_shown, self.classes[:3]))
-        return f"Tranches({len(self.classes)} classes: {named}{', ...' if len(self.classes) > 3 else ''})"
+        return f"Tranches({counted(len(self.classes), 'class')}: {named}{', ...' if len(self.classes) > 3 else ''})"
 
     def _repr_html_(self) -> str:
         return framed.tranches_html(self)
@@ -237,7 +238,7 @@ class Portfolio(Framed):
     def from_workbook(
         cls,
         book: Workbook | Any,
-        mapping: Mapping | None = None,
+        mapping: Mapping | str | None = None,
         *,
         as_of: float | None = None,
         as_of_source: GivenSource = "upload",
@@ -246,9 +247,12 @@ class Portfolio(Framed):
 
         A frame of pandas, polars, pyarrow or DuckDB is taken for a sheet with its headings in the first row.
 
-        `mapping` None is the built-in standard_clo; `as_of` (days since 1970-01-01) wins over what the file says where
-        its source is "request" or "workbook", and else stands in where nothing of the file says a day. A workbook
-        without holdings gives no rows, and notes that say so.
+        `mapping` may be the name of a built-in one; None is standard_clo. `as_of` (days since 1970-01-01) wins over
+        what the file says where its source is "request" or "workbook", and else stands in where nothing of the file
+        says a day. A workbook without holdings gives no rows, and notes that say so.
+
+        Raises:
+            UnknownMapping: no built-in mapping has the name.
         """
         if not isinstance(book, Workbook):
             if not is_frame(book):
@@ -319,7 +323,7 @@ class Portfolio(Framed):
 class Readers(NamedTuple):
     """What reads portfolios: modules that make this one's classes, and so stand above it."""
 
-    from_workbook: Callable[[Workbook, Mapping | None, tuple[float, GivenSource] | None], Portfolio]
+    from_workbook: Callable[[Workbook, Mapping | str | None, tuple[float, GivenSource] | None], Portfolio]
     from_columns: Callable[[Dict[str, Any], Tranches | Dict[str, Any] | None, Deal | Dict[str, Any] | None], Portfolio]
 
 

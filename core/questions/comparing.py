@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.insights.words import plain, plural
+from core.insights.words import plain
 from core.questions.answer import ROWS_SHOWN
 from core.questions.loans import Book, Unavailable
 from core.questions.measuring import (
@@ -30,6 +30,7 @@ from core.questions.wording import (
     condition_words,
     conditions_words,
 )
+from core.words import plural
 
 
 def each(query: Query, said: Said, book: Book) -> None:

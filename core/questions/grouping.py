@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from core.insights.words import plural
 from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.ratings import DEFAULTED
 from core.questions.answer import ROWS_SHOWN
@@ -19,9 +18,9 @@ from core.questions.wording import (
     FIELD_WORDS,
     NOUNS,
     conditions_words,
-    counted,
 )
 from core.values import day_of
+from core.words import counted, plural
 
 TESTED_GROUPS_MAX: Final = 2_000
 """Groups whose measure of a test is worked out, each over its own loans."""

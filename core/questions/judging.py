@@ -23,6 +23,7 @@ from core.questions.saying import Said, book_of, previous_of, unit_of_a_cushion
 from core.questions.stating import class_rows
 from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import conditions_words, test_word
+from core.words import counted
 
 ROWS_OF_MOVEMENTS_MAX: Final = 20_000
 """Loans up to which the move of a test is split into its parts: that takes some hundred runs."""
@@ -293,6 +294,9 @@ def _list(query: Query, said: Said, ids: Sequence[str], found: dict[str, TestRes
         said.sentences.append("Yes." if answer else "No.")
         if query.status == "pass":
             chosen = [one for one in results if one.status == "fail"]
+    summary = (
+        f"{counts['pass']} pass, {counts['warning']} in the warning band, {counts['fail']} fail, {len(skipped)} skipped"
+    )
     if query.status is not None or query.having or query.is_count:
         noun = {
             "pass": "passing",
@@ -303,8 +307,7 @@ def _list(query: Query, said: Said, ids: Sequence[str], found: dict[str, TestRes
         if query.is_count and query.status is None and not query.having:
             total = said.figure("tests", len(results) + len(skipped), "count", "tests of the run")
             said.sentences.append(
-                f"{total} tests{when}: {counts['pass']} pass, {counts['warning']} are in "
-                f"their warning bands, {counts['fail']} fail, {len(skipped)} were skipped."
+                f"{total} {'test' if len(results) + len(skipped) == 1 else 'tests'}{when}: {summary}."
             )
             return said
         name = f"tests {noun}" if not (query.status == "pass" and query.is_yes_no) else "tests failing"
@@ -314,12 +317,8 @@ def _list(query: Query, said: Said, ids: Sequence[str], found: dict[str, TestRes
             f"{'is' if len(chosen) == 1 else 'are'} {name[6:]}{':' if chosen else '.'}"
         )
     elif query.order is None:
-        summary = (
-            f"{counts['pass']} pass, {counts['warning']} are in their "
-            f"warning bands, {counts['fail']} fail, {len(skipped)} were skipped"
-        )
         said.figure("tests", len(results) + len(skipped), "count", "tests of the run")
-        said.sentences.append(f"{len(results) + len(skipped)} tests{when}: {summary}.")
+        said.sentences.append(f"{counted(len(results) + len(skipped), 'test')}{when}: {summary}.")
     for one in chosen[:ROWS_SHOWN]:
         _line(said, one)
     if skipped and (query.status in ("pass", "fail", None)):
@@ -625,7 +624,7 @@ def history(query: Query, subject: Subject) -> Said:
             test_id=test_id,
             sign=True,
         )
-        said.sentences.append(f"{name} has {way} over {len(points)} runs, by {by}.")
+        said.sentences.append(f"{name} has {way} over {counted(len(points), 'run')}, by {by}.")
         for day, value in points:
             text = said.figure(
                 name, value, unit, f"stored result of the test {test_id}", of=day.isoformat(), test_id=test_id

@@ -17,9 +17,9 @@ from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import (
     FIELD_UNITS,
     FIELD_WORDS,
-    counted,
 )
 from core.values import day_of
+from core.words import counted
 
 Mask = NDArray[np.bool_]
 RATINGS: Final = frozenset(("rating", "moodys_rating", "sp_rating", "fitch_rating"))

@@ -40,6 +40,7 @@ from core.questions.wording import (
     conditions_words,
 )
 from core.values import day_of
+from core.words import counted
 
 
 def measured(query: Query, subject: Subject) -> Said:
@@ -313,7 +314,7 @@ def _loans(query: Query, said: Said, book: Book, mask: Mask) -> None:
     order = rows[np.argsort(sign * values[rows], kind="stable")]
     chosen = order[query.place - 1 : query.place] if query.place else order[: query.limit or len(order)]
     if not len(chosen):
-        raise Unavailable(f"there are only {len(order)} such loans")
+        raise Unavailable(f"there {'is' if len(order) == 1 else 'are'} only {counted(len(order), 'such loan')}")
     picked = np.zeros(len(mask), np.bool_)
     picked[chosen] = True
     shown_names = [by if by != "rank" else "rating", *(one for one in names if one != by)]

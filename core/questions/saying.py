@@ -14,6 +14,7 @@ from core.questions.answer import LOANS_SHOWN, Figure, Support, Unit
 from core.questions.loans import Book, Unavailable
 from core.questions.wording import shown
 from core.report.figures import day
+from core.words import counted
 
 MONTH_DAYS: Final = range(20, 46)
 """Days that two files of months in a row are apart."""
@@ -96,7 +97,11 @@ def distance_told(subject: Subject) -> str:
     if previous is None or previous.day is None or subject.day is None:
         return ""
     days = (subject.day - previous.day).days
-    return "" if days in MONTH_DAYS else f"the earlier file is of {day(previous.day)}, {days:,} days before this one"
+    return (
+        ""
+        if days in MONTH_DAYS
+        else f"the earlier file is of {day(previous.day)}, {counted(days, 'day')} before this one"
+    )
 
 
 def book_of(subject: Subject, period: str) -> Book:

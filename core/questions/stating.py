@@ -16,9 +16,9 @@ from core.questions.saying import Said, book_of, capital, previous_of
 from core.questions.vocabulary import QUANTITIES
 from core.questions.wording import (
     FIELD_WORDS,
-    counted,
 )
 from core.values import day_of
+from core.words import counted
 
 
 def fact(query: Query, subject: Subject) -> Said:
@@ -119,7 +119,7 @@ def notes(query: Query, subject: Subject) -> Said:
     at = class_rows(subject, query.classes)
     if query.is_count:
         count = said.figure("number of classes", len(at), "count", "rows of the notes")
-        said.sentences.append(f"{count} classes of notes.")
+        said.sentences.append(f"{count} {'class' if len(at) == 1 else 'classes'} of notes.")
     total = float(np.nansum(tranches.current_balance))
     for row in at:
         name = said.name(tranches.classes[row])

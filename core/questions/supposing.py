@@ -20,11 +20,12 @@ from core.questions.judging import by_id, resolved, unit_of
 from core.questions.loans import Book, Unavailable
 from core.questions.query import Action, Condition, Query
 from core.questions.saying import Said, unit_of_a_cushion
-from core.questions.wording import condition_words, conditions_words, counted, shown
+from core.questions.wording import condition_words, conditions_words, shown
 from core.scenario.changed import changed
 from core.scenario.holdings import Change, Holdings
 from core.scenario.trades import Trade, TradeError
 from core.values import day_of
+from core.words import counted
 
 PRICE_UNKNOWN: Final = 100.0
 """Percent of par at which a loan without a price is sold."""

@@ -7,13 +7,14 @@ from datetime import date
 from typing import Any, Final
 
 from core.compliance.suites import TESTS
-from core.insights.words import listed, plain, plural
+from core.insights.words import listed, plain
 from core.portfolio.ratings import SCALE_A, SCALE_B
 from core.questions.answer import Unit
 from core.questions.query import Action, Condition, Having, Query
 from core.questions.vocabulary import QUANTITIES
 from core.report.figures import day, figure, signed
 from core.values import day_of
+from core.words import counted, plural
 
 DECIMALS: Final[dict[str, int]] = {"count": 0, "days": 0, "factor": 0, "bps": 0, "amount": 0}
 SUFFIX: Final[dict[str, str]] = {
@@ -41,11 +42,6 @@ def shown(value: Any, unit: Unit, *, currency: str | None = None, sign: bool = F
     if unit == "amount":
         return f"{plain(currency, 10)} {text}" if currency else text
     return text + SUFFIX.get(unit, "")
-
-
-def counted(count: float, noun: str) -> str:
-    """3 loans."""
-    return f"{count:,.0f} {noun if count == 1 else plural(noun)}"
 
 
 NOUNS: Final = {

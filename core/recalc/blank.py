@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
 from core.values import Kind
+from core.words import counted
 
 if TYPE_CHECKING:
     from core.recalc.result import Recalculation
@@ -66,7 +67,7 @@ def note(cells: int, blank: int, stopped: str, result: Recalculation | None) -> 
 
     `stopped` is why the calculation did not come to its end, or empty.
     """
-    said = f"{_formulas(cells)} came without {'a value' if cells == 1 else 'values'}"
+    said = f"{counted(cells, 'formula')} came without {'a value' if cells == 1 else 'values'}"
     if blank == cells:
         said += " and count as blank" if cells > 1 else " and counts as blank"
     else:
@@ -91,10 +92,6 @@ def _doubts(result: Recalculation) -> list[str]:
     if result.faults:
         found.append("; ".join(f"{one.reason}: {_some(one.cells)}" for one in result.faults[:NAMED_MAX]))
     return found
-
-
-def _formulas(count: int) -> str:
-    return f"{count:,} formula" + "s" * (count != 1)
 
 
 def _some(names: Sequence[str]) -> str:

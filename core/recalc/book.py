@@ -26,7 +26,7 @@ from core.formula import parse_or_suggest
 from core.formula.language import LimitExceeded
 from core.formula.machine import compile as compile_tree
 from core.formula.values import DEFAULT, Locally, known_locale, locale_of
-from core.frames.brief import counted, value_shown
+from core.frames.brief import value_shown
 from core.frames.given import cell_value, listed, table_of
 from core.grid.address import ROWS_MAX, column_index, column_name, parse_cell
 from core.grid.column import Text
@@ -39,6 +39,7 @@ from core.recalc.result import Recalculation, count_cells
 from core.recalc.snapshot import sheets_of
 from core.recalc.store import TEXT_CHARACTERS_MAX
 from core.values import to_serial
+from core.words import counted
 
 if TYPE_CHECKING:
     from core.recalc.engine import Engine

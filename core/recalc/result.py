@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from core.frames.brief import brief, counted
+from core.frames.brief import brief
 from core.grid.address import cell_name, column_name, fill_down, place_name
 from core.grid.sheet import Value
 from core.recalc.regions import Region
+from core.words import counted
 
 if TYPE_CHECKING:
     from core.recalc.engine import Engine

@@ -9,7 +9,7 @@ from typing import Any, Final, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from core.frames.brief import brief, counted
+from core.frames.brief import brief
 from core.frames.frame import Frame, Framed, TextRows
 from core.frames.notebook import Markup, card, left_out, places, table
 from core.portfolio.ratings import SCALE_A, SCALE_B
@@ -28,6 +28,7 @@ from core.reconciliation.rules import (
 )
 from core.reconciliation.side import Side
 from core.reconciliation.written import date_text, number_text
+from core.words import counted
 
 CHUNK: Final = 4_096
 """Issues that are made text at once when they are iterated over."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.checked import checked
-from core.frames.brief import brief, counted
+from core.frames.brief import brief
 from core.frames.given import columns_of, is_frame
 from core.frames.notebook import card, left_out
 from core.grid.sheet import Workbook
@@ -27,6 +27,7 @@ from core.reconciliation.rules import ReconcileError, chosen, tolerances_of
 from core.reconciliation.side import Side
 from core.reconciliation.threads import working
 from core.seed import SEED
+from core.words import counted
 
 SHARED_LEAST: Final = 20_000
 """Loans of the larger side from which on threads share the work; with fewer they cost more than they save."""
@@ -158,14 +159,14 @@ def _warnings(tape: Side, book: Side, matched: Matched, pairs: int) -> tuple[Dat
     few = 2 * pairs < fewest
     by_name = matched.counts["borrower_maturity"] + matched.counts["borrower_name"]
     doubtful = sum(matched.ambiguous.values())
-    keys = "1 key is" if doubtful == 1 else f"{doubtful:,} keys are"
+    keys = counted(doubtful, "key", "is/are")
     told = (
         *((side.factor != 1.0, "par_in_thousands",
            f"par on the {side.name} is in thousands: it was multiplied by {side.factor:,.0f}", None)
           for side in (tape, book)),
         *((side.row_count == 0, "no_loans", f"the {side.name} has no loans", None) for side in (tape, book)),
         (few, "few_matched",
-         f"only {pairs:,} of {fewest:,} loans were found on both sides: is it the {tape.name} of this deal?", None),
+         f"only {pairs:,} of {counted(fewest, 'loan')} found on both sides: is it the {tape.name} of this deal?", None),
         (matched.unverified, "matched_by_doubtful_identifier",
          "{} matched by an identifier that fails its check digit or shape", matched.unverified),
         (matched.printed, "matched_by_print",
@@ -184,4 +185,4 @@ def _warnings(tape: Side, book: Side, matched: Matched, pairs: int) -> tuple[Dat
 
 
 def _loans(count: int) -> str:
-    return f"{count:,} loan was" if count == 1 else f"{count:,} loans were"
+    return counted(count, "loan", "was/were")

@@ -13,6 +13,7 @@ from core.portfolio.layout import header
 from core.portfolio.locate import Holdings, candidates, chosen
 from core.portfolio.notes import DataWarning, Notes, bounded
 from core.portfolio.portfolio import Portfolio
+from core.words import counted
 
 LOANS_FILE: Final = "loans.safetensors"
 """The loans of a tape in the folder where they are stored: a sheet of `core.portfolio.stored`."""
@@ -88,7 +89,7 @@ def _no_header(book: Workbook, mapping: Mapping) -> str:
             told.append(f"sheet {_quoted(sheet.name)} is empty")
     rest = len(book.sheets) - len(told)
     if rest:
-        told.append(f"{rest} more {'sheet' if rest == 1 else 'sheets'} likewise")
+        told.append(f"{counted(rest, 'more sheet')} likewise")
     return f"No sheet has a header that names par or an identifier and two more fields of a loan: {'; '.join(told)}."
 
 
@@ -104,7 +105,7 @@ def _nothing_usable(holdings: Holdings, notes: Notes) -> str:
     below = holdings.sheet.row_count - holdings.found.row - 1
     if below <= 0:
         return "has no loans below it."
-    rows = f"{below:,} row{'' if below == 1 else 's'} below it"
+    rows = f"{counted(below, 'row')} below it"
     par = _quoted(holdings.found.texts.get(holdings.found.columns["par_value"][0], "par"))
     if notes.ignored_blank_par:
         return f"has {rows}, of which none can be used: no par can be read in column {par}."

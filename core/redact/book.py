@@ -20,6 +20,7 @@ from core.redact.readers import Hidden, Readers
 from core.redact.replace import Policy, redacted_text
 from core.redact.sheet import SheetPass
 from core.redact.told import Counts, Told, Words
+from core.words import agreed, counted
 
 ROUNDS_MAX: Final = 8
 """Formulas, each reading the one before, that are followed from a redacted cell."""
@@ -67,7 +68,7 @@ def redact(workbook: Workbook, policy: Policy) -> Redacted:
     tables = tuple(table for table in named.tables if not _lost_heading(table, passes))
     if len(tables) < len(named.tables):
         told.warnings.append(
-            f"headings of {len(named.tables) - len(tables)} tables were redacted: they are plain cells"
+            f"headings of {counted(len(named.tables) - len(tables), 'table')} were redacted: {agreed(len(named.tables) - len(tables), 'it is/they are')} plain cells"
         )
         named = replace(named, tables=tables)
     made = replace(named, sheets=sheets) if any(map(is_not, sheets, named.sheets)) else named

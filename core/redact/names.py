@@ -17,6 +17,7 @@ from core.grid.sheet_name import free_name, in_quotes
 from core.redact.find import Span
 from core.redact.formulas import quoted
 from core.redact.replace import Policy, redacted_text
+from core.words import counted
 
 _QUOTED_SHEET: Final = re.compile(r"'((?:[^']|'')+)'(?=!)")
 
@@ -67,12 +68,17 @@ def redact_names(
     left_out = tuple(held(name, "(files left out)") or name for name in workbook.left_out)
     lost = len(workbook.defined_names) + len(workbook.local_names) - len(defined) - len(local)
     if lost:
-        warn(f"{lost} defined names held personal data and were taken out: formulas with them become #NAME?")
+        warn(
+            f"{counted(lost, 'defined name')} held personal data and {'was' if lost == 1 else 'were'} taken out: "
+            "formulas with such a name become #NAME?"
+        )
     plain = len(workbook.tables) - len(tables)
     if plain:
-        warn(f"{plain} tables had personal data in their headings and are plain cells now")
+        warn(f"{counted(plain, 'table')} had personal data in the headings: plain cells now")
     if workbook.pivots:
-        warn(f"{len(workbook.pivots)} pivot tables are plain cells now, since what they list may be personal")
+        warn(
+            f"{counted(len(workbook.pivots), 'pivot table', 'is/are')} plain cells now: what is listed may be personal"
+        )
     same = (
         not lost and not plain and formats == workbook.number_formats
         and left_out == workbook.left_out and not workbook.pivots

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import UnsetType
 
-from core.compliance.conventions import standard_of
+from core.compliance.conventions import definition_for
 from core.compliance.measures import Pool
 from core.compliance.result import Direction, Results, Skipped, Status, TestResult
 from core.compliance.run import pools_of
@@ -17,6 +17,7 @@ from core.compliance.suites import DEAL_SUITE, SUITES, TESTS
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut
 from core.definition import Definition
+from core.frames.figures import decimals_apart
 from core.portfolio.portfolio import AsOfSource, Deal, Portfolio
 from core.report.content import (
     UNNAMED,
@@ -37,10 +38,11 @@ from core.report.content import (
     Verdict,
 )
 from core.report.coverage import coverage_of, notes_of
-from core.report.figures import day, decimals_apart, figure
+from core.report.figures import day, figure
 from core.report.lineage import lineage_of, method_of, rules_of
 from core.report.pool import concentrations_of, distributions_of
 from core.values import day_of
+from core.words import counted
 
 THINNEST_SHOWN: Final = 5
 KEY_FIGURES_SHOWN: Final = 12
@@ -105,7 +107,7 @@ def compliance_content(
         tie_out: the trustee's figures beside ours.
     """
     if pool is None and portfolio is not None:
-        pool = next(iter(pools_of(portfolio, definition or standard_of(portfolio))), None)
+        pool = next(iter(pools_of(portfolio, definition_for(portfolio, definition))), None)
     known = _Units(definition)
     lines = [_line(one, known) for one in results]
     categories = _categories(lines)
@@ -227,7 +229,7 @@ def _only(results: Results, test_ids: Collection[str]) -> Results:
 def _verdict(lines: Sequence[TestLine], skipped: int, *, partial: bool = False) -> Verdict:
     failed = [line for line in lines if line.status == "fail"]
     warned = [line for line in lines if line.status == "warning"]
-    left = [f"{_tests(skipped)} {'has' if skipped == 1 else 'have'} no result."] if skipped else []
+    left = [f"{counted(skipped, 'test')} {'has' if skipped == 1 else 'have'} no result."] if skipped else []
     if partial:
         left.append("This run is partial: it says nothing of the tests that it left out.")
     if not lines:
@@ -238,17 +240,13 @@ def _verdict(lines: Sequence[TestLine], skipped: int, *, partial: bool = False) 
     sentence = " ".join([*told, *left])
     if failed:
         verb = "fails" if len(failed) == 1 else "fail"
-        return Verdict("fail", f"{len(failed)} of {_tests(len(lines), measured)}{that_ran} {verb}", sentence)
-    every = f"All {_tests(len(lines), measured)}{that_ran} pass"
+        return Verdict("fail", f"{len(failed)} of {counted(len(lines), f'{measured}test')}{that_ran} {verb}", sentence)
+    every = f"All {counted(len(lines), f'{measured}test')}{that_ran} pass"
     if len(lines) == 1:
         every = f"The one {measured}test{that_ran} passes"
     if warned:
         return Verdict("warning", f"{every}, {len(warned)} with a warning", sentence)
     return Verdict("pass", every, " ".join(["None is close to its limit.", *left]))
-
-
-def _tests(count: int, what: str = "") -> str:
-    return f"{count} {what}test{'' if count == 1 else 's'}"
 
 
 _HELD_TO: Final[dict[Direction, str]] = {"max": "against at most", "min": "against at least", "exact": "against"}

@@ -15,6 +15,7 @@ from typing import Any, Final
 from core.charts.charts import Against, Bucket, Moment, bar, bullet, columns, through_time
 from core.charts.drawing import Chart
 from core.deals.movements import PartName
+from core.frames.figures import decimals_of
 from core.report.content import (
     UNNAMED,
     Change,
@@ -31,7 +32,7 @@ from core.report.content import (
     Share,
     TestLine,
 )
-from core.report.figures import ABSENT, UNITS, day, decimals_apart, figure, moment, signed
+from core.report.figures import ABSENT, UNITS, day, figure, moment, signed
 from core.typeset.pdf import typeset_remarked
 from core.typeset.texts import cut, page_text, plain_text
 
@@ -182,7 +183,7 @@ _SOURCES: Final = {
 
 
 def _test(line: TestLine) -> Texts:
-    decimals = max(decimals_apart(line.value, line.threshold), decimals_apart(line.threshold, 0.0))
+    decimals = decimals_of(line.value, line.threshold)
     row = Against(line.value, line.threshold, line.direction, line.status, line.warning, *(line.masked or (None, None)))
     return {
         "name": page_text(line.name),

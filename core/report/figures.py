@@ -5,18 +5,12 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Final
 
+from core.frames.figures import DECIMALS, LARGEST
 from core.report.content import Unit
-
-DECIMALS: Final = 2
-DECIMALS_MAX: Final = 6
-"""Results have no more."""
 
 UNITS: Final[dict[Unit, str]] = {
     "percent": "%", "factor": "factor", "score": "score", "years": "years", "amount": "amount", "number": "number",
 }  # fmt: skip
-
-LARGEST: Final = 1e15
-"""From here on a figure is printed with an exponent: nothing that a deal has is as large."""
 
 ABSENT: Final = "\N{EN DASH}"
 """In place of a figure that there is not."""
@@ -34,14 +28,6 @@ def signed(value: float | None, decimals: int = DECIMALS) -> str:
     """A figure with its sign, but for one that is printed as zero."""
     text = figure(value, decimals)
     return f"+{text}" if value is not None and value > 0 and text.strip("0.,") else text
-
-
-def decimals_apart(value: float, other: float) -> int:
-    """The decimals at which two different figures are printed as such, from two on."""
-    return next(
-        (at for at in range(DECIMALS, DECIMALS_MAX) if value == other or f"{value:.{at}f}" != f"{other:.{at}f}"),
-        DECIMALS_MAX,
-    )
 
 
 def day(moment: date | None) -> str:

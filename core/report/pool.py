@@ -18,6 +18,7 @@ from core.portfolio.fields import Lien
 from core.portfolio.portfolio import Names
 from core.portfolio.ratings import MASKED, SCALE_A, SCALE_B, UNBUCKETED
 from core.report.content import Concentration, Distribution, Share
+from core.words import counted
 
 ROWS_SHOWN: Final = 10
 """Names of a concentration; further ones are one row together."""
@@ -58,7 +59,7 @@ def concentrations_of(
             of=of,
             of_amount=float(pool.denominator),
             rows=[_share(pool, _name(pool, field, names, int(at)), float(par[at])) for at in order[:ROWS_SHOWN]],
-            others=_share(pool, f"{len(rest):,} others", float(par[rest].sum())) if len(rest) else None,
+            others=_share(pool, counted(len(rest), "other"), float(par[rest].sum())) if len(rest) else None,
             blank=_share(pool, "Not stated", blank) if blank else None,
             limit=None if limit is None else limit.threshold_value,
         )

@@ -22,6 +22,7 @@ from core.report.content import Fact, Verdict
 from core.report.figures import day, figure, moment, signed
 from core.typeset.pdf import typeset_remarked
 from core.typeset.texts import cut, page_text
+from core.words import counted
 
 LISTED_MAX: Final = 1_500
 """Issues that a PDF lists one by one: about fifty pages. A spreadsheet has all of them."""
@@ -232,7 +233,10 @@ def _verdict(count: int, standing: Sequence[int], loans: dict[str, int]) -> Verd
     matched = loans["matched"]
     sides = (("unmatched_trustee", "on the tape"), ("unmatched_internal", "in the holdings"))
     alone = [f"{loans[name]:,} only {where}" for name, where in sides if loans[name]]
-    sentence = "; ".join([f"{matched:,} of {loans['total_loans_compared']:,} loans are on both sides", *alone]) + "."
+    sentence = (
+        "; ".join([f"{matched:,} of {counted(loans['total_loans_compared'], 'loan', 'is/are')} on both sides", *alone])
+        + "."
+    )
     if not matched:
         return Verdict("none", "No loan was found on both sides", sentence)
     if not any(standing):

@@ -11,15 +11,15 @@ import msgspec
 import numpy as np
 
 from core.checked import checked
-from core.compliance.conventions import currency_of, standard_of
+from core.compliance.conventions import currency_of, definition_for
 from core.compliance.framed import NOTEBOOK_ROWS, thinnest_first
 from core.compliance.kernels import rounded
 from core.compliance.measures import Pool
 from core.compliance.result import Direction, Results, Status, TestResult
 from core.compliance.run import pools_of, run_suite
-from core.definition.definition import Definition
-from core.frames.brief import brief, counted, shortened
-from core.frames.notebook import bar, card, figure_shown, table, verdict
+from core.frames.brief import brief, shortened
+from core.frames.figures import change_shown, decimals_of, figure_shown
+from core.frames.notebook import Figure, bar, card, table, verdict
 from core.portfolio.notes import DataWarning, told_of
 from core.portfolio.portfolio import Portfolio
 from core.scenario.after import NeedsFullPass, pools_after
@@ -27,6 +27,7 @@ from core.scenario.base import Base
 from core.scenario.changed import changed
 from core.scenario.holdings import Change, Holdings
 from core.scenario.trades import Trade
+from core.words import agreed, counted
 
 SCENARIOS_MAX: Final = 100_000
 """Lists of trades of one call."""
@@ -63,6 +64,11 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
     """improve or worsen: the cushion grows or shrinks; neutral: it stays."""
 
     __repr__ = brief
+
+    @property
+    def cushion_change(self) -> float:
+        """Cushion after less before."""
+        return rounded(self.cushion_projected - self.cushion_current)
 
 
 class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,22 +122,25 @@ class Simulation(msgspec.Struct, frozen=True, kw_only=True):
     def _repr_html_(self) -> str:
         order = {one.test_id: at for at, one in enumerate(thinnest_first(self.after))}
         rows = sorted(self.results, key=lambda row: order.get(row.test_id, 0))[:NOTEBOOK_ROWS]
-        cells = [
-            [
-                verdict(row.status_projected),
-                row.test_name,
-                bar(row.projected_value, row.threshold_value, row.threshold_type, row.status_projected),
-                row.current_value,
-                row.projected_value,
-                f"{row.threshold_type} {figure_shown(row.threshold_value)}",
-                row.cushion_current,
-                row.cushion_projected,
-                row.impact_direction,
-            ]
-            for row in rows
-        ]
-        headings = ["after", "test", "", "value before", "after", "limit", "cushion before", "after", "impact"]
+        cells = [_cells(row) for row in rows]
+        headings = ["after", "test", "", "value before", "after", "limit", "cushion", "change", "impact"]
         return card(self.message, told_of(self.warnings), table(headings, cells))
+
+
+def _cells(row: Projected) -> list[Any]:
+    """A test before and after as a notebook's table has it: figures as the command shows them."""
+    decimals = decimals_of(row.projected_value, row.threshold_value)
+    return [
+        verdict(row.status_projected),
+        row.test_name,
+        bar(row.projected_value, row.threshold_value, row.threshold_type, row.status_projected),
+        Figure(figure_shown(row.current_value, decimals=decimals)),
+        Figure(figure_shown(row.projected_value, decimals=decimals)),
+        Figure(f"{row.threshold_type} {figure_shown(row.threshold_value, decimals=decimals)}"),
+        Figure(figure_shown(row.cushion_projected, "+", decimals)),
+        Figure(change_shown(row.cushion_change, decimals)),
+        row.impact_direction,
+    ]
 
 
 class Simulator:
@@ -154,9 +163,8 @@ class Simulator:
         if options.get("fail_fast"):
             raise ValueError("a simulation runs every test")
         self.suite = suite
-        definition: Definition | None = options.get("definition")
         # Trades change neither the market whose standard decides nor the currency from which it is known.
-        self._definition = standard_of(portfolio) if definition is None else definition
+        self._definition = definition_for(portfolio, options.get("definition"))
         self.options = options | {"definition": self._definition}
         self._after = {"details": False} | self.options
         pools = pools_of(portfolio, self._definition)
@@ -266,7 +274,7 @@ def compared(before: Results, after: Results, warnings: list[DataWarning], trade
     compared_tests = {row.test_id for row in rows}
     skipped = _skipped(before, after, compared_tests)
     counts = Impacts(*(sum(row.impact_direction == way for row in rows) for way in ("improve", "worsen", "neutral")))
-    failures = [row for row in rows if row.status_projected == "fail" and row.status_current != "fail"]
+    failures = new_failures_of(rows)
     known = {warning.code for warning in before.warnings}
     return Simulation(
         results=rows,
@@ -276,9 +284,14 @@ def compared(before: Results, after: Results, warnings: list[DataWarning], trade
         impact_summary=counts,
         new_failures=len(failures),
         total_tests=len(rows),
-        message=_message(trades, counts, failures, skipped),
+        message=message_of(trades, counts, failures, skipped),
         warnings=[*warnings, *before.warnings, *(one for one in after.warnings if one.code not in known)],
     )
+
+
+def new_failures_of(rows: Iterable[Projected]) -> list[Projected]:
+    """Tests that pass or warn before and fail after."""
+    return [row for row in rows if row.status_projected == "fail" and row.status_current != "fail"]
 
 
 def _row(one: TestResult, other: TestResult, before: Mapping[str, float], after: Mapping[str, float]) -> Projected:
@@ -319,12 +332,17 @@ def _skipped(before: Results, after: Results, compared_tests: set[str]) -> list[
     ]
 
 
-def _message(trades: int, counts: Impacts, failures: list[Projected], skipped: list[NotCompared]) -> str:
-    """One sentence, such as: 2 trades: 5 tests improve, 3 worsen and 12 stay the same; 1 new failure (WARF)."""
+def message_of(
+    trades: int, counts: Impacts, failures: list[Projected], skipped: list[NotCompared], *, decimals: str = ""
+) -> str:
+    """One sentence, such as: 2 trades: 5 tests improve, 3 worsen and 12 stay the same; 1 new failure (WARF).
+
+    `decimals` says to which figures stay the same, where they are counted as they are shown.
+    """
     parts = [
-        f"{counted(trades, 'trade')}: {counted(counts.improve, 'test')} "
-        f"improve{'s' * (counts.improve == 1)}, {counts.worsen} worsen{'s' * (counts.worsen == 1)} "
-        f"and {counts.neutral} stay{'s' * (counts.neutral == 1)} the same"
+        f"{counted(trades, 'trade')}: {counted(counts.improve, 'test', 'improves/improve')}, "
+        f"{counts.worsen} {agreed(counts.worsen, 'worsens/worsen')} "
+        f"and {counts.neutral} {agreed(counts.neutral, 'stays/stay')} the same{decimals}"
     ]
     if failures:
         shown = ", ".join(row.test_name for row in failures[:NAMED])

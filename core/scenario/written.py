@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any, Final
 
+from core.amounts import EXAMPLES, is_scale, read_amount, read_number
 from core.scenario.trades import DATA_FIELDS, FIELD_TYPES, TRADES_MAX, Trade
 
 COLUMNS_MAX: Final = 100
@@ -20,12 +21,16 @@ _NAMED: Final = {
 """The words before what names a loan."""
 
 
+_AMOUNTS: Final = frozenset(("par_value", "facility_size", "unfunded"))
+"""Fields in the deal's currency, which may be written with a scale: 2.5mm."""
+
+
 class WrittenError(ValueError):
     """What stands there is no trade; the text says why."""
 
 
 def trade_of_words(text: str) -> Trade:
-    """The trade of a line such as: sell 3,000,000 CUSIP 12345ABC9 at 98.5; buy 2000000 BORROWER Nova Inc at 99
+    """The trade of a line such as: sell 3,000,000 CUSIP 12345ABC9 at 98.5; buy 2.5mm BORROWER Nova Inc at 99
     rating_agency_a=B2 spread=375. Without CUSIP, LOANX, ISIN or BORROWER the name is a borrower's.
 
     Raises:
@@ -34,6 +39,8 @@ def trade_of_words(text: str) -> Trade:
     words = text.split()
     if len(words) < 3:
         raise WrittenError("a trade is: buy or sell, par, CUSIP or LOANX or BORROWER, which one, and perhaps: at price")
+    if len(words) > 3 and is_scale(words[2]) and words[3].lower() in _NAMED:
+        words[1:3] = [words[1] + words[2]]  # 2.5 mm CUSIP ...
     fields = {"trade_type": words[0].lower(), "par_value": words[1]}
     words = words[2:]
     while "=" in words[-1]:
@@ -104,10 +111,14 @@ def trade_of(written: Mapping[str, str]) -> Trade:
 
 
 def _value(name: str, text: str) -> Any:
-    kind = FIELD_TYPES.get(name, "string")
-    if kind == "number":
+    if name in _AMOUNTS:
         try:
-            return float(text.replace(",", ""))
+            return read_amount(text)
+        except ValueError:
+            raise WrittenError(f"{name} must be an amount such as {EXAMPLES}, not {text[:60]!r}") from None
+    if FIELD_TYPES.get(name, "string") == "number":
+        try:
+            return read_number(text)
         except ValueError:
             raise WrittenError(f"{name} must be a number, not {text[:60]!r}") from None
     if name == "maturity_date":

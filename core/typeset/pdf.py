@@ -46,8 +46,16 @@ _UNCOMMON: Final = re.compile("[^\n\t -~\xa0-\u024f\u0370-\u03ff\u0400-\u04ff\u2
 """Letters that no panic is known of are kept after one: Latin, Greek, Cyrillic, signs. All others are replaced."""
 
 
+_UNSETTLED: Final = re.compile("did not converge|did not stabilize")
+"""What the compiler warns of where a template's place depends on itself: page numbers and contents are then wrong."""
+
+
 class CompilerStopped(RuntimeError):
     """A document that the compiler cannot make, through no fault of its template's or its data's."""
+
+
+class LayoutUnsettled(RuntimeError):
+    """A document whose layout has no end: a template asks where it stands and moves by the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +90,9 @@ def typeset(
         ValueError: more than `DATA_BYTES_MAX` bytes of data.
         typst.TypstError: the template is wrong.
         CompilerStopped: a fault of the compiler itself.
+        LayoutUnsettled: the pages' numbers would be wrong, which the compiler takes for a warning.
     """
-    from typst import TypstError, compile  # noqa: A004 - a late import: 30 MB of program that few need
+    from typst import TypstError, compile_with_warnings  # a late import: 30 MB of program that few need
 
     source = template.read_bytes()
     replaced: dict[str, None] = {}
@@ -92,7 +101,7 @@ def typeset(
         if len(inputs) > DATA_BYTES_MAX:
             raise ValueError(f"a document is made of at most {DATA_BYTES_MAX:,} bytes of data")
         try:
-            made: bytes = compile(  # type: ignore[type-var]
+            document, warnings = compile_with_warnings(  # type: ignore[type-var]
                 source,
                 root=_ROOT,
                 font_paths=_fonts(),
@@ -113,7 +122,11 @@ def typeset(
             if not found:
                 raise CompilerStopped("the compiler of documents stopped, and not for a letter of the data") from error
         else:
-            return Typeset(made, tuple(sorted(replaced)))
+            unsettled = [warning.message for warning in warnings if _UNSETTLED.search(warning.message)]
+            if unsettled:
+                raise LayoutUnsettled(f"{template.name}: {'; '.join(unsettled)}")
+            assert isinstance(document, bytes), "a PDF is one file"
+            return Typeset(document, tuple(sorted(replaced)))
         replaced.update(found)
         # The longest first: a letter with an accent before the letter alone.
         any_of = re.compile("|".join(map(re.escape, sorted(found, key=len, reverse=True))))

@@ -1,4 +1,4 @@
-"""The page of refusals: a paragraph for each code and an address for each message."""
+"""The page of refusals: a section for each code, and in it a paragraph for each message, with its cause and remedy."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from docs.made.markdown import code, page, plain, table
+from docs.made.messages import HELP, Help
 from service.app import routes
 from service.platform.access.flags import FLAGS
 from service.platform.http.api import Route
@@ -62,7 +63,7 @@ MEANINGS: Final = {
 OPENING: Final = """# Errors
 
 Every refusal is one JSON object: `detail` says what is wrong in words, `error_code` is one of the codes below, `request_id` finds the
-request in the service's log, `help` leads to the message's row on this page (as the header `Link` does, with `rel="help"`), and
+request in the service's log, `help` leads to the message's paragraph on this page (as the header `Link` does, with `rel="help"`), and
 `errors` lists single faults with their place where there are some (at most 100). A refusal for a rate limit has `error`, `message`
 and `retry_after` beside them.
 
@@ -84,7 +85,8 @@ def pages() -> dict[str, str]:
     for problem, givers in problems().items():
         by_code[problem.code].setdefault((problem.status, problem.detail), []).extend(givers)
     for flag in FLAGS.values():
-        by_code["SERVICE_UNAVAILABLE"].setdefault((503, flag.refusal), [])
+        if flag.refusal:
+            by_code["SERVICE_UNAVAILABLE"].setdefault((503, flag.refusal), [])
     unsaid = set(by_code) ^ set(MEANINGS)
     assert not unsaid, f"codes without a meaning, or the other way round: {unsaid}"
     used: set[str] = set(map(str.lower, by_code))
@@ -94,14 +96,17 @@ def pages() -> dict[str, str]:
     ]  # fmt: skip
     parts = [OPENING, table(("code", "status", "what it means"), summary)]
     for name in sorted(by_code):
-        meaning, remedy = MEANINGS[name]
-        rows = [
-            (str(status), f"{_address(detail, used)}{plain(detail)}", _shortened(list(dict.fromkeys(_links(givers)))))
-            for (status, detail), givers in sorted(by_code[name].items())
-        ]
-        parts += [f"## {name} {{#{name.lower()}}}", f"{meaning} **What to do:** {remedy}"]
-        parts.append(table(("status", "message", "given by"), [(*row[:2], row[2] or "any endpoint") for row in rows]))
+        general = Help(*MEANINGS[name])
+        parts += [f"## {name} {{#{name.lower()}}}", _sentences(general)]
+        for (status, detail), givers in sorted(by_code[name].items()):
+            links = _shortened(list(dict.fromkeys(_links(givers)))) or "any endpoint"
+            paragraph = f"{_sentences(HELP.get(detail, general))} Status {status}, given by {links}."
+            parts += [f"### {plain(detail)}{_address(detail, used)}", paragraph]
     return {"errors.md": page(*parts)}
+
+
+def _sentences(entry: Help) -> str:
+    return f"{entry.cause} **What to do:** {entry.remedy}"
 
 
 LINKS_MAX: Final = 6
@@ -117,7 +122,7 @@ def _address(detail: str, used: set[str]) -> str:
     if name in used:
         return ""
     used.add(name)
-    return f'<span id="{name}"></span>'
+    return f" {{#{name}}}"
 
 
 def _links(givers: list[Route]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from uuid import UUID
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from core.words import counted
 from service.alerts import delivery_store
 from service.alerts.channel_actions import opened
 from service.alerts.channel_schema import (
@@ -98,7 +99,7 @@ async def too_many_mails(unit: Unit, tier: str, config: EmailConfig) -> TooManyM
         return None
     reason = f"the letters of alerts are limited to {most:,} an hour"
     if addresses > most:
-        return TooManyMails(f"{reason}, and this one has {addresses:,} addresses", None)
+        return TooManyMails(f"{reason}, and this one has {counted(addresses, 'address')}", None)
     return TooManyMails(reason, max(1, verdict.retry_after_seconds))
 
 
@@ -152,7 +153,7 @@ async def _notified(unit: Unit, config: InAppConfig, notice: Notice) -> Came:
     )
     if not told:
         return failed(unit.now(), NOBODY, is_final=True)
-    return _came(unit.now(), f"{told:,} of {len(config.user_ids):,} users were told")
+    return _came(unit.now(), f"{told:,} of {counted(len(config.user_ids), 'user')} notified")
 
 
 async def _mailed(
@@ -185,9 +186,11 @@ def _handed(now: datetime, asked: int, handed: Handed) -> Came:
     if handed.path is not None:
         words = "written into the data folder, since no mail server is set"
     else:
-        words = f"the mail server took it for {taken:,} of {asked:,} addresses"
-    refusal = f"refused for {len(lost):,} of {asked:,} addresses: {next(iter(lost.values()))}" if lost else None
-    error = f"not taken for {len(later):,} of {asked:,} addresses: {next(iter(later.values()))}" if later else None
+        words = f"the mail server took it for {taken:,} of {counted(asked, 'address')}"
+    refusal = f"refused for {len(lost):,} of {counted(asked, 'address')}: {next(iter(lost.values()))}" if lost else None
+    error = (
+        f"not taken for {len(later):,} of {counted(asked, 'address')}: {next(iter(later.values()))}" if later else None
+    )
     words = "; ".join(filter(None, [words, refusal, error]))
     return _came(now, words, error=error, refusal=refusal, left=list(later) if later else None)
 

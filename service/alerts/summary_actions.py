@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from core.alerts.evaluate import Verdict
+from core.words import counted
 from service.alerts import evaluation_store as store
 from service.alerts.evaluation_actions import trigger
 from service.alerts.evaluation_store import Schedule
@@ -137,4 +138,4 @@ def _summary(run: StoredRun, at: datetime) -> str:
     counts = run.summary
     told = f"{counts.failed} failed, {counts.warnings} in warning, {counts.passed} passed, {counts.skipped} skipped"
     name = run.deal_name or run.workbook_name
-    return f"{name} as of {run.as_of}, run on {at:%Y-%m-%d %H:%M %Z}: of {counts.total} tests {told}"
+    return f"{name} as of {run.as_of}, run on {at:%Y-%m-%d %H:%M %Z}: of {counted(counts.total, 'test')} {told}"

@@ -26,7 +26,7 @@ def ask(
     /,
     *,
     previous: Path | None = None,
-    deal: Path | None = None,
+    deal: str | None = None,
     mapping: str | None = None,
     as_of: str | None = None,
     output: Output | None = None,
@@ -47,7 +47,7 @@ def ask(
     previous:
         The same deal's workbook of a month before, for questions about what changed.
     deal:
-        A TOML file with the deal's definition.
+        The deal's definition: a TOML file, or the name of a ready-made one (us_bsl, euro).
     mapping:
         A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
     as_of:
@@ -60,7 +60,7 @@ def ask(
         from core.questions.ask import ask as asked
 
         chosen = read_mapping(mapping)
-        rules = {} if deal is None else {"definition": read_definition(deal, chosen)}
+        rules = {"definition": read_definition(deal, chosen)}
         before = None
         if previous is not None:
             before = Subject(name=previous.name, portfolio=read_loans(previous, mapping=chosen), rules=rules)

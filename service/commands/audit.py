@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from service.commands.output import Column, Grid, Line, Output, Page, emit, json_of, member
+from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_of, member
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def audit(
     broken = list(islice(breaks(walk, gaps=filtered), BREAKS_MAX))
     if walk.first is None or walk.last is None:
         raise Refused(f"{file}: holds no entries")
-    told = f"{file.name}: {walk.count:,} entries, {walk.first.sequence} to {walk.last.sequence}"
+    told = f"{file.name}: {counted(walk.count, 'entry')}, {walk.first.sequence} to {walk.last.sequence}"
     if broken:
         told += f": broken at entry {broken[0].sequence}"
     else:

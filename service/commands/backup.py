@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from service.commands.output import counted
 from service.commands.refusal import Refused, one_line
 from service.commands.server import settings_or_refusal
 
@@ -65,7 +66,8 @@ def backup(
         made = back_up(found, target.resolve(), with_secrets=with_secrets, keep=keep)
     manifest = made.manifest
     print(
-        f"{made.folder}: {manifest.blob_count:,} files, {manifest.blob_bytes / 1e6:,.1f} MB ({made.copied:,} copied), "
+        f"{made.folder}: {counted(manifest.blob_count, 'file')}, {manifest.blob_bytes / 1e6:,.1f} MB "
+        f"({made.copied:,} copied), "
         f"database {next(one.size_bytes for one in manifest.files if one.path == 'database.dump') / 1e6:,.1f} MB"
     )
     for name in made.removed:
@@ -115,11 +117,11 @@ def restore(
         manifest = restored(
             source.resolve(), settings, name=name, takes_over=takes_over, look=lambda now: broken.extend(_breaks(now))
         )
-    print(f"restored as of {manifest.made_at:%Y-%m-%d %H:%M:%S} UTC: {manifest.blob_count:,} files")
+    print(f"restored as of {manifest.made_at:%Y-%m-%d %H:%M:%S} UTC: {counted(manifest.blob_count, 'file')}")
     for line in broken:
         print(one_line(line))
     if not broken:
-        print(f"{len(manifest.heads):,} audit chains are whole")
+        print(counted(len(manifest.heads), "audit chain", "is/are") + " whole")
     if not any(one.path.startswith(SECRETS) for one in manifest.files):
         print("the backup has no secret key: put yours in place before the service starts, or a new one is made")
     if not takes_over:

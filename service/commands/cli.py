@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from errno import ENOSPC
 from typing import Any, Final
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, UnknownCommandError
 
 from service.commands.refusal import Refused, one_line
 
@@ -72,6 +72,8 @@ app.command(
 def run(arguments: Sequence[str]) -> int:
     """Run one command line (without the program's name) and give the exit code."""
     try:
+        if arguments[1:] == ["help"] and arguments[0] not in GROUPS and not os.path.exists("help"):
+            raise Refused(f'There is no file "help". Did you mean "cushion {arguments[0]} --help"?')
         if not arguments or arguments[0] not in COMMANDS:
             app.resolved_commands()  # help and suggestions need them all
         code = app(arguments, result_action="return_value", exit_on_error=False, print_error=False)
@@ -103,8 +105,30 @@ def _usage(error: CycloptsError) -> str:
     """What is wrong with a command line, and whose help says what would be right."""
     error.verbose = False
     command = " ".join(["cushion", *(error.command_chain or ())])
-    said = one_line(str(error)).removesuffix(".")
+    told = _unknown_command(error, command) if isinstance(error, UnknownCommandError) else str(error)
+    said = one_line(told).removesuffix(".")
     return f"{said}{'' if said.endswith('?') else '.'} See: {command} --help"
+
+
+_OPTIONS: Final = {"version": "--version", "v": "--version", "help": "--help", "h": "--help"}
+"""Options that people take for commands, or shorten."""
+
+
+def _unknown_command(error: UnknownCommandError, command: str) -> str:
+    """What may have been meant by a command that there is not, options among it, and the commands that there are."""
+    from core.words import nearest
+
+    token, *others = error.unused_tokens or [""]
+    known = list(COMMANDS) if command == "cushion" else [name for name in error.app or () if not name.startswith("-")]
+    near = nearest(token.strip("-"), [*known, *_OPTIONS])
+    told = f'Unknown command "{token}".'
+    if near == "help" and others and others[0] in known:
+        return f'{told} Did you mean "{command} {others[0]} --help"?'
+    if near is not None:
+        option = _OPTIONS.get(near)
+        whole = "cushion --version" if option == "--version" and command != "cushion" else option or near
+        return f'{told} Did you mean "{whole}"?'
+    return f"{told} There are: {', '.join(known)}"
 
 
 def _missing(error: ModuleNotFoundError) -> str | None:

@@ -11,9 +11,9 @@ from cyclopts import Parameter
 from service.commands.limits import limited
 from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_with_rows, member
 from service.commands.progress import busy
-from service.commands.reading import read_definition, read_loans, read_mapping
+from service.commands.reading import NO_DEFINITION, read_definition, read_loans, read_mapping
 from service.commands.refusal import Refused
-from service.commands.table import STYLES, before_and_after, not_compared, thinness
+from service.commands.table import STYLES, before_and_after, impacts_shown, not_compared, thinness
 
 if TYPE_CHECKING:
     from core.deals.changes import Changes, LoanChange
@@ -33,7 +33,7 @@ def compare(
     /,
     *,
     suite: Literal["standard", "enhanced", "deal"] | None = None,
-    deal: Path | None = None,
+    deal: str | None = None,
     mapping: str | None = None,
     rows: Literal["loans", "tests"] = "loans",
     limit: int = SHOWN_DEFAULT,
@@ -58,7 +58,7 @@ def compare(
         standard (15 tests), enhanced (25 tests), or deal (those of the deal's definition): deal with --deal, else
         enhanced.
     deal:
-        A TOML file with the deal's definition.
+        The deal's definition: a TOML file, or the name of a ready-made one (us_bsl, euro).
     mapping:
         A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
     rows:
@@ -72,9 +72,9 @@ def compare(
         raise Refused(f"--limit must be between 0 and {SHOWN_MAX:,}, not {limit:,}")
     suite = suite or ("enhanced" if deal is None else "deal")
     if suite == "deal" and deal is None:
-        raise Refused("the suite deal needs a definition: name its file with --deal")
+        raise Refused(NO_DEFINITION)
     chosen = read_mapping(mapping)
-    definition = None if deal is None else read_definition(deal, chosen)
+    definition = read_definition(deal, chosen)
     sides = []
     for file in (old, new):
         with busy(f"Reading {file.name}"):
@@ -145,9 +145,9 @@ def _blocks(loans: Changes, tests: Simulation, grid: Grid, limit: int) -> Iterat
         f"{loans.par_in:,.2f}, {loans.loans_out:,} out with {loans.par_out:,.2f}, {loans.loans_changed:,} changed, "
         f"their par by {loans.par_changed:+,.2f}"
     )
-    moves = tests.impact_summary
+    moves = impacts_shown(tests)
     told = f"{counted(tests.total_tests, 'test')}: {moves.improve} with a wider cushion, {moves.worsen} with a thinner "
-    told += f"one, {moves.neutral} as before; {counted(tests.new_failures, 'new failure')}"
+    told += f"one, {moves.neutral} as before to the decimals shown; {counted(tests.new_failures, 'new failure')}"
     yield Line(told, style=STYLES["fail" if tests.new_failures else "pass"])
 
 

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from service.commands.limits import limited
 from service.commands.output import Output, emit
 from service.commands.progress import busy
-from service.commands.reading import read_definition, read_loans, read_mapping, words
+from service.commands.reading import NO_DEFINITION, assignments, read_definition, read_loans, read_mapping
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def compliance(
     /,
     *,
     suite: Literal["standard", "enhanced", "deal"] = "standard",
-    deal: Path | None = None,
+    deal: str | None = None,
     mapping: str | None = None,
     as_of: str | None = None,
     threshold: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=(), show_default=False)] = (),
@@ -54,8 +54,8 @@ def compliance(
     suite:
         standard (15 tests), enhanced (25 tests), or deal (those of the deal's definition).
     deal:
-        A TOML file with the deal's definition: its conventions and limits for every suite, its tests for the suite
-        deal.
+        The deal's definition: a TOML file, or the name of a ready-made one (us_bsl, euro). Its conventions and limits
+        hold for every suite, its tests are those of the suite deal.
     mapping:
         A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
     as_of:
@@ -68,13 +68,13 @@ def compliance(
     """
     day = read_day(as_of)
     if suite == "deal" and deal is None:
-        raise Refused("the suite deal needs a definition: name its file with --deal")
+        raise Refused(NO_DEFINITION)
     with busy(f"Reading {file.name}"):
         from core.compliance.run import run_suite
 
         chosen = read_mapping(mapping)
-        definition = None if deal is None else read_definition(deal, chosen)
-        limits = _thresholds(words(threshold), definition)
+        definition = read_definition(deal, chosen)
+        limits = _thresholds(assignments(threshold), definition)
         portfolio = read_loans(file, mapping=chosen, day=day)
         with limited(file):
             results = run_suite(portfolio, suite, request_thresholds=limits, definition=definition)
@@ -118,6 +118,7 @@ def _thresholds(given: list[str], definition: Definition | None) -> dict[str, Th
     """
     if not given:
         return {}
+    from core.amounts import read_amount
     from core.compliance.result import Threshold
     from core.compliance.run import InvalidThreshold, UnknownTest, check_threshold
 
@@ -125,11 +126,11 @@ def _thresholds(given: list[str], definition: Definition | None) -> dict[str, Th
     for word in given:
         test_id, equals, figure = word.partition("=")
         try:
-            value = float(figure)
+            value = read_amount(figure)
         except ValueError:
             equals = ""
         if not equals:
-            raise Refused(f"--threshold must be id=number, not {word!r}")
+            raise Refused(f"--threshold must be id=number, such as wal=5.5, not {word!r}")
         try:
             check_threshold(test_id, value, definition=definition)
         except (UnknownTest, InvalidThreshold) as refused:

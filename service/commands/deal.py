@@ -35,7 +35,7 @@ deal = App(
 
 
 @deal.command
-def check(file: Path, /, *, output: Output | None = None) -> int:
+def check(file: str, /, *, output: Output | None = None) -> int:
     """Check a definition (deal.toml) and tell every fault with its place.
 
     The exit code is 0 for a definition, 1 for one with faults, and 2 when the file cannot be read. The JSON has file,
@@ -44,7 +44,7 @@ def check(file: Path, /, *, output: Output | None = None) -> int:
     Parameters
     ----------
     file:
-        The definition, as TOML.
+        The definition: a TOML file, or the name of a ready-made one (us_bsl, euro).
     """
     from core.definition import DefinitionError, parse_toml
 
@@ -61,7 +61,7 @@ def check(file: Path, /, *, output: Output | None = None) -> int:
     page = Page(
         blocks=[*told, last],
         rows=Grid(columns=columns, items=faults),
-        document=json_of({"file": str(file), "name": name, "tests": tests, "faults": faults}),
+        document=json_of({"file": file, "name": name, "tests": tests, "faults": faults}),
         notes=[last],
     )
     emit(page, output or Output())
@@ -69,7 +69,7 @@ def check(file: Path, /, *, output: Output | None = None) -> int:
 
 
 @deal.command(name="run")
-def run_tests(*files: Path, deal: Path, output: Output | None = None) -> None:
+def run_tests(*files: Path, deal: str, output: Output | None = None) -> None:
     """Run a definition's tests on the files of one month.
 
     The exit code is 0 when the run completed, also with failing tests, and 2 when a file cannot be read. The test with
@@ -80,7 +80,7 @@ def run_tests(*files: Path, deal: Path, output: Output | None = None) -> None:
     files:
         The files, or a folder or .zip of them.
     deal:
-        The definition, as TOML.
+        The definition: a TOML file, or the name of a ready-made one (us_bsl, euro).
     """
     definition = read_definition(deal)
     portfolio = _portfolio(files)
@@ -103,7 +103,7 @@ def run_tests(*files: Path, deal: Path, output: Output | None = None) -> None:
 
 
 @deal.command(name="tie-out")
-def tie_out(*files: Path, deal: Path | None = None, output: Output | None = None) -> int:
+def tie_out(*files: Path, deal: str | None = None, output: Output | None = None) -> int:
     """Set the tests that the trustee's files publish beside ours.
 
     The exit code is 0 when every figure that is known to both agrees, 1 when one differs, and 2 when a file cannot be
@@ -114,9 +114,9 @@ def tie_out(*files: Path, deal: Path | None = None, output: Output | None = None
     files:
         The files, or a folder or .zip of them.
     deal:
-        The definition, as TOML; the suites' defaults if not given.
+        The definition: a TOML file, or the name of a ready-made one (us_bsl, euro); the suites' defaults if not given.
     """
-    definition = None if deal is None else read_definition(deal)
+    definition = read_definition(deal)
     portfolio = _portfolio(files)
     from core.deals.tie_out import tie_out as tied
 
@@ -141,7 +141,7 @@ def tie_out(*files: Path, deal: Path | None = None, output: Output | None = None
 
 
 @deal.command
-def movements(before: Path, after: Path, /, *, deal: Path | None = None, output: Output | None = None) -> None:
+def movements(before: Path, after: Path, /, *, deal: str | None = None, output: Output | None = None) -> None:
     """Explain why each test moved between two months, by parts that add up to the change.
 
     `cushion compare` tells which loans came, went and changed. The JSON has from, to, warnings and items.
@@ -153,9 +153,10 @@ def movements(before: Path, after: Path, /, *, deal: Path | None = None, output:
     after:
         The later one.
     deal:
-        The definition, as TOML, whose tests are explained; the enhanced suite if not given.
+        The definition whose tests are explained: a TOML file, or the name of a ready-made one (us_bsl, euro); the
+        enhanced suite if not given.
     """
-    definition = None if deal is None else read_definition(deal)
+    definition = read_definition(deal)
     earlier, later = _portfolio([before]), _portfolio([after])
     from core.compliance.run import run_suite
     from core.compliance.suites import DEAL_SUITE

@@ -14,8 +14,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
+from shutil import which
 from typing import TYPE_CHECKING, Any
 
+from service.commands.output import counted
 from service.commands.progress import busy
 from service.commands.refusal import Refused
 
@@ -32,7 +35,8 @@ SAMPLE_LOANS = 300
 def demo(file: Path | None = None, /) -> int:
     """Show the main job: start a service, upload a portfolio, run the standard and enhanced compliance suites.
 
-    It works in a fresh folder and on a free port, beside whatever else runs, and leaves nothing behind.
+    It works in a fresh folder and on a free port, beside whatever else runs, and leaves nothing behind. At its end it
+    says what to do next.
 
     Parameters
     ----------
@@ -53,6 +57,8 @@ def demo(file: Path | None = None, /) -> int:
                 _show(client, workbook, suite)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    print()
+    print("\n".join(next_steps(file)))
     return 0
 
 
@@ -63,12 +69,17 @@ def _service(folder: Path) -> Iterator[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CUSHION_")}
     environment |= {"CUSHION_DATA_DIR": str(folder / "data"), "CUSHION_LOG_LEVEL": "warning"}
     command = [sys.executable, "-m", "service.commands.cli", "serve", "--port", "0"]
-    process = subprocess.Popen(  # noqa: S603 - this interpreter with fixed arguments, no shell
-        command, cwd=HOME, env=environment, stdout=subprocess.PIPE, text=True
-    )
+    log = folder / "serve.log"  # on the terminal its lines would break into the spinner
+    with log.open("w") as written:
+        process = subprocess.Popen(  # noqa: S603 - this interpreter with fixed arguments, no shell
+            command, cwd=HOME, env=environment, stdout=subprocess.PIPE, stderr=written, text=True
+        )
     try:
         with busy("Starting PostgreSQL, Redis, the API and a worker"):
             url = _announced(process)
+        if url is None:
+            process.wait(STOP_SECONDS)
+            raise Refused(f"the service did not start: {_last_line(log)}")
         print(f"Cushion serves at {url}")
         yield url
     finally:
@@ -79,14 +90,41 @@ def _service(folder: Path) -> Iterator[str]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
 
 
-def _announced(process: subprocess.Popen[str]) -> str:
+def _announced(process: subprocess.Popen[str]) -> str | None:
+    """The address that the service tells once it is ready; None where it ended before."""
     assert process.stdout is not None
     for line in process.stdout:
         if found := re.search(r"https?://\S+", line):
             return found[0]
-    raise Refused("the service did not start; its reason stands above")
+    return None
+
+
+def _last_line(log: Path) -> str:
+    """The last line that a log has."""
+    lines = log.read_text(errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it ended without a word")
+
+
+def next_steps(file: Path | None) -> list[str]:
+    """What to do after the demo: the same on a file of one's own, and a service that stays."""
+    is_beside = Path(sys.argv[0]).name == "cushion" and not which("cushion")  # as under make, whose path lacks it
+    program = os.path.relpath(sys.argv[0]) if is_beside else "cushion"
+    own = "YOUR_FILE.xlsx" if file is None else quote(str(file))
+    steps = [
+        (f"map {own}", "which columns are read as what"),
+        (f"compliance {own}", "the same tests without a server"),
+        (f"report {own} --out report.pdf", "the results as a document"),
+        ("serve", "a service that stays; its guide: /docs/guide/"),
+        ("--help", "all commands"),
+    ]
+    if file is None:
+        steps.insert(0, ("demo YOUR_FILE.xlsx", "this demo on a file of yours"))
+    width = max(len(step) for step, _ in steps)
+    return ["Next:", *(f"  {program} {step:{width}}  {what}" for step, what in steps)]
 
 
 def _register(client: httpx.Client) -> None:
@@ -123,7 +161,7 @@ def _upload(client: httpx.Client, path: Path) -> dict[str, Any]:
             workbook = _checked(client.get(f"/api/v1/workbooks/{workbook['id']}"))
     if workbook["status"] != "ready":
         raise Refused(f"{path.name} could not be read: {workbook.get('error_message') or workbook['status']}")
-    sheets = ", ".join(f"{sheet['name']} ({sheet['row_count']:,} rows)" for sheet in workbook["sheets"])
+    sheets = ", ".join(f"{sheet['name']} ({counted(sheet['row_count'], 'row')})" for sheet in workbook["sheets"])
     print(f"Uploaded {path.name}: {sheets}")
     return workbook
 

@@ -14,7 +14,16 @@ from service.commands.draft import place
 from service.commands.limits import limited
 from service.commands.output import console_for, counted, json_of
 from service.commands.progress import busy
-from service.commands.reading import changed_day, read_definition, read_keys, read_mapping, read_workbook, some, told_of
+from service.commands.reading import (
+    NO_DEFINITION,
+    changed_day,
+    read_definition,
+    read_keys,
+    read_mapping,
+    read_workbook,
+    some,
+    told_of,
+)
 from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
@@ -35,7 +44,7 @@ def export(
     sheet: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
     plain: Annotated[bool, _NO] = False,
     suite: Literal["standard", "enhanced", "deal", "none"] = "standard",
-    deal: Path | None = None,
+    deal: str | None = None,
     mapping: str | None = None,
     delimiter: str = ",",
     encoding: str = "utf-8-sig",
@@ -69,7 +78,7 @@ def export(
         The compliance tests that the sheet Control shows, run on the file's loans: standard, enhanced, deal (those of
         --deal), or none.
     deal:
-        A TOML file with the deal's definition, for the tests.
+        The deal's definition, for the tests: a TOML file, or the name of a ready-made one (us_bsl, euro).
     mapping:
         A JSON file with the mapping by which the loans are found, or the name of a built-in one.
     delimiter:
@@ -91,7 +100,7 @@ def export(
         Print what came of it as one JSON document.
     """
     if suite == "deal" and deal is None:
-        raise Refused("the suite deal needs a definition: name its file with --deal")
+        raise Refused(NO_DEFINITION)
     is_stream = out is not None and (out.is_symlink() or (out.exists() and not out.is_file() and not out.is_dir()))
     if json and is_stream:
         raise Refused("--json goes to the standard output; name a plain file with --out")
@@ -146,7 +155,7 @@ def _keys(path: Path | None) -> Keys:
 
 
 def _lineage(
-    file: Path, book: Workbook, suite: str | None, deal: Path | None, mapping: str | None
+    file: Path, book: Workbook, suite: str | None, deal: str | None, mapping: str | None
 ) -> tuple[Lineage, tuple[ComplianceRow, ...]]:
     """Where the figures come from, and the suite's tests where the file has loans."""
     from core.export.compliance import compliance_rows
@@ -162,7 +171,7 @@ def _lineage(
     from core.compliance.run import run_suite
     from core.portfolio.portfolio import Portfolio
 
-    definition = None if deal is None else read_definition(deal, chosen)
+    definition = read_definition(deal, chosen)
     portfolio = Portfolio.from_workbook(book, chosen, as_of=changed_day([file]), as_of_source="modified")
     if not portfolio.row_count:
         return lineage, ()
@@ -245,7 +254,8 @@ def _report(target: Path, exported: Exported, stream: TextIO) -> None:
     for label, words in _remarks(exported):
         console.print(Text(f"{label}  ", style="yellow").append(one_line(words)), soft_wrap=True)
     sheets = counted(len(summary.sheets), "sheet")
-    told = f"{sheets}, {summary.rows:,} rows, {summary.cells:,} cells, {exported.main.size_bytes:,} bytes"
+    rows, cells = counted(summary.rows, "row"), counted(summary.cells, "cell")
+    told = f"{sheets}, {rows}, {cells}, {exported.main.size_bytes:,} bytes"
     console.print(Text(one_line(f"{target}: {told}")), soft_wrap=True)
 
 

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from cyclopts import App
 
-from service.commands.output import Column, Format, Grid, Line, Output, Page, emit, member, stream_of
+from service.commands.output import Column, Format, Grid, Line, Output, Page, counted, emit, member, stream_of
 from service.commands.refusal import Refused, escaped, one_line
 from service.commands.server import settings_or_refusal
 
@@ -227,10 +227,9 @@ class _Report:
         self._count += counts.total()
         seconds = time.monotonic() - started
         told = ", ".join(f"{count:,} {status}" for status, count in counts.most_common()) or "no runs"
-        chain = f"broken at {broken:,} places" if broken else "whole"
-        line = (
-            f"{tenant.slug}: chain of {walked.entries:,} entries {chain}, last hash {walked.last_hash or '-'}; {told}"
-        )
+        chain = f"broken at {counted(broken, 'place')}" if broken else "whole"
+        entries = counted(walked.entries, "entry")
+        line = f"{tenant.slug}: chain of {entries} {chain}, last hash {walked.last_hash or '-'}; {told}"
         if others:
             line += f"; {others:,} by another version of the engine"
         self._tell(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Final
@@ -226,9 +226,9 @@ def _page(page: PageNote) -> str:
     if page.part == "left out":
         return f"{page.sheet}, left out: {page.reason}"
     by = ", ".join(f"{count:,} by {how}" for how, count in page.by.items())
-    text = f"{page.sheet}, {page.part}: {page.rows:,} rows" + (f", {by}" if by else "")
+    text = f"{page.sheet}, {page.part}: {counted(page.rows, 'row')}" + (f", {by}" if by else "")
     if page.part == "added":
-        text += f"; {page.rows_without_loan:,} loans more"
+        text += f"; {counted(page.rows_without_loan, 'loan')} more"
     elif page.rows_without_loan:
         text += f"; {page.rows_without_loan:,} found no loan"
     return text + (f"; gives {', '.join(page.fields)}" if page.fields else "")
@@ -267,7 +267,7 @@ def _field_columns(found: Detection) -> list[Column]:
         Column(key="factor", value=member("factor")),
         Column(key="unit_reason", value=member("unit_reason")),
         Column(key="first_values", heading="First values", folds=True, least=FIELD_COLUMNS, value=samples,
-               shown=lambda column: _cut(samples(column), most)),
+               shown=lambda column: _shown([_sample(value) for value in column.samples], most)),
     ]  # fmt: skip
 
 
@@ -279,8 +279,17 @@ def _header_cell(column: DetectedColumn) -> Text:
     return header
 
 
-def _cut(words: str, most: int) -> str:
-    return words if len(words) <= most else words[: most - 3].rstrip() + "..."
+def _shown(values: Sequence[str], most: int) -> str:
+    """As many whole values as there is room for; of a first one that is too long, as many whole words."""
+    for count in range(len(values), 0, -1):
+        text = ", ".join(values[:count]) + (", ..." if count < len(values) else "")
+        if len(text) <= most:
+            return text
+    words = values[0].split() if values else []
+    for count in range(len(words) - 1, 0, -1):
+        if len(text := " ".join(words[:count]) + " ...") <= most:
+            return text
+    return words[0] if words else ""
 
 
 def _sample(value: float | str | bool | None) -> str:

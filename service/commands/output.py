@@ -233,9 +233,11 @@ def plain(value: Value) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def counted(count: int, noun: str) -> str:
-    """A count with its noun: 1 loan, 1,000 loans."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def counted(count: float, noun: str, verb: str = "") -> str:
+    """A count with its noun, and the half of a verb that goes with it, by `core.words`."""
+    from core.words import counted as count_words
+
+    return count_words(count, noun, verb)
 
 
 # JSON -----------------------------------------------------------------------------------------------------------------
@@ -372,10 +374,12 @@ def print_page(page: Page, console: Console) -> None:
     """Print the title, what makes the figures doubtful, and the blocks."""
     from rich.text import Text
 
+    # A terminal would break a long line within a word; in a pipe one line stays one.
+    stays = not console.is_terminal
     if page.title:
-        console.print(Text(one_line(page.title), style="bold"), soft_wrap=True)
+        console.print(Text(one_line(page.title), style="bold"), soft_wrap=stays)
     for line in _warning_lines(page.warnings):
-        _print_line(line, console, wraps=True)
+        _print_line(line, console)
     if page.warnings:
         console.print()
     for block in page.blocks:
@@ -386,16 +390,16 @@ def print_page(page: Page, console: Console) -> None:
         elif isinstance(block, Line):
             _print_line(block, console)
         else:
-            console.print(block, soft_wrap=True)
+            console.print(block, soft_wrap=stays)
 
 
-def _print_line(line: Line, console: Console, *, wraps: bool = False) -> None:
+def _print_line(line: Line, console: Console) -> None:
     from rich.text import Text
 
     text = Text(_safe(line), style="" if line.label else line.style)
     if line.label:
         text = Text(f"{one_line(line.label)}  ", style=line.style).append(text.plain, style="default")
-    console.print(text, soft_wrap=not (wraps and console.is_terminal))  # in a pipe one line stays one
+    console.print(text, soft_wrap=line.is_exact or not console.is_terminal)
 
 
 def _warning_lines(warnings: Sequence[DataWarning]) -> Iterator[Line]:
@@ -424,15 +428,17 @@ def _rich_table(grid: Grid, width: int) -> RichTable:
             no_wrap=not column.folds,
         )
     widths = [max(column.least, len(column.heading)) for column in columns]
+    longest = [len(column.heading) for column in columns]
     for item in grid.for_people:
         texts = [column.text(item) for column in columns]
         cells = [Text(one_line(text)) if isinstance(text, str) else text for text in texts]
         widths = [max(wide, cell.cell_len) for wide, cell in zip(widths, cells, strict=True)]
+        longest = [max(most, _longest_word(cell.plain)) for most, cell in zip(longest, cells, strict=True)]
         table.add_row(*cells)
-    floors = [
-        max(column.least, min(wide, _FOLDED_CELLS)) if column.folds else wide
-        for column, wide in zip(columns, widths, strict=True)
-    ]
+    floors = _floors(columns, widths, [_FOLDED_CELLS] * len(columns))
+    by_word = _floors(columns, widths, [max(_FOLDED_CELLS, min(most, _WORD_CELLS)) for most in longest])
+    if sum(by_word) + _CLOSER[-1][1] * (len(columns) - 1) <= width:
+        floors = by_word
     widths = [max(floor, min(wide, width)) for floor, wide in zip(floors, widths, strict=True)]
     for table.padding, between in _CLOSER:
         room = width - between * (len(columns) - 1)
@@ -447,8 +453,23 @@ def _rich_table(grid: Grid, width: int) -> RichTable:
     return table
 
 
+def _floors(columns: Sequence[Column], widths: Sequence[int], folded: Sequence[int]) -> list[int]:
+    """The least width of each column: that of what folds may be less than its widest text."""
+    return [
+        max(column.least, min(wide, least)) if column.folds else wide
+        for column, wide, least in zip(columns, widths, folded, strict=True)
+    ]
+
+
+def _longest_word(text: str) -> int:
+    return max(map(len, text.split()), default=0)
+
+
 _FOLDED_CELLS: Final = 12
 """Width to which a column of texts may shrink that names no other."""
+
+_WORD_CELLS: Final = 24
+"""Longest word that is kept whole where the terminal has room for it."""
 
 _CLOSER: Final = (((0, 1), 3), ((0, 0, 0, 1), 2), ((0, 0), 1))
 """Blanks around a cell (as rich takes them) -> blanks that then part two columns, from the widest on."""

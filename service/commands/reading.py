@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -21,6 +22,8 @@ SECONDS_A_DAY: Final = 86_400
 
 DOCUMENT_BYTES_MAX: Final = 1_000_000
 """Size of a mapping document, of a definition, of a table of trades, or of a file of keys."""
+
+NO_DEFINITION: Final = "the suite deal needs a definition: name its file with --deal, or a ready-made one: us_bsl, euro"
 
 NAMES_MAX: Final = 8
 """Rows, sheets or faults that one line names."""
@@ -92,13 +95,19 @@ def changed_day(files: Sequence[Path]) -> float:
         raise Refused(f"{error.filename}: {error.strerror or error}") from error
 
 
+def assignments(given: tuple[str, ...]) -> list[str]:
+    """Each `name=value` once, in the order given: as `words`, but for commas within an amount (par=1,000,000)."""
+    return list(dict.fromkeys(word for option in given for word in re.split(r",(?=[^,=]*=)", option) if word))
+
+
 def words(given: tuple[str, ...]) -> list[str]:
     """Each word once, in the order given: options come separated by spaces, by commas, or repeated."""
     return list(dict.fromkeys(word for option in given for word in option.split(",") if word))
 
 
 def read_mapping(given: str | None) -> Mapping:
-    """The built-in mapping of that name, else that of a JSON document; standard_clo for None.
+    """The built-in mapping of that name, else that of a JSON document; standard_clo for None. A name comes first, also
+    where a file is called so.
 
     Raises:
         Refused: the document cannot be read, is no JSON object, or no mapping.
@@ -111,6 +120,7 @@ def read_mapping(given: str | None) -> Mapping:
     if given is None or given in PROFILES:
         return PROFILES[given or "standard_clo"]
     path = Path(given)
+    _refuse_absent(path, "built-in mapping", PROFILES)
     data = _document(path, "mapping document")
     try:
         document = msgspec.json.decode(data)
@@ -126,29 +136,40 @@ def read_mapping(given: str | None) -> Mapping:
         raise Refused(f"{path}: no mapping: {some(faults, '; ')}") from error
 
 
-def read_definition(path: Path, mapping: Mapping | None = None) -> Definition:
-    """The definition of a deal in a TOML file, whose formulas may read the mapping's own fields, too.
+def read_definition(given: str | None, mapping: Mapping | None = None) -> Definition | None:
+    """The ready-made definition of that name, else that of a TOML file, whose formulas may read the mapping's own
+    fields, too; None for None. A name comes first, also where a file is called so.
 
     Raises:
         Refused: it cannot be read, is too large, or is no definition: with the place of each fault.
     """
-    from core.definition.document import DefinitionError, parse_toml
+    if given is None:
+        return None
+    from core.definition.document import READY_NAMES, DefinitionError, parse_toml, ready
 
+    if given in READY_NAMES:
+        return ready(given)
     try:
         own_fields = () if mapping is None else [one.target for one in mapping.fields]
-        return parse_toml(definition_text(path), own_fields=own_fields)
+        return parse_toml(definition_text(given), own_fields=own_fields)
     except DefinitionError as error:
         raise Refused(
-            f"{path}: no definition: {some([f'{place} {what}' for place, what in error.faults], '; ')}"
+            f"{given}: no definition: {some([f'{place} {what}' for place, what in error.faults], '; ')}"
         ) from error
 
 
-def definition_text(path: Path) -> str:
-    """The text of a definition's file.
+def definition_text(given: str) -> str:
+    """The text of the ready-made definition of that name, else of a definition's file.
 
     Raises:
         Refused: it cannot be read, is too large, or is no text.
     """
+    from core.definition.document import READY_NAMES, ready_text
+
+    if given in READY_NAMES:
+        return ready_text(given)
+    path = Path(given)
+    _refuse_absent(path, "ready-made definition", READY_NAMES)
     return _text(path, "definition")
 
 
@@ -188,6 +209,20 @@ def read_keys(path: Path) -> dict[str, bytes]:
     if not found:
         raise Refused(f"{path}: holds no key")
     return found
+
+
+def _refuse_absent(path: Path, what: str, names: Iterable[str]) -> None:
+    """Refuse a path where nothing is, with the names that would do in its place and the one that may have been meant.
+
+    Raises:
+        Refused: there is no such file.
+    """
+    if path.exists():
+        return
+    from core.words import suggestion
+
+    stem = path.stem if path.parent == Path() else path.name
+    raise Refused(f"{path}: there is no such file, and no {what} of this name; {suggestion(stem, names)}")
 
 
 def _text(path: Path, what: str) -> str:

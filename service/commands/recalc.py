@@ -191,7 +191,7 @@ def _page(
     if check and seen.first:
         blocks.append(Grid(columns=_COLUMNS, items=seen.first))
         if more := (seen.count or 0) - len(seen.first):
-            blocks.append(Line(f"... and {more:,} more mismatches (--json writes every row)"))
+            blocks.append(Line(f"... and {counted(more, 'more mismatch')} (--json writes every row)"))
         blocks.append(Line())
     blocks += remarks
     blocks.append(_last_line(last, seen.count))
@@ -215,7 +215,7 @@ def _last_line(words: str, mismatches: int | None) -> Text:
 
     line = Text(one_line(words))
     if mismatches is not None:
-        told = "1 mismatch" if mismatches == 1 else f"{mismatches:,} mismatches"
+        told = counted(mismatches, "mismatch")
         line.append(", ").append(told, style="bold red" if mismatches else "green")
     return line
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 from cyclopts import Parameter
 
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, Page, emit, json_with_rows
+from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_with_rows
 from service.commands.progress import busy
-from service.commands.reading import read_loans, words
+from service.commands.reading import assignments, read_loans, words
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def reconcile(
     """
     if not 0 <= limit <= SHOWN_MAX:
         raise Refused(f"--limit must be between 0 and {SHOWN_MAX:,}, not {limit:,}")
-    sides = compared(tape, holdings, words(rules) if rules else None, _tolerances(words(tolerance)), trustee)
+    sides = compared(tape, holdings, words(rules) if rules else None, _tolerances(assignments(tolerance)), trustee)
     result = sides.result
     counts = _counted(result)
     page = Page(
@@ -139,13 +139,15 @@ def compared(
 
 def _tolerances(given: list[str]) -> dict[str, float]:
     """Numbers by rule, from "rule=number"."""
+    from core.amounts import read_amount
+
     read: dict[str, float] = {}
     for option in given:
         rule, sign, number = option.partition("=")
         if rule in read:
             raise Refused(f"--tolerance names {rule} twice")
         try:
-            read[rule] = float(number) if sign else float("nan")
+            read[rule] = read_amount(number) if sign else float("nan")
         except ValueError:
             read[rule] = float("nan")
         if read[rule] != read[rule]:
@@ -228,7 +230,7 @@ def _matching(result: Reconciliation) -> Iterator[str]:
 
     summary = result.summary
     yield (
-        f"{_loans_of(summary.total_loans_compared)}: {summary.matched:,} matched, "
+        f"{counted(summary.total_loans_compared, 'loan')}: {summary.matched:,} matched, "
         f"{summary.unmatched_trustee:,} only on the tape, {summary.unmatched_internal:,} only in the holdings"
     )
     stages = [f"{STAGES.get(stage, stage)} {count:,}" for stage, count in result.stages.items() if count]
@@ -236,10 +238,6 @@ def _matching(result: Reconciliation) -> Iterator[str]:
     shared = [f"{STAGES.get(stage, stage)} {count:,}" for stage, count in result.ambiguous.items() if count]
     if shared:
         yield "keys that several loans share: " + ", ".join(shared)
-
-
-def _loans_of(count: int) -> str:
-    return "1 loan" if count == 1 else f"{count:,} loans"
 
 
 def _count_grid(counts: Counts) -> Grid:
@@ -295,7 +293,7 @@ def _last_line(counts: Counts) -> Text:
     from core.reconciliation.rules import SEVERITIES
 
     total = sum(counts.values())
-    line = Text("1 issue" if total == 1 else f"{total:,} issues")
+    line = Text(counted(total, "issue"))
     for at, severity in enumerate(SEVERITIES):
         count = sum(found for (one, _), found in counts.items() if one == severity)
         line.append(": " if at == 0 else ", ").append(f"{count:,} {severity}", style=_STYLES[severity] if count else "")

@@ -15,7 +15,7 @@ from service.commands.compliance import read_day
 from service.commands.draft import place
 from service.commands.limits import limited
 from service.commands.progress import busy
-from service.commands.reading import read_definition, read_loans, read_mapping, told_of
+from service.commands.reading import NO_DEFINITION, read_definition, read_loans, read_mapping, told_of
 from service.commands.reconcile import Sides, compared
 from service.commands.refusal import Refused
 
@@ -38,7 +38,7 @@ def report(
     out: Path,
     format: Literal["pdf", "xlsx"] | None = None,  # noqa: A002 - the option's name
     suite: Literal["standard", "enhanced", "deal"] | None = None,
-    deal: Path | None = None,
+    deal: str | None = None,
     mapping: str | None = None,
     as_of: str | None = None,
     tape: Path | None = None,
@@ -63,7 +63,7 @@ def report(
         standard (15 tests), enhanced (25 tests), or deal (those of the deal's definition): deal with --deal, else
         enhanced.
     deal:
-        A TOML file with the deal's definition.
+        The deal's definition: a TOML file, or the name of a ready-made one (us_bsl, euro).
     mapping:
         A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
     as_of:
@@ -92,11 +92,11 @@ def report(
         return
     suite = suite or ("enhanced" if deal is None else "deal")
     if suite == "deal" and deal is None:
-        raise Refused("the suite deal needs a definition: name its file with --deal")
+        raise Refused(NO_DEFINITION)
     with busy(f"Reading {file.name}"):
-        definition = None if deal is None else read_definition(deal, chosen)
+        definition = read_definition(deal, chosen)
         portfolio = read_loans(file, mapping=chosen, day=day)
-    with busy("Setting the report"), _file(out, file, *filter(None, (deal,))) as made, limited(file):
+    with busy("Setting the report"), _file(out, file, *([] if deal is None else [Path(deal)])) as made, limited(file):
         from core.report.files import write_compliance
 
         content = _content(file, portfolio, definition, suite, chosen.name)

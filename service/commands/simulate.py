@@ -9,9 +9,9 @@ from cyclopts import Parameter
 
 from service.commands.compliance import read_day
 from service.commands.limits import limited
-from service.commands.output import Output, emit
+from service.commands.output import Output, counted, emit
 from service.commands.progress import busy
-from service.commands.reading import read_definition, read_loans, read_mapping, read_trades
+from service.commands.reading import NO_DEFINITION, read_definition, read_loans, read_mapping, read_trades
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
@@ -30,26 +30,27 @@ def simulate(
     trade: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
     trades: Path | None = None,
     suite: Literal["standard", "enhanced", "deal"] | None = None,
-    deal: Path | None = None,
+    deal: str | None = None,
     mapping: str | None = None,
     as_of: str | None = None,
     fail_on_new: Annotated[bool, Parameter(negative=())] = False,
     output: Output | None = None,
 ) -> int:
-    """Buy and sell on paper: print every test of a suite before and after trades.
+    """Buy and sell on paper: print every test of a suite before and after trades, and the change of its cushion.
 
     The exit code is 0 when the trades could be made, also with tests that fail by them unless --fail-on-new is given, 1
     with such a test, and 2 when a file cannot be read or a trade cannot be made. The JSON has file, suite, as_of,
-    message, total_tests, new_failures, impact_summary, results, skipped and warnings.
+    message, total_tests, new_failures, impact_summary, results, skipped and warnings. The last line counts a test as
+    the same where its cushion stays at the decimals that are shown; the JSON counts the full figures.
 
     Parameters
     ----------
     file:
         The workbook with the loans, as `cushion compliance` takes it. It stays as it is.
     trade:
-        A trade, such as "sell 3,000,000 CUSIP 12345ABC9 at 98.5" or "buy 2000000 BORROWER Nova Inc at 99
-        rating_agency_a=B2 spread=375". Also LOANX and ISIN; without a price a sell is made at the holding's, a buy at
-        100. Given several times for several, which are made in their order.
+        A trade, such as "sell 3,000,000 CUSIP 12345ABC9 at 98.5" or "buy 2.5mm BORROWER Nova Inc at 99
+        rating_agency_a=B2 spread=375". Also LOANX and ISIN; amounts may end in k, m, mm or bn. Without a price a sell
+        is made at the holding's, a buy at 100. Given several times for several, which are made in their order.
     trades:
         A CSV of trades, whose header names their fields (trade_type, par_value, cusip, borrower_name, price, ...); they
         are made before those of --trade.
@@ -57,7 +58,7 @@ def simulate(
         standard (15 tests), enhanced (25 tests), or deal (those of the deal's definition): deal with --deal, else
         enhanced.
     deal:
-        A TOML file with the deal's definition.
+        The deal's definition: a TOML file, or the name of a ready-made one (us_bsl, euro).
     mapping:
         A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
     as_of:
@@ -68,16 +69,16 @@ def simulate(
     day = read_day(as_of)
     suite = suite or ("enhanced" if deal is None else "deal")
     if suite == "deal" and deal is None:
-        raise Refused("the suite deal needs a definition: name its file with --deal")
+        raise Refused(NO_DEFINITION)
     with busy(f"Reading {file.name}"):
         from core.scenario.simulate import simulate as simulated
         from core.scenario.trades import TradeError
 
         made = [*([] if trades is None else read_trades(trades)), *map(_trade, trade)]
         if not made:
-            raise Refused('no trades: add --trade "sell 3000000 CUSIP ..." or --trades trades.csv')
+            raise Refused('no trades: add --trade "sell 2.5mm CUSIP ..." or --trades trades.csv')
         chosen = read_mapping(mapping)
-        definition = None if deal is None else read_definition(deal, chosen)
+        definition = read_definition(deal, chosen)
         portfolio = read_loans(file, mapping=chosen, day=day)
         with limited(file):
             try:
@@ -86,10 +87,13 @@ def simulate(
                 raise Refused(str(error)) from error
     from service.commands.table import simulation_page
 
-    title = f"{file.name}, {suite} suite, {len(made)} trade{'s' * (len(made) != 1)}"
+    title = f"{file.name}, {suite} suite, {counted(len(made), 'trade')}"
     if found.before.as_of is not None:
         title += f", as of {found.before.as_of}"
-    emit(simulation_page(found, title=title, document=_document(file, suite, found)), output or Output())
+    emit(
+        simulation_page(found, trades=len(made), title=title, document=_document(file, suite, found)),
+        output or Output(),
+    )
     return EXIT_FAILS_ANEW if fail_on_new and found.new_failures else 0
 
 

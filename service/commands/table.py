@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
-from service.commands.output import Column, Grid, Line, Page, bar, json_of, member
+from service.commands.output import Column, Grid, Line, Page, bar, counted, json_of, member
 from service.commands.refusal import one_line
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from core.compliance.result import Results, Skipped, Summary, TestResult
     from core.portfolio.notes import DataWarning
-    from core.scenario.simulate import Projected, Simulation
+    from core.scenario.simulate import Impacts, Projected, Simulation
 
 LONGEST_WORD: Final = len("overcollateralisation")
 """Width of the names' column on a narrow terminal, so that no word is broken."""
@@ -67,15 +67,22 @@ def results_document(head: dict[str, Any], results: Results) -> dict[str, Any]:
     }
 
 
-def simulation_page(found: Simulation, *, title: str, document: dict[str, Any]) -> Page:
-    """Every test before and after trades, those that cannot be compared, and the sentence that sums it up."""
+def simulation_page(found: Simulation, *, trades: int, title: str, document: dict[str, Any]) -> Page:
+    """Every test before and after trades, those that cannot be compared, and the sentence that sums it up.
+
+    The sentence counts by the figures that are shown; the document has the exact counts.
+    """
+    from core.scenario.simulate import message_of, new_failures_of
+
     columns = before_and_after(found)
     ordered = sorted(found.results, key=thinness)
     blocks: list[Line | Grid | Text] = []
     if ordered:
         blocks += [Grid(columns=columns, items=ordered), Line()]
     blocks += not_compared(found)
-    blocks.append(Line(found.message, style=STYLES["fail" if found.new_failures else "pass"]))
+    failures = new_failures_of(found.results)
+    message = message_of(trades, impacts_shown(found), failures, found.skipped, decimals=" to the decimals shown")
+    blocks.append(Line(message, style=STYLES["fail" if failures else "pass"]))
     return Page(
         title=title,
         warnings=found.warnings,
@@ -106,15 +113,16 @@ def before_and_after(found: Simulation) -> list[Column]:
         Column(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
         Column(key="category", value=member("test_category")),
         Column(key="before", heading="Before", right=True, value=member("current_value"),
-               shown=lambda one: figure(one.current_value, unit(one))),
+               shown=lambda one: _figure(one, one.current_value, unit(one))),
         Column(key="after", heading="After", right=True, value=member("projected_value"),
-               shown=lambda one: figure(one.projected_value, unit(one))),
+               shown=lambda one: _figure(one, one.projected_value, unit(one))),
         Column(key="threshold_type", value=member("threshold_type")),
         Column(key="threshold", heading="Threshold", right=True, value=member("threshold_value"),
-               shown=lambda one: f"{one.threshold_type} {figure(one.threshold_value)}"),
-        Column(key="cushion_before", heading="Cushion", right=True, value=member("cushion_current"),
-               shown=lambda one: figure(one.cushion_current, sign="+")),
-        Column(key="cushion_after", heading="After", right=True, value=member("cushion_projected"), shown=_moved),
+               shown=lambda one: f"{one.threshold_type} {_figure(one, one.threshold_value)}"),
+        Column(key="cushion_before", value=member("cushion_current")),
+        Column(key="cushion_after", heading="Cushion", right=True, value=member("cushion_projected"),
+               shown=lambda one: _figure(one, one.cushion_projected, sign="+")),
+        Column(key="cushion_change", heading="Change", right=True, value=member("cushion_change"), shown=_moved),
         Column(heading="0 to 50 %", from_width=110, shown=lambda one: _bar(_relative(one), one.status_projected)),
         Column(key="status_before", value=member("status_current")),
         Column(key="status_after", heading="Status", value=member("status_projected"), shown=_changed_status,
@@ -136,8 +144,28 @@ def _relative(one: Projected) -> float | None:
 def _moved(one: Projected) -> Text:
     from rich.text import Text
 
-    style = {"improve": "green", "worsen": "yellow", "neutral": ""}[one.impact_direction]
-    return Text(figure(one.cushion_projected, sign="+"), style=style)
+    return Text(_change(one), style={1: "green", -1: "yellow", 0: "dim"}[shown_direction(one)])
+
+
+def _change(one: Projected) -> str:
+    """The change of the cushion; no figure where the trades do not move it."""
+    from core.frames.figures import change_shown
+
+    return change_shown(0.0 if one.impact_direction == "neutral" else one.cushion_change, _decimals(one))
+
+
+def shown_direction(one: Projected) -> int:
+    """1 where the cushion grows, -1 where it shrinks, 0 where it stays at the decimals that are shown."""
+    shown = abs(one.cushion_change) >= 10.0 ** -_decimals(one) / 2
+    return {"improve": 1, "worsen": -1, "neutral": 0}[one.impact_direction] if shown else 0
+
+
+def impacts_shown(found: Simulation) -> Impacts:
+    """How many tests improve, worsen and stay the same by the figures that are shown."""
+    from core.scenario.simulate import Impacts
+
+    ways = [shown_direction(one) for one in found.results]
+    return Impacts(*(ways.count(way) for way in (1, -1, 0)))
 
 
 def _changed_status(one: Projected) -> Text:
@@ -166,12 +194,12 @@ _RESULT_COLUMNS: Final = [
     Column(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
     Column(key="category", heading="Category", value=member("category"), folds=True, from_width=120),
     Column(key="current_value", heading="Current", right=True, value=member("current_value"),
-           shown=lambda one: figure(one.current_value, _unit(one))),
+           shown=lambda one: _figure(one, one.current_value, _unit(one))),
     Column(key="threshold_type", value=member("threshold_type")),
     Column(key="threshold_value", heading="Threshold", right=True, value=member("threshold_value"),
-           shown=lambda one: f"{one.threshold_type} {figure(one.threshold_value)}"),
+           shown=lambda one: f"{one.threshold_type} {_figure(one, one.threshold_value)}"),
     Column(key="cushion", heading="Cushion", right=True, value=member("cushion"),
-           shown=lambda one: "-" if one.cushion is None else figure(one.cushion, _unit(one), sign="+")),
+           shown=lambda one: "-" if one.cushion is None else _figure(one, one.cushion, _unit(one), sign="+")),
     Column(key="cushion_pct", heading="of limit", right=True, value=member("cushion_pct"), from_width=90,
            shown=lambda one: "-" if one.cushion_pct is None else f"{one.cushion_pct:+,.1f} %"),
     Column(heading="0 to 50 %", shown=lambda one: _bar(one.cushion_pct, one.status)),
@@ -187,18 +215,28 @@ def _unit(result: TestResult) -> str:
     return {"percent": " %", "%": " %", "years": " y"}.get(unit, "") if isinstance(unit, str) else ""
 
 
-def figure(value: float, unit: str = "", sign: str = "") -> str:
-    """A figure to two decimals, with the suffix of its unit."""
-    return f"{value:{sign},.2f}{unit}"
+def _decimals(test: TestResult | Projected) -> int:
+    """The decimals of a test's figures: those that tell it from its limit."""
+    from core.frames.figures import decimals_of
+
+    value = getattr(test, "projected_value", None)
+    return decimals_of(test.current_value if value is None else value, test.threshold_value)
+
+
+def _figure(test: TestResult | Projected, value: float, unit: str = "", sign: str = "") -> str:
+    """A figure with the decimals of its test and the suffix of its unit."""
+    from core.frames.figures import figure_shown
+
+    return figure_shown(value, sign, _decimals(test)) + unit
 
 
 def _summary(summary: Summary) -> Text:
     from rich.text import Text
 
-    line = Text(f"{summary.total} tests: ")
+    line = Text(f"{counted(summary.total, 'test')}: ")
     parts = (
         (f"{summary.passed} passed", summary.passed, "pass"),
-        (f"{summary.warnings} warning" + "s" * (summary.warnings != 1), summary.warnings, "warning"),
+        (counted(summary.warnings, "warning"), summary.warnings, "warning"),
         (f"{summary.failed} failed", summary.failed, "fail"),
         (f"{summary.skipped} skipped", 0, "pass"),
     )

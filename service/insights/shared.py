@@ -12,6 +12,7 @@ from uuid import UUID
 
 import msgspec
 
+from core import words
 from core.compliance.suites import DEAL_SUITE
 from core.insights.subject import BREAKS_SHOWN, Break, Breaks, Point, Subject
 from core.portfolio.portfolio import Portfolio
@@ -91,7 +92,8 @@ async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> 
     for place, workbook_id in enumerate(wanted):
         if place and time.monotonic() > end:
             left_out.append(
-                f"{len(wanted) - place} more workbooks are left out: reading them takes longer than it may."
+                f"{words.counted(len(wanted) - place, 'more workbook', 'is/are')} left out: reading takes longer than "
+                "it may."
             )
             break
         try:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from core.portfolio.fields import FieldType, SourceType
+from core.portfolio.fields import PROFILES, FieldType, SourceType
 from core.portfolio.profile.configure import RULES_MAX, TRANSFORMS_MAX
 from core.portfolio.profile.normalise import SAMPLE_ROWS_MAX
+from core.words import nearest
 from service.platform.http.api import PageQuery
-from service.platform.http.problem import Problem
+from service.platform.http.problem import Fault, Problem
 
 ANSWER_BYTES_MAX = 32 * 1024 * 1024
 """What a mapping made of a sample: defaults and replacements may make rows longer than they came."""
@@ -308,8 +309,18 @@ class ProfileNotFound(Problem, status=404):
     """Profile not found"""
 
 
-class MappingNotFound(Problem, status=404):
+class MappingNotFound(
+    Problem,
+    status=404,
+    hint=f"built-in ones are {', '.join(PROFILES)}; GET /api/v1/mappings lists the tenant's own",
+):
     """Mapping not found"""
+
+    @classmethod
+    def for_id(cls, mapping_id: str) -> Self:
+        """This problem with what the identifier may have meant, where it is like the name of a built-in one."""
+        near = nearest(mapping_id, PROFILES)
+        return cls(Fault(["mapping_id"], f"did you mean {near}? {cls.hint}")) if near else cls()
 
 
 class MappingExists(Problem, status=409, constraint="mappings_name_key"):

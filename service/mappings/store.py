@@ -25,9 +25,10 @@ async def get(unit: Unit, mapping_id: str) -> MappingRow:
     Raises:
         MappingNotFound: the tenant has none of that identifier.
     """
-    return await unit.one(
-        MappingRow, f"SELECT {_ROW} FROM mappings WHERE id = %s", [mapping_id], missing=MappingNotFound
-    )
+    found = await unit.one_or_none(MappingRow, f"SELECT {_ROW} FROM mappings WHERE id = %s", [mapping_id])
+    if found is None:
+        raise MappingNotFound.for_id(mapping_id)
+    return found
 
 
 async def lock(ctx: Context, mapping_id: str) -> MappingRow:
@@ -49,7 +50,7 @@ async def version(unit: Unit, mapping_id: str) -> int:
     """
     found: int | None = await unit.value("SELECT version FROM mappings WHERE id = %s", [mapping_id])
     if found is None:
-        raise MappingNotFound
+        raise MappingNotFound.for_id(mapping_id)
     return found
 
 

@@ -18,6 +18,7 @@ from core.deals.tie_out import TieOut
 from core.report.compliance import compliance_content
 from core.report.content import Fact, Origin, Point, Series
 from core.report.reconciliation import LOANS, Compared, IssueLine
+from core.words import counted
 from service.compliance import shared as compliance
 from service.compliance.schema import RunTooSlow
 from service.compliance.shared import NotRepeatable, Repeated, StoredRun
@@ -81,7 +82,7 @@ async def _write_run(unit: Unit, report: ReportRow, path: Path) -> None:
         found = await _movements(unit, seconds, remarks, then, now, run.test_suite)
         moved = [one for one in found if _is_between(one, before, run)]
         if len(moved) < len(found):
-            told = f"{len(found) - len(moved)} tests were measured by other rules on the earlier day"
+            told = f"{counted(len(found) - len(moved), 'test', 'was/were')} measured by other rules on the earlier day"
             remarks.append(f"Why they moved is left out: {told}.")
     content = await unit.compute(
         compliance_content,

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 
+from docs.made import errors as page_of_errors
+from docs.made.messages import HELP
 from service.app import areas
+from service.platform.access.flags import FLAGS
 from service.platform.http import application
-from service.platform.http.problem import CODE_BY_STATUS, Problem, UnderMaintenance
+from service.platform.http.problem import CODE_BY_STATUS, Problem, UnderMaintenance, anchor_of
 from tests.conftest import ROOT
 from tests.contract.__main__ import unfolded
 from tests.rows import every
@@ -227,3 +231,37 @@ def test_a_refusal_of_what_a_request_says_or_may_do_says_what_would_do() -> None
 def test_a_refusal_in_somebodys_own_words_leads_to_the_paragraph_of_its_kind() -> None:
     told = UnderMaintenance.saying("Back at noon", retry_after_seconds=5)
     assert told.help == UnderMaintenance().help == "/docs/guide/errors/#scheduled_maintenance_in_progress"
+
+
+def test_each_message_has_a_cause_and_a_remedy_in_the_guide() -> None:
+    messages = {problem.detail for problem in every_problem()} | {flag.refusal for flag in FLAGS.values()} - {""}
+    assert set(HELP) == messages, "docs/made/messages.py has a paragraph for each message, and for no other"
+    for message, entry in HELP.items():
+        for text in entry:
+            assert text.endswith("."), (message, text)
+            assert text[0].isupper() or text[0] == "`", (message, text)
+        assert entry.cause != entry.remedy
+
+
+def test_the_paragraph_stands_where_the_help_of_a_refusal_leads() -> None:
+    page = page_of_errors.pages()["errors.md"]
+    anchors = re.findall(r"\{#([a-z0-9_]+)\}$", page, re.MULTILINE)
+    assert len(anchors) == len(set(anchors))
+    for problem in every_problem():
+        anchor = anchor_of(problem.detail)
+        assert anchor in anchors, problem
+        heading, _, rest = page.partition(f"{{#{anchor}}}\n\n")
+        assert rest, heading[-200:]
+        paragraph = rest.partition("\n")[0]
+        assert "**What to do:**" in paragraph, (anchor, paragraph)
+
+
+def test_paragraphs_name_endpoints_that_there_are() -> None:
+    known = {(row.method, row.path) for row in ROWS}
+    named = {
+        (message, method, path)
+        for message, entry in HELP.items()
+        for method, path in re.findall(r"`(GET|POST|PUT|PATCH|DELETE) (/[^ `]+)`", " ".join(entry))
+    }
+    assert len(named) > 40
+    assert sorted(row for row in named if row[1:] not in known) == []

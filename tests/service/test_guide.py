@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -74,8 +75,8 @@ def test_one_that_was_built_anew_is_shown_and_one_that_was_not_says_how(archive:
     other.replace(archive)
     assert (asked("", archive) or [b""])[-1] == b"<p>new</p>"
     archive.unlink()
-    status, _, _, content = asked("", archive) or (0, "", {}, b"")
-    assert (status, b"make docs" in content) == (404, True)
+    status, _, headers, content = asked("", archive) or (0, "", {}, b"")
+    assert (status, headers["cache-control"], b"make docs" in content) == (200, "no-store", True)
     assert asked("errors/", archive) == asked("", archive), "a refusal's link leads here"
     assert asked("assets/favicon.svg", archive) is None
 
@@ -85,13 +86,34 @@ def test_it_is_served_under_docs(stack: Stack) -> None:
         moved = client.get("/docs/guide")
         assert (moved.status_code, moved.headers["location"]) == (308, "/docs/guide/")
         home = client.get("/docs/guide/")
-        assert home.status_code == (200 if guide.ARCHIVE.exists() else 404)
+        assert home.status_code == 200
         assert home.headers["content-type"] == "text/html; charset=utf-8"
         head = client.head("/docs/guide/")
         assert (head.status_code, head.content) == (home.status_code, b"")
         for path in ("%2e%2e/%2e%2e/app.py", "..%2fapp.py", "%00", "nothing/here.js"):
             assert client.get(f"/docs/guide/{path}").status_code == 404
         assert "/docs/guide/" in client.get("/docs").text
-        if home.status_code == 200:
+        if guide.ARCHIVE.exists():
             known = client.get("/docs/guide/", headers={"If-None-Match": home.headers["etag"]})
             assert (known.status_code, known.content) == (304, b"")
+
+
+LINK = re.compile(r'(?:href|src|spec-url)="(/[^"]*)"')
+
+
+def test_no_link_of_the_service_leads_nowhere(stack: Stack) -> None:
+    """Those of its own pages and of its refusals, whether the guide was built here or not."""
+    with httpx.Client(base_url=stack.url, follow_redirects=True) as client:
+        pages = {path: client.get(path, headers={"Accept": "text/html"}).text for path in ("/", "/docs", "/redoc")}
+        links = {link for text in pages.values() for link in LINK.findall(text)}
+        assert {"/docs/guide/", "/docs", "/redoc", "/openapi.json"} <= links
+        for path in ("/api/v1/deals", "/nowhere", "/api/v1/workbooks/not-an-id"):
+            refusal = client.get(path)
+            assert refusal.status_code >= 400
+            links.add(refusal.json()["help"])
+        faults = {link: answer.status_code for link in links if (answer := client.get(link)).status_code != 200}
+        assert faults == {}
+        # The paragraph of a refusal is there by its name, where the guide is.
+        text = client.get(refusal.json()["help"]).text
+        anchor = refusal.json()["help"].partition("#")[2]
+        assert f'id="{anchor}"' in text if guide.ARCHIVE.exists() else "make docs" in text

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
-from core.frames.brief import brief, counted, value_shown
+from core.frames.brief import brief, value_shown
+from core.words import counted
 
 NODES_MAX: Final = 200
 EDGES_MAX: Final = 1_000

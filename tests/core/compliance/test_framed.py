@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from datetime import date
+from xml.etree import ElementTree
 
 import polars as pl
 import pytest
 
 from core.compliance.framed import ROWS_SHOWN, thinnest_first
-from core.compliance.result import Results, Skipped, TestResult
+from core.compliance.result import Details, Results, Skipped, TestResult
 from core.portfolio.notes import DataWarning
 
 
@@ -86,3 +89,47 @@ def test_in_a_notebook(results: Results) -> None:
     assert html.index("Test zero") < html.index("Test warf") < html.index("Test none")
     assert "3 loans have no price" in html
     assert "quote_depth not found" in html
+
+
+def test_figures_are_shown_as_in_the_command() -> None:
+    """Two decimals, and more where two would hide what decides."""
+    rows = [
+        result("wide", 1.234567, 10.0, 8.765433),
+        result("near", 7.500001, 7.5, -0.000001, "fail"),
+    ]
+    html = Results(rows, [])._repr_html_()
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", html)
+    assert cells[-4:] == ["1.23", "max 10.00", "+8.77", "wide"]
+    assert {"7.500001", "max 7.500000", "-0.000001"} <= set(cells)
+    assert "1.234567" not in html
+    assert "7.500001  max 7.500000  cushion -0.000001" in repr(Results(rows, []))
+
+
+def test_a_single_result_in_a_notebook() -> None:
+    one = replace(ROWS[1], message="WAL is <close>", threshold_source="deal", details=Details("sum / par", [], {}))
+    html = one._repr_html_()
+    tree = ElementTree.fromstring(html)
+    assert tree.tag == "div"
+    for text in (
+        "Test wal &lt;b&gt;: warning",
+        "WAL is &lt;close&gt;",
+        "Limit: deal",
+        "Figure: sum / par",
+        ">5.90<",
+        "max 6.00",
+    ):
+        assert text in html, text
+    assert html.count("<svg") == 1
+    assert "+0.10" in html
+
+
+def test_the_head_is_the_thinnest_cushions(results: Results) -> None:
+    first = results.head(2)
+    assert isinstance(first, Results)
+    assert [one.test_id for one in first] == ["zero", "warf"]
+    assert (first.as_of, first.warnings, first.skipped) == (results.as_of, results.warnings, [])
+    assert first._repr_html_().count("<svg") == 2
+    assert [len(results.head(count)) for count in (0, 1, 99)] == [0, 1, 6]
+    assert len(results.head()) == 5
+    with pytest.raises(ValueError, match="not -1"):
+        results.head(-1)

@@ -5,7 +5,19 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from core.frames.notebook import FIRST, LAST, bar, card, figure_shown, left_out, number_shown, places, table, verdict
+from core.frames.figures import figure_shown
+from core.frames.notebook import (
+    FIRST,
+    LAST,
+    Figure,
+    bar,
+    card,
+    left_out,
+    number_shown,
+    places,
+    table,
+    verdict,
+)
 from tests.rows import every
 
 HOSTILE = [
@@ -67,3 +79,9 @@ def test_numbers(value: float, text: str) -> None:
 
 def test_figures() -> None:
     assert [figure_shown(1234.567), figure_shown(0.5, "+"), figure_shown(-1e20)] == ["1,234.57", "+0.50", "-1e+20"]
+
+
+def test_figures_stand_to_the_right_as_they_are_given() -> None:
+    html = table(["a", "b"], [[Figure("1,234.50"), "x"], [None, "y"], [Figure("-"), "z"]])
+    assert ">1,234.50<" in html
+    assert re.findall(r"text-align:(\w+)", html)[:2] == ["right", "left"]

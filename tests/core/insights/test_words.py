@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import date
 
-from core.insights.words import NAME_CHARACTERS, decimals_between, listed, plain, plural, printed
+from core.insights.words import NAME_CHARACTERS, decimals_between, listed, plain, printed
+from core.words import plural
 from tests.rows import every
 
 MINUS = "\N{MINUS SIGN}"

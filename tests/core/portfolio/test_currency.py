@@ -47,7 +47,7 @@ def test_a_rate_beside_the_loan(make_book: MakeBook, rates: list[Any], par: list
     assert ("other_currency" in told) == (refused > 0)
     assert ("currency_converted" in told) == (refused < 2)
     if refused:
-        assert "100.00 are not counted" in told["other_currency"] or "50.00 are not counted" in told["other_currency"]
+        assert "100.00 is not counted" in told["other_currency"] or "50.00 is not counted" in told["other_currency"]
 
 
 @every(

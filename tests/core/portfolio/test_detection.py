@@ -278,7 +278,7 @@ def test_cells_that_are_no_values_are_counted(write: Write) -> None:
         ("Spread", [350.0, 400.0], "bps", "median 375 is above 25", (350.0, 400.0)),
         ("Spread %", [30.0, 40.0], "percent", "the header says so", (3000.0, 4000.0)),
         ("Spread", ["3.5%", "S+400bps"], "bps", "each cell says it", (350.0, 400.0)),
-        ("Spread", ["3.5%", 400.0], "bps", "median 400 is above 25; 1 marked cells keep theirs", (350.0, 400.0)),
+        ("Spread", ["3.5%", 400.0], "bps", "median 400 is above 25; 1 marked cell keeps its own", (350.0, 400.0)),
         ("Floor", [0.01, 0.0], "fraction", "largest 0.01 is at most 0.05", (1.0, 0.0)),
         ("Floor", [0.5, 0.0], "percent", "largest 0.5 is above 0.05", (0.5, 0.0)),
         ("Market Value", [990.0, 1_960.0], "currency", "median 1,475 is above 200", (99.0, 98.0)),

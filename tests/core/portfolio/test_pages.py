@@ -311,7 +311,7 @@ def test_of_many_pages_only_so_many_are_read(make_book: MakeBook) -> None:
     portfolio = joined(make_book, **{f"Page {at}": rows for at in range(PAGES_MAX + 5)})
     assert len(portfolio.notes.pages) == PAGES_MAX
     assert codes(portfolio) == ["page_left_out"]
-    assert portfolio.notes.warnings[0].message.startswith("5 sheets")
+    assert portfolio.notes.warnings[0].message.startswith("5 more sheets may say something of the loans")
 
 
 @pytest.mark.parametrize("kind", ["one identifier", "each its own", "names"])

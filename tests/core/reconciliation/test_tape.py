@@ -116,7 +116,7 @@ def test_loans_on_other_sheets_are_told(tmp_path: Path) -> None:
     sold = [("CUSIP", "Price", "Maturity Date"), ("30231GAV4", 99.0, "2031-06-30")]  # names no borrower, and no par
     notes = [("Class", "Current Balance", "Coupon", "CUSIP"), ("A", 5.0, 6.0, "00206RGQ9")]
     beside = {"Sold": sold, "Tranches": notes, "Bonds": [*more[:1], (None, None, None, None)]}
-    added = "1 loans of sheet 'More' with a par of 2.00 were added to those of 'Tape'."
+    added = "1 loan of sheet 'More' with a par of 2.00 was added to those of 'Tape'."
     trades = "Sheet 'Sales' was left out: its title is that of a list of trades or payments."
     for sheets, told in (({}, []), ({"More": more, "Copy": more}, [added]), ({"Sales": more}, [trades])):
         loans = loans_of(tmp_path, Tape=[HEADER, LOAN, LOAN], **sheets, **beside)

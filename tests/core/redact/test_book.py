@@ -210,7 +210,7 @@ def test_a_table_whose_heading_went_is_no_table() -> None:
     headed = tuple(Table(name, "S", row, 0, row + 1, 3, tuple(rows[row])) for name, row in (("good", 0), ("bad", 2)))
     found = redact(replace(book_of(S=rows), tables=headed), Policy())
     assert found.workbook.tables == headed[:1]
-    assert found.warnings == ("headings of 1 tables were redacted: they are plain cells",)
+    assert found.warnings == ("headings of 1 table were redacted: it is plain cells",)
 
 
 def test_pivot_tables_are_plain_cells_afterwards() -> None:
@@ -219,7 +219,7 @@ def test_pivot_tables_are_plain_cells_afterwards() -> None:
     )
     found = redact(replace(book_of(S=[["a", 1.0]]), pivots=(pivot,)), Policy())
     assert found.workbook.pivots is None
-    assert found.warnings == ("1 pivot tables are plain cells now, since what they list may be personal",)
+    assert found.warnings == ("1 pivot table is plain cells now: what is listed may be personal",)
     assert redact(book_of(S=[["a", 1.0]]), Policy()).workbook.pivots == ()
 
 

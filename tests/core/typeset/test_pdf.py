@@ -51,6 +51,18 @@ def test_data_is_never_markup() -> None:
     assert made.replaced == ()
 
 
+def test_a_layout_that_does_not_settle_is_refused(tmp_path: Path) -> None:
+    """The compiler only warns of it, and numbers every page 1."""
+    template = tmp_path / "moving.typ"
+    template.write_text("#outline()\n#context if here().page() == 1 { pagebreak() }\n= Part\n#lorem(2000)")
+    with pytest.raises(pdf.LayoutUnsettled, match=r"moving\.typ: .*did not converge"):
+        typeset(template, {}, created=CREATED)
+    template.write_text(
+        "#outline()\n#metadata(none) <end>\n#context if locate(<end>).page() == 1 { pagebreak() }\n= Part\n#lorem(2000)"
+    )
+    assert typeset(template, {}, created=CREATED).data
+
+
 def test_a_template_that_is_wrong_and_data_past_the_limit_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,11 +43,24 @@ def test_what_is_no_command_or_option_names_the_nearest_and_the_help(capsys: pyt
         ("compliance x.xlsx --formt json", "--format?", "cushion compliance"),
         ("compliance x.xlsx --suite enhancd", 'mean "enhanced"?', "cushion compliance"),
         ("compliance", "FILE", "cushion compliance"),
+        ("version", '"--version"?', "cushion"),
+        ("-v", '"--version"?', "cushion"),
+        ("verison", '"--version"?', "cushion"),
+        ("help", '"--help"?', "cushion"),
+        ("help compliance", '"cushion compliance --help"?', "cushion"),
+        ("deal help", '"--help"?', "cushion deal"),
+        ("deal help check", '"cushion deal check --help"?', "cushion deal"),
+        ("deal version", '"cushion --version"?', "cushion deal"),
+        ("nosuch", "There are: serve, worker, migrate, demo,", "cushion"),
     ):
         assert cli.run(line.split()) == 2
         out, said = capsys.readouterr()
         assert (out, said.count("\n"), near in said) == ("", 1, True), said
         assert said.endswith(f" See: {help_of} --help\n"), said
+
+
+def test_help_behind_a_command_is_no_file(refused: Refusal) -> None:
+    assert 'Did you mean "cushion compliance --help"?' in refused("compliance", "help")
 
 
 def test_the_version_is_the_librarys(cushion: Cushion) -> None:

@@ -134,7 +134,7 @@ def test_options_of_a_run(cushion: Cushion, refused: Refusal, folder: Path, tmp_
     for options, said in (
         (("--as-of", "31.4.2026"), "--as-of"),
         (("--threshold", "wal"), "id=number"),
-        (("--threshold", "wal=nan"), "finite"),
+        (("--threshold", "wal=nan"), "must be id=number"),
         (("--threshold", "none=1"), "Unknown test"),
         (("--mapping", tmp_path / "own.json"), "no mapping"),
         (("--suite", "deal"), "--deal"),

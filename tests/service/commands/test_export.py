@@ -79,7 +79,7 @@ def test_a_pipe_gets_the_file_and_nothing_else(book: Path) -> None:
         "export", book, "--format", "csv", "--sheet", "Notes", "--encoding", "utf-8", "--out", "/dev/stdout"
     )
     assert answer.stdout == "'=HYPERLINK(A1),-5.25\n"  # the line end as Python reads a pipe's text
-    assert answer.stderr.splitlines()[-1].startswith("/dev/stdout: 1 sheet, 1 rows, 2 cells, ")
+    assert answer.stderr.splitlines()[-1].startswith("/dev/stdout: 1 sheet, 1 row, 2 cells, ")
 
 
 def test_the_zones_show_the_tests_and_verify_by_the_key(book: Path, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_what_came_of_it_as_json(book: Path, tmp_path: Path) -> None:
         (["--json", "--out", "/dev/stdout"], "--json goes to the standard output"),
         (["--suite", "deal"], "name its file with --deal"),
         (["--key-file", "/dev/null"], "holds no key"),
-        (["--mapping", "nowhere.json"], "No such file"),
+        (["--mapping", "nowhere.json"], "there is no such file"),
     ],
 )
 def test_what_cannot_be_exported(book: Path, tmp_path: Path, options: list[str], why: str) -> None:

@@ -138,7 +138,7 @@ def test_rows_that_were_left_out_are_told(cushion: Cushion, folder: Path, tmp_pa
     gap = [(None,)] * 3
     path = written(tmp_path / "gap.xlsx", HEADER, ACME, *gap, BETA)
     answer = cushion("reconcile", path, folder / "small.xlsx")
-    assert "warning  rows_after_end: tape: 1 rows below the end of the table" in answer.stdout
+    assert "warning  rows_after_end: tape: 1 row below the end of the table" in answer.stdout
     answer = cushion("reconcile", folder / "small.xlsx", path, "--json")
     told = {one["code"]: one["message"] for one in json.loads(answer.stdout)["warnings"]}
     assert told["rows_after_end"].startswith("holdings: 1 ")
@@ -221,7 +221,7 @@ def test_a_file_without_loans_is_refused_by_its_columns(refused: Refusal, folder
         (["--tolerance", "spread=-1"], "the tolerance of spread must be a number from 0 on"),
         (["--tolerance", "spread=1,price=2,spread=3"], "--tolerance names spread twice"),
         (["--rules", ","], "no rule is asked for: choose from par_value"),
-        (["--tolerance", "spread=inf"], "the tolerance of spread must be a number from 0 on"),
+        (["--tolerance", "spread=inf"], "--tolerance takes rule=number, such as spread=10, not 'spread=inf'"),
         (["--tolerance", "rating=1"], "no tolerance can be set for 'rating'"),
         (["--trustee", "trustee_d"], "trustee_d"),
         (["--limit", "-1"], "--limit must be between 0 and 10,000, not -1"),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -10,6 +13,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from core.generate import generate
+from service.commands.cli import run
 
 Cushion = Callable[..., CompletedProcess[str]]
 Refusal = Callable[..., str]
@@ -57,18 +61,55 @@ def test_json_has_all_of_it(cushion: Cushion, deal: Path) -> None:
     assert moved["oc_ratio"] == "improve"  # half a point of a million is earned
 
 
+@pytest.mark.parametrize("amount", ["2500000", "2,500,000", "2_500_000", "2.5mm", "2.5m", "2500k", "2.5 mm"])
+def test_amounts_as_people_write_them(capsys: pytest.CaptureFixture[str], deal: Path, amount: str) -> None:
+    """All the same trade."""
+    told = []
+    for written in ("2500000", amount):
+        line = ["simulate", str(deal), "--trade", f"buy {written} BORROWER Nova Inc at 99 rating_agency_a=B2", "--json"]
+        assert run(line) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1]
+
+
+def test_the_change_is_a_column_and_the_last_line_counts_what_is_shown(
+    capsys: pytest.CaptureFixture[str], deal: Path
+) -> None:
+    """A small trade moves nearly every figure a little: those that look the same are not called better."""
+    line = ["simulate", str(deal), "--trade", "buy 10k BORROWER Nova Inc at 99 rating_agency_a=B2"]
+    assert run([*line, "--json"]) == 0
+    exact = json.loads(capsys.readouterr().out)["impact_summary"]
+    assert exact["improve"] + exact["worsen"] > 15
+    assert run([*line, "--format", "csv"]) == 0
+    rows = [row for row in csv.DictReader(io.StringIO(capsys.readouterr().out)) if row["cushion_after"]]
+    for row in rows:
+        change = float(row["cushion_after"]) - float(row["cushion_before"])
+        assert float(row["cushion_change"]) == pytest.approx(change, abs=1e-6)
+    seen = sum(abs(float(row["cushion_change"])) >= 0.005 for row in rows)
+    assert run(line) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "Change" in next(line for line in lines if line.startswith("Test "))
+    counts = [int(count) for count in re.findall(r"(\d+) (?:tests? improve|worsen|stay)", lines[-1])]
+    assert (sum(counts), counts[0] + counts[1]) == (len(rows), seen)
+    assert "to the decimals shown" in lines[-1]
+    assert any("<0.01" in line for line in lines)
+
+
 def test_what_cannot_be_traded_is_refused(refused: Refusal, deal: Path) -> None:
     rows = (
         (("--trade", "sell 1 CUSIP 999999999"), "trade 1: sells CUSIP 999999999, of which nothing is held"),
         (("--trade", "sell nothing"), "a trade is: buy or sell"),
         (("--trade", "swap 1 CUSIP 9"), "a trade is a buy or a sell, not 'swap'"),
-        (("--trade", "sell much CUSIP 9"), "par_value must be a number, not 'much'"),
+        (("--trade", "sell much CUSIP 9"), "par_value must be an amount such as 1000000, 1,000,000,"),
+        (("--trade", "sell 1,00 CUSIP 9"), "2.5mm or 500k, not '1,00'"),
+        (("--trade", "sell 2.5 mmm CUSIP 9"), "of which nothing is held"),
+        (("--trade", "sell 1 CUSIP 9 at 1m"), "price must be a number, not '1m'"),
         (("--trade", "sell 1 CUSIP 9 at par"), "price must be a number, not 'par'"),
         (("--trade", "sell 1 CUSIP"), "nothing names its loan"),
         (("--trade", "sell 1 a=b"), "nothing names its loan"),
         (("--trade", "buy 1 Nova colour=red"), "no field of a trade is called 'colour'"),
         (("--trade", "buy 1 Nova spread=1 spread=2"), "spread is given twice"),
-        (("--trade", "buy 1e400 Nova"), "trade 1: par_value must be above 0"),
+        (("--trade", "buy 1e400 Nova"), "par_value must be an amount"),
         (("--trades", deal.parent / "odd.csv"), "line 2: no field of a trade is called 'colour'"),
         (("--trades", deal), "no text in UTF-8"),
         (("--trades", deal.parent / "none.csv"), "No such file"),

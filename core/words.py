@@ -1,0 +1,60 @@
+"""Words of messages: counts with their nouns, and what a misspelt name may have meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from itertools import islice
+from typing import Final
+
+NAMES_MAX: Final = 2_000
+"""Names among which near ones are looked for."""
+
+LISTED_MAX: Final = 12
+"""Names that a message lists."""
+
+ASKED_MAX: Final = 100
+"""Characters of a misspelt name that are looked at and shown."""
+
+
+# Counts ---------------------------------------------------------------------------------------------------------------
+
+
+def plural(noun: str) -> str:
+    """The plural of a regular noun; of several words, of the last."""
+    if not noun:
+        return ""
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith(("s", "x", "ch")) else "s")
+
+
+def counted(count: float, noun: str, verb: str = "") -> str:
+    """A count with its noun: 1 test, 1,000 loans, 0 industries; of the verb "was/were" the half that goes with it."""
+    words = f"{count:,.0f} {noun if count == 1 else plural(noun)}"
+    return f"{words} {agreed(count, verb)}" if verb else words
+
+
+def agreed(count: float, words: str) -> str:
+    """The half of "was/were" that goes with a count."""
+    one, many = words.split("/")
+    return one if count == 1 else many
+
+
+# Names ----------------------------------------------------------------------------------------------------------------
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The one of `known` that a misspelt name may have meant; None where none is near."""
+    names = {one.casefold(): one for one in islice(known, NAMES_MAX)}
+    found = get_close_matches(name[:ASKED_MAX].casefold(), names, n=1)
+    return names[found[0]] if found else None
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """What a message about an unknown name ends with: what may have been meant, and the names that there are."""
+    names = list(islice(known, NAMES_MAX))
+    near = nearest(name, names)
+    meant = f"did you mean {near}? " if near else ""
+    more = f" and {len(names) - LISTED_MAX:,} more" if len(names) > LISTED_MAX else ""
+    return f"{meant or ''}There are: {', '.join(names[:LISTED_MAX])}{more}" if names else meant.strip()
