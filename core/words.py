@@ -54,7 +54,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 def suggestion(name: str, known: Iterable[str]) -> str:
     """What a message about an unknown name ends with: what may have been meant, and the names that there are."""
     names = list(islice(known, NAMES_MAX))
-    near = nearest(name, names)
-    meant = f"did you mean {near}? " if near else ""
     more = f" and {len(names) - LISTED_MAX:,} more" if len(names) > LISTED_MAX else ""
-    return f"{meant or ''}There are: {', '.join(names[:LISTED_MAX])}{more}" if names else meant.strip()
+    listed = f"{', '.join(names[:LISTED_MAX])}{more}"
+    if near := nearest(name, names):
+        return f"did you mean {near}? There are: {listed}"
+    return f"there are: {listed}" if names else ""

@@ -76,7 +76,9 @@ def _warn(sheet: str, errors: dict[str, dict[str, int]], undated: dict[str, int]
         message = f"{sheet!r}: cells with an error are null ({listed}), in {', '.join(errors)}"
         warnings.warn(shortened(message, 300), UserWarning, stacklevel=4)
     if undated:
-        message = f"{sheet!r}: {counted(sum(undated.values()), 'date')} that no calendar has {agreed(sum(undated.values()), 'is/are')} null, in {', '.join(undated)}"
+        count = sum(undated.values())
+        dates = counted(count, "date")
+        message = f"{sheet!r}: {dates} that no calendar has {agreed(count, 'is/are')} null, in {', '.join(undated)}"
         warnings.warn(shortened(message, 300), UserWarning, stacklevel=4)
 
 

@@ -89,7 +89,7 @@ def _commitment(portfolio: Portfolio) -> Iterator[DataWarning]:
         with np.errstate(invalid="ignore"):
             undrawn = int(np.count_nonzero(unfunded > 0))
         if undrawn:
-            message = f"par is the column {header!r}, with what {_of(undrawn, portfolio)} {agreed(undrawn, 'has/have')} not drawn"
+            message = f"par is the column {header!r}, with what {_of(undrawn, portfolio, 'has/have')} not drawn"
             yield DataWarning("par_is_commitment", message, undrawn)
 
 
@@ -133,7 +133,7 @@ def _days(portfolio: Portfolio) -> Iterator[DataWarning]:
         with np.errstate(invalid="ignore"):
             far = int(np.count_nonzero(maturity - day > LIFE_YEARS_MAX * 365.25))
         if far:
-            message = f"{_of(far, portfolio)} {agreed(far, 'matures/mature')} more than {LIFE_YEARS_MAX:g} years after {day_of(day)}"
+            message = f"{_of(far, portfolio, 'matures/mature')} more than {LIFE_YEARS_MAX:g} years after {day_of(day)}"
             yield DataWarning("far_maturity", f"{message}: the one date or the other is doubtful", far)
     if deal.stated_maturity is not None:
         with np.errstate(invalid="ignore"):
@@ -141,7 +141,7 @@ def _days(portfolio: Portfolio) -> Iterator[DataWarning]:
         if late > AFTER_MATURITY_MIN * portfolio.row_count:
             yield DataWarning(
                 "matures_after_deal",
-                f"{_of(late, portfolio)} {agreed(late, 'matures/mature')} after the deal, {day_of(deal.stated_maturity)}",
+                f"{_of(late, portfolio, 'matures/mature')} after the deal, {day_of(deal.stated_maturity)}",
                 late,
             )
 
@@ -172,9 +172,7 @@ def _shares(portfolio: Portfolio) -> Iterator[DataWarning]:
     if rated:
         without = ~np.any([portfolio.ranks[target] > 0 for target in rated], axis=0) & ~_masked(portfolio, rated)
         if missing := int(np.count_nonzero(without)):
-            yield DataWarning(
-                "no_rating", f"{_of(missing, portfolio)} {agreed(missing, 'has/have')} no rating of any agency", missing
-            )
+            yield DataWarning("no_rating", f"{_of(missing, portfolio, 'has/have')} no rating of any agency", missing)
     if portfolio.lien is not None and (missing := portfolio.notes.lien_blank_rows or 0) >= SHARE_MIN * count:
         yield DataWarning(
             "no_lien",
@@ -188,7 +186,7 @@ def _shares(portfolio: Portfolio) -> Iterator[DataWarning]:
         values = portfolio.numbers.get(target)
         missing = count if values is None else int(np.count_nonzero(np.isnan(values)))
         if missing >= SHARE_MIN * count:
-            yield DataWarning(code, f"{_of(missing, portfolio)} {agreed(missing, 'has/have')} {words}", missing)
+            yield DataWarning(code, f"{_of(missing, portfolio, 'has/have')} {words}", missing)
 
 
 def _masked(portfolio: Portfolio, targets: list[str]) -> NDArray[np.bool_]:
@@ -236,8 +234,10 @@ def _rows(portfolio: Portfolio) -> Iterator[DataWarning]:
         )
 
 
-def _of(count: int, portfolio: Portfolio) -> str:
-    return f"{count:,} of {counted(portfolio.row_count, 'loan')}"
+def _of(count: int, portfolio: Portfolio, verb: str = "") -> str:
+    """So many of the loans, with the half of the verb "has/have" that goes with them."""
+    told = f"{count:,} of {counted(portfolio.row_count, 'loan')}"
+    return f"{told} {agreed(count, verb)}" if verb else told
 
 
 CHECKS: Final[tuple[Callable[[Portfolio], Iterator[DataWarning]], ...]] = (

@@ -66,9 +66,9 @@ def redact(workbook: Workbook, policy: Policy) -> Redacted:
     _redact_readers(passes, Readers(named), told)
     sheets = tuple(one.written_anew() for one in passes)
     tables = tuple(table for table in named.tables if not _lost_heading(table, passes))
-    if len(tables) < len(named.tables):
+    if lost := len(named.tables) - len(tables):
         told.warnings.append(
-            f"headings of {counted(len(named.tables) - len(tables), 'table')} were redacted: {agreed(len(named.tables) - len(tables), 'it is/they are')} plain cells"
+            f"headings of {counted(lost, 'table')} were redacted: {agreed(lost, 'it is/they are')} plain cells"
         )
         named = replace(named, tables=tables)
     made = replace(named, sheets=sheets) if any(map(is_not, sheets, named.sheets)) else named

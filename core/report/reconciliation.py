@@ -22,7 +22,7 @@ from core.report.content import Fact, Verdict
 from core.report.figures import day, figure, moment, signed
 from core.typeset.pdf import typeset_remarked
 from core.typeset.texts import cut, page_text
-from core.words import counted
+from core.words import agreed, counted
 
 LISTED_MAX: Final = 1_500
 """Issues that a PDF lists one by one: about fifty pages. A spreadsheet has all of them."""
@@ -233,10 +233,8 @@ def _verdict(count: int, standing: Sequence[int], loans: dict[str, int]) -> Verd
     matched = loans["matched"]
     sides = (("unmatched_trustee", "on the tape"), ("unmatched_internal", "in the holdings"))
     alone = [f"{loans[name]:,} only {where}" for name, where in sides if loans[name]]
-    sentence = (
-        "; ".join([f"{matched:,} of {counted(loans['total_loans_compared'], 'loan', 'is/are')} on both sides", *alone])
-        + "."
-    )
+    both = f"{matched:,} of {counted(loans['total_loans_compared'], 'loan')} {agreed(matched, 'is/are')} on both sides"
+    sentence = "; ".join([both, *alone]) + "."
     if not matched:
         return Verdict("none", "No loan was found on both sides", sentence)
     if not any(standing):

@@ -42,9 +42,9 @@ def test_what_a_name_may_have_meant() -> None:
     names = ["wal", "warf", "oc_ratio"]
     assert (nearest("wall", names), nearest("WARF", names), nearest("xyz", names)) == ("wal", "warf", None)
     assert suggestion("wall", names) == "did you mean wal? There are: wal, warf, oc_ratio"
-    assert suggestion("xyz", names) == "There are: wal, warf, oc_ratio"
+    assert suggestion("xyz", names) == "there are: wal, warf, oc_ratio"
     assert suggestion("xyz", [f"name_{at}" for at in range(30)]).endswith("name_11 and 18 more")
-    assert suggestion("wall" * 10_000, names) == "There are: wal, warf, oc_ratio"
+    assert suggestion("wall" * 10_000, names) == "there are: wal, warf, oc_ratio"
     assert suggestion("xyz", []) == ""
 
 

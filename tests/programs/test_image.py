@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import httpx
 import pytest
 
 from core.generate import generate
@@ -252,6 +253,9 @@ def test_the_image_serves_after_the_steps_of_its_dockerfile(tmp_path: Path) -> N
             line.split()[1] for line in Path(f"/proc/{process}/status").read_text().splitlines() if line[:4] == "Uid:"
         }
         assert users == {"10001"}
+
+        guide = httpx.get(f"http://127.0.0.1:{port}/docs/guide/errors/")
+        assert (guide.status_code, 'id="workbook_not_found"' in guide.text) == (200, True), "the image has the guide"
 
         generate(loans=200, seed=7).write(tmp_path / "deal.xlsx")
         owner = register(f"http://127.0.0.1:{port}")

@@ -30,9 +30,12 @@ from core.compliance.run import (
     status_of,
 )
 from core.compliance.suites import CATALOGUE
-from core.definition import parse
+from core.definition import READY, UnknownDefinition, parse
+from core.grid.sheet import Workbook
+from core.portfolio.fields import UnknownMapping
 from core.portfolio.notes import DataWarning, Notes
 from core.portfolio.portfolio import Deal, Portfolio
+from core.scenario.simulate import Simulator
 from tests.core.compliance.conftest import g1_columns, portfolio_of, tranches_of
 
 Build = Callable[..., Portfolio]
@@ -632,3 +635,22 @@ def test_fields_that_are_made_when_read_are_those_of_a_run_that_makes_them_at_on
         late[0].status = "fail"  # type: ignore[misc]
     with pytest.raises(AttributeError, match="no attribute 'margin'"):
         late[0].margin  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_a_definition_and_a_mapping_go_by_their_names() -> None:
+    portfolio = portfolio_of(g1_columns())
+    for name in READY:
+        assert list(run_suite(portfolio, "deal", definition=name)) == list(
+            run_suite(portfolio, "deal", definition=READY[name])
+        )
+        assert Simulator(portfolio, "deal", definition=name).before == run_suite(
+            portfolio, "deal", definition=READY[name]
+        )
+    with pytest.raises(UnknownDefinition, match="did you mean euro"):
+        run_suite(portfolio, definition="eruo")
+    with pytest.raises(UnknownTest, match=r"Unknown test 'wall'; did you mean wal\?"):
+        check_threshold("wall", 5.0)
+    book = Workbook(())
+    assert Portfolio.from_workbook(book, "standard_servicer").row_count == 0
+    with pytest.raises(UnknownMapping, match=r"'standard_cl0'; did you mean standard_clo\? There are: standard_clo,"):
+        Portfolio.from_workbook(book, "standard_cl0")

@@ -8,7 +8,16 @@ from typing import Any
 
 import pytest
 
-from core.definition import READY, DefinitionError, parse, parse_toml, ready_for, to_document
+from core.definition import (
+    READY,
+    DefinitionError,
+    UnknownDefinition,
+    definition_of,
+    parse,
+    parse_toml,
+    ready_for,
+    to_document,
+)
 from core.definition.definition import TESTS_MAX, Definition
 from core.definition.document import TEXT_MAX
 from tests.rows import every
@@ -266,3 +275,16 @@ def test_all_faults_are_told_at_once() -> None:
 def test_a_text_that_is_no_toml_is_refused(text: str) -> None:
     with pytest.raises(DefinitionError):
         parse_toml(text)
+
+
+def test_a_ready_made_definition_goes_by_its_name() -> None:
+    assert definition_of("euro") is READY["euro"]
+    assert definition_of(None) is None
+    own = parse({"name": "Own"})
+    assert definition_of(own) is own
+    with pytest.raises(UnknownDefinition, match=r"'us_bls'; did you mean us_bsl\? There are: us_bsl, euro"):
+        READY["us_bls"]
+    with pytest.raises(
+        DefinitionError, match=r"base: must be one of us_bsl, euro, not 'us_bls'; did you mean us_bsl\?"
+    ):
+        parse({"base": "us_bls"})

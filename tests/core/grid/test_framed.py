@@ -132,7 +132,7 @@ def test_cells_of_several_kinds_are_text() -> None:
         {"a": [(Kind.NUMBER, 1.0), (Kind.NUMBER, 0.1), (Kind.TEXT, "1"), (Kind.BOOLEAN, 1.0), (Kind.BLANK, None),
                (Kind.DATE, to_serial(DAY)), (Kind.DATE, moment), (Kind.DATE, 9e6)]}
     )  # fmt: skip
-    with pytest.warns(UserWarning, match="1 dates that no calendar has"):
+    with pytest.warns(UserWarning, match="1 date that no calendar has is null"):
         frame = sheet.frame()
     assert frame["a"].tolist() == ["1", "0.1", "1", "TRUE", None, "2026-08-31", "2026-08-31T12:30:00", None]
     assert frame.attrs["columns_of_several_kinds"] == ["a"]

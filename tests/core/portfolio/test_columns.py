@@ -137,7 +137,7 @@ def test_refusals(columns: dict[str, Any], message: str) -> None:
         (
             {"classes": ["A"], "current_balance": [1, 2]},
             {},
-            "tranches: column current_balance has 2 values for 1 classes",
+            "tranches: column current_balance has 2 values for 1 class",
         ),
         ({"classes": ["A"]}, {}, "tranches: current_balance missing"),
         (None, {"cash": 1}, r"deal: unknown field\(s\) cash"),

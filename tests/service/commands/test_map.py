@@ -184,7 +184,7 @@ def test_a_file_that_cannot_be_read_is_refused_in_one_line(
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (None, "there is no such file, and no built-in mapping of this name; There are: standard_clo,"),
+        (None, "there is no such file, and no built-in mapping of this name; there are: standard_clo,"),
         (b"{", "not JSON"),
         (b"[" * 100_000, "not JSON"),
         (b"[]", "a mapping document is a JSON object"),

@@ -73,8 +73,8 @@ def test_a_name_decides_by_its_own_rules(deal: Path, capsys: pytest.CaptureFixtu
     [
         ("standard_cl0", "did you mean standard_clo? There are: standard_clo, standard_servicer"),
         ("standard_clo.json", "did you mean standard_clo? There are: standard_clo, standard_servicer"),
-        ("own.json", "There are: standard_clo, standard_servicer"),
-        ("folder/own.json", "There are: standard_clo, standard_servicer"),
+        ("own.json", "there are: standard_clo, standard_servicer"),
+        ("folder/own.json", "there are: standard_clo, standard_servicer"),
     ],
 )
 def test_a_mapping_that_is_none_lists_the_right_ones(name: str, meant: str) -> None:

@@ -674,3 +674,12 @@ def test_what_is_stored_is_what_was_given(stack: Stack, owner: Member) -> None:
     assert list(json.loads(mappings)) == list(made["mappings"])
     assert (json.loads(transforms), json.loads(rules)) == (made["transforms"], made["validation_rules"])
     assert count == 26
+
+
+def test_a_name_that_is_nearly_a_built_in_ones_lists_the_right_ones(shared_owner: Member) -> None:
+    for mapping_id, meant in (("standard_cl0", "did you mean standard_clo? "), ("nothing_like_it", "")):
+        body = shared_owner.get(f"/api/v1/mappings/{mapping_id}").json()
+        assert body["detail"] == "Mapping not found"
+        assert [one["message"] for one in body["errors"]] == [
+            f"{meant}built-in ones are standard_clo, standard_servicer; GET /api/v1/mappings lists the tenant's own"
+        ]
