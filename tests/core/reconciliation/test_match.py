@@ -458,7 +458,8 @@ def test_identifiers_in_two_prints_are_paired_and_told(
 SAME_IDENTIFIERS = (
     ("cusip", "03783 31 0 0", "037833100"), ("cusip", "037833-10-0", "037833100"),
     ("cusip", "'037833100", "037833100"),
-    ("cusip", '="037833100"', "037833100"), ("cusip", "12A456 7B x", "12a4567bx"), ("cusip", "12A.456/7BX", "12A4567BX"),
+    ("cusip", '="037833100"', "037833100"), ("cusip", "12A456 7B x", "12a4567bx"),
+    ("cusip", "12A.456/7BX", "12A4567BX"),
     ("cusip", "\uff10\uff13\uff17833100", "037833100"), ("cusip", "12A456\u00a07BX", "12A4567BX"),
     ("cusip", "12A456\u20117BX", "12\u200bA4567BX"), ("loanx_id", "lx 123456", "LX123456"),
     ("loanx_id", "LX-28443-T7", "lx28443t7"), ("loanx_id", "LIN/2024/001", "lin-2024-001"),
