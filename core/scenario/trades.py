@@ -171,15 +171,21 @@ IDENTITY: Final = ("cusip", "loanx_id", "isin")
 def without_effect(loan_data: Iterable[object] | None) -> list[str]:
     """Of each key of a trade's `loan_data` that says nothing of a loan, why it does nothing; what is near for the first
     `HINTS_MAX`."""
-    strange = [name for name in loan_data or () if name not in DATA_FIELDS]
-    return [_strange(name, is_hinted=at < HINTS_MAX) for at, name in enumerate(strange)]
+    told, unknown = list[str](), 0
+    for name in loan_data or ():
+        if name in DATA_FIELDS:
+            continue
+        if name in _OF_THE_FILE:
+            told.append(f"loan_data.{name} does nothing: a trade is on the deal's day and in its currency")
+        elif name in (*_OWN, "par_value", "trade_type"):
+            told.append(f"loan_data.{name} does nothing: {name} is a field of the trade itself")
+        else:
+            told.append(_unknown(name, is_hinted=unknown < HINTS_MAX))
+            unknown += 1
+    return told
 
 
-def _strange(name: object, *, is_hinted: bool) -> str:
-    if name in _OF_THE_FILE:
-        return f"loan_data.{name} does nothing: a trade is on the deal's day and in its currency"
-    if name in (*_OWN, "par_value", "trade_type"):
-        return f"loan_data.{name} does nothing: {name} is a field of the trade itself"
+def _unknown(name: object, *, is_hinted: bool) -> str:
     near = _near(str(name).lower()) if is_hinted and len(str(name)) <= NEAR_LENGTH_MAX else None
     hint = f"; did you mean {near}?" if near else ""
     return f"loan_data has the key {_shown(name)}, which does nothing: it is no field of standard_clo{hint}"

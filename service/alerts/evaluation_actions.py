@@ -105,7 +105,8 @@ async def _newest_for(unit: Unit, book: Watched, alert: Watching) -> StoredRun |
         return full
     tests = named_tests(conditions)
     since = None if full is None else full.executed_at
-    for partial_run in await store.partial_runs(unit, book.workbook_id, since, tests) if tests else ():
+    found = await store.partial_runs(unit, book.workbook_id, since, tests, other_suite=DEAL_SUITE) if tests else []
+    for partial_run in found:
         run = await compliance.stored_run(unit, book.workbook_id, run_id=partial_run.id)
         if run is not None and is_covered(conditions, await _reading(unit, book, run)):
             return run

@@ -10,7 +10,6 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from core.compliance.suites import DEAL_SUITE
 from service.platform.context import Resources, Unit
 
 POINTS_MAX: Final = 10_000
@@ -112,11 +111,10 @@ async def last_suite(unit: Unit, workbook_id: UUID) -> str | None:
 
 
 async def partial_runs(
-    unit: Unit, workbook_id: UUID, since: datetime | None, test_ids: Collection[str]
+    unit: Unit, workbook_id: UUID, since: datetime | None, test_ids: Collection[str], *, other_suite: str
 ) -> list[PartialRun]:
-    """A workbook's partial runs after a moment that may have all of these tests, the newest first.
-
-    In the suite of a definition tests may have names of their own.
+    """A workbook's partial runs after a moment that may have all of these tests, the newest first: by these names, or
+    in a suite whose tests may have others.
     """
     return await unit.all(
         PartialRun,
@@ -124,14 +122,14 @@ async def partial_runs(
         SELECT id FROM compliance_runs
         WHERE workbook_id = %(workbook_id)s AND status = 'completed' AND partial
           AND executed_at > coalesce(%(since)s::timestamptz, '-infinity')
-          AND (figures ?& %(test_ids)s::text[] OR test_suite = %(deal_suite)s)
+          AND (figures ?& %(test_ids)s::text[] OR test_suite = %(other_suite)s)
         ORDER BY executed_at DESC LIMIT %(most)s
         """,
         {
             "workbook_id": workbook_id,
             "since": since,
             "test_ids": list(test_ids),
-            "deal_suite": DEAL_SUITE,
+            "other_suite": other_suite,
             "most": PARTIAL_RUNS_MAX,
         },
     )

@@ -13,10 +13,10 @@ from msgspec import UNSET
 import core
 from core.compliance.conventions import currency_of
 from core.compliance.suites import DEAL_SUITE
-from core.portfolio.notes import bounded
+from core.portfolio.notes import DataWarning, bounded
 from core.portfolio.portfolio import Portfolio
 from core.scenario.simulate import Projected
-from core.scenario.trades import TradeError, loan_of
+from core.scenario.trades import TradeError, loan_of, without_effect
 from service.compliance import shared as compliance
 from service.compliance.schema import UnknownTest as UnknownObjective
 from service.platform.access.secrets import new_id
@@ -40,6 +40,7 @@ from service.scenarios.schema import (
     ScenarioLimitExceeded,
     ScenarioPatch,
     Simulated,
+    StoredTrade,
     Terms,
     Trade,
     TradeCreate,
@@ -115,17 +116,29 @@ async def _held(ctx: Context, scenario_id: UUID) -> store.Held:
 async def trades(ctx: Context, scenario_id: UUID) -> list[Trade]:
     """The trades of a scenario, in the order in which they apply."""
     await store.get(ctx, scenario_id)
-    return await store.trades(ctx, scenario_id)
+    return await ctx.compute(_with_warnings, await store.trades(ctx, scenario_id))
 
 
 async def add_trade(ctx: Context, scenario_id: UUID, body: TradeCreate) -> Trade:
     """One more trade, behind the others."""
     held = await _held(ctx, scenario_id)
     await _check_trades(ctx, [body], ["body"], there=held.trade_count)
-    trade = await store.add_trade(ctx, scenario_id, body)
+    stored = await store.add_trade(ctx, scenario_id, body)
     await store.touch(ctx, scenario_id)
+    (trade,) = await ctx.compute(_with_warnings, [stored])
     ctx.concerns("trade", trade.id, held.name, scenario_id=scenario_id, **_named(body))
     return trade
+
+
+def _with_warnings(trades: Sequence[StoredTrade]) -> list[Trade]:
+    """Trades as they are answered: with what of their `loan_data` does nothing."""
+    return [
+        Trade(
+            **{name: getattr(one, name) for name in StoredTrade.__struct_fields__},
+            warnings=[DataWarning("loan_data", message) for message in without_effect(one.loan_data)],
+        )
+        for one in trades
+    ]
 
 
 async def remove_trade(ctx: Context, scenario_id: UUID, trade_id: UUID) -> None:
@@ -200,6 +213,7 @@ async def simulate(ctx: Context, scenario_id: UUID) -> Simulated:
     done = Simulated(
         scenario_id=scenario_id, status="completed", results=found.results, **_summary(ctx, ready, suite, found)
     )
+    told = await ctx.compute(_with_warnings, trades)
     await store.complete(ctx, scenario_id, held.version, done)
     ctx.concerns(
         "scenario",
@@ -211,7 +225,7 @@ async def simulate(ctx: Context, scenario_id: UUID) -> Simulated:
         mapping_id=ready.subject.mapping_id,
         engine_version=core.__version__,
         trades=len(trades),
-        **{f"{name}_sha256": _digest(what) for name, what in (("trades", trades), ("results", done.results))},
+        **{f"{name}_sha256": _digest(what) for name, what in (("trades", told), ("results", done.results))},
         **{name: getattr(done, name) for name in _TOLD},
     )
     return done
@@ -221,7 +235,7 @@ _TOLD = ("test_suite", "definition_version", "as_of", "impact_summary", "new_fai
 """What the audit log has of a simulation."""
 
 
-def _wrong(trades: Sequence[Trade], found: child.WrongTrade) -> Problem:
+def _wrong(trades: Sequence[StoredTrade], found: child.WrongTrade) -> Problem:
     """The refusal that says which of a scenario's trades cannot be made."""
     return InvalidTrade.at(["trades", str(found.place)], f"trade {trades[found.place].id}: {found.reason}")
 
@@ -371,7 +385,7 @@ async def headroom(ctx: Context, scenario_id: UUID, query: HeadroomQuery) -> Tra
     return TradeHeadroom(scenario_id=scenario_id, trade=trade, test_suite=suite, most=room.most, tests=room.tests)
 
 
-def _asked(query: HeadroomQuery, made: Sequence[Trade]) -> TradeCreate:
+def _asked(query: HeadroomQuery, made: Sequence[StoredTrade]) -> TradeCreate:
     """The trade that a query means."""
     if query.trade_id is None and (query.cusip or query.loanx_id or query.borrower_name):
         return TradeCreate(

@@ -65,14 +65,19 @@ class TradeCreate(Terms, frozen=True, kw_only=True):
     trade_type: TradeType
 
 
-class Trade(TradeCreate, frozen=True, kw_only=True):
-    """A trade of a scenario."""
+class StoredTrade(TradeCreate, frozen=True, kw_only=True):
+    """A trade of a scenario as it is kept."""
 
     id: UUID
     scenario_id: UUID
+    created_at: datetime
+
+
+class Trade(StoredTrade, frozen=True, kw_only=True):
+    """A trade of a scenario."""
+
     warnings: list[DataWarning]
     """Keys of `loan_data` that do nothing, each with the reason."""
-    created_at: datetime
 
 
 # Records --------------------------------------------------------------------------------------------------------------

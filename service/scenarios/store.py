@@ -11,8 +11,6 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from core.portfolio.notes import DataWarning
-from core.scenario.trades import without_effect
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
 from service.platform.data.listing import rows_of
@@ -25,7 +23,7 @@ from service.scenarios.schema import (
     ScenarioRow,
     Simulated,
     SimulationResults,
-    Trade,
+    StoredTrade,
     TradeCreate,
     TradeNotFound,
 )
@@ -231,20 +229,19 @@ class _TradeRow(Struct, frozen=True):
     trade: TradeCreate
 
     @property
-    def told(self) -> Trade:
+    def stored(self) -> StoredTrade:
         fields: dict[str, Any] = msgspec.structs.asdict(self.trade)
-        warnings = [DataWarning("loan_data", message) for message in without_effect(self.trade.loan_data)]
-        return Trade(id=self.id, scenario_id=self.scenario_id, warnings=warnings, created_at=self.created_at, **fields)
+        return StoredTrade(id=self.id, scenario_id=self.scenario_id, created_at=self.created_at, **fields)
 
 
-async def trades(ctx: Context, scenario_id: UUID) -> list[Trade]:
+async def trades(ctx: Context, scenario_id: UUID) -> list[StoredTrade]:
     """The trades of a scenario, in the order in which they apply."""
     rows = await ctx.all(
         _TradeRow,
         "SELECT id, scenario_id, created_at, trade FROM scenario_trades WHERE scenario_id = %s ORDER BY number",
         [scenario_id],
     )
-    return [row.told for row in rows]
+    return [row.stored for row in rows]
 
 
 _ADD: Final = """
@@ -269,12 +266,12 @@ async def add_trades(ctx: Context, scenario_id: UUID, trades: Sequence[TradeCrea
     await ctx.execute(_ADD, _added(ctx, scenario_id, trades))
 
 
-async def add_trade(ctx: Context, scenario_id: UUID, trade: TradeCreate) -> Trade:
+async def add_trade(ctx: Context, scenario_id: UUID, trade: TradeCreate) -> StoredTrade:
     """One trade that applies behind those that are there."""
     (row,) = await ctx.all(
         _TradeRow, _ADD + "RETURNING id, scenario_id, created_at, trade", _added(ctx, scenario_id, [trade])
     )
-    return row.told
+    return row.stored
 
 
 async def remove_trade(ctx: Context, scenario_id: UUID, trade_id: UUID) -> None:
