@@ -35,7 +35,7 @@ def test_a_wrong_kernel_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_long_calculations_are_loaded() -> None:
-    """In a process of its own: afterwards nothing of ours is loaded late by a run, a question or a search for trades."""
+    """In a process of its own: a run, a question or a search for trades loads nothing of ours late."""
     program = (
         "import sys; from core.warm import warm_calculations; warm_calculations();"
         "print(all(name in sys.modules for name in"
