@@ -44,7 +44,7 @@ def own_definition(number: int = 0) -> dict[str, Any]:
 
 def graph_of(nodes: int) -> dict[str, Any]:
     """A graph of so many expressions, each over the one before: 64 may stand behind each other."""
-    chain: list[dict[str, Any]] = [{"id": "n0", "type": "column_ref", "params": {"column": "Par Value"}}]
+    chain: list[dict[str, Any]] = [{"id": "n0", "type": "column_ref", "params": {"column": "Par Amount"}}]
     edges: list[dict[str, Any]] = []
     for at in range(1, nodes):
         chain.append({"id": f"n{at}", "type": "expression", "params": {"formula": f"=n{at - 1}*1.01+{at}"}})
@@ -327,7 +327,8 @@ def _accounts(of: Hostile) -> list[Case]:
         *invited,
     ]
     names = "login register accept_invitation change_password reset_password"
-    return [_case(names, 4, requests, 200, 201, 400, 401, 409)]
+    # One at a time is thirty times what the limits of an address permit, which this service is without.
+    return [_case(names, 1, requests, 200, 201, 400, 401, 409)]
 
 
 NEWCOMER: Final = {"password": "Correct-Horse-7", "full_name": "Nora New", "organization_name": "Newcomers"}
