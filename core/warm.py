@@ -50,6 +50,10 @@ def warm() -> None:
 
 def warm_calculations() -> None:
     """Load what long calculations need, those parts too that they load late: a tiny portfolio goes through each."""
+    from core.compliance.run import run_suite
+    from core.deals.movements import movements  # noqa: F401 - these load a reconciliation
+    from core.deals.tie_out import tie_out
+    from core.definition import parse
     from core.insights.analyst import analyse
     from core.insights.subject import Subject
     from core.portfolio.portfolio import Portfolio
@@ -68,6 +72,10 @@ def warm_calculations() -> None:
     }
     portfolio = Portfolio.from_columns(loans)
     subject = Subject(name="Acme", portfolio=portfolio)
+    share = {"id": "own", "name": "Own", "share": '=ISNUMBER(SEARCH("a",borrower_name))', "max": 100.0}
+    definition = parse({"tests": [share]})
+    run_suite(portfolio, "deal", definition=definition)
+    tie_out(portfolio, definition)
     analyse([subject])
     ask("What is the total par?", [subject])
     offer = Trade(trade_type="buy", cusip="12345ABC3", borrower_name="Gamma", par_value=1e6, price=97.0, spread=600.0)

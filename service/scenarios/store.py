@@ -246,19 +246,17 @@ async def trades(ctx: Context, scenario_id: UUID) -> list[StoredTrade]:
 
 _ADD: Final = """
     INSERT INTO scenario_trades (tenant_id, scenario_id, id, number, trade)
-    SELECT %(tenant_id)s, %(scenario_id)s, given.id, given.number + coalesce((
-               SELECT max(t.number) FROM scenario_trades t WHERE t.scenario_id = %(scenario_id)s), 0), given.trade
-    FROM unnest(%(ids)s::uuid[], %(trades)s::json[]) WITH ORDINALITY AS given (id, trade, number)
+    SELECT %(tenant_id)s, %(scenario_id)s, (given.item ->> 'id')::uuid, given.number + coalesce((
+               SELECT max(t.number) FROM scenario_trades t WHERE t.scenario_id = %(scenario_id)s), 0),
+           given.item -> 'trade'
+    FROM json_array_elements(%(trades)s::json) WITH ORDINALITY AS given (item, number)
 """
 
 
 def _added(ctx: Context, scenario_id: UUID, trades: Sequence[TradeCreate]) -> dict[str, Any]:
-    return {
-        "tenant_id": ctx.tenant,
-        "scenario_id": scenario_id,
-        "ids": [new_id() for _ in trades],
-        "trades": [msgspec.json.encode(trade).decode() for trade in trades],
-    }
+    """As one JSON: two arrays of a thousand values take 25 ms to be written for the server, this less than one."""
+    rows = [{"id": new_id(), "trade": trade} for trade in trades]
+    return {"tenant_id": ctx.tenant, "scenario_id": scenario_id, "trades": msgspec.json.encode(rows).decode()}
 
 
 async def add_trades(ctx: Context, scenario_id: UUID, trades: Sequence[TradeCreate]) -> None:

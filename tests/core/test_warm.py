@@ -1,10 +1,16 @@
 """Warming: the kernels of this build load and calculate; one that does not is told of, not served with."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from core import warm
 from core.compliance import run
 from core.formula import suggest
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_warm_runs_the_kernels() -> None:
@@ -26,3 +32,14 @@ def test_a_wrong_kernel_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(warm.KernelError, match="miscalculate"):
         warm.warm()
     assert not warm.is_warm()
+
+
+def test_long_calculations_are_loaded() -> None:
+    """In a process of its own: a run, a question or a search for trades loads nothing of ours late."""
+    program = (
+        "import sys; from core.warm import warm_calculations; warm_calculations();"
+        "print(all(name in sys.modules for name in"
+        " ('core.deals.movements', 'core.questions.ask', 'core.scenario.optimize', 'core.definition.formulas')))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.stdout == "True\n", done.stderr

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
+import threading
 import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
@@ -27,12 +30,13 @@ class Compute:
     Bounded: past the queue's length load is shed.
     """
 
-    def __init__(self, name: str, *, threads: int, queue: int) -> None:
+    def __init__(self, name: str, *, threads: int, queue: int, nice: int = 0) -> None:
+        """`nice`: how much less urgent the threads are than the process. Only for work that holds no lock of it."""
         self.name = name
         THREADS.labels(name).set_function(lambda: self._semaphore.in_use)
         THREADS_WAITING.labels(name).set_function(lambda: self._semaphore.waiting)
         self._waited = THREAD_WAIT_SECONDS.labels(name)
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute")
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute", initializer=partial(_be_nice, nice))
         self._semaphore = FairSemaphore(threads, waiting=queue)
 
     async def __call__(self, whose: Hashable, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -55,6 +59,13 @@ class Compute:
     def close(self) -> None:
         """Finish what runs, take nothing more."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _be_nice(nice: int) -> None:
+    """Make this thread, and those that it starts, less urgent: on Linux each thread has a priority of its own."""
+    if nice and sys.platform == "linux":
+        own = threading.get_native_id()
+        os.setpriority(os.PRIO_PROCESS, own, os.getpriority(os.PRIO_PROCESS, own) + nice)
 
 
 def at_once(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

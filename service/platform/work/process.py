@@ -43,6 +43,9 @@ COPIES = "blobs"
 CANCEL_SECONDS = 0.2
 """How long a task may take to end before it is cancelled again."""
 
+HASHING_NICE = 10
+"""A hash takes a tenth of a second of four threads of its own, and no lock: whoever answers goes first."""
+
 REPLICA_LIMITS = Limits(failures_max=3, open_seconds=1.0, open_seconds_max=10.0)
 
 
@@ -69,7 +72,7 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
     redis = Redis.from_url(settings.redis_url, socket_timeout=5, socket_connect_timeout=5, health_check_interval=30)
     pipeline, events = Pipeline(redis), Pipeline(redis)
     compute = Compute("kernels", threads=settings.compute_threads, queue=settings.compute_queue)
-    passwords = Compute("passwords", threads=settings.password_threads, queue=settings.compute_queue)
+    passwords = Compute("passwords", threads=settings.password_threads, queue=settings.compute_queue, nice=HASHING_NICE)
     probes = Compute("probes", threads=settings.probes, queue=settings.probe_queue)
     bodies = Compute("bodies", threads=2, queue=settings.compute_queue)  # a tenant has one of them
     closing = ExitStack()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import threading
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -158,3 +160,18 @@ def test_what_a_caller_who_has_gone_began_holds_its_place_until_it_ends() -> Non
         return seen
 
     assert asyncio.run(scene()) == ["other", "second"]
+
+
+def test_threads_that_hash_are_less_urgent_than_the_process() -> None:
+    """The event loop of a process that hashes goes first; what its other threads do is as urgent as it."""
+
+    async def niceness(nice: int) -> int:
+        pool = Compute("test", threads=1, queue=1, nice=nice)
+        try:
+            return await pool("x", lambda: os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+        finally:
+            pool.close()
+
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert asyncio.run(niceness(0)) == own
+    assert asyncio.run(niceness(3)) == min(own + 3, 19)
