@@ -176,6 +176,7 @@ def test_postgresql_finds_no_room_for_rows(service: Service, owner: Member) -> N
             service.sql(statement)
         service.sql("DROP TABLESPACE small")
         service.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'cushion_service'")
+        back(service, owner)
 
 
 def test_postgresql_finds_no_room_for_its_log(service: Service, owner: Member, ballast: Ballast) -> None:
