@@ -139,7 +139,7 @@ def test_options_of_a_run(cushion: Cushion, refused: Refusal, folder: Path, tmp_
         (("--mapping", tmp_path / "own.json"), "no mapping"),
         (("--suite", "deal"), "--deal"),
         (("--deal", tmp_path / "wrong.toml"), "no definition"),
-        (("--mapping", tmp_path / "nothing.json"), "No such file"),
+        (("--mapping", tmp_path / "nothing.json"), "there is no such file"),
     ):
         assert said in refused("compliance", file, *options)
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import xlsxwriter
 
+from service.commands.map import _shown
 from service.commands.reading import DOCUMENT_BYTES_MAX
 from tests.forks import cushion
 
@@ -236,3 +237,17 @@ def test_a_real_deal(path: Path) -> None:
     assert "loans 195 in rows 6 to 200" in lines
     assert "spread fraction basis points, x 10,000 median 0.0325 is at most 0.25" in lines
     assert lines[-1].startswith("32 columns mapped, 195 rows: 0 invalid")
+
+
+@pytest.mark.parametrize(
+    ("values", "room", "text"),
+    [
+        (["9.175", "8.42", "7.5"], 20, "9.175, 8.42, 7.5"),
+        (["9.175", "8.42", "7.5"], 14, "9.175, ..."),
+        (["Aldabel Birch Holdings", "Nova"], 14, "Aldabel ..."),
+        (["US616PDCAA85"], 8, "US616PDCAA85"),
+        ([], 14, ""),
+    ],
+)
+def test_first_values_are_cut_between_words(values: list[str], room: int, text: str) -> None:
+    assert _shown(values, room) == text

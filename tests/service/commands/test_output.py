@@ -203,3 +203,30 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 )
 def test_a_bar_is_full_at_half_the_threshold(percent: float | None, encoding: str, drawn: str) -> None:
     assert bar(percent, encoding) == drawn
+
+
+def test_a_terminal_breaks_lines_between_words() -> None:
+    """Lines and tables alike; in a pipe a line stays one."""
+    words = "rating_agency_a_issuer overcollateralisation of the deal and its classes, " * 4 + "end"
+    grid = Grid(
+        columns=[
+            Column(heading="Field", value=lambda item: "rating_agency_a_issuer", folds=True),
+            Column(heading="Header", value=lambda item: "Moody's Industry (auxiliary)", folds=True),
+            Column(heading="Because", value=lambda item: words, folds=True),
+            Column(heading="Count", value=lambda item: 1_000_000, right=True),
+        ],
+        items=[1],
+    )
+    page = Page(title=words, blocks=[grid, Line(words, "not used")], rows=grid, document=json_of({}))
+    known = {
+        *words.split(),
+        *["Moody's", "Industry", "(auxiliary)", "Field", "Header", "Because", "Count", "1,000,000", "not", "used"],
+    }
+    wide = Console(file=io.StringIO(), force_terminal=True, no_color=True, color_system=None, width=80)
+    print_page(page, wide)
+    text = wide.file.getvalue()  # type: ignore[attr-defined]
+    assert max(map(len, text.splitlines())) <= 80
+    assert set(text.replace("\u2500", "").split()) <= known
+    pipe = io.StringIO()
+    print_page(page, console_for(pipe))
+    assert f"not used  {words}" in pipe.getvalue()
