@@ -319,7 +319,7 @@ async def optimize(ctx: Context, scenario_id: UUID, body: OptimizeRequest) -> Pr
     )
 
 
-def _no_proposal(ctx: Context, found: child.NoProposal, made: Sequence[Trade]) -> Problem:
+def _no_proposal(ctx: Context, found: child.NoProposal, made: Sequence[StoredTrade]) -> Problem:
     """The refusal that says why nothing is proposed."""
     match found:
         case child.WrongTrade():

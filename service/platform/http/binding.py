@@ -36,6 +36,7 @@ class Binding:
     def __init__(self, route: Route, records: Sequence[Any] = ()) -> None:
         """`records`: types of the record that the route makes or changes, as it is read."""
         self._route = route
+        self._records = records
         empty = b"{}" if route.body_may_lack else b""
         self._bind_body = BodyReader(route.body, records, empty) if route.body else None
         self._query_lists = _list_fields(route.query)
