@@ -237,11 +237,6 @@ def _rules(of: Hostile) -> list[Case]:
         _case("get_tie_out", 8, [_get(f"{deal}/tie-out")]),
         _case("get_movements", 8, [_get(f"{deal}/movements?from={MONTHS[0]}&to={MONTHS[1]}&test_suite=enhanced")]),
         _case("put_definition update_deal set_threshold", 4, changes, 200, 201),
-        _case(
-            "look_back look_back_by_body",
-            4,
-            [_get("/compliance/lookback"), posted("/compliance/evidence/lookback", {})],
-        ),
     ]
 
 
@@ -254,7 +249,7 @@ def _tables(of: Hostile) -> list[Case]:
         _case("get_sheet_data", 32, [_get(page + kind) for kind in ("json", "json", "csv")]),
         _case("validate_mapping", 4, [posted("/mappings/standard_clo/validate", {"sample_data": sample})]),
         _case("create_mapping update_mapping", 4, [*made, *changed], 200, 201, 409),
-        _case("export_audit_logs", 2, [_get("/admin/audit-logs/export?format=csv")]),
+        _case("export_audit_logs", 1, [_get("/admin/audit-logs/export?format=csv")]),
     ]
 
 

@@ -98,13 +98,13 @@ async def list_compliance_history(ctx: Context, query: HistoryQuery) -> Page[Run
     return await actions.history(ctx, query)
 
 
-@area.get("/lookback", heavy=True)
+@area.get("/lookback")
 async def look_back(ctx: Context, query: Lookback) -> LookbackEvents:
     """What happened, the newest first; on request by which inputs, to which outputs, and its place in the chain."""
     return await lookback_actions.look_back(ctx, query, "query")
 
 
-@area.post("/evidence/lookback", access="compliance:read", heavy=True)
+@area.post("/evidence/lookback", access="compliance:read")
 async def look_back_by_body(ctx: Context, body: LookbackBody) -> LookbackEvents:
     """The same, its filters in a body."""
     return await lookback_actions.look_back(ctx, body, "body")
