@@ -64,7 +64,6 @@ SHARED: Final = {
     "job_id": "Which background job, by the `job_id` that beginning it answered",
     "mapping_id": "Which mapping, by its `id`: a built-in one's is a name such as standard_clo",
     "scenario_id": "Which scenario, by the `id` that making it answered",
-    "run_id": "Which compliance run, by the `id` that it answered",
     "session_id": "The session of insights that it belongs to",
     "channel_id": "Which of the alert's channels, by its `id`",
     # loans
