@@ -75,6 +75,7 @@ _ROWS: Final = (
         "verdict", "pass", "fail",
         r"pass(?:es|ed|ing)?|satisf\w+|meets?|met|compl(?:y|ies|ied|iant)|in compliance|cured?|clears?|cleared"
         rf"|(?:within|inside) {_LIMITS}|in good (?:standing|shape)|in the green|ok(?:ay)?|healthy|onside|on side"
+        r"|within (?:tolerance|bounds)|sufficient|adequate|acceptable|tolerable|unproblematic|success(?:ful)?"
         rf"|respect(?:s|ed|ing)? {_LIMITS}|conform(?:s|ed|ing)?|holds(?: up)?(?=[.,;]|$)|to spare"
         rf"|(?:(?<=\bis )|(?<=\bare )|(?<=\blooks )|(?<=\blook )|(?<=\bremains )|(?<=\bstays ))"
         r"(?:fine|good|green|sound|safe|solid|well|in order|on track)"
@@ -84,6 +85,8 @@ _ROWS: Final = (
     _row(
         "verdict", "fail", "pass",
         r"fail(?:s|ed|ing|ures?)?|(?:in )?breach(?:es|ed|ing)?|(?:in )?violat\w+|non-?complian\w+|out of compliance"
+        r"|flunk(?:s|ed)|insufficient|inadequate|unacceptable|excessive|too (?:high|low)|unsuccessful|broken"
+        r"|(?:lost|loses) compliance"
         rf"|trip(?:s|ped)|falls? short|fell short|fallen short|miss(?:es|ed)|outside(?: of)? {_LIMITS}|in the red"
         rf"|(?:beyond|past) {_LIMITS}|cross(?:es|ed) {_LIMITS}|br(?:eaks?|oke|oken) {_LIMITS}|under ?water"
         r"|off-?side|off side|out of (?:bounds|line)|non-?conforming|in trouble|(?:(?<=\bis )|(?<=\bare ))red"
@@ -92,7 +95,8 @@ _ROWS: Final = (
     ),
     _row(
         "verdict", "warning fail", "pass",
-        r"(?:problem|concern|worry|issue)s?(?! (?:price|date|size))|at risk|in danger|under pressure",
+        r"problems?|(?:(?<=\ba )|(?<=\bany )|(?<=\bno )|(?<=\bthe )|(?<=\bfor )|(?<=\bof )|(?<=\braises )|(?<=\bmain ))"
+        r"(?:concerns?|worry|worries)|at risk|in danger|under pressure",
     ),
     _row("verdict", "warning", "pass fail", r"warnings?|in (?:its|the) warning band|on watch"),
     _row("verdict", "skipped", "pass fail warning", r"skipped|not (?:run|tested)"),
@@ -107,9 +111,10 @@ _ROWS: Final = (
     _row(
         "credit", "defaulted", "performing",
         r"in default|default(?:s|ed)|bankrupt\w*|in restructuring|insolven(?:t|cy)|non-?performing|delinquent"
-        r"|in (?:administration|receivership|liquidation|arrears)|past due",
+        r"|in (?:administration|receivership|liquidation|arrears)|past due"
+        r"|(?:went|gone) bust|stopped paying",
     ),
-    _row("credit", "distressed defaulted", "performing", r"(?:is|are|was|were) distressed|in distress"),
+    _row("credit", "distressed defaulted", "performing", r"(?:is|are|was|were) (?:distressed|impaired)|in distress"),
     _row(
         "direction", "up", "down flat",
         r"rose|ris(?:es?|en|ing)|increas(?:es?|ed|ing)|grew|grow(?:s|n|ing)|gain(?:s|ed|ing)?|climb(?:s|ed|ing)?"
@@ -127,8 +132,11 @@ _ROWS: Final = (
         rf"|(?:{_MOVES}) (?:down|downwards?|lower|off)|{_IS} (?:now )?lower(?! than)",
     ),
     _row("direction", "flat", "up down", rf"unchanged|stable|flat|steady|constant|the same as {_EARLIER}"),
-    _row("trend", "better", "worse", r"improv(?:es?|ed|ing|ements?)|better|strengthen(?:s|ed|ing)|recover(?:s|ed|ing)"),
-    _row("trend", "worse", "better", r"wors(?:e|ens?|ened|ening)|deteriorat\w+|weaken(?:s|ed|ing)"),
+    _row(
+        "trend", "better", "worse",
+        r"improv(?:es?|ed|ing|ements?)|better|stronger|strengthen(?:s|ed|ing)|recover(?:s|ed|ing)",
+    ),
+    _row("trend", "worse", "better", r"wors(?:e|ens?|ened|ening)|deteriorat\w+|weaker|weaken(?:s|ed|ing)"),
     _row(
         "change of rating", "upgrade", "downgrade",
         rf"upgrad(?:es?|ed|ing)|{_AGENCY} (?:raised|lifted|raises|lifts)"
@@ -144,7 +152,8 @@ _MOVED: Final = re.compile(r"(?i)(?<![\w-])(?:moved|changed)(?![\w-])")
 _RATING: Final = re.compile(
     r"(?<![\w/+-])(?:AAA|AA[+-]?|A[+-]|BBB[+-]?|BB[+-]?|B[+-]|CCC[+-]?|CC|Aaa|Aa[123]?|A[123]|Baa[123]?|Ba[123]?|B[123]"
     r"|Caa[123]?|Ca|(?:(?<=rated )|(?<=rating of )|(?<=rating )|(?<=rating is ))[ABCD])(?![\w+-])"
-    r"|(?i:(?<!\w)(?:investment[- ]grade|(?:speculative|sub-investment)[- ]grade|junk|high[- ]yield|unrated|not rated"
+    r"|(?i:(?<!\w)(?:investment[- ]grade|(?:speculative|sub-investment)[- ]grade|junk|fallen angel|speculative"
+    r"|high[- ]yield|unrated|not rated"
     r"|(?:credit ?)?watch (?:positive|negative)|rating (?:was |has been |is )?withdrawn|lost (?:its|their) ratings?"
     r"|(?:positive|negative|stable) outlook|outlook (?:is )?(?:positive|negative|stable))(?!\w))"
 )

@@ -50,7 +50,9 @@ SUPPORTED = [
     "The CCC bucket went up since March.", "The CCC bucket edged higher.",
     "S&P lowered Farnivar Bay Resources L.P. to CCC+.", "Farnivar Bay Resources L.P. was downgraded.",
     "Farnivar Bay Resources L.P. has a triple-C rating.", "Drumlin Foods is a single-B credit.",
-    "Quoriden Quay Management LLC is insolvent.",
+    "Quoriden Quay Management LLC is insolvent.", "Quoriden Quay Management LLC went bust.",
+    "WARF is not too high.", "The CCC bucket is too high.", "The CCC bucket is excessive.", "Junior OC is sufficient.",
+    "The CCC bucket test was unsuccessful.", "WARF is acceptable.", "The change concerns Drumlin Foods.",
 ]  # fmt: skip
 
 UNSUPPORTED = [
@@ -100,6 +102,12 @@ UNSUPPORTED = [
     "The CCC bucket is not a concern.", "The CCC bucket raises no concern.", "WARF is a problem.", "WARF is at risk.",
     "All is well.", "The deal looks fine.", "The CCC bucket looks fine.", "An event of default has occurred.",
     "Interest is being diverted to pay the senior notes.",
+    "WARF flunks the test.", "WARF is excessive.", "WARF is too high.", "WARF is unacceptable.",
+    "The CCC bucket is not too high.", "The CCC bucket is acceptable.", "The CCC bucket remains within tolerance.",
+    "The CCC bucket is unproblematic.", "The CCC bucket test was successful.", "Junior OC is insufficient.",
+    "Junior OC is broken.", "Junior OC is weaker.", "The deal has lost compliance.", "Each test was a success.",
+    "Drumlin Foods is impaired.", "Drumlin Foods stopped paying.",
+    "Drumlin Foods is a fallen angel.",
     "Drumlin Foods is distressed.", "Drumlin Foods is insolvent.",
     "Quoriden Quay Management LLC is current on its payments.",
     # a direction in other words
