@@ -208,7 +208,9 @@ _BOUND_OF_A_FACT: Final = re.compile(
     r"(?:[A-Z]{3} )?([\d.,]*\d)"
 )
 """A limit, and its figure."""
-_FIGURE_OF_A_FACT: Final = re.compile(r"(?i)(?:\bis|\bto|\bat|\bof|:)\s(?:[A-Z]{3} )?([−-]?[\d.,]*\d)(?! \w+ \d{4})")
+_FIGURE_OF_A_FACT: Final = re.compile(
+    r"(?i)(?:\bis|\bto|\bat|\bof|\bwith|:)\s(?:[A-Z]{3} )?([−-]?[\d.,]*\d)(?! \w+ \d{4})"
+)
 _BESIDE_A_FIGURE: Final = re.compile(
     rf"(?i)(?<![\w-])(?:({_ABOVE})|({_BELOW})) (?:the (?:required|allowed) )?(?:[A-Z]{{3}} |[$€£])?([\d.,]*\d)"
 )
@@ -230,7 +232,8 @@ _EMPTY: Final = (
     "value current one ones we our us you your so because while whereas although though when where how why very "
     "more less further namely said says say shows show showing means mean sits sit stands stand remains remain "
     "continues continue becomes become became stays stay is's it's isn't doesn't don't aren't way result's good "
-    "bad time period date across board whole entire position positions state states situation "
+    "bad main chief biggest major sole time period date across board whole entire position positions state "
+    "states situation "
 )
 _EMPTY_WORDS: Final = frozenset(_EMPTY.split())
 """Words that name no subject."""
@@ -316,7 +319,9 @@ class Claims:
             for value in claim.states:
                 self._add(claim.kind, value, sentence, is_sweeping=sweeping, is_supposed=supposed)
         for match in _CHANGE.finditer(sentence):
-            first, second = (float(figure.replace(",", "").replace("−", "-")) for figure in match.groups())
+            first, second = (_number(figure) for figure in match.groups())
+            if first is None or second is None:
+                continue
             value = "flat" if first == second else "up" if first < second else "down"
             self._add("direction", value, sentence, is_supposed=_is_supposed(sentence, match.start()))
         for match in _SIGNED.finditer(sentence):
@@ -334,15 +339,15 @@ class Claims:
         verdicts = {value for claim in _claims(sentence) if claim.kind == "verdict" for value in claim.states}
         sides: set[str] = set()
         bound = _BOUND_OF_A_FACT.search(sentence)
-        if bound is not None:
-            limit = _number(bound[2])
+        if bound is not None and (limit := _number(bound[2])) is not None:
             self._limits.add(limit)
-            known = [_number(match[1]) for match in _FIGURE_OF_A_FACT.finditer(sentence, 0, bound.start())]
+            found = (_number(match[1]) for match in _FIGURE_OF_A_FACT.finditer(sentence, 0, bound.start()))
+            known = [figure for figure in found if figure is not None]
             if known:
                 sides = {"above"} if known[-1] > limit else {"below"} if known[-1] < limit else {"above", "below"}
             elif verdicts in ({"pass"}, {"fail"}) and bound[1].lower() in ("at most", "at least"):
                 sides = {"below" if (verdicts == {"pass"}) == (bound[1].lower() == "at most") else "above"}
-        if not sides and verdicts & {"pass", "fail", "warning"}:
+        if not sides and (bound is not None or verdicts & {"pass", "fail", "warning"}):
             sides = {"above", "below"}
         for side in sides:
             self._add("position", side, sentence, is_supposed=bool(_IF.search(sentence)))
@@ -430,8 +435,12 @@ def _rank(rating: str) -> int | None:
     return next((scale.index(rating.lower()) for scale in _SCALES if rating.lower() in scale), None)
 
 
-def _number(written: str) -> float:
-    return float(written.replace(",", "").replace("−", "-").strip("."))
+def _number(written: str) -> float | None:
+    """None where it is none: 31.12.2025."""
+    try:
+        return float(written.replace(",", "").replace("−", "-").strip("."))
+    except ValueError:
+        return None
 
 
 def _is_supposed(sentence: str, at: int) -> bool:

@@ -147,3 +147,41 @@ def test_only_the_sentence_without_a_fact_is_marked() -> None:
     checked = check("WARF passes. The OC test fails. The CCC bucket rose.", FACTS)
     assert checked.text == f"WARF passes. The OC test fails.{MARK} The CCC bucket rose."
     assert checked.unsupported == ("The OC test fails.",)
+
+
+OTHERS = tuple(
+    Fact(text, names=("Weighted average spread", "Acme Corp.", "CCC/Caa bucket", "Second largest obligor"))
+    for text in (
+        "Weighted average spread is 3.42 %, at least 3.50 % is required: it fails.",
+        "The largest obligor is Acme Corp. with 1.20 % of par, against at most 2.00 %.",
+        "CCC/Caa bucket is 7.40 %, limit 7.50 %.",
+        "Moody's rating of Acme Corp. went from B2 to B3.",
+    )
+)
+
+
+@every(
+    "text, is_marked",
+    [
+        ("The weighted average spread is below its minimum.", False),
+        ("The weighted average spread is below the required 3.50 %.", False),
+        ("The weighted average spread does not exceed its minimum.", False),
+        ("The weighted average spread is above 3.50 %.", True),
+        ("The weighted average spread exceeds its minimum.", True),
+        ("The largest obligor is below its limit of 2.00 %.", False),
+        ("The largest obligor is above its limit.", True),
+        ("The CCC/Caa bucket is below its limit.", False),
+        ("The CCC/Caa bucket exceeds 7.50 %.", True),
+        ("The main concern is the weighted average spread, which fails.", False),
+        ("The main concern is the CCC/Caa bucket.", True),
+        ("Acme Corp. was downgraded.", False),
+        ("Moody's raised Acme Corp.", True),
+    ],
+)
+def test_limits_and_changes_of_rating_go_by_the_figures_of_facts(text: str, is_marked: bool) -> None:
+    assert bool(check(text, OTHERS).unsupported) == is_marked
+
+
+def test_days_with_points_are_no_figures() -> None:
+    facts = [Fact("The period went from 31.12.2025 to 31.1.2026, its limit is 1.2.2026.")]
+    assert check("The period is above 1.2.2026. The limit: 1.2.3.4.", facts).text
