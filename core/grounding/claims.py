@@ -22,11 +22,13 @@ SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+(?=[^a-z])|\n")
 class Claim:
     """Something that a sentence asserts.
 
-    `text[start:end]` are its words; `accepts` are the values of a fact that support it, of the same kind.
+    `text[start:end]` are its words; `accepts` are the values of a fact that support it, of the same kind; `states` are
+    those that it supports where a fact makes it.
     """
 
     kind: str
     accepts: frozenset[str]
+    states: frozenset[str]
     start: int
     end: int
 
@@ -34,62 +36,146 @@ class Claim:
 @dataclass(frozen=True, slots=True)
 class _Row:
     kind: str
-    value: str
+    values: tuple[str, ...]
+    """What the claim is; behind it the stronger claims that include it."""
     negated: frozenset[str]
     """What the claim is with a "not" before it."""
     words: re.Pattern[str]
 
 
-def _row(kind: str, value: str, negated: str, words: str) -> _Row:
-    return _Row(kind, value, frozenset(negated.split()), re.compile(rf"(?i)(?<![\w-])(?:{words})(?![\w-])"))
+def _row(kind: str, values: str, negated: str, words: str) -> _Row:
+    return _Row(
+        kind, tuple(values.split()), frozenset(negated.split()), re.compile(rf"(?i)(?<![\w-])(?:{words})(?![\w-])")
+    )
 
 
 _EARLIER: Final = r"(?:before|last|in|at|the (?:month|quarter|year) before)"
-_LIMITS: Final = r"(?:its|the|all|their|every|each) (?:\w+ )?(?:limits?|thresholds?|triggers?|requirements?|covenants?)"
+_A_LIMIT: Final = r"(?:limits?|thresholds?|triggers?|requirements?|covenants?)"
+_LIMITS: Final = rf"(?:its|the|all|their|every|each) (?:\w+ )?{_A_LIMIT}"
+_BOUND: Final = (
+    rf"(?:(?:its|the|that|their|all|any|a|every|what is) )?(?:[\w/-]+ )??"
+    rf"(?:{_A_LIMIT}|maximum|minimum|caps?|ceilings?|floors?|required|allowed|permitted)"
+)
+"""What a figure has to stay above or below."""
+_ABOVE: Final = (
+    r"(?:above|over|in excess of|(?:higher|greater|more) than|exceed(?:s|ed|ing)?|surpass(?:es|ed|ing)?|tops|topped)"
+)
+_BELOW: Final = r"(?:below|under|beneath|(?:lower|less) than|short of)"
+_IS: Final = r"(?:is|are|was|were|looks?|looked|seems?|seemed|remains?|remained|stays?|stayed|turned)"
+_ROOM: Final = r"(?:\w+ )?(?:headroom|cushions?|room)"
+_BY_WHOM: Final = r"(?:by (?:Moody's|S&P|Fitch|the agenc(?:y|ies)))"
+_AGENCY: Final = r"(?:Moody's|S&P|Fitch)(?: has| have)?"
+_MOVES: Final = (
+    r"(?:edg|tick|inch|creep|mov|trend|drift|head|push|shift|nudg|step|shoot)(?:es?|s|ed|ing)?"
+    r"|(?:crept|shot|c[oa]me|coming|go|gone|got|went)"
+)
+"""What goes up or down."""
 _ROWS: Final = (
     _row(
         "verdict", "pass", "fail",
         r"pass(?:es|ed|ing)?|satisf\w+|meets?|met|compl(?:y|ies|ied|iant)|in compliance|cured?|clears?|cleared"
-        rf"|(?:within|inside) {_LIMITS}|in good standing|in the green|ok(?:ay)?|healthy",
+        rf"|(?:within|inside) {_LIMITS}|in good (?:standing|shape)|in the green|ok(?:ay)?|healthy|onside|on side"
+        r"|within (?:tolerance|bounds)|sufficient|adequate|acceptable|tolerable|unproblematic|success(?:ful)?"
+        rf"|respect(?:s|ed|ing)? {_LIMITS}|conform(?:s|ed|ing)?|holds(?: up)?(?=[.,;]|$)|to spare"
+        rf"|(?:(?<=\bis )|(?<=\bare )|(?<=\blooks )|(?<=\blook )|(?<=\bremains )|(?<=\bstays ))"
+        r"(?:fine|good|green|sound|safe|solid|well|in order|on track)"
+        rf"|ha(?:s|ve) (?:(?:a|some|ample|plenty of|enough|comfortable) ){{1,2}}{_ROOM}(?! (?:of|is) (?:[-−]|minus))"
+        rf"|ha(?:s|ve) {_ROOM}(?! (?:of|is) (?:[-−]|minus))(?<!no headroom)(?<!no cushion)(?<!no room)",
     ),
     _row(
         "verdict", "fail", "pass",
-        r"fail(?:s|ed|ing|ures?)?|(?:in )?breach(?:es|ed|ing)?|violat\w+|non-?complian\w+|out of compliance"
-        rf"|trip(?:s|ped)|falls? short|fell short|fallen short|miss(?:es|ed)|outside(?: of)? {_LIMITS}|in the red",
+        r"fail(?:s|ed|ing|ures?)?|(?:in )?breach(?:es|ed|ing)?|(?:in )?violat\w+|non-?complian\w+|out of compliance"
+        r"|flunk(?:s|ed)|insufficient|inadequate|unacceptable|excessive|too (?:high|low)|unsuccessful|broken"
+        r"|(?:lost|loses) compliance"
+        rf"|trip(?:s|ped)|falls? short|fell short|fallen short|miss(?:es|ed)|outside(?: of)? {_LIMITS}|in the red"
+        rf"|(?:beyond|past) {_LIMITS}|cross(?:es|ed) {_LIMITS}|br(?:eaks?|oke|oken) {_LIMITS}|under ?water"
+        r"|off-?side|off side|out of (?:bounds|line)|non-?conforming|in trouble|(?:(?<=\bis )|(?<=\bare ))red"
+        rf"|(?:has|have|with|leav(?:es?|ing)) (?:no|zero) {_ROOM}|lack(?:s|ed|ing)? {_ROOM}"
+        rf"|(?:lost|exhausted|used up|eaten up) (?:its|the|all|their) {_ROOM}",
+    ),
+    _row(
+        "verdict", "warning fail", "pass",
+        r"problems?|(?:(?<=\ba )|(?<=\bany )|(?<=\bno )|(?<=\bthe )|(?<=\bfor )|(?<=\bof )|(?<=\braises )|(?<=\bmain ))"
+        r"(?:concerns?|worry|worries)|at risk|in danger|under pressure",
     ),
     _row("verdict", "warning", "pass fail", r"warnings?|in (?:its|the) warning band|on watch"),
     _row("verdict", "skipped", "pass fail warning", r"skipped|not (?:run|tested)"),
-    _row("credit", "performing", "defaulted", r"performing"),
-    _row("credit", "defaulted", "performing", r"in default|default(?:s|ed)|bankrupt\w*|in restructuring"),
+    _row("position", "above", "below", rf"{_ABOVE} {_BOUND}"),
+    _row("position", "below", "above", rf"{_BELOW} {_BOUND}"),
+    _row("event", "of default", "", r"events? of default"),
+    _row(
+        "event", "diverted", "",
+        r"(?:being|been|is|are|was|were) (?:\w+ )?(?:diverted|trapped|redirected)|diverts|trapping|cash-trapping",
+    ),
+    _row("credit", "performing", "defaulted", r"performing|current on (?:its|their|all)"),
+    _row(
+        "credit", "defaulted", "performing",
+        r"in default|default(?:s|ed)|bankrupt\w*|in restructuring|insolven(?:t|cy)|non-?performing|delinquent"
+        r"|in (?:administration|receivership|liquidation|arrears)|past due"
+        r"|(?:went|gone) bust|stopped paying",
+    ),
+    _row("credit", "distressed defaulted", "performing", r"(?:is|are|was|were) (?:distressed|impaired)|in distress"),
     _row(
         "direction", "up", "down flat",
         r"rose|ris(?:es?|en|ing)|increas(?:es?|ed|ing)|grew|grow(?:s|n|ing)|gain(?:s|ed|ing)?|climb(?:s|ed|ing)?"
-        r"|widen(?:s|ed|ing)?|jump(?:s|ed|ing)?|surg(?:es|ed|ing)|(?:is|are|was|were|went|goes|moved) up"
-        rf"|up (?:by|from|on|since)|higher than {_EARLIER}",
+        r"|widen(?:s|ed|ing)?|jump(?:s|ed|ing)?|surg(?:es|ed|ing)|soar(?:s|ed|ing)?|rall(?:y|ies|ied)|rebound(?:s|ed)"
+        r"|spik(?:es|ed)|swell(?:s|ed)|doubled|tripled|picked up"
+        rf"|{_IS} (?:now )?up(?! to)|up (?:by|from|on|since)|higher than {_EARLIER}"
+        rf"|(?:{_MOVES}) (?:up(?! to)|upwards?|higher)|{_IS} (?:now )?higher(?! than)",
     ),
     _row(
         "direction", "down", "up flat",
         r"fell(?! short)|fall(?:s|en|ing)?(?! short)|declin(?:es?|ed|ing)|decreas(?:es?|ed|ing)|drop(?:s|ped|ping)?"
         r"|shr[aiu]nk\w*|narrow(?:s|ed|ing)|tighten(?:s|ed|ing)|plung(?:es|ed|ing)|slid(?:es|ing)?|erod(?:es|ed|ing)"
-        rf"|(?:is|are|was|were|went|goes|moved) down|down (?:by|from|on|since)|lower than {_EARLIER}",
+        r"|dip(?:s|ped)|eas(?:es|ed|ing)|slip(?:s|ped|ping)|sank|sunk|slump(?:s|ed)|tumbl(?:es|ed)|retreat(?:s|ed)|halved"
+        rf"|{_IS} (?:now )?down|down (?:by|from|on|since)|lower than {_EARLIER}"
+        rf"|(?:{_MOVES}) (?:down|downwards?|lower|off)|{_IS} (?:now )?lower(?! than)",
     ),
     _row("direction", "flat", "up down", rf"unchanged|stable|flat|steady|constant|the same as {_EARLIER}"),
-    _row("trend", "better", "worse", r"improv(?:es?|ed|ing|ements?)|better|strengthen(?:s|ed|ing)|recover(?:s|ed|ing)"),
-    _row("trend", "worse", "better", r"wors(?:e|ens?|ened|ening)|deteriorat\w+|weaken(?:s|ed|ing)"),
-    _row("change of rating", "upgrade", "downgrade", r"upgrad(?:es?|ed|ing)"),
-    _row("change of rating", "downgrade", "upgrade", r"downgrad(?:es?|ed|ing)"),
+    _row(
+        "trend", "better", "worse",
+        r"improv(?:es?|ed|ing|ements?)|better|stronger|strengthen(?:s|ed|ing)|recover(?:s|ed|ing)",
+    ),
+    _row("trend", "worse", "better", r"wors(?:e|ens?|ened|ening)|deteriorat\w+|weaker|weaken(?:s|ed|ing)"),
+    _row(
+        "change of rating", "upgrade", "downgrade",
+        rf"upgrad(?:es?|ed|ing)|{_AGENCY} (?:raised|lifted|raises|lifts)"
+        rf"|(?:raised|lifted) (?:[\w+-]+ ){{0,4}}{_BY_WHOM}",
+    ),
+    _row(
+        "change of rating", "downgrade", "upgrade",
+        rf"downgrad(?:es?|ed|ing)|{_AGENCY} (?:lowered|cuts?|lowers)|(?:lowered|cut) (?:[\w+-]+ ){{0,4}}{_BY_WHOM}",
+    ),
 )  # fmt: skip
 _MOVED: Final = re.compile(r"(?i)(?<![\w-])(?:moved|changed)(?![\w-])")
 """A direction that is not said."""
 _RATING: Final = re.compile(
     r"(?<![\w/+-])(?:AAA|AA[+-]?|A[+-]|BBB[+-]?|BB[+-]?|B[+-]|CCC[+-]?|CC|Aaa|Aa[123]?|A[123]|Baa[123]?|Ba[123]?|B[123]"
     r"|Caa[123]?|Ca|(?:(?<=rated )|(?<=rating of )|(?<=rating )|(?<=rating is ))[ABCD])(?![\w+-])"
-    r"|(?i:(?<!\w)(?:investment[- ]grade|(?:speculative|sub-investment)[- ]grade|junk|unrated|not rated"
+    r"|(?i:(?<!\w)(?:investment[- ]grade|(?:speculative|sub-investment)[- ]grade|junk|fallen angel|speculative"
+    r"|high[- ]yield|unrated|not rated"
+    r"|(?:credit ?)?watch (?:positive|negative)|rating (?:was |has been |is )?withdrawn|lost (?:its|their) ratings?"
     r"|(?:positive|negative|stable) outlook|outlook (?:is )?(?:positive|negative|stable))(?!\w))"
 )
 """A rating, or a class of ratings."""
+_SPELT_RATING: Final = re.compile(
+    r"(?i)(?<!\w)(single|double|triple)[- ]([ABC])([+-](?!\w)|[- ](?:plus|minus))?(?![\w+])"
+)
+_MOODYS: Final = {
+    "aaa": "aaa", "aa+": "aa1", "aa": "aa2", "aa-": "aa3", "a+": "a1", "a": "a2", "a-": "a3", "bbb+": "baa1",
+    "bbb": "baa2", "bbb-": "baa3", "bb+": "ba1", "bb": "ba2", "bb-": "ba3", "b+": "b1", "b": "b2", "b-": "b3",
+    "ccc+": "caa1", "ccc": "caa2", "ccc-": "caa3", "cc": "ca", "c": "c",
+}  # fmt: skip
+"""The scale of S&P and Fitch, from the best on, in that of Moody's."""
+_SCALES: Final = (tuple(_MOODYS), tuple(_MOODYS.values()))
+_MORE_CURRENCIES: Final = {
+    "sterling": "GBP", "franc": "CHF", "francs": "CHF", "canadian dollar": "CAD", "australian dollar": "AUD",
+    "c$": "CAD", "a$": "AUD", "ca$": "CAD", "au$": "AUD", "swedish kronor": "SEK", "norwegian kroner": "NOK",
+    "danish kroner": "DKK",
+}  # fmt: skip
 _CURRENCY: Final = re.compile(
-    rf"(?i)US\$|[$€£¥]|(?<!\w)(?:{'|'.join(word for word in CURRENCIES if word.isalpha())})(?!\w)"
+    rf"(?i)US\$|(?<!\w)(?:CA?|AU?)\$|[$€£¥]|(?<!\w)(?:(?:canadian|australian) dollar(?=s?(?!\w))"
+    rf"|(?:{'|'.join(word for word in (*_MORE_CURRENCIES, *CURRENCIES) if word.replace(' ', '').isalpha())})(?!\w))"
 )
 
 NOT: Final = re.compile(r"(?i)(?:\bnot|n't|\bno longer|\bnever|\bwithout(?: a| any)?|\bno)(?:\s\w+){0,2}\s$")
@@ -117,6 +203,18 @@ _CLAUSE: Final = re.compile(r"(?i)[,;:()]|\b(?:and|but|while|whereas|although|th
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z&']*[+-]?|\d[\w.,%]*")
 _CHANGE: Final = re.compile(r"from\s+\D{0,4}?([−-]?[\d.,]*\d)\D{0,12}?\s+to\s+\D{0,4}?([−-]?[\d.,]*\d)")
 _SIGNED: Final = re.compile(r"(?:\bby|\bof|\(|:|\bare?|\bis)\s(?:[A-Z]{3} )?([+−-])\d")
+_BOUND_OF_A_FACT: Final = re.compile(
+    r"(?i)\b(at most|at least|(?:limit|threshold|trigger|maximum|minimum)(?: is| of)?)[: ]{1,2}"
+    r"(?:[A-Z]{3} )?([\d.,]*\d)"
+)
+"""A limit, and its figure."""
+_FIGURE_OF_A_FACT: Final = re.compile(
+    r"(?i)(?:\bis|\bto|\bat|\bof|\bwith|:)\s(?:[A-Z]{3} )?([−-]?[\d.,]*\d)(?! \w+ \d{4})"
+)
+_BESIDE_A_FIGURE: Final = re.compile(
+    rf"(?i)(?<![\w-])(?:({_ABOVE})|({_BELOW})) (?:the (?:required|allowed) )?(?:[A-Z]{{3}} |[$€£])?([\d.,]*\d)"
+)
+_RATED_FROM: Final = re.compile(r"\bfrom ([A-Z][A-Za-z]{0,2}[123+-]?) to ([A-Z][A-Za-z]{0,2}[123+-]?)(?![\w+])")
 _COUNTS_NONE: Final = re.compile(r"(?i)\bfail\w*|\bbreach\w*")
 
 _EMPTY: Final = (
@@ -134,7 +232,8 @@ _EMPTY: Final = (
     "value current one ones we our us you your so because while whereas although though when where how why very "
     "more less further namely said says say shows show showing means mean sits sit stands stand remains remain "
     "continues continue becomes become became stays stay is's it's isn't doesn't don't aren't way result's good "
-    "bad time period date across board whole entire position positions state states situation "
+    "bad main chief biggest major sole time period date across board whole entire position positions state "
+    "states situation "
 )
 _EMPTY_WORDS: Final = frozenset(_EMPTY.split())
 """Words that name no subject."""
@@ -168,12 +267,13 @@ class Claims:
         self._words: set[str] = set()
         self._sentences: set[str] = set()
         self._counts_tests = False
+        self._limits: set[float] = set()
         for fact in facts:
             everything = plain(f"{fact.text} {fact.about}")
             self._words |= _words(everything)
             self._counts_tests |= bool(_COUNTED.search(everything))
             for currency in (*_CURRENCY.findall(everything), fact.unit):
-                if code := CURRENCIES.get(currency.lower()):
+                if code := _currency(currency):
                     self._add("currency", code, everything)
             for sentence in SENTENCE.split(plain(fact.text)):
                 self._sentences.add(sentence.strip())
@@ -199,7 +299,7 @@ class Claims:
         if supposed and _CONDITION.search(read):
             return any(not self._has(claim.kind, claim.accepts) for claim in _named(read))
         at = 0
-        for claim in sorted((*_claims(read), *_named(read)), key=lambda claim: claim.start):
+        for claim in sorted((*_claims(read), *_named(read), *self._beside_limits(read)), key=lambda claim: claim.start):
             if not self._supports(claim, read, at, before, is_supposed=supposed):
                 return True
             at = claim.end if claim.kind == "verdict" else at
@@ -216,15 +316,49 @@ class Claims:
                 _ALL.search(sentence, 0, claim.start) or _NONE.search(sentence, 0, claim.start)
             )
             supposed = _is_supposed(sentence, claim.start)
-            for value in claim.accepts:
+            for value in claim.states:
                 self._add(claim.kind, value, sentence, is_sweeping=sweeping, is_supposed=supposed)
         for match in _CHANGE.finditer(sentence):
-            first, second = (float(figure.replace(",", "").replace("−", "-")) for figure in match.groups())
+            first, second = (_number(figure) for figure in match.groups())
+            if first is None or second is None:
+                continue
             value = "flat" if first == second else "up" if first < second else "down"
             self._add("direction", value, sentence, is_supposed=_is_supposed(sentence, match.start()))
         for match in _SIGNED.finditer(sentence):
             value = "up" if match[1] == "+" else "down"
             self._add("direction", value, sentence, is_supposed=_is_supposed(sentence, match.start()))
+
+        self._read_limits(sentence)
+        for match in _RATED_FROM.finditer(sentence):
+            old, new = (_rank(rating) for rating in match.groups())
+            if old is not None and new is not None and old != new:
+                self._add("change of rating", "downgrade" if old < new else "upgrade", sentence)
+
+    def _read_limits(self, sentence: str) -> None:
+        """Take on which side of its limit a figure is: by both, else by the verdict, else either."""
+        verdicts = {value for claim in _claims(sentence) if claim.kind == "verdict" for value in claim.states}
+        sides: set[str] = set()
+        bound = _BOUND_OF_A_FACT.search(sentence)
+        if bound is not None and (limit := _number(bound[2])) is not None:
+            self._limits.add(limit)
+            found = (_number(match[1]) for match in _FIGURE_OF_A_FACT.finditer(sentence, 0, bound.start()))
+            known = [figure for figure in found if figure is not None]
+            if known:
+                sides = {"above"} if known[-1] > limit else {"below"} if known[-1] < limit else {"above", "below"}
+            elif verdicts in ({"pass"}, {"fail"}) and bound[1].lower() in ("at most", "at least"):
+                sides = {"below" if (verdicts == {"pass"}) == (bound[1].lower() == "at most") else "above"}
+        if not sides and (bound is not None or verdicts & {"pass", "fail", "warning"}):
+            sides = {"above", "below"}
+        for side in sides:
+            self._add("position", side, sentence, is_supposed=bool(_IF.search(sentence)))
+
+    def _beside_limits(self, sentence: str) -> Iterator[Claim]:
+        """What a sentence says to be above or below a figure that is a limit."""
+        for match in _BESIDE_A_FIGURE.finditer(sentence):
+            if _number(match[3]) in self._limits:
+                negated = bool(NOT.search(sentence, 0, match.start()))
+                side = frozenset(("above" if (match[1] is not None) != negated else "below",))
+                yield Claim("position", side, side, match.start(), match.end())
 
     def _things_in(self, text: str) -> frozenset[str]:
         return frozenset(self._things.findall(text.lower()))
@@ -270,16 +404,43 @@ def _claims(sentence: str) -> Iterator[Claim]:
         for match in row.words.finditer(sentence):
             clause = max((cut.end() for cut in _CLAUSE.finditer(sentence, 0, match.start())), default=0)
             negated = bool(NOT.search(sentence, clause, match.start()) or _NONE.search(sentence, clause, match.start()))
-            accepts = row.negated if negated else frozenset((row.value,))
-            yield Claim(row.kind, accepts, match.start(), match.end())
+            accepts = row.negated if negated else frozenset(row.values)
+            states = row.negated if negated else frozenset(row.values[:1])
+            yield Claim(row.kind, accepts, states, match.start(), match.end())
 
 
 def _named(sentence: str) -> Iterator[Claim]:
     """The ratings and currencies that a sentence names."""
     for match in _RATING.finditer(sentence):
-        yield Claim("rating", frozenset((match[0].lower().replace("-grade", " grade"),)), match.start(), match.end())
+        rating = frozenset((match[0].lower().replace("-grade", " grade"),))
+        yield Claim("rating", rating, rating, match.start(), match.end())
+    for match in _SPELT_RATING.finditer(sentence):
+        letters = match[2].lower() * ("single", "double", "triple").index(match[1].lower()) + match[2].lower()
+        sign = {"plus": "+", "minus": "-"}.get((match[3] or "").lower().strip(" -"), match[3] or "")
+        written = (letters + sign,) if sign else (letters, f"{letters}+", f"{letters}-")
+        ratings = frozenset(scale for name in written for scale in (name, _MOODYS.get(name, name)))
+        yield Claim("rating", ratings, ratings, match.start(), match.end())
     for match in _CURRENCY.finditer(sentence):
-        yield Claim("currency", frozenset((CURRENCIES[match[0].lower()],)), match.start(), match.end())
+        currency = frozenset((_currency(match[0]),))
+        yield Claim("currency", currency, currency, match.start(), match.end())
+
+
+def _currency(written: str) -> str:
+    """The code of a currency; empty where it is none."""
+    return _MORE_CURRENCIES.get(written.lower()) or CURRENCIES.get(written.lower(), "")
+
+
+def _rank(rating: str) -> int | None:
+    """The place of a rating on its agency's scale, the best first."""
+    return next((scale.index(rating.lower()) for scale in _SCALES if rating.lower() in scale), None)
+
+
+def _number(written: str) -> float | None:
+    """None where it is none: 31.12.2025."""
+    try:
+        return float(written.replace(",", "").replace("−", "-").strip("."))
+    except ValueError:
+        return None
 
 
 def _is_supposed(sentence: str, at: int) -> bool:

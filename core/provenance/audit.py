@@ -40,6 +40,12 @@ NARROW: Final = 0.5
 
 LOW_POINTS: Final = 2.0
 
+_SYMBOLS: Final = re.compile(
+    r"(?:wingdings(?: [23])?|webdings|symbol|opensymbol|marlett|mt extra|bookshelf symbol 7|(?:itc )?zapf ?dingbats)",
+    re.IGNORECASE,
+)
+"""Fonts whose digits and letters are pictures."""
+
 _FRAME_BYTES_MAX: Final = 4 * PART_BYTES_MAX
 """Of what stands around a sheet's cells: a million merged ranges take 30 MB."""
 
@@ -88,6 +94,10 @@ def _styles(archive: Archive, package: Package, findings: Findings) -> int:
             _number_format(attributes, codes, part, findings)
         elif name == "alignment" and attributes.get("horizontal") == "fill":
             findings.changed(part, "cells that repeat what they hold until they are full", change="changed")
+        elif (name == "name" and _SYMBOLS.fullmatch(attributes.get("val", "").strip())) or (
+            name == "charset" and attributes.get("val", "").strip() == "2"
+        ):
+            findings.changed(part, "a font that shows other signs than those that cells hold", change="changed")
         elif name == "xf":
             (cells if place == "cellXfs" else below).append(attributes)
 

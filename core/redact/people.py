@@ -15,6 +15,10 @@ _SEVERAL: Final = re.compile(r"\s*(?:[;/&|\n]|\band\b)\s*")
 """What stands between the names of two people."""
 _JOINS: Final = re.compile(r"[\s.,_-]{0,4}")
 """What may stand between two words of a name."""
+_HUMP: Final = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
+"""Where a word goes on with a capital."""
+_HUMPS_MAX: Final = 4
+"""Such places within a name, and one: IngridMcLaren."""
 _ORGANISATION_REACH: Final = 40
 """Characters behind a name in which a word of an organisation makes it the organisation's: Jane Doe Holdings LLC."""
 
@@ -29,6 +33,8 @@ class People:
         self._parts: set[str] = set()
         """Single names, of columns that have given names and surnames apart: any two of them are a person."""
         self._pairs: set[tuple[str, str]] = set()
+        self._whole: set[str] = set()
+        """Names without what joins their words, as names of sheets and ranges are written: JaneDoe."""
         for name in written:
             for person in _SEVERAL.split(name):
                 words = [word[0].casefold() for word in _WORD.finditer(plain_of(person).text)]
@@ -39,6 +45,7 @@ class People:
                     self._pairs.update(pairwise(long))
                     self._pairs.add((long[0], long[-1]))
                     self._pairs.add((long[0][0], long[-1]))
+                    self._whole |= {"".join(long), "".join(reversed(long)), long[-1] + long[0], long[0] + long[-1]}
         self._pairs |= {(second, first) for first, second in self._pairs}
         self._words = {word for pair in self._pairs for word in pair} | self._parts
 
@@ -60,6 +67,9 @@ class People:
     def _places(self, text: str) -> Iterator[tuple[int, int]]:
         words = [(word.start(), word.end(), word[0].casefold()) for word in _WORD.finditer(text)]
         for at, (start, end, word) in enumerate(words):
+            if (within := self._within(text[start:end], word)) is not None:
+                yield start + within[0], start + within[1]
+                continue
             if word not in self._words:
                 continue
             for next_start, next_end, following in words[at + 1 : at + 3]:
@@ -71,6 +81,20 @@ class People:
                 if len(following) > 1:  # no initial
                     break
                 end = next_end
+
+    def _within(self, written: str, word: str) -> tuple[int, int] | None:
+        """Where a known name stands in a word whose parts nothing joins, each begun with a capital; or all of it."""
+        if word in self._whole:
+            return 0, len(written)
+        cuts = [0, *(hump.start() for hump in _HUMP.finditer(written)), len(written)]
+        for at, begin in enumerate(cuts[:-2]):
+            for end in cuts[at + 2 : at + 2 + _HUMPS_MAX]:
+                if written[begin:end].casefold() in self._whole:
+                    return begin, end
+            middle, end = cuts[at + 1 : at + 3]
+            if {written[begin:middle].casefold(), written[middle:end].casefold()} <= self._parts:
+                return begin, end
+        return None
 
     def _are_one(self, word: str, following: str) -> bool:
         return (word, following) in self._pairs or (word in self._parts and following in self._parts)

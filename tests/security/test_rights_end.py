@@ -32,6 +32,7 @@ SLOW = [row for row in CHANGING if row.body is not None or row.form is not None]
 ADMITTED_SECONDS = 0.6
 """In which the heads of all of them have passed the gate."""
 ANSWER_SECONDS = 60.0
+SAID_BY_CALLERS = ("authorization", "x-api-key", "x-tenant-id", "idempotency-key")
 USER_ONLY = ("user", "role:admin", "role:owner", "operator")
 
 TOKEN_ENDED = (401, "TOKEN_REVOKED", "Token has been revoked")
@@ -78,7 +79,7 @@ def begin(caller: Member, row: Route, path: str, body: dict[str, Any] | None) ->
         asked.append(request)
         return httpx.Response(200)
 
-    headers = {name: value for name, value in caller.http.headers.items() if name in ("authorization", "x-api-key")}
+    headers = {name: value for name, value in caller.http.headers.items() if name in SAID_BY_CALLERS}
     base = str(caller.http.base_url)
     with httpx.Client(base_url=base, headers=headers, transport=httpx.MockTransport(take)) as client:
         sent(Member(client, {}, caller.email, caller.tenant_id, caller.user_id), row, path, body)
@@ -173,6 +174,42 @@ def test_a_tenant_that_is_suspended_before_the_body(deployment: Deployment, stac
         answers = end(begun)
         assert {name: answer for name, answer in answers.items() if answer != SUSPENDED} == {}
         assert untouched(stack, begun)
+
+
+@pytest.mark.parametrize("ending", ["removed", "demoted"])
+def test_an_operator_in_another_tenant_who_ends_before_the_body(
+    deployment: Deployment, stack: Stack, shared_owner: Member, made: dict[str, str], ending: str
+) -> None:
+    headers = {"Authorization": deployment.callers["owner"].http.headers["Authorization"]}
+    with httpx.Client(base_url=deployment.url, headers=headers, timeout=60) as client:
+        me = client.get("/api/v1/auth/me").json()
+        owner = Member(client, {}, me["email"], me["tenant_id"], me["id"])
+        operator = owner.invite("admin")
+        operator.http.headers["X-Tenant-ID"] = shared_owner.tenant_id
+        rows = [row for row in SLOW if row.access != "operator" and row.name in ("create_mapping", "invite_user")]
+        assert len(rows) == 2
+        with under_way(operator, rows, made) as begun:
+            ENDINGS[ending](owner, operator)
+            assert set(end(begun).values()) == {TOKEN_ENDED}
+            assert untouched(stack, begun)
+
+
+def test_a_repetition_whose_session_ends_before_the_body_reads_no_answer(
+    shared_owner: Member, made: dict[str, str]
+) -> None:
+    (row,) = (row for row in SLOW if row.name == "create_mapping")
+    admin = shared_owner.invite("admin")
+    admin.http.headers["Idempotency-Key"] = str(uuid4())
+    body = MAPPING | {"name": str(uuid4())}
+    path = path_of(row, **made)
+    first, again = (sent(admin, row, path, body) for _ in range(2))
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.headers["idempotent-replayed"] == "true"
+    late = begin(admin, row, path, body)
+    with late.connection:
+        time.sleep(ADMITTED_SECONDS)
+        done(shared_owner.delete(_user(shared_owner, admin)))
+        assert list(end([late]).values()) == [TOKEN_ENDED]
 
 
 def test_a_body_that_is_slow_and_rights_that_stay(shared_owner: Member, made: dict[str, str]) -> None:

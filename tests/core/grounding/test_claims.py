@@ -38,6 +38,21 @@ SUPPORTED = [
     "The failing test is the CCC/Caa bucket.", "1 of 25 tests fails.", "One test is failing.",
     "Look at the rating changes first.", "There is a cushion of 2.48 points.", "WARF is 2,776.67. It passes.",
     "The data do not say more about it.",
+    # limits, headroom
+    "WARF is below its limit.", "WARF sits under its maximum of 3,000.", "WARF does not exceed its limit.",
+    "The CCC bucket exceeds its limit of 7.50 %.", "The CCC bucket is above 7.50 %.",
+    "The CCC bucket is over its limit.", "The CCC bucket has crossed its limit.",
+    "Junior OC is above its requirement.", "Junior OC exceeds the required 104.20 % by 2.48 points.",
+    "Junior OC has a cushion of 2.48 points.", "WARF has headroom of 223.33.",
+    "WARF meets its requirement with 223.33 to spare.", "The CCC bucket is a concern.",
+    "Junior OC stands at 106.68 %, comfortably over its trigger.",
+    # directions, ratings, credit
+    "The CCC bucket went up since March.", "The CCC bucket edged higher.",
+    "S&P lowered Farnivar Bay Resources L.P. to CCC+.", "Farnivar Bay Resources L.P. was downgraded.",
+    "Farnivar Bay Resources L.P. has a triple-C rating.", "Drumlin Foods is a single-B credit.",
+    "Quoriden Quay Management LLC is insolvent.", "Quoriden Quay Management LLC went bust.",
+    "WARF is not too high.", "The CCC bucket is too high.", "The CCC bucket is excessive.", "Junior OC is sufficient.",
+    "The CCC bucket test was unsuccessful.", "WARF is acceptable.", "The change concerns Drumlin Foods.",
 ]  # fmt: skip
 
 UNSUPPORTED = [
@@ -71,6 +86,40 @@ UNSUPPORTED = [
     # a currency
     "The cushion is EUR 11,444,655.", "The cushion is €11,444,655.", "The deal is denominated in euros.",
     "The cushion is 11,444,655 pounds.", "Loans in GBP are not counted.",
+    "The cushion is in sterling.", "The cushion is in Canadian dollars.", "The cushion is C$11,444,655.",
+    "The cushion is in Swiss francs.",
+    # a limit, headroom
+    "WARF comes in over its limit.", "WARF exceeds its maximum.", "WARF sits above its threshold.",
+    "WARF is above 3,000.", "WARF has crossed its limit.", "The CCC bucket stays below its limit.",
+    "The CCC bucket is under its limit.", "The CCC bucket does not exceed its limit.",
+    "The CCC bucket respects its limit.", "Junior OC is short of what is required.",
+    "Junior OC is below its requirement.", "Junior OC is underwater.", "Junior OC has lost its cushion.",
+    "WARF has no headroom left.", "WARF has no cushion.", "Junior OC lacks headroom.",
+    "The CCC bucket has headroom.", "The CCC bucket has room to spare.", "WARF is out of bounds.", "WARF is offside.",
+    "WARF is non-conforming.", "WARF is red.", "The CCC bucket test is green.", "The senior OC test holds.",
+    "Second largest industry is beyond its limit.",
+    # a status in other words
+    "The CCC bucket is not a concern.", "The CCC bucket raises no concern.", "WARF is a problem.", "WARF is at risk.",
+    "All is well.", "The deal looks fine.", "The CCC bucket looks fine.", "An event of default has occurred.",
+    "Interest is being diverted to pay the senior notes.",
+    "WARF flunks the test.", "WARF is excessive.", "WARF is too high.", "WARF is unacceptable.",
+    "The CCC bucket is not too high.", "The CCC bucket is acceptable.", "The CCC bucket remains within tolerance.",
+    "The CCC bucket is unproblematic.", "The CCC bucket test was successful.", "Junior OC is insufficient.",
+    "Junior OC is broken.", "Junior OC is weaker.", "The deal has lost compliance.", "Each test was a success.",
+    "Drumlin Foods is impaired.", "Drumlin Foods stopped paying.",
+    "Drumlin Foods is a fallen angel.",
+    "Drumlin Foods is distressed.", "Drumlin Foods is insolvent.",
+    "Quoriden Quay Management LLC is current on its payments.",
+    # a direction in other words
+    "The CCC bucket came down.", "The CCC bucket has eased since March.", "The CCC bucket dipped.",
+    "The CCC bucket is trending lower.", "The CCC bucket is lower now.", "WARF is trending upward.",
+    "WARF edged up.", "WARF ticked higher.", "WARF soared.", "Junior OC slipped.", "Junior OC came off.",
+    "The price of Drumlin Foods rallied.",
+    # a rating in other words
+    "Drumlin Foods has a triple-C rating.", "Drumlin Foods is a triple-A credit.", "Drumlin Foods is rated single-A.",
+    "Drumlin Foods is a high-yield name.", "Drumlin Foods lost its rating.",
+    "Drumlin Foods was put on credit watch negative.", "Farnivar Bay Resources L.P. was raised by Moody's.",
+    "Moody's lifted Farnivar Bay Resources L.P.", "Farnivar Bay Resources L.P. was upgraded by S&P.",
 ]  # fmt: skip
 
 
@@ -98,3 +147,41 @@ def test_only_the_sentence_without_a_fact_is_marked() -> None:
     checked = check("WARF passes. The OC test fails. The CCC bucket rose.", FACTS)
     assert checked.text == f"WARF passes. The OC test fails.{MARK} The CCC bucket rose."
     assert checked.unsupported == ("The OC test fails.",)
+
+
+OTHERS = tuple(
+    Fact(text, names=("Weighted average spread", "Acme Corp.", "CCC/Caa bucket", "Second largest obligor"))
+    for text in (
+        "Weighted average spread is 3.42 %, at least 3.50 % is required: it fails.",
+        "The largest obligor is Acme Corp. with 1.20 % of par, against at most 2.00 %.",
+        "CCC/Caa bucket is 7.40 %, limit 7.50 %.",
+        "Moody's rating of Acme Corp. went from B2 to B3.",
+    )
+)
+
+
+@every(
+    "text, is_marked",
+    [
+        ("The weighted average spread is below its minimum.", False),
+        ("The weighted average spread is below the required 3.50 %.", False),
+        ("The weighted average spread does not exceed its minimum.", False),
+        ("The weighted average spread is above 3.50 %.", True),
+        ("The weighted average spread exceeds its minimum.", True),
+        ("The largest obligor is below its limit of 2.00 %.", False),
+        ("The largest obligor is above its limit.", True),
+        ("The CCC/Caa bucket is below its limit.", False),
+        ("The CCC/Caa bucket exceeds 7.50 %.", True),
+        ("The main concern is the weighted average spread, which fails.", False),
+        ("The main concern is the CCC/Caa bucket.", True),
+        ("Acme Corp. was downgraded.", False),
+        ("Moody's raised Acme Corp.", True),
+    ],
+)
+def test_limits_and_changes_of_rating_go_by_the_figures_of_facts(text: str, is_marked: bool) -> None:
+    assert bool(check(text, OTHERS).unsupported) == is_marked
+
+
+def test_days_with_points_are_no_figures() -> None:
+    facts = [Fact("The period went from 31.12.2025 to 31.1.2026, its limit is 1.2.2026.")]
+    assert check("The period is above 1.2.2026. The limit: 1.2.3.4.", facts).text

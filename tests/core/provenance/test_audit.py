@@ -702,6 +702,13 @@ LOOKS = [
         INVALID,
         STYLES,
     ),
+    Row("a font of pictures", put(STYLES, '<name val="Calibri"/>', '<name val="Wingdings"/>'), MODIFIED, STYLES),
+    Row(
+        "a font of symbols",
+        put(STYLES, '<name val="Calibri"/>', '<name val="Own"/><charset val="2"/>'),
+        MODIFIED,
+        STYLES,
+    ),
     Row(
         "a style of two minds",
         put(STYLES, '<xf numFmtId="4" ', '<xf applyNumberFormat="0" xfId="0" numFmtId="4" '),

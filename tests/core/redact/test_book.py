@@ -97,6 +97,28 @@ def test_a_name_known_from_one_place_is_masked_in_all() -> None:
     assert not any("Jane" in place for places in found.counts.values() for place in places)
 
 
+@every(
+    "name, after",
+    [
+        ("JaneDoe", "J***"), ("DoeJane", "D***"), ("janedoe", "j***"), ("ErikaMuster", "E***"),
+        ("IngridMcLaren", "I***"), ("JaneDoePar", "J***Par"), ("ParOfJaneDoe", "ParOfJ***"),
+        ("JaneDoeing", "JaneDoeing"), ("Janedoes", "Janedoes"), ("ErikaPar", "ErikaPar"),
+        ("JaneDoe Holdings LLC", "JaneDoe Holdings LLC"),
+    ],
+)  # fmt: skip
+def test_a_known_name_is_masked_where_nothing_joins_its_words(name: str, after: str) -> None:
+    rows = [["Prepared by", "Jane Doe; Ingrid McLaren"], ["Given name", "Surname"], ["Erika", "Muster"], [], [name]]
+    assert cells(redacted(S=rows).workbook)[4][0] == after
+
+
+def test_a_sheet_and_a_range_called_after_a_known_person_are_masked() -> None:
+    book = book_of(S=[["Prepared by", "Jane Doe"]], JaneDoe=[["x"]])
+    book = replace(book, defined_names={"JaneDoePar": "S!$A$1", "Jane_Doe": "S!$A$1", "Par": "S!$A$1"})
+    found = redact(book, Policy(threshold="public")).workbook
+    assert [sheet.name for sheet in found.sheets] == ["S", "J___"]
+    assert list(found.defined_names) == ["Par"]
+
+
 def test_short_names_are_names() -> None:
     assert [row[0] for row in cells(redacted(S=WORDS).workbook)] == ["Analyst", "J*** R***", "L***", "J*** R***"]
 
