@@ -119,17 +119,17 @@ def standard_of(portfolio: Portfolio) -> Definition | None:
     return None if name == "us_bsl" else READY[name]
 
 
-def definition_for(portfolio: Portfolio, given: Definition | str | None) -> Definition | None:
+def definition_for(portfolio: Portfolio, definition: Definition | str | None) -> Definition | None:
     """The rules that decide: a definition, the ready-made one of a name, or where none is given the market's.
 
     Raises:
         UnknownDefinition: no ready-made definition has the name.
     """
-    if isinstance(given, str):
+    if isinstance(definition, str):
         from core.definition import definition_of
 
-        return definition_of(given)
-    return standard_of(portfolio) if given is None else given
+        return definition_of(definition)
+    return standard_of(portfolio) if definition is None else definition
 
 
 CURRENCIES_MAX: Final = 200

@@ -143,13 +143,13 @@ def ready(name: str) -> Definition:
     return _ready(name)
 
 
-def definition_of(given: Definition | str | None) -> Definition | None:
+def definition_of(definition: Definition | str | None) -> Definition | None:
     """A definition, or the ready-made one of a name.
 
     Raises:
         UnknownDefinition: no ready-made one has the name.
     """
-    return ready(given) if isinstance(given, str) else given
+    return ready(definition) if isinstance(definition, str) else definition
 
 
 @lru_cache(maxsize=len(READY_NAMES))

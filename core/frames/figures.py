@@ -12,10 +12,10 @@ LARGEST: Final = 1e15
 """From here on a figure is shown with an exponent."""
 
 
-def decimals_apart(value: float, other: float) -> int:
+def decimals_apart(first: float, second: float) -> int:
     """The decimals at which two different figures are shown as such, from two on."""
     return next(
-        (at for at in range(DECIMALS, DECIMALS_MAX) if value == other or f"{value:.{at}f}" != f"{other:.{at}f}"),
+        (at for at in range(DECIMALS, DECIMALS_MAX) if first == second or f"{first:.{at}f}" != f"{second:.{at}f}"),
         DECIMALS_MAX,
     )
 

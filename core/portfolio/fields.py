@@ -490,19 +490,19 @@ class UnknownMapping(ValueError):
     """A name that no built-in mapping has; the message lists those that there are."""
 
 
-def mapping_of(given: Mapping | str | None) -> Mapping:
+def mapping_of(mapping: Mapping | str | None) -> Mapping:
     """A mapping, or the built-in one of a name; None is standard_clo.
 
     Raises:
         UnknownMapping: no built-in one has the name.
     """
-    if given is None:
+    if mapping is None:
         return PROFILES["standard_clo"]
-    if not isinstance(given, str):
-        return given
-    if given not in PROFILES:
-        raise UnknownMapping(f"there is no built-in mapping {given[:100]!r}; {suggestion(given, PROFILES)}")
-    return PROFILES[given]
+    if not isinstance(mapping, str):
+        return mapping
+    if mapping not in PROFILES:
+        raise UnknownMapping(f"there is no built-in mapping {mapping[:100]!r}; {suggestion(mapping, PROFILES)}")
+    return PROFILES[mapping]
 
 
 TRANCHE_SHEETS: Final = frozenset(

@@ -370,6 +370,10 @@ HELP: Final = {
         "`Content-Type` or `Content-Encoding` is none that this endpoint reads.",
         "Send JSON as `application/json`, files as `multipart/form-data`, and the body without compression.",
     ),
+    "Registration is closed": Help(
+        "The deployment has a tenant already, and lets nobody register by themselves (`CUSHION_OPEN_REGISTRATION`).",
+        "Ask an owner or admin of your tenant for an invitation, or who runs the deployment to register a tenant with the system API key.",
+    ),
     "Email already registered": Help("A user of this deployment has this e-mail.", "Log in, reset the password, or register with another e-mail."),
     "Invalid or expired invitation": Help(
         "The invitation was accepted before, was withdrawn, or is older than its days.", "Ask an owner or admin for another one."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import time as clock_time
 from typing import Any
@@ -16,6 +17,7 @@ from core.compliance import run as runs
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS
 from core.compliance.suites import Suite as SuiteRow
 from core.definition import Definition
+from core.words import nearest
 from service.compliance import shared, store
 from service.compliance.schema import (
     ComplianceRun,
@@ -118,8 +120,16 @@ def _check(body: RunRequest) -> None:
     unknown = [test_id for test_id in dict.fromkeys(body.test_ids or ()) if test_id not in known]
     if unknown:
         where = ["body", "test_ids"]
-        faults = [Fault(where, f"{test_id!r} is not in the suite {suite.id}") for test_id in unknown[:10]]
+        faults = [
+            Fault(where, f"{test_id!r} is not in the suite {suite.id}{_hint(test_id, known)}")
+            for test_id in unknown[:10]
+        ]
         raise UnknownTest(*faults, Fault(where, f"its tests are {', '.join(sorted(known))}"))
+
+
+def _hint(test_id: str, known: Iterable[str]) -> str:
+    near = nearest(test_id, known)
+    return f"; did you mean {near}?" if near else ""
 
 
 async def result(ctx: Context, result_id: UUID, query: ResultQuery) -> ComplianceRun:

@@ -13,7 +13,7 @@ LINKS: Final = (
     ("/docs", "try the API in the browser"),
     ("/redoc", "read its reference"),
     ("/docs/guide/", "tutorial and how-tos"),
-    ("/health", "whether it is well"),
+    ("/health", "health checks"),
 )
 _STYLE: Final = """
 :root{color-scheme:light dark;--paper:#fff;--ink:#1b2430;--soft:#586374;--line:#dfe4ea;--mark:#0b5cad;--code:#f4f6f8}
@@ -79,7 +79,7 @@ def page(url: str, version: str, *, embedded: bool) -> bytes:
     steps = ""
     if embedded:
         steps = (
-            "<h2>Next</h2><p>Found a tenant; the password is an example, choose one.</p>"
+            "<h2>Next</h2><p>Create an account; the password is an example, choose one.</p>"
             f"<pre>{escape(next_command(url))}</pre>"
             "<p>Or see all of it at once, in a service of its own:</p><pre>cushion demo</pre>"
         )

@@ -301,6 +301,14 @@ def test_an_unknown_test(shared_owner: Any, g1: dict[str, Any], test_ids: list[s
     assert test_ids[-1] in body["errors"][0]["message"]
 
 
+def test_a_misspelt_test_names_the_near_one(shared_owner: Any, g1: dict[str, Any]) -> None:
+    answer = shared_owner.post(RUN, json={"workbook_id": g1["id"], "test_ids": ["wall", "nonsense"]})
+    assert [error["message"] for error in refused(answer, 400, "Unknown test")["errors"][:2]] == [
+        "'wall' is not in the suite standard; did you mean wal?",
+        "'nonsense' is not in the suite standard",
+    ]
+
+
 @pytest.mark.parametrize(
     "body",
     [
