@@ -13,8 +13,9 @@ from core.files.write.formulas import Known, planned
 from core.files.write.package import is_name
 from core.files.write.xlsx import fitting_tables, known_of
 from core.formula.language import Area, Cell, FormulaError, Name, Node, Structured, parse, shapes
+from core.grid.calculation import DEFAULT as CALCULATION
 from core.grid.calculation import data_table_of
-from core.grid.sheet import Formulas, Sheet, Table, Workbook
+from core.grid.sheet import Formulas, Sheet, Table, Workbook, no_formulas
 from core.grid.sheet_name import free_name
 from core.redact.formulas import without
 
@@ -62,12 +63,15 @@ def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
     made = []
     dropped = 0
     for index, sheet in enumerate(sheets):
-        formulas = _kept_formulas(sheet, kept, known)
+        # By settings of a calculation that no export has, programs would come to other figures.
+        has_settings = book.calculation != CALCULATION
+        formulas = no_formulas() if has_settings else _kept_formulas(sheet, kept, known)
         dropped += len(sheet.formulas) - len(formulas)
         made.append(replace(sheet, index=index, name=names[sheet.name], formulas=formulas))
-    if dropped:  # what a data table shows would be another figure once a formula of its model is a value
-        made, tables_dropped = _without_data_tables(made)
-        dropped += tables_dropped
+    made, tables_dropped = _without_data_tables(
+        made
+    )  # programs calculate a table anew, so its values alone are exported
+    dropped += tables_dropped
     # By folded names: of two that a spreadsheet takes for one, the last.
     defined = {name.casefold(): (name, text) for name, text in book.defined_names.items()}
     local = {(sheet.casefold(), name.casefold()): (sheet, name, text)
@@ -79,7 +83,6 @@ def foundation_of(book: Workbook, sheets: Sequence[Sheet]) -> Foundation:
         dict(told for folded, told in defined.items() if (None, folded) in kept.names),
         {(sheet, name): text for key, (sheet, name, text) in local.items() if key in kept.names},
         tuple(tables),
-        calculation=book.calculation,
     )
     return Foundation(workbook, dropped, kept.names_dropped)
 

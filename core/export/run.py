@@ -331,7 +331,6 @@ def _xlsx(work: _Work, loans: LoanColumns | None) -> ExportedFile:
         parts={MANIFEST_PART: signed(_manifest(work, tuple(beside)), order.keys.signing)},
         properties=Properties(title=order.lineage.workbook_name, created=order.created),
         active=len(pages) - 1 if has_zones else None,
-        calculation=book.calculation,
     )
     work.warnings += written.warnings
     prints = fingerprints(book, None, order.keys.signing)

@@ -14,6 +14,7 @@ from core.grid.sheet import Workbook
 from core.words import counted
 
 WARNING_CODES: Final = {
+    "loan_data": "a key of a trade's loan_data does nothing",
     "ambiguous_date": "a date could be read with day and month the other way round",
     "as_of_conflict": "pages say different days",
     "as_of_footer": "the day stands in a footer only, and may be that of printing",

@@ -67,7 +67,7 @@ class ParsedDefinition(Struct, frozen=True):
     """The place and the message of each fault."""
 
 
-def parse_definition(document: Mapping[str, Any], own_fields: Sequence[str] | None) -> ParsedDefinition:
+def parse_definition(document: Mapping[str, Any], own_fields: Sequence[str] | None = None) -> ParsedDefinition:
     """The definition of a document; its formulas may read these fields beside the standard ones, None: any."""
     try:
         return ParsedDefinition(parse(document, own_fields=own_fields))

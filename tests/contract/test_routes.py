@@ -304,7 +304,9 @@ def test_what_is_no_form_is_refused(shared_owner: Member, made: dict[str, str], 
     answer = shared_owner.post(path, data={"nothing": "known"})
     required = [field.encode_name for field in msgspec.structs.fields(row.form) if field.required]
     assert answer.status_code == 422
-    assert error_of(answer)["errors"][0]["loc"][:2] in [["body", name] for name in required]
+    places = [fault["loc"][:2] for fault in error_of(answer)["errors"]]
+    assert ["body", "nothing"] in places or row.path == "/api/v1/auth/login"  # OAuth's form has fields of its own
+    assert any(["body", name] in places for name in required)
     texts = [field.encode_name for field in msgspec.structs.fields(row.form) if field.type not in (Upload, Uploads)]
     for text in texts[:1]:
         answer = shared_owner.post(path, data={text: "a\x00b"})

@@ -72,7 +72,7 @@ def test_a_test_is_no_trigger_and_a_notification_is_there(owner: Member) -> None
     analyst = owner.invite("analyst")
     config = {"user_ids": [owner.user_id, analyst.user_id], "priority": "urgent"}
     alert = alerted(owner, channels=[{"type": "in_app", "config": config}], enabled=False)
-    assert tried(owner, alert) == [("in_app", "delivered", "2 of 2 users were told")]
+    assert tried(owner, alert) == [("in_app", "delivered", "2 of 2 users notified")]
     for who in (owner, analyst):
         (told,) = who.get("/api/v1/notifications").json()["items"]
         assert (told["type"], told["priority"], told["title"]) == ("alert.tested", "urgent", "Test: CCC")
@@ -80,7 +80,7 @@ def test_a_test_is_no_trigger_and_a_notification_is_there(owner: Member) -> None
     after = owner.get(f"{URL}/{alert['id']}", params={"include_history": True}).json()
     assert after == {**alert, "history": []}
     assert owner.patch(f"/api/v1/admin/users/{analyst.user_id}", json={"status": "inactive"}).status_code == 200
-    assert tried(owner, alert) == [("in_app", "delivered", "1 of 2 users were told")]
+    assert tried(owner, alert) == [("in_app", "delivered", "1 of 2 users notified")]
 
 
 @every(

@@ -504,7 +504,7 @@ def test_the_evaluations_of_a_stretch_of_time_are_one_entry_of_each_caller_and_w
         evaluated(key, "=1")
     owner.post(BATCH, json={"formulas": [{"formula": "=1"}, {"formula": "=2"}]})
     assert owner.post(EVALUATE, json={"formula": "=A1", "workbook_id": book["id"]}).status_code == 200
-    entries = "/api/v1/admin/audit-logs?action=calculation.completed&limit=100"
+    entries = "/api/v1/admin/audit-logs?action=calculation.completed&page_size=100"
 
     def told() -> list[dict[str, Any]] | None:
         found: list[dict[str, Any]] = owner.get(entries).json()["items"]

@@ -42,7 +42,8 @@ def lines(deal: Path) -> dict[str, list[str]]:
 @pytest.mark.parametrize("command", list(lines(Path("x"))))
 def test_a_ready_made_definition_is_named(deal: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
     line = lines(deal)[command]
-    assert run([*line, "us_bsl"]) in (0, 1), capsys.readouterr().err
+    codes = (2,) if command == "deal tie-out" else (0, 1)  # the file publishes nothing to tie out
+    assert run([*line, "us_bsl"]) in codes, capsys.readouterr().err
     capsys.readouterr()
     assert run([*line, "us_bls"]) == 2
     out, said = capsys.readouterr()

@@ -165,7 +165,7 @@ def test_small_answers_and_secrets_stay_as_they_are(shared_owner: Member) -> Non
 
 
 def test_a_version_is_told_as_it_is_whatever_the_caller_takes(owner: Member) -> None:
-    columns = {f"Column {number} of the sheet": {"target": "par_value"} for number in range(40)}
+    columns = {f"Column {number} of the sheet": {"target": f"own_{number}"} for number in range(40)}
     body: dict[str, Any] = {"name": "Wide", "source_type": "clo_holdings", "mappings": columns}
     made = owner.post("/api/v1/mappings", json=body)
     assert made.status_code == 201, made.text

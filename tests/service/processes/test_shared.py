@@ -85,10 +85,10 @@ def test_a_definition_comes_back_as_it_is(calculators: Calculators, name: str) -
 def test_a_refusal_of_the_function_is_the_caller_s(calculators: Calculators) -> None:
     mapping = BUILT_IN["standard_clo"].mapping
     with pytest.raises(ValidationFailed) as refused:
-        call(calculators, try_sample, mapping, Unread(b'{"sample_data":[1]}'), 5.0)
+        call(calculators, try_sample, mapping, Unread(b'{"sample_data":[1]}'), [], 5.0)
     assert refused.value.errors[0].loc == ["body", "sample_data", "0"]
     with pytest.raises(MappingTooSlow):
-        call(calculators, try_sample, mapping, Sample(sample_data=[{"Borrower": "x"}] * 1_000), 0.0)
+        call(calculators, try_sample, mapping, Sample(sample_data=[{"Borrower": "x"}] * 1_000), [], 0.0)
 
 
 def test_only_our_refusals_are_believed(calculators: Calculators, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,9 +53,8 @@ def here(clean: Apart) -> Here:
         ("", {"tags": [], "count": 0}),
         ("?tags=a,b&count=3", {"tags": ["a", "b"], "count": 3}),
         ("?tags=a&tags=b,%20c", {"tags": ["a", "b", "c"], "count": 0}),
-        ("?tags=&other=1", {"tags": [], "count": 0}),
+        ("?tags=", {"tags": [], "count": 0}),
         ("?tags=%C3%A4%2Cb", {"tags": ["ä", "b"], "count": 0}),
-        ("?other=1&other=2&other=null", {"tags": [], "count": 0}),
         ("?tags=null", {"tags": ["null"], "count": 0}),
     ],
 )
