@@ -168,7 +168,7 @@ def _questions(name: str, data: Callable[[], AbstractContextManager[_Written]]) 
     whole = f"files, {name} of {ROWS * 10:,} cells"
     ours = {
         "the same in a child": lambda file: parse_isolated(file.path, file.out),
-        "probed": lambda file: sheets_of(file.path),
+        "probed": lambda file: sheets_of(file.path, file.path.name),
         "probed in a child": lambda file: probe(file.path),
     }
     return [
