@@ -450,7 +450,7 @@ def test_a_name_list_may_be_longer_than_what_is_used() -> None:
 # ---- what the file's own calculation says --------------------------------------------------------------------------
 
 DISCOUNTED = {"par_value": [10e6, 90e6, 4e6], "purchase_price": [70.0, 100.0, 100.0], "is_defaulted": [0, 0, 1],
-              "price": [99.0, 99.0, 40.0]}  # fmt: skip
+              "price": [85.0, 99.0, 40.0], "rating_agency_a": [A["B2"]] * 3}  # fmt: skip
 
 
 @every("printed, adjusted", [
