@@ -51,6 +51,8 @@ OC = {"numerator": 375_659_873.18, "denominator": 262_100_000.0}
         (fact(4.14, numerator=14_413_741.64, denominator=348_253_008.47),
          Ours(4.138870, 1_441_374_164.0, 348_253_008.47), None, True),
         (fact(61.5, 1, numerator=20_000_000.0, denominator=400_000_000.0), Ours(61.52, 1.0, 1.0), None, True),
+        # The figure again in the column of numerators.
+        (fact(4.14, numerator=4.14), Ours(4.138870, 1_441_374_164.0, 348_253_008.47), None, True),
         # What is no ratio is compared by its value.
         (fact(57.0, 0, numerator=57.0), Ours(57.17), None, True),
     ],

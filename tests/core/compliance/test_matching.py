@@ -54,7 +54,12 @@ RIGHT: list[tuple[str, dict[str, Any], float, str]] = [
     ("WARF", {"measure": "warf"}, 2900.0, "average_rating_factor"),
     ("Diversity", {"measure": "diversity", "agency": "a"}, 50.0, "diversity_score"),
     ("Interest Diversion Test", {"measure": "reinvestment"}, 104.7, "interest_diversion_ratio"),
-    ("Outside Qualifying Countries", {"measure": "foreign"}, 20.0, "foreign_country_concentration"),
+    (
+        "Outside Qualifying Countries",
+        {"measure": "foreign", "detail": "qualifying"},
+        20.0,
+        "foreign_country_concentration",
+    ),
     ("Outside the US", {"measure": "foreign", "is_complement": True}, 20.0, "foreign_country_concentration"),
 ]
 
@@ -85,6 +90,9 @@ WRONG: list[tuple[str, dict[str, Any], float | None, str | None, str]] = [
     ("S&P Average Life", {"measure": "wal", "agency": "b"}, None, None, "no test of this run"),
     ("S&P Spread", {"measure": "was", "agency": "b"}, None, "was", "S&P's own"),
     ("Outside Europe", {"measure": "foreign"}, 20.0, "foreign_country_concentration", "another home"),
+    ("Abroad", {"measure": "foreign", "detail": "europe"}, 20.0, "foreign_country_concentration", "another home"),
+    ("Outside the US or Canada", {"measure": "foreign", "detail": "us"}, 20.0, "foreign_country_concentration",
+     "another home"),
     ("Restricted Trading", {}, None, None, "no one test"),
 ]  # fmt: skip
 
