@@ -367,6 +367,7 @@ class _LaterView:
         self.home, self.rules, self.factors = base.home, base.rules, base.factors
         self.has_bounds, self.affiliates = base.has_bounds, base.affiliates
         self.recovery_agency, self.industry_agency = base.recovery_agency, base.industry_agency
+        self.diversity_field = base.diversity_field
 
 
 class _LaterPortfolio:
@@ -383,6 +384,7 @@ class _LaterPortfolio:
         self.row_count, self.deal = pool.loans.row_count, pool.loans.deal
         self.tranches, self.sheet_name, self.notes = base.tranches, base.sheet_name, base.notes
         self.source_cells, self.amortization, self.published = base.source_cells, base.amortization, base.published
+        self.facts = base.facts
         self.own_dates = base.own_dates
 
     def defaulted(self) -> NDArray[np.bool_]:
