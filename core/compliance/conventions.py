@@ -452,7 +452,7 @@ def _agency_of(portfolio: Portfolio, field: str) -> str | None:
 
 def _published_agency(portfolio: Portfolio) -> str | None:
     """The agency for whose recovery rates the file publishes a limit, if it has them and it is the only one."""
-    found = [recognised(one.name, one.trigger) for one in portfolio.published if one.trigger is not None]
+    found = [recognised(one.name, one.trigger) for one in portfolio.facts.tests if one.trigger is not None]
     limited = {said["agency"] for said, _ in filter(None, found) if said.get("measure") == "warr" and "agency" in said}
     agency = limited.pop() if len(limited) == 1 else ""
     return agency if f"recovery_rate_{agency}" in portfolio.numbers else None

@@ -14,8 +14,8 @@ from core.definition.definition import DealTest
 from core.definition.names import recognised
 from core.definition.terms import SUITE_TESTS
 from core.portfolio.cells.parsing import key
+from core.portfolio.facts import Fact
 from core.portfolio.notes import DataWarning
-from core.portfolio.portfolio import Published
 
 PARAMETERS: Final = ("agency", "classification", "class", "nth", "line", "of")
 """What a measure may be told, as a definition's document names it."""
@@ -62,7 +62,7 @@ class Match(NamedTuple):
     """A published test and the test of ours that it is."""
 
     test: Test
-    published: Published
+    published: Fact
     side: Direction
 
 
@@ -81,7 +81,7 @@ def matches(tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool) -> I
     for test in tests:
         if (words := _said(test.test_id, own, pool)) is not None:
             said.setdefault(_plain(words), []).append((test, words))
-    for published in pool.portfolio.published:
+    for published in pool.portfolio.facts.tests:
         found = recognised(published.name, published.trigger)
         meant = by_name.get(key(published.name))
         if meant is not None:
@@ -116,7 +116,7 @@ def _said(test_id: str, own: Mapping[str, DealTest], pool: Pool) -> dict[str, An
     return {"measure": SUITE_TESTS[test_id]} | ({"nth": _NTH[test_id]} if test_id in _NTH else {})
 
 
-def _is_same(ours: dict[str, Any], theirs: dict[str, Any], published: Published, pool: Pool) -> bool:
+def _is_same(ours: dict[str, Any], theirs: dict[str, Any], published: Fact, pool: Pool) -> bool:
     """Whether two of one measure have the same class, agency and classification."""
     if "class" in ours or "class" in theirs:
         return _last_letter(ours.get("class")) == _last_letter(theirs.get("class"))

@@ -259,7 +259,7 @@ def _sheet(
     tests: tuple[Test, ...], own: Mapping[str, DealTest], pool: Pool | None, triggers: Mapping[str, SheetLimit | None]
 ) -> Sheet:
     """What the file publishes of these tests; the triggers of its classes come first."""
-    if pool is None or not (pool.portfolio.published or triggers):
+    if pool is None or not (pool.portfolio.facts.tests or triggers):
         return _NO_SHEET
     found = tuple(matches(tests, own, pool))
     given = {test_id: limit for test_id, limit in triggers.items() if limit is not None}

@@ -18,7 +18,8 @@ from core.compliance.run import run_suite
 from core.definition import Definition, DefinitionError, parse, to_document
 from core.definition.names import class_of, recognised
 from core.portfolio.cells.parsing import key
-from core.portfolio.portfolio import Portfolio, Published
+from core.portfolio.facts import Fact
+from core.portfolio.portfolio import Portfolio
 
 PUBLISHED_MAX: Final = 500
 """Rows of a file's tests that are set beside ours."""
@@ -64,7 +65,7 @@ class TieOut(msgspec.Struct, frozen=True, kw_only=True):
 class _Asked:
     """A published row and the test that measures it."""
 
-    published: Published
+    published: Fact
     test: dict[str, Any] | None
     """As in a definition's document."""
 
@@ -80,7 +81,7 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
             one goes.
     """
     base = _with_ratio_classes(to_document(definition_for(portfolio, definition) or Definition()), portfolio)
-    asked = [_asked(published, at, base) for at, published in enumerate(portfolio.published[:PUBLISHED_MAX])]
+    asked = [_asked(published, at, base) for at, published in enumerate(portfolio.facts.tests[:PUBLISHED_MAX])]
     ours = _run(portfolio, base, asked)
     rows = [_row(one, ours) for one in asked]
     apart = [at for at, row in enumerate(rows) if row.agrees is False]
@@ -104,7 +105,7 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
 # ---- matching ------------------------------------------------------------------------------------------------------
 
 
-def _asked(published: Published, at: int, base: dict[str, Any]) -> _Asked:
+def _asked(published: Fact, at: int, base: dict[str, Any]) -> _Asked:
     words = key(published.name)
     for test in base.get("tests", ()):
         if words in {key(name) for name in (test["name"], test["id"], *test.get("aliases", ()))}:
@@ -123,7 +124,7 @@ def _asked(published: Published, at: int, base: dict[str, Any]) -> _Asked:
     return _Asked(published, {"id": test_id, "name": published.name, **told, side: limit})
 
 
-def _with_trigger(test: dict[str, Any], published: Published) -> dict[str, Any]:
+def _with_trigger(test: dict[str, Any], published: Fact) -> dict[str, Any]:
     """A market's test with the limit of the deal: what the file says."""
     side = next((side for side in ("max", "min") if side in test), None)
     if side is None or published.trigger is None:
@@ -167,14 +168,14 @@ def _with_ratio_classes(base: dict[str, Any], portfolio: Portfolio) -> dict[str,
     if notes is None or "reinvestment_oc" in base:
         return base
     tested = np.flatnonzero(~np.isnan(notes.oc_trigger) & ~notes.is_income)
-    published = next((one for one in portfolio.published if _is_reinvestment(one)), None)
+    published = next((one for one in portfolio.facts.tests if _is_reinvestment(one)), None)
     if not len(tested) or published is None:
         return base
     name = notes.classes[int(tested[-1])]
     return {**base, "reinvestment_oc": {"class": class_of(name) or name, "trigger": published.trigger}}
 
 
-def _is_reinvestment(published: Published) -> bool:
+def _is_reinvestment(published: Fact) -> bool:
     found = recognised(published.name, published.trigger)
     return found is not None and found[0].get("measure") == "reinvestment_oc" and published.trigger is not None
 

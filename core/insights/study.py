@@ -36,7 +36,7 @@ from core.insights.insight import (
 )
 from core.insights.subject import Subject
 from core.insights.words import decimals_between, plain, printed
-from core.portfolio.portfolio import Published
+from core.portfolio.facts import Fact
 from core.reconciliation import reconcile
 from core.scenario.simulate import Simulator
 from core.scenario.trades import Trade
@@ -164,12 +164,12 @@ class Study:
         )
 
     @cached_property
-    def published(self) -> dict[str, Published]:
+    def published(self) -> dict[str, Fact]:
         """What the file itself prints for a test, by the test's id; the first of several."""
         definition = self.subject.definition
         own = {} if definition is None else {one.id: one for one in definition.tests}
         tests = [self._test(one.test_id) for one in self.results]
-        found: dict[str, Published] = {}
+        found: dict[str, Fact] = {}
         for match in matches([one for one in tests if one is not None], own, self.pool):
             if match.test.test_id != "ccc_bucket_pct":  # each agency's figure beside the greatest of all
                 found.setdefault(match.test.test_id, match.published)

@@ -12,6 +12,7 @@ from core.portfolio.report import words
 from core.portfolio.report.blocks import Blocks, PageLine, PageTable, cut, lines_of
 from core.portfolio.report.page import Cell, Page
 from core.portfolio.report.relation import best_relation
+from core.portfolio.report.subjects import coverage_of, is_test_name
 
 ROLE_SCORE_MIN: Final = 2.0
 """Weight from which a column has a role."""
@@ -117,6 +118,7 @@ def _content(table: PageTable, column: int) -> Content:
         and not words.is_total(_first_text(cells))
     ]  # fmt: skip
     texts = [cell.text for cell in cells if cell.is_words]
+    context = context_of(table)
     sides = sum(text.lower() in _SIDE_WORDS for text in texts)
     return Content(
         filled=len(cells),
@@ -127,9 +129,14 @@ def _content(table: PageTable, column: int) -> Content:
         bounds=sides + sum(cell.bound is not None for cell in cells if cell.has_number),
         sides=sides,
         big=sum(cell.has_number and abs(cell.number) > BIG for cell in cells),
-        tests=sum(words.guess("test", text).role is not None for text in texts),
+        tests=sum(is_test_name(text, context) for text in texts),
         distinct=len(set(texts)),
     )
+
+
+def context_of(table: PageTable) -> str:
+    """What stands over a table's names: its title, its sheet and its headings, which may say what coverage is meant."""
+    return " . ".join((table.title, table.page.sheet.name, *table.headers.values()))
 
 
 def _first_text(cells: dict[int, Cell]) -> str:
@@ -174,6 +181,8 @@ def _as_notes(table: PageTable, contents: dict[int, Content]) -> bool:
     column = next((column for column in contents if _lists_classes(table, column)), -1)
     if column < 0 or any(content.is_mostly(content.statuses) for content in contents.values()):
         return False
+    if coverage_of(table.title) is not None and any(_is_limit(text) for text in table.headers.values()):
+        return False
 
     def bonus(role: str, content: Content) -> float:
         if role in ("orig", "bal", "due", "defer", "spread", "cpn", "oct", "ict"):
@@ -181,12 +190,28 @@ def _as_notes(table: PageTable, contents: dict[int, Content]) -> bool:
         return -20.0 if role == "class" else 0.0
 
     columns = _assigned(table, _scored(table, contents, "column.n", _NOTE_ROLES, bonus))
+    if not columns.keys() & {"bal", "orig"} and (last := _any_balance(table, contents)) is not None:
+        columns["bal"] = last
     if not columns.keys() & {"bal", "orig", "due"}:
         return False
     table.kind, table.columns = "notes", {"class": column} | {
         role: at for role, at in columns.items() if role not in ("other", "rating", "ccy") and at != column
     }  # fmt: skip
     return True
+
+
+def _is_limit(heading: str) -> bool:
+    return words.guess("column.t", heading).role == "limit"
+
+
+def _any_balance(table: PageTable, contents: dict[int, Content]) -> int | None:
+    """A column of balances of whatever day, for want of a better one."""
+    return next(
+        (column for column, content in contents.items()
+         if content.numbers and " balance " in words.normal(table.headers[column])
+         and " interest " not in words.normal(table.headers[column])),
+        None,
+    )  # fmt: skip
 
 
 def _lists_classes(table: PageTable, column: int) -> bool:

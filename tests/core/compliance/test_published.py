@@ -12,7 +12,8 @@ from core.compliance.result import Threshold
 from core.compliance.run import run_suite
 from core.definition import READY, parse
 from core.files.read import read
-from core.portfolio.portfolio import Deal, Portfolio, Published
+from core.portfolio.facts import Fact, Facts
+from core.portfolio.portfolio import Deal, Portfolio
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
 from tests.rows import every
 
@@ -21,11 +22,20 @@ REPORT = Path(__file__).parents[4] / "shared" / "data" / "cairn-xvii" / "report-
 
 def printed(
     name: str, trigger: float | None, unit: Any = "percent", value: float | None = None, status: Any = None
-) -> Published:
-    return Published(name=name, value=value, trigger=trigger, unit=unit, status=status, cell="'Tests'!B2")
+) -> Fact:
+    return Fact(
+        kind="test",
+        label=name,
+        subject=None,
+        value=value,
+        trigger=trigger,
+        unit=unit,
+        status=status,
+        place="'Tests'!B2",
+    )
 
 
-def book(*published: Published, **columns: Any) -> Portfolio:
+def book(*published: Fact, **columns: Any) -> Portfolio:
     flags: dict[str, Any] = {
         "cov_lite": [0] * 13,
         "lien_type": [1] * 13,
@@ -39,7 +49,7 @@ def book(*published: Published, **columns: Any) -> Portfolio:
         given,
         tranches=tranches_of(G1_NOTES, coupon=[6.5, 7.0, 7.6, 9.2, 12.0], oc={"B": 121.5, "E": 104.2}, ic={"D": 110.0}),
         deal=Deal(principal_cash=5e6, base_rate=4.30, as_of=20_544.0),
-        published=published,
+        facts=Facts(all=published),
     )
 
 
@@ -71,7 +81,7 @@ def test_a_limit_is_the_sheets_where_it_is_certain(name: str, trigger: float, un
     loans = book(printed(name, trigger, unit), recovery_rate_a=[45.0] * 13)
     plain = {
         one.test_id: (one.threshold_value, one.threshold_source)
-        for one in run_suite(replace(loans, published=()), "enhanced")
+        for one in run_suite(replace(loans, facts=Facts()), "enhanced")
     }
     ran = run_suite(loans, "enhanced")
     told = {one.test_id: (one.threshold_value, one.threshold_source) for one in ran}
@@ -113,7 +123,7 @@ def test_a_limit_that_may_be_anothers_is_left(
     name: str, trigger: float | None, unit: Any, value: float | None, status: Any
 ) -> None:
     loans = book(printed(name, trigger, unit, value, status), recovery_rate_a=[45.0] * 13)
-    plain, told = run_suite(replace(loans, published=()), "enhanced"), run_suite(loans, "enhanced")
+    plain, told = run_suite(replace(loans, facts=Facts()), "enhanced"), run_suite(loans, "enhanced")
     assert [(one.test_id, one.threshold_value) for one in told] == [(one.test_id, one.threshold_value) for one in plain]
 
 
@@ -176,7 +186,7 @@ WARR = "weighted_average_recovery_rate"
     ],
 )  # fmt: skip
 def test_recovery_rates_are_held_to_a_limit_of_their_own_agency(
-    columns: dict[str, Any], published: tuple[Published, ...], document: dict[str, Any], expected: Any
+    columns: dict[str, Any], published: tuple[Fact, ...], document: dict[str, Any], expected: Any
 ) -> None:
     definition = parse(document) if document else None
     ran = run_suite(book(*published, **columns), test_ids=[WARR], definition=definition)

@@ -13,7 +13,8 @@ from core.compliance.run import run_suite
 from core.deals.tie_out import PUBLISHED_MAX, TieOut, tie_out
 from core.definition import READY, parse
 from core.generate import generate
-from core.portfolio.portfolio import Portfolio, Published
+from core.portfolio.facts import Fact, Facts
+from core.portfolio.portfolio import Portfolio
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +27,10 @@ def rows(
     book: Portfolio, *published: tuple[str, float | None, float | None], definition: object = None
 ) -> list[TieOut]:
     told = tuple(
-        Published(name=name, value=value, trigger=trigger, unit=None, status=None, cell=f"'Tests'!B{at}")
+        Fact(kind="test", label=name, subject=None, value=value, trigger=trigger, place=f"'Tests'!B{at}")
         for at, (name, value, trigger) in enumerate(published, 2)
     )
-    return tie_out(replace(book, published=told), None if definition is None else parse(definition))
+    return tie_out(replace(book, facts=Facts(all=told)), None if definition is None else parse(definition))
 
 
 def cov_lite(book: Portfolio, *, cash: bool = True) -> float:
