@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from core.portfolio.classes import are_class_names, class_key, is_class_name
 from core.portfolio.report import words
-from core.portfolio.report.blocks import Blocks, PageLine, PageTable, cut, lines_of
+from core.portfolio.report.blocks import Blocks, PageLine, PageTable, cut, lines_of, sections_of
 from core.portfolio.report.page import Cell, Page
 from core.portfolio.report.relation import best_relation
 from core.portfolio.report.subjects import coverage_of, is_test_name
@@ -40,6 +40,11 @@ COLUMNS_LOOKED_AT: Final = 40
 
 ROWS_LOOKED_AT: Final = 200
 """Rows of a table whose content tells roles."""
+
+OPERATORS: Final[dict[str, Literal["min", "max"]]] = {
+    ">": "min", ">=": "min", "≥": "min", "=>": "min", "<": "max", "<=": "max", "≤": "max", "=<": "max",
+}  # fmt: skip
+"""Comparisons -> the side of the limit behind them."""
 
 _SIDE_WORDS: Final = frozenset((
     "min", "max", "min.", "max.", "minimum", "maximum", ">=", "<=", ">", "<", "≥", "≤", "=>", "=<",
@@ -90,6 +95,7 @@ class Content:
 def read_blocks(page: Page) -> Blocks:
     """The tables of a page with their kinds and roles, and its lines; rows of tables that are none are lines too."""
     found = cut(page)
+    found.tables.extend(_headless(page, found))
     lines: list[PageLine] = []
     for table in found.tables:
         classify(table)
@@ -98,6 +104,50 @@ def read_blocks(page: Page) -> Blocks:
         elif table.kind == "tests":
             lines += _without_limit(table)
     return Blocks(found.tables, sorted([*found.lines, *lines], key=lambda line: (line.row, line.column)))
+
+
+HEADLESS_ROWS: Final = 3
+"""Rows with a test's name and figures from which they are a table though no heading stands above."""
+
+HEADLESS_BETWEEN: Final = 3
+"""Rows between two such rows that are names of sections, or tests without a status."""
+
+HEADLESS_WIDTHS: Final = range(3, 16)
+"""Cells of such a row between two others."""
+
+HEADLESS_CELLS: Final = 3
+"""Cells of such a row: a name, a figure, and a limit or a status."""
+
+
+def _headless(page: Page, found: Blocks) -> Iterator[PageTable]:
+    """Runs of rows in no table whose first words are tests and behind which limits or statuses stand."""
+    taken = {row for table in found.tables for row in (*table.rows, *table.heading_rows)}
+    run: list[int] = []
+    between: list[int] = []
+    for row in (*page.rows, -1):
+        cells = page.row(row)
+        if row not in taken and row >= 0 and _is_test_row(cells):
+            run += [*between, row] if run else [row]
+            between = []
+        elif row not in taken and run and len(between) < HEADLESS_BETWEEN and len(cells) in (1, *HEADLESS_WIDTHS):
+            between.append(row)
+        else:
+            if sum(len(page.row(one)) > 1 for one in run) >= HEADLESS_ROWS:
+                headers = dict.fromkeys(sorted({column for one in run for column in page.row(one)}), "")
+                yield PageTable(
+                    page=page, title=page.sheet.name, heading_rows=(run[0],), headers=headers, rows=run,
+                    sections=dict(sections_of(page, run)),
+                )  # fmt: skip
+            run, between = [], []
+
+
+def _is_test_row(cells: dict[int, Cell]) -> bool:
+    """Whether a row has a test's name, a figure that is no amount, and a status or a limit."""
+    if len(cells) < HEADLESS_CELLS or any(cell.text in OPERATORS for cell in cells.values()):
+        return False
+    has_status = any(words.status_of(cell.text) is not None or cell.bound is not None for cell in cells.values())
+    figures = any(cell.has_number and abs(cell.number) <= BIG for cell in cells.values())
+    return has_status and figures and any(cell.is_words and is_test_name(cell.text, "") for cell in cells.values())
 
 
 def classify(table: PageTable) -> None:
@@ -311,7 +361,7 @@ def _by_comparison(table: PageTable, contents: dict[int, Content], columns: dict
     """Find value and limit as the two columns whose comparison gives the printed status; whether two pairs fit."""
     free = [
         column for column, content in contents.items()
-        if content.numbers and not content.big
+        if content.numbers and not content.is_mostly(content.big, 0.5)
         and (column not in columns.values() or column in (columns.get("value"), columns.get("limit")))
     ]  # fmt: skip
     pairs = [

@@ -10,7 +10,7 @@ from typing import Final
 from core.portfolio.facts import Direction, Fact, Status, Subject, Unit
 from core.portfolio.report import words
 from core.portfolio.report.blocks import Blocks, PageLine, PageTable, is_running
-from core.portfolio.report.kinds import BIG, context_of
+from core.portfolio.report.kinds import BIG, OPERATORS, context_of
 from core.portfolio.report.page import Cell, Page
 from core.portfolio.report.subjects import Side, clause_of, coverage_of, subject_of
 
@@ -23,15 +23,15 @@ RATIO_MAX: Final = 10.0
 FRACTION_MAX: Final = 20.0
 """Figures from which none is a fraction, whatever stands beside it."""
 
+FRACTION_ROWS: Final = 2
+"""Values beside limits in percent that must all stay below one to be fractions."""
+
 DENOMINATOR_MIN: Final = 1_000.0
 """Currency units from which a denominator tells the scale of its ratio."""
 
 SURE_LEAD: Final = 1.5
 """Lead of a measure below which its reading is a guess."""
 
-_OPERATORS: Final[dict[str, Direction]] = {
-    ">": "min", ">=": "min", "≥": "min", "=>": "min", "<": "max", "<=": "max", "≤": "max", "=<": "max",
-}  # fmt: skip
 _LEAST: Final = re.compile(r"\b(?:min(?:imum)?|at least|not less than|floor|lower)\b|>|≥", re.I)
 _MOST: Final = re.compile(r"\b(?:max(?:imum)?|at most|not (?:more|greater) than|cap|upper)\b|<|≤", re.I)
 
@@ -143,15 +143,30 @@ def _side(limit: Cell, direction: str, heading: str, name: str) -> Side | None:
 
 
 def _are_fractions(rows: Sequence[_Row]) -> bool:
-    """Whether shares of a table are fractions: none of their limits reaches one, and no sign says percent."""
-    limits = [
-        abs(one.limit.number)
+    """Whether shares of a table are fractions: their ratios say so, else none of their limits reaches one.
+
+    Beside limits that are printed as percentages, values that stay below one are.
+    """
+    told = [
+        abs(ratio - 100.0 * one.value.number) < abs(ratio - one.value.number)
         for one in rows
-        if one.limit.has_number and not one.limit.is_percent
-        and _unit(words.guess("test", one.name).role) == "percent"
-        and words.guess("test", one.name).role not in MULTIPLES
+        if one.value.has_number and not one.value.is_percent and one.value.number
+        and (ratio := _ratio(one)) is not None
     ]  # fmt: skip
-    return bool(limits) and 0 < max(limits) < 1.0
+    if told:
+        return 2 * sum(told) > len(told)
+    shares = [one for one in rows if _is_share(one)]
+    limits = [abs(one.limit.number) for one in shares if one.limit.has_number and not one.limit.is_percent]
+    if limits:
+        return 0 < max(limits) < 1.0
+    beside = [abs(one.value.number) for one in shares if one.value.has_number and not one.value.is_percent]
+    return len(beside) >= FRACTION_ROWS and 0 < max(beside) < 1.0
+
+
+def _is_share(row: _Row) -> bool:
+    """Whether a row's unit is a percentage that is never printed as a multiple."""
+    measure = words.guess("test", row.name).role
+    return _unit(measure) == "percent" and measure not in MULTIPLES
 
 
 # ---- one fact ------------------------------------------------------------------------------------------------------
@@ -164,7 +179,7 @@ def _unit(measure: str | None) -> Unit | None:
 def _fact(row: _Row, *, is_fraction: bool, is_guessed: bool, by: str) -> Fact | None:
     has_limit = row.limit.has_number
     is_test = has_limit or row.status is not None
-    limit = row.limit.number * (100.0 if is_fraction and not row.limit.is_percent else 1.0) if has_limit else None
+    limit = _in_percent(row.limit, is_fraction=is_fraction) if has_limit else None
     label = subject_of(row.name, title=row.context, side=row.side if is_test else None, limit=limit)
     subject = label.subject
     measure = None if subject is None else subject.measure
@@ -192,6 +207,10 @@ def _fact(row: _Row, *, is_fraction: bool, is_guessed: bool, by: str) -> Fact | 
         by="relation" if by == "relation" and row.denominator.has_number else "words",
         is_guessed=is_guessed or (subject is not None and label.lead < SURE_LEAD and _is_doubtful(row)),
     )
+
+
+def _in_percent(limit: Cell, *, is_fraction: bool) -> float:
+    return limit.number * 100.0 if is_fraction and not limit.is_percent and abs(limit.number) < 1.0 else limit.number
 
 
 def _is_doubtful(row: _Row) -> bool:
@@ -234,7 +253,7 @@ def _scale(subject: Subject | None, unit: Unit | None, cell: Cell, row: _Row, is
     if unit != "percent" or not cell.has_number or cell.is_percent or abs(cell.number) >= FRACTION_MAX:
         return 1.0
     ratio = _ratio(row)
-    if ratio is not None and row.value.has_number and not row.value.is_percent:
+    if ratio is not None and row.value.number and row.value.has_number and not row.value.is_percent:
         return 100.0 if abs(ratio - 100.0 * row.value.number) < abs(ratio - row.value.number) else 1.0
     if subject is not None and subject.measure in MULTIPLES:
         return 100.0 if abs(cell.number) <= RATIO_MAX else 1.0
@@ -320,7 +339,7 @@ def _compared(page: Page, row: int) -> Fact | None:
     """A test written as a comparison without a heading: name, figure, >=, limit, and perhaps a status."""
     cells = list(page.row(row).items())
     for at, (_, cell) in enumerate(cells):
-        if not 2 <= at < len(cells) - 1 or cell.text not in _OPERATORS:
+        if not 2 <= at < len(cells) - 1 or cell.text not in OPERATORS:
             continue
         (column, value), (_, limit) = cells[at - 1], cells[at + 1]
         name = next((one.text for _, one in cells[: at - 1] if one.is_words), "")
@@ -330,7 +349,7 @@ def _compared(page: Page, row: int) -> Fact | None:
         if abs(value.number) > BIG and status is None:
             return None
         place, sheet = page.place(row, column), page.sheet.name
-        side = _OPERATORS[cell.text]
+        side = OPERATORS[cell.text]
         made = _Row(name, sheet, sheet, value, limit, status, side, _NOTHING, _NOTHING, place)
         return _fact(made, is_fraction=False, is_guessed=False, by="words")
     return None
