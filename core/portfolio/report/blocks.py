@@ -40,6 +40,9 @@ LOAN_CELLS_MIN: Final = 8
 GROUP_WIDTH_MAX: Final = 3
 """Columns under a group's heading where no other group tells how wide they are."""
 
+SIDES_MAX: Final = 3
+"""Blank columns that may part tables side by side; more of them are the page's spacing."""
+
 SAMPLE_ROWS: Final = 8
 """Rows below a heading that tell what its columns hold."""
 
@@ -347,12 +350,13 @@ def _side_by_side(page: Page, heading: tuple[int, ...], body: list[int]) -> list
     cells = page.row(heading[-1])
     used = set(cells) | {column for row in body for column in page.row(row)}
     starts = [0]
+    gaps = sum(column - 1 not in used for column in cells if column > min(cells))
     first = words.normal(cells[min(cells)].text)
     for column in sorted(cells):
         if column == min(cells):
             continue
         is_again = words.normal(cells[column].text) == first
-        behind_blank = column - 1 not in used and sum(one >= column for one in cells) >= 2
+        behind_blank = gaps <= SIDES_MAX and column - 1 not in used and sum(one >= column for one in cells) >= 2
         is_wide = sum(starts[-1] <= one < column for one in cells) >= 2
         if (is_again or behind_blank) and is_wide and _are_names(page, body, column):
             starts.append(column)
