@@ -203,13 +203,13 @@ def rated_par(facts: Facts, agency: Agency, par: float) -> tuple[dict[int, float
 def ccc_share(facts: Facts, agency: Agency, par: float) -> Fact | None:
     """The par of an agency's ratings of CCC+ (Caa1) and below, by a rating table that adds up to the par of all loans.
 
-    Its denominator is that par.
+    Defaulted loans are left out. Its denominator is that par.
     """
     table = rated_par(facts, agency, par)
     if table is None:
         return None
     by_rank, places = table
-    below = sum(amount for rank, amount in by_rank.items() if rank >= ratings.CCC)
+    below = sum(amount for rank, amount in by_rank.items() if ratings.CCC <= rank < ratings.DEFAULTED)
     return Fact(
         kind="total", label="CCC+ (Caa1) and below", subject=Subject(measure="ccc", agency=agency), value=below,
         denominator=par, place=places[0], also=places[1:], unit="amount", by="sum",
