@@ -327,10 +327,28 @@ def _as_tests(table: PageTable, contents: dict[int, Content]) -> bool:
         guessed = _by_comparison(table, contents, columns)
     if not _is_of_tests(table, contents, columns):
         return False
+    second = _second_limit(table, contents, columns)
+    if second is not None:
+        columns["limit2"] = second
     table.kind, table.columns, table.is_guessed = "tests", columns, guessed
     if relation is not None and relation.columns[2] == columns.get("value"):
         table.by, table.matched = "relation", frozenset(("num", "den", "value"))
     return True
+
+
+def _second_limit(table: PageTable, contents: dict[int, Content], columns: dict[str, int]) -> int | None:
+    """A column of limits beside another, one of them minima: no row has both."""
+    first = columns.get("limit")
+    if first is None:
+        return None
+    for column, content in contents.items():
+        if column in columns.values() or not content.numbers or not _is_limit(table.headers[column]):
+            continue
+        if not any(
+            table.page.cell(row, column).has_number and table.page.cell(row, first).has_number for row in table.rows
+        ):
+            return column
+    return None
 
 
 def _wordiest(contents: dict[int, Content], columns: dict[str, int]) -> int | None:
@@ -510,6 +528,12 @@ def _without_limit(table: PageTable) -> Iterator[PageLine]:
         yield from lines_of(cut_page, rows, table.title, table.columns["name"])
 
 
+def limit_of(table: PageTable, row: int) -> Cell:
+    """The limit of a row of a table of tests, of the two columns where minima and maxima have one each."""
+    first = table.cell(row, "limit")
+    return first if first.has_number else table.cell(row, "limit2")
+
+
 def has_limit(table: PageTable, row: int) -> bool:
     """Whether a row of a table of tests has a limit or a status."""
-    return table.cell(row, "limit").has_number or words.status_of(table.cell(row, "status").text) is not None
+    return limit_of(table, row).has_number or words.status_of(table.cell(row, "status").text) is not None

@@ -68,14 +68,14 @@ _LIMIT_WORDS: Final = re.compile(r"\b(?:trigger|required|requirement|threshold|r
 _LIMIT_FIRST: Final = re.compile(r" (?:the )?(?:minimum|maximum)\b(?!.* test )")
 _CODE: Final = r"[a-hx]-?\d?"
 _BARE_CLASS: Final = re.compile(
-    rf"^ (?:class )?{_CODE}(?: ?[/&,+] ?(?:class )?{_CODE})* (?:note )?(?:ratio )?(?:test )?(?:ratio )?$"
+    rf"^ (?:class )?{_CODE}(?: ?[/&,+] ?(?:class )?{_CODE})* (?:note )?(?:coverage )?(?:ratio )?(?:test )?(?:ratio )?$"
 )
 """A label that is the name of classes and no more, in its normal form."""
 
 _CLASS_BEHIND: Final = re.compile(
     rf"\b(?:oc|ic|par value|par coverage)(?: ratio| test)*(?: -)? ({_CODE}(?: / {_CODE})*)(?: test| ratio| note)* $"
 )
-_CLASS_BEFORE: Final = re.compile(rf"^ ({_CODE}(?: / {_CODE})*) (?:oc|ic|par)\b")
+_CLASS_BEFORE: Final = re.compile(rf"^ (?:class )?({_CODE}(?: / {_CODE})*) (?:oc|ic|par)\b")
 _AGENCIES: Final[tuple[tuple[str, Agency], ...]] = ((" moodys ", "a"), (" sp ", "b"), (" fitch ", "c"))
 
 Side = Literal["min", "max"]
@@ -258,7 +258,7 @@ def _of_period(said: str) -> str | None:
 
 def _of_exclusion(said: str) -> str | None:
     """What an average leaves out or takes in; the excess coupon that a test takes in by its terms is no such thing."""
-    match = re.search(r"\b(?:excluding|including) (.+?) $", said)
+    match = re.search(r"\b(?:excluding|including) (?!(?:the )?default\w*(?: obligation| loan)? (?:\) )?$)(.+?) $", said)
     return None if match is None else " ".join(match[0].replace("( ", "").replace(" )", "").split())[:80]
 
 
@@ -301,7 +301,14 @@ def _of_amount(said: str) -> str | None:
     return " ".join(" ".join(figures).split()) or None
 
 
+def _of_seniority(said: str) -> str | None:
+    """Of a coverage test that names no class."""
+    match = re.search(r"\b(?:senior|mezzanine|junior|subordinated)\b", said)
+    return None if match is None or re.search(r"\bclass(?:es)? [a-hx]\b", said) else match[0]
+
+
 _DETAILS: Final = {
+    "oc": _of_seniority, "ic": _of_seniority,
     "senior_secured": _of_kind,
     "infrequent": _of_period,
     "was": _of_exclusion, "wac": _of_exclusion, "warf": _of_exclusion, "wal": _of_exclusion, "warr": _of_exclusion,
