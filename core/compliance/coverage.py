@@ -244,6 +244,17 @@ def income(
         rules: what the definition says of interest, fees and hedges.
     """
     rules = rules or _PLAIN
+    whole = _known(deal.interest_available)
+    if whole is not None and _known(deal.interest_collected) is None and rules.interest != "period":
+        return {
+            "interest_basis": "the numerator as the file prints it, without its parts",
+            "scheduled_interest": whole,
+            "scheduled_years": 0.0,
+            "senior_fees_basis": "within",
+            "senior_fees": 0.0,
+            "period_years": period_years,
+            "available": whole,
+        }
     collected, receivable = _known(deal.interest_collected), _known(deal.interest_receivable)
     if receivable is None:
         receivable = rules.receivable

@@ -162,10 +162,12 @@ class Pool:
         """The deal for other loans than these: what the file's own OC numerator says beside the loans stays as one
         amount, and what they are carried at follows from them."""
         deal = self.portfolio.deal
-        if not self.printed:
-            return without_figures_of_loans(deal)
-        apart = self.adjustments["adjusted"] - self._adjusted({})["adjusted"]
-        return replace(without_figures_of_loans(deal), par_value_other=apart or None)
+        other = without_figures_of_loans(deal)
+        if other is deal:
+            return deal
+        masked = {name: getattr(deal, name) for name in ("masked_ccc_a", "masked_ccc_b", "masked_ccc_c")}
+        apart = self.adjustments["adjusted"] - self._adjusted({})["adjusted"] if self.printed else 0.0
+        return replace(other, **masked, par_value_other=apart or None)
 
     @property
     def goes_by_file(self) -> bool:
@@ -264,11 +266,20 @@ class Pool:
         return self.covered(self.par - float(self.tally.industry_par[-1]))
 
     @cached_property
+    def buckets(self) -> tuple[float, float, float]:
+        """Performing par rated Caa1 (CCC+) or below by each agency, with what its rating table has more than rows."""
+        a, b, c = self.tally.par_by_bucket[:3]
+        deal = self.portfolio.deal
+        if not self.goes_by_file:
+            return a, b, c
+        return a + (deal.masked_ccc_a or 0.0), b + (deal.masked_ccc_b or 0.0), c + (deal.masked_ccc_c or 0.0)
+
+    @cached_property
     def ccc(self) -> tuple[int, float]:
         """The agency with the greatest bucket (0 for A; the first of equals) and its par, of those that count."""
         buckets = [
-            (self.tally.par_by_bucket["abc".index(agency)], agency)
-            for agency in "abc"
+            (par, agency)
+            for agency, par in zip("abc", self.buckets, strict=True)
             if agency in self.definition.par_value.ccc_agencies
         ]
         greatest = max(par for par, _ in buckets)
@@ -537,7 +548,7 @@ def _buckets_told(pool: Pool) -> dict[str, Any]:
     told: dict[str, Any] = {
         "agencies": {
             name: rounded(pool.share(amount))
-            for name, amount in zip(kernels.BUCKETS, pool.tally.par_by_bucket, strict=False)
+            for name, amount in zip(kernels.BUCKETS, pool.buckets, strict=False)
             if name in pool.view.ranks
         },
         "unrated_pct": rounded(pool.covered(_unrated(pool))),
@@ -775,6 +786,8 @@ def delinquency(pool: Pool) -> Measured:
     # A flag says of every row whether it is defaulted; without one, only the days past due say anything.
     only_days = "is_defaulted" not in portfolio.flags
     if only_days and not tally.aged_par and not tally.defaulted_rows:
+        if portfolio.deal.defaulted_par is not None:
+            return _printed_defaults(portfolio.deal.defaulted_par, held)
         raise no_values("days_past_due")
     par = max(0.0, tally.defaulted_par + tally.past_due_par)
 
@@ -783,6 +796,11 @@ def delinquency(pool: Pool) -> Measured:
 
     coverage_pct = pool.covered(tally.aged_par) if only_days and pool.par > 0 else None
     return Measured(par / held * 100, par, held, coverage_pct, told)
+
+
+def _printed_defaults(par: float, held: float) -> Measured:
+    """What the file prints of its defaulted loans, where no row says which they are."""
+    return Measured(par / held * 100, par, held, None, lambda: {"defaulted_par": rounded(par), "basis": "as printed"})
 
 
 # Liquidity

@@ -36,6 +36,7 @@ from core.portfolio.notes import DataWarning, Notes, told_of_formulas
 from core.portfolio.pages import PageLoans, joined
 from core.portfolio.plausibility import doubts
 from core.portfolio.portfolio import Deal, GivenSource, Portfolio
+from core.portfolio.printed import beside_loans
 from core.portfolio.profile import pipeline
 from core.portfolio.profile.pipeline import InUnit, Outcome, Work
 from core.portfolio.report.read import read_report
@@ -69,7 +70,7 @@ def portfolio_from_workbook(
         notes = Notes(message=f"no sheet has a header that {header_words(mapping)}", warnings=report.warnings)
         return Portfolio(
             0, {}, {}, {}, {}, None, report.tranches, _dated(report.deal, None, as_of, notes), None, "Holdings", notes,
-            report.cells, published=report.published,
+            report.cells, facts=report.facts,
         )  # fmt: skip
     reader = Reader(book, holdings, mapping)
     loans = reader.loans()
@@ -80,11 +81,11 @@ def portfolio_from_workbook(
     loans.notes.warnings += report.warnings
     loans.tranches = report.tranches
     loans.deal = _dated(report.deal, loans.notes.as_of_column, as_of, loans.notes)
-    loans.published = report.published
+    loans.facts = report.facts
     currency, is_stated = loans.deal.currency, "deal.currency" in report.cells
     settle(loans, currency, reader.par_in_deal_currency(currency), exchange_rates(book), is_stated=is_stated)
     loans.source_cells = report.cells | loans.source_cells
-    portfolio = assemble(loans, lambda ids: read_amortization(book, ids))
+    portfolio = beside_loans(assemble(loans, lambda ids: read_amortization(book, ids)))
     portfolio.notes.warnings += doubts(portfolio)
     return portfolio
 
