@@ -372,7 +372,7 @@ def _take_industry(view: View, portfolio: Portfolio, definition: Definition | No
         definition.classifications.industry
     )  # fmt: skip
     if chosen is None or (column := view.names.get(f"industry_{chosen}")) is None:
-        view.industry_agency = own or (printed if "industry" in view.names else None)
+        view.industry_agency = own or printed
         return
     view.names = dict(view.names)
     general = view.names.get("industry")

@@ -204,6 +204,8 @@ def _hindrance(subject: Subject, role: _Role) -> str | None:
 
 
 def _other_agency(subject: Subject, role: _Role) -> str | None:
+    if subject.measure == "country":
+        return None  # which countries are meant is looked at apart
     if subject.agency is None or role.takes & {"agency", "classification"} or subject.agency in role.agency:
         return None
     if subject.measure == "wal" and subject.agency == "b":
