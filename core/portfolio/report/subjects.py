@@ -22,8 +22,9 @@ WRONG_SIDE: Final = 3.0
 CLASS_FIRST: Final = 3.0
 """Weight that coverage gains where a label begins with a class."""
 
-REINVESTMENT_SCORE_MIN: Final = 6.0
-"""Weight from which the words for reinvestment or diversion make a coverage test that of the reinvestment period."""
+NARROW_SCORE_MIN: Final = 6.0
+"""Weight from which words for an event of default, or for reinvestment and diversion, make a coverage test one of
+these."""
 
 SUBSET_SCORE_MIN: Final = 1.6
 """Weight from which another measure among an obligor's words is the subset in which it is measured: a side clause's
@@ -132,8 +133,8 @@ def subject_of(
     measure = guess.role
     if is_ranked and found.get("obligor", 0.0) >= words.SCORE_MIN:
         measure = "obligor"
-    if measure in COVERAGE and found.get("reinvestment", 0.0) >= REINVESTMENT_SCORE_MIN:
-        measure = "reinvestment"
+    if measure in COVERAGE:
+        measure = next((role for role in ("eod", "reinvestment") if found.get(role, 0.0) >= NARROW_SCORE_MIN), measure)
     if measure is None or (measure in COVERAGE and not classes and not bare and guess.lead < 0):
         return _NOTHING
     return Label(_subject(measure, said, classes, rank, aggregate, limit, found, is_line), guess.lead)
