@@ -474,13 +474,21 @@ def _as_list(table: PageTable, contents: dict[int, Content]) -> bool:
         for column, content in contents.items() if content.is_mostly(content.words)
     }  # fmt: skip
     columns = _amount_and_share(table, contents)
-    if len(table.headers) < 3 and not columns:
+    if (len(table.headers) < 3 and not columns) or _is_of_lines(table, names):
         return False
     obligor = [column for column in names if " obligor " in words.normal(table.headers[column])]
     if names:
         columns["name"] = obligor[0] if obligor else max(names, key=lambda column: names[column])
     table.kind, table.columns = "list", columns
     return True
+
+
+def _is_of_lines(table: PageTable, names: dict[int, float]) -> bool:
+    """Whether a table's names are lines of a calculation: a description, and amounts of this and the last month."""
+    if len(names) != 1:
+        return False
+    texts = [cell.text for row in table.rows if (cell := table.page.cell(row, next(iter(names)))).is_words]
+    return sum(words.guess("line", text).role is not None for text in texts) >= CONTENT_SHARE * len(texts)
 
 
 def _amount_and_share(table: PageTable, contents: dict[int, Content]) -> dict[str, int]:
