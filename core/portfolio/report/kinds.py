@@ -57,7 +57,10 @@ _LIST_WORDS: Final = re.compile(
 )
 """Words of headings over loans, obligors or trades."""
 
-_STRATA_WORDS: Final = re.compile(r"\b(?:rating|industry|country|region|maturity|type|currency|lien)\b")
+_STRATA_WORDS: Final = re.compile(
+    r"\b(?:rating|industry|country|domicile|jurisdiction|region|maturity|type|currency|lien)\b"
+)
+_PLACE_WORDS: Final = re.compile(r"\b(?:industry|country|domicile|jurisdiction|region)\b")
 _ACCOUNT_WORDS: Final = re.compile(r"\b(?:account|cash)\b")
 _MOVEMENT_WORDS: Final = re.compile(r"\b(?:transactions?|payee|debit|counterparty|trade date(?! basis))\b")
 """Words of headings over what moved on accounts."""
@@ -450,13 +453,14 @@ def _is_of_loans(table: PageTable) -> bool:
 
 def _as_stratification(table: PageTable, contents: dict[int, Content]) -> bool:
     names = [column for column, content in contents.items() if content.is_mostly(content.words)]
-    if not names or _is_of_loans(table):
+    if not names:
         return False
     name = names[0]
     texts = [cell.text for row in table.rows if (cell := table.page.cell(row, name)).is_words]
-    are_ratings = sum(map(words.is_rating_label, texts)) >= CONTENT_SHARE * len(texts)
+    are_ratings = len(names) == 1 and sum(map(words.is_rating_label, texts)) >= CONTENT_SHARE * len(texts)
     said = words.normal(table.headers[name])
-    if not are_ratings and (_STRATA_WORDS.search(said) is None or " obligor " in said):
+    is_of_obligors = " obligor " in said and _PLACE_WORDS.search(said) is None
+    if not are_ratings and (_STRATA_WORDS.search(said) is None or is_of_obligors or _is_of_loans(table)):
         return False
     columns = _amount_and_share(table, contents)
     if "amount" not in columns:
