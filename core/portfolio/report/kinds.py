@@ -460,7 +460,8 @@ def _as_stratification(table: PageTable, contents: dict[int, Content]) -> bool:
     are_ratings = len(names) == 1 and sum(map(words.is_rating_label, texts)) >= CONTENT_SHARE * len(texts)
     said = words.normal(table.headers[name])
     is_of_obligors = " obligor " in said and _PLACE_WORDS.search(said) is None
-    if not are_ratings and (_STRATA_WORDS.search(said) is None or is_of_obligors or _is_of_loans(table)):
+    is_of_loans = len(names) > 1 and _is_of_loans(table)
+    if not are_ratings and (_STRATA_WORDS.search(said) is None or is_of_obligors or is_of_loans):
         return False
     columns = _amount_and_share(table, contents)
     if "amount" not in columns:
