@@ -375,6 +375,8 @@ def _table(page: Page, part: range, heading: tuple[int, ...], body: list[int], t
     own = page if part == range(COLUMNS_MAX) else page.cut(part)
     headers = {column: text for column, text in _joined_headers(page, heading).items() if column in part}
     rows = [row for row in body if own.row(row)]
+    for column in sorted({column for row in rows for column in own.row(row)}):
+        headers.setdefault(column, "")
     return PageTable(
         page=own, title=title, heading_rows=heading, headers=headers, rows=rows, sections=dict(sections_of(own, rows)),
     )  # fmt: skip

@@ -19,6 +19,9 @@ SINGLE_OBLIGOR_LIMIT_MAX: Final = 4.0
 WRONG_SIDE: Final = 3.0
 """Weight that a measure loses where the printed limit is on the other side than its own."""
 
+SHARE_MAX: Final = 100.0
+"""Percent: no share has a limit above it."""
+
 CLASS_FIRST: Final = 3.0
 """Weight that coverage gains where a label begins with a class."""
 
@@ -33,8 +36,13 @@ words count `words.SIDE_SHARE`."""
 COVERAGE: Final = frozenset(("oc", "ic"))
 """Measures of classes."""
 
-RANKED: Final = frozenset(("obligor", "industry", "country", "counterparty"))
+RANKED: Final = frozenset(("obligor", "industry", "country"))
 """Measures of which there are a largest and a second largest."""
+
+_NO_SHARES: Final = frozenset((
+    "oc", "ic", "reinvestment", "eod", "warf", "diversity", "wal", "price", "retention", "sale", "cdo_monitor",
+))  # fmt: skip
+"""Measures whose limits may be above 100."""
 
 _CLAUSE: Final = re.compile(
     r"^\s*(?:\(\s*[a-z]{1,3}\s*\)|\(\s*[ivx]{1,6}\s*\)|\(\s*\d{1,2}\s*\)|[a-z]{1,2}[.)]\s)+\s*", re.I
@@ -126,12 +134,15 @@ def subject_of(
         for role in found:
             if role != "cdo_monitor" and words.direction_of(role) != side:
                 found[role] -= WRONG_SIDE
+    if limit is not None and limit > SHARE_MAX:
+        for role in found.keys() - _NO_SHARES:
+            found[role] -= 2 * WRONG_SIDE
     _prefer_foreign(said, found)
     rank, aggregate = _rank(said)
     is_ranked = rank is not None or aggregate is not None
     guess = words.guess_of({role: score for role, score in found.items() if score > 0})
     measure = guess.role
-    if is_ranked and found.get("obligor", 0.0) >= words.SCORE_MIN:
+    if is_ranked and found.get("obligor", 0.0) >= words.SCORE_MIN and "counterparty" not in found:
         measure = "obligor"
     if measure in COVERAGE:
         measure = next((role for role in ("eod", "reinvestment") if found.get(role, 0.0) >= NARROW_SCORE_MIN), measure)
@@ -275,9 +286,9 @@ def _of_place(said: str) -> str | None:
 
 
 def _of_country(said: str) -> str | None:
-    ceiling = re.search(r"\bceiling\b.*?(below|above|of|at least) ((?:[a-z]{1,3})[+-]?\d?)(?= |$)", said)
+    ceiling = re.search(r"\bceiling\b.*?(below|above|of|at least) ([a-z]{1,3}\d?(?: ?[+-](?= |$))?)(?= |$)", said)
     if ceiling is not None:
-        return f"ceiling {ceiling[1]} {ceiling[2]}"
+        return f"ceiling {ceiling[1]} {ceiling[2].replace(' ', '')}"
     named = re.findall(
         r"\b(?:canada|united kingdom|uk|france|germany|spain|italy|netherlands|luxembourg|ireland|australia|japan|"
         r"group (?:iv|i{1,3}|[1-4])|tax|emerging markets?)\b", said,
@@ -287,8 +298,8 @@ def _of_country(said: str) -> str | None:
 
 def _of_counterparty(said: str) -> str | None:
     match = re.search(r"\b(aggregate|individual)\b", said)
-    rated = re.search(r"\brated ((?:[a-z]{1,3}\d?)[+-]?(?: or (?:lower|below))?)", said)
-    parts = [part for part in (match and match[1], rated and rated[1]) if part]
+    rated = re.search(r"\brated ([a-z]{1,3}\d?(?: ?[+-](?= |$))?(?: or (?:lower|below))?)", said)
+    parts = [part for part in (match and match[1], rated and rated[1].replace(" +", "+")) if part]
     return " ".join(parts) or None
 
 

@@ -55,6 +55,8 @@ def subject(measure: str, **told: Any) -> Subject:
     ("(aa) Annual Obligations", subject("infrequent", detail="annual")),
     ("(y)(i) S&P Individual Third Party Credit Exposure Rated AAA:",
      subject("counterparty", agency="b", detail="individual aaa")),
+    ("(y)(ii) Fitch Aggregate Third Party Credit Exposure Rated AA+ or Lower",
+     subject("counterparty", agency="c", detail="aggregate aa+ or lower")),
     ("(w) Obligors with potential Total Indebtedness < 250mm", subject("small", detail="< 250mm")),
     ("Corporate Rescue Loans and any Uptier Priming Debt that is a Defaulted Obligation", subject("dip")),
     ("Revolving Obligations and/or Unfunded Amounts in respect of Delayed Drawdown Collateral Obligations",
@@ -95,9 +97,7 @@ def test_obligors_without_a_rank(limit: float | None, rank: int | None, aggregat
 
 def test_an_obligor_among_a_subset() -> None:
     """The largest obligor that is not senior secured is not the largest one."""
-    label = (
-        "Highest Single Obligor of Collateral Obligations which are not Secured Senior Loans or Secured Senior Bonds"
-    )
+    label = "Highest Single Obligor of Collateral Obligations which are not Secured Senior Loans or Bonds"
     assert subject_of(label).subject == subject("obligor", rank=1, subset="non_senior")
 
 
