@@ -375,6 +375,8 @@ def _table(page: Page, part: range, heading: tuple[int, ...], body: list[int], t
     own = page if part == range(COLUMNS_MAX) else page.cut(part)
     headers = {column: text for column, text in _joined_headers(page, heading).items() if column in part}
     rows = [row for row in body if own.row(row)]
+    for column in sorted({column for row in rows for column in own.row(row)}):
+        headers.setdefault(column, "")
     return PageTable(
         page=own, title=title, heading_rows=heading, headers=headers, rows=rows, sections=dict(sections_of(own, rows)),
     )  # fmt: skip
@@ -414,13 +416,47 @@ def lines_of(page: Page, rows: Sequence[int], title: str = "", label: int | None
     `label`: the column of the labels, where it is known.
     """
     found: list[PageLine] = []
-    for number, (heading, block) in enumerate(_line_blocks(page, rows, title)):
-        column = _amount_column(page, block)
-        if column is not None:
-            found += _lines(page, block, number, heading, column, label)
+    number = 0
+    for heading, block in _line_blocks(page, rows, title):
+        for part in [page] if label is not None else _line_columns(page, block):
+            own = [row for row in block if part.row(row)]
+            column = _amount_column(part, own)
+            if column is not None:
+                found += _lines(part, own, number, heading, column, label)
+            number += 1
         if len(found) >= LINES_MAX:
             break
     return found[:LINES_MAX]
+
+
+LINE_COLUMNS_MAX: Final = 6
+"""Blocks of lines that stand side by side."""
+
+
+def _line_columns(page: Page, block: list[int]) -> list[Page]:
+    """The page cut into the columns of blocks of lines that stand side by side: labels right of another's amounts."""
+    counts: Counter[int] = Counter()
+    for row in block:
+        is_behind = False
+        for column, cell in page.row(row).items():
+            if (
+                is_behind
+                and cell.is_words
+                and words.status_of(cell.text) is None
+                and _has_amount_behind(page, row, column)
+            ):
+                counts[column] += 1
+            is_behind |= cell.has_number
+    starts = sorted(column for column, count in counts.items() if count > 1)[: LINE_COLUMNS_MAX - 1]
+    if not starts:
+        return [page]
+    return [page.cut(range(start, end)) for start, end in zip([0, *starts], [*starts, COLUMNS_MAX], strict=True)]
+
+
+def _has_amount_behind(page: Page, row: int, column: int) -> bool:
+    """Whether the next cell is a figure."""
+    following = next((cell for at, cell in page.row(row).items() if at > column), _NOTHING)
+    return following.has_number
 
 
 def _line_blocks(page: Page, rows: Sequence[int], title: str) -> Iterator[tuple[str, list[int]]]:

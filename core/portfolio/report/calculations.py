@@ -53,11 +53,18 @@ class Calculations:
     """Components, accounts, stratifications, lists, totals and empty pages."""
 
 
-def read_calculations(pages: Sequence[tuple[Page, Blocks]], tests: Iterable[Fact], accounts: Accounts) -> Calculations:
-    """What some pages calculate beside their tests."""
+def read_calculations(
+    pages: Sequence[tuple[Page, Blocks]],
+    lists: Sequence[tuple[Page, Blocks]],
+    tests: Iterable[Fact],
+    accounts: Accounts,
+) -> Calculations:
+    """What some pages calculate beside their tests; of `lists`, which have loans, only what they list counts."""
     blocks = [one for _, one in pages]
     components = find_components(blocks)
-    printed = (*find_strata(pages), *facts_of(components), *accounts.facts)
+    whole = {page.sheet.index for page, _ in lists}
+    listed = [pair for pair in pages if pair[0].sheet.index not in whole]
+    printed = (*find_strata((*listed, *lists)), *facts_of(components), *accounts.facts)
     found = calculate(Facts(all=(*tests, *printed)), blocks, components, accounts)
     found.facts = printed
     return found

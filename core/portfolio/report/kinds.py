@@ -57,7 +57,10 @@ _LIST_WORDS: Final = re.compile(
 )
 """Words of headings over loans, obligors or trades."""
 
-_STRATA_WORDS: Final = re.compile(r"\b(?:rating|industry|country|region|maturity|type|currency|lien)\b")
+_STRATA_WORDS: Final = re.compile(
+    r"\b(?:rating|industry|country|domicile|jurisdiction|region|maturity|type|currency|lien)\b"
+)
+_PLACE_WORDS: Final = re.compile(r"\b(?:industry|country|domicile|jurisdiction|region)\b")
 _ACCOUNT_WORDS: Final = re.compile(r"\b(?:account|cash)\b")
 _MOVEMENT_WORDS: Final = re.compile(r"\b(?:transactions?|payee|debit|counterparty|trade date(?! basis))\b")
 """Words of headings over what moved on accounts."""
@@ -450,13 +453,15 @@ def _is_of_loans(table: PageTable) -> bool:
 
 def _as_stratification(table: PageTable, contents: dict[int, Content]) -> bool:
     names = [column for column, content in contents.items() if content.is_mostly(content.words)]
-    if not names or _is_of_loans(table):
+    if not names:
         return False
     name = names[0]
     texts = [cell.text for row in table.rows if (cell := table.page.cell(row, name)).is_words]
-    are_ratings = sum(map(words.is_rating_label, texts)) >= CONTENT_SHARE * len(texts)
+    are_ratings = len(names) == 1 and sum(map(words.is_rating_label, texts)) >= CONTENT_SHARE * len(texts)
     said = words.normal(table.headers[name])
-    if not are_ratings and (_STRATA_WORDS.search(said) is None or " obligor " in said):
+    is_of_obligors = " obligor " in said and _PLACE_WORDS.search(said) is None
+    is_of_loans = len(names) > 1 and _is_of_loans(table)
+    if not are_ratings and (_STRATA_WORDS.search(said) is None or is_of_obligors or is_of_loans):
         return False
     columns = _amount_and_share(table, contents)
     if "amount" not in columns:
@@ -474,13 +479,21 @@ def _as_list(table: PageTable, contents: dict[int, Content]) -> bool:
         for column, content in contents.items() if content.is_mostly(content.words)
     }  # fmt: skip
     columns = _amount_and_share(table, contents)
-    if len(table.headers) < 3 and not columns:
+    if (len(table.headers) < 3 and not columns) or _is_of_lines(table, names):
         return False
     obligor = [column for column in names if " obligor " in words.normal(table.headers[column])]
     if names:
         columns["name"] = obligor[0] if obligor else max(names, key=lambda column: names[column])
     table.kind, table.columns = "list", columns
     return True
+
+
+def _is_of_lines(table: PageTable, names: dict[int, float]) -> bool:
+    """Whether a table's names are lines of a calculation: a description, and amounts of this and the last month."""
+    if len(names) != 1:
+        return False
+    texts = [cell.text for row in table.rows if (cell := table.page.cell(row, next(iter(names)))).is_words]
+    return sum(words.guess("line", text).role is not None for text in texts) >= CONTENT_SHARE * len(texts)
 
 
 def _amount_and_share(table: PageTable, contents: dict[int, Content]) -> dict[str, int]:

@@ -32,6 +32,9 @@ from core.portfolio.report.triggers import reinvestment_trigger, with_triggers
 from core.portfolio.report.twice import merged
 from core.values import day_of
 
+LIST_ROWS_MAX: Final = 400
+"""Rows of a sheet with loans that is looked at as a whole: it may be a list of defaulted or CCC loans."""
+
 TAIL_ROWS: Final = 60
 """Rows at the end of a page of loans in which a footer is looked for."""
 
@@ -67,6 +70,7 @@ def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | No
         Page(book, sheet, _spans(sheet.row_count, loans.get(sheet.index), ends.get(sheet.index)))
         for sheet in book.sheets[:PAGES_MAX]
     ]  # fmt: skip
+    lists = _lists(book, loans, ends)
     days = dates.Days(sheet.text for sheet in book.sheets[:PAGES_MAX])
     days.learn(text for page in pages for _, _, text in page.texts())
     if _is_european(page.sheet for page in pages):
@@ -91,7 +95,9 @@ def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | No
         own = named_by_denominator((fact for page in some for fact in facts_of(page.page, page.blocks)), tranches)
         tests = merged(own, tests)
         steps.append(tests)
-        new, places, told, calculations = _labelled(some, days, said.get("currency"), tests)
+        shown = {one.page.sheet.index for one in some}
+        listed = [one for one in lists if one.page.sheet.index in shown]
+        new, places, told, calculations = _labelled(some, listed, days, said.get("currency"), tests)
         if why == _PRIOR:
             new.pop("as_of", None)
         added = [target for target in new if target not in said]
@@ -163,8 +169,16 @@ def _by_rank(pages: list[Page], old: frozenset[int]) -> dict[str, list[_Read]]:
     return ranked
 
 
+def _lists(book: Workbook, loans: Dict[int, int], ends: Dict[int, int]) -> list[_Read]:
+    """The short sheets with loans that are not the portfolio itself, as a whole: what they list are facts, and nothing
+    else of them is."""
+    sheets = [book.sheets[at] for at in loans if at not in ends and book.sheets[at].row_count <= LIST_ROWS_MAX]
+    pages = [Page(book, sheet, [(0, sheet.row_count)]) for sheet in sheets[:PAGES_MAX]]
+    return [_Read(page, read_blocks(page)) for page in pages]
+
+
 def _labelled(
-    read: list[_Read], days: dates.Days, currency: str | None, tests: list[Fact]
+    read: list[_Read], lists: list[_Read], days: dates.Days, currency: str | None, tests: list[Fact]
 ) -> tuple[dict[str, Any], dict[str, str], list[DataWarning], Calculations]:
     """Fields of `Deal` that some pages say by labels, lines, accounts and calculations, the cells of each, what to
     know, and the calculations themselves."""
@@ -181,7 +195,7 @@ def _labelled(
         if figure.is_ambiguous and said[target] == figure.value and not _has(warnings, "ambiguous_date", figure.place)
     ]
     accounts = find_accounts((one.blocks for one in read), said.get("currency") or currency)
-    calculations = read_calculations(read, tests, accounts)
+    calculations = read_calculations(read, lists, tests, accounts)
     _add_cash(accounts, best, said, cells, warnings, calculations.proved)
     _add_calculations(calculations, best, said, cells)
     for target, found in figures.items():
