@@ -35,6 +35,9 @@ _ADDED_TO_NUMERATOR: Final = frozenset(("defcarry", "accint"))
 TAKEN_OFF: Final = frozenset(("disc", "cccx", "hair", "senior"))
 """Roles that are deductions whatever their printed sign is."""
 
+_LESS: Final = TAKEN_OFF | {"defpar"}
+"""Roles of lines that a sum takes off where it does not add them as printed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Component:
@@ -155,7 +158,7 @@ def _page(components: tuple[Component, ...]) -> ComponentPage:
     What is called a collateral balance, and makes a sum with cash, is a par.
     """
     sums = sums_of([
-        Amount(one.value, one.line.is_less or one.role in TAKEN_OFF, one.line.is_total) for one in components
+        Amount(one.value, one.line.is_less or one.role in _LESS, one.line.is_total) for one in components
     ])  # fmt: skip
     totals = {one.at for one in sums}
     pars: set[int] = set()
