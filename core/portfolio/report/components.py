@@ -11,8 +11,9 @@ from core.portfolio.facts import Fact, Subject
 from core.portfolio.layout import header
 from core.portfolio.report import words
 from core.portfolio.report.adding import Amount, Sum, leaves, sums_of
-from core.portfolio.report.blocks import Blocks, PageLine
+from core.portfolio.report.blocks import Blocks
 from core.portfolio.report.identities import Item
+from core.portfolio.report.lines import PageLine
 
 COMPONENTS_MAX: Final = 2_000
 """Lines of calculations of one file."""
