@@ -11,8 +11,9 @@ from core.portfolio.facts import Fact, Subject
 from core.portfolio.layout import header
 from core.portfolio.report import words
 from core.portfolio.report.adding import Amount, Sum, leaves, sums_of
-from core.portfolio.report.blocks import Blocks, PageLine
+from core.portfolio.report.blocks import Blocks
 from core.portfolio.report.identities import Item
+from core.portfolio.report.lines import PageLine
 
 COMPONENTS_MAX: Final = 2_000
 """Lines of calculations of one file."""
@@ -34,6 +35,9 @@ _TAKES_OFF: Final = re.compile(r"\b(?:adjustment|haircut|reduction|deduction)s?\
 _ADDED_TO_NUMERATOR: Final = frozenset(("defcarry", "accint"))
 TAKEN_OFF: Final = frozenset(("disc", "cccx", "hair", "senior"))
 """Roles that are deductions whatever their printed sign is."""
+
+_LESS: Final = TAKEN_OFF | {"defpar"}
+"""Roles of lines that a sum takes off where it does not add them as printed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +159,7 @@ def _page(components: tuple[Component, ...]) -> ComponentPage:
     What is called a collateral balance, and makes a sum with cash, is a par.
     """
     sums = sums_of([
-        Amount(one.value, one.line.is_less or one.role in TAKEN_OFF, one.line.is_total) for one in components
+        Amount(one.value, one.line.is_less or one.role in _LESS, one.line.is_total) for one in components
     ])  # fmt: skip
     totals = {one.at for one in sums}
     pars: set[int] = set()

@@ -11,8 +11,9 @@ from core.portfolio import ratings
 from core.portfolio.facts import Agency, Fact, Facts, Subject
 from core.portfolio.report import words
 from core.portfolio.report.adding import LINE_TOLERANCE, adds_up
-from core.portfolio.report.blocks import Blocks, PageTable, is_running
+from core.portfolio.report.blocks import Blocks, PageTable
 from core.portfolio.report.components import decimals_at
+from core.portfolio.report.lines import is_running
 from core.portfolio.report.page import Page
 
 ROWS_MAX: Final = 300

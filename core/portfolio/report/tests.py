@@ -9,9 +9,12 @@ from typing import Final
 
 from core.portfolio.facts import Direction, Fact, Status, Subject, Unit
 from core.portfolio.report import words
-from core.portfolio.report.blocks import Blocks, PageLine, PageTable, is_running
-from core.portfolio.report.kinds import BIG, OPERATORS, context_of, limit_of
+from core.portfolio.report.blocks import Blocks, PageTable
+from core.portfolio.report.columns import BIG, context_of
+from core.portfolio.report.kinds import OPERATORS
+from core.portfolio.report.lines import PageLine, is_running
 from core.portfolio.report.page import Cell, Page
+from core.portfolio.report.roles import limit_of
 from core.portfolio.report.subjects import Side, clause_of, coverage_of, subject_of
 
 NAME_LENGTH_MAX: Final = 300
