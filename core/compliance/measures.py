@@ -129,6 +129,8 @@ class Pool:
         self.definition = definition or DEFAULT
         self.figures: dict[str, float] = {}
         """The figures of the tests that were run over it, by test id: what formulas over other tests read."""
+        self.masked: dict[str, tuple[float, ...]] = {}
+        """By column of ratings (par, number) of the loans whose rating it masks, those that were asked for."""
         self.fields: Any = None
         """What the formulas over loans have worked out of it, see `core.compliance.shares`."""
         self.cash = cash_of(deal, self.definition)

@@ -16,11 +16,8 @@ from core.words import counted
 
 WIDTHS: Final = (46.0, 26.0, 20.0, 20.0, 16.0, 14.0, 12.0, 16.0)
 
-WARNINGS_MAX: Final = 100
-"""Lines of warnings; what is left out is counted."""
-
 REDACTED_MAX: Final = 200
-"""Lines of redacted columns; likewise."""
+"""Lines of redacted columns; what is left out is counted."""
 
 CHECKED_MAX: Final = 300
 """Sums of columns that are compared, over all sheets; what is left out is counted."""
@@ -265,10 +262,8 @@ def _warnings(draft: Draft, warnings: Sequence[str]) -> None:
     if not warnings:
         return
     draft.section("What to know before trusting the figures")
-    for text in warnings[:WARNINGS_MAX]:
+    for text in warnings:
         draft.prose(text, "text")
-    if len(warnings) > WARNINGS_MAX:
-        draft.prose(f"{len(warnings) - WARNINGS_MAX:,} more warnings are in the workbook's record.")
 
 
 def _verification(draft: Draft, provenance: Provenance) -> None:

@@ -48,9 +48,8 @@ CELL_TEXT: Final = 40
 WORD_MAX: Final = 12
 """Letters of a word that is kept whole; a longer one may break, so that it does not run out of a narrow cell."""
 
-WARNINGS_MAX: Final = 40
 REDACTED_MAX: Final = 200
-"""Lines of each that are set; the export's record has all of them."""
+"""Lines of columns that were masked; the export's record has all of them."""
 
 _TEMPLATE: Final = Path(__file__).with_name("tables.typ")
 
@@ -100,7 +99,7 @@ def contents(
         ],
         "redacted": _redacted(redacted),
         "sanitized": order.options.sanitize_pii,
-        "warnings": [*lineage.warnings, *warnings, *told][:WARNINGS_MAX],
+        "warnings": [*lineage.warnings, *warnings, *told],
         "sheets": sheets,
         "export_id": order.export_id,
     }  # fmt: skip

@@ -166,7 +166,8 @@ class Simulator:
         # Trades change neither the market whose standard decides nor the currency from which it is known.
         self._definition = definition_for(portfolio, options.get("definition"))
         self.options = options | {"definition": self._definition}
-        self._after = {"details": False} | self.options
+        # The file says nothing of the loans after trades.
+        self._after = {"details": False} | self.options | {"compare": False}
         pools = pools_of(portfolio, self._definition)
         self.before = run_suite(portfolio, suite, **self.options, pools=pools)
         self._kept = _kept(pools)
