@@ -30,6 +30,9 @@ DIVERSION_STEP: Final = 0.50
 DAYS_IN_INTEREST_YEAR: Final = 360.0
 """Floating-rate interest is counted actual/360."""
 
+AS_PRINTED: Final = "as the file prints it, without its parts"
+"""Basis of an interest coverage numerator of which the file has nothing but the sum."""
+
 TOLERANCE: Final = 1e-9
 """A figure this near to its limit stands on it."""
 
@@ -247,7 +250,7 @@ def income(
     whole = _known(deal.interest_available)
     if whole is not None and _known(deal.interest_collected) is None and rules.interest != "period":
         return {
-            "interest_basis": "the numerator as the file prints it, without its parts",
+            "interest_basis": AS_PRINTED,
             "scheduled_interest": whole,
             "scheduled_years": 0.0,
             "senior_fees_basis": "within",

@@ -37,8 +37,15 @@ COVERAGE_LEAST_PCT: Final = 80.0
 AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
 ZERO_CPA: Final = "collateral principal amount is zero or negative"
-PRINTED: Final = ("ccc_haircut", "discount_haircut", "other_haircut", "defaulted_carried", "par_value_other")
-"""Parts of the OC numerator that a file's own calculation may say: fields of `Deal`."""
+PRINTED: Final = {
+    "ccc_haircut": "a CCC haircut of",
+    "discount_haircut": "a discount haircut of",
+    "other_haircut": "other haircuts of",
+    "defaulted_carried": "defaulted loans carried at",
+    "par_value_other": "",
+}
+"""Parts of the OC numerator that a file's own calculation may say, fields of `Deal`, and their words; "" where no loan
+says anything of it."""
 
 UNKNOWN_INTEREST: Final = "interest due on the notes is not known: add interest_due, coupon, or spread and a base rate"
 NO_BASE_RATE: Final = "the loans have spreads, and no base rate is known: add one to the Deal sheet"
@@ -168,7 +175,7 @@ class Pool:
         if other is deal:
             return deal
         masked = {name: getattr(deal, name) for name in ("masked_ccc_a", "masked_ccc_b", "masked_ccc_c")}
-        apart = self.adjustments["adjusted"] - self._adjusted({})["adjusted"] if self.printed else 0.0
+        apart = self.adjustments["adjusted"] - self.adjustments_of_loans["adjusted"] if self.printed else 0.0
         return replace(other, **masked, par_value_other=apart or None)
 
     @property
@@ -271,10 +278,16 @@ class Pool:
     def buckets(self) -> tuple[float, float, float]:
         """Performing par rated Caa1 (CCC+) or below by each agency, with what its rating table has more than rows."""
         a, b, c = self.tally.par_by_bucket[:3]
+        more_a, more_b, more_c = self.masked_ccc
+        return a + more_a, b + more_b, c + more_c
+
+    @property
+    def masked_ccc(self) -> tuple[float, float, float]:
+        """What of it no row shows."""
         deal = self.portfolio.deal
         if not self.goes_by_file:
-            return a, b, c
-        return a + (deal.masked_ccc_a or 0.0), b + (deal.masked_ccc_b or 0.0), c + (deal.masked_ccc_c or 0.0)
+            return 0.0, 0.0, 0.0
+        return deal.masked_ccc_a or 0.0, deal.masked_ccc_b or 0.0, deal.masked_ccc_c or 0.0
 
     @cached_property
     def ccc(self) -> tuple[int, float]:
@@ -291,6 +304,13 @@ class Pool:
     def adjustments(self) -> dict[str, float]:
         """The collateral principal amount, what is taken off and added, and `adjusted`: the OC numerator (1.6)."""
         return self._adjusted(self.printed)
+
+    @property
+    def adjustments_of_loans(self) -> dict[str, float]:
+        """The same by the loans alone, whatever the file prints; what `other_haircut` covers under its name."""
+        found = self._adjusted({})
+        other = found["deferring_haircut"] - found.get("long_dated_and_current_pay", 0.0)
+        return {**found, "other_haircut": other}
 
     def _adjusted(self, printed: dict[str, float]) -> dict[str, float]:
         """The same with some parts as the file prints them; the others by the loans."""

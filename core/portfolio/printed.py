@@ -22,9 +22,9 @@ AGENCIES: Final[tuple[Agency, ...]] = ("a", "b", "c")
 def beside_loans(portfolio: Portfolio) -> Portfolio:
     """The portfolio with what the file's totals say of its loans.
 
-    Where its loans' par and cash do not make the printed collateral principal amount, the identity fails. Where ratings
-    are masked or blank and the agency's rating table adds up to the loans' par, `Deal.masked_ccc_x` is what of it the
-    rows do not show as CCC.
+    Whether the loans' par and cash make the printed collateral principal amount stands as an identity where the file
+    prints no par of its own. Where ratings are masked or blank and the agency's rating table adds up to the loans' par,
+    `Deal.masked_ccc_x` is what of it the rows do not show as CCC.
     """
     if not portfolio.facts.all or "par_value" not in portfolio.numbers:
         return portfolio
@@ -51,43 +51,36 @@ def _tolerance(rows: int) -> float:
 
 
 def _identity(portfolio: Portfolio, performing: float, lost: float) -> Facts:
-    """The facts, with a failing identity first where the loans do not make the printed amount."""
+    """The facts, with the identity of the loans' par where no par of the file's own was there to try it with."""
     facts = portfolio.facts
-    printed = facts.identity("collateral_principal_amount")
-    total = _total(facts) if printed is None else printed.total
-    if total is None:
+    total = _total(facts)
+    if total is None or facts.identity("collateral_principal_amount") is not None:
         return facts
     deal = portfolio.deal
     cash = deal.principal_cash or 0.0
     carried = deal.defaulted_carried
-    if carried is None and printed is not None:
-        carried = next((amount for role, amount in printed.parts if role == "defcarry"), None)
     ways = [performing, performing + lost, *([] if carried is None else [performing + carried])]
-    if any(abs(par + cash - total) <= _tolerance(portfolio.row_count) for par in ways):
-        return facts
     par = min(ways, key=lambda one: abs(one + cash - total))
     own = Identity(
         name="collateral_principal_amount",
         total=total,
         parts=(("par", par), ("cash", cash)),
-        holds=False,
+        holds=abs(par + cash - total) <= _tolerance(portfolio.row_count),
         is_proved=False,
-        places=_places(portfolio, printed),
+        places=_places(portfolio),
     )
     return replace(facts, identities=(own, *facts.identities))
 
 
 def _total(facts: Facts) -> float | None:
-    """The printed collateral principal amount where no sum of the file's own figures was tried."""
+    """The printed collateral principal amount."""
     return next((one.value for one in facts.of("component", "cpa") if one.value), None)
 
 
-def _places(portfolio: Portfolio, printed: Identity | None) -> tuple[str, ...]:
-    first = printed.places[:1] if printed is not None else tuple(
-        one.place for one in portfolio.facts.of("component", "cpa")[:1]
-    )  # fmt: skip
+def _places(portfolio: Portfolio) -> tuple[str, ...]:
+    total = next(one.place for one in portfolio.facts.of("component", "cpa") if one.value)
     cells = portfolio.source_cells
-    return (*first, *(cells[name] for name in ("par_value", "deal.principal_cash") if name in cells))
+    return (total, *(cells[name] for name in ("par_value", "deal.principal_cash") if name in cells))
 
 
 # ---- masked ratings ------------------------------------------------------------------------------------------------

@@ -132,6 +132,8 @@ def test_interest_proceeds_may_be_the_whole_numerator() -> None:
     found = calculated([tested("ic", 6_248_062.7)], Pages=[["Interest Proceeds", 6_248_062.7], ["Other", 1.0]])
     assert found.deal["interest_available"] == 6_248_062.7
     assert "interest_collected" not in found.deal
+    alone = calculated(Pages=[["Interest Proceeds", 6_248_062.7], ["Other", 1.0]])
+    assert "interest_available" not in alone.deal
 
 
 def test_lines_whose_words_say_nothing() -> None:
@@ -304,13 +306,16 @@ def test_ccc_that_masks_hide(ratings: list[str], masked: float | None) -> None:
 
 
 @every("par, cash, holds", [(500e6, 5e6, True), (499e6, 5e6, False), (500e6, 5.01e6, False)])
-def test_loans_that_do_not_make_the_printed_amount(par: float, cash: float, holds: bool) -> None:
+def test_loans_beside_a_printed_amount_without_a_printed_par(par: float, cash: float, holds: bool) -> None:
+    pages = calculated(Pages=[["Collateral Principal Amount", 505e6], ["Something", 1.0]])
+    found = beside_loans(loans([par], ["B"], Facts(all=pages.facts), principal_cash=cash)).facts
+    (identity,) = found.identities
+    assert (identity.holds, identity.is_proved, identity.total) == (holds, False, 505e6)
+    assert identity.parts == (("par", par), ("cash", cash))
+
+
+def test_the_files_own_identity_stays() -> None:
     pages = calculated(Pages=[["Aggregate Principal Balance", 500e6], ["Principal Cash", 5e6],
                               ["Collateral Principal Amount", 505e6]])  # fmt: skip
     facts = Facts(all=pages.facts, identities=pages.identities)
-    found = beside_loans(loans([par], ["B"], facts, principal_cash=cash)).facts
-    first = found.identity("collateral_principal_amount")
-    assert first is not None
-    assert first.holds is holds
-    assert first.total == 505e6
-    assert len(found.identities) == (1 if holds else 2)
+    assert beside_loans(loans([499e6], ["B"], facts)).facts.identities == pages.identities
