@@ -480,6 +480,7 @@ def _printed_agency(portfolio: Portfolio, measure: str) -> Agency | None:
     limited = {
         fact.subject.agency for fact in portfolio.facts.of("test", measure)
         if fact.trigger is not None and fact.subject is not None and fact.subject.agency is not None
+        and not fact.is_guessed
     }  # fmt: skip
     return limited.pop() if len(limited) == 1 else None
 

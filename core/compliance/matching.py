@@ -371,10 +371,14 @@ _MORE: Final = re.compile(r"\b(?:canada|uk|united kingdom|australia|japan|group 
 
 
 def _one_of(facts: Sequence[Fact]) -> Fact | str:
-    """The figure that counts, one with a limit or a status first; why none, where they contradict each other."""
-    tests = [fact for fact in facts if fact.kind == "test"] or list(facts)
+    """The figure that counts, one with a limit or a status first; why none, where they contradict each other.
+
+    A figure of a column that is a guess contradicts none of a column that is certain.
+    """
+    certain = [fact for fact in facts if not fact.is_guessed] or list(facts)
+    tests = [fact for fact in certain if fact.kind == "test"] or certain
     conflict = next((fact.conflict for fact in tests if fact.conflict), "")
-    if conflict:
+    if conflict and (len(tests) > 1 or len(certain) == len(facts)):
         return f"{_AGAIN}: {conflict}"
     first = next((fact for fact in tests if fact.trigger is not None), tests[0])
     if any(_contradict(first, fact) for fact in tests):
@@ -394,6 +398,8 @@ def _contradict(first: Fact, second: Fact) -> bool:
 
 
 def _why_left(fact: Fact, chosen: Fact) -> str:
+    if fact.is_guessed and not chosen.is_guessed:
+        return f"its column is a guess, and the figure of a certain one is taken: {chosen.place}"
     if fact.conflict:
         return f"{_AGAIN}: {fact.conflict}"
     if _contradict(fact, chosen):

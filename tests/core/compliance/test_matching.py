@@ -124,6 +124,17 @@ def test_one_subject_with_two_figures_is_neither() -> None:
     assert [one.why for one in pairs(marked).listed] == ["it is printed again with another figure: 'T'!C12: 12"]
 
 
+def test_a_guess_contradicts_nothing_that_is_certain() -> None:
+    sure = printed("Cov-Lite Loans", 9.8, 30.0, place="'T'!C1", conflict="'L'!J9: 4", measure="cov_lite")
+    guess = printed("Acme Cov-Lite Loan", 4.0, 4.0, place="'L'!J9", is_guessed=True, measure="cov_lite")
+    found = pairs(guess, sure)
+    assert [match.published for match in found.found] == [sure]
+    assert [one.why for one in found.listed] == [
+        "its column is a guess, and the figure of a certain one is taken: 'T'!C1"
+    ]
+    assert told(pairs(guess)) == ["cov_lite_concentration"]  # alone it is compared, with its doubt
+
+
 def test_one_figure_on_two_pages_is_taken_once() -> None:
     first, second = (
         printed("Cov-Lite Loans", 9.8, trigger, place=place, decimals=decimals, measure="cov_lite")
