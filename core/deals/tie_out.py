@@ -12,16 +12,18 @@ import numpy as np
 from msgspec import UNSET
 
 from core.compliance.agreement import Agreement, Ours, Part, agreement_of
-from core.compliance.conventions import definition_for
+from core.compliance.conventions import definition_for, printed_agency
 from core.compliance.coverage import letter_of
 from core.compliance.deal_suite import tests_of, with_coverage
 from core.compliance.matching import (
     PARAMETERS,
     Pairs,
+    Terms,
     Unmatched,
     meaning_of_fact,
-    pair,
+    pair_figures,
     suite_said,
+    terms_of,
     with_counted_decimals,
 )
 from core.compliance.result import Skipped, Status, TestResult
@@ -173,13 +175,14 @@ def _pairs(portfolio: Portfolio, base: dict[str, Any], figures: Sequence[Fact]) 
     """The figures beside the definition's tests, and those of a ready-made one for the classes of the file; the agency
     whose industries the loans have where nothing else is said."""
     rules = parse(base, own_fields=None)
-    pools = pools_of(portfolio, rules)
-    if not pools:
-        return Pairs(), None  # no loans: no test has a figure
+    pool = next(iter(pools_of(portfolio, rules)), None)
+    terms = Terms(
+        rules.conventions.home_countries, printed_agency(portfolio, "warr"), printed_agency(portfolio, "industry")
+    ) if pool is None else terms_of(pool)  # fmt: skip
     if rules.standard:
-        rules, _ = with_coverage(rules, pools[0])
+        rules, _ = with_coverage(rules, pool)
     own = {test.id: test for test in rules.tests}
-    return pair(tests_of(rules), own, pools[0], figures), pools[0].view.industry_agency
+    return pair_figures(tests_of(rules), own, terms, figures), terms.industry_agency
 
 
 def _own(base: Mapping[str, Any], test_id: str) -> dict[str, Any] | None:
