@@ -292,7 +292,28 @@ def meaning_of_fact(fact: Fact) -> Meaning | NoMeaning:
     """What a figure measures."""
     if fact.subject is None:
         return NoMeaning("its words say no one test of ours")
-    return meaning_of(fact.subject, fact.trigger, fact.direction)
+    meaning = meaning_of(fact.subject, fact.trigger, fact.direction)
+    if isinstance(meaning, NoMeaning):
+        return meaning
+    words = key(fact.label)
+    if (found := _PART.search(words)) is not None:
+        return NoMeaning(f'its words ("{found[0].strip()}") are about a part of what ours measures', meaning.test)
+    if fact.subject.measure not in _BY_NAME and _OF_OBLIGORS.search(words) is not None:
+        return NoMeaning("it is about obligors among these loans, ours about the loans", meaning.test)
+    return meaning
+
+
+_PART: Final = re.compile(
+    r"\b(?:each|every|swapped|acquired|purchased?|first period|ebitda|emerging|adjust(?:ment|ments|ed)"
+    r"|other (?:industr\w+|sectors?|obligors?|issuers?)|(?:other than|except|excluding) the (?:\w+ )?(?:largest|top)"
+    r"|(?:exclud\w+|excl|except)\b(?! (?:any )?default\w+))\b"
+)
+"""Words by which a figure is about a part of what its other words say, or about something beside it."""
+
+_OF_OBLIGORS: Final = re.compile(r"\b(?:obligor|issuer|borrower) (?:concentrations?|limits?|exposures?)\b")
+
+_BY_NAME: Final = ("obligor", "industry", "country", "foreign", "counterparty")
+"""Measures of obligors themselves."""
 
 
 def said_of(test: DealTest) -> dict[str, Any]:

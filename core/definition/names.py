@@ -165,7 +165,7 @@ def meaning_of(
     if "class" in role.takes:
         if not subject.classes:
             return NoMeaning("the label names no class")
-        test["class"] = "/".join(subject.classes)
+        test["class"] = "/".join(dict.fromkeys(name.rstrip("0123456789-") or name for name in subject.classes))
     if "agency" in role.takes and subject.agency is not None:
         test["agency"] = subject.agency
     if "classification" in role.takes and subject.agency is not None:

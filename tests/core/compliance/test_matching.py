@@ -53,6 +53,8 @@ RIGHT: list[tuple[str, dict[str, Any], float, str]] = [
     ("Moody's WARF", {"measure": "warf", "agency": "a"}, 2900.0, "average_rating_factor"),
     ("WARF", {"measure": "warf"}, 2900.0, "average_rating_factor"),
     ("Diversity", {"measure": "diversity", "agency": "a"}, 50.0, "diversity_score"),
+    ("Cov-Lite Loans (excluding defaulted obligations)", {"measure": "cov_lite"}, 60.0, "cov_lite_concentration"),
+    ("Obligor Concentration (excl. Defaulted)", {"measure": "obligor"}, 2.5, "single_obligor_concentration"),
     ("Interest Diversion Test", {"measure": "reinvestment"}, 104.7, "interest_diversion_ratio"),
     (
         "Outside Qualifying Countries",
@@ -91,6 +93,18 @@ WRONG: list[tuple[str, dict[str, Any], float | None, str | None, str]] = [
     ("Abroad", {"measure": "foreign", "detail": "europe"}, 20.0, "foreign_country_concentration", "another home"),
     ("Outside the US or Canada", {"measure": "foreign", "detail": "us"}, 20.0, "foreign_country_concentration",
      "another home"),
+    # A part of what the words say otherwise.
+    *((label, said, 5.0, nearest, "a part of what ours measures") for label, said, nearest in (
+        ("Five Largest Obligors (each)", {"measure": "obligor", "aggregate": 5}, "top_5_concentration"),
+        ("Obligors other than the five largest", {"measure": "obligor", "aggregate": 5}, "top_5_concentration"),
+        ("Each other Industry", {"measure": "industry", "rank": 1}, "industry_concentration"),
+        ("Cov-Lite Loans of obligors with EBITDA below 50m", {"measure": "cov_lite"}, "cov_lite_concentration"),
+        ("Cov-Lite Loans (excluding second lien)", {"measure": "cov_lite"}, "cov_lite_concentration"),
+        ("Fitch CCC Obligations acquired below 80", {"measure": "ccc", "agency": "c"}, "ccc_bucket_pct"),
+        ("Weighted Average Spread Adjustment", {"measure": "was"}, "was"),
+    )),
+    ("Obligor Concentration - Non-Senior Secured", {"measure": "non_senior"}, 5.0, "non_senior_secured_concentration",
+     "about obligors among these loans"),
     ("Restricted Trading", {}, None, None, "no one test"),
 ]  # fmt: skip
 
