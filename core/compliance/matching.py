@@ -13,7 +13,7 @@ from core.compliance.measures import Pool
 from core.compliance.result import Direction
 from core.compliance.suites import Test
 from core.definition.definition import DealTest
-from core.definition.names import AGENCY_WORDS, Meaning, NoMeaning, meaning_of
+from core.definition.names import AGENCY_WORDS, Meaning, NoMeaning, meaning_of_fact
 from core.definition.terms import SUITE_TESTS
 from core.portfolio.cells.parsing import key
 from core.portfolio.facts import Fact, Facts
@@ -288,34 +288,6 @@ _TAKEN: Final = "the figure that the definition names is taken"
 # ---- what tests and figures are about ------------------------------------------------------------------------------
 
 
-def meaning_of_fact(fact: Fact) -> Meaning | NoMeaning:
-    """What a figure measures."""
-    if fact.subject is None:
-        return NoMeaning("its words say no one test of ours")
-    meaning = meaning_of(fact.subject, fact.trigger, fact.direction)
-    if isinstance(meaning, NoMeaning):
-        return meaning
-    words = key(fact.label)
-    if (found := _PART.search(words)) is not None:
-        return NoMeaning(f'its words ("{found[0].strip()}") are about a part of what ours measures', meaning.test)
-    if fact.subject.measure not in _BY_NAME and _OF_OBLIGORS.search(words) is not None:
-        return NoMeaning("it is about obligors among these loans, ours about the loans", meaning.test)
-    return meaning
-
-
-_PART: Final = re.compile(
-    r"\b(?:each|every|swapped|acquired|purchased?|first period|ebitda|emerging|adjust(?:ment|ments|ed)"
-    r"|other (?:industr\w+|sectors?|obligors?|issuers?)|(?:other than|except|excluding) the (?:\w+ )?(?:largest|top)"
-    r"|(?:exclud\w+|excl|except)\b(?! (?:any )?default\w+))\b"
-)
-"""Words by which a figure is about a part of what its other words say, or about something beside it."""
-
-_OF_OBLIGORS: Final = re.compile(r"\b(?:obligor|issuer|borrower) (?:concentrations?|limits?|exposures?)\b")
-
-_BY_NAME: Final = ("obligor", "industry", "country", "foreign", "counterparty")
-"""Measures of obligors themselves."""
-
-
 def said_of(test: DealTest) -> dict[str, Any]:
     """What a definition's test measures, in the words of its document."""
     words = ("measure", "share", "value", *PARAMETERS)
@@ -390,22 +362,19 @@ def _is_of_moodys(fact: Fact) -> bool:
 
 
 def is_home(fact: Fact, terms: Terms) -> bool:
-    """Whether the home that a label speaks of is the deal's, as far as it names one, and nothing else
-    is left out."""
+    """Whether the home that a label speaks of is the deal's, as far as it names one."""
     words, home = key(fact.label), terms.home_countries
     named = None if fact.subject is None else fact.subject.detail
     in_europe, in_america = "DE" in home and "US" not in home, "US" in home and "DE" not in home
     is_europe = named in ("europe", "eea") or _EUROPE.search(words) is not None
     is_america = named == "us" or _AMERICA.search(words) is not None
-    if _MORE.search(words) or (is_europe and is_america):
+    if is_europe and is_america:
         return False
     return (in_europe or not is_europe) and (in_america or not is_america)
 
 
 _EUROPE: Final = re.compile(r"\b(?:europe|european|eu|eea)\b")
 _AMERICA: Final = re.compile(r"\b(?:usa?|u s a?|united states)\b")
-_MORE: Final = re.compile(r"\b(?:canada|uk|united kingdom|australia|japan|group (?:i+|iv|[1-4])|emerging|tax)\b")
-"""Places beside home that a label names: what it leaves out, or is about, is another share than what is abroad."""
 
 
 # ---- one of several ------------------------------------------------------------------------------------------------

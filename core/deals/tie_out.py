@@ -20,7 +20,6 @@ from core.compliance.matching import (
     Pairs,
     Terms,
     Unmatched,
-    meaning_of_fact,
     pair_figures,
     suite_said,
     terms_of,
@@ -29,7 +28,7 @@ from core.compliance.matching import (
 from core.compliance.result import Skipped, Status, TestResult
 from core.compliance.run import pools_of, run_suite
 from core.definition import Definition, DefinitionError, parse, to_document
-from core.definition.names import NoMeaning
+from core.definition.names import NoMeaning, meaning_of_fact
 from core.definition.terms import SUITE_TESTS
 from core.portfolio.facts import Fact
 from core.portfolio.portfolio import Portfolio

@@ -92,7 +92,7 @@ WRONG: list[tuple[str, dict[str, Any], float | None, str | None, str]] = [
     ("Outside Europe", {"measure": "foreign"}, 20.0, "foreign_country_concentration", "another home"),
     ("Abroad", {"measure": "foreign", "detail": "europe"}, 20.0, "foreign_country_concentration", "another home"),
     ("Outside the US or Canada", {"measure": "foreign", "detail": "us"}, 20.0, "foreign_country_concentration",
-     "another home"),
+     "other places than home"),
     # A part of what the words say otherwise.
     *((label, said, 5.0, nearest, "a part of what ours measures") for label, said, nearest in (
         ("Five Largest Obligors (each)", {"measure": "obligor", "aggregate": 5}, "top_5_concentration"),

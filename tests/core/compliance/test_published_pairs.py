@@ -10,12 +10,12 @@ import pytest
 
 from core.compliance.conventions import definition_for
 from core.compliance.deal_suite import tests_of, with_coverage
-from core.compliance.matching import Pairs, meaning_of_fact, pair
+from core.compliance.matching import Pairs, pair
 from core.compliance.run import pools_of
 from core.compliance.suites import SUITES
 from core.deals.tie_out import tie_out
 from core.definition import READY
-from core.definition.names import Meaning
+from core.definition.names import Meaning, meaning_of_fact
 from core.files.read import read
 from core.portfolio.facts import Fact
 from core.portfolio.portfolio import Portfolio
