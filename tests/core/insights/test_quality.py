@@ -11,6 +11,7 @@ from core.insights.insight import Insight
 from core.insights.ranking import DISPUTED
 from core.insights.subject import Breaks, Subject
 from core.portfolio.facts import Fact, Facts
+from core.portfolio.facts import Subject as About
 from tests.core.insights.conftest import story
 
 
@@ -20,7 +21,8 @@ def told(subject: Subject, **more: object) -> dict[str, Insight]:
 
 def printed(subject: Subject, name: str, value: float, trigger: float, status: str) -> Subject:
     own = Fact(
-        kind="test", label=name, subject=None, value=value, trigger=trigger, unit="percent", status=status,  # type: ignore[arg-type]
+        kind="test", label=name, subject=About(measure="cov_lite"), value=value, trigger=trigger,
+        unit="percent", status=status,  # type: ignore[arg-type]
         place="'Tests'!C4",
     )  # fmt: skip
     return replace(subject, portfolio=replace(subject.portfolio, facts=Facts(all=(own,))))
