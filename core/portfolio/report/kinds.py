@@ -171,7 +171,8 @@ def _lists_classes(table: PageTable, column: int) -> bool:
     if sum(words.guess("test", name).role in ("oc", "ic") for name in names) * 2 > len(names):
         return False
     rated = " rating " in words.normal(table.headers[column])
-    return not rated and (are_class_names(names) or any(class_key(name)[:1] in ("A", "X") for name in classes))
+    has_senior = len(names) > 1 and any(class_key(name)[:1] in ("A", "X") for name in classes)
+    return not rated and (are_class_names(names) or has_senior)
 
 
 # ---- accounts, stratifications, lists ------------------------------------------------------------------------------

@@ -139,6 +139,11 @@ class Page:
         part.rows = sorted(part._cells)
         return part
 
+    @property
+    def cell_count(self) -> int:
+        """How many cells hold something."""
+        return sum(map(len, self._cells.values()))
+
     def row(self, row: int) -> dict[int, Cell]:
         """The cells of a row by column, from the left."""
         return self._cells.get(row, {})

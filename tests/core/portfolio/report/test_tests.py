@@ -10,6 +10,7 @@ import pytest
 from core.grid.sheet import Workbook
 from core.portfolio.facts import Fact, Subject
 from core.portfolio.portfolio import Portfolio
+from core.portfolio.report import read
 from tests.core.portfolio.conftest import Shown, sheet_from_rows
 from tests.rows import every
 
@@ -334,3 +335,19 @@ def test_a_flat_file_repeats_the_deal_and_the_day(make_book: Callable[..., Workb
     assert [one.label for one in current(rows)] == [
         "Class C Overcollateralization Test", "Cov-Lite Loans", "Single Obligor",
     ]  # fmt: skip
+
+
+# ---- limits --------------------------------------------------------------------------------------------------------
+
+
+def test_pages_beyond_the_limit_are_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages that come first count first: what stands behind them is left out."""
+    monkeypatch.setattr(read, "CELLS_CUT_MAX", 45)
+    other: list[Row] = [TESTS[0], ["Bridge Loans", 1e6, 390e6, "0.20%", "0.26%", "<= 2.50%", "Passed"]]
+    assert [one.label for one in current(TESTS, Details=other)] == [str(row[0]) for row in TESTS[1:]]
+
+
+def test_a_page_of_words_alone_has_no_tests() -> None:
+    """Names in a grid are no headings, however many words of headings they have."""
+    rows: list[Row] = [["Class Balance Limit", "Numerator Test", "Status Result"] for _ in range(200)]
+    assert current(rows) == []
