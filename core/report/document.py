@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from core.charts.charts import Against, Bucket, Moment, bar, bullet, columns, through_time
 from core.charts.drawing import Chart
+from core.compliance.beside import status_here
 from core.deals.movements import PartName
 from core.frames.figures import decimals_of
 from core.report.content import (
@@ -32,9 +33,11 @@ from core.report.content import (
     Share,
     TestLine,
 )
+from core.report.doubts import doubt_text
 from core.report.figures import ABSENT, UNITS, day, figure, moment, signed
 from core.typeset.pdf import typeset_remarked
 from core.typeset.texts import cut, page_text, plain_text
+from core.words import counted
 
 WHY_SHOWN: Final = 8
 """Tests of which it is told why they moved, those that come first among the changes."""
@@ -91,15 +94,17 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
                 ("with a warning", counts.warnings),
                 ("failed", counts.failed),
                 ("without a result", counts.skipped),
+                *([("of these doubtful", counts.doubtful)] if counts.doubtful else []),
             )
         ],
+        "doubtful": counts.doubtful,
         "key_figures": [
             {"label": page_text(one.label), "value": figure(one.value, 0 if one.unit in units else 2),
              "unit": units.get(one.unit, UNITS[one.unit])}
             for one in report.key_figures
         ],
         "widths": _widths([test for one in categories for test in one["tests"]]),
-        "thinnest": [_test(line) for line in report.thinnest],
+        "thinnest": [_test(line, is_cover=True) for line in report.thinnest],
         "changes": None if report.changes is None else {
             "since": day(report.changes.since) if report.changes.since else "the earlier file",
             "unmoved": report.changes.unmoved,
@@ -182,9 +187,13 @@ _SOURCES: Final = {
 }  # fmt: skip
 
 
-def _test(line: TestLine) -> Texts:
+def _test(line: TestLine, *, is_cover: bool = False) -> Texts:
     decimals = decimals_of(line.value, line.threshold)
-    row = Against(line.value, line.threshold, line.direction, line.status, line.warning, *(line.masked or (None, None)))
+    low, high = line.masked or (None, None)
+    row = Against(
+        line.value, line.threshold, line.direction, line.status, line.warning, low, high, is_doubtful=line.doubtful
+    )
+    published = line.published
     return {
         "name": page_text(line.name),
         "unit": UNITS[line.unit],
@@ -193,15 +202,34 @@ def _test(line: TestLine) -> Texts:
         "masked": "" if line.masked is None else " to ".join(map(figure, line.masked)),
         "limit": f"{_SIGNS[line.direction]} {figure(line.threshold, decimals)}",
         "cushion": signed(line.cushion, decimals),
-        "chart": _drawn(bullet(row, plain_text(line.message))),
+        "chart": _drawn(bullet(row, plain_text(line.message), width=_CHART_PT)),
+        "doubtful": status_here(line) if line.doubtful else "",
+        "published": "" if published is None else figure(published.value, decimals),
+        "published_status": "" if published is None else published.status or "",
+        "difference": "" if published is None else signed(published.difference, decimals),
+        "agrees": None if published is None else published.agrees,
+        "doubts": _doubts_of_cover(line) if is_cover else [page_text(doubt_text(one)) for one in line.doubt],
     }
+
+
+_CHART_PT: Final = 88.0
+"""Width of a test's chart."""
+
+
+def _doubts_of_cover(line: TestLine) -> list[str]:
+    """How many doubts there are, and where they stand in full: the cover has no room for them."""
+    if not line.doubt:
+        return []
+    return [f"{counted(len(line.doubt), 'doubt')}, in full under Tests."]
 
 
 def _widths(rows: Sequence[Texts]) -> dict[str, float]:
     """Widths in points of the columns of figures, the same in each table of tests."""
+    columns = [("value", 46.0), ("limit", 56.0), ("cushion", 46.0)]
+    if any(row["published"] for row in rows):
+        columns += [("published", 46.0), ("difference", 46.0)]
     widths = {
-        name: max([least, *(len(row[name]) * _FIGURE_PT + _INSET_PT for row in rows)])
-        for name, least in (("value", 46.0), ("limit", 56.0), ("cushion", 46.0))
+        name: max([least, *(len(row[name]) * _FIGURE_PT + _INSET_PT for row in rows)]) for name, least in columns
     }
     return widths | {"value": max([widths["value"], *(len(row["masked"]) * _SMALL_PT + _INSET_PT for row in rows)])}
 
@@ -235,6 +263,8 @@ def _change(one: Change) -> Texts:
         "better": one.better if change.strip("0.,") else None,
         "status_before": one.status_before,
         "status_after": one.status_after,
+        "doubtful_before": one.doubtful_before,
+        "doubtful_after": one.doubtful_after,
     }
 
 
@@ -312,6 +342,7 @@ def _class(line: ClassLine) -> Texts:
         "cushion": signed(line.cushion),
         "cure": figure(line.cure_amount) if line.cure_amount else ABSENT,
         "status": line.status,
+        "doubtful": line.doubtful,
     }
 
 
@@ -353,7 +384,7 @@ def _distribution(one: Distribution) -> Texts:
 
 
 def _history(one: Series) -> Texts:
-    rows = [Moment(point.as_of, point.value, point.threshold, point.status) for point in one.points]
+    rows = [Moment(point.as_of, point.value, point.threshold, point.status, point.doubtful) for point in one.points]
     first, last = one.points[0], one.points[-1]
     words = (
         f"{plain_text(one.name)} from {day(first.as_of)} to {day(last.as_of)}: {figure(first.value)} to "
