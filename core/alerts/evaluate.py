@@ -228,7 +228,9 @@ def _threshold(
     }
     answer = _compared(conditions, found)
     shown, limit = _shown(value, conditions.value)
-    sentence = f"{found.test_name} is {shown}{sign}, {'' if answer else 'not '}{words} {limit}{sign}{_doubt_words(found)}"
+    sentence = (
+        f"{found.test_name} is {shown}{sign}, {'' if answer else 'not '}{words} {limit}{sign}{_doubt_words(found)}"
+    )
     verdict = Verdict(holds=answer, sentence=sentence, metric_value=value, details=details)
     if answer is None:
         assert found.low is not UNSET

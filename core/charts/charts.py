@@ -229,7 +229,12 @@ def through_time(rows: Sequence[Moment], alt: str, *, width: float = 244.0, heig
         drawing.path(line, stroke=ACCENT, width=1.4)
     for at, ((x, y), row) in enumerate(zip(line, rows, strict=True)):
         # Many months leave no room: then only what does not pass has a shape, and the last day.
-        if row.status != "pass" or row.is_doubtful or at == len(rows) - 1 or (right - left) / len(rows) >= MARKER_ROOM_PT:
+        if (
+            row.status != "pass"
+            or row.is_doubtful
+            or at == len(rows) - 1
+            or (right - left) / len(rows) >= MARKER_ROOM_PT
+        ):
             _marker(drawing, x, y, row.status, is_doubtful=row.is_doubtful)
     _written_apart(drawing, right + 5, up.at(last.value), up.at(last.trigger), ends)
     return drawing.chart(alt)

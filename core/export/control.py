@@ -59,7 +59,7 @@ def control_sheet(
     checks = _checks(draft, sums)
     end = draft.row
     draft.row = top
-    _verdicts(draft, statuses, checks)
+    _verdicts(draft, statuses, checks, has_doubtful=any(row.doubtful for row in order.compliance))
     draft.row = end
     _provenance(draft, order, provenance)
     _redactions(draft, order, redacted)
@@ -68,7 +68,7 @@ def control_sheet(
     return draft
 
 
-def _verdicts(draft: Draft, statuses: str | None, checks: str) -> None:
+def _verdicts(draft: Draft, statuses: str | None, checks: str, *, has_doubtful: bool) -> None:
     draft.put(0, "Checks", "text")
     draft.put(1, formula=f'IF(COUNTIF({checks},"OK")=ROWS({checks}),"OK","CHECK")', style="status")
     draft.put(2, formula=f'COUNTIF({checks},"OK")&" of "&ROWS({checks})&" checks agree"', style="note")
@@ -78,15 +78,17 @@ def _verdicts(draft: Draft, statuses: str | None, checks: str) -> None:
     if statuses is None:
         draft.put(1, "no run", "note")
     else:
-        words = ("fail", "warning", "pass")
         doubts = statuses.replace("$G$", "$K$")
-        fail, warning, good = (f'COUNTIFS({statuses},"{word}",{doubts},"<>{DOUBTFUL}")' for word in words)
-        doubtful = f'COUNTIF({doubts},"{DOUBTFUL}")'
-        rest = f'IF({warning}>0,"warning",IF({good}>0,"pass","none"))'
-        draft.put(1, formula=f'IF({fail}>0,"fail",IF({doubtful}>0,"{DOUBTFUL}",{rest}))', style="status")
-        told = '&", "&'.join(
-            f'{count}&" {word}"' for count, word in zip((fail, warning, good, doubtful), (*words, DOUBTFUL), strict=True)
-        )
+        counts = {
+            word: f'COUNTIFS({statuses},"{word}",{doubts},"<>{DOUBTFUL}")' for word in ("fail", "warning", "pass")
+        }
+        if has_doubtful:
+            counts[DOUBTFUL] = f'COUNTIF({doubts},"{DOUBTFUL}")'
+        verdict = '"none"'
+        for word in ("pass", "warning", DOUBTFUL, "fail"):
+            verdict = f'IF({counts[word]}>0,"{word}",{verdict})' if word in counts else verdict
+        draft.put(1, formula=verdict, style="status")
+        told = '&", "&'.join(f'{count}&" {word}"' for word, count in counts.items())
         draft.put(2, formula=told, style="note")
         draft.statuses.append((draft.row, 1, draft.row, 1))
     draft.row += 1
@@ -112,8 +114,9 @@ def _compliance(draft: Draft, rows: Sequence[ComplianceRow], suite: str | None) 
         draft.statuses += [(first, 6, draft.row - 1, 6), (first, 10, draft.row - 1, 10)]
         draft.prose(
             "Cushion and status follow value, limit and direction. A warning is the run's own: its level is not on "
-            "this sheet, so it stands while the cushion is not negative. Trustee is what the file itself prints. A status "
-            "is doubtful where the file prints the other one, or where more par is missing than the cushion bears."
+            "this sheet, so it stands while the cushion is not negative. Trustee is what the file itself prints. A "
+            "status is doubtful where the file prints the other one, or where more par is missing than its cushion "
+            "bears."
         )
         _doubts(draft, ran)
     if skipped:

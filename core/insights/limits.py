@@ -111,8 +111,8 @@ def verdict(study: Study) -> Iterator[Finding]:
         "risk_compliance", "act" if fails else "near" if warns or doubtful else "context", f"Compliance: {told}",
         headline.strip(), weight=50.0, operations=left, analyst=left,
         executive=CURE["coverage"] if any(one.category == "coverage" for one in worst if one.status == "fail") else "",
-        methodology="Every test of the newest run, counted by its status; a skipped test counts as neither. A status is "
-        "doubtful where the file prints the other one, or where more par is missing than the cushion bears.",
+        methodology="Every test of the newest run, counted by its status; a skipped test counts as neither. A status "
+        "is doubtful where the file prints the other one, or where more par is missing than the cushion bears.",
     )  # fmt: skip
 
 
@@ -150,7 +150,9 @@ def doubted(draft: Draft, one: TestResult, key: str = "printed") -> str:
 
 def failing(study: Study) -> Iterator[Finding]:
     """Each failing test, the gravest first."""
-    failed = sorted((one for one in study.results if one.status == "fail"), key=lambda one: (one.doubtful, _gravity(one)))
+    failed = sorted(
+        (one for one in study.results if one.status == "fail"), key=lambda one: (one.doubtful, _gravity(one))
+    )
     for place, one in enumerate(failed[:FAILING_SHOWN]):
         draft = study.draft(f"failing:{one.test_id}")
         more = _told(draft, one)

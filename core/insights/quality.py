@@ -141,7 +141,9 @@ def differs(study: Study) -> Iterator[Finding]:
         draft.test(f"ours_{at}", one.test_id)
         draft.given(f"theirs_{at}", printed.value, study.unit(one), printed.place,
                     name=f"figure that the file prints for {plain(one.test_name)}")  # fmt: skip
-        status = f", which it calls {'passed' if printed.status == 'pass' else 'failed'}" if is_contradicted(one) else ""
+        status = (
+            f", which it calls {'passed' if printed.status == 'pass' else 'failed'}" if is_contradicted(one) else ""
+        )
         told.append(f"{{test_{at}}} {{theirs_{at}}}{status} (here {{ours_{at}}})")
     yield draft.finding(
         "data_quality", "near" if is_contradicted(apart[0]) else "context",

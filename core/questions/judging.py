@@ -367,7 +367,9 @@ def _line(said: Said, one: TestResult) -> None:
 def _yes_no(deciding: Sequence[TestResult], *, is_so: bool) -> str:
     """The answer, with a word of doubt where a test on which it rests is doubtful."""
     answer = "Yes" if is_so else "No"
-    return f"{answer}, by our figures, which are doubtful here." if any(one.doubtful for one in deciding) else f"{answer}."
+    return (
+        f"{answer}, by our figures, which are doubtful here." if any(one.doubtful for one in deciding) else f"{answer}."
+    )
 
 
 def _printed(said: Said, one: TestResult) -> str:

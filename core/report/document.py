@@ -228,9 +228,7 @@ def _widths(rows: Sequence[Texts]) -> dict[str, float]:
     columns = [("value", 46.0), ("limit", 56.0), ("cushion", 46.0)]
     if any(row["published"] for row in rows):
         columns += [("published", 46.0), ("difference", 46.0)]
-    widths = {
-        name: max([least, *(len(row[name]) * _FIGURE_PT + _INSET_PT for row in rows)]) for name, least in columns
-    }
+    widths = {name: max([least, *(len(row[name]) * _FIGURE_PT + _INSET_PT for row in rows)]) for name, least in columns}
     return widths | {"value": max([widths["value"], *(len(row["masked"]) * _SMALL_PT + _INSET_PT for row in rows)])}
 
 

@@ -153,8 +153,8 @@ _TEST_FORMATS: Final = tuple(
     for name in _TESTS
 )  # fmt: skip
 _CHANGES: Final = (
-    "Test", "Name", "Unit", "Before", "After", "Change", "Status before", "Status after", "Doubtful", "Part", "Change of the part",
-    "Loans",
+    "Test", "Name", "Unit", "Before", "After", "Change", "Status before", "Status after", "Doubtful", "Part",
+    "Change of the part", "Loans",
 )  # fmt: skip
 _SHARES: Final = ("Title", "Of", "Name", "Par", "Share %")
 

@@ -177,8 +177,10 @@ def test_letters_at_which_the_compiler_stops_are_replaced(g1: Build) -> None:
     assigned = [one for one in map(chr, range(0x500, 0x5C8)) if unicodedata.category(one) != "Cn"]
     strange = "".join(assigned)
     view = _view(reported(None, Results([result_of("one", "pass", 1.0, 3.0)], [])))
-    pieces = "\u200b".join(strange[at : at + 12] for at in range(0, len(strange), 12))
-    view["thinnest"][0]["name"] = view["categories"][0]["tests"][0]["name"] = view["methods"][0]["name"] = pieces
+    pieces = [  # of several lengths, so that in any width some line begins with a mark
+        "\u200b".join(strange[at : at + length] for at in range(0, len(strange), length)) for length in (8, 12, 16)
+    ]
+    view["thinnest"][0]["name"], view["categories"][0]["tests"][0]["name"], view["methods"][0]["name"] = pieces
     made = typeset(TEMPLATE, view, created=WHEN)
     assert set(made.replaced) == {*strange, "\u200b"}, "all that is not common is gone"
     own = msgspec.structs.replace(reported(g1()), title=strange, suite=strange)
