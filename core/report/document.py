@@ -7,7 +7,7 @@ read as markup.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -65,7 +65,7 @@ def compliance_pdf(report: ComplianceReport) -> bytes:
 
 
 def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
-    origin, counts = report.origin, report.summary
+    origin = report.origin
     units: dict[str, str] = {"amount": page_text(report.currency or ""), "number": ""}
     notices = [*origin.remarks, *remarks, *(_opened(one.message) for one in report.warnings)]
     categories: list[Texts] = [
@@ -87,17 +87,8 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "outcome": report.verdict.outcome,
         "headline": page_text(report.verdict.headline),
         "sentence": page_text(report.verdict.sentence),
-        "counts": [
-            {"label": label, "value": f"{value:,}"}
-            for label, value in (
-                ("passed", counts.passed),
-                ("with a warning", counts.warnings),
-                ("failed", counts.failed),
-                ("without a result", counts.skipped),
-                *([("of these doubtful", counts.doubtful)] if counts.doubtful else []),
-            )
-        ],
-        "doubtful": counts.doubtful,
+        "counts": [{"label": label, "value": f"{value:,}"} for label, value in _counts(report)],
+        "doubtful": report.summary.doubtful,
         "key_figures": [
             {"label": page_text(one.label), "value": figure(one.value, 0 if one.unit in units else 2),
              "unit": units.get(one.unit, UNITS[one.unit])}
@@ -149,6 +140,18 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
             "sheets": list(map(_fact, report.lineage.sheets)),
         },
     }  # fmt: skip
+
+
+def _counts(report: ComplianceReport) -> Iterator[tuple[str, int]]:
+    """Each test once: one whose status is doubtful counts as such, and neither as passed nor as failed."""
+    summary = report.summary
+    doubtful = [line.status for one in report.categories for line in one.tests if line.doubtful]
+    yield "passed", summary.passed - doubtful.count("pass")
+    yield "with a warning", summary.warnings - doubtful.count("warning")
+    yield "failed", summary.failed - doubtful.count("fail")
+    if doubtful:
+        yield "doubtful", len(doubtful)
+    yield "without a result", summary.skipped
 
 
 def _fitting(notices: Sequence[str], letters: int) -> int:
@@ -208,19 +211,13 @@ def _test(line: TestLine, *, is_cover: bool = False) -> Texts:
         "published_status": "" if published is None else published.status or "",
         "difference": "" if published is None else signed(published.difference, decimals),
         "agrees": None if published is None else published.agrees,
-        "doubts": _doubts_of_cover(line) if is_cover else [page_text(doubt_text(one)) for one in line.doubt],
+        "doubts": [] if is_cover else [page_text(doubt_text(one)) for one in line.doubt],
+        "doubts_below": f"{counted(len(line.doubt), 'doubt')}, in full under Tests." if is_cover and line.doubt else "",
     }
 
 
 _CHART_PT: Final = 88.0
 """Width of a test's chart."""
-
-
-def _doubts_of_cover(line: TestLine) -> list[str]:
-    """How many doubts there are, and where they stand in full: the cover has no room for them."""
-    if not line.doubt:
-        return []
-    return [f"{counted(len(line.doubt), 'doubt')}, in full under Tests."]
 
 
 def _widths(rows: Sequence[Texts]) -> dict[str, float]:
