@@ -18,6 +18,7 @@ from core.compliance.conventions import definition_for
 from core.compliance.coverage import TOLERANCE, Held, Role
 from core.compliance.findings import findings
 from core.compliance.kernels import rounded
+from core.compliance.matching import Match, matches
 from core.compliance.measures import (
     AGENCY_NAMES,
     COVERAGE_LEAST_PCT,
@@ -28,7 +29,7 @@ from core.compliance.measures import (
     Pool,
     Unmeasurable,
 )
-from core.compliance.published import Match, SheetLimit, limits_of, matches, other_figures
+from core.compliance.published import SheetLimit, limits_of, other_figures
 from core.compliance.result import (
     Details,
     Direction,
@@ -260,9 +261,9 @@ def _sheet(
     tests: tuple[Test, ...], own: Mapping[str, DealTest], pool: Pool | None, triggers: Mapping[str, SheetLimit | None]
 ) -> Sheet:
     """What the file publishes of these tests; the triggers of its classes come first."""
-    if pool is None or not (pool.portfolio.published or triggers):
+    if pool is None or not (pool.portfolio.facts.all or triggers):
         return _NO_SHEET
-    found = tuple(matches(tests, own, pool))
+    found = matches(tests, own, pool)
     given = {test_id: limit for test_id, limit in triggers.items() if limit is not None}
     return Sheet(found, limits_of(found, pool) | given)
 

@@ -18,6 +18,7 @@ from core.grid.column import Text
 from core.grid.given import workbook_of
 from core.grid.sheet import Workbook
 from core.portfolio import framed
+from core.portfolio.facts import Facts
 from core.portfolio.fields import Mapping
 from core.portfolio.notes import Notes
 from core.portfolio.ratings import DEFAULTED
@@ -230,6 +231,8 @@ class Portfolio(Framed):
     """Positions whose lots differ in a rating or in the maturity; None as for `lots`."""
     published: tuple[Published, ...] = ()
     """The tests whose results or triggers the file prints, in its order."""
+    facts: Facts = Facts()
+    """What the file prints about itself: its tests, totals, accounts, lists and notes, each with its place."""
     own_dates: frozenset[str] = frozenset()
     """Numbers of a mapping's own fields that are days since 1970-01-01."""
 
