@@ -16,6 +16,7 @@ from core.charts.charts import Against, Bucket, Moment, bar, bullet, columns, th
 from core.charts.drawing import Chart
 from core.compliance.beside import status_here
 from core.deals.movements import PartName
+from core.deals.tie_out import TieOut
 from core.frames.figures import decimals_of
 from core.report.content import (
     UNNAMED,
@@ -119,7 +120,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "tie_out": [
             {"name": page_text(one.trustee_name), "theirs": figure(one.trustee_value), "ours": figure(one.our_value),
              "difference": signed(one.difference), "agrees": one.agrees, "trigger": figure(one.trigger),
-             "why": page_text(one.reason or ", ".join(one.explained_by).replace("_", " "))}
+             "why": page_text(_why_not(one))}
             for one in report.tie_out
         ],
         "methods": [
@@ -166,6 +167,18 @@ def _fitting(notices: Sequence[str], letters: int) -> int:
 
 
 _LINE_LETTERS: Final = 110
+
+
+def _why_not(one: TieOut) -> str:
+    """Why a figure of the trustee's is not ours: the rule or the part that makes the difference, or that no test of ours
+    is the same and which comes nearest."""
+    parts = [one.reason or "", ", ".join(one.explained_by).replace("_", " ")]
+    if one.differs in ("numerator", "denominator"):
+        theirs, ours = getattr(one, f"trustee_{one.differs}"), getattr(one, f"our_{one.differs}")
+        parts.append(f"the {one.differs} differs: {figure(theirs)} there, {figure(ours)} here")
+    if one.why_not is not None:
+        parts.append(f"nearest is {one.nearest}: {one.why_not}" if one.nearest is not None else one.why_not)
+    return "; ".join(filter(None, parts))
 
 
 def _opened(sentence: str) -> str:
