@@ -25,7 +25,7 @@ from core.alerts.conditions import (
     TrendConditions,
 )
 from core.alerts.metrics import Metric, has_every_test, metric_test, unit_of
-from core.compliance.beside import doubtful_words
+from core.compliance.printed import doubtful_words
 from core.compliance.result import Skipped, TestResult
 from core.compliance.run import LEFT_OUT, ResolvedThreshold, cushion_of
 from core.definition.definition import Definition
@@ -198,9 +198,11 @@ COMPARISONS: Final[dict[Operator, tuple[Callable[[float, float], bool], str]]] =
 
 
 def _compared(conditions: ThresholdConditions, found: TestResult) -> bool | None:
-    """Whether a result meets the comparison; None where the ends of its range differ in that."""
+    """Whether a result meets the comparison; None where the ends of its range differ in that. A doubtful one goes by its
+    figure, and the sentence says that it is doubtful."""
     compare, _ = COMPARISONS[conditions.operator]
-    values = {found.current_value, *(end for end in (found.low, found.high) if end is not UNSET)}
+    ends = () if found.doubtful else (found.low, found.high)
+    values = {found.current_value, *(end for end in ends if end is not UNSET)}
     answers = {compare(value, conditions.value) for value in values}
     return answers.pop() if len(answers) == 1 else None
 

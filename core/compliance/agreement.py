@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, log
 from typing import Final, Literal, NamedTuple
 
@@ -49,6 +50,8 @@ def agreement_of(fact: Fact, ours: Ours | None) -> Agreement:
     if fact.value is None or ours is None:
         return Agreement(None, None)
     is_value_alike = abs(ours.value - fact.value) <= fact.tolerance
+    if fact.denominator is None and fact.numerator is not None and abs(fact.numerator - fact.value) <= fact.tolerance:
+        fact = replace(fact, numerator=None)  # the figure again, in the column of numerators
     numerator = _in_printed_scale(fact, ours)
     if numerator is None:
         return Agreement(None if is_value_alike else "value", is_value_alike)

@@ -159,7 +159,7 @@ class _Pairing:
             self._listed[id(fact)] = Unmatched(fact, nearest, meaning.why)
             return
         theirs = key_of(meaning.test, self._pool, fact)
-        if theirs.what == "foreign_country" and not is_home(fact.label, self._pool):
+        if theirs.what == "foreign_country" and not is_home(fact, self._pool):
             why = "it is measured from another home than the deal's"
             self._listed[id(fact)] = Unmatched(fact, self._nearest(theirs), why)
             return
@@ -286,16 +286,23 @@ def _is_of_moodys(fact: Fact) -> bool:
     return max(fact.trigger or 0.0, fact.value or 0.0) >= _MOODYS_FACTOR_LEAST
 
 
-def is_home(label: str, pool: Pool) -> bool:
-    """Whether the home that a label speaks of is the one of the conventions, as far as it names one."""
-    words, home = key(label), pool.definition.conventions.home_countries
-    if _EUROPE.search(words):
-        return not _AMERICA.search(words) and "DE" in home and "US" not in home
-    return not _AMERICA.search(words) or ("US" in home and "DE" not in home)
+def is_home(fact: Fact, pool: Pool) -> bool:
+    """Whether the home that a label speaks of is the one of the conventions, as far as it names one, and nothing else
+    is left out."""
+    words, home = key(fact.label), pool.definition.conventions.home_countries
+    named = None if fact.subject is None else fact.subject.detail
+    in_europe, in_america = "DE" in home and "US" not in home, "US" in home and "DE" not in home
+    is_europe = named in ("europe", "eea") or _EUROPE.search(words) is not None
+    is_america = named == "us" or _AMERICA.search(words) is not None
+    if _MORE.search(words) or (is_europe and is_america):
+        return False
+    return (in_europe or not is_europe) and (in_america or not is_america)
 
 
 _EUROPE: Final = re.compile(r"\b(?:europe|european|eu|eea)\b")
 _AMERICA: Final = re.compile(r"\b(?:usa?|u s a?|united states)\b")
+_MORE: Final = re.compile(r"\b(?:canada|uk|united kingdom|australia|japan|group (?:i+|iv|[1-4])|emerging|tax)\b")
+"""Places beside home that a label names: what it leaves out, or is about, is another share than what is abroad."""
 
 
 # ---- one of several ------------------------------------------------------------------------------------------------

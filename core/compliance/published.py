@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from core.compliance.matching import Match
 from core.compliance.measures import Pool
-from core.compliance.result import Direction, TestResult
+from core.compliance.result import Direction
 from core.portfolio.cells.parsing import key
-from core.portfolio.notes import DataWarning
 
 _LIMITS: Final[Mapping[str, tuple[float, float]]] = {
     "percent": (1.0, 100.0), "years": (0.5, 20.0), "factor": (5.0, 10_000.0), "score": (5.0, 300.0),
@@ -18,9 +17,6 @@ _LIMITS: Final[Mapping[str, tuple[float, float]]] = {
 
 _UNITS: Final = {"percent": ("percent", None), "years": ("years",), "factor": ("factor",), "score": ("factor", None)}
 """The units of a published test that are the unit of one of ours; None: its page says none."""
-
-SHOWN_MAX: Final = 6
-"""Tests that the warning of other figures names."""
 
 
 class SheetLimit(NamedTuple):
@@ -70,25 +66,3 @@ def _is_every_agency(listed: list[Match], pool: Pool) -> bool:
     agencies = {None if (subject := match.published.subject) is None else subject.agency for match in listed}
     counting = {one for one in pool.definition.par_value.ccc_agencies if f"rating_agency_{one}" in pool.view.ranks}
     return None in agencies or agencies >= counting
-
-
-def other_figures(found: Iterable[Match], results: Iterable[TestResult]) -> Iterator[DataWarning]:
-    """A warning where the file publishes another figure or status than a result."""
-    if not (found := tuple(found)):
-        return
-    by_id = {result.test_id: result for result in results}
-    told = []
-    for test, published, _ in found:
-        result, value = by_id.get(test.test_id), published.value
-        if result is None or value is None or abs(result.current_value - value) <= published.tolerance:
-            continue
-        if test.test_id == "ccc_bucket_pct":
-            continue  # each agency's figure beside the greatest of all
-        here = "fail" if result.status == "fail" else "pass"
-        differs = published.status is not None and published.status != here
-        words = f" ({here} here, {published.status} there)" if differs else ""
-        told.append((not differs, f"{result.test_name} {value:g}, here {result.current_value:.2f}{words}"))
-    if told:
-        more = f" and {len(told) - SHOWN_MAX} more" if len(told) > SHOWN_MAX else ""
-        shown = "; ".join(words for _, words in sorted(told, key=lambda one: one[0])[:SHOWN_MAX])
-        yield DataWarning("published_differs", f"the file publishes other figures: {shown}{more}", len(told))

@@ -10,15 +10,17 @@ from math import copysign, floor, isfinite
 from types import ModuleType
 from typing import Any, Final, Literal, NamedTuple
 
+import msgspec
 import numpy as np
-from msgspec import UNSET
 
 from core.checked import checked
+from core.compliance.beside import beside_tests, other_figures
 from core.compliance.conventions import definition_for
 from core.compliance.coverage import TOLERANCE, Held, Role
+from core.compliance.doubt import Doubter, Judged
 from core.compliance.findings import findings
 from core.compliance.kernels import rounded
-from core.compliance.matching import Match, matches
+from core.compliance.matching import Match, Unmatched, pair
 from core.compliance.measures import (
     AGENCY_NAMES,
     COVERAGE_LEAST_PCT,
@@ -29,7 +31,7 @@ from core.compliance.measures import (
     Pool,
     Unmeasurable,
 )
-from core.compliance.published import SheetLimit, limits_of, other_figures
+from core.compliance.published import SheetLimit, limits_of
 from core.compliance.result import (
     Details,
     Direction,
@@ -38,7 +40,6 @@ from core.compliance.result import (
     Skipped,
     Source,
     Status,
-    TestResult,
     Threshold,
     deferred,
     made,
@@ -85,6 +86,8 @@ class Sheet(NamedTuple):
     found: tuple[Match, ...] = ()
     limits: Mapping[str, SheetLimit] = {}
     """By test id."""
+    listed: tuple[Unmatched, ...] = ()
+    """Figures that are beside no test."""
 
 
 _NO_SHEET: Final = Sheet()
@@ -103,6 +106,10 @@ class Limits(NamedTuple):
     """The as-of day: limits step with it."""
     reinvestment_end: date | None = None
     sheet: Sheet = _NO_SHEET
+
+
+_Judgement = tuple[float, Status]
+"""(cushion, status)."""
 
 
 class ResolvedThreshold(NamedTuple):
@@ -130,6 +137,7 @@ def run_suite(
     fail_fast: bool = False,
     parallel: bool = True,
     details: bool = True,
+    compare: bool = True,
     pools: tuple[Pool, ...] | None = None,
 ) -> Results:
     """Run a suite, or the tests of it that `test_ids` names, in catalogue order.
@@ -148,6 +156,9 @@ def run_suite(
 
     Where a definition takes masked ratings for a range, a result carries the low and the high end of its figure, and a
     test that the two would decide differently is skipped, with both.
+
+    Each result has the figure that the file publishes for it beside ours, and what makes it doubtful; `compare=False`
+    leaves the file's figures out, for loans of which it does not speak, as after trades.
 
     `pools` are the portfolio's sums where they are known already, as `pools_of` gives them.
 
@@ -173,7 +184,7 @@ def run_suite(
         rules, triggers = _deal_suite().with_coverage(rules, pool)
     tests = _chosen(suite, test_ids, rules)
     wanted = frozenset(test_ids or ())
-    results: list[TestResult] = []
+    judged_tests: list[tuple[Test, Measured, ResolvedThreshold, _Judgement, float | None, float | None]] = []
     skipped: list[Skipped] = []
     deal = portfolio.deal
     day = day_of(deal.as_of)
@@ -197,7 +208,9 @@ def run_suite(
     is_deferred = portfolio.row_count <= DEFERRED_ROWS_MAX and (rules is None or rules.standard)
     result_of = deferred if is_deferred else made
     resolved: dict[int, ResolvedThreshold] = {}
-    maker = _Maker(portfolio, pool, limits, resolved, include_cushion, details)
+    facts = {} if pool is None else beside_tests(limits.sheet.found, pool)
+    doubter = Doubter(pool, own, facts, limits.sheet.listed, compares=compare)
+    maker = _Maker(portfolio, pool, limits, resolved, include_cushion, details, doubter)
     cushions: dict[str, float] = {}
     exact: dict[str, tuple[float, float]] = {}
     stopped = False
@@ -234,27 +247,39 @@ def run_suite(
                 skipped.append(_left_open(test, measured, limit, low, high))
                 continue
         judged = _judged(measured.value, limit, rounding)
-        figures = _figures(test, measured.value, limit, judged, include_cushion)
-        results.append(result_of(figures, maker, test, measured, limit, judged, low, high))
+        judged_tests.append((test, measured, limit, judged, low, high))
         cushions[test.test_id] = judged[0]
         exact[test.test_id] = measured.value, measured.denominator
         stopped = fail_fast and judged[1] == "fail"
+    if pool is not None:
+        warnings += findings(pool, _ran(cushions, limits))
+    doubter.warnings = warnings
+    results = [
+        result_of(_figures(test, measured.value, limit, judged, include_cushion),
+                  maker, test, measured, limit, judged, low, high)
+        for test, measured, limit, judged, low, high in judged_tests
+    ]  # fmt: skip
+    if facts and compare:
+        warnings = [*warnings, *other_figures(results)]
+        skipped = [_with_published(one, tests, doubter) for one in skipped]
     order = {test.id: at for at, test in enumerate(rules.tests)} if suite == DEAL_SUITE and rules else {}
     return Results(
         sorted(results, key=lambda result: order[result.test_id]) if order else results,
         sorted(skipped, key=lambda one: order[one.test_id]) if order else skipped,
         as_of=day,
         as_of_source=deal.as_of_source,
-        warnings=[
-            *warnings,
-            *other_figures(limits.sheet.found, results),
-            *(() if pool is None else findings(pool, _ran(cushions, limits))),
-        ],
+        warnings=warnings,
         partial=bool(wanted) or any(one.reason in LEFT_OUT for one in skipped),
         figures=None if pool is None else pool.figures,
         cushions=cushions,
         exact=exact,
     )
+
+
+def _with_published(one: Skipped, tests: Iterable[Test], doubter: Doubter) -> Skipped:
+    """A test without a figure of ours, with the file's."""
+    theirs = next((doubter.beside(test, None) for test in tests if test.test_id == one.test_id), None)
+    return one if theirs is None else msgspec.structs.replace(one, published=theirs.figure)
 
 
 def _sheet(
@@ -263,9 +288,9 @@ def _sheet(
     """What the file publishes of these tests; the triggers of its classes come first."""
     if pool is None or not (pool.portfolio.facts.all or triggers):
         return _NO_SHEET
-    found = matches(tests, own, pool)
+    pairs = pair(tests, own, pool)
     given = {test_id: limit for test_id, limit in triggers.items() if limit is not None}
-    return Sheet(found, limits_of(found, pool) | given)
+    return Sheet(pairs.found, limits_of(pairs.found, pool) | given, pairs.listed)
 
 
 def _check_scale(test: Test, limit: ResolvedThreshold, limits: Limits, pool: Pool) -> None:
@@ -700,7 +725,9 @@ class _Maker:
         resolved: Mapping[int, ResolvedThreshold],
         include_cushion: bool,
         details: bool,
+        doubter: Doubter,
     ) -> None:
+        self._doubter = doubter
         self._portfolio = portfolio
         self._limits = limits
         self._resolved = resolved
@@ -726,8 +753,13 @@ class _Maker:
         high: float | None,
     ) -> Doubts:
         """What to doubt of a test; `low` and `high` are the ends of its figure where masked ratings move it."""
-        ends = UNSET if low is None else rounded(low), UNSET if high is None else rounded(high)
-        return Doubts(*ends, None, [], False)
+        decimals = None if self._limits.definition is None else _decimals(test, self._limits)
+        return self._doubter.of(
+            Judged(
+                test, measured, judged[1], limit.value, limit.source, low, high,
+                lambda value: _judged(value, limit, decimals)[1],
+            )
+        )  # fmt: skip
 
     @cached_property
     def _rows(self) -> dict[str, Any]:

@@ -14,6 +14,9 @@ from core.portfolio.facts import Agency, Direction, Subject
 ONE_OBLIGOR_MOST_PCT: Final = 4.0
 """Limit of a test of obligors that names no rank: up to here it is about one obligor, beyond it about several."""
 
+HOMES: Final = ("us", "europe", "eea", "qualifying", "eligible", "specified", "approved")
+"""Details of a label about obligors abroad, which say what home is: by its name, or as the deal defines it."""
+
 MEANINGS_MAX: Final = 2_048
 """Subjects whose meaning is remembered."""
 
@@ -80,7 +83,10 @@ _ROLES: Final = {
     "wac": _row("wac", "min"),
     "wal": _row("wal", "max"),
     "diversity": _row("diversity", "min", agency="a"),
-    "cdo_monitor": _row("sdr", "max", agency="b", ignores="classes"),
+    "cdo_monitor": _row(
+        "sdr", "max", agency="b", ignores="classes",
+        details={"sdr": _ALL, "scenario": _ALL, "bdr": {"measure": "bdr"}, "break even": {"measure": "bdr"}},
+    ),
     "sdr": _row("sdr", "max", agency="b", ignores="classes"),
     "bdr": _row("bdr", "min", agency="b", ignores="classes"),
     "default_rate_dispersion": _row("default_rate_dispersion", "max", agency="b"),
@@ -105,7 +111,7 @@ _ROLES: Final = {
     "participation": _row("=participation"),
     "pik": _row("=OR(is_pik,is_deferring)"),
     "unfunded": _row("=OR(is_revolving,is_delayed_draw)", details={"loan": _ALL}),
-    "foreign": _row("foreign_country", ignores="complement"),
+    "foreign": _row("foreign_country", ignores="complement", details=dict.fromkeys(HOMES, _ALL)),
     "small": _row("small_facilities"),
     "long_dated": _row("=is_long_dated"),
     "bond": _row("=is_bond", details={"bond": _ALL}),
@@ -170,7 +176,7 @@ def meaning_of(
         return _country(subject, direction or role.limit)
     if subject.measure == "wal" and subject.agency == "b":
         test = {"measure": "cdo_monitor_wal"}
-    if subject.measure == "cdo_monitor":
+    if subject.measure == "cdo_monitor" and subject.detail is None:
         test = _monitor(trigger, direction)
     return Meaning(_with_rank(test, subject, role), direction or role.limit)
 

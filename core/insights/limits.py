@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from core.compliance.beside import is_contradicted, status_here
+from core.compliance.printed import is_contradicted, status_here
 from core.compliance.result import TestResult
 from core.insights.insight import Condition, Recipe, Stakeholder
 from core.insights.study import Draft, Finding, Study, Urgency

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from core.compliance.beside import is_contradicted
+from core.compliance.printed import is_contradicted
 from core.insights.insight import Condition, Recipe
 from core.insights.limits import NAMED
 from core.insights.stress import DOUBTFUL

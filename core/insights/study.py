@@ -111,7 +111,7 @@ class Study:
     def before(self) -> Results | None:
         """The tests over the month before, by the rules of the newest run."""
         previous = self.subject.previous
-        return None if previous is None else self.subject.run(previous.portfolio, details=True)
+        return None if previous is None else self.subject.run(previous.portfolio, details=True, compare=True)
 
     # Tests
 

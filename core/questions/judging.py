@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from msgspec import UNSET
 
-from core.compliance.beside import is_contradicted
+from core.compliance.printed import is_contradicted
 from core.compliance.result import Results, Skipped, TestResult
 from core.compliance.run import run_suite
 from core.compliance.suites import DEAL_SUITE, TESTS
@@ -190,7 +190,7 @@ def _one(query: Query, said: Said, result: TestResult, when: str) -> None:
     if who:
         said.sentences.append(who)
     if result.low is not UNSET and result.high is not UNSET:
-        said.warnings[f"masked ratings leave {name} between {result.low:g} and {result.high:g}"] = None
+        said.warnings[f"masked or blank inputs leave {name} between {result.low:g} and {result.high:g}"] = None
 
 
 def _amount(said: Said, result: TestResult) -> str | None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from core.charts.charts import Against, Bucket, Moment, bar, bullet, columns, through_time
 from core.charts.drawing import Chart
-from core.compliance.beside import status_here
+from core.compliance.printed import status_here
 from core.deals.movements import PartName
 from core.deals.tie_out import TieOut
 from core.frames.figures import decimals_of
@@ -120,7 +120,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "tie_out": [
             {"name": page_text(one.trustee_name), "theirs": figure(one.trustee_value), "ours": figure(one.our_value),
              "difference": signed(one.difference), "agrees": one.agrees, "trigger": figure(one.trigger),
-             "why": page_text(_why_not(one))}
+             "why": page_text(_why_apart(one))}
             for one in report.tie_out
         ],
         "methods": [
@@ -169,20 +169,20 @@ def _fitting(notices: Sequence[str], letters: int) -> int:
 _LINE_LETTERS: Final = 110
 
 
-def _why_not(one: TieOut) -> str:
-    """Why a figure of the trustee's is not ours: the rule or the part that makes the difference, or that no test of ours
-    is the same and which comes nearest."""
-    parts = [one.reason or "", ", ".join(one.explained_by).replace("_", " ")]
-    if one.differs in ("numerator", "denominator"):
-        theirs, ours = getattr(one, f"trustee_{one.differs}"), getattr(one, f"our_{one.differs}")
-        parts.append(f"the {one.differs} differs: {figure(theirs)} there, {figure(ours)} here")
-    if one.why_not is not None:
-        parts.append(f"nearest is {one.nearest}: {one.why_not}" if one.nearest is not None else one.why_not)
-    return "; ".join(filter(None, parts))
-
-
 def _opened(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
+
+
+def _why_apart(one: TieOut) -> str:
+    """Why a trustee's figure has none of ours, or is another."""
+    if one.nearest is not None:
+        return f"not {one.nearest}: {one.why_not}"
+    if one.reason is not None:
+        return one.reason
+    told = ", ".join(one.explained_by).replace("_", " ")
+    return (
+        f"the {one.differs} differs{': ' * bool(told)}{told}" if one.differs in ("numerator", "denominator") else told
+    )
 
 
 def _fact(one: Fact) -> Texts:

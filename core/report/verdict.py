@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from typing import Final
 
-from core.compliance.beside import is_contradicted, printed_words, status_here
+from core.compliance.printed import is_contradicted, printed_words, status_here
 from core.compliance.result import Direction
 from core.frames.figures import decimals_apart
 from core.report.content import TestLine, Verdict

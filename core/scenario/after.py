@@ -383,7 +383,7 @@ class _LaterPortfolio:
         self.row_count, self.deal = pool.loans.row_count, pool.loans.deal
         self.tranches, self.sheet_name, self.notes = base.tranches, base.sheet_name, base.notes
         self.source_cells, self.amortization, self.published = base.source_cells, base.amortization, base.published
-        self.own_dates = base.own_dates
+        self.facts, self.own_dates = base.facts, base.own_dates
 
     def defaulted(self) -> NDArray[np.bool_]:
         return self._pool.whole.portfolio.defaulted()
