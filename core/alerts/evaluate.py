@@ -198,8 +198,8 @@ COMPARISONS: Final[dict[Operator, tuple[Callable[[float, float], bool], str]]] =
 
 
 def _compared(conditions: ThresholdConditions, found: TestResult) -> bool | None:
-    """Whether a result meets the comparison; None where the ends of its range differ in that. A doubtful one goes by its
-    figure, and the sentence says that it is doubtful."""
+    """Whether a result meets the comparison; None where the ends of its range differ in that. A doubtful one goes by
+    its figure, and the sentence says that it is doubtful."""
     compare, _ = COMPARISONS[conditions.operator]
     ends = () if found.doubtful else (found.low, found.high)
     values = {found.current_value, *(end for end in ends if end is not UNSET)}
