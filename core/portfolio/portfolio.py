@@ -149,6 +149,10 @@ class Deal:
     """What everything else takes off: deferring, long-dated, current pay, rescue loans."""
     par_value_other: float | None = None
     """What else it adds, such as purchased accrued interest; below zero what it takes off."""
+    masked_ccc_a: float | None = None
+    """Par of ratings of Caa1 (CCC+) and below that the agency's rating table has and no row shows, masked or blank."""
+    masked_ccc_b: float | None = None
+    masked_ccc_c: float | None = None
     as_of: float | None = None
     as_of_source: AsOfSource | None = None
     closing_date: float | None = None
@@ -171,8 +175,11 @@ class Deal:
         return framed.deal_html(self)
 
 
-OF_LOANS: Final = ("ccc_haircut", "discount_haircut", "defaulted_carried", "other_haircut", "defaulted_par")
-"""Figures of `Deal` that change with its loans."""
+OF_LOANS: Final = (
+    "ccc_haircut", "discount_haircut", "defaulted_carried", "other_haircut", "defaulted_par", "masked_ccc_a",
+    "masked_ccc_b", "masked_ccc_c",
+)  # fmt: skip
+"""Figures of `Deal` that are of all its loans."""
 
 
 def without_figures_of_loans(deal: Deal) -> Deal:
@@ -190,23 +197,6 @@ class Amortization:
     days: NDArray[np.float64]
     """Payment date, days since 1970-01-01."""
     amount: NDArray[np.float64]
-
-    __repr__ = brief
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
-    """A test's figure as the file prints it."""
-
-    name: str
-    value: float | None
-    """In `unit`; None where the file has only the trigger."""
-    trigger: float | None
-    unit: Literal["percent", "years", "factor", "amount", "count"] | None
-    """None where nothing on the page says it."""
-    status: Literal["pass", "fail"] | None
-    cell: str
-    """Where the value stands, with the sheet's name."""
 
     __repr__ = brief
 
@@ -255,10 +245,8 @@ class Portfolio(Framed):
     """Rows of the source that each position adds up; None where each is one row."""
     conflicting: NDArray[np.bool_] | None = None
     """Positions whose lots differ in a rating or in the maturity; None as for `lots`."""
-    published: tuple[Published, ...] = ()
-    """The tests whose results or triggers the file prints, in its order."""
-    facts: Facts = Facts()
-    """What the file prints about itself: its tests, totals, accounts, lists and notes, each with its place."""
+    facts: Facts = field(default_factory=Facts)
+    """What the file prints about itself: its tests with their figures, its calculations, accounts and lists."""
     own_dates: frozenset[str] = frozenset()
     """Numbers of a mapping's own fields that are days since 1970-01-01."""
 

@@ -353,16 +353,17 @@ def _side_by_side(page: Page, heading: tuple[int, ...], body: list[int]) -> list
             continue
         is_again = words.normal(cells[column].text) == first
         behind_blank = column - 1 not in used and sum(one >= column for one in cells) >= 2
-        if (is_again or behind_blank) and _are_names(page, body, column):
+        is_wide = sum(starts[-1] <= one < column for one in cells) >= 2
+        if (is_again or behind_blank) and is_wide and _are_names(page, body, column):
             starts.append(column)
     return [range(start, end) for start, end in zip(starts, [*starts[1:], COLUMNS_MAX], strict=True)]
 
 
 def _are_names(page: Page, body: list[int], column: int) -> bool:
-    """Whether a column has words of which no two are alike, as the first one of a table."""
+    """Whether a column has words of which few are alike, as the first one of a table."""
     below = [page.cell(row, column) for row in body]
     names = [cell.text for cell in below if cell.is_words and words.status_of(cell.text) is None]
-    return len(names) > sum(cell.has_number for cell in below) and len(set(names)) > 1
+    return len(names) > sum(cell.has_number for cell in below) and len(set(names)) > max(1, len(names) // 2)
 
 
 def _table(page: Page, part: range, heading: tuple[int, ...], body: list[int], title: str) -> PageTable:
@@ -371,11 +372,11 @@ def _table(page: Page, part: range, heading: tuple[int, ...], body: list[int], t
     headers = {column: text for column, text in _joined_headers(page, heading).items() if column in part}
     rows = [row for row in body if own.row(row)]
     return PageTable(
-        page=own, title=title, heading_rows=heading, headers=headers, rows=rows, sections=dict(_sections(own, rows)),
+        page=own, title=title, heading_rows=heading, headers=headers, rows=rows, sections=dict(sections_of(own, rows)),
     )  # fmt: skip
 
 
-def _sections(page: Page, rows: Sequence[int]) -> Iterator[tuple[int, str]]:
+def sections_of(page: Page, rows: Sequence[int]) -> Iterator[tuple[int, str]]:
     """(row, the last text that stands alone above it) of the rows of a table."""
     said = ""
     for row in rows:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from core.portfolio.classes import are_class_names, class_key, is_class_name
 from core.portfolio.report import words
-from core.portfolio.report.blocks import Blocks, PageLine, PageTable, cut, lines_of
+from core.portfolio.report.blocks import Blocks, PageLine, PageTable, cut, lines_of, sections_of
 from core.portfolio.report.page import Cell, Page
 from core.portfolio.report.relation import best_relation
+from core.portfolio.report.subjects import coverage_of, is_test_name
 
 ROLE_SCORE_MIN: Final = 2.0
 """Weight from which a column has a role."""
@@ -39,6 +40,11 @@ COLUMNS_LOOKED_AT: Final = 40
 
 ROWS_LOOKED_AT: Final = 200
 """Rows of a table whose content tells roles."""
+
+OPERATORS: Final[dict[str, Literal["min", "max"]]] = {
+    ">": "min", ">=": "min", "≥": "min", "=>": "min", "<": "max", "<=": "max", "≤": "max", "=<": "max",
+}  # fmt: skip
+"""Comparisons -> the side of the limit behind them."""
 
 _SIDE_WORDS: Final = frozenset((
     "min", "max", "min.", "max.", "minimum", "maximum", ">=", "<=", ">", "<", "≥", "≤", "=>", "=<",
@@ -89,6 +95,7 @@ class Content:
 def read_blocks(page: Page) -> Blocks:
     """The tables of a page with their kinds and roles, and its lines; rows of tables that are none are lines too."""
     found = cut(page)
+    found.tables.extend(_headless(page, found))
     lines: list[PageLine] = []
     for table in found.tables:
         classify(table)
@@ -97,6 +104,50 @@ def read_blocks(page: Page) -> Blocks:
         elif table.kind == "tests":
             lines += _without_limit(table)
     return Blocks(found.tables, sorted([*found.lines, *lines], key=lambda line: (line.row, line.column)))
+
+
+HEADLESS_ROWS: Final = 3
+"""Rows with a test's name and figures from which they are a table though no heading stands above."""
+
+HEADLESS_BETWEEN: Final = 3
+"""Rows between two such rows that are names of sections, or tests without a status."""
+
+HEADLESS_WIDTHS: Final = range(3, 16)
+"""Cells of such a row between two others."""
+
+HEADLESS_CELLS: Final = 3
+"""Cells of such a row: a name, a figure, and a limit or a status."""
+
+
+def _headless(page: Page, found: Blocks) -> Iterator[PageTable]:
+    """Runs of rows in no table whose first words are tests and behind which limits or statuses stand."""
+    taken = {row for table in found.tables for row in (*table.rows, *table.heading_rows)}
+    run: list[int] = []
+    between: list[int] = []
+    for row in (*page.rows, -1):
+        cells = page.row(row)
+        if row not in taken and row >= 0 and _is_test_row(cells):
+            run += [*between, row] if run else [row]
+            between = []
+        elif row not in taken and run and len(between) < HEADLESS_BETWEEN and len(cells) in (1, *HEADLESS_WIDTHS):
+            between.append(row)
+        else:
+            if sum(len(page.row(one)) > 1 for one in run) >= HEADLESS_ROWS:
+                headers = dict.fromkeys(sorted({column for one in run for column in page.row(one)}), "")
+                yield PageTable(
+                    page=page, title=page.sheet.name, heading_rows=(run[0],), headers=headers, rows=run,
+                    sections=dict(sections_of(page, run)),
+                )  # fmt: skip
+            run, between = [], []
+
+
+def _is_test_row(cells: dict[int, Cell]) -> bool:
+    """Whether a row has a test's name, a figure that is no amount, and a status or a limit."""
+    if len(cells) < HEADLESS_CELLS or any(cell.text in OPERATORS for cell in cells.values()):
+        return False
+    has_status = any(words.status_of(cell.text) is not None or cell.bound is not None for cell in cells.values())
+    figures = any(cell.has_number and abs(cell.number) <= BIG for cell in cells.values())
+    return has_status and figures and any(cell.is_words and is_test_name(cell.text, "") for cell in cells.values())
 
 
 def classify(table: PageTable) -> None:
@@ -117,6 +168,7 @@ def _content(table: PageTable, column: int) -> Content:
         and not words.is_total(_first_text(cells))
     ]  # fmt: skip
     texts = [cell.text for cell in cells if cell.is_words]
+    context = context_of(table)
     sides = sum(text.lower() in _SIDE_WORDS for text in texts)
     return Content(
         filled=len(cells),
@@ -127,9 +179,14 @@ def _content(table: PageTable, column: int) -> Content:
         bounds=sides + sum(cell.bound is not None for cell in cells if cell.has_number),
         sides=sides,
         big=sum(cell.has_number and abs(cell.number) > BIG for cell in cells),
-        tests=sum(words.guess("test", text).role is not None for text in texts),
+        tests=sum(is_test_name(text, context) for text in texts),
         distinct=len(set(texts)),
     )
+
+
+def context_of(table: PageTable) -> str:
+    """What stands over a table's names: its title, its sheet and its headings, which may say what coverage is meant."""
+    return " . ".join((table.title, table.page.sheet.name, *table.headers.values()))
 
 
 def _first_text(cells: dict[int, Cell]) -> str:
@@ -174,6 +231,8 @@ def _as_notes(table: PageTable, contents: dict[int, Content]) -> bool:
     column = next((column for column in contents if _lists_classes(table, column)), -1)
     if column < 0 or any(content.is_mostly(content.statuses) for content in contents.values()):
         return False
+    if coverage_of(table.title) is not None and any(_is_limit(text) for text in table.headers.values()):
+        return False
 
     def bonus(role: str, content: Content) -> float:
         if role in ("orig", "bal", "due", "defer", "spread", "cpn", "oct", "ict"):
@@ -181,12 +240,28 @@ def _as_notes(table: PageTable, contents: dict[int, Content]) -> bool:
         return -20.0 if role == "class" else 0.0
 
     columns = _assigned(table, _scored(table, contents, "column.n", _NOTE_ROLES, bonus))
+    if not columns.keys() & {"bal", "orig"} and (last := _any_balance(table, contents)) is not None:
+        columns["bal"] = last
     if not columns.keys() & {"bal", "orig", "due"}:
         return False
     table.kind, table.columns = "notes", {"class": column} | {
         role: at for role, at in columns.items() if role not in ("other", "rating", "ccy") and at != column
     }  # fmt: skip
     return True
+
+
+def _is_limit(heading: str) -> bool:
+    return words.guess("column.t", heading).role == "limit"
+
+
+def _any_balance(table: PageTable, contents: dict[int, Content]) -> int | None:
+    """A column of balances of whatever day, for want of a better one."""
+    return next(
+        (column for column, content in contents.items()
+         if content.numbers and " balance " in words.normal(table.headers[column])
+         and " interest " not in words.normal(table.headers[column])),
+        None,
+    )  # fmt: skip
 
 
 def _lists_classes(table: PageTable, column: int) -> bool:
@@ -286,7 +361,7 @@ def _by_comparison(table: PageTable, contents: dict[int, Content], columns: dict
     """Find value and limit as the two columns whose comparison gives the printed status; whether two pairs fit."""
     free = [
         column for column, content in contents.items()
-        if content.numbers and not content.big
+        if content.numbers and not content.is_mostly(content.big, 0.5)
         and (column not in columns.values() or column in (columns.get("value"), columns.get("limit")))
     ]  # fmt: skip
     pairs = [

@@ -10,7 +10,7 @@ from core.insights.analyst import analyse
 from core.insights.insight import Insight
 from core.insights.ranking import DISPUTED
 from core.insights.subject import Breaks, Subject
-from core.portfolio.portfolio import Published
+from core.portfolio.facts import Fact, Facts
 from tests.core.insights.conftest import story
 
 
@@ -19,8 +19,11 @@ def told(subject: Subject, **more: object) -> dict[str, Insight]:
 
 
 def printed(subject: Subject, name: str, value: float, trigger: float, status: str) -> Subject:
-    own = Published(name=name, value=value, trigger=trigger, unit="percent", status=status, cell="'Tests'!C4")  # type: ignore[arg-type]
-    return replace(subject, portfolio=replace(subject.portfolio, published=(own,)))
+    own = Fact(
+        kind="test", label=name, subject=None, value=value, trigger=trigger, unit="percent", status=status,  # type: ignore[arg-type]
+        place="'Tests'!C4",
+    )  # fmt: skip
+    return replace(subject, portfolio=replace(subject.portfolio, facts=Facts(all=(own,))))
 
 
 def test_a_failure_that_the_file_calls_a_pass_is_told_as_disputed(demo: Subject) -> None:
