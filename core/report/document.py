@@ -229,7 +229,7 @@ def _test(line: TestLine, *, is_cover: bool = False) -> Texts:
     }
 
 
-_CHART_PT: Final = 88.0
+_CHART_PT: Final = 72.0
 """Width of a test's chart."""
 
 
