@@ -40,13 +40,15 @@ def _tightest(studies: Sequence[Study]) -> Iterator[Finding]:
         own = Draft(study, "tightest")
         own.test("value", one.test_id)
         own.test("limit", one.test_id, "limit")
-        for part, figure in own.figures.items():
-            _take(draft, f"{part}_{at}", figure, study)
         draft.tests.append(one.test_id)
         draft.say(f"test_{at}", one.test_name)
         draft.say(f"deal_{at}", study.subject.name)
-        told.append(f"{{deal_{at}}}: {{test_{at}}} {{value_{at}}} against {{limit_{at}}}"
-                    f"{doubted(draft, one, f'printed_{at}')}")  # fmt: skip
+        text = f"{{deal_{at}}}: {{test_{at}}} {{value_{at}}} against {{limit_{at}}}"
+        if clause := doubted(own, one):
+            text += f", doubtful: {clause.replace('{printed}', f'{{printed_{at}}}')}"
+        for part, figure in own.figures.items():
+            _take(draft, f"{part}_{at}", figure, study)
+        told.append(text)
     fails = sum(any(one.status == "fail" and not one.doubtful for one in study.results) for study in studies)
     surely = " beyond doubt" if any(one.doubtful for study in studies for one in study.results) else ""
     draft.given("deals", len(studies), "count", "portfolios looked at", noun="portfolio")

@@ -90,11 +90,12 @@ def verdict(study: Study) -> Iterator[Finding]:
     else:
         headline = "Every test with a figure passes ({all})"
         headline += ", {warning} of them in the warning band" if warns else ", and none is in its warning band"
-    headline += ". " + (f"Namely {'; '.join(named)}. " if named else "")
+    told_of = "Close to the limit:" if doubtful and not fails else "Namely"
+    headline += ". " + (f"{told_of} {'; '.join(named)}. " if named else "")
     if doubtful:
         each = [
             f"{_named(draft, f'_doubt_{at}', one)}, {_STATUS_HERE[status_here(one)]} by our figures"
-            f"{doubted(draft, one, f'printed_{at}')}"
+            f", though {doubted(draft, one, f'printed_{at}')}"
             for at, one in enumerate(doubtful)
         ]
         verb = "is" if len(doubtful) == 1 else "are"
@@ -129,7 +130,7 @@ _STATUS_THERE: Final = {"fail": "failed", "pass": "passed"}
 
 
 def doubted(draft: Draft, one: TestResult, key: str = "printed") -> str:
-    """What makes a status doubtful, as the end of a sentence: what the file prints, or that par is missing.
+    """What makes a status doubtful, as a clause: what the file prints, or that par is missing; "" where nothing does.
 
     Args:
         key: of the printed figure.
@@ -138,14 +139,14 @@ def doubted(draft: Draft, one: TestResult, key: str = "printed") -> str:
         return ""
     published = one.published
     if published is None or not is_contradicted(one):
-        return ", though more par is missing from its inputs than its cushion bears"
+        return "more par is missing from its inputs than its cushion bears"
     assert published.status is not None
     there = _STATUS_THERE[published.status]
     if published.value is None:
-        return f", though the file itself calls it {there}"
+        return f"the file itself calls it {there}"
     name = f"figure that the file prints for {plain(one.test_name)}"
     draft.given(key, published.value, draft.study.unit(one), published.place, name=name)
-    return f", though the file itself prints {{{key}}} and calls it {there}"
+    return f"the file itself prints {{{key}}} and calls it {there}"
 
 
 def failing(study: Study) -> Iterator[Finding]:
@@ -157,7 +158,7 @@ def failing(study: Study) -> Iterator[Finding]:
         draft = study.draft(f"failing:{one.test_id}")
         more = _told(draft, one)
         theirs = doubted(draft, one)
-        theirs = f" This is doubtful{theirs}: see first what differs." if theirs else ""
+        theirs = f" This is doubtful: {theirs}. See first what differs." if theirs else ""
         fails = "fails by our figures, which is doubtful" if one.doubtful else "fails"
         draft.restated("short", "cushion")
         side, where = _SIDES[one.threshold_type]
@@ -191,7 +192,7 @@ def thin(study: Study) -> Iterator[Finding]:
         warned = " It is inside its warning band." if one.status == "warning" else ""
         first = "No test that passes has less headroom beside its limit." if place == 0 else ""
         theirs = doubted(draft, one)
-        theirs = f" That it passes is doubtful{theirs}." if theirs else ""
+        theirs = f" That it passes is doubtful: {theirs}." if theirs else ""
         yield draft.finding(
             "financial_health" if one.category == "coverage" else "risk_compliance", urgency,
             "{test} has headroom of {cushion}",

@@ -95,7 +95,7 @@ def _move(study: Study, one: TestResult, then: TestResult, found: Movement | Non
         was, now = (f"a {'doubtful ' if each.doubtful else ''}{_STATUS[each.status]}" for each in (then, one))
         status = f" It was {was} then and is {now} now."
     if theirs := doubted(draft, one):
-        status += f" Its status is doubtful{theirs}."
+        status += f" Its status is doubtful: {theirs}."
     urgency: Urgency = (
         "act" if one.status == "fail" and then.status != "fail"
         else "near" if then.status == "pass" and one.status == "warning"

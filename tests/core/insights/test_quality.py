@@ -35,7 +35,7 @@ def test_a_failure_that_the_file_calls_a_pass_is_told_as_disputed(demo: Subject)
     failing, differs = found["failing:cov_lite_concentration"], found["differs"]
     assert "calls it passed" in failing.summary
     assert "fails by our figures, which is doubtful" in failing.title
-    assert "This is doubtful, though the file itself prints" in failing.summary
+    assert "This is doubtful: the file itself prints" in failing.summary
     assert f"{own.current_value - 7:.2f} %" in failing.summary
     assert failing.confidence == pytest.approx(0.95 * DISPUTED, abs=0.006)
     assert differs.priority == 2
