@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterator
-from functools import partial
 from math import isfinite
 from typing import Final
 
 import numpy as np
 
-from core.compliance.conventions import DEFAULT, masked_rows
+from core.compliance.conventions import DEFAULT
 from core.compliance.kernels import BUCKETS
 from core.compliance.measures import AGENCY_NAMES, Pool, recovered
+from core.compliance.spans import masked_par
 from core.definition.terms import AGENCIES
 from core.portfolio.fields import Lien
 from core.portfolio.notes import DataWarning
@@ -117,14 +117,13 @@ def _joined(pool: Pool) -> list[DataWarning]:
     joined = pool.view.affiliates
     if not joined:
         return []
-    shown = ", ".join(f"{name} with {other}" for name, other in joined[:5])
-    more = f" and {len(joined) - 5} more" if len(joined) > 5 else ""
+    shown = ", ".join(f"{name} with {other}" for name, other in joined)
     codes = pool.portfolio.names["obligor"].codes
     apart = float(np.bincount(codes + 1, pool.weights, 2)[1:].max())
     return [
         DataWarning(
             "affiliates_by_name",
-            f"obligors count as one by their names, which no page says: {shown}{more}; apart, the largest has "
+            f"obligors count as one by their names, which no page says: {shown}; apart, the largest has "
             f"{pool.share(apart):.2f} %",
             len(joined),
         )
@@ -150,7 +149,7 @@ def _masked(pool: Pool) -> list[DataWarning]:
         field = f"rating_agency_{agency}"
         if field not in pool.portfolio.ranks:
             continue
-        par, rows = pool.summed(("masked", field), partial(_masked_par, field=field))
+        par, rows = masked_par(pool, field)
         if not rows:
             continue
         way = getattr(pool.definition.ratings, agency).masked
@@ -160,15 +159,10 @@ def _masked(pool: Pool) -> list[DataWarning]:
                 f"the rating by {AGENCY_NAMES[agency]} of {pool.covered(par):.2f} % of par is masked: it counts as "
                 f"{_told(way)}, and never as CCC unless the definition says so",
                 int(rows),
+                (field,),
             )
         )
     return found
-
-
-def _masked_par(pool: Pool, field: str) -> tuple[float, ...]:
-    """(par, number) of the loans whose rating is masked in a column."""
-    rows = masked_rows(pool.portfolio, field)
-    return (0.0, 0.0) if rows is None else (float(pool.weights @ rows), float(np.count_nonzero(rows)))
 
 
 def _told(way: str | float) -> str:
@@ -209,7 +203,7 @@ def _alike(pool: Pool) -> list[DataWarning]:
     return [
         DataWarning(
             "obligors_alike",
-            f"{', '.join(members[:5])} count as {len(members)} obligors; as one they would be the largest with "
+            f"{', '.join(members)} count as {len(members)} obligors; as one they would be the largest with "
             f"{pool.share(amount):.2f} %: name families of obligors in the definition",
             len(members),
         )

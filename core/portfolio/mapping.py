@@ -69,7 +69,7 @@ def portfolio_from_workbook(
         notes = Notes(message=f"no sheet has a header that {header_words(mapping)}", warnings=report.warnings)
         return Portfolio(
             0, {}, {}, {}, {}, None, report.tranches, _dated(report.deal, None, as_of, notes), None, "Holdings", notes,
-            report.cells, published=report.published,
+            report.cells, facts=report.facts,
         )  # fmt: skip
     reader = Reader(book, holdings, mapping)
     loans = reader.loans()
@@ -80,7 +80,7 @@ def portfolio_from_workbook(
     loans.notes.warnings += report.warnings
     loans.tranches = report.tranches
     loans.deal = _dated(report.deal, loans.notes.as_of_column, as_of, loans.notes)
-    loans.published = report.published
+    loans.facts = report.facts
     currency, is_stated = loans.deal.currency, "deal.currency" in report.cells
     settle(loans, currency, reader.par_in_deal_currency(currency), exchange_rates(book), is_stated=is_stated)
     loans.source_cells = report.cells | loans.source_cells

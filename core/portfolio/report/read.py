@@ -1,4 +1,4 @@
-"""All that a report says beside its loans, from the pages of a workbook: notes, accounts, dates, published tests."""
+"""All that a report says beside its loans, from the pages of a workbook: notes, accounts, dates, printed figures."""
 
 from __future__ import annotations
 
@@ -6,22 +6,27 @@ import re
 from collections.abc import Iterable
 from collections.abc import Mapping as Dict
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.deal import read_tranches
+from core.portfolio.facts import Fact, Facts
 from core.portfolio.locate import of_another_day
 from core.portfolio.notes import DataWarning
-from core.portfolio.portfolio import Deal, Published, Tranches
+from core.portfolio.portfolio import Deal, Tranches
 from core.portfolio.report import days as dates
+from core.portfolio.report import notes as note_tables
 from core.portfolio.report.accounts import find_accounts
+from core.portfolio.report.blocks import Blocks
 from core.portfolio.report.figures import AMOUNTS, TYPES, Figure, find_figures
-from core.portfolio.report.notes import find_notes
+from core.portfolio.report.kinds import read_blocks
 from core.portfolio.report.page import PAGES_MAX, Page
-from core.portfolio.report.tests import Test, find_tests, with_triggers
+from core.portfolio.report.tests import facts_of
+from core.portfolio.report.triggers import reinvestment_trigger, with_triggers
+from core.portfolio.report.twice import merged
 from core.values import day_of
 
 TAIL_ROWS: Final = 60
@@ -40,7 +45,7 @@ class Report:
 
     tranches: Tranches | None
     deal: Deal
-    published: tuple[Published, ...]
+    facts: Facts
     cells: dict[str, str]
     """What was read -> where it stands, as in `Portfolio.source_cells`."""
     warnings: list[DataWarning] = field(default_factory=list)
@@ -66,8 +71,9 @@ def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | No
     said: dict[str, Any] = {}
     cells: dict[str, str] = {}
     warnings: list[DataWarning] = []
-    tests: list[Test] = []
-    steps: list[list[Test]] = []
+    tests: list[Fact] = []
+    steps: list[list[Fact]] = []
+    note_facts: list[Fact] = []
     tranches, note_cells = None, dict[str, str]()
     old = of_another_day(book)
     for why, some in _by_rank(pages, old).items():
@@ -83,9 +89,14 @@ def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | No
             tranches, note_cells, told = _notes(book, some)
             warnings += told
             things += [f"notes ({next(iter(note_cells.values()), '')})"] if tranches is not None else []
-        before, tests = tests, find_tests(some, tests)
+        count = len(tests)
+        tests = merged((fact for page in some for fact in facts_of(page.page, page.blocks)), tests)
         steps.append(tests)
-        things += [f"test {one.published.name!r} ({one.published.cell})" for one in tests if one not in before]
+        things += [
+            f"test {one.label!r} ({one.place})" for one in tests[count:] if one.kind == "test" and not one.is_prior
+        ]
+        if not why:
+            note_facts += note_tables.facts_of(page.blocks for page in some)
         if why and things:
             more = f" and {len(things) - THINGS_TOLD:,} more" if len(things) > THINGS_TOLD else ""
             text = f"no other sheet says {', '.join(things[:THINGS_TOLD])}{more}: read from {why}"
@@ -93,11 +104,14 @@ def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | No
     for known in steps:
         # Where pages that come first have triggers, those of later ones do not count.
         tranches = None if tranches is None else with_triggers(tranches, known)
-    reinvestment = next((test.published.trigger for test in tests if test.subject == "reinvestment"), None)
     return Report(
         tranches,
-        Deal(**said, as_of_source="file" if "as_of" in said else None, reinvestment_oc_trigger=reinvestment),
-        tuple(test.published for test in tests),
+        Deal(
+            **said,
+            as_of_source="file" if "as_of" in said else None,
+            reinvestment_oc_trigger=reinvestment_trigger(tests),
+        ),
+        Facts(all=(*tests, *note_facts)),
         note_cells | cells,
         warnings,
     )
@@ -125,19 +139,27 @@ _HIDDEN: Final = "what is hidden"
 _PRIOR: Final = "what is of another day by its name"
 
 
-def _by_rank(pages: list[Page], old: frozenset[int]) -> dict[str, list[Page]]:
+class _Read(NamedTuple):
+    """A page with the tables and lines into which it is cut."""
+
+    page: Page
+    blocks: Blocks
+
+
+def _by_rank(pages: list[Page], old: frozenset[int]) -> dict[str, list[_Read]]:
     """What speaks against pages -> these; "" for those that are shown and of the day, which come first."""
-    ranked: dict[str, list[Page]] = {"": [], _HIDDEN: [], _PRIOR: []}
+    ranked: dict[str, list[_Read]] = {"": [], _HIDDEN: [], _PRIOR: []}
     for page in pages:
         is_old, is_shown = page.sheet.index in old, page.sheet.state == "visible"
-        ranked[_PRIOR if is_old else "" if is_shown else _HIDDEN].append(page)
+        ranked[_PRIOR if is_old else "" if is_shown else _HIDDEN].append(_Read(page, read_blocks(page)))
     return ranked
 
 
 def _labelled(
-    pages: list[Page], days: dates.Days, currency: str | None
+    read: list[_Read], days: dates.Days, currency: str | None
 ) -> tuple[dict[str, Any], dict[str, str], list[DataWarning]]:
     """Fields of `Deal` that some pages say by labels, lines and accounts, the cells of each, and what to know."""
+    pages = [one.page for one in read]
     figures = find_figures(pages, days)
     best = {target: found[0] for target, found in figures.items()}
     said: dict[str, Any] = {target: figure.value for target, figure in best.items()}
@@ -149,7 +171,7 @@ def _labelled(
         for target, figure in best.items()
         if figure.is_ambiguous and said[target] == figure.value and not _has(warnings, "ambiguous_date", figure.place)
     ]
-    _add_cash(pages, best, said, cells, warnings, currency)
+    _add_cash([one.blocks for one in read], best, said, cells, warnings, currency)
     for target, found in figures.items():
         other = next((one for one in found[1:] if _differ(target, found[0], one)), None)
         if other is not None and cells[f"deal.{target}"] == found[0].place:
@@ -177,10 +199,13 @@ def _shown(target: str, value: float | str) -> str:
     )
 
 
-def _notes(book: Workbook, pages: list[Page]) -> tuple[Tranches | None, dict[str, str], list[DataWarning]]:
+def _notes(book: Workbook, read: list[_Read]) -> tuple[Tranches | None, dict[str, str], list[DataWarning]]:
     """The notes of the sheet that is named for them, else of any page's table."""
-    tranches, cells = read_tranches(book, (page.sheet for page in pages))
-    return find_notes(pages) if tranches is None else (tranches, cells, [])
+    tranches, cells = read_tranches(book, (one.page.sheet for one in read))
+    blocks = [one.blocks for one in read]
+    if tranches is None:
+        return note_tables.find_notes(blocks)
+    return *note_tables.filled(tranches, cells, blocks), []
 
 
 def _spans(row_count: int, header_row: int | None, end: int | None) -> list[tuple[int, int]]:
@@ -211,7 +236,7 @@ def _add_as_of(
 
 
 def _add_cash(
-    pages: list[Page],
+    pages: list[Blocks],
     best: dict[str, Figure],
     said: dict[str, Any],
     cells: dict[str, str],

@@ -121,7 +121,7 @@ def test_a_changed_workbook_lends_no_figures_to_an_older_run(owner: Member, own_
     assert "Concentrations" not in sheets
     notes = [row[1] for row in sheets["Report"] if row[0] == "Note"]
     assert notes == ["What is drawn from the loans themselves is left out: the workbook was changed after the run."]
-    values = {row[1]: row[5] for row in sheets["Tests"][1:]}
+    values = {row[1]: row[6] for row in sheets["Tests"][1:]}
     assert {one["test_id"]: one["current_value"] for one in run["results"]}.items() <= values.items()
 
 
@@ -281,7 +281,7 @@ def test_figures_that_the_loans_do_not_give_again_are_shown_without_them(
         [str(oc["current_value"]), run["id"]],
     )
     sheets = sheets_of(owner, made(owner, "compliance", workbook_id=own_g1["id"], format="xlsx"))
-    assert {row[1]: row[5] for row in sheets["Tests"][1:]}["oc_ratio"] == 99.5
+    assert {row[1]: row[6] for row in sheets["Tests"][1:]}["oc_ratio"] == 99.5
     (note,) = (row[1] for row in sheets["Report"] if row[0] == "Note")
     assert note.startswith("What is drawn from the loans themselves is left out: the loans give other figures now")
     assert "Concentrations" not in sheets
