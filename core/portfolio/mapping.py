@@ -144,10 +144,10 @@ def join_pages(
         if page.left_out == TOO_MANY:
             unread += 1
             continue
-        located = in_units_of_title(page.sheet, page.found)
+        located = replace(in_units_of_title(page.sheet, page.found), end=page.end)
         of_page = Reader(book, located, mapping).loans(all_ruled=all_ruled)
         of_page.notes.warnings += _titled(located)
-        read.append(PageLoans(of_page, page.lists, page.left_out))
+        read.append(PageLoans(of_page, page.lists, page.left_out, page.title, page.shows_changes))
     joined(loans, read)
     if unread:
         message = (
@@ -155,7 +155,8 @@ def join_pages(
             f"read: {TOO_MANY}."
         )
         loans.notes.warnings.append(DataWarning("page_left_out", message))
-    left_out = {note.sheet for note in loans.notes.pages if note.part == "left out"}
+    used = {note.sheet for note in loans.notes.pages if note.part != "left out"}
+    left_out = {note.sheet for note in loans.notes.pages} - used
     loans.notes.sheets_not_read = [name for name in passed_over(rated, holdings, mapping) if name in left_out]
     for target, work in pipeline.works(mapping).items():
         if _is_ruled(work, mapping):
@@ -220,7 +221,8 @@ class Reader:
     def __init__(self, book: Workbook, holdings: Holdings, mapping: Mapping, *, with_blank_par: bool = False) -> None:
         self._sheet, self.found = holdings.sheet, holdings.found
         pool = Pool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
-        self.below = Below(self._sheet, pool, self.found.row + 1, self._sheet.row_count)
+        end = self._sheet.row_count if holdings.end is None else holdings.end
+        self.below = Below(self._sheet, pool, self.found.row + 1, end)
         self.mapping = mapping
         self.works = pipeline.works(mapping)
         self._outcomes: dict[tuple[str, int], Outcome] = {}
