@@ -681,8 +681,9 @@ def _rows(portfolio: Portfolio, pool: Pool) -> dict[str, Any]:
 
 
 _LOSSES: Final = (
-    "sheets_not_read", "rows_after_end", "unidentified_rows", "placeholder_identifiers", "destroyed_identifiers",
-    "unreadable_cells", "error_cells", "zero_prices", "zero_purchase_prices", "lots", "conflicting_lots",
+    "sheets_not_read", "rows_after_end", "no_collateral_rows", "unidentified_rows", "placeholder_identifiers",
+    "destroyed_identifiers", "unreadable_cells", "error_cells", "zero_prices", "zero_purchase_prices", "lots",
+    "conflicting_lots",
 )  # fmt: skip
 """Fields of `Notes` that are shown where there are any: sheets and rows left out, rows added up, cells of no use."""
 

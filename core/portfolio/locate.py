@@ -15,7 +15,7 @@ from core.portfolio.cells.parsing import key
 from core.portfolio.deal import is_named, is_note_table
 from core.portfolio.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, IDENTIFIERS, TRANCHE_SHEETS, Mapping
 from core.portfolio.layout import header, titles
-from core.portfolio.layout.sections import COLUMNS_MAX, sections, topmost
+from core.portfolio.layout.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
 
 _AMOUNTS: Final = ("par_value", "principal_balance")
 """Targets for what a loan amounts to."""
@@ -81,7 +81,7 @@ class Page:
     end: int | None = None
     """One past its last row, 0-based; None where it may reach down to the end of the sheet."""
     shows_changes: bool = False
-    """Whether its header names a rating of before and one of now."""
+    """Whether its header names a rating of before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,16 +245,29 @@ def _lists_below(sheet: Sheet, found: header.Found, mapping: Mapping) -> Iterato
             yield Page(sheet, section.found, flag, "", section.title, section.end)
 
 
+def lists_without_loans(book: Workbook) -> Iterator[tuple[str, EmptyList]]:
+    """The lists that pages of the day show to be empty, by flag the first, each with the name of its sheet."""
+    old, flags = of_another_day(book), set[str]()
+    for sheet in book.sheets[:EMPTY_SHEETS_MAX]:
+        if sheet.state != "visible" or sheet.index in old:
+            continue
+        for empty in empty_lists(sheet):
+            if empty.flag not in flags:
+                flags.add(empty.flag)
+                yield sheet.name, empty
+
+
+EMPTY_SHEETS_MAX: Final = 200
+"""Sheets of a workbook in which empty lists are looked for."""
+
 _BEFORE: Final = re.compile(
-    r"\b(?:prior|previous|old|former|from)\b.*\brating\b|\brating\b.*\b(?:prior|previous|old|from)\b"
+    r"\b(?:prior|previous|old|former)\b.*\bratings?\b|\bratings?\b.*\b(?:prior|previous|old|from)$|^from ratings?\b"
 )
-_NOW: Final = re.compile(r"\b(?:current|new|revised|to)\b.*\brating\b|\brating\b.*\b(?:current|new|revised|to)\b")
 
 
 def _shows_changes(found: header.Found) -> bool:
-    """Whether a header names a rating of before beside one of now."""
-    texts = [key(text) for text in found.texts.values()]
-    return any(map(_BEFORE.search, texts)) and any(map(_NOW.search, texts))
+    """Whether a header names a rating of before."""
+    return any(_BEFORE.search(key(text)) for text in found.texts.values())
 
 
 def _title_lines(sheet: Sheet, found: header.Found) -> list[str]:

@@ -9,9 +9,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.grid.address import cell_name
+from core.grid.sheet_name import in_quotes
 from core.portfolio import currency, join, ratings
 from core.portfolio.assemble import UNSAID, Loans, identified, positions, take
 from core.portfolio.cells.parsing import key
+from core.portfolio.layout.sections import EmptyList
 from core.portfolio.notes import DataWarning, Notes, PageNote
 from core.words import agreed, counted
 
@@ -28,7 +31,7 @@ ADDED_SHARE: Final = 0.5
 """Share of a page's loans that stand on no other page, from which they are loans of a second list."""
 
 CHANGES_SHARE: Final = 0.5
-"""Share of the loans below which a page with ratings of before and of now is a list of changes."""
+"""Share of the loans below which a page with ratings of before is a list of changes."""
 
 FIELDS_TOLD: Final = 6
 """Fields that a warning names."""
@@ -49,7 +52,7 @@ class PageLoans:
     title: str = ""
     """Of a list that stands below another one on its sheet."""
     shows_changes: bool = False
-    """Whether its header names a rating of before and one of now: of few loans it is a list of changes."""
+    """Whether its header names a rating of before: a page of few loans is a list of changes then."""
 
 
 def joined(loans: Loans, pages: Sequence[PageLoans]) -> None:
@@ -89,6 +92,28 @@ def joined(loans: Loans, pages: Sequence[PageLoans]) -> None:
                 loans.notes.warnings.append(DataWarning("page_left_out", message, note.rows))
             continue
         loans.notes.warnings += [*page.loans.notes.warnings, *_warnings(note, loans.sheet_name)]
+
+
+def note_empty(loans: Loans, sheet: str, empty: EmptyList) -> None:
+    """Take a list that a page shows to be empty for what it says: no loan has its flag.
+
+    Where another page gives the flag to loans they keep it, with a warning.
+    """
+    place = f"{in_quotes(sheet)}!{cell_name(empty.row, empty.column)}"
+    note = PageNote(sheet=sheet, title=empty.title, part="list")
+    loans.notes.pages.append(note)
+    flags = loans.flags.get(empty.flag)
+    if flags is None:
+        loans.flags[empty.flag] = np.zeros(loans.row_count, np.uint8)
+        loans.source_cells[empty.flag] = place
+        note.fields.append(empty.flag)
+    elif flagged := int(np.count_nonzero(flags == 1)):
+        note.conflicts[empty.flag] = flagged
+        message = (
+            f"{note.heading} says that there are none ({place}), and {counted(flagged, 'loan')} "
+            f"{agreed(flagged, 'has/have')} {empty.flag} by another page: what that page says stays."
+        )
+        loans.notes.warnings.append(DataWarning("page_conflict", message, flagged))
 
 
 def _add(loans: Loans, page: Loans, note: PageNote) -> None:

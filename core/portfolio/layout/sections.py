@@ -197,6 +197,7 @@ class EmptyList:
     flag: str
     """What its loans would have."""
     title: str
+    """As written; "" of the first list of a page."""
     row: int
     """Of the words that say so; 0-based."""
     column: int
@@ -208,16 +209,19 @@ def empty_lists(sheet: Sheet) -> list[EmptyList]:
     "There are no defaulted obligations" is both.
     """
     found: list[EmptyList] = []
-    title, lines, since = sheet.name, (key(sheet.name),), 0
+    named: list[str] = []
+    lines, since = (key(sheet.name),), 0
     for one in lone_texts(sheet, 0, sheet.row_count):
+        title = named[-1] if len(named) > 1 else ""
         if own := titles.denied(one.line):
-            found += [EmptyList(flag, one.text, one.row, one.column) for flag in sorted(own)]
+            found += [EmptyList(flag, title, one.row, one.column) for flag in sorted(own)]
         elif titles.is_empty(one.text):
             flag = titles.flag_of(lines)
             if flag and one.row - since <= EMPTY_DISTANCE and not _has_figures(sheet, since, one.row):
                 found.append(EmptyList(flag, title, one.row, one.column))
         elif titles.kinds(one.line) or titles.left_out(one.line):
-            title, lines, since = one.text, (one.line,), one.row
+            lines, since = (one.line,), one.row
+            named.append(one.text)
     return found
 
 

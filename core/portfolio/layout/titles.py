@@ -14,7 +14,7 @@ LENGTH_MAX: Final = 100
 
 Kind = Literal[
     "defaulted", "deferring", "pik", "current_pay", "cov_lite", "dip", "long_dated", "discount", "ccc", "obligors",
-    "trades", "changes", "restructured", "noncollateral", "another_day",
+    "trades", "changes", "noncollateral", "another_day",
 ]  # fmt: skip
 
 
@@ -64,10 +64,6 @@ TITLES: Final = (
         r"\b(?:upgrades?|downgrades?|rating (?:changes?|actions?|migrations?|movements?|watch)"
         r"|changes? (?:in|of) ratings?|watch ?list|credit ?watch|(?:on|under) (?:watch|review))\b",
         "", "its title is that of a list of changed ratings",
-    ),
-    _title(
-        "restructured", rf"\b(?:restructured|restructurings?|exchanged {_THINGS}|workouts?)\b",
-        "", "its title is that of a list of what was restructured or exchanged",
     ),
     _title(
         "noncollateral",
