@@ -17,6 +17,7 @@ from core.checked import checked
 from core.compliance.conventions import definition_for
 from core.compliance.coverage import TOLERANCE, Held, Role
 from core.compliance.findings import findings
+from core.compliance.home import at_home
 from core.compliance.kernels import rounded
 from core.compliance.measures import (
     AGENCY_NAMES,
@@ -384,7 +385,7 @@ def _chosen(suite: str, test_ids: Iterable[str] | None, definition: Definition |
             raise UnknownSuite("the suite deal needs a definition")
         tests: tuple[Test, ...] = _deal_suite().tests_of(definition)
     else:
-        tests = suite_named(suite).tests
+        tests = at_home(suite_named(suite).tests, definition)
     wanted = frozenset(test_ids or ())
     if not wanted:
         return tests
