@@ -176,7 +176,7 @@ def _plain(portfolio: Portfolio) -> View:
         own = np.zeros(portfolio.row_count, np.uint8) if own is None else own
         ranks = {**ranks, "rating": np.where(masked & (own == 0), np.uint8(MASKED), own)}
     view = View(portfolio.numbers, portfolio.names, portfolio.flags, ranks, _liens(portfolio), home, _RULES, _FACTORS)
-    view.industry_agency = agency_of(portfolio, "industry")
+    view.industry_agency = _agency_of(portfolio, "industry")
     _take_recoveries(view, portfolio, ())
     return view
 
@@ -362,7 +362,7 @@ def _take_industry(view: View, portfolio: Portfolio, definition: Definition) -> 
         view.names["industry"] = column
         view.industry_agency = chosen
     else:
-        view.industry_agency = agency_of(portfolio, "industry")
+        view.industry_agency = _agency_of(portfolio, "industry")
 
 
 def _join_families(view: View, definition: Definition) -> None:
@@ -437,7 +437,7 @@ def _find_home(view: View, countries: tuple[str, ...]) -> None:
     view.names["country"] = Names(table[column.codes], column.values)
 
 
-def agency_of(portfolio: Portfolio, field: str) -> str | None:
+def _agency_of(portfolio: Portfolio, field: str) -> str | None:
     """The agency whose column feeds a general field; None where none is known to."""
     cells, general = portfolio.source_cells, portfolio.numbers.get(field)
     for agency in AGENCIES:
@@ -463,7 +463,7 @@ def _take_recoveries(view: View, portfolio: Portfolio, agencies: tuple[str, ...]
     loans are on; the file's general ones where these are blank and no other agency's."""
     numbers = portfolio.numbers
     held = [agency for agency in agencies if f"recovery_rate_{agency}" in numbers]
-    of_general = agency_of(portfolio, "recovery_rate")
+    of_general = _agency_of(portfolio, "recovery_rate")
     if "recovery_rate" not in numbers:
         of_general = next((agency for agency in AGENCIES if f"recovery_rate_{agency}" in numbers), None)
     if not held and ("recovery_rate_a" not in numbers or (of_general == "a" and "recovery_rate" in numbers)):

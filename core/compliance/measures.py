@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance import coverage, kernels
-from core.compliance.conventions import DEFAULT, Assumed, View, agency_of, cash_of, view_of
+from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, view_of
 from core.compliance.kernels import rounded
 from core.definition.definition import Definition
 from core.portfolio.fields import Lien
@@ -308,16 +308,6 @@ class Pool:
         for other in known[1:]:
             years = np.where(np.isnan(years), other, years)
         return np.maximum(years, 0.0)
-
-    @property
-    def own_industries(self) -> Names | None:
-        """The industries of Moody's diversity: the file's, Moody's where the file's are another agency's. None where
-        these are the ones of the other tests; what a definition says of those makes no difference."""
-        names, chosen = self.view.names, self.definition.classifications.industry
-        if "industry_a" in names and agency_of(self.portfolio, "industry") in ("b", "c"):
-            return None if chosen == "a" else names["industry_a"]
-        is_reclassified = chosen != "any" and f"industry_{chosen}" in names
-        return self.portfolio.names.get("industry") if is_reclassified else None
 
     def tally_by_industry(self, industries: Names) -> kernels.Tally:
         """The sums by another column of industries."""
@@ -704,21 +694,12 @@ def average_spread(pool: Pool) -> Measured:
 
 
 def diversity_score(pool: Pool) -> Measured:
-    """By Moody's industries, or the file's: what a definition says of other tests' industries does not move it."""
     count, _, _ = pool.obligors
     if not count:
         raise no_values("borrower_name or issuer_id")
-    average, own = pool.par / count, pool.own_industries
-    if own is None:
-        industry_count, _, _ = pool.industries
-        units, coverage_pct = pool.units(average), pool.industry_coverage_pct
-    else:
-        tally = pool.tally_by_industry(own)
-        *named, blank = tally.industry_par.tolist()
-        if not any(named):
-            raise no_values("industry")
-        industry_count = sum(par > 0 for par in named)
-        units, coverage_pct = kernels.units(tally, average), pool.covered(pool.par - blank)
+    industry_count, _, _ = pool.industries
+    average = pool.par / count
+    units = pool.units(average)
     score = kernels.diversity(units, DIVERSITY_SCORES)
 
     def told() -> dict[str, Any]:
@@ -729,7 +710,7 @@ def diversity_score(pool: Pool) -> Measured:
             "equivalent_units": rounded(float(units.sum())),
         }
 
-    return Measured(score, score, 1.0, min(pool.obligor_coverage_pct, coverage_pct), told)
+    return Measured(score, score, 1.0, min(pool.obligor_coverage_pct, pool.industry_coverage_pct), told)
 
 
 def delinquency(pool: Pool) -> Measured:

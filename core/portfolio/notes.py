@@ -82,6 +82,7 @@ WARNING_CODES: Final = {
     "uncoded": "said of a tape or a comparison before warnings had codes",
     "more_warnings": "there are more warnings than are listed",
     "standard_definition": "no definition of the deal decides: the ready-made one of its market is used",
+    "masked_word": "a word that is no rating comes again in a column of ratings, and counts as a masked one",
     "masked_ratings": "ratings that are not shown, and what they count as",
     "obligors_alike": "obligors of like names that would be the largest one together",
     "reference_coupon_unknown": "fixed-rate loans whose excess coupon the average spread leaves out",

@@ -118,7 +118,6 @@ class Book(naive.Deal):
     def place(self, loan: Loan, portfolio: Portfolio) -> None:
         """Obligor, industry and recovery rates."""
         chosen = self.rules.classifications.industry
-        loan.names["industry_of_file"] = loan.names.get("industry")
         if chosen != "any" and f"industry_{chosen}" in portfolio.names:
             loan.names["industry"] = loan.names[f"industry_{chosen}"]
         for family in self.rules.classifications.families:
@@ -414,12 +413,10 @@ def _below(book: Book, test: DealTest) -> float:
 
 
 def _diversity(book: Book, test: DealTest) -> float:
-    field, names = _field(test), book.portfolio.names
     chosen = book.rules.classifications.industry
-    if field == "industry" and f"industry_{chosen}" in names:
-        # Moody's diversity goes by the file's industries, whatever the other tests go by.
-        return book.score("industry_of_file", names["industry"].values)
-    return book.score(field, names[field].values)
+    field = _field(test)
+    listed = f"industry_{chosen}" if field == "industry" and f"industry_{chosen}" in book.portfolio.names else field
+    return book.score(field, book.portfolio.names[listed].values)
 
 
 def _effective(par: dict[Any, float]) -> float:

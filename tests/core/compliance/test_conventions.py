@@ -174,24 +174,6 @@ def test_a_deal_in_euros_has_no_test_of_obligors_outside_the_us() -> None:
         assert "foreign_country_concentration" in [one.test_id for one in named]
 
 
-def test_the_classification_does_not_move_moodys_diversity() -> None:
-    """It goes by the file's industries, by Moody's where the file's are S&P's; S&P's are for the concentrations."""
-    columns: dict[str, Any] = {
-        "par_value": [4 * M] * 4, "obligor": list("ABCD"), "industry": ["x", "x", "x", "y"],
-        "industry_a": ["x", "x", "y", "z"], "industry_b": ["p", "p", "p", "p"],
-    }  # fmt: skip
-    chosen: dict[str, Any] = {"classifications": {"industry": "b"}}
-    loans = portfolio_of(columns)
-    assert figure(loans, "industry_concentration", **chosen) == close(100.0)
-    assert figure(loans, "diversity_score") == figure(loans, "diversity_score", **chosen) == close(2.0 + 1.0)
-    loans.source_cells.update(industry="A1:A4", industry_b="A1:A4", industry_a="B1:B4")
-    for rules in ({}, chosen, {"classifications": {"industry": "a"}}):
-        assert figure(loans, "diversity_score", **rules) == close(1.5 + 1.0 + 1.0), rules
-    found = run_suite(loans, test_ids=["diversity_score"], definition=parse(chosen))[0]
-    assert found.details is not None
-    assert found.details.breakdown["industry_count"] == 3
-
-
 def test_euros_bring_the_european_standard_and_a_warning() -> None:
     columns = {"par_value": [5 * M, 5 * M], "country": ["DE", "US"], "currency": ["EUR", "EUR"]}
     ran = run_suite(portfolio_of(columns), "enhanced", test_ids=["foreign_country_concentration"])
