@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.definition.definition import AgencyRatings, Definition, Family, ParValue
-from core.definition.names import recognised
 from core.definition.terms import AGENCIES
 from core.portfolio.assemble import name_keys
 from core.portfolio.cells.parsing import TextColumn, currency, pool_of
@@ -452,8 +451,11 @@ def _agency_of(portfolio: Portfolio, field: str) -> str | None:
 
 def _published_agency(portfolio: Portfolio) -> str | None:
     """The agency for whose recovery rates the file publishes a limit, if it has them and it is the only one."""
-    found = [recognised(one.name, one.trigger) for one in portfolio.published if one.trigger is not None]
-    limited = {said["agency"] for said, _ in filter(None, found) if said.get("measure") == "warr" and "agency" in said}
+    limited = {
+        fact.subject.agency for fact in portfolio.facts.tests
+        if fact.trigger is not None and fact.subject is not None and fact.subject.measure == "warr"
+        and fact.subject.agency is not None
+    }  # fmt: skip
     agency = limited.pop() if len(limited) == 1 else ""
     return agency if f"recovery_rate_{agency}" in portfolio.numbers else None
 

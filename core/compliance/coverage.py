@@ -233,7 +233,8 @@ def income(
 
     What was collected and what is still to be received make the period's interest. Where only the collected part is
     known, the rest is estimated: the loans' interest for the days to the next payment, or, without that date, what the
-    loans pay in a whole period less what was collected. Where nothing is known, a whole period is estimated.
+    loans pay in a whole period less what was collected. Where nothing is known, a whole period is estimated. Senior
+    fees are taken off once, whatever sign they are printed with.
 
     Args:
         yearly: what the paying loans bear in a year.
@@ -269,9 +270,11 @@ def income(
     given = _known(deal.senior_fees)
     if given is None:
         given = rules.senior_fees
-    fees = rules.senior_fee_rate / 100 * cpa * period_years if given is None else given
+    # Files print what is taken off with either sign.
+    fees = rules.senior_fee_rate / 100 * cpa * period_years if given is None else abs(given)
     counted = fees if rules.senior_fee_cap is None else min(fees, rules.senior_fee_cap)
     hedge = rules.hedge_receipts - rules.hedge_payments
+    other = _known(deal.interest_other) or 0.0
     received = 0.0 if collected is None else collected + (receivable or 0.0)
     return {
         "interest_basis": basis,
@@ -283,8 +286,9 @@ def income(
         "senior_fees": fees,
         **({} if counted == fees else {"senior_fees_counted": counted}),
         **({"hedge": hedge} if hedge else {}),
+        **({"interest_other": other} if other else {}),
         "period_years": period_years,
-        "available": received + estimated + hedge - counted,
+        "available": received + estimated + hedge + other - counted,
     }
 
 

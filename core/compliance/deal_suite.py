@@ -18,6 +18,7 @@ from core.compliance.cdo_monitor import Monitor
 from core.compliance.conventions import counted_as
 from core.compliance.coverage import letter_of
 from core.compliance.kernels import rounded
+from core.compliance.matching import REINVESTMENT
 from core.compliance.measures import AGENCY_NAMES, DIVERSITY_SCORES, UNKNOWN_INTEREST, Measured, Pool, Unmeasurable
 from core.compliance.published import SheetLimit
 from core.compliance.shares import divisor_of, share_measure, value_of
@@ -81,9 +82,6 @@ def class_test_named(test_id: str) -> DealTest | None:
         letters = tuple(by_class[2].upper())
         return replace(_class_test(by_class[1], letters, "/".join(letters)), id=test_id)
     return _reinvestment("") if test_id == REINVESTMENT else None
-
-
-REINVESTMENT: Final = "reinvestment_oc"
 
 
 def _reinvestment(name: str) -> DealTest:

@@ -7,6 +7,7 @@ diversity score; years for the average life. The formula of each test stands in 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from math import isfinite, nan
 from typing import Any, Final, Literal, NamedTuple, TypeVar
@@ -19,7 +20,7 @@ from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, view_of
 from core.compliance.kernels import rounded
 from core.definition.definition import Definition
 from core.portfolio.fields import Lien
-from core.portfolio.portfolio import Names, Portfolio
+from core.portfolio.portfolio import Deal, Names, Portfolio, without_figures_of_loans
 from core.portfolio.ratings import MASKED, RECOVERY, UNBUCKETED
 
 PERIOD_YEARS: Final = 0.25
@@ -36,6 +37,9 @@ COVERAGE_LEAST_PCT: Final = 80.0
 AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
 ZERO_CPA: Final = "collateral principal amount is zero or negative"
+PRINTED: Final = ("ccc_haircut", "discount_haircut", "other_haircut", "defaulted_carried", "par_value_other")
+"""Parts of the OC numerator that a file's own calculation may say: fields of `Deal`."""
+
 UNKNOWN_INTEREST: Final = "interest due on the notes is not known: add interest_due, coupon, or spread and a base rate"
 NO_BASE_RATE: Final = "the loans have spreads, and no base rate is known: add one to the Deal sheet"
 TOO_LARGE: Final = "the figures are too large to compute with"
@@ -137,6 +141,8 @@ class Pool:
         self.cpa = self.par + self.cash
         self.held = self.cpa + self.tally.defaulted_par
         held = self.definition.conventions.defaulted_in_denominator
+        if self.portfolio.deal.defaulted_in_denominator is not None and self.goes_by_file:
+            held = self.portfolio.deal.defaulted_in_denominator
         self.denominator = self.cpa
         if held != "none":
             self.denominator += self.tally.defaulted_carried if held == "carried" else self.tally.defaulted_par
@@ -151,6 +157,20 @@ class Pool:
             self.long_dated_par,
             self.participation_par,
         ) = self.tally.par_by_flag
+
+    def deal_for_changes(self) -> Deal:
+        """The deal for other loans than these: what the file's own OC numerator says beside the loans stays as one
+        amount, and what they are carried at follows from them."""
+        deal = self.portfolio.deal
+        if not self.printed:
+            return without_figures_of_loans(deal)
+        apart = self.adjustments["adjusted"] - self._adjusted({})["adjusted"]
+        return replace(without_figures_of_loans(deal), par_value_other=apart or None)
+
+    @property
+    def goes_by_file(self) -> bool:
+        """Whether the file's own calculation decides where it says one: no definition of the deal's own does."""
+        return self.definition is DEFAULT or self.definition.standard
 
     @cached_property
     def fault(self) -> str | None:
@@ -257,32 +277,45 @@ class Pool:
     @cached_property
     def adjustments(self) -> dict[str, float]:
         """The collateral principal amount, what is taken off and added, and `adjusted`: the OC numerator (1.6)."""
+        return self._adjusted(self.printed)
+
+    def _adjusted(self, printed: dict[str, float]) -> dict[str, float]:
+        """The same with some parts as the file prints them; the others by the loans."""
         tally, rules = self.tally, self.definition.par_value
         agency, bucket = self.ccc
         excess = max(0.0, bucket - rules.ccc_limit / 100 * self.cpa) if rules.ccc_excess else 0.0
         haircut, unpriced = self.filled(agency, excess) if excess > 0 else (0.0, 0)
-        more = {}
-        if tally.category_haircut:
-            more["long_dated_and_current_pay"] = -tally.category_haircut
+        taken_off = {
+            "ccc_haircut": haircut,
+            "discount_haircut": tally.discount_haircut,
+            "deferring_haircut": 0.0 if "other_haircut" in printed else tally.deferring_haircut,
+        }
+        added = {"defaulted_carried": tally.defaulted_carried}
+        if tally.category_haircut and "other_haircut" not in printed:
+            added["long_dated_and_current_pay"] = -tally.category_haircut
         if rules.purchased_accrued_interest and "purchased_accrued_interest" in self.portfolio.numbers:
-            more["purchased_accrued_interest"] = self.summed(("accrued",), _accrued)
+            added["purchased_accrued_interest"] = self.summed(("accrued",), _accrued)
+        for name, amount in printed.items():
+            (taken_off if name.endswith("haircut") else added)[name] = amount
         return {
             "collateral_principal_amount": self.cpa,
             "principal_cash": self.cash,
             "ccc_excess": excess,
-            "ccc_haircut": haircut,
             "ccc_rows_without_price": unpriced,
-            "discount_haircut": tally.discount_haircut,
-            "deferring_haircut": tally.deferring_haircut,
-            "defaulted_carried": tally.defaulted_carried,
-            **more,
-            "adjusted": self.cpa
-            - haircut
-            - tally.discount_haircut
-            - tally.deferring_haircut
-            + tally.defaulted_carried
-            + sum(more.values()),
+            **taken_off,
+            **added,
+            "adjusted": self.cpa - sum(taken_off.values()) + sum(added.values()),
         }
+
+    @cached_property
+    def printed(self) -> dict[str, float]:
+        """What the file's own calculation of the OC numerator says, by the keys of `adjustments`; nothing under a
+        definition of the deal's own, which says how it is calculated."""
+        if not self.goes_by_file:
+            return {}
+        deal = self.portfolio.deal
+        said = {name: getattr(deal, name) for name in PRINTED}
+        return {name: amount for name, amount in said.items() if amount is not None and isfinite(amount)}
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:

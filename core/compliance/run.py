@@ -18,6 +18,7 @@ from core.compliance.conventions import definition_for
 from core.compliance.coverage import TOLERANCE, Held, Role
 from core.compliance.findings import findings
 from core.compliance.kernels import rounded
+from core.compliance.matching import Match, matches
 from core.compliance.measures import (
     AGENCY_NAMES,
     COVERAGE_LEAST_PCT,
@@ -28,10 +29,11 @@ from core.compliance.measures import (
     Pool,
     Unmeasurable,
 )
-from core.compliance.published import Match, SheetLimit, limits_of, matches, other_figures
+from core.compliance.published import SheetLimit, limits_of, other_figures
 from core.compliance.result import (
     Details,
     Direction,
+    Doubts,
     Results,
     Skipped,
     Source,
@@ -195,7 +197,7 @@ def run_suite(
     is_deferred = portfolio.row_count <= DEFERRED_ROWS_MAX and (rules is None or rules.standard)
     result_of = deferred if is_deferred else made
     resolved: dict[int, ResolvedThreshold] = {}
-    texts = _Texts(portfolio, pool, limits, resolved, include_cushion, details).of
+    maker = _Maker(portfolio, pool, limits, resolved, include_cushion, details)
     cushions: dict[str, float] = {}
     exact: dict[str, tuple[float, float]] = {}
     stopped = False
@@ -232,8 +234,8 @@ def run_suite(
                 skipped.append(_left_open(test, measured, limit, low, high))
                 continue
         judged = _judged(measured.value, limit, rounding)
-        figures = _figures(test, measured.value, limit, judged, low, high, include_cushion)
-        results.append(result_of(figures, texts, test, measured, limit, judged))
+        figures = _figures(test, measured.value, limit, judged, include_cushion)
+        results.append(result_of(figures, maker, test, measured, limit, judged, low, high))
         cushions[test.test_id] = judged[0]
         exact[test.test_id] = measured.value, measured.denominator
         stopped = fail_fast and judged[1] == "fail"
@@ -259,9 +261,9 @@ def _sheet(
     tests: tuple[Test, ...], own: Mapping[str, DealTest], pool: Pool | None, triggers: Mapping[str, SheetLimit | None]
 ) -> Sheet:
     """What the file publishes of these tests; the triggers of its classes come first."""
-    if pool is None or not (pool.portfolio.published or triggers):
+    if pool is None or not (pool.portfolio.facts.all or triggers):
         return _NO_SHEET
-    found = tuple(matches(tests, own, pool))
+    found = matches(tests, own, pool)
     given = {test_id: limit for test_id, limit in triggers.items() if limit is not None}
     return Sheet(found, limits_of(found, pool) | given)
 
@@ -601,11 +603,9 @@ def _figures(
     value: float,
     limit: ResolvedThreshold,
     judged: tuple[float, Status],
-    low: float | None,
-    high: float | None,
     include_cushion: bool,
 ) -> tuple[Any, ...]:
-    """The fields of a result but for its message and details, in order."""
+    """The fields of a result that are no texts and no doubts, in order."""
     cushion, status = judged
     bound, direction, _, source = limit
     shown = shown_pct = None
@@ -614,7 +614,6 @@ def _figures(
         shown_pct = rounded(cushion / bound * 100) if bound else None
     return (
         test.test_id, test.name, test.category, status, rounded(value), bound, direction, shown, shown_pct, source,
-        UNSET if low is None else rounded(low), UNSET if high is None else rounded(high),
     )  # fmt: skip
 
 
@@ -690,8 +689,8 @@ _LOSSES: Final = (
 _CELLS_OF: Final = {"coupon_type": ("is_fixed", "coupon_type")}
 
 
-class _Texts:
-    """Makes the messages and the details of a run."""
+class _Maker:
+    """Makes the messages, the details and the doubts of a run."""
 
     def __init__(
         self,
@@ -709,13 +708,26 @@ class _Texts:
         self._include_cushion = include_cushion
         self._has_details = details
 
-    def of(
-        self, test: Test, measured: Measured, limit: ResolvedThreshold, judged: tuple[float, Status]
+    def texts(
+        self, test: Test, measured: Measured, limit: ResolvedThreshold, judged: tuple[float, Status], *_: Any
     ) -> tuple[str, Details | None]:
         """The message and the details of a test."""
         cushion = rounded(judged[0]) if self._include_cushion else None
         message = _message(test, measured, limit, judged[1], cushion)
         return message, self._details(test, measured, limit) if self._has_details else None
+
+    def doubts(
+        self,
+        test: Test,
+        measured: Measured,
+        limit: ResolvedThreshold,
+        judged: tuple[float, Status],
+        low: float | None,
+        high: float | None,
+    ) -> Doubts:
+        """What to doubt of a test; `low` and `high` are the ends of its figure where masked ratings move it."""
+        ends = UNSET if low is None else rounded(low), UNSET if high is None else rounded(high)
+        return Doubts(*ends, None, [], False)
 
     @cached_property
     def _rows(self) -> dict[str, Any]:

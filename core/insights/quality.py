@@ -7,7 +7,6 @@ from typing import Final
 
 import numpy as np
 
-from core.compliance.published import tolerance_of
 from core.insights.insight import Condition, Recipe
 from core.insights.limits import NAMED
 from core.insights.stress import DOUBTFUL
@@ -131,11 +130,7 @@ def differs(study: Study) -> Iterator[Finding]:
     apart = []
     for one in study.results:
         printed = study.published.get(one.test_id)
-        if (
-            printed is None
-            or printed.value is None
-            or abs(one.current_value - printed.value) <= tolerance_of(printed.value)
-        ):
+        if printed is None or printed.value is None or abs(one.current_value - printed.value) <= printed.tolerance:
             continue
         apart.append(
             (printed.status is not None and (printed.status == "fail") != (one.status == "fail"), one, printed)

@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from core.compliance.matching import matches
 from core.compliance.measures import Pool
-from core.compliance.published import matches
 from core.compliance.result import Results, TestResult
 from core.compliance.run import pools_of
 from core.compliance.suites import DEAL_SUITE, TESTS, Test
@@ -36,7 +36,7 @@ from core.insights.insight import (
 )
 from core.insights.subject import Subject
 from core.insights.words import decimals_between, plain, printed
-from core.portfolio.portfolio import Published
+from core.portfolio.facts import Fact
 from core.reconciliation import reconcile
 from core.scenario.simulate import Simulator
 from core.scenario.trades import Trade
@@ -164,12 +164,12 @@ class Study:
         )
 
     @cached_property
-    def published(self) -> dict[str, Published]:
+    def published(self) -> dict[str, Fact]:
         """What the file itself prints for a test, by the test's id; the first of several."""
         definition = self.subject.definition
         own = {} if definition is None else {one.id: one for one in definition.tests}
         tests = [self._test(one.test_id) for one in self.results]
-        found: dict[str, Published] = {}
+        found: dict[str, Fact] = {}
         for match in matches([one for one in tests if one is not None], own, self.pool):
             if match.test.test_id != "ccc_bucket_pct":  # each agency's figure beside the greatest of all
                 found.setdefault(match.test.test_id, match.published)

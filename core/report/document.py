@@ -15,6 +15,7 @@ from typing import Any, Final
 from core.charts.charts import Against, Bucket, Moment, bar, bullet, columns, through_time
 from core.charts.drawing import Chart
 from core.deals.movements import PartName
+from core.deals.tie_out import TieOut
 from core.frames.figures import decimals_of
 from core.report.content import (
     UNNAMED,
@@ -123,7 +124,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "tie_out": [
             {"name": page_text(one.trustee_name), "theirs": figure(one.trustee_value), "ours": figure(one.our_value),
              "difference": signed(one.difference), "agrees": one.agrees, "trigger": figure(one.trigger),
-             "why": page_text(one.reason or ", ".join(one.explained_by).replace("_", " "))}
+             "why": page_text(_why_apart(one))}
             for one in report.tie_out
         ],
         "methods": [
@@ -162,6 +163,18 @@ _LINE_LETTERS: Final = 110
 
 def _opened(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
+
+
+def _why_apart(one: TieOut) -> str:
+    """Why a trustee's figure has none of ours, or is another."""
+    if one.nearest is not None:
+        return f"not {one.nearest}: {one.why_not}"
+    if one.reason is not None:
+        return one.reason
+    told = ", ".join(one.explained_by).replace("_", " ")
+    return (
+        f"the {one.differs} differs{': ' * bool(told)}{told}" if one.differs in ("numerator", "denominator") else told
+    )
 
 
 def _fact(one: Fact) -> Texts:

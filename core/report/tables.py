@@ -111,10 +111,13 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
         ),
         Table(
             "Tie-out", ("Trustee's test", "Test", "Trustee", "Ours", "Difference", "Agrees", "Trigger", "Our status",
-                        "Trustee's status", "Explained by", "Reason", "Cell"),
+                        "Trustee's status", "Explained by", "Reason", "Cell", "Differs in", "Trustee's numerator",
+                        "Our numerator", "Trustee's denominator", "Our denominator", "Nearest test"),
             [(one.trustee_name, one.test_id, one.trustee_value, one.our_value, one.difference, one.agrees, one.trigger,
-              one.our_status, one.trustee_status, ", ".join(one.explained_by), one.reason, one.cell)
-             for one in report.tie_out], (None, None, _FIGURE, _FIGURE, _FIGURE, None, _FIGURE),
+              one.our_status, one.trustee_status, ", ".join(one.explained_by), one.reason, one.cell, one.differs,
+              one.trustee_numerator, one.our_numerator, one.trustee_denominator, one.our_denominator, one.nearest)
+             for one in report.tie_out],
+            (None, None, _FIGURE, _FIGURE, _FIGURE, None, _FIGURE, *(None,) * 6, *(_AMOUNT,) * 4),
             {7: _STATUS, 8: _STATUS},
         ),
         Table(

@@ -21,7 +21,7 @@ from core.frames.brief import brief, shortened
 from core.frames.figures import change_shown, decimals_of, figure_shown
 from core.frames.notebook import Figure, bar, card, table, verdict
 from core.portfolio.notes import DataWarning, told_of
-from core.portfolio.portfolio import Portfolio
+from core.portfolio.portfolio import Portfolio, without_figures_of_loans
 from core.scenario.after import NeedsFullPass, pools_after
 from core.scenario.base import Base
 from core.scenario.changed import changed
@@ -170,7 +170,7 @@ class Simulator:
         pools = pools_of(portfolio, self._definition)
         self.before = run_suite(portfolio, suite, **self.options, pools=pools)
         self._kept = _kept(pools)
-        self.holdings = Holdings(_held(pools[0].portfolio if pools else portfolio), self._definition)
+        self.holdings = Holdings(_held(portfolio, pools[0] if pools else None), self._definition)
         if incremental is None:
             incremental = portfolio.row_count >= INCREMENTAL_ROWS
         self._bases = tuple(map(Base, pools)) if incremental and _is_loan_by_loan(pools) else ()
@@ -196,9 +196,13 @@ class Simulator:
         return run_suite(changed(self.holdings, change), self.suite, **self._after)
 
 
-def _held(portfolio: Portfolio) -> Portfolio:
-    """The portfolio to be traded: its currency is known whatever is sold; a mapping may name no column of par."""
-    deal = replace(portfolio.deal, currency=currency_of(portfolio))
+def _held(portfolio: Portfolio, pool: Pool | None) -> Portfolio:
+    """The portfolio to be traded: its currency is known whatever is sold, its haircuts follow its loans; a mapping may
+    name no column of par."""
+    deal = without_figures_of_loans(portfolio.deal)
+    if pool is not None:
+        portfolio, deal = pool.portfolio, pool.deal_for_changes()
+    deal = replace(deal, currency=currency_of(portfolio))
     par = portfolio.numbers.get("par_value", np.full(portfolio.row_count, np.nan))
     return replace(portfolio, deal=deal, numbers=portfolio.numbers | {"par_value": par})
 
