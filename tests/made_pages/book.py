@@ -46,14 +46,16 @@ def book_of(seed: int) -> Book:
     pages += _list_pages(rng, style, deal)
     pages.append((rng.choice(WORDS.titles["holdings"]), holdings(style, deal)))
     pages += [(title, empty_page(rng, title)) for title in WORDS.empty_pages if rng.random() < 0.4]
+    if rng.random() < 0.08:
+        pages = _on_one_sheet(pages)
     return _bound(seed, deal, style, rng, pages, has_summary=has_summary)
 
 
 def _tests_pages(rng: Random, style: Style, deal: Deal) -> list[tuple[str, Block]]:
-    """All tests in one table with sections; a page for each group; or the groups stacked on one page."""
+    """All tests in one table with sections; a page for each group; or the groups stacked or side by side."""
     wording = Wording(rng)
     groups = [(rng.choice(WORDS.titles[key]), getattr(deal, key)) for key in ("coverage", "quality", "shares")]
-    if (way := rng.randrange(4)) == 0:
+    if (way := rng.randrange(5)) == 0:
         return [
             (
                 rng.choice(["Compliance Tests", "Test Summary", "Executive Summary"]),
@@ -67,11 +69,18 @@ def _tests_pages(rng: Random, style: Style, deal: Deal) -> list[tuple[str, Block
     ]
     if way in (1, 2):
         return tables
-    block = Block()
-    for title, table in tables:
-        head = Block([[title]])
-        block = block.below(head.below(table, gap=0), gap=2 if block.rows else 0)
-    return [("Test Results", block)]
+    headed = [Block([[title]]).below(table, gap=0) for title, table in tables]
+    if way == 3:
+        return [("Test Results", headed[0].beside(headed[1])), tables[2]]
+    return [("Test Results", _stacked(headed, gap=2))]
+
+
+def _stacked(blocks: list[Block], gap: int) -> Block:
+    """Blocks below each other."""
+    found = blocks[0]
+    for block in blocks[1:]:
+        found = found.below(block, gap=gap)
+    return found
 
 
 def _component_pages(rng: Random, style: Style, deal: Deal, words: dict[str, str]) -> list[tuple[str, Block]]:
@@ -94,19 +103,21 @@ def _list_pages(rng: Random, style: Style, deal: Deal) -> list[tuple[str, Block]
     blocks = [loan_list(rng, style, kind, loans, heading) for kind, loans in kinds]
     pages: list[tuple[str, Block]] = []
     if blocks and rng.random() < 0.5:
-        stacked = blocks[0]
-        for block in blocks[1:]:
-            stacked = stacked.below(block, gap=rng.choice([1, 2]))
-        pages.append(("Asset Lists", stacked))
+        pages.append(("Asset Lists", _stacked(blocks, gap=rng.choice([1, 2]))))
     else:
         pages += [(block.rows[0][0], block) for block in blocks]
     columns = rng.sample(["sp", "sp_industry", "country"] + (["moodys"] if deal.market == "us" else []), 3)
-    strata = strata_table(rng, style, deal, columns[0])
-    for column in columns[1:]:
-        strata = strata.below(strata_table(rng, style, deal, column), gap=1)
-    pages.append(("Stratifications", strata))
+    tables = [strata_table(rng, style, deal, column) for column in columns]
+    pages.append(("Stratifications", _stacked(tables, gap=1)))
     pages.append(("Obligors", obligor_list(rng, style, deal)))
     return pages
+
+
+def _on_one_sheet(pages: list[tuple[str, Block]]) -> list[tuple[str, Block]]:
+    """All pages but the holdings below each other under their titles, as some trustees paste them."""
+    kept = [page for page in pages if page[0] in WORDS.titles["holdings"]]
+    others = [Block([[title]]).below(block, gap=0) for title, block in pages if title not in WORDS.titles["holdings"]]
+    return [("Report", _stacked(others, gap=3)), *kept]
 
 
 def _bound(

@@ -9,6 +9,9 @@ from tests.made_pages.cells import Block, Style
 from tests.made_pages.figures import Deal
 from tests.made_pages.words import WORDS
 
+TARGET = 50_000_000_000
+"""Cents: the par that the deal was to reach."""
+
 Line = tuple[str, int, bool]
 """Label, cents, and whether it is taken off."""
 
@@ -116,7 +119,18 @@ def summary_page(rng: Random, style: Style, deal: Deal, words: dict[str, str]) -
     if deal.is_carried_in_denominator and deal.carried:
         lines.append((words["carried"], deal.carried, False))
     lines.append((words["cash"], deal.cash, False))
-    return _lines(rng, style, lines, (words["cpa"], deal.collateral_principal_amount))
+    block = Block()
+    if rng.random() < 0.3:
+        block.add(rng.choice(["Number of Collateral Obligations", "# of Assets", "Number of Assets"]), len(deal.loans))
+        block.add()
+    block = block.below(_lines(rng, style, lines, (words["cpa"], deal.collateral_principal_amount)), gap=0)
+    if rng.random() < 0.3:
+        block.add()
+        block.add(
+            rng.choice(["Target Initial Par", "Target Par Amount", "Reinvestment Target Par Balance"]),
+            style.amount(TARGET),
+        )
+    return block
 
 
 def par_page(rng: Random, style: Style, deal: Deal, words: dict[str, str]) -> Block:
