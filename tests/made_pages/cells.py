@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Literal
 
@@ -134,10 +134,7 @@ class Block:
 
 
 def _moved(says: Sequence[Expectation], rows: int, columns: int) -> list[Expectation]:
-    for one in says:
-        one.row += rows
-        one.column += columns
-    return list(says)
+    return [replace(one, row=one.row + rows, column=one.column + columns) for one in says]
 
 
 def column_letters(column: int) -> str:
