@@ -97,7 +97,8 @@ class Expectation:
 
     @property
     def place(self) -> str:
-        return f"'{self.sheet}'!{column_letters(self.column)}{self.row + 1}"
+        sheet = self.sheet.replace("'", "''")
+        return f"'{sheet}'!{column_letters(self.column)}{self.row + 1}"
 
 
 @dataclass

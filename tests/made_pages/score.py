@@ -216,7 +216,7 @@ def _subject_key(subject: dict[str, Any]) -> tuple[Any, ...]:
 def _row_of(place: str) -> tuple[str, str]:
     """Sheet and row of a cell."""
     sheet, _, cell = place.rpartition("!")
-    return sheet.strip("'"), cell.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ$")
+    return sheet.strip("'").replace("''", "'"), cell.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ$")
 
 
 _scorers = {
