@@ -295,7 +295,7 @@ def _ccc(pool: Pool, test: DealTest) -> Measured:
     if f"rating_agency_{test.agency}" not in pool.view.ranks:
         raise Unmeasurable(f"no ratings of {AGENCY_NAMES[test.agency]}")
     masked = float(_by_ladder(pool, test.agency)[MASKED])
-    par = pool.tally.par_by_bucket["abc".index(test.agency)]
+    par = pool.buckets["abc".index(test.agency)]
     return _shared(pool, test, par, pool.covered(pool.par - masked), masked_pct=rounded(pool.covered(masked)))
 
 

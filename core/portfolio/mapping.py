@@ -37,6 +37,7 @@ from core.portfolio.notes import DataWarning, Notes, told_of_formulas
 from core.portfolio.pages import PageLoans, joined, note_empty
 from core.portfolio.plausibility import doubts
 from core.portfolio.portfolio import Deal, GivenSource, Portfolio
+from core.portfolio.printed import beside_loans
 from core.portfolio.profile import pipeline
 from core.portfolio.profile.pipeline import InUnit, Outcome, Work
 from core.portfolio.report.read import read_report
@@ -85,7 +86,7 @@ def portfolio_from_workbook(
     currency, is_stated = loans.deal.currency, "deal.currency" in report.cells
     settle(loans, currency, reader.par_in_deal_currency(currency), exchange_rates(book), is_stated=is_stated)
     loans.source_cells = report.cells | loans.source_cells
-    portfolio = assemble(loans, lambda ids: read_amortization(book, ids))
+    portfolio = beside_loans(assemble(loans, lambda ids: read_amortization(book, ids)))
     portfolio.notes.warnings += doubts(portfolio)
     return portfolio
 
