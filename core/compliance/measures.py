@@ -763,6 +763,8 @@ def diversity_score(pool: Pool) -> Measured:
     count, _, _ = pool.obligors
     if not count:
         raise no_values("borrower_name or issuer_id")
+    if pool.view.diversity_field != "industry":
+        return diversity_by(pool, pool.view.diversity_field)
     industry_count, _, _ = pool.industries
     average = pool.par / count
     units = pool.units(average)
@@ -777,6 +779,29 @@ def diversity_score(pool: Pool) -> Measured:
         }
 
     return Measured(score, score, 1.0, min(pool.obligor_coverage_pct, pool.industry_coverage_pct), told)
+
+
+def diversity_by(pool: Pool, field: str) -> Measured:
+    """The score by another column of industries than that of the tests."""
+    industries, (count, _, _) = pool.view.names.get(field), pool.obligors
+    if industries is None:
+        raise Unmeasurable(f"Skipped: required column(s) {field} not found in sheet '{pool.portfolio.sheet_name}'")
+    if not count:
+        raise no_values("borrower_name or issuer_id")
+    average = pool.par / count
+    units = kernels.units(pool.tally_by_industry(industries), average)
+    *named, blank = pool.par_by_name(field).tolist()
+    score = kernels.diversity(units, DIVERSITY_SCORES)
+
+    def told() -> dict[str, Any]:
+        return {
+            "obligor_count": count,
+            "average_par": rounded(average),
+            "industry_count": sum(par > 0 for par in named),
+            "equivalent_units": rounded(float(units.sum())),
+        }
+
+    return Measured(score, score, 1.0, min(pool.obligor_coverage_pct, pool.covered(pool.par - blank)), told)
 
 
 def delinquency(pool: Pool) -> Measured:
