@@ -24,26 +24,26 @@ from core.portfolio.inputs import ANY, WARNINGS, input_of, inputs_of
 from core.portfolio.notes import DataWarning
 
 _RATED: Final = ("ratings",)
-_CDO_MONITOR: Final = ("ratings", "obligor", "industry", "country", "life", "day")
+_CDO_MONITOR: Final = ("ratings", "obligor", "industry", "country", "life", "life_basis", "day")
 
 READS: Final[dict[str, tuple[str, ...]]] = {
     "obligor": ("obligor",),
     "top_obligors": ("obligor",),
     "industry": ("industry",),
     "country": ("country",),
-    "non_senior_secured": ("lien",),
+    "non_senior_secured": ("lien", "secured"),
     "cov_lite": ("cov_lite",),
     "fixed_rate": ("coupon_type",),
     "foreign_country": ("country",),
     "small_facilities": ("size", "country"),
     "ccc": _RATED,
-    "warf": _RATED,
-    "warr": ("recovery", "lien", "ratings"),
+    "warf": (*_RATED, "moodys_factor"),
+    "warr": ("recovery", "recovery_agency"),
     "oc": ("cash", "notes", "ratings", "price", "purchase", "recovery", "accrued"),
     "ic": ("rates", "base_rate", "interest", "fees", "period", "day", "notes"),
     "reinvestment_oc": ("cash", "notes", "ratings", "price", "purchase", "recovery", "accrued"),
     "event_of_default": ("cash", "notes", "price"),
-    "wal": ("life", "day"),
+    "wal": ("life", "life_basis", "day"),
     "was": ("rates", "base_rate", "coupon", "coupon_type"),
     "wac": ("rates", "coupon_type"),
     "diversity": ("obligor", "industry"),
@@ -56,7 +56,7 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "obligor_diversity": ("obligor",),
     "industry_diversity": ("industry",),
     "regional_diversity": ("country",),
-    "cdo_monitor_wal": ("life", "day", "ratings"),
+    "cdo_monitor_wal": ("life", "life_basis", "day", "ratings"),
     "sdr": _CDO_MONITOR,
     "bdr": ("rates", "recovery"),
     "cdo_monitor": (*_CDO_MONITOR, "rates", "recovery"),
@@ -190,6 +190,8 @@ class Doubter:
 
             yield from map(input_of, fields_of(share_of(own.share)))
         yield from READS.get(measure, ())
+        if measure == "warr" and not self._has_named_recoveries(own):
+            yield from ("lien", "ratings")
         of = None if own is None else own.of
         divides = test is None or "cpa" in test.divides_by or measure == "share"
         if divides and of in _WITH_CASH and (measure != "ic" or self._has_estimated_fees):
@@ -203,6 +205,11 @@ class Doubter:
             yield from _TOTALS.get(name, ())
             if name in self._own and name != test_id:
                 yield from self._read_by(name, None)
+
+    def _has_named_recoveries(self, own: DealTest | None) -> bool:
+        """Whether recovery rates are a named agency's, and not those of the kind of loan and its ratings."""
+        named = None if self._pool is None else self._pool.view.recovery_agency
+        return named in ("b", "c") or (own is not None and own.agency is not None)
 
     @cached_property
     def _has_estimated_fees(self) -> bool:
@@ -273,10 +280,15 @@ class Doubter:
         if "cash" in reads and self._lacks_cash:
             text = "no page says what principal cash there is: it counts as 0"
             yield Doubt("doubtful_cash", text, [])
+        if "cash" in reads and "notes" not in reads and self._other_denominator is not None:
+            printed, place = self._other_denominator
+            assert self._pool is not None
+            text = f"the trustee divides by {printed:,.2f}, we by {self._pool.denominator:,.2f}"
+            yield Doubt("doubtful_denominator", text, [place])
         if (fault := self._fault) is None:
             return
         is_coverage = "notes" in reads
-        if "cash" in reads:
+        if "cash" in reads:  # what divides by cash, or has it in its numerator
             code: DoubtCode = fault.code if is_coverage else "doubtful_denominator"
             yield Doubt(code, fault.message, fault.places)
         elif fault.code == "doubtful_par" and not is_coverage:
@@ -288,6 +300,20 @@ class Doubter:
         if pool is None or pool.portfolio.deal.principal_cash is not None:
             return False
         return pool.definition.conventions.principal_cash != "none"
+
+    @cached_property
+    def _other_denominator(self) -> tuple[float, str] | None:
+        """(amount, place) of the denominator that the file prints most often for shares, where none that it prints is
+        ours."""
+        printed: dict[float, list[str]] = {}
+        for test_id, fact in self._facts.items():
+            reads = frozenset(self._read_by(test_id, None))
+            if fact.denominator is not None and "cash" in reads and "notes" not in reads and fact.unit != "amount":
+                printed.setdefault(fact.denominator, []).append(fact.place)
+        if self._pool is None or not printed or any(_is_same(self._pool.denominator, one) for one in printed):
+            return None
+        amount = max(printed, key=lambda one: len(printed[one]))
+        return amount, printed[amount][0]
 
     @cached_property
     def _fault(self) -> Doubt | None:

@@ -20,7 +20,7 @@ DOUBTFUL: Final = "doubtful"
 """Beside the status of a test that may be wrong."""
 
 REDACTED_MAX: Final = 200
-"""Lines of redacted columns; likewise."""
+"""Lines of redacted columns; what is left out is counted."""
 
 CHECKED_MAX: Final = 300
 """Sums of columns that are compared, over all sheets; what is left out is counted."""

@@ -38,9 +38,15 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "period": ("deal.next_payment", "deal.payment_days"),
     "day": ("deal.as_of", "as_of"),
     "accrued": ("purchased_accrued_interest",),
+    "moodys_factor": (),
+    "recovery_agency": (),
+    "secured": (),
+    "life_basis": (),
 }
 """What a figure may read -> the fields that say it, in the names of `Portfolio.source_cells`; a name also stands for
-those that begin with it (rating for rating_agency_a, tranches for tranches.current_balance)."""
+those that begin with it (rating for rating_agency_a, tranches for tranches.current_balance). Those without fields are
+choices that one measure alone makes: by whose ratings the factor is, whose recovery rates are averaged, which bonds are
+senior secured, to which day lives are taken."""
 
 ANY: Final = "any"
 """What every figure reads."""
@@ -81,13 +87,13 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "may_differ_from_excel": Meaning("estimate", (ANY,)),
     "circular_reference": Meaning("estimate", (ANY,)),
     "not_converged": Meaning("estimate", (ANY,)),
-    "recovery_assumed": Meaning("stand_in", ("recovery",)),
-    "recovery_agency": Meaning("stand_in", ("recovery",)),
-    "no_moodys_rating": Meaning("stand_in", ("ratings",)),
-    "lives_by_maturity": Meaning("stand_in", ("life",)),
+    "recovery_assumed": Meaning("stand_in", ("recovery_agency",)),
+    "recovery_agency": Meaning("stand_in", ("recovery_agency",)),
+    "no_moodys_rating": Meaning("stand_in", ("moodys_factor",)),
+    "lives_by_maturity": Meaning("stand_in", ("life_basis",)),
     "no_lien": Meaning("stand_in", ("lien",)),
     "lien_unrecognised": Meaning("stand_in", ("lien",)),
-    "bonds_secured": Meaning("stand_in", ("lien",)),
+    "bonds_secured": Meaning("stand_in", ("secured",)),
     "as_of_stands_in": Meaning("stand_in", ("day",)),
     "as_of_footer": Meaning("stand_in", ("day",)),
     "page_stands_in": Meaning("stand_in"),

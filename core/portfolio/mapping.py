@@ -42,9 +42,6 @@ from core.portfolio.report.read import read_report
 from core.values import day_of
 from core.words import agreed, counted
 
-FILES_NAMED: Final = 5
-"""Of the files that were not read, how many a warning names."""
-
 FOOTING_DIGITS: Final = 0.005
 """Currency units by which a sheet's total may differ from the sum of its loans."""
 
@@ -119,12 +116,11 @@ def _of_files(book: Workbook) -> list[DataWarning]:
 
 
 def _unread_files(book: Workbook) -> list[DataWarning]:
-    """That files of an archive were left out, the first of them by name."""
+    """That files of an archive were left out, by name."""
     if not book.left_out:
         return []
-    count, names = len(book.left_out), ", ".join(repr(name) for name in book.left_out[:FILES_NAMED])
-    more = f" and {count - FILES_NAMED:,} more" if count > FILES_NAMED else ""
-    return [DataWarning("file_left_out", f"files of another kind than a spreadsheet's were not read: {names}{more}")]
+    names = ", ".join(map(repr, book.left_out))
+    return [DataWarning("file_left_out", f"files of another kind than a spreadsheet's were not read: {names}")]
 
 
 def join_pages(
@@ -186,7 +182,7 @@ def _rule(loans: Loans, target: str, work: Work) -> None:
         counts[one.rule] = counts.get(one.rule, 0) + len(one.rows)
     for rule, count in counts.items():
         message = f"{counted(count, 'row', 'breaks/break')} the rule {rule!r} of the mapping for {target}."
-        notes.warnings.append(DataWarning("rule_broken", message, count))
+        notes.warnings.append(DataWarning("rule_broken", message, count, (target,)))
     if counts:
         notes.rule_failures[target] = counts
 
@@ -300,7 +296,7 @@ class Reader:
                 f"{counted(self._unread_par, 'row')} of sheet {self._sheet.name!r} "
                 f"{agreed(self._unread_par, 'is left out: its/are left out: their')} par cannot be read."
             )
-            loans.notes.warnings.append(DataWarning("unreadable_cells", message, self._unread_par))
+            loans.notes.warnings.append(DataWarning("unreadable_cells", message, self._unread_par, ("par_value",)))
         return loans
 
     def unmapped(self) -> list[str]:
@@ -456,7 +452,7 @@ class Reader:
             named = ", ".join(repr(alias) for alias in work.field.aliases[: work.field.own][:HEADERS_TOLD])
             header_text = " ".join(self.found.texts.get(column, "").split())
             message = f"Column {header_text!r} stands in for {target}: the mapping's own ({named}) is not there."
-            loans.notes.warnings.append(DataWarning("column_stands_in", message))
+            loans.notes.warnings.append(DataWarning("column_stands_in", message, fields=(target,)))
 
     def _note(self, loans: Loans, columns: dict[str, int]) -> None:
         notes, texts, counts = loans.notes, self.found.texts, self.rows.counts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -45,7 +46,7 @@ def results_page(
     if ordered:
         blocks += [Grid(columns=columns, items=ordered), Line()]
     blocks += _skipped_lines(skipped)
-    blocks += _doubt_lines(ordered)
+    blocks += doubt_lines(ordered)
     blocks.append(_summary(summary))
     return Page(
         title=title,
@@ -66,11 +67,12 @@ def _skipped_lines(skipped: Sequence[Skipped]) -> list[Line]:
     return [*lines, Line()] if lines else []
 
 
-def _doubt_lines(results: Sequence[TestResult]) -> list[Line]:
-    """Every doubt of the results by kind, with the names of all tests that have it."""
+def doubt_lines(results: Sequence[TestResult], whose: str = "") -> list[Line]:
+    """Every doubt of the results by kind, with the names of all tests that have it; `whose` names one of two files."""
     from core.compliance.grouped import doubt_groups
 
-    groups = [Line(f"{one.heading}: {one.text}", "doubt", "yellow") for one in doubt_groups(results)]
+    label = f"doubt {whose}".strip()
+    groups = [Line(f"{one.heading}: {one.text}", label, "yellow") for one in doubt_groups(results)]
     mark = [Line(f"{DOUBTFUL} the status may be wrong: see the doubts below")] if any(
         one.doubtful for one in results
     ) else []  # fmt: skip
@@ -151,6 +153,43 @@ def before_and_after(found: Simulation) -> list[Column]:
                folds=True),
         Column(key="reason", value=lambda one: member("reason_projected")(one) or member("reason_current")(one)),
     ]  # fmt: skip
+
+
+def two_files_columns(found: Simulation) -> list[Column]:
+    """The columns of a test in two files, with each file's own figure where it has any."""
+    sides = {"before": by_test(found.before), "after": by_test(found.after)}
+
+    def of(side: str, name: str) -> Callable[[Any], Any]:
+        return lambda one: _published(name)(sides[side].get(one.test_id))
+
+    def shown(side: str) -> Callable[[Any], str]:
+        return lambda one: _trustee(sides[side][one.test_id]) if one.test_id in sides[side] else "-"
+
+    def doubtful(side: str) -> Callable[[Any], bool | None]:
+        return lambda one: getattr(sides[side].get(one.test_id), "doubtful", None)
+
+    def status(one: Projected) -> Text:
+        text = _changed_status(one)
+        return text.append(f" {DOUBTFUL}", style="bold yellow") if doubtful("after")(one) else text
+
+    added = []
+    for side, results in sides.items():
+        heading = f"Trustee {side}" if any(one.published is not None for one in results.values()) else ""
+        added += [
+            Column(key=f"published_{side}", heading=heading, right=True, value=of(side, "value"), shown=shown(side)),
+            Column(key=f"difference_{side}", value=of(side, "difference")),
+            Column(key=f"agrees_{side}", value=of(side, "agrees")),
+            Column(key=f"doubtful_{side}", value=doubtful(side)),
+        ]
+    columns = before_and_after(found)
+    at = next(place for place, one in enumerate(columns) if one.key == "after") + 1
+    columns[at:at] = added
+    return [replace(one, shown=status) if one.key == "status_after" else one for one in columns]
+
+
+def by_test(results: Results) -> dict[str, TestResult]:
+    """The results by test id."""
+    return {one.test_id: one for one in list(results)}
 
 
 def thinness(one: Projected) -> float:

@@ -136,6 +136,7 @@ def _read(found: Accounts, accounts: Sequence[Account], currency: str | None, sh
                 DataWarning(
                     "other_currency",
                     f"the account {one.name!r} is not in {own}, and not counted: the file's rate is needed",
+                    fields=("deal.principal_cash", "deal.interest_collected"),
                 )
             )
 

@@ -31,9 +31,6 @@ BALANCE_TOLERANCE: Final = 0.5
 AMOUNT_MIN: Final = 1_000.0
 """Currency units that the largest class of a deal has at least."""
 
-NAMES_SHOWN: Final = 5
-"""Classes that a warning names."""
-
 _COLUMNS: Final = {
     "orig": "original_balance", "bal": "current_balance", "spread": "spread", "cpn": "coupon", "due": "interest_due",
     "defer": "deferred_interest", "oct": "oc_trigger", "ict": "ic_trigger",
@@ -93,8 +90,7 @@ def facts_of(pages: Iterable[Blocks]) -> Iterator[Fact]:
 
 
 def _differing(first: str, second: str, names: Sequence[str]) -> DataWarning:
-    shown = ", ".join(names[:NAMES_SHOWN])
-    text = f"{first} and {second} differ in the balance of {shown}: the first is used"
+    text = f"{first} and {second} differ in the balance of {', '.join(names)}: the first is used"
     return DataWarning("notes_differ", text, len(names))
 
 

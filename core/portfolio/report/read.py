@@ -35,9 +35,6 @@ TAIL_ROWS: Final = 60
 CASH_TOLERANCE: Final = 0.01
 """Currency units by which two pages may differ in an account's balance."""
 
-THINGS_TOLD: Final = 5
-"""Of what stands on sheets that are hidden or of another day, how much a warning names."""
-
 
 @dataclass(frozen=True)
 class Report:
@@ -98,9 +95,9 @@ def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | No
         if not why:
             note_facts += note_tables.facts_of(page.blocks for page in some)
         if why and things:
-            more = f" and {len(things) - THINGS_TOLD:,} more" if len(things) > THINGS_TOLD else ""
-            text = f"no other sheet says {', '.join(things[:THINGS_TOLD])}{more}: read from {why}"
-            warnings.append(DataWarning("page_stands_in", text))
+            text = f"no other sheet says {', '.join(things)}: read from {why}"
+            fields = [f"deal.{target}" for target in added] + ["tranches"] * (tranches is not None and bool(told))
+            warnings.append(DataWarning("page_stands_in", text, fields=tuple(fields)))
     for known in steps:
         # Where pages that come first have triggers, those of later ones do not count.
         tranches = None if tranches is None else with_triggers(tranches, known)
@@ -176,7 +173,8 @@ def _labelled(
         other = next((one for one in found[1:] if _differ(target, found[0], one)), None)
         if other is not None and cells[f"deal.{target}"] == found[0].place:
             texts = [f"{_shown(target, one.value)} in {one.place}" for one in (found[0], other)]
-            warnings.append(DataWarning("labels_differ", f"{target} is {' and '.join(texts)}: the first is used"))
+            text = f"{target} is {' and '.join(texts)}: the first is used"
+            warnings.append(DataWarning("labels_differ", text, fields=(f"deal.{target}",)))
     return said, cells, warnings
 
 
@@ -260,7 +258,8 @@ def _add_cash(
                 DataWarning(
                     "cash_differs",
                     f"{part} cash is {label.value:,.2f} in {label.place} and {amount:,.2f} on the accounts "
-                    f"({', '.join(places[:3])}): the {'first' if _is_plain(label) else 'second'} is used",
+                    f"({', '.join(places)}): the {'first' if _is_plain(label) else 'second'} is used",
+                    fields=(f"deal.{target}",),
                 )
             )
         if not _is_plain(label):
