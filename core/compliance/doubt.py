@@ -24,7 +24,7 @@ from core.portfolio.inputs import ANY, WARNINGS, input_of, inputs_of
 from core.portfolio.notes import DataWarning
 
 _RATED: Final = ("ratings",)
-_CDO_MONITOR: Final = ("ratings", "obligor", "industry", "country", "life", "day")
+_CDO_MONITOR: Final = ("ratings", "obligor", "industry", "country", "life", "life_basis", "day")
 
 READS: Final[dict[str, tuple[str, ...]]] = {
     "obligor": ("obligor",),
@@ -43,7 +43,7 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "ic": ("rates", "base_rate", "interest", "fees", "period", "day", "notes"),
     "reinvestment_oc": ("cash", "notes", "ratings", "price", "purchase", "recovery", "accrued"),
     "event_of_default": ("cash", "notes", "price"),
-    "wal": ("life", "day"),
+    "wal": ("life", "life_basis", "day"),
     "was": ("rates", "base_rate", "coupon", "coupon_type"),
     "wac": ("rates", "coupon_type"),
     "diversity": ("obligor", "industry"),
@@ -56,7 +56,7 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "obligor_diversity": ("obligor",),
     "industry_diversity": ("industry",),
     "regional_diversity": ("country",),
-    "cdo_monitor_wal": ("life", "day", "ratings"),
+    "cdo_monitor_wal": ("life", "life_basis", "day", "ratings"),
     "sdr": _CDO_MONITOR,
     "bdr": ("rates", "recovery"),
     "cdo_monitor": (*_CDO_MONITOR, "rates", "recovery"),

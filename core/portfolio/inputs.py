@@ -41,11 +41,12 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "moodys_factor": (),
     "recovery_agency": (),
     "secured": (),
+    "life_basis": (),
 }
 """What a figure may read -> the fields that say it, in the names of `Portfolio.source_cells`; a name also stands for
 those that begin with it (rating for rating_agency_a, tranches for tranches.current_balance). Those without fields are
 choices that one measure alone makes: by whose ratings the factor is, whose recovery rates are averaged, which bonds are
-senior secured."""
+senior secured, to which day lives are taken."""
 
 ANY: Final = "any"
 """What every figure reads."""
@@ -89,7 +90,7 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "recovery_assumed": Meaning("stand_in", ("recovery_agency",)),
     "recovery_agency": Meaning("stand_in", ("recovery_agency",)),
     "no_moodys_rating": Meaning("stand_in", ("moodys_factor",)),
-    "lives_by_maturity": Meaning("stand_in", ("life",)),
+    "lives_by_maturity": Meaning("stand_in", ("life_basis",)),
     "no_lien": Meaning("stand_in", ("lien",)),
     "lien_unrecognised": Meaning("stand_in", ("lien",)),
     "bonds_secured": Meaning("stand_in", ("secured",)),

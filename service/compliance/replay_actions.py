@@ -403,10 +403,11 @@ _ADDED: Final = ("published", "doubt", "doubtful")
 
 
 def _as_written(comes: Any, was: Any) -> Any:
-    """Replayed results as a version without some of the fields would have stored them; None for one that has all."""
+    """Replayed results as a version without the added fields stored them; None where the stored ones have such."""
     try:
-        absent = [name for name in _ADDED if not any(name in one for one in was)]
-        return [{key: one[key] for key in one if key not in absent} for one in comes] if absent else None
+        if any(name in one for one in was for name in _ADDED):
+            return None
+        return [{key: one[key] for key in one if key not in _ADDED} for one in comes]
     except (TypeError, LookupError):  # what was altered may be anything
         return None
 
