@@ -365,20 +365,25 @@ FILES_INDUSTRY: Final = "industry_of_file"
 
 def _take_industry(view: View, portfolio: Portfolio, definition: Definition | None) -> None:
     """The industries of the agency that the definition names, else of the only one by whose industries the file prints
-    tests, else the file's general ones. Moody's diversity goes by Moody's, else by the general ones."""
+    tests, else the file's general ones.
+
+    None of this moves Moody's diversity: it goes by the general ones, or by Moody's where these are another agency's or
+    there are none.
+    """
     own = _agency_of(portfolio, "industry")
     printed = _printed_agency(portfolio, "industry")
-    chosen = printed if definition is None or definition.classifications.industry == "any" else (
-        definition.classifications.industry
-    )  # fmt: skip
-    if chosen is None or (column := view.names.get(f"industry_{chosen}")) is None:
+    chosen: str | None = printed
+    if definition is not None and definition.classifications.industry != "any":
+        chosen = definition.classifications.industry
+    column, general = view.names.get(f"industry_{chosen}"), view.names.get("industry")
+    has_moodys = "industry_a" in view.names and (general is None or own in ("b", "c"))
+    if has_moodys and chosen != "a":
+        view.diversity_field = "industry_a"
+    if column is None:
         view.industry_agency = own or printed
         return
     view.names = dict(view.names)
-    general = view.names.get("industry")
-    if chosen != "a" and "industry_a" in view.names:
-        view.diversity_field = "industry_a"
-    elif chosen != "a" and general is not None and own != chosen:
+    if general is not None and not has_moodys and own != chosen:
         view.names[FILES_INDUSTRY] = general
         view.diversity_field = FILES_INDUSTRY
     view.names["industry"] = column

@@ -415,15 +415,15 @@ def _below(book: Book, test: DealTest) -> float:
 
 
 def _diversity(book: Book, test: DealTest) -> float:
-    """By Moody's industries, else the file's own: those that a definition takes for its tests do not move it."""
+    """By the file's own industries, else Moody's: those that a definition takes for its tests do not move it."""
     chosen, names = book.rules.classifications.industry, book.portfolio.names
     field = _field(test)
     if field != "industry" or f"industry_{chosen}" not in names:
         return book.score(field, names[field].values)
-    if "industry_a" in names:
-        return book.score("industry_a", names["industry_a"].values)
     if "industry" in names:
         return book.score("industry_of_file", names["industry"].values)
+    if "industry_a" in names:
+        return book.score("industry_a", names["industry_a"].values)
     return book.score(field, names[f"industry_{chosen}"].values)
 
 

@@ -176,16 +176,20 @@ class _Evidence:
 
     # ---- numerators ----
 
-    def _targets(self, measure: str, role: str) -> list[Item]:
-        """The printed numerators of a kind of coverage: that of most tests first, then of the lines that say so."""
+    def _of_tests(self, measure: str, role: str) -> list[Item]:
+        """The numerators of the tests of a kind of coverage, that of most tests first."""
         counts: Counter[float] = Counter()
         places: dict[float, str] = {}
         for fact in self.facts.figures:
             if fact.numerator and fact.subject is not None and fact.subject.measure == measure:
                 counts[fact.numerator] += 1
                 places.setdefault(fact.numerator, fact.place)
-        printed = [Item(role, amount, (places[amount],)) for amount, _ in counts.most_common()]
-        return list(unlike([*printed, *(one for one in self.of(role) if one.amount)]))[:TARGETS_MAX]
+        return [Item(role, amount, (places[amount],)) for amount, _ in counts.most_common()]
+
+    def _targets(self, measure: str, role: str) -> list[Item]:
+        """The same, then the lines that say so."""
+        lines = (one for one in self.of(role) if one.amount)
+        return list(unlike([*self._of_tests(measure, role), *lines]))[:TARGETS_MAX]
 
     def _by_block(self, target: Item) -> Solution | None:
         """The lines of a page that add up to a numerator: as the parts of a line that has it."""
@@ -236,8 +240,8 @@ class _Evidence:
         return None
 
     def whole_interest(self) -> Item | None:
-        """The printed numerator of the IC ratios where a line has just this under the name of interest proceeds."""
-        for target in self._targets("ic", "icnum"):
+        """The numerator of the IC tests where a line has just this under the name of interest proceeds."""
+        for target in self._of_tests("ic", "icnum"):
             lines = [one for one in self.of("coll", "icnum") if abs(one.amount - target.amount) <= one.slack]
             if lines:
                 return lines[0]

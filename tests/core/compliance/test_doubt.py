@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from core.compliance.doubt import READS
-from core.compliance.grouped import HEADINGS, doubt_groups
+from core.compliance.grouped import KINDS, doubt_groups
 from core.compliance.result import DoubtCode, Results, TestResult, Threshold
 from core.compliance.run import run_suite
 from core.definition import parse
@@ -377,7 +377,7 @@ def test_formulas_inherit_what_they_read() -> None:
 
 
 def test_every_code_has_its_words_and_every_measure_its_inputs() -> None:
-    assert set(HEADINGS) == set(get_args(DoubtCode))
+    assert set(KINDS) == set(get_args(DoubtCode))
     assert set(WARNINGS) <= set(WARNING_CODES)
     assert set(READS) == set(MEASURES)
     assert {name for names in READS.values() for name in names} <= set(FIELDS)

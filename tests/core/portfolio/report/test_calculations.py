@@ -132,6 +132,8 @@ def test_interest_proceeds_may_be_the_whole_numerator() -> None:
     found = calculated([tested("ic", 6_248_062.7)], Pages=[["Interest Proceeds", 6_248_062.7], ["Other", 1.0]])
     assert found.deal["interest_available"] == 6_248_062.7
     assert "interest_collected" not in found.deal
+    alone = calculated(Pages=[["Interest Proceeds", 6_248_062.7], ["Other", 1.0]])
+    assert "interest_available" not in alone.deal
 
 
 def test_lines_whose_words_say_nothing() -> None:
