@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import UNSET
 
 from core.compliance.agreement import Agreement, Ours, Part, agreement_of
-from core.compliance.conventions import definition_for, printed_agency
+from core.compliance.conventions import definition_for, masked_rows, printed_agency
 from core.compliance.coverage import letter_of
 from core.compliance.deal_suite import tests_of, with_coverage
 from core.compliance.matching import (
@@ -41,7 +41,7 @@ NAME_MAX: Final = 200
 
 Explanation = Literal[
     "masked_ratings", "rounding", "principal_cash", "classification", "defaulted_in_denominator", "recovery_agency",
-    "haircuts", "as_of",
+    "haircuts", "as_of", "blank_inputs",
 ]  # fmt: skip
 
 
@@ -80,7 +80,8 @@ class TieOut(msgspec.Struct, frozen=True, kw_only=True):
     trustee_status: Literal["pass", "fail"] | None
     """Outcome that the file prints."""
     explained_by: list[Explanation]
-    """Rules a change of which, each alone, makes our figure the trustee's."""
+    """Rules a change of which, each alone, makes our figure the trustee's; blank_inputs: the trustee's lies within what
+    blanks of the file leave open."""
     reason: str | None
     """Why there is no figure of ours. Null: there is one."""
     nearest: str | None
@@ -129,6 +130,8 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
     for at in apart:
         if not explained[at] and _is_last_digit(rows[at], asked[at].published):
             explained[at].append("rounding")
+        elif not explained[at] and _is_left_open(asked[at].published, ours[rows[at].test_id or ""]):
+            explained[at].append("blank_inputs")
     return [
         msgspec.structs.replace(row, explained_by=explained[at]) if at in explained else row
         for at, row in enumerate(rows)
@@ -266,7 +269,8 @@ def _row(asked: _Asked, ours: dict[str, TestResult | Skipped | str], why: Explan
     result = ours.get(test["id"], "not measured") if test is not None else unmatched.why if unmatched else "not matched"
     value, low, high = _figures(result)
     own = None if value is None else Ours(value, *_parts(result))
-    agreement = _agreement(published, own, low, high, why)
+    is_left_open = why == "masked_ratings" and test is not None and _reads_ratings(test)
+    agreement = _agreement(published, own, (low, high) if is_left_open else None)
     return TieOut(
         trustee_name=published.label,
         test_id=None if test is None else test["id"],
@@ -323,13 +327,40 @@ def _told(test: dict[str, Any]) -> str:
 # ---- agreement -----------------------------------------------------------------------------------------------------
 
 
-def _agreement(
-    fact: Fact, own: Ours | None, low: float | None, high: float | None, why: Explanation | None
-) -> Agreement:
+def _agreement(fact: Fact, own: Ours | None, ends: tuple[float | None, float | None] | None) -> Agreement:
     """Whether the figures are the same; of what masked ratings leave open, whether the printed one is between."""
-    if why == "masked_ratings" and low is not None and high is not None and fact.value is not None:
-        return Agreement(None, low - fact.tolerance <= fact.value <= high + fact.tolerance)
+    if ends is not None and None not in ends and fact.value is not None:
+        return Agreement(None, _is_between(fact, *ends))
     return agreement_of(fact, own)
+
+
+def _is_between(fact: Fact, low: float | None, high: float | None) -> bool:
+    if fact.value is None or low is None or high is None:
+        return False
+    return low - fact.tolerance <= fact.value <= high + fact.tolerance
+
+
+def _is_left_open(fact: Fact, result: TestResult | Skipped | str) -> bool:
+    """Whether the printed figure lies within what the blanks of the file leave open of ours."""
+    _, low, high = _figures(result)
+    return _is_between(fact, low, high)
+
+
+def _reads_ratings(test: dict[str, Any]) -> bool:
+    """Whether masked ratings move a test: what else leaves it open is another explanation."""
+    return test.get("measure") in _RATED or "rank" in (test.get("share") or test.get("value") or "")
+
+
+_RATED: Final = frozenset((
+    "ccc", "warf", "oc", "reinvestment_oc", "event_of_default", "spwarf", "default_rate_dispersion", "sdr", "bdr",
+    "cdo_monitor", "cdo_monitor_wal",
+))  # fmt: skip
+
+
+def _has_masked(portfolio: Portfolio) -> bool:
+    return any(
+        masked_rows(portfolio, name) is not None for name in portfolio.ranks if name.startswith("rating_agency_")
+    )
 
 
 def _is_last_digit(row: TieOut, fact: Fact) -> bool:
@@ -359,7 +390,7 @@ def _variants(
 ) -> Iterable[tuple[Explanation, Portfolio, dict[str, Any], str | None]]:
     """The run's inputs with one thing changed; the last is another list of industries."""
     ratings = base.get("ratings", {})
-    for policy in ("bounds", "left_out", "other_agency"):
+    for policy in ("bounds", "left_out", "other_agency") if _has_masked(portfolio) else ():
         masked = {agency: {**ratings.get(agency, {}), "masked": policy} for agency in ("a", "b", "c")}
         yield "masked_ratings", portfolio, _changed(base, "ratings", **masked), None
     for why, section, name, values in _SECTIONS:

@@ -103,6 +103,25 @@ def test_masked_ratings_explain_what_lies_between_their_ends(book: Portfolio) ->
     assert told.explained_by == ["masked_ratings"]
 
 
+def test_blanks_explain_what_they_leave_open_and_are_no_masked_ratings(book: Portfolio) -> None:
+    industries = book.names["industry"]
+    blank = np.where(np.arange(book.row_count) % 10 == 0, -1, industries.codes).astype(np.int32)
+    loans = replace(book, names={**book.names, "industry": replace(industries, codes=blank)})
+    (open_,) = rows(loans, ("Largest Industry", 1.0, 15.0))
+    assert open_.explained_by == []
+    assert open_.our_value is not None
+    (told,) = rows(loans, ("Largest Industry", round(open_.our_value + 1.0, 2), 15.0))
+    assert told.explained_by == ["blank_inputs"]
+
+
+def test_a_file_without_loans_names_the_tests_and_says_why_they_have_no_figure(book: Portfolio) -> None:
+    numbers = {name: values for name, values in book.numbers.items() if name != "par_value"}
+    told = rows(replace(book, numbers=numbers), ("Cov-Lite Loans", 12.0, 60.0), ("Restricted Trading", 1.0, None))
+    assert [row.test_id for row in told] == ["cov_lite_concentration", None]
+    assert [row.our_value for row in told] == [None, None]
+    assert "par_value" in str(told[0].reason)
+
+
 def test_what_is_not_matched_or_cannot_be_measured_is_listed(book: Portfolio) -> None:
     told = rows(
         book,
