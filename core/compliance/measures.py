@@ -21,7 +21,7 @@ from core.compliance.kernels import rounded
 from core.definition.definition import Definition
 from core.portfolio.fields import Lien
 from core.portfolio.portfolio import Deal, Names, Portfolio, without_figures_of_loans
-from core.portfolio.ratings import MASKED, RECOVERY, UNBUCKETED
+from core.portfolio.ratings import CCC, DEFAULTED, MASKED, RECOVERY, UNBUCKETED
 
 PERIOD_YEARS: Final = 0.25
 """The interest period where the deal does not give its days."""
@@ -274,18 +274,25 @@ class Pool:
 
     @cached_property
     def buckets(self) -> tuple[float, float, float]:
-        """Performing par rated Caa1 (CCC+) or below by each agency, with what its rating table has more than rows."""
-        a, b, c = self.tally.par_by_bucket[:3]
-        more_a, more_b, more_c = self.masked_ccc
-        return a + more_a, b + more_b, c + more_c
+        """Performing par rated Caa1 (CCC+) or below by each agency: where its rating table says what masks and blanks
+        hide, what rows show and what the table has more. A loan of such a table is rated: no row without a rating is
+        CCC for the lack of it."""
+        if self.masked_ccc == (None, None, None):
+            a, b, c, *_ = self.tally.par_by_bucket
+            return a, b, c
+        a, b, c = (
+            self.summed(("shown_ccc", agency), partial(_shown_ccc, agency)) + (more or 0.0)
+            for agency, more in zip("abc", self.masked_ccc, strict=True)
+        )
+        return a, b, c
 
     @property
-    def masked_ccc(self) -> tuple[float, float, float]:
-        """What of it no row shows."""
+    def masked_ccc(self) -> tuple[float | None, float | None, float | None]:
+        """What of it no row shows; None where no rating table says it."""
         deal = self.portfolio.deal
         if not self.goes_by_file:
-            return 0.0, 0.0, 0.0
-        return deal.masked_ccc_a or 0.0, deal.masked_ccc_b or 0.0, deal.masked_ccc_c or 0.0
+            return None, None, None
+        return deal.masked_ccc_a, deal.masked_ccc_b, deal.masked_ccc_c
 
     @cached_property
     def ccc(self) -> tuple[int, float]:
@@ -420,6 +427,12 @@ class Pool:
         if kind == "oc":
             return coverage.classes(notes, notes.oc, self.adjustments["adjusted"], "balance", held, places)
         return coverage.classes(notes, notes.ic, self.interest["available"], "interest_due", held, places)
+
+
+def _shown_ccc(agency: str, pool: Pool) -> float:
+    """Performing par of the loans that a row shows as Caa1 (CCC+) or below."""
+    ranks = pool.portfolio.ranks.get(f"rating_agency_{agency}")
+    return 0.0 if ranks is None else float(pool.weights @ ((ranks >= CCC) & (ranks < DEFAULTED)))
 
 
 def _accrued(pool: Pool) -> float:
@@ -559,7 +572,7 @@ def _unrated(pool: Pool) -> float:
 
 
 def ccc_bucket(pool: Pool) -> Measured:
-    coverage_pct = _rated_coverage_pct(pool)
+    coverage_pct = None if pool.masked_ccc != (None, None, None) else _rated_coverage_pct(pool)
     _, par = pool.ccc
     return Measured(pool.share(par), par, pool.denominator, coverage_pct, partial(_buckets_told, pool))
 
@@ -568,8 +581,8 @@ def _buckets_told(pool: Pool) -> dict[str, Any]:
     told: dict[str, Any] = {
         "agencies": {
             name: rounded(pool.share(amount))
-            for name, amount in zip(kernels.BUCKETS, pool.buckets, strict=False)
-            if name in pool.view.ranks
+            for name, amount, more in zip(kernels.BUCKETS, pool.buckets, pool.masked_ccc, strict=True)
+            if name in pool.view.ranks or more is not None
         },
         "unrated_pct": rounded(pool.covered(_unrated(pool))),
     }

@@ -502,3 +502,14 @@ def test_printed_defaults_and_ccc_where_no_row_shows_them() -> None:
     masked = portfolio_of(columns, deal=Deal(masked_ccc_a=10.0))
     assert figure(masked, "ccc_bucket_pct") == close(50.0)
     assert Pool(masked, Definition(name="own")).buckets[0] == 40.0
+
+
+@every("more", [0.0, 30.0])
+def test_ccc_by_the_rating_table_alone(more: float) -> None:
+    """No row has a rating: the table decides, and a loan without one is not CCC for the lack of it."""
+    for columns in ({"par_value": [60.0, 40.0]}, {"par_value": [60.0, 40.0], "rating_agency_b": ["", ""]}):
+        portfolio = portfolio_of(columns, deal=Deal(masked_ccc_b=more))
+        (result,) = run_suite(portfolio, test_ids=["ccc_bucket_pct"])
+        assert result.current_value == more
+        assert result.details is not None
+        assert result.details.breakdown["agencies"]["rating_agency_b"] == more
