@@ -19,9 +19,11 @@ from core.compliance import coverage, kernels
 from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, view_of
 from core.compliance.kernels import rounded
 from core.definition.definition import Definition
+from core.portfolio.facts import Fact
 from core.portfolio.fields import Lien
 from core.portfolio.portfolio import Deal, Names, Portfolio, without_figures_of_loans
 from core.portfolio.ratings import CCC, DEFAULTED, MASKED, RECOVERY, UNBUCKETED
+from core.portfolio.report.strata import industry_shares
 
 PERIOD_YEARS: Final = 0.25
 """The interest period where the deal does not give its days."""
@@ -256,6 +258,17 @@ class Pool:
             raise no_values("industry")
         order = sorted(range(len(named)), key=named.__getitem__, reverse=True)
         return sum(par > 0 for par in named), order[:4], [max(0.0, named[code]) for code in order[:4]]
+
+    @cached_property
+    def printed_industries(self) -> tuple[Fact, ...]:
+        """The industries of a table of the file that adds up to performing par, the largest first, where no row names
+        one: of the agency whose industries count, else of any. None where rows do."""
+        names = self.view.names.get("industry")
+        if not self.portfolio.facts.all or (names is not None and (names.codes >= 0).any()):
+            return ()
+        agencies = dict.fromkeys((self.view.industry_agency, None, "b", "a", "c"))
+        tables = (industry_shares(self.portfolio.facts, agency, self.par) for agency in agencies)  # type: ignore[arg-type]
+        return next((rows for rows in tables if rows), ())
 
     @cached_property
     def by_classification(self) -> dict[str, list[dict[str, Any]]]:
@@ -497,9 +510,21 @@ def top_five_obligors(pool: Pool) -> Measured:
 
 
 def _industry(pool: Pool, place: int) -> Measured:
+    printed = pool.printed_industries
+    if printed:
+        par = printed[place].value or 0.0 if place < len(printed) else 0.0
+        return Measured(pool.share(par), par, pool.denominator, None, partial(_printed_industries_told, pool))
     _, _, largest = pool.industries
     par = largest[place] if place < len(largest) else 0.0
     return Measured(pool.share(par), par, pool.denominator, pool.industry_coverage_pct, partial(_industries_told, pool))
+
+
+def _printed_industries_told(pool: Pool) -> dict[str, Any]:
+    shown = [
+        {"name": one.label, "par": rounded(one.value or 0.0), "share_pct": rounded(pool.share(one.value or 0.0))}
+        for one in pool.printed_industries[:4]
+    ]
+    return {"industries": shown, "basis": "as the file's table of industries has them"}
 
 
 def _industries_told(pool: Pool) -> dict[str, Any]:
