@@ -68,6 +68,7 @@ WARNING_CODES: Final = {
     "no_base_rate": "interest is the spread alone",
     "haircuts_as_printed": "the file's own calculation has other haircuts than its loans give, and counts",
     "ccc_by_rating_table": "CCC that masked or blank ratings hide counts as the agency's rating table has it",
+    "industries_by_table": "no row names an industry: the file's own table of industries counts",
     "defaults_as_printed": "no row says which loans are defaulted: what the file prints of them counts",
     "no_principal_cash": "principal cash is not known, and counts as 0",
     "recovery_assumed": "recovery rates are those of the kind of loan",

@@ -101,7 +101,7 @@ def _masked(
     table = ccc_share(portfolio.facts, agency, performing) or ccc_share(portfolio.facts, agency, performing + lost)
     if table is None or table.value is None:
         return None
-    shown = 0.0 if ranks is None else float(par[(ranks >= ratings.CCC) & (ranks <= ratings.DEFAULTED)].sum())
+    shown = 0.0 if ranks is None else float(par[(ranks >= ratings.CCC) & (ranks < ratings.DEFAULTED)].sum())
     more = table.value - shown
     if more < -_tolerance(portfolio.row_count) or more > float(par[hidden].sum()) + _tolerance(portfolio.row_count):
         return None

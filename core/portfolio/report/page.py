@@ -118,6 +118,8 @@ class Page:
         for row, column, kind, number, code, is_percent, style in found:
             if kind == TEXT:
                 cell = texts.get(code, _NOTHING)
+                if code in texts and not cell.text:
+                    continue
             elif kind == DATE:
                 cell = Cell("", NAN, False, number // 1 + shift)
             elif kind in (BOOLEAN, ERROR):

@@ -351,3 +351,68 @@ def test_a_page_of_words_alone_has_no_tests() -> None:
     """Names in a grid are no headings, however many words of headings they have."""
     rows: list[Row] = [["Class Balance Limit", "Numerator Test", "Status Result"] for _ in range(200)]
     assert current(rows) == []
+
+
+# ---- other shapes --------------------------------------------------------------------------------------------------
+
+
+def test_oc_beside_ic_in_one_row() -> None:
+    """A row of a class with both coverages is two tests, each with its own columns."""
+    rows: list[Row] = [
+        ["Coverage Tests"],
+        [None, "Overcollateralization", None, None, "Interest Coverage", None, None],
+        ["Class", "Ratio", "Trigger", "Result", "Ratio", "Trigger", "Result"],
+        ["Class A/B", "139.20%", "130.08%", "Pass", "180.24%", "120.00%", "Pass"],
+        ["Class C", "118.85%", "121.74%", "Fail", "162.99%", "110.00%", "Pass"],
+    ]
+    assert sorted((str(one.subject), *brief(one)) for one in current(rows)) == sorted([
+        (str(Subject(measure="oc", classes=("A", "B"))), 139.2, 130.08, "pass"),
+        (str(Subject(measure="oc", classes=("C",))), 118.85, 121.74, "fail"),
+        (str(Subject(measure="ic", classes=("A", "B"))), 180.24, 120.0, "pass"),
+        (str(Subject(measure="ic", classes=("C",))), 162.99, 110.0, "pass"),
+    ])  # fmt: skip
+
+
+def test_a_test_below_its_name() -> None:
+    """Figures that stand below each other under the test's name."""
+    rows: list[Row] = [
+        ["Class A/B Overcollateralization Ratio Test"],
+        ["Numerator", 400e6], ["Denominator", 287e6], ["Actual", "139.37%"], ["Required Level", "130.08%"],
+        ["Result", "Passed"], [],
+        ["Weighted Average Life Test"],
+        ["Actual", 7.32], ["Maximum", 7.27], ["Result", "Failed"], [],
+        ["Account Summary"],
+        ["Current", 5.0], ["Limit", 7.0],
+    ]  # fmt: skip
+    found = current(rows)
+    assert [(one.label, *brief(one)) for one in found] == [
+        ("Class A/B Overcollateralization Ratio Test", 139.37, 130.08, "pass"),
+        ("Weighted Average Life Test", 7.32, 7.27, "fail"),
+    ]
+    assert (found[0].numerator, found[0].denominator, found[0].place) == (400e6, 287e6, "'Compliance'!B4")
+
+
+@every("value, limit, prior, status", [
+    ("% of CPA", "Max %", "Last Month", "P/F"),
+    ("This Period", "Permitted", "Prior Period", "Compliance"),
+    ("As of Date", "Covenant", "Last Report", "In Compliance"),
+    ("Test Result", "Test Level", "Previous", "Passed (Y/N)"),
+    ("Level", "Constraint", "Previous Result", None),
+    ("Calculated", "Standard", "Prior", None),
+    ("Ratio", "Hurdle", "Prior Value", None),
+])  # fmt: skip
+def test_headings_of_many_trustees(value: str, limit: str, prior: str, status: str | None) -> None:
+    """With and without a status, the month before first, the names of tests under no heading."""
+    rows: list[Row] = [
+        [None, prior, limit, value, status],
+        *([row[0], row[3], str(row[5])[3:], row[4], row[6] if status else None] for row in TESTS[1:]),
+    ]
+    assert [brief(one)[:2] for one in current(rows)] == [one[:2] for one in EXPECTED]
+
+
+def test_a_line_of_two_figures_is_none_of_the_day() -> None:
+    """No heading says which of them is current."""
+    assert current([["Largest Obligor", "1.40%", "1.75%"], ["Cov-Lite Loans", "9.84%", "9.80%"]]) == []
+    dated: list[Row] = [["Description", "Prior", "Current"], ["Largest Obligor", "1.40%", "1.75%"],
+                        ["Cov-Lite Loans", "9.84%", "9.80%"]]  # fmt: skip
+    assert [(one.kind, one.value) for one in current(dated)] == [("figure", 1.75), ("figure", 9.8)]
