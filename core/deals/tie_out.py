@@ -92,6 +92,15 @@ class TieOut(msgspec.Struct, frozen=True, kw_only=True):
     """Cell of the file in which the figure stands."""
 
 
+class TieOuts(list[TieOut]):
+    """The figures that a file publishes, in its order, and the tests of ours that it publishes nothing of."""
+
+    def __init__(self, rows: Iterable[TieOut], not_printed: Iterable[str]) -> None:
+        super().__init__(rows)
+        self.not_printed = list(not_printed)
+        """Ids of the definition's tests that no figure of the file stands beside, in their order."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """A published figure and the test that measures it."""
@@ -103,11 +112,12 @@ class _Asked:
     """Why there is no test."""
 
 
-def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) -> list[TieOut]:
+def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) -> TieOuts:
     """Every test and figure that the file publishes, in its order, with our figure under the same rules and trigger.
 
     A figure is matched by its name in the definition (a test's name, id or alias), else by what its words are about.
-    What is not matched is listed with our nearest test, and why that is another.
+    What is not matched is listed with our nearest test, and why that is another; so are our tests that the file does
+    not print.
 
     Args:
         portfolio: the loans, and the facts that their file prints.
@@ -132,10 +142,12 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
             explained[at].append("rounding")
         elif not explained[at] and _is_left_open(asked[at].published, ours[rows[at].test_id or ""]):
             explained[at].append("blank_inputs")
-    return [
+    told = (
         msgspec.structs.replace(row, explained_by=explained[at]) if at in explained else row
         for at, row in enumerate(rows)
-    ]
+    )
+    printed = {row.test_id for row in rows}
+    return TieOuts(told, (test["id"] for test in base.get("tests", ()) if test["id"] not in printed))
 
 
 # ---- matching ------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 
 import core
 from core.compliance.run import run_suite
-from core.deals.tie_out import PUBLISHED_MAX, TieOut, tie_out
+from core.deals.tie_out import PUBLISHED_MAX, TieOuts, tie_out
 from core.definition import READY, parse
 from core.generate import generate
 from core.portfolio.facts import Fact, Facts, Subject
@@ -42,13 +42,11 @@ def printed(label: str, value: float | None, trigger: float | None, at: int = 2,
     return Fact(kind="test", label=label, subject=subject, value=value, trigger=trigger, place=f"'Tests'!B{at}", **more)
 
 
-def tied(book: Portfolio, *facts: Fact, definition: object = None) -> list[TieOut]:
+def tied(book: Portfolio, *facts: Fact, definition: object = None) -> TieOuts:
     return tie_out(replace(book, facts=Facts(all=facts)), None if definition is None else parse(definition))
 
 
-def rows(
-    book: Portfolio, *published: tuple[str, float | None, float | None], definition: object = None
-) -> list[TieOut]:
+def rows(book: Portfolio, *published: tuple[str, float | None, float | None], definition: object = None) -> TieOuts:
     return tied(book, *(printed(*one, at) for at, one in enumerate(published, 2)), definition=definition)
 
 
@@ -145,6 +143,15 @@ def test_the_nearest_test_of_the_definition_is_named(book: Portfolio) -> None:
     tests = [{"id": "ten", "name": "Ten largest", "measure": "top_obligors", "nth": 10, "max": 20.0}]
     (row,) = rows(book, ("Maximum Obligor Concentration Test", 12.7, 20.0), definition={"tests": tests})
     assert (row.test_id, row.nearest, row.our_value) == (None, "ten", None)
+
+
+def test_our_tests_that_the_file_does_not_print_are_named(book: Portfolio) -> None:
+    tests = [{"id": name, "name": name, "measure": measure, "max": 50.0}
+             for name, measure in (("lite", "cov_lite"), ("life", "wal"), ("fixed", "fixed_rate"))]  # fmt: skip
+    assert rows(book, ("Weighted Average Life Test", 4.0, 6.0), definition={"tests": tests}).not_printed == [
+        "lite", "fixed"
+    ]  # fmt: skip
+    assert rows(book, definition={"tests": tests}).not_printed == ["lite", "life", "fixed"]
 
 
 def test_one_test_printed_twice_with_other_figures_is_neither(book: Portfolio) -> None:
