@@ -19,6 +19,7 @@ from core.compliance.conventions import definition_for
 from core.compliance.coverage import TOLERANCE, Held, Role
 from core.compliance.doubt import Doubter, Judged
 from core.compliance.findings import findings
+from core.compliance.home import at_home
 from core.compliance.kernels import rounded
 from core.compliance.matching import Match, Unmatched, pair
 from core.compliance.measures import (
@@ -404,7 +405,7 @@ def _chosen(suite: str, test_ids: Iterable[str] | None, definition: Definition |
             raise UnknownSuite("the suite deal needs a definition")
         tests: tuple[Test, ...] = _deal_suite().tests_of(definition)
     else:
-        tests = suite_named(suite).tests
+        tests = at_home(suite_named(suite).tests, definition)
     wanted = frozenset(test_ids or ())
     if not wanted:
         return tests
@@ -700,8 +701,9 @@ def _rows(portfolio: Portfolio, pool: Pool) -> dict[str, Any]:
 
 
 _LOSSES: Final = (
-    "sheets_not_read", "rows_after_end", "unidentified_rows", "placeholder_identifiers", "destroyed_identifiers",
-    "unreadable_cells", "error_cells", "zero_prices", "zero_purchase_prices", "lots", "conflicting_lots",
+    "sheets_not_read", "rows_after_end", "no_collateral_rows", "unidentified_rows", "placeholder_identifiers",
+    "destroyed_identifiers", "unreadable_cells", "error_cells", "zero_prices", "zero_purchase_prices", "lots",
+    "conflicting_lots",
 )  # fmt: skip
 """Fields of `Notes` that are shown where there are any: sheets and rows left out, rows added up, cells of no use."""
 

@@ -147,4 +147,5 @@ def _test_line(one: TestResult, told: Mapping[str, Any]) -> ClassLine:
         trigger=one.threshold_value, cushion=one.cushion, status=one.status,
         cure_amount=None if one.threshold_type != "min"
         else cure_amount(one.status, one.threshold_value, numerator, denominator),
+        doubtful=one.doubtful,
     )  # fmt: skip

@@ -15,7 +15,7 @@ from core.compliance.conventions import currency_of, definition_for
 from core.compliance.framed import NOTEBOOK_ROWS, thinnest_first
 from core.compliance.kernels import rounded
 from core.compliance.measures import Pool
-from core.compliance.result import Direction, Results, Status, TestResult
+from core.compliance.result import Direction, Doubt, PublishedFigure, Results, Status, TestResult
 from core.compliance.run import pools_of, run_suite
 from core.frames.brief import brief, shortened
 from core.frames.figures import change_shown, decimals_of, figure_shown
@@ -62,6 +62,12 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
     status_projected: Status
     impact_direction: Impact
     """improve or worsen: the cushion grows or shrinks; neutral: it stays."""
+    published: PublishedFigure | None = None
+    """The figure that the file prints for this test, beside ours before the trades. Null: it prints none."""
+    doubt: Sequence[Doubt] = ()
+    """Every reason why the figure before the trades may be wrong; the one after them rests on the same."""
+    doubtful: bool = False
+    """Whether the status before the trades may be wrong, and with it the one after them."""
 
     __repr__ = brief
 
@@ -280,7 +286,7 @@ def compared(before: Results, after: Results, warnings: list[DataWarning], trade
     skipped = _skipped(before, after, compared_tests)
     counts = Impacts(*(sum(row.impact_direction == way for row in rows) for way in ("improve", "worsen", "neutral")))
     failures = new_failures_of(rows)
-    known = {warning.code for warning in before.warnings}
+    known = {*(warning.code for warning in before.warnings), "published_differs"}  # which is of no traded portfolio
     return Simulation(
         results=rows,
         skipped=skipped,
@@ -315,6 +321,9 @@ def _row(one: TestResult, other: TestResult, before: Mapping[str, float], after:
         status_current=one.status,
         status_projected=other.status,
         impact_direction="improve" if move > NEUTRAL else "worsen" if move < -NEUTRAL else "neutral",
+        published=one.published,
+        doubt=one.doubt,
+        doubtful=one.doubtful,
     )
 
 
@@ -350,7 +359,7 @@ def message_of(
         f"and {counts.neutral} {agreed(counts.neutral, 'stays/stay')} the same{decimals}"
     ]
     if failures:
-        shown = ", ".join(row.test_name for row in failures[:NAMED])
+        shown = ", ".join(f"{row.test_name}{' (doubtful)' * row.doubtful}" for row in failures[:NAMED])
         more = f" and {len(failures) - NAMED} more" if len(failures) > NAMED else ""
         parts.append(f"{counted(len(failures), 'new failure')} ({shown}{more})")
     else:

@@ -17,6 +17,8 @@ from core.portfolio.portfolio import Portfolio
 
 LOANS = 260
 GONE, NEW = 5, 6
+COV_LITE = About(measure="cov_lite")
+"""What a printed share of covenant-lite loans is about."""
 
 
 def rows_of(columns: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:
@@ -47,9 +49,8 @@ def story(seed: int = 3, *, faults: tuple[str, ...] = ()) -> Subject:
     newest = Portfolio.from_columns(rows_of(now, odd[: LOANS - GONE]), tranches=made.tranches, deal=late)
     before = Portfolio.from_columns(rows_of(then, odd[NEW:]), tranches=made.tranches, deal=early)
     printed = Fact(
-        kind="test", label="Cov-Lite Loans", subject=About(measure="cov_lite"), value=12.5, trigger=60.0,
-        unit="percent", status="pass",
-        place="'Tests'!B2",
+        kind="test", label="Cov-Lite Loans", subject=COV_LITE, value=12.5, trigger=60.0, unit="percent", status="pass",
+        place="'Tests'!B2", decimals=2,
     )  # fmt: skip
     months = [date(2025, month, 28) for month in range(1, 13)]
     return Subject(
