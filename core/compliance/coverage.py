@@ -30,6 +30,9 @@ DIVERSION_STEP: Final = 0.50
 DAYS_IN_INTEREST_YEAR: Final = 360.0
 """Floating-rate interest is counted actual/360."""
 
+AS_PRINTED: Final = "as the file prints it, without its parts"
+"""Basis of an interest coverage numerator of which the file has nothing but the sum."""
+
 TOLERANCE: Final = 1e-9
 """A figure this near to its limit stands on it."""
 
@@ -244,6 +247,17 @@ def income(
         rules: what the definition says of interest, fees and hedges.
     """
     rules = rules or _PLAIN
+    whole = _known(deal.interest_available)
+    if whole is not None and _known(deal.interest_collected) is None and rules.interest != "period":
+        return {
+            "interest_basis": AS_PRINTED,
+            "scheduled_interest": whole,
+            "scheduled_years": 0.0,
+            "senior_fees_basis": "within",
+            "senior_fees": 0.0,
+            "period_years": period_years,
+            "available": whole,
+        }
     collected, receivable = _known(deal.interest_collected), _known(deal.interest_receivable)
     if receivable is None:
         receivable = rules.receivable

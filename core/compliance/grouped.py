@@ -8,22 +8,46 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from core.compliance.result import DoubtCode, TestResult
 
-HEADINGS: Final[dict[DoubtCode, str]] = {
-    "differs": "differs from the trustee",
-    "doubtful_par": "par is doubtful",
-    "doubtful_cash": "cash is doubtful",
-    "doubtful_denominator": "the denominator is doubtful",
-    "conflict": "the file says two things",
-    "left_out": "left out",
-    "masked_inputs": "masked",
-    "blank_inputs": "blank",
-    "ambiguous_column": "a column may mean something else",
-    "implausible": "implausible",
-    "joined_by_name": "joined by a name",
-    "estimate": "estimated",
-    "stand_in": "stands in",
+
+class Kind(NamedTuple):
+    """A kind of doubt."""
+
+    heading: str
+    meaning: str
+
+
+KINDS: Final[dict[DoubtCode, Kind]] = {
+    "differs": Kind("differs from the trustee", "the trustee has another figure or status"),
+    "doubtful_par": Kind(
+        "par is doubtful", "the loans' par is not the one that makes the printed amount of collateral"
+    ),
+    "doubtful_cash": Kind(
+        "cash is doubtful",
+        "no page says the principal cash, or par and cash do not make the amount of collateral that the file prints",
+    ),
+    "doubtful_denominator": Kind(
+        "the denominator is doubtful",
+        "the file divides by another amount, or prints another amount of collateral than par and cash make",
+    ),
+    "conflict": Kind(
+        "the file says two things", "two pages, or two lines, say different things of what the figure reads"
+    ),
+    "left_out": Kind("left out", "loans, rows or amounts are not counted"),
+    "masked_inputs": Kind("masked", "what the figure reads is known to the trustee and not shown"),
+    "blank_inputs": Kind(
+        "blank", "what the figure reads is blank, or cannot be read; with the share of par where it is known"
+    ),
+    "ambiguous_column": Kind(
+        "a column may mean something else", "a column stands in for another, or may be in another unit"
+    ),
+    "implausible": Kind("implausible", "what the figure reads is hardly so"),
+    "joined_by_name": Kind("joined by a name", "rows or obligors belong together by a name alone"),
+    "estimate": Kind("estimated", "a part of the figure is an estimate"),
+    "stand_in": Kind(
+        "stands in", "something else stands in for what is not given: a day, a definition, a page, a limit"
+    ),
 }
-"""Every kind of doubt in words, those first that say most of a figure."""
+"""Every kind of doubt, those first that say most of a figure."""
 
 
 class DoubtGroup(NamedTuple):
@@ -43,7 +67,7 @@ class DoubtGroup(NamedTuple):
 
 def doubt_groups(results: Iterable[TestResult]) -> Iterator[DoubtGroup]:
     """The doubts of all results by kind, each message once; none is left out."""
-    names: dict[DoubtCode, dict[str, list[str]]] = {code: {} for code in HEADINGS}
+    names: dict[DoubtCode, dict[str, list[str]]] = {code: {} for code in KINDS}
     for result in results:
         for doubt in result.doubt:
             some = names[doubt.code].setdefault(doubt.message, [])
@@ -51,4 +75,4 @@ def doubt_groups(results: Iterable[TestResult]) -> Iterator[DoubtGroup]:
                 some.append(result.test_name)
     for code, messages in names.items():
         for message, some in messages.items():
-            yield DoubtGroup(code, HEADINGS[code], message, some)
+            yield DoubtGroup(code, KINDS[code].heading, message, some)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from core.compliance.coverage import letter_of
@@ -15,7 +16,7 @@ from core.definition.definition import DealTest
 from core.definition.names import AGENCY_WORDS, Meaning, NoMeaning, meaning_of
 from core.definition.terms import SUITE_TESTS
 from core.portfolio.cells.parsing import key
-from core.portfolio.facts import Fact
+from core.portfolio.facts import Fact, Facts
 
 PARAMETERS: Final = ("agency", "classification", "class", "nth", "line", "of")
 """What a measure may be told, as a definition's document names it."""
@@ -36,6 +37,9 @@ _MOODYS_FACTOR_LEAST: Final = 200.0
 
 REINVESTMENT: Final = "reinvestment_oc"
 """Id of the reinvestment test that a ready-made definition has where a file prints its trigger."""
+
+FILES_MAX: Final = 16
+"""Files whose figures are kept as they were understood: runs of one file come in numbers."""
 
 ROUNDED_LEAST: Final = 3
 """Printed figures of a column, not all zero, from which on a last digit that is always 0 is not a digit."""
@@ -87,7 +91,8 @@ class _Key(NamedTuple):
 
 def matches(tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool) -> tuple[Match, ...]:
     """The published figures that are tests of ours."""
-    return pair(tests, own, pool).found
+    printed = _printed_of(_File(pool.portfolio.facts))
+    return _Pairing(tests, own, pool, is_listing=False).of(printed).found if printed else ()
 
 
 def pair(
@@ -101,10 +106,46 @@ def pair(
         pool: the loans, under the conventions by which words such as "the deal's industries" are read.
         figures: those of the file, with the decimals that count; None takes them from the pool's portfolio.
     """
-    figures = with_counted_decimals(pool.portfolio.facts.figures) if figures is None else figures
-    if not figures:
-        return Pairs(alone=tuple(test.test_id for test in tests))
-    return _Pairing(tests, own, pool).of(figures)
+    printed = _printed_of(_File(pool.portfolio.facts)) if figures is None else tuple(map(_Printed.of, figures))
+    return _Pairing(tests, own, pool).of(printed)
+
+
+class _Printed(NamedTuple):
+    """A figure of a file, and what can be said of it without the loans."""
+
+    fact: Fact
+    name: str
+    """Its label as names are compared."""
+    meaning: Meaning | NoMeaning
+    theirs: _Key | None
+    """What it measures; None where nothing of ours does."""
+
+    @classmethod
+    def of(cls, fact: Fact) -> _Printed:
+        meaning = meaning_of_fact(fact)
+        theirs = _key_of(meaning.test, fact) if isinstance(meaning, Meaning) else None
+        return cls(fact, key(fact.label), meaning, theirs)
+
+
+class _File:
+    """The facts of a file as a key: the same object, not equal ones, which take long to compare."""
+
+    __slots__ = ("facts",)
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+
+    def __hash__(self) -> int:
+        return id(self.facts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _File) and other.facts is self.facts
+
+
+@lru_cache(maxsize=FILES_MAX)
+def _printed_of(file: _File) -> tuple[_Printed, ...]:
+    """The current figures of a file, with the decimals that count."""
+    return tuple(map(_Printed.of, with_counted_decimals(file.facts.figures)))
 
 
 class _Group(NamedTuple):
@@ -120,45 +161,54 @@ class _Group(NamedTuple):
 class _Pairing:
     """The tests of a run by their names and by what they measure."""
 
-    def __init__(self, tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool) -> None:
+    def __init__(
+        self, tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool, *, is_listing: bool = True
+    ) -> None:
         self._pool = pool
+        self._is_listing = is_listing  # a run asks for what is found alone, many times
         self._tests = {test.test_id: test for test in tests}
         listed = [one for one in own.values() if one.id in self._tests]
         self._named = {word: one.id for one in reversed(listed) for word in _names(one)}
-        self._keys = {
-            test.test_id: key_of(words, pool) for test in tests if (words := _said(test.test_id, own, pool)) is not None
-        }
+        keys = ((test.test_id, _key_of_test(test.test_id, own, pool)) for test in tests)
+        self._keys = {test_id: _with_conventions(one, pool) for test_id, one in keys if one is not None}
         self._by_key: dict[_Key, list[str]] = {}
         for test_id, one in self._keys.items():
             self._by_key.setdefault(one, []).append(test_id)
         self._found: dict[int, list[Match]] = {}  # by the figure's identity: not every place is known
         self._listed: dict[int, Unmatched] = {}
 
-    def of(self, figures: Sequence[Fact]) -> Pairs:
+    def of(self, figures: Sequence[_Printed]) -> Pairs:
         groups: dict[str | _Key, _Group] = {}
-        for fact in figures:
-            self._sort(fact, groups)
+        for one in figures:
+            self._sort(one, groups)
+        facts = [one.fact for one in figures]
         taken: set[str] = set()
         for group in sorted(groups.values(), key=lambda one: one.named is None):  # names of the definition come first
             taken |= self._match(group, taken)
         return Pairs(
-            tuple(match for fact in figures for match in self._found.get(id(fact), ())),
-            tuple(self._listed[id(fact)] for fact in figures if id(fact) in self._listed),
+            tuple(match for fact in facts for match in self._found.get(id(fact), ())),
+            tuple(self._listed[id(fact)] for fact in facts if id(fact) in self._listed),
             tuple(test_id for test_id in self._tests if test_id not in taken),
         )
 
-    def _sort(self, fact: Fact, groups: dict[str | _Key, _Group]) -> None:
+    def _sort(self, one: _Printed, groups: dict[str | _Key, _Group]) -> None:
         """Put a figure to those that are about the same, or list it where nothing of ours is."""
-        meaning = meaning_of_fact(fact)
-        if (named := self._named.get(key(fact.label))) is not None:
+        fact, name, meaning, theirs = one
+        if (named := self._named.get(name)) is not None:
             side = meaning.side if isinstance(meaning, Meaning) else self._tests[named].threshold_type
             groups.setdefault(named, _Group(named, None, [], side)).facts.append(fact)
             return
         if isinstance(meaning, NoMeaning):
-            nearest = self._nearest(key_of(meaning.nearest, self._pool)) if meaning.nearest else None
+            if not self._is_listing:
+                return
+            nearest = (
+                self._nearest(_with_conventions(_key_of(meaning.nearest), self._pool)) if meaning.nearest else None
+            )
             self._listed[id(fact)] = Unmatched(fact, nearest, meaning.why)
             return
-        theirs = key_of(meaning.test, self._pool, fact)
+        assert theirs is not None
+        if theirs.what == "industry" and theirs.classification is None:
+            theirs = theirs._replace(classification=self._pool.view.industry_agency)
         if theirs.what == "foreign_country" and not is_home(fact, self._pool):
             why = "it is measured from another home than the deal's"
             self._listed[id(fact)] = Unmatched(fact, self._nearest(theirs), why)
@@ -168,6 +218,8 @@ class _Pairing:
     def _match(self, group: _Group, taken: set[str]) -> set[str]:
         """Set one figure of a group beside the tests that are about the same; the others are listed."""
         test_ids = self._tests_of(group, taken)
+        if not test_ids and not self._is_listing:
+            return set()
         theirs = group.theirs
         nearest = test_ids[0] if test_ids else None if theirs is None else self._nearest(theirs)
         chosen = _one_of(group.facts)
@@ -235,17 +287,25 @@ def _names(test: DealTest) -> Iterator[str]:
     return map(key, (test.name, test.id, *test.aliases))
 
 
-def _said(test_id: str, own: Mapping[str, DealTest], pool: Pool) -> dict[str, Any] | None:
+def _key_of_test(test_id: str, own: Mapping[str, DealTest], pool: Pool) -> _Key | None:
+    """What a test of a run measures; None where nothing printed can be it."""
     if test_id in _COVERAGE:
         if pool.structure is None or not pool.structure.groups:
             return None
         measure, place = _COVERAGE[test_id]
         tested = (pool.structure.oc if measure == "oc" else pool.structure.ic)[place]
-        return {"measure": measure, "class": tested.name}
+        return _key_of({"measure": measure, "class": tested.name})
     if (found := own.get(test_id)) is not None:
-        # A ready-made definition has it as the ratio of the junior class.
-        return {"measure": "reinvestment_oc"} if test_id == REINVESTMENT else said_of(found)
-    return None if test_id in WITHOUT_TWIN else suite_said(test_id)
+        # A ready-made definition has the reinvestment test as the ratio of the junior class.
+        is_ready_made = test_id == REINVESTMENT and found.measure == "oc"
+        return _key_of({"measure": "reinvestment_oc"} if is_ready_made else said_of(found))
+    return None if test_id in WITHOUT_TWIN else _key_of_suite(test_id)
+
+
+@lru_cache(maxsize=128)
+def _key_of_suite(test_id: str) -> _Key | None:
+    said = suite_said(test_id)
+    return None if said is None else _key_of(said)
 
 
 def suite_said(test_id: str) -> dict[str, Any] | None:
@@ -255,26 +315,28 @@ def suite_said(test_id: str) -> dict[str, Any] | None:
     return {"measure": SUITE_TESTS[test_id]} | ({"nth": SUITE_NTH[test_id]} if test_id in SUITE_NTH else {})
 
 
-def key_of(said: Mapping[str, Any], pool: Pool, fact: Fact | None = None) -> _Key:
-    """What a test measures, with what the conventions add where nothing is said.
-
-    Args:
-        said: fields of a definition's test.
-        pool: whose conventions.
-        fact: the published figure that means it; None for a test of ours, of which more is known.
-    """
+def _key_of(said: Mapping[str, Any], fact: Fact | None = None) -> _Key:
+    """What the fields of a definition's test measure; `fact` is the published figure that means them, None for a test
+    of ours."""
     measure = said.get("measure")
     agency = said.get("agency")
     if measure == "warf" and agency is None and (fact is None or _is_of_moodys(fact)):
         agency = "a"
-    if measure == "warr" and agency is None and fact is None:
-        agency = pool.view.recovery_agency
     # Moody's diversity and the CDO Monitor's figures have lists of industries of their own.
-    classification = said.get("classification", pool.view.industry_agency) if measure == "industry" else None
+    classification = said.get("classification") if measure == "industry" else None
     nth = said.get("nth", {"top_obligors": 10, "obligor": 1, "industry": 1, "country": 1}.get(str(measure)))
     what = measure or _plain(said.get("share") or said.get("value") or "")
     last_class = letter_of(str(said.get("class", "")).rpartition("/")[2])
     return _Key(what, nth, agency, classification, last_class, (said.get("line"), said.get("of")))
+
+
+def _with_conventions(ours: _Key, pool: Pool) -> _Key:
+    """What a test of ours measures, with what the conventions add where nothing is said."""
+    if ours.what == "warr" and ours.agency is None:
+        return ours._replace(agency=pool.view.recovery_agency)
+    if ours.what == "industry" and ours.classification is None:
+        return ours._replace(classification=pool.view.industry_agency)
+    return ours
 
 
 def _plain(formula: str) -> str:

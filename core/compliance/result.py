@@ -39,12 +39,7 @@ DoubtCode = Literal[
     "masked_inputs", "blank_inputs", "estimate", "stand_in", "conflict", "ambiguous_column", "implausible",
     "joined_by_name", "left_out", "doubtful_cash", "doubtful_par", "doubtful_denominator", "differs",
 ]  # fmt: skip
-"""Why a figure may be wrong. masked_inputs: what it reads is known to the trustee and not shown. blank_inputs: what it
-reads is blank or cannot be read. estimate: a part is estimated. stand_in: something else stands in for what is not
-given. conflict: the file says two things. ambiguous_column: a column may mean something else, or be in another unit.
-implausible: what it reads is hardly so. joined_by_name: rows belong together by a name alone. left_out: loans or
-amounts are not counted. doubtful_cash, doubtful_par, doubtful_denominator: par and cash do not make the collateral
-principal amount that the file prints. differs: the trustee has another figure or status."""
+"""Why a figure may be wrong; `core.compliance.grouped.KINDS` says what each means."""
 
 
 class Doubt(msgspec.Struct, frozen=True):

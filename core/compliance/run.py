@@ -560,6 +560,8 @@ def _present(portfolio: Portfolio) -> set[str]:
         present.add("coupon_type")
     if not present.isdisjoint(_RECOVERIES):
         present.add("recovery_rate")
+    if portfolio.deal.defaulted_par is not None:
+        present.add("is_defaulted")
     # The obligor tests read one key, whichever of the two columns it was made from.
     present -= {"borrower_name", "issuer_id"}
     if "obligor" in present:

@@ -141,7 +141,7 @@ def _asked(portfolio: Portfolio, base: dict[str, Any]) -> list[_Asked]:
     """The file's figures with the tests that measure them: the definition's where one is about the same, else a test
     that is made for the figure."""
     figures = with_counted_decimals(portfolio.facts.figures)[:PUBLISHED_MAX]
-    pairs = _pairs(portfolio, base, figures)
+    pairs, industries = _pairs(portfolio, base, figures)
     matched: dict[int, str] = {}
     for match in pairs.found:
         if not _is_of_every_agency(match.published, _own(base, match.test.test_id)):
@@ -161,22 +161,25 @@ def _asked(portfolio: Portfolio, base: dict[str, Any]) -> list[_Asked]:
         if isinstance(meaning, NoMeaning):
             asked.append(_Asked(fact, None, Unmatched(fact, None, meaning.why)))
             continue
-        test_id = test_id or _new_id(meaning.test, taken, at)
+        said = {name: value for name, value in meaning.test.items() if (name, value) != ("classification", industries)}
+        test_id = test_id or _new_id(said, taken, at)
         taken.add(test_id)
         limit = 0.0 if fact.trigger is None else fact.trigger
-        asked.append(_Asked(fact, {"id": test_id, "name": _name(fact.label), **meaning.test, meaning.side: limit}))
+        asked.append(_Asked(fact, {"id": test_id, "name": _name(fact.label), **said, meaning.side: limit}))
     return asked
 
 
-def _pairs(portfolio: Portfolio, base: dict[str, Any], figures: Sequence[Fact]) -> Pairs:
-    """The figures beside the definition's tests, and those of a ready-made one for the classes of the file."""
+def _pairs(portfolio: Portfolio, base: dict[str, Any], figures: Sequence[Fact]) -> tuple[Pairs, str | None]:
+    """The figures beside the definition's tests, and those of a ready-made one for the classes of the file; the agency
+    whose industries the loans have where nothing else is said."""
     rules = parse(base, own_fields=None)
     pools = pools_of(portfolio, rules)
     if not pools:
-        return Pairs()  # no loans: no test has a figure
+        return Pairs(), None  # no loans: no test has a figure
     if rules.standard:
         rules, _ = with_coverage(rules, pools[0])
-    return pair(tests_of(rules), {test.id: test for test in rules.tests}, pools[0], figures)
+    own = {test.id: test for test in rules.tests}
+    return pair(tests_of(rules), own, pools[0], figures), pools[0].view.industry_agency
 
 
 def _own(base: Mapping[str, Any], test_id: str) -> dict[str, Any] | None:

@@ -161,7 +161,7 @@ def meaning_of(
     if (why := _hindrance(subject, role)) is not None:
         return NoMeaning(why, _with_rank(test, subject, role))
     if subject.detail is not None:
-        test = dict(role.details[subject.detail] or role.test)
+        test = dict(role.details.get(subject.detail) or role.test)
     if "class" in role.takes:
         if not subject.classes:
             return NoMeaning("the label names no class")
@@ -198,12 +198,14 @@ def _hindrance(subject: Subject, role: _Role) -> str | None:
         return "it is of everything else, ours of what the words name"
     if subject.classes and "class" not in role.takes and "classes" not in role.ignores:
         return f"it is of class {'/'.join(subject.classes)}, ours of the whole deal"
-    if subject.detail is not None and subject.detail not in role.details:
+    if subject.detail is not None and subject.detail not in role.details and measure != "country":
         return f"it is of another kind ({subject.detail}) than ours"
     return _other_agency(subject, role)
 
 
 def _other_agency(subject: Subject, role: _Role) -> str | None:
+    if subject.measure == "country":
+        return None  # which countries are meant is looked at apart
     if subject.agency is None or role.takes & {"agency", "classification"} or subject.agency in role.agency:
         return None
     if subject.measure == "wal" and subject.agency == "b":
@@ -230,9 +232,9 @@ def _obligors(subject: Subject, trigger: float | None, side: Direction) -> Meani
 
 
 def _country(subject: Subject, side: Direction) -> Meaning | NoMeaning:
-    if subject.is_complement and subject.rank is None:
+    if subject.is_complement and subject.rank is None and subject.detail is None:
         return Meaning({"measure": "foreign_country"}, side)
-    if subject.rank is not None and not subject.is_complement:
+    if subject.rank is not None and not subject.is_complement and subject.detail is None:
         return Meaning({"measure": "country", "nth": subject.rank}, side)
     return NoMeaning("it is about countries that the label chooses", {"measure": "foreign_country"})
 

@@ -134,6 +134,8 @@ class Deal:
     """Interest received in the period so far, before fees."""
     interest_receivable: float | None = None
     """Interest still to be received in the period."""
+    interest_available: float | None = None
+    """The numerator of interest coverage as the file prints it, where it prints no parts of it."""
     interest_other: float | None = None
     """What else the file's own numerator of interest coverage adds; below zero what it takes off beside senior fees."""
     defaulted_par: float | None = None

@@ -367,6 +367,7 @@ class _LaterView:
         self.home, self.rules, self.factors = base.home, base.rules, base.factors
         self.has_bounds, self.affiliates = base.has_bounds, base.affiliates
         self.recovery_agency, self.industry_agency = base.recovery_agency, base.industry_agency
+        self.diversity_field = base.diversity_field
 
 
 class _LaterPortfolio:

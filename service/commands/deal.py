@@ -197,7 +197,15 @@ def _why(one: TieOut) -> str:
     """What explains a difference, or why there is no figure of ours, with our test that comes nearest."""
     if one.why_not is not None:
         return f"not {one.nearest}: {one.why_not}" if one.nearest else f"not matched: {one.why_not}"
-    return ", ".join(str(each) for each in one.explained_by) or one.reason or ""
+    return ", ".join(str(each) for each in one.explained_by) or one.reason or _parts_apart(one)
+
+
+def _parts_apart(one: TieOut) -> str:
+    """The two numerators or denominators that differ, where nothing explains it."""
+    pairs = {"numerator": (one.trustee_numerator, one.our_numerator),
+             "denominator": (one.trustee_denominator, one.our_denominator)}  # fmt: skip
+    theirs, ours = pairs.get(one.differs or "", (None, None))
+    return "" if theirs is None or ours is None else f"{one.differs} {theirs:,.2f}, ours {ours:,.2f}"
 
 
 _TIE_OUT: Final = [

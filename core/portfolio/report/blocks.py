@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -11,6 +10,7 @@ from typing import Final, Literal
 
 from core.portfolio.layout import header
 from core.portfolio.report import words
+from core.portfolio.report.lines import PageLine, is_running, lines_of
 from core.portfolio.report.page import COLUMNS_MAX, Cell, Page
 
 HEADING_LENGTH_MAX: Final = 80
@@ -28,17 +28,14 @@ KNOWN_SCORE: Final = 2.0
 TABLES_MAX: Final = 60
 """Tables of one page."""
 
-LINES_MAX: Final = 2_000
-"""Lines of one page."""
-
 TITLE_ROWS_MAX: Final = 6
 """Rows above a heading in which its title is looked for."""
 
-LOAN_CELLS_MIN: Final = 8
-"""Cells of a row from which it is a loan's, and no line."""
-
 GROUP_WIDTH_MAX: Final = 3
 """Columns under a group's heading where no other group tells how wide they are."""
+
+SIDES_MAX: Final = 3
+"""Blank columns that may part tables side by side; more of them are the page's spacing."""
 
 SAMPLE_ROWS: Final = 8
 """Rows below a heading that tell what its columns hold."""
@@ -94,35 +91,6 @@ class PageTable:
     def group(self, row: int) -> str:
         """The name of the section in which a row stands, else the table's title."""
         return self.sections.get(row, self.title)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageLine:
-    """A label with an amount."""
-
-    label: str
-    value: float
-    decimals: int | None
-    is_percent: bool
-    section: str
-    """The text alone above it in its block; "" where none is, or a subtotal ended it."""
-    is_less: bool
-    """Its label or its section says that it is subtracted, whatever its printed sign."""
-    is_total: bool
-    """Its label says that it is a sum."""
-    block: int
-    """Which block of the page, from the top."""
-    title: str
-    """What stands above the block."""
-    page: Page
-    row: int
-    column: int
-    """Of the amount."""
-
-    @property
-    def place(self) -> str:
-        """Where the amount stands, with the sheet's name."""
-        return self.page.place(self.row, self.column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,16 +297,6 @@ def _title(page: Page, top: int, taken: set[int]) -> tuple[int | None, str]:
     return None, page.sheet.name
 
 
-def is_running(text: str) -> bool:
-    """Whether a text is one that stands on every page: a deal's name, a day, a page's number, a footer."""
-    said = words.normal(text)
-    return any(
-        word in said
-        for word in (" as of ", " clo ", " dac ", " ltd ", " page ", " determination date ", " payment date ",
-                     " monthly report ", " next payment ", " report date ", " calculation date ")
-    )  # fmt: skip
-
-
 # ---- tables --------------------------------------------------------------------------------------------------------
 
 
@@ -347,12 +305,13 @@ def _side_by_side(page: Page, heading: tuple[int, ...], body: list[int]) -> list
     cells = page.row(heading[-1])
     used = set(cells) | {column for row in body for column in page.row(row)}
     starts = [0]
+    gaps = sum(column - 1 not in used for column in cells if column > min(cells))
     first = words.normal(cells[min(cells)].text)
     for column in sorted(cells):
         if column == min(cells):
             continue
         is_again = words.normal(cells[column].text) == first
-        behind_blank = column - 1 not in used and sum(one >= column for one in cells) >= 2
+        behind_blank = gaps <= SIDES_MAX and column - 1 not in used and sum(one >= column for one in cells) >= 2
         is_wide = sum(starts[-1] <= one < column for one in cells) >= 2
         if (is_again or behind_blank) and is_wide and _are_names(page, body, column):
             starts.append(column)
@@ -371,6 +330,8 @@ def _table(page: Page, part: range, heading: tuple[int, ...], body: list[int], t
     own = page if part == range(COLUMNS_MAX) else page.cut(part)
     headers = {column: text for column, text in _joined_headers(page, heading).items() if column in part}
     rows = [row for row in body if own.row(row)]
+    for column in sorted({column for row in rows for column in own.row(row)}):
+        headers.setdefault(column, "")
     return PageTable(
         page=own, title=title, heading_rows=heading, headers=headers, rows=rows, sections=dict(sections_of(own, rows)),
     )  # fmt: skip
@@ -397,77 +358,3 @@ def _joined(tables: list[PageTable]) -> list[PageTable]:
             first.rows.extend(table.rows)
             first.sections.update(table.sections)
     return list(found.values())
-
-
-# ---- lines ---------------------------------------------------------------------------------------------------------
-
-_SIGN_SECTIONS: Final = frozenset(("less", "plus", "add", "minus", "deduct", "deductions", "additions", "add back"))
-
-
-def lines_of(page: Page, rows: Sequence[int], title: str = "", label: int | None = None) -> list[PageLine]:
-    """The lines of some rows of a page, block by block: a block ends at a gap and at a title.
-
-    `label`: the column of the labels, where it is known.
-    """
-    found: list[PageLine] = []
-    for number, (heading, block) in enumerate(_line_blocks(page, rows, title)):
-        column = _amount_column(page, block)
-        if column is not None:
-            found += _lines(page, block, number, heading, column, label)
-        if len(found) >= LINES_MAX:
-            break
-    return found[:LINES_MAX]
-
-
-def _line_blocks(page: Page, rows: Sequence[int], title: str) -> Iterator[tuple[str, list[int]]]:
-    """(title, rows) of each block."""
-    block: list[int] = []
-    for row in rows:
-        cells = page.row(row)
-        lone = next(iter(cells.values())) if len(cells) == 1 else None
-        is_title = lone is not None and lone.is_words and words.normal(lone.text).strip() not in _SIGN_SECTIONS
-        if block and (is_title or row > block[-1] + 1):
-            yield title, block
-            block = []
-        if is_title:
-            assert lone is not None, "a title is a lone text"
-            title = title if is_running(lone.text) else lone.text
-        elif len(cells) < LOAN_CELLS_MIN:
-            block.append(row)
-    if block:
-        yield title, block
-
-
-def _amount_column(page: Page, block: list[int]) -> int | None:
-    """The column with most figures, the leftmost of several."""
-    counts = Counter(column for row in block for column, cell in page.row(row).items() if cell.has_number)
-    return min(counts, key=lambda column: (-counts[column], column)) if counts else None
-
-
-def _lines(page: Page, block: list[int], number: int, title: str, column: int, label: int | None) -> Iterator[PageLine]:
-    section = ""
-    for row in block:
-        cells = page.row(row)
-        name = cells[label].text if label is not None and label in cells else _label(cells)
-        at = column if cells.get(column, _NOTHING).has_number else None
-        if at is None:
-            at = next((one for one, cell in cells.items() if cell.has_number and one != label), None)
-        if at is None:
-            if name and len(cells) == 1:
-                section = name
-            continue
-        cell = cells[at]
-        is_total = words.is_total(name)
-        yield PageLine(
-            label=name, value=cell.number, decimals=cell.decimals, is_percent=cell.is_percent, section=section,
-            is_less=words.is_less(name) or words.is_less(section), is_total=is_total, block=number, title=title,
-            page=page, row=row, column=at,
-        )  # fmt: skip
-        if is_total:
-            section = ""
-
-
-def _label(cells: dict[int, Cell]) -> str:
-    """The first words of a row, those of a clause's letter left out where more follow."""
-    texts = [cell.text for cell in cells.values() if cell.is_words]
-    return next((text for text in texts if sum(letter.isalpha() for letter in text) > 3), texts[0] if texts else "")

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from core.portfolio.facts import Facts, Identity
+from core.portfolio.facts import Fact, Facts, Identity
 from core.portfolio.report import words
 from core.portfolio.report.accounts import Accounts
 from core.portfolio.report.blocks import Blocks, PageTable
-from core.portfolio.report.components import Component, ComponentPage, with_sign
+from core.portfolio.report.components import Component, ComponentPage, facts_of, find_components, with_sign
 from core.portfolio.report.identities import (
     CollateralFigures,
     Item,
@@ -23,7 +23,8 @@ from core.portfolio.report.identities import (
     signed,
     unlike,
 )
-from core.portfolio.report.strata import defaulted_par
+from core.portfolio.report.page import Page
+from core.portfolio.report.strata import defaulted_par, find_strata
 
 LIST_ROWS_MIN: Final = 20
 """Rows from which the sum of a list's amounts may be the par of all loans."""
@@ -48,6 +49,25 @@ class Calculations:
     proved: set[str] = field(default_factory=set)
     """Fields that a sum proves: no other figure of the file makes it."""
     identities: tuple[Identity, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    """Components, accounts, stratifications, lists, totals and empty pages."""
+
+
+def read_calculations(
+    pages: Sequence[tuple[Page, Blocks]],
+    lists: Sequence[tuple[Page, Blocks]],
+    tests: Iterable[Fact],
+    accounts: Accounts,
+) -> Calculations:
+    """What some pages calculate beside their tests; of `lists`, which have loans, only what they list counts."""
+    blocks = [one for _, one in pages]
+    components = find_components(blocks)
+    whole = {page.sheet.index for page, _ in lists}
+    listed = [pair for pair in pages if pair[0].sheet.index not in whole]
+    printed = (*find_strata((*listed, *lists)), *facts_of(components), *accounts.facts)
+    found = calculate(Facts(all=(*tests, *printed)), blocks, components, accounts)
+    found.facts = printed
+    return found
 
 
 def calculate(
@@ -73,6 +93,8 @@ def calculate(
     if ic is not None:
         identities.append(ic.identity("ic_numerator"))
         _take_ic(found, ic)
+    else:
+        _take_lines_of_interest(found, evidence)
     identities += _tables(pages)
     found.identities = tuple(one for one in identities if one is not None)
     return found
@@ -154,16 +176,20 @@ class _Evidence:
 
     # ---- numerators ----
 
-    def _targets(self, measure: str, role: str) -> list[Item]:
-        """The printed numerators of a kind of coverage: that of most tests first, then of the lines that say so."""
+    def _of_tests(self, measure: str, role: str) -> list[Item]:
+        """The numerators of the tests of a kind of coverage, that of most tests first."""
         counts: Counter[float] = Counter()
         places: dict[float, str] = {}
         for fact in self.facts.figures:
             if fact.numerator and fact.subject is not None and fact.subject.measure == measure:
                 counts[fact.numerator] += 1
                 places.setdefault(fact.numerator, fact.place)
-        printed = [Item(role, amount, (places[amount],)) for amount, _ in counts.most_common()]
-        return list(unlike([*printed, *(one for one in self.of(role) if one.amount)]))[:TARGETS_MAX]
+        return [Item(role, amount, (places[amount],)) for amount, _ in counts.most_common()]
+
+    def _targets(self, measure: str, role: str) -> list[Item]:
+        """The same, then the lines that say so."""
+        lines = (one for one in self.of(role) if one.amount)
+        return list(unlike([*self._of_tests(measure, role), *lines]))[:TARGETS_MAX]
 
     def _by_block(self, target: Item) -> Solution | None:
         """The lines of a page that add up to a numerator: as the parts of a line that has it."""
@@ -212,6 +238,27 @@ class _Evidence:
                     if len(free) > 1 and (solution := signed(target, free)) is not None:
                         return solution
         return None
+
+    def whole_interest(self) -> Item | None:
+        """The numerator of the IC tests where a line has just this under the name of interest proceeds."""
+        for target in self._of_tests("ic", "icnum"):
+            lines = [one for one in self.of("coll", "icnum") if abs(one.amount - target.amount) <= one.slack]
+            if lines:
+                return lines[0]
+        return None
+
+    def lines_of_interest(self) -> list[Item]:
+        """The lines of the first block with interest collected and interest to come, where no numerator is known."""
+        blocks: dict[tuple[int, str, int], list[Component]] = {}
+        for number, page in enumerate(self.components):
+            for one in page.components:
+                if one.is_certain:
+                    blocks.setdefault((number, one.line.title, one.line.block), []).append(one)
+        for lines in blocks.values():
+            if {"coll", "tobe"} <= {one.role for one in lines}:
+                return [one.item() for one in lines]
+        amounts = list(self.accounts.amounts)
+        return [*self.accounts.collected[:1], *amounts] if any(one.role == "tobe" for one in amounts) else []
 
 
 def _signed(part: Component, added: float) -> Item:
@@ -362,3 +409,16 @@ def _take_ic(found: Calculations, ic: Solution) -> None:
     other = [*unknown, *(one for one in ic.parts if one.role in _OTHER_INTEREST)]
     if any(one.amount for one in other):
         _put(found, "interest_other", sum(one.amount for one in other), other, is_proved=ic.is_proved)
+
+
+def _take_lines_of_interest(found: Calculations, evidence: _Evidence) -> None:
+    """The numerator as such where the file has no more of it; else the lines of one block by their words alone."""
+    whole = evidence.whole_interest()
+    if whole is not None:
+        _put(found, "interest_available", whole.amount, [whole], is_proved=True)
+        return
+    lines = evidence.lines_of_interest()
+    for target, role in (("interest_collected", "coll"), ("interest_receivable", "tobe"), ("senior_fees", "senior")):
+        own = [one for one in lines if one.role == role]
+        if own:
+            _put(found, target, abs(sum(one.amount for one in own)), own, is_proved=False)

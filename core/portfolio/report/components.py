@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from core.portfolio.facts import Fact, Subject
 from core.portfolio.layout import header
 from core.portfolio.report import words
 from core.portfolio.report.adding import Amount, Sum, leaves, sums_of
-from core.portfolio.report.blocks import Blocks, PageLine
+from core.portfolio.report.blocks import Blocks
 from core.portfolio.report.identities import Item
+from core.portfolio.report.lines import PageLine
 
 COMPONENTS_MAX: Final = 2_000
 """Lines of calculations of one file."""
@@ -34,6 +35,9 @@ _TAKES_OFF: Final = re.compile(r"\b(?:adjustment|haircut|reduction|deduction)s?\
 _ADDED_TO_NUMERATOR: Final = frozenset(("defcarry", "accint"))
 TAKEN_OFF: Final = frozenset(("disc", "cccx", "hair", "senior"))
 """Roles that are deductions whatever their printed sign is."""
+
+_LESS: Final = TAKEN_OFF | {"defpar"}
+"""Roles of lines that a sum takes off where it does not add them as printed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ def find_components(pages: Iterable[Blocks]) -> list[ComponentPage]:
         components = tuple(_components(blocks.lines))[: COMPONENTS_MAX - count]
         count += len(components)
         if components:
-            found.append(ComponentPage(components, _sums(components)))
+            found.append(_page(components))
     return found
 
 
@@ -121,7 +125,7 @@ def role_of(label: str, *, is_less: bool = False) -> tuple[str | None, bool]:
         if {"par", "perf"} & scores.keys() and not is_carried:
             scores = {"defpar": max(scores.values())}
         elif is_carried and not _TAKES_OFF.search(said):
-            scores["defcarry"] = max(scores.get("defcarry", 0.0), *scores.values(), 0.0) + 1.0
+            scores["defcarry"] = max(words.SCORE_MIN, *scores.values(), 0.0) + CERTAIN_LEAD
     elif _WITHOUT.search(said) and "par" in scores:
         scores["perf"] = scores.get("perf", 0.0) + scores.pop("par")
     guess = words.guess_of(scores)
@@ -131,7 +135,7 @@ def role_of(label: str, *, is_less: bool = False) -> tuple[str | None, bool]:
 
 
 def _components(lines: Sequence[PageLine]) -> Iterator[Component]:
-    for line in lines:
+    for line in _in_blocks(lines):
         if line.is_percent or (line.decimals is not None and line.decimals > 2 and abs(line.value) < 100.0):
             continue
         if words.guess("line", line.label).role == "count":
@@ -142,11 +146,29 @@ def _components(lines: Sequence[PageLine]) -> Iterator[Component]:
         yield Component(line, role, is_certain, scale)
 
 
-def _sums(components: Sequence[Component]) -> tuple[Sum, ...]:
-    """The sums of a page: of its blocks together, since a total counts the block above."""
-    return sums_of([
-        Amount(one.value, one.line.is_less or one.role in TAKEN_OFF, one.line.is_total) for one in components
+def _in_blocks(lines: Sequence[PageLine]) -> list[PageLine]:
+    """The lines from the top, or where blocks stand side by side those of one column after the other."""
+    if len({line.row for line in lines}) == len(lines):
+        return list(lines)
+    return sorted(lines, key=lambda line: (line.column, line.row))
+
+
+def _page(components: tuple[Component, ...]) -> ComponentPage:
+    """The components with their sums: of a page's blocks together, since a total counts the block above.
+
+    What is called a collateral balance, and makes a sum with cash, is a par.
+    """
+    sums = sums_of([
+        Amount(one.value, one.line.is_less or one.role in _LESS, one.line.is_total) for one in components
     ])  # fmt: skip
+    totals = {one.at for one in sums}
+    pars: set[int] = set()
+    for one in sums:
+        roles = {components[at].role: at for at, _ in one.parts}
+        if {"cash", "cpa"} <= roles.keys() and not roles.keys() & {"par", "perf"} and roles["cpa"] not in totals:
+            pars.add(roles["cpa"])
+    told = (replace(one, role="par") if at in pars else one for at, one in enumerate(components))
+    return ComponentPage(tuple(told), sums)
 
 
 def with_sign(item: Item) -> Item:

@@ -11,8 +11,9 @@ from core.portfolio import ratings
 from core.portfolio.facts import Agency, Fact, Facts, Subject
 from core.portfolio.report import words
 from core.portfolio.report.adding import LINE_TOLERANCE, adds_up
-from core.portfolio.report.blocks import Blocks, PageTable, is_running
+from core.portfolio.report.blocks import Blocks, PageTable
 from core.portfolio.report.components import decimals_at
+from core.portfolio.report.lines import is_running
 from core.portfolio.report.page import Page
 
 ROWS_MAX: Final = 300
@@ -203,13 +204,13 @@ def rated_par(facts: Facts, agency: Agency, par: float) -> tuple[dict[int, float
 def ccc_share(facts: Facts, agency: Agency, par: float) -> Fact | None:
     """The par of an agency's ratings of CCC+ (Caa1) and below, by a rating table that adds up to the par of all loans.
 
-    Its denominator is that par.
+    Defaulted loans are left out. Its denominator is that par.
     """
     table = rated_par(facts, agency, par)
     if table is None:
         return None
     by_rank, places = table
-    below = sum(amount for rank, amount in by_rank.items() if rank >= ratings.CCC)
+    below = sum(amount for rank, amount in by_rank.items() if ratings.CCC <= rank < ratings.DEFAULTED)
     return Fact(
         kind="total", label="CCC+ (Caa1) and below", subject=Subject(measure="ccc", agency=agency), value=below,
         denominator=par, place=places[0], also=places[1:], unit="amount", by="sum",

@@ -19,11 +19,15 @@ SINGLE_OBLIGOR_LIMIT_MAX: Final = 4.0
 WRONG_SIDE: Final = 3.0
 """Weight that a measure loses where the printed limit is on the other side than its own."""
 
+SHARE_MAX: Final = 100.0
+"""Percent: no share has a limit above it."""
+
 CLASS_FIRST: Final = 3.0
 """Weight that coverage gains where a label begins with a class."""
 
-REINVESTMENT_SCORE_MIN: Final = 6.0
-"""Weight from which the words for reinvestment or diversion make a coverage test that of the reinvestment period."""
+NARROW_SCORE_MIN: Final = 6.0
+"""Weight from which words for an event of default, or for reinvestment and diversion, make a coverage test one of
+these."""
 
 SUBSET_SCORE_MIN: Final = 1.6
 """Weight from which another measure among an obligor's words is the subset in which it is measured: a side clause's
@@ -32,8 +36,13 @@ words count `words.SIDE_SHARE`."""
 COVERAGE: Final = frozenset(("oc", "ic"))
 """Measures of classes."""
 
-RANKED: Final = frozenset(("obligor", "industry", "country", "counterparty"))
+RANKED: Final = frozenset(("obligor", "industry", "country"))
 """Measures of which there are a largest and a second largest."""
+
+_NO_SHARES: Final = frozenset((
+    "oc", "ic", "reinvestment", "eod", "warf", "diversity", "wal", "price", "retention", "sale", "cdo_monitor",
+))  # fmt: skip
+"""Measures whose limits may be above 100."""
 
 _CLAUSE: Final = re.compile(
     r"^\s*(?:\(\s*[a-z]{1,3}\s*\)|\(\s*[ivx]{1,6}\s*\)|\(\s*\d{1,2}\s*\)|[a-z]{1,2}[.)]\s)+\s*", re.I
@@ -68,14 +77,14 @@ _LIMIT_WORDS: Final = re.compile(r"\b(?:trigger|required|requirement|threshold|r
 _LIMIT_FIRST: Final = re.compile(r" (?:the )?(?:minimum|maximum)\b(?!.* test )")
 _CODE: Final = r"[a-hx]-?\d?"
 _BARE_CLASS: Final = re.compile(
-    rf"^ (?:class )?{_CODE}(?: ?[/&,+] ?(?:class )?{_CODE})* (?:note )?(?:ratio )?(?:test )?(?:ratio )?$"
+    rf"^ (?:class )?{_CODE}(?: ?[/&,+] ?(?:class )?{_CODE})* (?:note )?(?:coverage )?(?:ratio )?(?:test )?(?:ratio )?$"
 )
 """A label that is the name of classes and no more, in its normal form."""
 
 _CLASS_BEHIND: Final = re.compile(
     rf"\b(?:oc|ic|par value|par coverage)(?: ratio| test)*(?: -)? ({_CODE}(?: / {_CODE})*)(?: test| ratio| note)* $"
 )
-_CLASS_BEFORE: Final = re.compile(rf"^ ({_CODE}(?: / {_CODE})*) (?:oc|ic|par)\b")
+_CLASS_BEFORE: Final = re.compile(rf"^ (?:class )?({_CODE}(?: / {_CODE})*) (?:oc|ic|par)\b")
 _AGENCIES: Final[tuple[tuple[str, Agency], ...]] = ((" moodys ", "a"), (" sp ", "b"), (" fitch ", "c"))
 
 Side = Literal["min", "max"]
@@ -125,15 +134,18 @@ def subject_of(
         for role in found:
             if role != "cdo_monitor" and words.direction_of(role) != side:
                 found[role] -= WRONG_SIDE
+    if limit is not None and limit > SHARE_MAX:
+        for role in found.keys() - _NO_SHARES:
+            found[role] -= 2 * WRONG_SIDE
     _prefer_foreign(said, found)
     rank, aggregate = _rank(said)
     is_ranked = rank is not None or aggregate is not None
     guess = words.guess_of({role: score for role, score in found.items() if score > 0})
     measure = guess.role
-    if is_ranked and found.get("obligor", 0.0) >= words.SCORE_MIN:
+    if is_ranked and found.get("obligor", 0.0) >= words.SCORE_MIN and "counterparty" not in found:
         measure = "obligor"
-    if measure in COVERAGE and found.get("reinvestment", 0.0) >= REINVESTMENT_SCORE_MIN:
-        measure = "reinvestment"
+    if measure in COVERAGE:
+        measure = next((role for role in ("eod", "reinvestment") if found.get(role, 0.0) >= NARROW_SCORE_MIN), measure)
     if measure is None or (measure in COVERAGE and not classes and not bare and guess.lead < 0):
         return _NOTHING
     return Label(_subject(measure, said, classes, rank, aggregate, limit, found, is_line), guess.lead)
@@ -258,7 +270,7 @@ def _of_period(said: str) -> str | None:
 
 def _of_exclusion(said: str) -> str | None:
     """What an average leaves out or takes in; the excess coupon that a test takes in by its terms is no such thing."""
-    match = re.search(r"\b(?:excluding|including) (.+?) $", said)
+    match = re.search(r"\b(?:excluding|including) (?!(?:the )?default\w*(?: obligation| loan)? (?:\) )?$)(.+?) $", said)
     return None if match is None else " ".join(match[0].replace("( ", "").replace(" )", "").split())[:80]
 
 
@@ -274,9 +286,9 @@ def _of_place(said: str) -> str | None:
 
 
 def _of_country(said: str) -> str | None:
-    ceiling = re.search(r"\bceiling\b.*?(below|above|of|at least) ((?:[a-z]{1,3})[+-]?\d?)(?= |$)", said)
+    ceiling = re.search(r"\bceiling\b.*?(below|above|of|at least) ([a-z]{1,3}\d?(?: ?[+-](?= |$))?)(?= |$)", said)
     if ceiling is not None:
-        return f"ceiling {ceiling[1]} {ceiling[2]}"
+        return f"ceiling {ceiling[1]} {ceiling[2].replace(' ', '')}"
     named = re.findall(
         r"\b(?:canada|united kingdom|uk|france|germany|spain|italy|netherlands|luxembourg|ireland|australia|japan|"
         r"group (?:iv|i{1,3}|[1-4])|tax|emerging markets?)\b", said,
@@ -286,8 +298,8 @@ def _of_country(said: str) -> str | None:
 
 def _of_counterparty(said: str) -> str | None:
     match = re.search(r"\b(aggregate|individual)\b", said)
-    rated = re.search(r"\brated ((?:[a-z]{1,3}\d?)[+-]?(?: or (?:lower|below))?)", said)
-    parts = [part for part in (match and match[1], rated and rated[1]) if part]
+    rated = re.search(r"\brated ([a-z]{1,3}\d?(?: ?[+-](?= |$))?(?: or (?:lower|below))?)", said)
+    parts = [part for part in (match and match[1], rated and rated[1].replace(" +", "+")) if part]
     return " ".join(parts) or None
 
 
@@ -301,7 +313,14 @@ def _of_amount(said: str) -> str | None:
     return " ".join(" ".join(figures).split()) or None
 
 
+def _of_seniority(said: str) -> str | None:
+    """Of a coverage test that names no class."""
+    match = re.search(r"\b(?:senior|mezzanine|junior|subordinated)\b", said)
+    return None if match is None or re.search(r"\bclass(?:es)? [a-hx]\b", said) else match[0]
+
+
 _DETAILS: Final = {
+    "oc": _of_seniority, "ic": _of_seniority,
     "senior_secured": _of_kind,
     "infrequent": _of_period,
     "was": _of_exclusion, "wac": _of_exclusion, "warf": _of_exclusion, "wal": _of_exclusion, "warr": _of_exclusion,

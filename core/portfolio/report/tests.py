@@ -9,9 +9,12 @@ from typing import Final
 
 from core.portfolio.facts import Direction, Fact, Status, Subject, Unit
 from core.portfolio.report import words
-from core.portfolio.report.blocks import Blocks, PageLine, PageTable, is_running
-from core.portfolio.report.kinds import BIG, OPERATORS, context_of
+from core.portfolio.report.blocks import Blocks, PageTable
+from core.portfolio.report.columns import BIG, context_of
+from core.portfolio.report.kinds import OPERATORS
+from core.portfolio.report.lines import PageLine, is_running
 from core.portfolio.report.page import Cell, Page
+from core.portfolio.report.roles import limit_of
 from core.portfolio.report.subjects import Side, clause_of, coverage_of, subject_of
 
 NAME_LENGTH_MAX: Final = 300
@@ -111,7 +114,8 @@ def _of_table(table: PageTable) -> list[tuple[int, Fact]]:
 def _row(table: PageTable, row: int) -> _Row | None:
     cells = table.page.row(row)
     name = table.cell(row, "name").text
-    value, limit = table.cell(row, "value"), table.cell(row, "limit")
+    value, limit = table.cell(row, "value"), limit_of(table, row)
+    role = "limit" if table.cell(row, "limit").has_number or "limit2" not in table.columns else "limit2"
     if len(cells) < 2 or not name or len(name) > NAME_LENGTH_MAX or is_running(name) or words.is_total(name):
         return None
     if not value.has_number and not limit.has_number:
@@ -124,10 +128,10 @@ def _row(table: PageTable, row: int) -> _Row | None:
         value=value,
         limit=limit,
         status=words.status_of(table.cell(row, "status").text),
-        side=_side(limit, table.cell(row, "dir").text, table.headers.get(table.columns.get("limit", -1), ""), name),
+        side=_side(limit, table.cell(row, "dir").text, table.headers.get(table.columns.get(role, -1), ""), name),
         numerator=table.cell(row, "num"),
         denominator=table.cell(row, "den"),
-        place=table.place(row, "value" if value.has_number else "limit"),
+        place=table.place(row, "value" if value.has_number else role),
     )
 
 

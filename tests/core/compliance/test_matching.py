@@ -78,8 +78,6 @@ WRONG: list[tuple[str, dict[str, Any], float | None, str | None, str]] = [
     # An industry, several of them, or by another list.
     ("Top 3 Industries Combined", {"measure": "industry", "aggregate": 3}, 40.0, "industry_concentration", "adds up 3"),
     ("Third Largest Industry", {"measure": "industry", "rank": 3}, 12.0, "industry_concentration", "third largest"),
-    ("Largest Fitch Industry", {"measure": "industry", "rank": 1, "agency": "c"}, 17.5, "industry_concentration",
-     "by the industries of Fitch"),
     # A rescue loan that is defaulted is a rescue loan; and nothing that is printed is our delinquency.
     ("Corporate Rescue Loans that are a Defaulted Obligation", {"measure": "dip"}, 5.0, None, "no test of this run"),
     ("Defaulted Obligations", {"measure": "defaulted"}, 5.0, None, "no test of this run"),
@@ -173,6 +171,15 @@ def test_formulas_are_the_same_whatever_their_blanks() -> None:
     assert told(pairs(printed("Deferring", measure="pik"), definition=parse({"tests": [test]}))) == ["arrears"]
     other = {**test, "share": "=is_pik"}
     assert told(pairs(printed("Deferring", measure="pik"), definition=parse({"tests": [other]}))) == []
+
+
+def test_of_industries_by_several_agencies_none_is_ours_where_nothing_says_whose_ours_are() -> None:
+    facts = [printed(f"{agency} industry", None, 15.0, measure="industry", rank=1, agency=agency) for agency in "bc"]
+    found = pairs(*facts)
+    assert told(found) == []
+    assert [one.nearest for one in found.listed] == ["industry_concentration"] * 2
+    assert ["by the industries of S&P" in one.why for one in found.listed] == [True, False]
+    assert told(pairs(facts[1])) == ["industry_concentration"]  # the only list that the file speaks of
 
 
 def test_industries_of_a_list_are_those_of_the_definition() -> None:

@@ -487,3 +487,18 @@ def test_the_printed_denominator_says_how_defaulted_loans_count(
     portfolio = portfolio_of(DISCOUNTED, deal=Deal(defaulted_in_denominator=counts))
     assert Pool(portfolio).denominator == close(denominator)
     assert Pool(portfolio, Definition(name="own")).denominator == close(100e6)
+
+
+def test_printed_defaults_and_ccc_where_no_row_shows_them() -> None:
+    """An empty page of defaulted loans is none, and a rating table says what masks hide."""
+    columns = {"par_value": [60.0, 40.0], "rating_agency_a": [A["B2"], A["Caa2"]]}
+    none = portfolio_of(columns, deal=Deal(defaulted_par=0.0))
+    (result,) = run_suite(none, "enhanced", test_ids=["delinquency_pct"])
+    assert (result.current_value, result.status) == (0.0, "pass")
+    assert figure(portfolio_of(columns, deal=Deal(defaulted_par=25.0)), "delinquency_pct") == close(25.0)
+    assert [
+        one.test_id for one in run_suite(portfolio_of(columns), "enhanced", test_ids=["delinquency_pct"]).skipped
+    ] == ["delinquency_pct"]
+    masked = portfolio_of(columns, deal=Deal(masked_ccc_a=10.0))
+    assert figure(masked, "ccc_bucket_pct") == close(50.0)
+    assert Pool(masked, Definition(name="own")).buckets[0] == 40.0

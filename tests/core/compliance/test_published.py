@@ -116,7 +116,6 @@ def test_a_limit_is_the_sheets_where_it_is_certain(
         ("Maximum WA Rating Factor Test", {"measure": "warf"}, 26.0, "factor", None, None),  # Fitch's by its size
         ("S&P Rating Factor", {"measure": "warf", "agency": "b"}, 2800.0, "factor", None, None),
         ("Fitch Recovery Rate", {"measure": "warr", "agency": "c"}, 60.5, "percent", None, None),
-        ("Fitch Industry", {"measure": "industry", "agency": "c", "rank": 1}, 17.5, "percent", None, None),
         ("S&P CCC", {"measure": "ccc", "agency": "b"}, 7.0, "percent", None, None),  # another agency's counts, too
         ("Defaulted Obligations", {"measure": "defaulted"}, 2.5, "percent", None, None),
         ("Outside Europe", {"measure": "foreign"}, 15.0, "percent", None, None),  # another home

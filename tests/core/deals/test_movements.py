@@ -15,7 +15,7 @@ from core.compliance.run import run_suite
 from core.deals.movements import LOANS_SHOWN, PARTS, Movement, movements
 from core.definition import parse
 from core.generate import generate
-from core.portfolio.facts import Fact, Facts
+from core.portfolio.facts import Fact, Facts, Subject
 from core.portfolio.portfolio import Deal, Portfolio, Tranches
 from tests.core.compliance.conftest import portfolio_of
 
@@ -196,8 +196,9 @@ def test_a_test_that_masked_ratings_leave_open_is_told_with_its_ends() -> None:
 def test_the_steps_are_held_to_what_the_file_publishes() -> None:
     """By Fitch's rates, for which alone there is a limit: at every step, and not S&P's between them."""
     printed = Fact(
-        kind="test", label="Fitch WA Recovery Rate", subject=None, value=None, trigger=60.0, unit="percent", place=""
-    )
+        kind="test", label="Fitch WA Recovery Rate", subject=Subject(measure="warr", agency="c"), value=None,
+        trigger=60.0, unit="percent", place="",
+    )  # fmt: skip
     loans = {"cusip": ["111111118", "222222226"], "recovery_rate": [40.0, 35.0], "recovery_rate_b": [40.0, 35.0]}
     first, second = (
         portfolio_of(loans | {"par_value": par, "recovery_rate_c": [70.0, 60.0]}, facts=Facts(all=(printed,)))

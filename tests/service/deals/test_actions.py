@@ -597,7 +597,11 @@ def test_the_trustees_tests_stand_beside_ours(
     assert (tied["workbook_id"], tied["as_of"]) == (book["id"], "2026-03-31")
     by_name = {one["trustee_name"]: one for one in tied["items"]}
     assert by_name["Class A/B Par Value Ratio"]["trustee_value"] == 121.6
-    assert by_name["Weighted Average Colour"]["our_value"] is None, "listed, not dropped"
+    assert by_name["Class A/B Par Value Ratio"]["differs"] == "value"
+    assert by_name["Class A/B Par Value Ratio"]["our_numerator"] > 0
+    listed = by_name["Weighted Average Colour"]
+    assert (listed["our_value"], listed["nearest"]) == (None, None), "listed, not dropped"
+    assert listed["why_not"] == listed["reason"] == "its words say no one test of ours"
     other = owner.uploaded(path)
     answer = owner.get(f"{URL}/{deal['id']}/tie-out", params={"workbook_id": other["id"]})
     assert answer.json()["detail"] == "Workbook not found", "it is of no deal"
