@@ -46,6 +46,7 @@ class Doubt(msgspec.Struct, frozen=True):
     """One reason why a figure may be wrong."""
 
     code: DoubtCode
+    """Kind of doubt, such as blank_inputs or differs; it keeps its spelling."""
     message: str
     """For a reader: what was seen, and how much of par it is about where that is known."""
     places: list[str]
@@ -62,10 +63,13 @@ class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
     value: float | None
     """In the test's unit; null where only a limit is printed."""
     numerator: float | None
+    """What the file prints above the line; null where it prints none."""
     denominator: float | None
+    """What the file prints below the line; null where it prints none."""
     trigger: float | None
     """The limit that is printed, in the test's unit."""
     status: Literal["pass", "fail"] | None
+    """The outcome that is printed; null where there is none."""
     place: str
     """Where it stands, with the sheet's name: 'Tests'!C7."""
     difference: float | None
