@@ -25,6 +25,7 @@ from core.alerts.conditions import (
     TrendConditions,
 )
 from core.alerts.metrics import Metric, has_every_test, metric_test, unit_of
+from core.compliance.printed import doubtful_words
 from core.compliance.result import Skipped, TestResult
 from core.compliance.run import LEFT_OUT, ResolvedThreshold, cushion_of
 from core.definition.definition import Definition
@@ -197,9 +198,11 @@ COMPARISONS: Final[dict[Operator, tuple[Callable[[float, float], bool], str]]] =
 
 
 def _compared(conditions: ThresholdConditions, found: TestResult) -> bool | None:
-    """Whether a result meets the comparison; None where the ends of its range differ in that."""
+    """Whether a result meets the comparison; None where the ends of its range differ in that. A doubtful one goes by
+    its figure, and the sentence says that it is doubtful."""
     compare, _ = COMPARISONS[conditions.operator]
-    values = {found.current_value, *(end for end in (found.low, found.high) if end is not UNSET)}
+    ends = () if found.doubtful else (found.low, found.high)
+    values = {found.current_value, *(end for end in ends if end is not UNSET)}
     answers = {compare(value, conditions.value) for value in values}
     return answers.pop() if len(answers) == 1 else None
 
@@ -223,10 +226,13 @@ def _threshold(
         "operator": conditions.operator,
         "test_id": found.test_id,
         "test_name": found.test_name,
+        **_doubt_of(found),
     }
     answer = _compared(conditions, found)
     shown, limit = _shown(value, conditions.value)
-    sentence = f"{found.test_name} is {shown}{sign}, {'' if answer else 'not '}{words} {limit}{sign}"
+    sentence = (
+        f"{found.test_name} is {shown}{sign}, {'' if answer else 'not '}{words} {limit}{sign}{_doubt_words(found)}"
+    )
     verdict = Verdict(holds=answer, sentence=sentence, metric_value=value, details=details)
     if answer is None:
         assert found.low is not UNSET
@@ -309,6 +315,7 @@ def _trend(conditions: TrendConditions, reading: Reading, history: Sequence[Poin
         "earlier_value": earlier,
         "earlier_day": start.date(),
         "lookback_days": conditions.lookback_days,
+        **_doubt_of(found),
     }
     signed = {"increasing": change, "decreasing": -change, "either": abs(change)}[conditions.direction]
     was, now_is = _shown(earlier, value)
@@ -316,6 +323,7 @@ def _trend(conditions: TrendConditions, reading: Reading, history: Sequence[Poin
     sentence = f"{found.test_name} {verb} from {was}{sign} on {start.date()} to {now_is}{sign}"
     if not change:
         sentence = f"{found.test_name} has stood at {was}{sign} since {start.date()}"
+    sentence += _doubt_words(found)
     return Verdict(
         holds=signed >= conditions.change_threshold - _CLOSE, sentence=sentence, metric_value=value, details=details
     )
@@ -348,11 +356,19 @@ def _compliance(conditions: ComplianceConditions, reading: Reading) -> Verdict:
     if len(raised) == 1:
         (one,) = raised
         details |= {"metric": one.test_id, "current_value": one.current_value, "threshold_value": one.threshold_value}
-        return Verdict(holds=True, sentence=one.message, metric_value=one.current_value, details=details)
+        details |= _doubt_of(one)
+        sentence = one.message + _doubt_words(one)
+        return Verdict(holds=True, sentence=sentence, metric_value=one.current_value, details=details)
     counts = [(status, sum(one.status == status for one in raised)) for status in _STATUS_WORDS]
     told = ", ".join(f"{count} {_STATUS_WORDS[status]}" for status, count in counts if count)
     names = ", ".join(one.test_name for one in raised[:5]) + (", ..." if len(raised) > 5 else "")
-    return Verdict(holds=True, sentence=f"{len(raised)} tests ({told}): {names}", details=details)
+    doubtful = [one for one in raised if one.doubtful]
+    details |= {"doubtful": bool(doubtful), "doubtful_tests": len(doubtful)}
+    sentence = f"{len(raised)} tests ({told}): {names}"
+    if doubtful:
+        why = "; ".join(f"{one.test_name}, {doubtful_words(one).removeprefix('doubtful: ')}" for one in doubtful)
+        sentence += f". Doubtful {'is' if len(doubtful) == 1 else 'are'} {len(doubtful)} of them: {why}"
+    return Verdict(holds=True, sentence=sentence, details=details)
 
 
 _STATUS_WORDS: Final = {"fail": "failing", "warning": "in warning", "pass": "passing"}
@@ -379,7 +395,19 @@ def _test(one: TestResult) -> dict[str, Any]:
         "current_value": one.current_value,
         "threshold_value": one.threshold_value,
         "cushion": _cushion(one),
+        **_doubt_of(one),
     }
+
+
+def _doubt_of(one: TestResult) -> dict[str, Any]:
+    """What a receiver needs to tell a doubtful status from a plain one."""
+    published = None if one.published is None else one.published.value
+    return {"doubtful": one.doubtful, "published_value": published, "doubts": [each.message for each in one.doubt]}
+
+
+def _doubt_words(one: TestResult) -> str:
+    words = doubtful_words(one)
+    return f" ({words})" if words else ""
 
 
 # Words ----------------------------------------------------------------------------------------------------------------

@@ -33,6 +33,8 @@ class Against(NamedTuple):
     low: float | None = None
     """The ends between which the figure is, where it is not known for certain."""
     high: float | None = None
+    is_doubtful: bool = False
+    """The status is doubtful: the marker is hollow and grey."""
 
 
 class Bucket(NamedTuple):
@@ -50,6 +52,8 @@ class Moment(NamedTuple):
     value: float
     trigger: float
     status: Status
+    is_doubtful: bool = False
+    """The status is doubtful: the marker is hollow and grey."""
 
 
 # ---- a figure against its limit
@@ -75,7 +79,7 @@ def bullet(row: Against, alt: str, *, width: float = 104.0, height: float = 12.0
         start, end = sorted((limit, scale.at(row.warning)))
         drawing.rect(start, top, end - start, bottom - top, fill=BAND)
     drawing.hatched(low, top, high - low, bottom - top, stroke=RULE)
-    colour = STATUS[row.status]
+    colour = MUTED if row.is_doubtful else STATUS[row.status]
     if row.low is not None and row.high is not None:
         ends = scale.at(row.low), scale.at(row.high)
         drawing.line(ends[0], middle, ends[1], middle, stroke=MUTED, width=3)
@@ -84,14 +88,17 @@ def bullet(row: Against, alt: str, *, width: float = 104.0, height: float = 12.0
     else:
         drawing.line(limit, middle, value, middle, stroke=colour, width=1.6)
     drawing.line(limit, top - 1.4, limit, bottom + 1.4, stroke=INK, width=1.3)
-    _marker(drawing, value, middle, row.status)
+    _marker(drawing, value, middle, row.status, is_doubtful=row.is_doubtful)
     return drawing.chart(alt)
 
 
-def _marker(drawing: Drawing, x: float, y: float, status: Status) -> None:
-    """A disc passes, a triangle warns, a square fails: the shape says it without the colour."""
+def _marker(drawing: Drawing, x: float, y: float, status: Status, *, is_doubtful: bool = False) -> None:
+    """A disc passes, a triangle warns, a square fails: the shape says it without the colour. A ring is doubtful."""
     colour = STATUS[status]
-    if status == "pass":
+    if is_doubtful:
+        drawing.circle(x, y, 3.0, fill=MUTED)
+        drawing.circle(x, y, 1.8, fill=PAPER)
+    elif status == "pass":
         drawing.circle(x, y, 2.6, fill=colour)
     elif status == "warning":
         drawing.shape([(x, y - 3.2), (x + 3.2, y + 2.6), (x - 3.2, y + 2.6)], fill=colour)
@@ -222,8 +229,13 @@ def through_time(rows: Sequence[Moment], alt: str, *, width: float = 244.0, heig
         drawing.path(line, stroke=ACCENT, width=1.4)
     for at, ((x, y), row) in enumerate(zip(line, rows, strict=True)):
         # Many months leave no room: then only what does not pass has a shape, and the last day.
-        if row.status != "pass" or at == len(rows) - 1 or (right - left) / len(rows) >= MARKER_ROOM_PT:
-            _marker(drawing, x, y, row.status)
+        if (
+            row.status != "pass"
+            or row.is_doubtful
+            or at == len(rows) - 1
+            or (right - left) / len(rows) >= MARKER_ROOM_PT
+        ):
+            _marker(drawing, x, y, row.status, is_doubtful=row.is_doubtful)
     _written_apart(drawing, right + 5, up.at(last.value), up.at(last.trigger), ends)
     return drawing.chart(alt)
 

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.definition.definition import AgencyRatings, Definition, Family, ParValue
-from core.definition.names import recognised
 from core.definition.terms import AGENCIES
 from core.portfolio.assemble import name_keys
 from core.portfolio.cells.parsing import TextColumn, currency, pool_of
+from core.portfolio.facts import Agency
 from core.portfolio.fields import Lien
 from core.portfolio.portfolio import Deal, Names, Portfolio, defaulted
 from core.portfolio.ratings import DEFAULTED, FACTORS, MASKED, UNBUCKETED, is_masked, rank, watch
@@ -74,6 +74,9 @@ class View:
     """Whose recovery rates the weighted average is of; None where nothing says."""
     industry_agency: str | None = None
     """Whose industries `industry` are; None where nothing says."""
+    diversity_field: str = "industry"
+    """Name of the industries by which Moody's diversity goes: those of the tests, unless a definition takes another
+    agency's for these."""
     affiliates: list[tuple[str, str]] = field(default_factory=list)
     """Obligors that were joined to another by their names: (its name, the other's)."""
 
@@ -176,7 +179,7 @@ def _plain(portfolio: Portfolio) -> View:
         own = np.zeros(portfolio.row_count, np.uint8) if own is None else own
         ranks = {**ranks, "rating": np.where(masked & (own == 0), np.uint8(MASKED), own)}
     view = View(portfolio.numbers, portfolio.names, portfolio.flags, ranks, _liens(portfolio), home, _RULES, _FACTORS)
-    view.industry_agency = _agency_of(portfolio, "industry")
+    _take_industry(view, portfolio, None)
     _take_recoveries(view, portfolio, ())
     return view
 
@@ -356,13 +359,35 @@ def _liens(portfolio: Portfolio) -> NDArray[np.uint8] | None:
     return np.where(unsaid & (is_bond != 0), np.uint8(Lien.BOND), lien)
 
 
-def _take_industry(view: View, portfolio: Portfolio, definition: Definition) -> None:
-    chosen = definition.classifications.industry
-    if chosen != "any" and (column := view.names.get(f"industry_{chosen}")) is not None:
-        view.names["industry"] = column
-        view.industry_agency = chosen
-    else:
-        view.industry_agency = _agency_of(portfolio, "industry")
+FILES_INDUSTRY: Final = "industry_of_file"
+"""Name of the file's own industries, where a definition takes an agency's for its tests."""
+
+
+def _take_industry(view: View, portfolio: Portfolio, definition: Definition | None) -> None:
+    """The industries of the agency that the definition names, else of the only one by whose industries the file prints
+    tests, else the file's general ones.
+
+    None of this moves Moody's diversity: it goes by the general ones, or by Moody's where these are another agency's or
+    there are none.
+    """
+    own = _agency_of(portfolio, "industry")
+    printed = _printed_agency(portfolio, "industry")
+    chosen: str | None = printed
+    if definition is not None and definition.classifications.industry != "any":
+        chosen = definition.classifications.industry
+    column, general = view.names.get(f"industry_{chosen}"), view.names.get("industry")
+    has_moodys = "industry_a" in view.names and (general is None or own in ("b", "c"))
+    if has_moodys and chosen != "a":
+        view.diversity_field = "industry_a"
+    if column is None:
+        view.industry_agency = own or printed
+        return
+    view.names = dict(view.names)
+    if general is not None and not has_moodys and own != chosen:
+        view.names[FILES_INDUSTRY] = general
+        view.diversity_field = FILES_INDUSTRY
+    view.names["industry"] = column
+    view.industry_agency = chosen
 
 
 def _join_families(view: View, definition: Definition) -> None:
@@ -450,12 +475,13 @@ def _agency_of(portfolio: Portfolio, field: str) -> str | None:
     return None
 
 
-def _published_agency(portfolio: Portfolio) -> str | None:
-    """The agency for whose recovery rates the file publishes a limit, if it has them and it is the only one."""
-    found = [recognised(one.name, one.trigger) for one in portfolio.published if one.trigger is not None]
-    limited = {said["agency"] for said, _ in filter(None, found) if said.get("measure") == "warr" and "agency" in said}
-    agency = limited.pop() if len(limited) == 1 else ""
-    return agency if f"recovery_rate_{agency}" in portfolio.numbers else None
+def _printed_agency(portfolio: Portfolio, measure: str) -> Agency | None:
+    """The agency for whose rates or industries the file prints a limit, where it is the only one."""
+    limited = {
+        fact.subject.agency for fact in portfolio.facts.of("test", measure)
+        if fact.trigger is not None and fact.subject is not None and fact.subject.agency is not None
+    }  # fmt: skip
+    return limited.pop() if len(limited) == 1 else None
 
 
 def _take_recoveries(view: View, portfolio: Portfolio, agencies: tuple[str, ...]) -> None:
@@ -467,7 +493,9 @@ def _take_recoveries(view: View, portfolio: Portfolio, agencies: tuple[str, ...]
     if "recovery_rate" not in numbers:
         of_general = next((agency for agency in AGENCIES if f"recovery_rate_{agency}" in numbers), None)
     if not held and ("recovery_rate_a" not in numbers or (of_general == "a" and "recovery_rate" in numbers)):
-        view.recovery_agency = of_general if of_general == "a" else _published_agency(portfolio) or of_general
+        printed = _printed_agency(portfolio, "warr")
+        has_own = printed is not None and f"recovery_rate_{printed}" in numbers
+        view.recovery_agency = of_general if of_general == "a" or not has_own else printed
         return
     held = held or ["a"]
     columns = [numbers[f"recovery_rate_{agency}"] for agency in held]

@@ -30,6 +30,9 @@ DIVERSION_STEP: Final = 0.50
 DAYS_IN_INTEREST_YEAR: Final = 360.0
 """Floating-rate interest is counted actual/360."""
 
+AS_PRINTED: Final = "as the file prints it, without its parts"
+"""Basis of an interest coverage numerator of which the file has nothing but the sum."""
+
 TOLERANCE: Final = 1e-9
 """A figure this near to its limit stands on it."""
 
@@ -233,7 +236,8 @@ def income(
 
     What was collected and what is still to be received make the period's interest. Where only the collected part is
     known, the rest is estimated: the loans' interest for the days to the next payment, or, without that date, what the
-    loans pay in a whole period less what was collected. Where nothing is known, a whole period is estimated.
+    loans pay in a whole period less what was collected. Where nothing is known, a whole period is estimated. Senior
+    fees are taken off once, whatever sign they are printed with.
 
     Args:
         yearly: what the paying loans bear in a year.
@@ -243,6 +247,17 @@ def income(
         rules: what the definition says of interest, fees and hedges.
     """
     rules = rules or _PLAIN
+    whole = _known(deal.interest_available)
+    if whole is not None and _known(deal.interest_collected) is None and rules.interest != "period":
+        return {
+            "interest_basis": AS_PRINTED,
+            "scheduled_interest": whole,
+            "scheduled_years": 0.0,
+            "senior_fees_basis": "within",
+            "senior_fees": 0.0,
+            "period_years": period_years,
+            "available": whole,
+        }
     collected, receivable = _known(deal.interest_collected), _known(deal.interest_receivable)
     if receivable is None:
         receivable = rules.receivable
@@ -269,9 +284,11 @@ def income(
     given = _known(deal.senior_fees)
     if given is None:
         given = rules.senior_fees
-    fees = rules.senior_fee_rate / 100 * cpa * period_years if given is None else given
+    # Files print what is taken off with either sign.
+    fees = rules.senior_fee_rate / 100 * cpa * period_years if given is None else abs(given)
     counted = fees if rules.senior_fee_cap is None else min(fees, rules.senior_fee_cap)
     hedge = rules.hedge_receipts - rules.hedge_payments
+    other = _known(deal.interest_other) or 0.0
     received = 0.0 if collected is None else collected + (receivable or 0.0)
     return {
         "interest_basis": basis,
@@ -283,8 +300,9 @@ def income(
         "senior_fees": fees,
         **({} if counted == fees else {"senior_fees_counted": counted}),
         **({"hedge": hedge} if hedge else {}),
+        **({"interest_other": other} if other else {}),
         "period_years": period_years,
-        "available": received + estimated + hedge - counted,
+        "available": received + estimated + hedge + other - counted,
     }
 
 

@@ -13,12 +13,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.compliance import cdo_monitor, kernels, measures
+from core.compliance import cdo_monitor, measures
 from core.compliance.cdo_monitor import Monitor
 from core.compliance.conventions import counted_as
 from core.compliance.coverage import letter_of
 from core.compliance.kernels import rounded
-from core.compliance.measures import AGENCY_NAMES, DIVERSITY_SCORES, UNKNOWN_INTEREST, Measured, Pool, Unmeasurable
+from core.compliance.matching import REINVESTMENT
+from core.compliance.measures import AGENCY_NAMES, UNKNOWN_INTEREST, Measured, Pool, Unmeasurable
 from core.compliance.published import SheetLimit
 from core.compliance.shares import divisor_of, share_measure, value_of
 from core.compliance.suites import OBLIGOR, RATING, Divisor, Test
@@ -81,9 +82,6 @@ def class_test_named(test_id: str) -> DealTest | None:
         letters = tuple(by_class[2].upper())
         return replace(_class_test(by_class[1], letters, "/".join(letters)), id=test_id)
     return _reinvestment("") if test_id == REINVESTMENT else None
-
-
-REINVESTMENT: Final = "reinvestment_oc"
 
 
 def _reinvestment(name: str) -> DealTest:
@@ -297,7 +295,7 @@ def _ccc(pool: Pool, test: DealTest) -> Measured:
     if f"rating_agency_{test.agency}" not in pool.view.ranks:
         raise Unmeasurable(f"no ratings of {AGENCY_NAMES[test.agency]}")
     masked = float(_by_ladder(pool, test.agency)[MASKED])
-    par = pool.tally.par_by_bucket["abc".index(test.agency)]
+    par = pool.buckets["abc".index(test.agency)]
     return _shared(pool, test, par, pool.covered(pool.par - masked), masked_pct=rounded(pool.covered(masked)))
 
 
@@ -417,17 +415,7 @@ def _wac(pool: Pool, test: DealTest) -> Measured:
 
 def _diversity(pool: Pool, test: DealTest) -> Measured:
     field = _industry_field(test)
-    if field == "industry":
-        return measures.diversity_score(pool)
-    industries = pool.view.names.get(field)
-    if industries is None:
-        raise Unmeasurable(f"Skipped: required column(s) {field} not found in sheet '{pool.portfolio.sheet_name}'")
-    count, _, _ = pool.obligors
-    if not count:
-        raise measures.no_values(OBLIGOR)
-    tally = pool.tally_by_industry(industries)
-    score = kernels.diversity(kernels.units(tally, pool.par / count), DIVERSITY_SCORES)
-    return Measured(score, score, 1.0)
+    return measures.diversity_score(pool) if field == "industry" else measures.diversity_by(pool, field)
 
 
 def _price_below(pool: Pool, test: DealTest) -> Measured:

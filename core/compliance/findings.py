@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterator
-from functools import partial
 from math import isfinite
 from typing import Final
 
 import numpy as np
 
-from core.compliance.conventions import DEFAULT, masked_rows
+from core.compliance.conventions import DEFAULT
+from core.compliance.coverage import AS_PRINTED
 from core.compliance.kernels import BUCKETS
-from core.compliance.measures import AGENCY_NAMES, Pool, recovered
+from core.compliance.measures import AGENCY_NAMES, PRINTED, Pool, recovered
+from core.compliance.spans import masked_par
 from core.definition.terms import AGENCIES
 from core.portfolio.fields import Lien
 from core.portfolio.notes import DataWarning
@@ -23,6 +24,8 @@ LIKE_OBLIGORS_MAX: Final = 30
 LEADING_LETTERS_MIN: Final = 4
 """Letters of a first word that tells groups apart; a shorter one is shared by chance."""
 
+AMOUNT_TOLERANCE: Final = 0.05
+"""Currency units by which a printed haircut may differ from the one of the loans: rounding of a few rows."""
 
 WHOLE_PCT: Final = 99.995
 """Percent of par that is all of it as it is printed."""
@@ -50,6 +53,12 @@ def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
         yield DataWarning(
             "no_rating", "the file has no column of ratings: overcollateralisation counts every loan as unrated"
         )
+    if any(test in ran for test in _OF_CASH):
+        yield from _haircuts(pool)
+    if "ccc_bucket_pct" in ran:
+        yield from _rating_tables(pool)
+    if "delinquency_pct" in ran:
+        yield from _printed_defaults(pool)
     if "average_rating_factor" in ran:
         yield from _crosswalk(pool)
     if "weighted_average_recovery_rate" in ran:
@@ -84,9 +93,55 @@ def _recoveries(pool: Pool) -> Iterator[DataWarning]:
         )
 
 
+def _haircuts(pool: Pool) -> Iterator[DataWarning]:
+    """Parts of the OC numerator that the file prints and its loans give otherwise."""
+    if not pool.printed:
+        return
+    own = pool.adjustments_of_loans
+    told = [
+        f"{words} {pool.printed[name]:,.2f} ({_cell(pool, name)}), by the loans {own.get(name, 0.0):,.2f}"
+        for name, words in PRINTED.items()
+        if name in pool.printed and words and abs(pool.printed[name] - own.get(name, 0.0)) > AMOUNT_TOLERANCE
+    ]
+    if told:
+        yield DataWarning("haircuts_as_printed", f"the file's own OC numerator counts: {'; '.join(told)}")
+
+
+def _cell(pool: Pool, name: str) -> str:
+    return pool.portfolio.source_cells.get(f"deal.{name}", "of no cell of its own")
+
+
+def _rating_tables(pool: Pool) -> Iterator[DataWarning]:
+    """CCC that rows do not show."""
+    for agency, more, name in zip("abc", pool.masked_ccc, AGENCY_NAMES.values(), strict=True):
+        if more:
+            yield DataWarning(
+                "ccc_by_rating_table",
+                f"{more:,.2f} of par counts as CCC or below by {name}'s rating table, and no row shows it "
+                f"({_cell(pool, f'masked_ccc_{agency}')})",
+            )
+
+
+def _printed_defaults(pool: Pool) -> Iterator[DataWarning]:
+    """Defaulted par that is known as a sum alone."""
+    par, tally = pool.portfolio.deal.defaulted_par, pool.tally
+    is_open = "is_defaulted" not in pool.portfolio.flags and not tally.aged_par and not tally.defaulted_rows
+    if par and is_open:
+        yield DataWarning(
+            "defaults_as_printed",
+            f"the file prints {par:,.2f} of defaulted par ({_cell(pool, 'defaulted_par')}), and no row says which "
+            "loans these are",
+        )
+
+
 def _interest(pool: Pool) -> Iterator[DataWarning]:
     """What of the period's interest is estimated, or left out."""
     income, numbers = pool.interest, pool.portfolio.numbers
+    if income["interest_basis"] == AS_PRINTED:
+        yield DataWarning(
+            "interest_as_printed",
+            f"the numerator of interest coverage is {income['interest_basis']} ({_cell(pool, 'interest_available')})",
+        )
     if "estimated" in income["interest_basis"]:
         yield DataWarning(
             "interest_estimated",
@@ -117,14 +172,13 @@ def _joined(pool: Pool) -> list[DataWarning]:
     joined = pool.view.affiliates
     if not joined:
         return []
-    shown = ", ".join(f"{name} with {other}" for name, other in joined[:5])
-    more = f" and {len(joined) - 5} more" if len(joined) > 5 else ""
+    shown = ", ".join(f"{name} with {other}" for name, other in joined)
     codes = pool.portfolio.names["obligor"].codes
     apart = float(np.bincount(codes + 1, pool.weights, 2)[1:].max())
     return [
         DataWarning(
             "affiliates_by_name",
-            f"obligors count as one by their names, which no page says: {shown}{more}; apart, the largest has "
+            f"obligors count as one by their names, which no page says: {shown}; apart, the largest has "
             f"{pool.share(apart):.2f} %",
             len(joined),
         )
@@ -150,7 +204,7 @@ def _masked(pool: Pool) -> list[DataWarning]:
         field = f"rating_agency_{agency}"
         if field not in pool.portfolio.ranks:
             continue
-        par, rows = pool.summed(("masked", field), partial(_masked_par, field=field))
+        par, rows = masked_par(pool, field)
         if not rows:
             continue
         way = getattr(pool.definition.ratings, agency).masked
@@ -160,15 +214,10 @@ def _masked(pool: Pool) -> list[DataWarning]:
                 f"the rating by {AGENCY_NAMES[agency]} of {pool.covered(par):.2f} % of par is masked: it counts as "
                 f"{_told(way)}, and never as CCC unless the definition says so",
                 int(rows),
+                (field,),
             )
         )
     return found
-
-
-def _masked_par(pool: Pool, field: str) -> tuple[float, ...]:
-    """(par, number) of the loans whose rating is masked in a column."""
-    rows = masked_rows(pool.portfolio, field)
-    return (0.0, 0.0) if rows is None else (float(pool.weights @ rows), float(np.count_nonzero(rows)))
 
 
 def _told(way: str | float) -> str:
@@ -209,7 +258,7 @@ def _alike(pool: Pool) -> list[DataWarning]:
     return [
         DataWarning(
             "obligors_alike",
-            f"{', '.join(members[:5])} count as {len(members)} obligors; as one they would be the largest with "
+            f"{', '.join(members)} count as {len(members)} obligors; as one they would be the largest with "
             f"{pool.share(amount):.2f} %: name families of obligors in the definition",
             len(members),
         )

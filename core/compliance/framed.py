@@ -6,10 +6,13 @@ from collections.abc import Iterable
 from math import copysign, inf
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
+from core.compliance.grouped import doubt_groups
 from core.frames.brief import missing, shortened
 from core.frames.figures import decimals_of, figure_shown
-from core.frames.frame import Frame, number_column, text_column
-from core.frames.notebook import Figure, bar, card, sentence, table, verdict
+from core.frames.frame import Frame, FrameColumn, number_column, text_column
+from core.frames.notebook import Figure, Markup, bar, card, sentence, table, verdict
 from core.portfolio.notes import told_of
 from core.words import counted
 
@@ -23,10 +26,16 @@ NOTEBOOK_ROWS: Final = 60
 
 _NAME: Final = 44
 
-_TEXTS: Final = ("test_id", "test_name", "category", "status", "threshold_type", "message", "threshold_source")
+_TEXTS: Final = (
+    "test_id", "test_name", "category", "status", "threshold_type", "message", "threshold_source", "published_status",
+    "published_place", "doubts",
+)  # fmt: skip
+_PUBLISHED: Final = ("published_value", "published_numerator", "published_denominator", "published_trigger",
+                     "published_status", "published_place")  # fmt: skip
+"""Columns of the trustee's figure, its members behind the prefix."""
 _COLUMNS: Final = (
     "test_id", "test_name", "category", "status", "current_value", "threshold_value", "threshold_type", "cushion",
-    "cushion_pct", "low", "high", "threshold_source", "message",
+    "cushion_pct", "low", "high", "threshold_source", "message", *_PUBLISHED, "difference", "doubts",
 )  # fmt: skip
 
 
@@ -63,10 +72,14 @@ def frame_of(results: Results) -> Frame:
     rows = list(results)
     columns = {}
     for name in _COLUMNS:
-        values = [getattr(row, name) for row in rows]
+        values = [_value(row, name) for row in rows]
         columns[name] = text_column(values) if name in _TEXTS else number_column(
             [value if isinstance(value, int | float) else None for value in values]
         )  # fmt: skip
+    agrees = [None if row.published is None else row.published.agrees for row in rows]
+    columns["agrees"] = FrameColumn(np.array([bool(one) for one in agrees], np.bool_),
+                                    valid=np.array([one is not None for one in agrees], np.bool_))  # fmt: skip
+    columns["doubtful"] = FrameColumn(np.array([row.doubtful for row in rows], np.bool_))
     attrs: dict[str, Any] = {
         "as_of": None if results.as_of is None else results.as_of.isoformat(),
         "as_of_source": results.as_of_source,
@@ -75,6 +88,15 @@ def frame_of(results: Results) -> Frame:
         "warnings": [f"{one.code}: {one.message}" for one in results.warnings],
     }
     return Frame(columns, len(rows), {name: value for name, value in attrs.items() if value})
+
+
+def _value(row: TestResult, name: str) -> Any:
+    """A field of a result, a member of its published figure, or the kinds of its doubts."""
+    if name == "doubts":
+        return "; ".join(dict.fromkeys(one.code for one in row.doubt))
+    if name in _PUBLISHED or name == "difference":
+        return getattr(row.published, name.removeprefix("published_"), None)
+    return getattr(row, name)
 
 
 def _head(results: Results) -> str:
@@ -88,21 +110,24 @@ def _head(results: Results) -> str:
     told = f"{counted(summary.total, 'test')}: {', '.join(filter(None, parts))}" if summary.total else "no tests"
     part = "a partial run, " if results.partial else ""
     day = "" if results.as_of is None else f"; as of {results.as_of.isoformat()}"
+    doubtful = f"; {summary.doubtful} of them doubtful" if summary.doubtful else ""
     doubts = f"; {counted(len(results.warnings), 'note')} on the data in .warnings" if results.warnings else ""
-    return f"{part}{told}{day}{doubts}"
+    return f"{part}{told}{doubtful}{day}{doubts}"
 
 
 def repr_of(results: Results) -> str:
     """The counts, and the results with the thinnest cushion in aligned columns."""
     lines = [f"Results({_head(results)})"]
     shown = thinnest_first(results)[:ROWS_SHOWN]
+    has_published = any(one.published is not None for one in shown)
     cells = [
         (
-            one.status,
+            f"{one.status} ?" if one.doubtful else one.status,
             shortened(one.test_name, _NAME),
             figure_shown(one.current_value, decimals=decimals),
             f"{one.threshold_type} {figure_shown(one.threshold_value, decimals=decimals)}",
             "" if one.cushion is None else f"cushion {figure_shown(one.cushion, '+', decimals)}",
+            *([_trustee_shown(one, decimals)] if has_published else []),
         )
         for one, decimals in ((one, decimals_of(one.current_value, one.threshold_value)) for one in shown)
     ]
@@ -115,21 +140,43 @@ def repr_of(results: Results) -> str:
     return "\n".join(lines)
 
 
-def _row(one: TestResult) -> list[Any]:
+def _trustee_shown(one: TestResult, decimals: int) -> str:
+    """The trustee's figure, for a line."""
+    if one.published is None or one.published.value is None:
+        return ""
+    return f"trustee {figure_shown(one.published.value, decimals=decimals)}"
+
+
+def _beside(one: TestResult, decimals: int) -> list[Any]:
+    """The trustee's figure and the difference, as a notebook's table has them."""
+    figure = one.published
+    if figure is None:
+        return [None, None]
+    apart = None if figure.difference is None else figure_shown(figure.difference, "+", decimals)
+    return [
+        None if figure.value is None else Figure(figure_shown(figure.value, decimals=decimals)),
+        Figure("ties") if figure.agrees else apart if apart is None else Figure(apart),
+    ]
+
+
+def _row(one: TestResult, *, has_published: bool) -> list[Any]:
     """A result as a notebook's table has it: figures as the command shows them."""
     decimals = decimals_of(one.current_value, one.threshold_value)
     return [
-        verdict(one.status),
+        Markup(f"{verdict(one.status)} (doubtful)") if one.doubtful else verdict(one.status),
         one.test_name,
         bar(one.current_value, one.threshold_value, one.threshold_type, one.status),
         Figure(figure_shown(one.current_value, decimals=decimals)),
+        *(_beside(one, decimals) if has_published else []),
         Figure(f"{one.threshold_type} {figure_shown(one.threshold_value, decimals=decimals)}"),
         None if one.cushion is None else Figure(figure_shown(one.cushion, "+", decimals)),
         one.test_id,
     ]
 
 
-_HEADINGS: Final = ("status", "test", "", "value", "limit", "cushion", "id")
+def _headings(*, has_published: bool) -> list[str]:
+    beside = ["trustee", "difference"] if has_published else []
+    return ["status", "test", "", "value", *beside, "limit", "cushion", "id"]
 
 
 def html_of_result(result: TestResult) -> str:
@@ -139,21 +186,32 @@ def html_of_result(result: TestResult) -> str:
         told.append(f"Limit: {result.threshold_source}")
     if result.details is not None:
         told.append(f"Figure: {result.details.formula}")
-    return card(f"{result.test_name}: {result.status}", told, table(_HEADINGS, [_row(result)]))
+    told += [f"Doubt: {group.heading}: {group.message}" for group in doubt_groups([result])]
+    has = result.published is not None
+    status = f"{result.status}, doubtful" if result.doubtful else result.status
+    rows = [_row(result, has_published=has)]
+    return card(f"{result.test_name}: {status}", told, table(_headings(has_published=has), rows))
 
 
 def html_of(results: Results) -> str:
     """A row for each result, the thinnest cushion first, then what was skipped."""
-    rows = [_row(one) for one in thinnest_first(results)[:NOTEBOOK_ROWS]]
+    has_published = any(one.published is not None for one in list(results))
+    rows = [_row(one, has_published=has_published) for one in thinnest_first(results)[:NOTEBOOK_ROWS]]
     told = told_of(results.warnings)
     if len(results) > NOTEBOOK_ROWS:
         told.append(f"{counted(len(results) - NOTEBOOK_ROWS, 'more result')} with more cushion not shown")
     tables = []
     if rows:
-        tables.append(table(_HEADINGS, rows))
+        tables.append(table(_headings(has_published=has_published), rows))
     if results.skipped:
         skipped = [
             [f"{one.test_name} ({one.test_id})", sentence(one.reason)] for one in results.skipped[:NOTEBOOK_ROWS]
         ]
         tables.append(table(["skipped", "reason"], skipped))
+    doubts = [
+        [group.heading, sentence(group.message), sentence(", ".join(group.names))]
+        for group in doubt_groups(list(results))
+    ]
+    if doubts:
+        tables.append(table(["doubt", "what", "tests"], doubts))
     return card(_head(results), told, *tables)

@@ -7,6 +7,7 @@ diversity score; years for the average life. The formula of each test stands in 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from math import isfinite, nan
 from typing import Any, Final, Literal, NamedTuple, TypeVar
@@ -19,7 +20,7 @@ from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, view_of
 from core.compliance.kernels import rounded
 from core.definition.definition import Definition
 from core.portfolio.fields import Lien
-from core.portfolio.portfolio import Names, Portfolio
+from core.portfolio.portfolio import Deal, Names, Portfolio, without_figures_of_loans
 from core.portfolio.ratings import MASKED, RECOVERY, UNBUCKETED
 
 PERIOD_YEARS: Final = 0.25
@@ -36,6 +37,16 @@ COVERAGE_LEAST_PCT: Final = 80.0
 AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
 ZERO_CPA: Final = "collateral principal amount is zero or negative"
+PRINTED: Final = {
+    "ccc_haircut": "a CCC haircut of",
+    "discount_haircut": "a discount haircut of",
+    "other_haircut": "other haircuts of",
+    "defaulted_carried": "defaulted loans carried at",
+    "par_value_other": "",
+}
+"""Parts of the OC numerator that a file's own calculation may say, fields of `Deal`, and their words; "" where no loan
+says anything of it."""
+
 UNKNOWN_INTEREST: Final = "interest due on the notes is not known: add interest_due, coupon, or spread and a base rate"
 NO_BASE_RATE: Final = "the loans have spreads, and no base rate is known: add one to the Deal sheet"
 TOO_LARGE: Final = "the figures are too large to compute with"
@@ -125,6 +136,8 @@ class Pool:
         self.definition = definition or DEFAULT
         self.figures: dict[str, float] = {}
         """The figures of the tests that were run over it, by test id: what formulas over other tests read."""
+        self.masked: dict[str, tuple[float, ...]] = {}
+        """By column of ratings (par, number) of the loans whose rating it masks, those that were asked for."""
         self.fields: Any = None
         """What the formulas over loans have worked out of it, see `core.compliance.shares`."""
         self.cash = cash_of(deal, self.definition)
@@ -137,6 +150,8 @@ class Pool:
         self.cpa = self.par + self.cash
         self.held = self.cpa + self.tally.defaulted_par
         held = self.definition.conventions.defaulted_in_denominator
+        if self.portfolio.deal.defaulted_in_denominator is not None and self.goes_by_file:
+            held = self.portfolio.deal.defaulted_in_denominator
         self.denominator = self.cpa
         if held != "none":
             self.denominator += self.tally.defaulted_carried if held == "carried" else self.tally.defaulted_par
@@ -151,6 +166,22 @@ class Pool:
             self.long_dated_par,
             self.participation_par,
         ) = self.tally.par_by_flag
+
+    def deal_for_changes(self) -> Deal:
+        """The deal for other loans than these: what the file's own OC numerator says beside the loans stays as one
+        amount, and what they are carried at follows from them."""
+        deal = self.portfolio.deal
+        other = without_figures_of_loans(deal)
+        if other is deal:
+            return deal
+        masked = {name: getattr(deal, name) for name in ("masked_ccc_a", "masked_ccc_b", "masked_ccc_c")}
+        apart = self.adjustments["adjusted"] - self.adjustments_of_loans["adjusted"] if self.printed else 0.0
+        return replace(other, **masked, par_value_other=apart or None)
+
+    @property
+    def goes_by_file(self) -> bool:
+        """Whether the file's own calculation decides where it says one: no definition of the deal's own does."""
+        return self.definition is DEFAULT or self.definition.standard
 
     @cached_property
     def fault(self) -> str | None:
@@ -244,11 +275,26 @@ class Pool:
         return self.covered(self.par - float(self.tally.industry_par[-1]))
 
     @cached_property
+    def buckets(self) -> tuple[float, float, float]:
+        """Performing par rated Caa1 (CCC+) or below by each agency, with what its rating table has more than rows."""
+        a, b, c = self.tally.par_by_bucket[:3]
+        more_a, more_b, more_c = self.masked_ccc
+        return a + more_a, b + more_b, c + more_c
+
+    @property
+    def masked_ccc(self) -> tuple[float, float, float]:
+        """What of it no row shows."""
+        deal = self.portfolio.deal
+        if not self.goes_by_file:
+            return 0.0, 0.0, 0.0
+        return deal.masked_ccc_a or 0.0, deal.masked_ccc_b or 0.0, deal.masked_ccc_c or 0.0
+
+    @cached_property
     def ccc(self) -> tuple[int, float]:
         """The agency with the greatest bucket (0 for A; the first of equals) and its par, of those that count."""
         buckets = [
-            (self.tally.par_by_bucket["abc".index(agency)], agency)
-            for agency in "abc"
+            (par, agency)
+            for agency, par in zip("abc", self.buckets, strict=True)
             if agency in self.definition.par_value.ccc_agencies
         ]
         greatest = max(par for par, _ in buckets)
@@ -257,32 +303,52 @@ class Pool:
     @cached_property
     def adjustments(self) -> dict[str, float]:
         """The collateral principal amount, what is taken off and added, and `adjusted`: the OC numerator (1.6)."""
+        return self._adjusted(self.printed)
+
+    @property
+    def adjustments_of_loans(self) -> dict[str, float]:
+        """The same by the loans alone, whatever the file prints; what `other_haircut` covers under its name."""
+        found = self._adjusted({})
+        other = found["deferring_haircut"] - found.get("long_dated_and_current_pay", 0.0)
+        return {**found, "other_haircut": other}
+
+    def _adjusted(self, printed: dict[str, float]) -> dict[str, float]:
+        """The same with some parts as the file prints them; the others by the loans."""
         tally, rules = self.tally, self.definition.par_value
         agency, bucket = self.ccc
         excess = max(0.0, bucket - rules.ccc_limit / 100 * self.cpa) if rules.ccc_excess else 0.0
         haircut, unpriced = self.filled(agency, excess) if excess > 0 else (0.0, 0)
-        more = {}
-        if tally.category_haircut:
-            more["long_dated_and_current_pay"] = -tally.category_haircut
+        taken_off = {
+            "ccc_haircut": haircut,
+            "discount_haircut": tally.discount_haircut,
+            "deferring_haircut": 0.0 if "other_haircut" in printed else tally.deferring_haircut,
+        }
+        added = {"defaulted_carried": tally.defaulted_carried}
+        if tally.category_haircut and "other_haircut" not in printed:
+            added["long_dated_and_current_pay"] = -tally.category_haircut
         if rules.purchased_accrued_interest and "purchased_accrued_interest" in self.portfolio.numbers:
-            more["purchased_accrued_interest"] = self.summed(("accrued",), _accrued)
+            added["purchased_accrued_interest"] = self.summed(("accrued",), _accrued)
+        for name, amount in printed.items():
+            (taken_off if name.endswith("haircut") else added)[name] = amount
         return {
             "collateral_principal_amount": self.cpa,
             "principal_cash": self.cash,
             "ccc_excess": excess,
-            "ccc_haircut": haircut,
             "ccc_rows_without_price": unpriced,
-            "discount_haircut": tally.discount_haircut,
-            "deferring_haircut": tally.deferring_haircut,
-            "defaulted_carried": tally.defaulted_carried,
-            **more,
-            "adjusted": self.cpa
-            - haircut
-            - tally.discount_haircut
-            - tally.deferring_haircut
-            + tally.defaulted_carried
-            + sum(more.values()),
+            **taken_off,
+            **added,
+            "adjusted": self.cpa - sum(taken_off.values()) + sum(added.values()),
         }
+
+    @cached_property
+    def printed(self) -> dict[str, float]:
+        """What the file's own calculation of the OC numerator says, by the keys of `adjustments`; nothing under a
+        definition of the deal's own, which says how it is calculated."""
+        if not self.goes_by_file:
+            return {}
+        deal = self.portfolio.deal
+        said = {name: getattr(deal, name) for name in PRINTED}
+        return {name: amount for name, amount in said.items() if amount is not None and isfinite(amount)}
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
@@ -508,7 +574,7 @@ def _buckets_told(pool: Pool) -> dict[str, Any]:
     told: dict[str, Any] = {
         "agencies": {
             name: rounded(pool.share(amount))
-            for name, amount in zip(kernels.BUCKETS, pool.tally.par_by_bucket, strict=False)
+            for name, amount in zip(kernels.BUCKETS, pool.buckets, strict=False)
             if name in pool.view.ranks
         },
         "unrated_pct": rounded(pool.covered(_unrated(pool))),
@@ -697,6 +763,8 @@ def diversity_score(pool: Pool) -> Measured:
     count, _, _ = pool.obligors
     if not count:
         raise no_values("borrower_name or issuer_id")
+    if pool.view.diversity_field != "industry":
+        return diversity_by(pool, pool.view.diversity_field)
     industry_count, _, _ = pool.industries
     average = pool.par / count
     units = pool.units(average)
@@ -713,6 +781,29 @@ def diversity_score(pool: Pool) -> Measured:
     return Measured(score, score, 1.0, min(pool.obligor_coverage_pct, pool.industry_coverage_pct), told)
 
 
+def diversity_by(pool: Pool, field: str) -> Measured:
+    """The score by another column of industries than that of the tests."""
+    industries, (count, _, _) = pool.view.names.get(field), pool.obligors
+    if industries is None:
+        raise Unmeasurable(f"Skipped: required column(s) {field} not found in sheet '{pool.portfolio.sheet_name}'")
+    if not count:
+        raise no_values("borrower_name or issuer_id")
+    average = pool.par / count
+    units = kernels.units(pool.tally_by_industry(industries), average)
+    *named, blank = pool.par_by_name(field).tolist()
+    score = kernels.diversity(units, DIVERSITY_SCORES)
+
+    def told() -> dict[str, Any]:
+        return {
+            "obligor_count": count,
+            "average_par": rounded(average),
+            "industry_count": sum(par > 0 for par in named),
+            "equivalent_units": rounded(float(units.sum())),
+        }
+
+    return Measured(score, score, 1.0, min(pool.obligor_coverage_pct, pool.covered(pool.par - blank)), told)
+
+
 def delinquency(pool: Pool) -> Measured:
     tally, portfolio = pool.tally, pool.portfolio
     held = pool.par + tally.defaulted_par
@@ -721,6 +812,8 @@ def delinquency(pool: Pool) -> Measured:
     # A flag says of every row whether it is defaulted; without one, only the days past due say anything.
     only_days = "is_defaulted" not in portfolio.flags
     if only_days and not tally.aged_par and not tally.defaulted_rows:
+        if portfolio.deal.defaulted_par is not None:
+            return _printed_defaults(portfolio.deal.defaulted_par, held)
         raise no_values("days_past_due")
     par = max(0.0, tally.defaulted_par + tally.past_due_par)
 
@@ -729,6 +822,11 @@ def delinquency(pool: Pool) -> Measured:
 
     coverage_pct = pool.covered(tally.aged_par) if only_days and pool.par > 0 else None
     return Measured(par / held * 100, par, held, coverage_pct, told)
+
+
+def _printed_defaults(par: float, held: float) -> Measured:
+    """What the file prints of its defaulted loans, where no row says which they are."""
+    return Measured(par / held * 100, par, held, None, lambda: {"defaulted_par": rounded(par), "basis": "as printed"})
 
 
 # Liquidity

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import date
-from typing import TYPE_CHECKING, Any, Final, Literal, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, SupportsIndex, overload
 
 import msgspec
 
 from core.compliance import framed
 from core.compliance.kernels import put, rounded
-from core.frames.brief import brief
+from core.frames.brief import brief, shown
 from core.frames.frame import Frame, Framed
 from core.portfolio.notes import DataWarning, bounded
 from core.portfolio.portfolio import AsOfSource
@@ -35,23 +35,90 @@ class Details(msgspec.Struct, frozen=True):
     __repr__ = brief
 
 
+DoubtCode = Literal[
+    "masked_inputs", "blank_inputs", "estimate", "stand_in", "conflict", "ambiguous_column", "implausible",
+    "joined_by_name", "left_out", "doubtful_cash", "doubtful_par", "doubtful_denominator", "differs",
+]  # fmt: skip
+"""Why a figure may be wrong; `core.compliance.grouped.KINDS` says what each means."""
+
+
+class Doubt(msgspec.Struct, frozen=True):
+    """One reason why a figure may be wrong."""
+
+    code: DoubtCode
+    message: str
+    """For a reader: what was seen, and how much of par it is about where that is known."""
+    places: list[str]
+    """Cells and ranges that it is about, with the sheet's name; none where there are no cells."""
+
+    __repr__ = brief
+
+
+class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
+    """The figure of the same test that the file prints, beside ours."""
+
+    name: str
+    """As printed."""
+    value: float | None
+    """In the test's unit; null where only a limit is printed."""
+    numerator: float | None
+    denominator: float | None
+    trigger: float | None
+    """The limit that is printed, in the test's unit."""
+    status: Literal["pass", "fail"] | None
+    place: str
+    """Where it stands, with the sheet's name: 'Tests'!C7."""
+    difference: float | None
+    """Our figure less this one, in the test's unit; null where one is not known."""
+    agrees: bool | None
+    """Whether the two tie: numerator and denominator to the cent where both are printed, else the figure within half a
+    unit of its last printed digit. Null: one of the two is not known."""
+
+    __repr__ = brief
+
+
 class _Deferred:
-    """Texts (message, details) that are made when one of them is first read.
+    """Fields that are made when one of their group is first read: message and details, and what to doubt.
 
     A Struct cannot do that: its encoder reads the fields' memory, where a dataclass is asked for its attributes.
     """
 
-    __slots__ = ("_args", "_texts")
+    __slots__ = ("_args", "_maker")
 
     if not TYPE_CHECKING:  # for it, every attribute would be one
 
         def __getattr__(self, name: str) -> Any:
             """Called for a field that is not there yet, and for what is no field."""
-            if name not in _TEXTS:
+            if name in _TEXTS:
+                group, values = _TEXTS, self._maker.texts(*self._args)
+            elif name in _DOUBTS:
+                group, values = _DOUBTS, tuple(self._maker.doubts(*self._args))
+            else:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            texts = self._texts(*self._args)
-            put(self, _TEXTS, texts)
-            return texts[_TEXTS.index(name)]
+            put(self, group, values)
+            return values[group.index(name)]
+
+
+class Maker(Protocol):
+    """Makes the fields of a result that are not figures of its comparison."""
+
+    def texts(self, *args: Any) -> tuple[str, Details | None]:
+        """Message and details."""
+        ...
+
+    def doubts(self, *args: Any) -> Doubts:
+        """What to doubt of the result."""
+        ...
+
+
+class Doubts(NamedTuple):
+    """What a result says of its own reliability: fields of `TestResult`."""
+
+    low: float | msgspec.UnsetType
+    high: float | msgspec.UnsetType
+    published: PublishedFigure | None
+    doubt: list[Doubt]
+    doubtful: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,34 +146,48 @@ class TestResult(_Deferred):
     """Who set the limit; the first of this list that did: request, workbook, deal, definition, sheet (the file's own
     trigger), tenant, suite. Null: not recorded."""
     low: float | msgspec.UnsetType = msgspec.UNSET
+    """Lowest figure that masked or blank inputs leave possible; left out where they leave no more than one status."""
     high: float | msgspec.UnsetType = msgspec.UNSET
+    """Highest such figure."""
     details: Details | None = None
     """How the figure came about; null where details were not asked for."""
+    published: PublishedFigure | None = None
+    """The figure that the file prints for this test. Null: it prints none."""
+    doubt: list[Doubt] = field(default_factory=list)
+    """Every reason why the figure may be wrong; empty where none is known. The list is never cut."""
+    doubtful: bool = False
+    """Whether the status may be wrong: the file prints the other one, or the inputs miss so much par that they could
+    turn it. `status` stays as computed."""
 
-    __repr__ = brief
+    def __repr__(self) -> str:
+        names = (one.name for one in fields(self))
+        return shown("TestResult", {name: getattr(self, name) or None if name == "doubtful" else getattr(self, name)
+                                    for name in names})  # fmt: skip
 
     def _repr_html_(self) -> str:
         return framed.html_of_result(self)
 
 
 _TEXTS: Final = ("message", "details")
-_FIGURES: Final = tuple(field.name for field in fields(TestResult) if field.name not in _TEXTS)
-_AT_FIRST: Final = (*_FIGURES, "_texts", "_args")
+_DOUBTS: Final = Doubts._fields
+_FIGURES: Final = tuple(one.name for one in fields(TestResult) if one.name not in (*_TEXTS, *_DOUBTS))
+_AT_FIRST: Final = (*_FIGURES, "_maker", "_args")
 
 
-def deferred(figures: tuple[Any, ...], texts: Callable[..., tuple[str, Details | None]], *args: Any) -> TestResult:
-    """A result whose message and details are made when they are read, by `texts(*args)`; `figures` are its other fields
-    in order."""
+def deferred(figures: tuple[Any, ...], maker: Maker, *args: Any) -> TestResult:
+    """A result whose other fields are made when they are read, by `maker` of `args`; `figures` are its fields in order
+    without those of `texts` and `doubts`."""
     result = TestResult.__new__(TestResult)
-    put(result, _AT_FIRST, (*figures, texts, args))
+    put(result, _AT_FIRST, (*figures, maker, args))
     return result
 
 
-def made(figures: tuple[Any, ...], texts: Callable[..., tuple[str, Details | None]], *args: Any) -> TestResult:
-    """The same result with its message and details."""
+def made(figures: tuple[Any, ...], maker: Maker, *args: Any) -> TestResult:
+    """The same result with all its fields."""
     result = TestResult.__new__(TestResult)
     put(result, _FIGURES, figures)
-    put(result, _TEXTS, texts(*args))
+    put(result, _TEXTS, maker.texts(*args))
+    put(result, _DOUBTS, tuple(maker.doubts(*args)))
     return result
 
 
@@ -121,12 +202,14 @@ class Skipped(msgspec.Struct, frozen=True):
     """Figure of a test that masked ratings leave open; left out of the others."""
     low: float | msgspec.UnsetType = msgspec.UNSET
     high: float | msgspec.UnsetType = msgspec.UNSET
+    published: PublishedFigure | None = None
+    """The figure that the file prints for this test. Null: it prints none."""
 
     __repr__ = brief
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """Counts; total = passed + failed + warnings + skipped."""
+    """Counts; total = passed + failed + warnings + skipped. `doubtful` counts some of these again."""
 
     total: int
     """Tests of the run: passed, failed, warnings and skipped together."""
@@ -138,6 +221,8 @@ class Summary(msgspec.Struct, frozen=True):
     """Tests that pass and reach their warning threshold."""
     skipped: int
     """Tests without a status."""
+    doubtful: int = 0
+    """Tests that pass, fail or warn and whose status may be wrong."""
 
     __repr__ = brief
 
@@ -239,7 +324,8 @@ class Results(list[TestResult], Framed):
         """The counts of this run."""
         by_status = [result.status for result in self]
         passed, failed, warnings = (by_status.count(status) for status in ("pass", "fail", "warning"))
-        return Summary(len(self) + len(self.skipped), passed, failed, warnings, len(self.skipped))
+        doubtful = sum(result.doubtful for result in self)
+        return Summary(len(self) + len(self.skipped), passed, failed, warnings, len(self.skipped), doubtful)
 
 
 class Threshold(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,15 +10,18 @@ from math import copysign, floor, isfinite
 from types import ModuleType
 from typing import Any, Final, Literal, NamedTuple
 
+import msgspec
 import numpy as np
-from msgspec import UNSET
 
 from core.checked import checked
+from core.compliance.beside import beside_tests, other_figures
 from core.compliance.conventions import definition_for
 from core.compliance.coverage import TOLERANCE, Held, Role
+from core.compliance.doubt import Doubter, Judged
 from core.compliance.findings import findings
 from core.compliance.home import at_home
 from core.compliance.kernels import rounded
+from core.compliance.matching import Match, Unmatched, pair
 from core.compliance.measures import (
     AGENCY_NAMES,
     COVERAGE_LEAST_PCT,
@@ -29,15 +32,15 @@ from core.compliance.measures import (
     Pool,
     Unmeasurable,
 )
-from core.compliance.published import Match, SheetLimit, limits_of, matches, other_figures
+from core.compliance.published import SheetLimit, limits_of
 from core.compliance.result import (
     Details,
     Direction,
+    Doubts,
     Results,
     Skipped,
     Source,
     Status,
-    TestResult,
     Threshold,
     deferred,
     made,
@@ -84,6 +87,8 @@ class Sheet(NamedTuple):
     found: tuple[Match, ...] = ()
     limits: Mapping[str, SheetLimit] = {}
     """By test id."""
+    listed: tuple[Unmatched, ...] = ()
+    """Figures that are beside no test."""
 
 
 _NO_SHEET: Final = Sheet()
@@ -102,6 +107,10 @@ class Limits(NamedTuple):
     """The as-of day: limits step with it."""
     reinvestment_end: date | None = None
     sheet: Sheet = _NO_SHEET
+
+
+_Judgement = tuple[float, Status]
+"""(cushion, status)."""
 
 
 class ResolvedThreshold(NamedTuple):
@@ -129,6 +138,7 @@ def run_suite(
     fail_fast: bool = False,
     parallel: bool = True,
     details: bool = True,
+    compare: bool = True,
     pools: tuple[Pool, ...] | None = None,
 ) -> Results:
     """Run a suite, or the tests of it that `test_ids` names, in catalogue order.
@@ -147,6 +157,9 @@ def run_suite(
 
     Where a definition takes masked ratings for a range, a result carries the low and the high end of its figure, and a
     test that the two would decide differently is skipped, with both.
+
+    Each result has the figure that the file publishes for it beside ours, and what makes it doubtful; `compare=False`
+    leaves the file's figures out, for loans of which it does not speak, as after trades.
 
     `pools` are the portfolio's sums where they are known already, as `pools_of` gives them.
 
@@ -172,7 +185,7 @@ def run_suite(
         rules, triggers = _deal_suite().with_coverage(rules, pool)
     tests = _chosen(suite, test_ids, rules)
     wanted = frozenset(test_ids or ())
-    results: list[TestResult] = []
+    judged_tests: list[tuple[Test, Measured, ResolvedThreshold, _Judgement, float | None, float | None]] = []
     skipped: list[Skipped] = []
     deal = portfolio.deal
     day = day_of(deal.as_of)
@@ -196,7 +209,9 @@ def run_suite(
     is_deferred = portfolio.row_count <= DEFERRED_ROWS_MAX and (rules is None or rules.standard)
     result_of = deferred if is_deferred else made
     resolved: dict[int, ResolvedThreshold] = {}
-    texts = _Texts(portfolio, pool, limits, resolved, include_cushion, details).of
+    facts = {} if pool is None else beside_tests(limits.sheet.found, pool)
+    doubter = Doubter(pool, own, facts, limits.sheet.listed, compares=compare)
+    maker = _Maker(portfolio, pool, limits, resolved, include_cushion, details, doubter)
     cushions: dict[str, float] = {}
     exact: dict[str, tuple[float, float]] = {}
     stopped = False
@@ -233,22 +248,28 @@ def run_suite(
                 skipped.append(_left_open(test, measured, limit, low, high))
                 continue
         judged = _judged(measured.value, limit, rounding)
-        figures = _figures(test, measured.value, limit, judged, low, high, include_cushion)
-        results.append(result_of(figures, texts, test, measured, limit, judged))
+        judged_tests.append((test, measured, limit, judged, low, high))
         cushions[test.test_id] = judged[0]
         exact[test.test_id] = measured.value, measured.denominator
         stopped = fail_fast and judged[1] == "fail"
+    if pool is not None:
+        warnings += findings(pool, _ran(cushions, limits))
+    doubter.warnings = warnings
+    results = [
+        result_of(_figures(test, measured.value, limit, judged, include_cushion),
+                  maker, test, measured, limit, judged, low, high)
+        for test, measured, limit, judged, low, high in judged_tests
+    ]  # fmt: skip
+    if facts and compare:
+        warnings = [*warnings, *other_figures(results)]
+        skipped = [_with_published(one, tests, doubter) for one in skipped]
     order = {test.id: at for at, test in enumerate(rules.tests)} if suite == DEAL_SUITE and rules else {}
     return Results(
         sorted(results, key=lambda result: order[result.test_id]) if order else results,
         sorted(skipped, key=lambda one: order[one.test_id]) if order else skipped,
         as_of=day,
         as_of_source=deal.as_of_source,
-        warnings=[
-            *warnings,
-            *other_figures(limits.sheet.found, results),
-            *(() if pool is None else findings(pool, _ran(cushions, limits))),
-        ],
+        warnings=warnings,
         partial=bool(wanted) or any(one.reason in LEFT_OUT for one in skipped),
         figures=None if pool is None else pool.figures,
         cushions=cushions,
@@ -256,15 +277,21 @@ def run_suite(
     )
 
 
+def _with_published(one: Skipped, tests: Iterable[Test], doubter: Doubter) -> Skipped:
+    """A test without a figure of ours, with the file's."""
+    theirs = next((doubter.beside(test, None) for test in tests if test.test_id == one.test_id), None)
+    return one if theirs is None else msgspec.structs.replace(one, published=theirs.figure)
+
+
 def _sheet(
     tests: tuple[Test, ...], own: Mapping[str, DealTest], pool: Pool | None, triggers: Mapping[str, SheetLimit | None]
 ) -> Sheet:
     """What the file publishes of these tests; the triggers of its classes come first."""
-    if pool is None or not (pool.portfolio.published or triggers):
+    if pool is None or not (pool.portfolio.facts.all or triggers):
         return _NO_SHEET
-    found = tuple(matches(tests, own, pool))
+    pairs = pair(tests, own, pool)
     given = {test_id: limit for test_id, limit in triggers.items() if limit is not None}
-    return Sheet(found, limits_of(found, pool) | given)
+    return Sheet(pairs.found, limits_of(pairs.found, pool) | given, pairs.listed)
 
 
 def _check_scale(test: Test, limit: ResolvedThreshold, limits: Limits, pool: Pool) -> None:
@@ -534,6 +561,8 @@ def _present(portfolio: Portfolio) -> set[str]:
         present.add("coupon_type")
     if not present.isdisjoint(_RECOVERIES):
         present.add("recovery_rate")
+    if portfolio.deal.defaulted_par is not None:
+        present.add("is_defaulted")
     # The obligor tests read one key, whichever of the two columns it was made from.
     present -= {"borrower_name", "issuer_id"}
     if "obligor" in present:
@@ -602,11 +631,9 @@ def _figures(
     value: float,
     limit: ResolvedThreshold,
     judged: tuple[float, Status],
-    low: float | None,
-    high: float | None,
     include_cushion: bool,
 ) -> tuple[Any, ...]:
-    """The fields of a result but for its message and details, in order."""
+    """The fields of a result that are no texts and no doubts, in order."""
     cushion, status = judged
     bound, direction, _, source = limit
     shown = shown_pct = None
@@ -615,7 +642,6 @@ def _figures(
         shown_pct = rounded(cushion / bound * 100) if bound else None
     return (
         test.test_id, test.name, test.category, status, rounded(value), bound, direction, shown, shown_pct, source,
-        UNSET if low is None else rounded(low), UNSET if high is None else rounded(high),
     )  # fmt: skip
 
 
@@ -692,8 +718,8 @@ _LOSSES: Final = (
 _CELLS_OF: Final = {"coupon_type": ("is_fixed", "coupon_type")}
 
 
-class _Texts:
-    """Makes the messages and the details of a run."""
+class _Maker:
+    """Makes the messages, the details and the doubts of a run."""
 
     def __init__(
         self,
@@ -703,7 +729,9 @@ class _Texts:
         resolved: Mapping[int, ResolvedThreshold],
         include_cushion: bool,
         details: bool,
+        doubter: Doubter,
     ) -> None:
+        self._doubter = doubter
         self._portfolio = portfolio
         self._limits = limits
         self._resolved = resolved
@@ -711,13 +739,31 @@ class _Texts:
         self._include_cushion = include_cushion
         self._has_details = details
 
-    def of(
-        self, test: Test, measured: Measured, limit: ResolvedThreshold, judged: tuple[float, Status]
+    def texts(
+        self, test: Test, measured: Measured, limit: ResolvedThreshold, judged: tuple[float, Status], *_: Any
     ) -> tuple[str, Details | None]:
         """The message and the details of a test."""
         cushion = rounded(judged[0]) if self._include_cushion else None
         message = _message(test, measured, limit, judged[1], cushion)
         return message, self._details(test, measured, limit) if self._has_details else None
+
+    def doubts(
+        self,
+        test: Test,
+        measured: Measured,
+        limit: ResolvedThreshold,
+        judged: tuple[float, Status],
+        low: float | None,
+        high: float | None,
+    ) -> Doubts:
+        """What to doubt of a test; `low` and `high` are the ends of its figure where masked ratings move it."""
+        decimals = None if self._limits.definition is None else _decimals(test, self._limits)
+        return self._doubter.of(
+            Judged(
+                test, measured, judged[1], limit.value, limit.source, low, high,
+                lambda value: _judged(value, limit, decimals)[1],
+            )
+        )  # fmt: skip
 
     @cached_property
     def _rows(self) -> dict[str, Any]:

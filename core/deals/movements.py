@@ -316,7 +316,7 @@ class _Mix:
             self._amortization(kept, self.is_new | applied),
             self._before.sheet_name,
             source_cells=self._before.source_cells,
-            published=self._before.published,
+            facts=self._before.facts,
             own_dates=self._before.own_dates | self._after.own_dates,
         )
 

@@ -1,9 +1,9 @@
-"""The trustee's own figures beside ours: matched by name, measured anew, and explained where a run shows why."""
+"""The trustee's own figures beside ours: matched by subject, measured anew, and explained where a run shows why."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -11,17 +11,32 @@ import msgspec
 import numpy as np
 from msgspec import UNSET
 
+from core.compliance.agreement import Agreement, Ours, Part, agreement_of
 from core.compliance.conventions import definition_for
-from core.compliance.published import PARAMETERS, tolerance_of
+from core.compliance.coverage import letter_of
+from core.compliance.deal_suite import tests_of, with_coverage
+from core.compliance.matching import (
+    PARAMETERS,
+    Pairs,
+    Unmatched,
+    meaning_of_fact,
+    pair,
+    suite_said,
+    with_counted_decimals,
+)
 from core.compliance.result import Skipped, Status, TestResult
-from core.compliance.run import run_suite
+from core.compliance.run import pools_of, run_suite
 from core.definition import Definition, DefinitionError, parse, to_document
-from core.definition.names import class_of, recognised
-from core.portfolio.cells.parsing import key
-from core.portfolio.portfolio import Portfolio, Published
+from core.definition.names import NoMeaning
+from core.definition.terms import SUITE_TESTS
+from core.portfolio.facts import Fact
+from core.portfolio.portfolio import Portfolio
 
 PUBLISHED_MAX: Final = 500
-"""Rows of a file's tests that are set beside ours."""
+"""Figures of a file that are set beside ours."""
+
+NAME_MAX: Final = 200
+"""Characters of a label that name the test which is made for it."""
 
 Explanation = Literal[
     "masked_ratings", "rounding", "principal_cash", "classification", "defaulted_in_denominator", "recovery_agency",
@@ -30,12 +45,12 @@ Explanation = Literal[
 
 
 class TieOut(msgspec.Struct, frozen=True, kw_only=True):
-    """A row of the trustee's tests. Figures in percent points, years or plain numbers, as the file prints them."""
+    """A figure of the trustee's. Figures in percent points, years or plain numbers, as the file prints them."""
 
     trustee_name: str
     """Name of the test in the trustee's file."""
     test_id: str | None
-    """Our test of that name. Null: none is known, and there is no figure of ours."""
+    """Our test of the same subject. Null: none, and there is no figure of ours; `nearest` and `why_not` say why."""
     measured_as: str | None
     """What was measured for it: a measure with its parameters, or a formula. Null: nothing."""
     trustee_value: float | None
@@ -44,8 +59,19 @@ class TieOut(msgspec.Struct, frozen=True, kw_only=True):
     """Our figure under the same rules and trigger. Null: see `reason`."""
     difference: float | None
     """Our figure less the trustee's."""
+    trustee_numerator: float | None
+    """What the file prints above the line. Null: nothing."""
+    our_numerator: float | None
+    """What our figure has above the line. Null: there is no figure of ours, or it is no ratio."""
+    trustee_denominator: float | None
+    """What the file prints below the line. Null: nothing."""
+    our_denominator: float | None
+    """What our figure has below the line. Null: there is no figure of ours, or it is no ratio."""
+    differs: Part | None
+    """The first of numerator, denominator and value that is another. Null: none that is known to both."""
     agrees: bool | None
-    """Whether both are the same to the last digit that is printed. Null: one of them is not known."""
+    """Whether both are the same: numerator and denominator to the cent where both are printed, else the value to half a
+    unit of its last printed digit. Null: one of them is not known."""
     trigger: float | None
     """The limit that the file prints. Null: none."""
     our_status: Status | None
@@ -56,31 +82,38 @@ class TieOut(msgspec.Struct, frozen=True, kw_only=True):
     """Rules a change of which, each alone, makes our figure the trustee's."""
     reason: str | None
     """Why there is no figure of ours. Null: there is one."""
+    nearest: str | None
+    """Where no test is matched, the id of our test that comes nearest. Null: one is matched, or none is like it."""
+    why_not: str | None
+    """Why the nearest test was not taken, or why there is none. Null: a test is matched."""
     cell: str
-    """Cell of the file in which the test stands."""
+    """Cell of the file in which the figure stands."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A published row and the test that measures it."""
+    """A published figure and the test that measures it."""
 
-    published: Published
+    published: Fact
     test: dict[str, Any] | None
     """As in a definition's document."""
+    unmatched: Unmatched | None = None
+    """Why there is no test."""
 
 
 def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) -> list[TieOut]:
-    """Every test that the file publishes, in its order, with our figure under the same rules and trigger.
+    """Every test and figure that the file publishes, in its order, with our figure under the same rules and trigger.
 
-    A name is that of a test of the definition (its name, id or an alias), else it is recognised by its words. What is
-    not matched is listed without a figure of ours.
+    A figure is matched by its name in the definition (a test's name, id or alias), else by what its words are about.
+    What is not matched is listed with our nearest test, and why that is another.
 
     Args:
+        portfolio: the loans, and the facts that their file prints.
         definition: the deal's rules and tests, or the name of a ready-made one; None for those by which a run without
             one goes.
     """
     base = _with_ratio_classes(to_document(definition_for(portfolio, definition) or Definition()), portfolio)
-    asked = [_asked(published, at, base) for at, published in enumerate(portfolio.published[:PUBLISHED_MAX])]
+    asked = _asked(portfolio, base)
     ours = _run(portfolio, base, asked)
     rows = [_row(one, ours) for one in asked]
     apart = [at for at, row in enumerate(rows) if row.agrees is False]
@@ -93,7 +126,7 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
             if why not in explained[at] and _row(asked[at], theirs, why).agrees:
                 explained[at].append(why)
     for at in apart:
-        if not explained[at] and _is_last_digit(rows[at]):
+        if not explained[at] and _is_last_digit(rows[at], asked[at].published):
             explained[at].append("rounding")
     return [
         msgspec.structs.replace(row, explained_by=explained[at]) if at in explained else row
@@ -104,26 +137,78 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
 # ---- matching ------------------------------------------------------------------------------------------------------
 
 
-def _asked(published: Published, at: int, base: dict[str, Any]) -> _Asked:
-    words = key(published.name)
-    for test in base.get("tests", ()):
-        if words in {key(name) for name in (test["name"], test["id"], *test.get("aliases", ()))}:
-            return _Asked(published, _with_trigger(test, published) if base.get("standard") else test)
-    found = recognised(published.name, published.trigger)
-    if found is None:
-        return _Asked(published, None)
-    told, side = found
-    for test in base.get("tests", ()):
-        if {name: test[name] for name in ("measure", "share", "value", *PARAMETERS) if name in test} == told:
-            return _Asked(published, _with_trigger(test, published) if base.get("standard") else test)
-    limit = 0.0 if published.trigger is None else published.trigger
-    test_id = f"published_{at + 1}"
-    if base.get("standard") and told.get("measure") in ("oc", "ic"):  # as a run by the market's standard calls it
-        test_id = f"{told['measure']}_class_{told['class'].replace('/', '').lower()}"
-    return _Asked(published, {"id": test_id, "name": published.name, **told, side: limit})
+def _asked(portfolio: Portfolio, base: dict[str, Any]) -> list[_Asked]:
+    """The file's figures with the tests that measure them: the definition's where one is about the same, else a test
+    that is made for the figure."""
+    figures = with_counted_decimals(portfolio.facts.figures)[:PUBLISHED_MAX]
+    pairs, industries = _pairs(portfolio, base, figures)
+    matched: dict[int, str] = {}
+    for match in pairs.found:
+        if not _is_of_every_agency(match.published, _own(base, match.test.test_id)):
+            matched.setdefault(id(match.published), match.test.test_id)
+    left = {id(one.published): one for one in pairs.listed if not one.is_measurable}
+    taken = {test["id"] for test in base.get("tests", ())} | set(matched.values())
+    asked = []
+    for at, fact in enumerate(figures):
+        if id(fact) in left:
+            asked.append(_Asked(fact, None, left[id(fact)]))
+            continue
+        meaning, test_id = meaning_of_fact(fact), matched.get(id(fact))
+        own = None if test_id is None else _own(base, test_id)
+        if own is not None:
+            asked.append(_Asked(fact, _with_trigger(own, fact) if base.get("standard") else own))
+            continue
+        if isinstance(meaning, NoMeaning):
+            asked.append(_Asked(fact, None, Unmatched(fact, None, meaning.why)))
+            continue
+        said = {name: value for name, value in meaning.test.items() if (name, value) != ("classification", industries)}
+        test_id = test_id or _new_id(said, taken, at)
+        taken.add(test_id)
+        limit = 0.0 if fact.trigger is None else fact.trigger
+        asked.append(_Asked(fact, {"id": test_id, "name": _name(fact.label), **said, meaning.side: limit}))
+    return asked
 
 
-def _with_trigger(test: dict[str, Any], published: Published) -> dict[str, Any]:
+def _pairs(portfolio: Portfolio, base: dict[str, Any], figures: Sequence[Fact]) -> tuple[Pairs, str | None]:
+    """The figures beside the definition's tests, and those of a ready-made one for the classes of the file; the agency
+    whose industries the loans have where nothing else is said."""
+    rules = parse(base, own_fields=None)
+    pools = pools_of(portfolio, rules)
+    if not pools:
+        return Pairs(), None  # no loans: no test has a figure
+    if rules.standard:
+        rules, _ = with_coverage(rules, pools[0])
+    own = {test.id: test for test in rules.tests}
+    return pair(tests_of(rules), own, pools[0], figures), pools[0].view.industry_agency
+
+
+def _own(base: Mapping[str, Any], test_id: str) -> dict[str, Any] | None:
+    return next((test for test in base.get("tests", ()) if test["id"] == test_id), None)
+
+
+def _is_of_every_agency(fact: Fact, own: dict[str, Any] | None) -> bool:
+    """Whether one agency's bucket stands beside the greatest of all: it is measured by that agency alone."""
+    subject = fact.subject
+    return bool(own and own.get("measure") == "ccc" and "agency" not in own and subject and subject.agency)
+
+
+def _new_id(said: Mapping[str, Any], taken: set[str], at: int) -> str:
+    """The id of a test that is made for a figure: that of a run's test which measures the same."""
+    if said.get("measure") in ("oc", "ic"):
+        usual = f"{said['measure']}_class_{said['class'].replace('/', '').lower()}"
+    else:
+        is_moodys = said.get("agency") == "a" and said.get("measure") in ("warf", "warr")
+        plain = {name: value for name, value in said.items() if name != "agency" or not is_moodys}
+        usual = next((test_id for test_id in SUITE_TESTS if suite_said(test_id) == plain), "")
+    return f"published_{at + 1}" if not usual or usual in taken else usual
+
+
+def _name(label: str) -> str:
+    """A label as the name of a test."""
+    return label[:NAME_MAX].strip() or "Test"
+
+
+def _with_trigger(test: dict[str, Any], published: Fact) -> dict[str, Any]:
     """A market's test with the limit of the deal: what the file says."""
     side = next((side for side in ("max", "min") if side in test), None)
     if side is None or published.trigger is None:
@@ -138,7 +223,7 @@ def _run(portfolio: Portfolio, base: dict[str, Any], asked: Iterable[_Asked]) ->
     found: dict[str, TestResult | Skipped | str] = {}
     definition = _parsed(base, tests, found)
     if tests:
-        results = run_suite(portfolio, "deal", definition=definition, details=False)
+        results = run_suite(portfolio, "deal", definition=definition)
         found |= {one.test_id: one for one in results.skipped} | {one.test_id: one for one in results}
     return found
 
@@ -167,37 +252,40 @@ def _with_ratio_classes(base: dict[str, Any], portfolio: Portfolio) -> dict[str,
     if notes is None or "reinvestment_oc" in base:
         return base
     tested = np.flatnonzero(~np.isnan(notes.oc_trigger) & ~notes.is_income)
-    published = next((one for one in portfolio.published if _is_reinvestment(one)), None)
+    published = next((fact for fact in portfolio.facts.of("test", "reinvestment") if fact.trigger is not None), None)
     if not len(tested) or published is None:
         return base
     name = notes.classes[int(tested[-1])]
-    return {**base, "reinvestment_oc": {"class": class_of(name) or name, "trigger": published.trigger}}
-
-
-def _is_reinvestment(published: Published) -> bool:
-    found = recognised(published.name, published.trigger)
-    return found is not None and found[0].get("measure") == "reinvestment_oc" and published.trigger is not None
+    return {**base, "reinvestment_oc": {"class": letter_of(name) or name, "trigger": published.trigger}}
 
 
 def _row(asked: _Asked, ours: dict[str, TestResult | Skipped | str], why: Explanation | None = None) -> TieOut:
-    published, test = asked.published, asked.test
-    result = "no test of ours is known by this name" if test is None else ours.get(test["id"], "not measured")
+    published, test, unmatched = asked.published, asked.test, asked.unmatched
+    result = ours.get(test["id"], "not measured") if test is not None else unmatched.why if unmatched else "not matched"
     value, low, high = _figures(result)
-    known = value is not None and published.value is not None
+    own = None if value is None else Ours(value, *_parts(result))
+    agreement = _agreement(published, own, low, high, why)
     return TieOut(
-        trustee_name=published.name,
+        trustee_name=published.label,
         test_id=None if test is None else test["id"],
         measured_as=None if test is None else _told(test),
         trustee_value=published.value,
         our_value=value,
         difference=None if value is None or published.value is None else round(value - published.value, 9),
-        agrees=_agree(value, low, high, published.value, why) if known else None,
+        trustee_numerator=published.numerator,
+        our_numerator=None if own is None else own.numerator,
+        trustee_denominator=published.denominator,
+        our_denominator=None if own is None else own.denominator,
+        differs=agreement.differs,
+        agrees=agreement.agrees,
         trigger=published.trigger,
         our_status=result.status if isinstance(result, TestResult) else None,
         trustee_status=published.status,
         explained_by=[],
         reason=result if isinstance(result, str) else result.reason if isinstance(result, Skipped) else None,
-        cell=published.cell,
+        nearest=None if unmatched is None else unmatched.nearest,
+        why_not=None if unmatched is None else unmatched.why,
+        cell=published.place,
     )
 
 
@@ -207,6 +295,14 @@ def _figures(result: TestResult | Skipped | str) -> tuple[float | None, float | 
         return None, None, None
     value, low, high = (None if one is UNSET else one for one in (result.current_value, result.low, result.high))
     return value, low, high
+
+
+def _parts(result: TestResult | Skipped | str) -> tuple[float | None, float | None]:
+    """What a test's figure has above and below the line; nothing of a formula's figure, which is no ratio."""
+    if not isinstance(result, TestResult) or result.details is None:
+        return None, None
+    numerator, denominator = (result.details.breakdown.get(name) for name in ("numerator", "denominator"))
+    return (None, None) if denominator == 1.0 else (numerator, denominator)
 
 
 def _classified(asked: _Asked, classification: str | None) -> _Asked:
@@ -225,21 +321,18 @@ def _told(test: dict[str, Any]) -> str:
 # ---- agreement -----------------------------------------------------------------------------------------------------
 
 
-def _agree(
-    value: float | None, low: float | None, high: float | None, printed: float | None, why: Explanation | None
-) -> bool:
-    assert value is not None
-    assert printed is not None
-    if why == "masked_ratings" and low is not None and high is not None:
-        return low - tolerance_of(printed) <= printed <= high + tolerance_of(printed)
-    return abs(value - printed) <= tolerance_of(printed)
+def _agreement(
+    fact: Fact, own: Ours | None, low: float | None, high: float | None, why: Explanation | None
+) -> Agreement:
+    """Whether the figures are the same; of what masked ratings leave open, whether the printed one is between."""
+    if why == "masked_ratings" and low is not None and high is not None and fact.value is not None:
+        return Agreement(None, low - fact.tolerance <= fact.value <= high + fact.tolerance)
+    return agreement_of(fact, own)
 
 
-def _is_last_digit(row: TieOut) -> bool:
-    """Whether the figures differ by no more than one unit of the last printed digit."""
-    assert row.trustee_value is not None
-    assert row.difference is not None
-    return abs(row.difference) <= 2 * tolerance_of(row.trustee_value)
+def _is_last_digit(row: TieOut, fact: Fact) -> bool:
+    """Whether the values differ by no more than one unit of the last printed digit, and nothing else does."""
+    return row.differs == "value" and row.difference is not None and abs(row.difference) <= 2 * fact.tolerance
 
 
 # ---- explanations --------------------------------------------------------------------------------------------------

@@ -1,161 +1,247 @@
-"""The names that trustees give to tests, to a row of the catalogue of measures or a formula over the loans.
+"""What a published figure is about, as the fields of a definition's test that measures it, or why none of ours does.
 
-The words are those of monthly reports and indentures of US and European deals; a definition adds its own as aliases.
+The subjects are those of labels of monthly reports and indentures of US and European deals, by the words of a page.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final
 
-from core.portfolio.cells.parsing import key
-from core.remembered import remembered
+from core.portfolio.facts import Agency, Direction, Subject
 
-NAME_MAX: Final = 200
-"""Characters of a name that are read."""
+ONE_OBLIGOR_MOST_PCT: Final = 4.0
+"""Limit of a test of obligors that names no rank: up to here it is about one obligor, beyond it about several."""
 
-TOP_TEN_LEAST_PCT: Final = 8.0
-"""An obligor test with a limit from here on is about the ten largest together: one obligor's is 1.5 to 3 percent."""
+HOMES: Final = ("us", "europe", "eea", "qualifying", "eligible", "specified", "approved")
+"""Details of a label about obligors abroad, which say what home is: by its name, or as the deal defines it."""
+
+MEANINGS_MAX: Final = 2_048
+"""Subjects whose meaning is remembered."""
+
+AGENCY_WORDS: Final[dict[Agency, str]] = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """A kind of test: what its name says, in lower case without punctuation, and what measures it."""
+class Meaning:
+    """The test of ours that measures a subject."""
 
-    words: re.Pattern[str]
     test: dict[str, Any]
-    """Fields of a definition's test."""
-    limit: Literal["max", "min"]
-    takes: frozenset[str]
-    """What else the name says: agency, class, nth."""
+    """Fields of a definition's test: measure, share or value, with their parameters."""
+    side: Direction
+    """Side of its limit."""
 
 
-def _row(words: str, limit: Literal["max", "min"], takes: str = "", **test: Any) -> _Row:
-    return _Row(re.compile(rf"\b(?:{words})"), test, limit, frozenset(takes.split()))
+@dataclass(frozen=True, slots=True)
+class NoMeaning:
+    """That no test of ours measures a subject."""
+
+    why: str
+    """What ours lack, in words: "its share includes cash, ours does not"."""
+    nearest: dict[str, Any] = field(default_factory=dict)
+    """Fields of the test that would be meant without what ours lack; empty where there is none."""
 
 
-def _largest(count: str) -> str:
-    return rf"(?:top|largest) (?:{count}) obligors?|(?:{count}) (?:largest )?obligors?"
+@dataclass(frozen=True, slots=True)
+class _Role:
+    """How a measure of a label is measured by us."""
+
+    test: dict[str, Any]
+    limit: Direction
+    takes: frozenset[str] = frozenset()
+    """What else the subject says: class (needed), agency, classification, nth."""
+    agency: frozenset[Agency] = frozenset()
+    """Agencies that may be named without changing what is measured."""
+    details: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By the subject's detail, the fields in place of `test`; "" keeps those."""
+    ignores: frozenset[str] = frozenset()
+    """What the subject may say without changing what is measured: classes, complement."""
 
 
-_ROWS: Final = (
-    _row(r"event of default", "min", measure="event_of_default"),
-    _row(r"reinvestment (?:over ?collaterali[sz]ation|oc|par)|interest diversion|interest reinvestment|"
-         r"reinvestment diversion", "min", measure="reinvestment_oc"),
-    _row(r"over ?collaterali[sz]ation|par value|par coverage|principal coverage|oc (?:ratio|test)|oc$",
-         "min", "class", measure="oc"),
-    _row(r"interest coverage|ic (?:ratio|test)|ic$", "min", "class", measure="ic"),
-    _row(r"cdo monitor|scenario default rate|sdr\b", "max", measure="sdr"),
-    _row(r"break ?even default|bdr\b", "min", measure="bdr"),
-    _row(r"default rate dispersion", "max", measure="default_rate_dispersion"),
-    _row(r"obligor diversity", "min", measure="obligor_diversity"),
-    _row(r"industry diversity", "min", measure="industry_diversity"),
-    _row(r"region(?:al)? diversity", "min", measure="regional_diversity"),
-    _row(r"spwarf|s and p (?:global ratings )?(?:weighted average|wa) rating factor", "max", measure="spwarf"),
-    _row(r"(?:weighted average|average|wa) (?:\w+ )?rating factor|warf\b|rating factor", "max", "agency",
-         measure="warf"),
-    _row(r"recovery rate|recovery test|warr\b|(?:weighted average|wa) recovery", "min", "agency", measure="warr"),
-    _row(r"diversity", "min", measure="diversity"),
-    _row(r"(?:weighted average|wa|average) life|wal\b", "max", measure="wal"),
-    _row(r"(?:weighted average|wa) (?:\w+ ){0,2}spread|was\b|floating spread", "min", measure="was"),
-    _row(r"(?:weighted average|wa) (?:\w+ )?coupon|wac\b|fixed coupon", "min", measure="wac"),
-    _row(r"(?:weighted average|wa) price", "min", measure="average_price"),
-    _row(r"caa|ccc", "max", "agency", measure="ccc"),
-    _row(_largest("ten|10"), "max", measure="top_obligors", nth=10),
-    _row(_largest("five|5"), "max", measure="top_obligors", nth=5),
-    _row(r"obligor|issuer concentration|single (?:name|issuer)|largest issuer", "max", "nth", measure="obligor"),
-    _row(r"industry|sector", "max", "nth agency", measure="industry"),
-    _row(r"cov(?:enant)? lite", "max", measure="cov_lite"),
-    _row(r"(?:non|not) senior secured", "max", measure="non_senior_secured"),
-    _row(r"senior secured", "min", share='=OR(lien="first_lien",lien="bond")'),
-    _row(r"second lien|unsecured|mezzanine|high yield|non senior", "max", measure="non_senior_secured"),
-    _row(r"fixed rate|fixed coupon|fixed interest", "max", measure="fixed_rate"),
-    _row(r"small facilit|facility size|small loans", "max", measure="small_facilities"),
-    _row(r"current pay", "max", share="=is_current_pay"),
-    _row(r"dip\b|debtor in possession", "max", share="=is_dip"),
-    _row(r"deferr|deferab|pik\b|payment in kind", "max", share="=OR(is_pik,is_deferring)"),
-    _row(r"participation", "max", share="=participation"),
-    _row(r"bridge", "max", share="=is_bridge"),
-    _row(r"revolv|delayed draw|unfunded|future advance", "max", share="=OR(is_revolving,is_delayed_draw)"),
-    _row(r"(?<!non )discount", "max", share="=is_discount"),
-    _row(r"long dated", "max", share="=is_long_dated"),
-    _row(r"defaulted", "max", measure="delinquency"),
-)  # fmt: skip
-"""In the order in which they are tried: the narrower words first."""
+def _row(test: dict[str, Any] | str, limit: Direction = "max", takes: str = "", **more: Any) -> _Role:
+    """A measure by its name, or a share by its formula."""
+    told = {"share" if test.startswith("=") else "measure": test} if isinstance(test, str) else test
+    agency, ignores = frozenset(more.pop("agency", "")), frozenset(more.pop("ignores", "").split())
+    return _Role(told, limit, frozenset(takes.split()), agency, ignores=ignores, **more)
 
-_HOME: Final = r"(?:of )?(?:the )?(?:united states(?: of america)?|usa?|u s a?|europe|eu|european union)"
-_ABROAD: Final = re.compile(
-    r"\bnon (?:us|u s|domestic|european?)\b|\bforeign (?:obligor|countr|loan|asset|issuer)"
-    rf"|\b(?:outside|other th[ae]n|not (?:domiciled |organi[sz]ed |located |incorporated )?in) {_HOME}\b"
-    r"(?! (?:and|or|nor|canada|uk|united)\b)"
-)
-"""Everything that is not at home, and not a part of it."""
 
-_PART: Final = re.compile(
-    r"\b(?:other|except|exclud\w+|each|every|individual|swapped|acquired|purchased?|adjust\w*|excess|first period|after"
-    r"|eligible investments?|counterpart\w+|indebtedness|ebitda|emerging|group (?:i+|[1-3]|countr\w+)|jurisdictions?"
-    r"|domicile\w*|countries|bivariate)\b"
-)
-"""Words by which a test is about a part of what its other words say, or about something beside it."""
+_SENIOR: Final = '=OR(lien="first_lien",lien="bond")'
+_LOANS: Final = {"share": '=lien="first_lien"'}
+_BONDS: Final = {"share": '=lien="bond"'}
+_ALL: Final[dict[str, Any]] = {}
+"""The role's own fields."""
 
-_SUBJECT: Final = re.compile(
-    r"\b(?:dip|debtor in possession|senior|secured|unsecured|second lien|rescue|cov(?:enant)? lite|discount|deferr\w+"
-    r"|current pay|participations?|fixed|bridge|ccc|caa|defaulted|loans)\b"
-)
-"""Words by which a test of obligors is about some of their loans."""
+_ROLES: Final = {
+    "oc": _row("oc", "min", "class"),
+    "ic": _row("ic", "min", "class"),
+    "reinvestment": _row("reinvestment_oc", "min", ignores="classes"),
+    "eod": _row("event_of_default", "min", ignores="classes"),
+    "warf": _row("warf", "max", "agency"),
+    "warr": _row("warr", "min", "agency", ignores="classes"),
+    "was": _row("was", "min"),
+    "wac": _row("wac", "min"),
+    "wal": _row("wal", "max"),
+    "diversity": _row("diversity", "min", agency="a"),
+    "cdo_monitor": _row(
+        "sdr", "max", agency="b", ignores="classes",
+        details={"sdr": _ALL, "scenario": _ALL, "bdr": {"measure": "bdr"}, "break even": {"measure": "bdr"}},
+    ),
+    "sdr": _row("sdr", "max", agency="b", ignores="classes"),
+    "bdr": _row("bdr", "min", agency="b", ignores="classes"),
+    "default_rate_dispersion": _row("default_rate_dispersion", "max", agency="b"),
+    "obligor_diversity": _row("obligor_diversity", "min", agency="b"),
+    "industry_diversity": _row("industry_diversity", "min", agency="b"),
+    "regional_diversity": _row("regional_diversity", "min", agency="b"),
+    "obligor": _row("obligor", "max", "nth"),
+    "industry": _row("industry", "max", "nth classification"),
+    "country": _row("country", "max", "nth"),
+    "ccc": _row("ccc", "max", "agency"),
+    "senior_secured": _row(
+        _SENIOR, "min", details={"loan": _LOANS, "bond": _BONDS, "loan and bond": _ALL, "loan bond": _ALL}
+    ),
+    "non_senior": _row("non_senior_secured", ignores="complement"),
+    "cov_lite": _row("cov_lite", details={"loan": _ALL}),
+    "fixed": _row("fixed_rate"),
+    "floating": _row("=NOT(is_fixed)"),
+    "dip": _row("=is_dip", details={"loan": _ALL}),
+    "current_pay": _row("=is_current_pay"),
+    "discount": _row("=is_discount", details={"loan": _ALL}),
+    "bridge": _row("=is_bridge", details={"loan": _ALL}),
+    "participation": _row("=participation"),
+    "pik": _row("=OR(is_pik,is_deferring)"),
+    "unfunded": _row("=OR(is_revolving,is_delayed_draw)", details={"loan": _ALL}),
+    "foreign": _row("foreign_country", ignores="complement", details=dict.fromkeys(HOMES, _ALL)),
+    "small": _row("small_facilities"),
+    "long_dated": _row("=is_long_dated"),
+    "bond": _row("=is_bond", details={"bond": _ALL}),
+    "defaulted": _row({"value": "=defaulted_par/denominator*100"}),
+}  # fmt: skip
+"""By the role of the words, the measure or the share that is meant; the limit's side where the page prints none."""
 
-_AGENCIES: Final = ((re.compile(r"moody"), "a"), (re.compile(r"s and p|standard and poor"), "b"),
-                    (re.compile(r"fitch"), "c"))  # fmt: skip
+_UNMEASURED: Final = {
+    "currency": "no test of ours is about the loans' currencies",
+    "unhedged": "no test of ours is about hedges",
+    "credit_estimate": "the loans do not say which ratings are credit estimates",
+    "derived": "no test of ours is about how a rating was derived",
+    "infrequent": "no test of ours is about how often loans pay",
+    "letter_of_credit": "no test of ours is about letters of credit",
+    "structured": "no test of ours is about structured finance or step-up securities",
+    "equity": "no test of ours is about equity and warrants",
+    "counterparty": "no test of ours is about the exposure to counterparties",
+    "delinquent": "ours counts defaulted loans with those past due",
+    "workout": "no test of ours is about workout loans",
+    "affiliate": "no test of ours is about the manager's companies",
+    "sale": "no test of ours is about sales",
+    "retention": "no test of ours is about the risk retention",
+    "price": "the label does not say which price, or how it is averaged",
+    "quotes": "no test of ours in an indenture is about quotes",
+}  # fmt: skip
 
-_CLASS: Final = re.compile(
-    r"\bclass(?:es)?\s+([a-z](?:-?\d+)?\b(?:\s*(?:/|&|,|-|and|to|through)\s*(?:class(?:es)?\s+)?[a-z](?:-?\d+)?\b)*)",
-    re.I,
-)
-_BARE_CLASS: Final = re.compile(r"^\s*([a-z](?:\s*/\s*[a-z])*)\s+(?:oc|ic|par|over|interest)\b", re.I)
-_LETTER: Final = re.compile(r"\b([A-Z])(?:-?\d+)?\b")
-
-_ORDINALS: Final = {
-    "largest": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "fifth": 5, "5th": 5,
-    "sixth": 6, "6th": 6,
+_SUBSETS: Final = {
+    "non_senior": "loans that are not senior secured", "senior_secured": "senior secured loans", "dip": "DIP loans",
 }  # fmt: skip
 
 
-@remembered(2_048)
-def recognised(name: str, trigger: float | None) -> tuple[dict[str, Any], Literal["max", "min"]] | None:
-    """The test that a published name means, as fields of a definition's test, and the side of its limit.
+@lru_cache(maxsize=MEANINGS_MAX)
+def meaning_of(
+    subject: Subject, trigger: float | None = None, direction: Direction | None = None
+) -> Meaning | NoMeaning:
+    """The fields of the test that measures a subject, and the side of its limit.
 
-    None where no row knows it, where it is about a part of what a row means, or where it lacks what its measure needs.
+    Args:
+        subject: of a published figure.
+        trigger: its printed limit, which tells one obligor from several where the label does not.
+        direction: side of the limit as the page prints it; None: the measure's own.
     """
-    name = name[:NAME_MAX]
-    words = key(name)
-    if _ABROAD.search(words):
-        return {"measure": "foreign_country"}, "max"
-    row = next((row for row in _ROWS if row.words.search(words)), None)
-    if row is None or _PART.search(words):
-        return None
-    test = dict(row.test)
-    if test.get("measure") in ("obligor", "top_obligors") and _SUBJECT.search(words):
-        return None
-    if "class" in row.takes:
-        found = class_of(name)
-        if found is None:
-            return None
-        test["class"] = found
-    agency = next((agency for pattern, agency in _AGENCIES if pattern.search(words)), None)
-    if "agency" in row.takes and agency is not None:
-        test["classification" if test["measure"] == "industry" else "agency"] = agency
-    if "nth" in row.takes:
-        test["nth"] = max((_ORDINALS[word] for word in words.split() if word in _ORDINALS), default=1)
-        if test["measure"] == "obligor" and test["nth"] == 1 and trigger is not None and trigger >= TOP_TEN_LEAST_PCT:
-            test |= {"measure": "top_obligors", "nth": 10}
-    return test, row.limit
+    role = _ROLES.get(subject.measure)
+    if role is None:
+        return NoMeaning(_UNMEASURED.get(subject.measure, "no test of ours measures it"))
+    test = dict(role.test)
+    if (why := _hindrance(subject, role)) is not None:
+        return NoMeaning(why, _with_rank(test, subject, role))
+    if subject.detail is not None:
+        test = dict(role.details.get(subject.detail) or role.test)
+    if "class" in role.takes:
+        if not subject.classes:
+            return NoMeaning("the label names no class")
+        test["class"] = "/".join(subject.classes)
+    if "agency" in role.takes and subject.agency is not None:
+        test["agency"] = subject.agency
+    if "classification" in role.takes and subject.agency is not None:
+        test["classification"] = subject.agency
+    if subject.measure == "obligor":
+        return _obligors(subject, trigger, direction or role.limit)
+    if subject.measure == "country":
+        return _country(subject, direction or role.limit)
+    if subject.measure == "wal" and subject.agency == "b":
+        test = {"measure": "cdo_monitor_wal"}
+    if subject.measure == "cdo_monitor" and subject.detail is None:
+        test = _monitor(trigger, direction)
+    return Meaning(_with_rank(test, subject, role), direction or role.limit)
 
 
-def class_of(name: str) -> str | None:
-    """The classes that a name speaks of, such as A/B or C: letters, senior first; None where it names none."""
-    found = _CLASS.search(name) or _BARE_CLASS.search(name)
-    if found is None:
+def _hindrance(subject: Subject, role: _Role) -> str | None:
+    """What a subject says beyond its measure that ours do not measure; None: nothing."""
+    measure = subject.measure
+    if subject.with_cash:
+        return "its share includes cash, ours does not"
+    if subject.subset is not None:
+        among = _SUBSETS.get(subject.subset, f"{subject.subset.replace('_', ' ')} loans")
+        return f"it is measured among {among}, ours among all loans"
+    if subject.aggregate is not None and measure != "obligor":
+        several = f"{subject.aggregate} of them" if subject.aggregate else "several"
+        return f"it adds up {several}, ours is one"
+    if subject.rank is not None and "nth" not in role.takes:
+        return f"it is of number {subject.rank} by size, ours of all"
+    if subject.is_complement and "complement" not in role.ignores and measure != "country":
+        return "it is of everything else, ours of what the words name"
+    if subject.classes and "class" not in role.takes and "classes" not in role.ignores:
+        return f"it is of class {'/'.join(subject.classes)}, ours of the whole deal"
+    if subject.detail is not None and subject.detail not in role.details and measure != "country":
+        return f"it is of another kind ({subject.detail}) than ours"
+    return _other_agency(subject, role)
+
+
+def _other_agency(subject: Subject, role: _Role) -> str | None:
+    if subject.measure == "country":
+        return None  # which countries are meant is looked at apart
+    if subject.agency is None or role.takes & {"agency", "classification"} or subject.agency in role.agency:
         return None
-    letters = list(dict.fromkeys(letter for letter in _LETTER.findall(found[1].upper())))
-    return "/".join(letters) or None
+    if subject.measure == "wal" and subject.agency == "b":
+        return None  # the average life of the CDO Monitor
+    return f"it is {AGENCY_WORDS[subject.agency]}'s own, ours the deal's"
+
+
+def _with_rank(test: dict[str, Any], subject: Subject, role: _Role) -> dict[str, Any]:
+    return {**test, "nth": subject.rank or 1} if "nth" in role.takes else test
+
+
+def _obligors(subject: Subject, trigger: float | None, side: Direction) -> Meaning | NoMeaning:
+    """One obligor by its rank, or several of the largest together."""
+    one, ten = {"measure": "obligor", "nth": subject.rank or 1}, {"measure": "top_obligors", "nth": 10}
+    if subject.aggregate:
+        return Meaning({"measure": "top_obligors", "nth": subject.aggregate}, side)
+    if subject.aggregate is None and subject.rank is not None:
+        return Meaning(one, side)
+    if subject.aggregate is None and trigger is None:
+        return NoMeaning("the label does not say whether it is one obligor or several", one)
+    if subject.aggregate == 0 or (trigger is not None and trigger > ONE_OBLIGOR_MOST_PCT):
+        return NoMeaning("it adds up several obligors, and the label does not say how many", ten)
+    return Meaning(one, side)
+
+
+def _country(subject: Subject, side: Direction) -> Meaning | NoMeaning:
+    if subject.is_complement and subject.rank is None and subject.detail is None:
+        return Meaning({"measure": "foreign_country"}, side)
+    if subject.rank is not None and not subject.is_complement and subject.detail is None:
+        return Meaning({"measure": "country", "nth": subject.rank}, side)
+    return NoMeaning("it is about countries that the label chooses", {"measure": "foreign_country"})
+
+
+def _monitor(trigger: float | None, direction: Direction | None) -> dict[str, Any]:
+    """The CDO Monitor's figure: the scenario default rate below the break-even rate, or, held from below, the
+    break-even rate; their difference where the limit is 0."""
+    if direction != "min":
+        return {"measure": "sdr"}
+    return {"measure": "bdr" if trigger else "cdo_monitor"}

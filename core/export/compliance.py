@@ -15,7 +15,11 @@ def compliance_rows(results: Iterable[TestResult], skipped: Iterable[Skipped] = 
         ComplianceRow(
             test_id=one.test_id, name=one.test_name, category=one.category, status=one.status, value=one.current_value,
             limit=one.threshold_value, threshold_type=one.threshold_type, cushion=one.cushion,
-            source=one.threshold_source, unit=_unit(one),
+            source=one.threshold_source, unit=_unit(one), doubtful=one.doubtful,
+            published=None if one.published is None else one.published.value,
+            difference=None if one.published is None else one.published.difference,
+            published_status=None if one.published is None else one.published.status,
+            doubts=tuple(doubt.message for doubt in one.doubt),
         )
         for one in results
     )  # fmt: skip

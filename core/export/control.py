@@ -14,13 +14,13 @@ from core.grid.sheet import Sheet
 from core.grid.sheet_name import in_quotes
 from core.words import counted
 
-WIDTHS: Final = (46.0, 26.0, 20.0, 20.0, 16.0, 14.0, 12.0, 16.0)
+WIDTHS: Final = (46.0, 26.0, 20.0, 20.0, 16.0, 14.0, 12.0, 16.0, 16.0, 14.0, 12.0)
 
-WARNINGS_MAX: Final = 100
-"""Lines of warnings; what is left out is counted."""
+DOUBTFUL: Final = "doubtful"
+"""Beside the status of a test that may be wrong."""
 
 REDACTED_MAX: Final = 200
-"""Lines of redacted columns; likewise."""
+"""Lines of redacted columns; what is left out is counted."""
 
 CHECKED_MAX: Final = 300
 """Sums of columns that are compared, over all sheets; what is left out is counted."""
@@ -59,7 +59,7 @@ def control_sheet(
     checks = _checks(draft, sums)
     end = draft.row
     draft.row = top
-    _verdicts(draft, statuses, checks)
+    _verdicts(draft, statuses, checks, has_doubtful=any(row.doubtful for row in order.compliance))
     draft.row = end
     _provenance(draft, order, provenance)
     _redactions(draft, order, redacted)
@@ -68,7 +68,7 @@ def control_sheet(
     return draft
 
 
-def _verdicts(draft: Draft, statuses: str | None, checks: str) -> None:
+def _verdicts(draft: Draft, statuses: str | None, checks: str, *, has_doubtful: bool) -> None:
     draft.put(0, "Checks", "text")
     draft.put(1, formula=f'IF(COUNTIF({checks},"OK")=ROWS({checks}),"OK","CHECK")', style="status")
     draft.put(2, formula=f'COUNTIF({checks},"OK")&" of "&ROWS({checks})&" checks agree"', style="note")
@@ -78,11 +78,17 @@ def _verdicts(draft: Draft, statuses: str | None, checks: str) -> None:
     if statuses is None:
         draft.put(1, "no run", "note")
     else:
-        words = ("fail", "warning", "pass")
-        fail, warning, good = (f'COUNTIF({statuses},"{word}")' for word in words)
-        verdict = f'IF({fail}>0,"fail",IF({warning}>0,"warning",IF({good}>0,"pass","none")))'
+        doubts = statuses.replace("$G$", "$K$")
+        counts = {
+            word: f'COUNTIFS({statuses},"{word}",{doubts},"<>{DOUBTFUL}")' for word in ("fail", "warning", "pass")
+        }
+        if has_doubtful:
+            counts[DOUBTFUL] = f'COUNTIF({doubts},"{DOUBTFUL}")'
+        verdict = '"none"'
+        for word in ("pass", "warning", DOUBTFUL, "fail"):
+            verdict = f'IF({counts[word]}>0,"{word}",{verdict})' if word in counts else verdict
         draft.put(1, formula=verdict, style="status")
-        told = '&", "&'.join(f'{count}&" {word}"' for count, word in zip((fail, warning, good), words, strict=True))
+        told = '&", "&'.join(f'{count}&" {word}"' for word, count in counts.items())
         draft.put(2, formula=told, style="note")
         draft.statuses.append((draft.row, 1, draft.row, 1))
     draft.row += 1
@@ -98,17 +104,21 @@ def _compliance(draft: Draft, rows: Sequence[ComplianceRow], suite: str | None) 
         return None
     first = draft.row + 1
     draft.heading(
-        "Test", "Category", "Value", "Limit", "Cushion", "Direction", "Status", "Limit set by", figures=(2, 3, 4)
-    )
+        "Test", "Category", "Value", "Limit", "Cushion", "Direction", "Status", "Limit set by", "Trustee", "Difference",
+        "Doubtful", figures=(2, 3, 4, 8, 9),
+    )  # fmt: skip
     for row in ran:
         _test(draft, row)
     statuses = f"$G${first + 1}:$G${draft.row}" if ran else None
     if ran:
-        draft.statuses.append((first, 6, draft.row - 1, 6))
+        draft.statuses += [(first, 6, draft.row - 1, 6), (first, 10, draft.row - 1, 10)]
         draft.prose(
             "Cushion and status follow value, limit and direction. A warning is the run's own: its level is not on "
-            "this sheet, so it stands while the cushion is not negative."
+            "this sheet, so it stands while the cushion is not negative. Trustee is what the file itself prints. A "
+            "status is doubtful where the file prints the other one, or where more par is missing than its cushion "
+            "bears."
         )
+        _doubts(draft, ran)
     if skipped:
         draft.row += 1
         draft.heading("Not tested", "Category", "Reason")
@@ -142,7 +152,21 @@ def _test(draft: Draft, row: ComplianceRow) -> None:
         above = "warning" if row.status == "warning" else "pass"
         draft.put(6, formula=f'IF({cushion}<-{BREACH:f},"fail","{above}")', style="status")
     draft.put(7, row.source or "", "aside")
+    if row.published is not None:
+        published = draft.put(8, row.published, "figure", number_format)
+        draft.put(9, style="figure", number_format=number_format, formula=f"{value}-{published}")
+    draft.put(10, DOUBTFUL if row.doubtful else None, "status")
     draft.row += 1
+
+
+def _doubts(draft: Draft, rows: Sequence[ComplianceRow]) -> None:
+    """Put every doubt of every test, below the name of its test."""
+    for row in rows:
+        if row.doubts:
+            printed = f" The file prints {row.published_status}." if row.published_status and row.doubtful else ""
+            draft.prose(f"{row.name}: {row.status}{', doubtful' if row.doubtful else ''}.{printed}", "text")
+            for doubt in row.doubts:
+                draft.prose(f"- {doubt}")
 
 
 def _checks(draft: Draft, sums: Sequence[SheetSums]) -> str:
@@ -265,10 +289,8 @@ def _warnings(draft: Draft, warnings: Sequence[str]) -> None:
     if not warnings:
         return
     draft.section("What to know before trusting the figures")
-    for text in warnings[:WARNINGS_MAX]:
+    for text in warnings:
         draft.prose(text, "text")
-    if len(warnings) > WARNINGS_MAX:
-        draft.prose(f"{len(warnings) - WARNINGS_MAX:,} more warnings are in the workbook's record.")
 
 
 def _verification(draft: Draft, provenance: Provenance) -> None:

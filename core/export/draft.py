@@ -27,7 +27,7 @@ _LOOKS: Final[dict[Style, StyleName]] = {
     "figures": "figures", "title": "title", "note": "note", "section": "section", "input": "input", "total": "total",
 }  # fmt: skip
 FLAGS: Final[dict[StyleName, tuple[str, ...]]] = {
-    "good": ("pass", "OK"), "warning": ("warning",), "bad": ("fail", "CHECK")
+    "good": ("pass", "OK"), "warning": ("warning", "doubtful"), "bad": ("fail", "CHECK")
 }  # fmt: skip
 """The words of a status."""
 

@@ -91,6 +91,15 @@ class ComplianceRow(Struct, frozen=True, kw_only=True):
     """percent, years, factor, score, amount, number, or unknown ("")."""
     reason: str = ""
     """Why it was skipped."""
+    doubtful: bool = False
+    """Whether the status may be wrong."""
+    published: float | None = None
+    """The figure that the file prints for the test."""
+    difference: float | None = None
+    """Ours less that."""
+    published_status: Literal["pass", "fail"] | None = None
+    doubts: tuple[str, ...] = ()
+    """Why the figure may be wrong."""
 
     @property
     def label(self) -> str:

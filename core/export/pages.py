@@ -48,9 +48,8 @@ CELL_TEXT: Final = 40
 WORD_MAX: Final = 12
 """Letters of a word that is kept whole; a longer one may break, so that it does not run out of a narrow cell."""
 
-WARNINGS_MAX: Final = 40
 REDACTED_MAX: Final = 200
-"""Lines of each that are set; the export's record has all of them."""
+"""Lines of redacted columns that are set; the export's record has all of them."""
 
 _TEMPLATE: Final = Path(__file__).with_name("tables.typ")
 
@@ -95,12 +94,14 @@ def contents(
             {
                 "name": row.label, "value": _figure(row.value), "limit": _figure(row.limit),
                 "direction": row.threshold_type, "cushion": _figure(row.cushion), "status": row.status,
+                "published": _figure(row.published), "difference": _figure(row.difference), "doubtful": row.doubtful,
+                "doubts": list(row.doubts),
             }
             for row in order.compliance
         ],
         "redacted": _redacted(redacted),
         "sanitized": order.options.sanitize_pii,
-        "warnings": [*lineage.warnings, *warnings, *told][:WARNINGS_MAX],
+        "warnings": [*lineage.warnings, *warnings, *told],
         "sheets": sheets,
         "export_id": order.export_id,
     }  # fmt: skip

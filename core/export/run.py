@@ -225,7 +225,13 @@ def _redacted_order(order: ExportOrder, policy: Policy) -> ExportOrder:
         warnings=tuple(redact_text(text, policy)[0] for text in lineage.warnings),
     )
     rows = tuple(
-        msgspec.structs.replace(row, name=plain(row.name), reason=plain(row.reason)) for row in order.compliance
+        msgspec.structs.replace(
+            row,
+            name=plain(row.name),
+            reason=plain(row.reason),
+            doubts=tuple(redact_text(text, policy)[0] for text in row.doubts),
+        )
+        for row in order.compliance
     )
     return msgspec.structs.replace(order, lineage=replaced, compliance=rows)
 

@@ -20,6 +20,9 @@ COLUMNS_SHOWN: Final = 12
 
 CELL_CHARACTERS: Final = 60
 
+LINE_CHARACTERS: Final = 20_000
+"""Of a line above a table: it may name all tests that a doubt is about."""
+
 # A notebook's own sheet colours rows by the theme, and dark ink on its dark rows could not be read: every cell says
 # its colours itself.
 _CARD: Final = (
@@ -49,7 +52,7 @@ class Figure(str):
 
 def card(title: str, told: Sequence[str] = (), *tables: Markup) -> str:
     """The whole of what an object shows: its title, lines about it, tables."""
-    lines = "".join(f'<div style="color:{MUTED}">{_text(line, 400)}</div>' for line in told if line)
+    lines = "".join(f'<div style="color:{MUTED}">{_text(line, LINE_CHARACTERS)}</div>' for line in told if line)
     head = f'<div style="font-weight:600">{_text(title, 200)}</div>'
     return f'<div style="{_CARD}">{head}{lines}{"".join(tables)}</div>'
 
@@ -100,7 +103,7 @@ def bar(value: float, limit: float, direction: Any, status: Status) -> Markup:
 
 def sentence(text: str) -> Markup:
     """Text that a cell shows at some length, in several lines."""
-    return Markup(f'<span style="white-space:normal">{_text(text, 400)}</span>')
+    return Markup(f'<span style="white-space:normal">{_text(text, LINE_CHARACTERS)}</span>')
 
 
 def verdict(status: Status) -> Markup:

@@ -215,6 +215,8 @@ _BESIDE_A_FIGURE: Final = re.compile(
     rf"(?i)(?<![\w-])(?:({_ABOVE})|({_BELOW})) (?:the (?:required|allowed) )?(?:[A-Z]{{3}} |[$€£])?([\d.,]*\d)"
 )
 _RATED_FROM: Final = re.compile(r"\bfrom ([A-Z][A-Za-z]{0,2}[123+-]?) to ([A-Z][A-Za-z]{0,2}[123+-]?)(?![\w+])")
+_DOUBT: Final = re.compile(r"(?i)\b(?:doubt\w*|uncertain\w*|unclear|disput\w+)")
+"""What a sentence on a doubtful status says."""
 _COUNTS_NONE: Final = re.compile(r"(?i)\bfail\w*|\bbreach\w*")
 
 _EMPTY: Final = (
@@ -256,6 +258,8 @@ class _Supported:
     things: frozenset[str]
     is_sweeping: bool
     is_supposed: bool
+    is_doubtful: bool
+    """The fact says so itself: a sentence may claim the same only with a word of doubt."""
 
 
 class Claims:
@@ -306,7 +310,8 @@ class Claims:
         return bool(_MOVED.search(read)) and not supposed and "direction" not in self._known
 
     def _add(self, kind: str, value: str, text: str, *, is_sweeping: bool = False, is_supposed: bool = False) -> None:
-        known = _Supported(value, _words(text), self._things_in(text), is_sweeping, is_supposed)
+        doubtful = bool(_DOUBT.search(text))
+        known = _Supported(value, _words(text), self._things_in(text), is_sweeping, is_supposed, doubtful)
         self._known.setdefault(kind, []).append(known)
 
     def _read(self, sentence: str) -> None:
@@ -368,6 +373,8 @@ class Claims:
 
     def _supports(self, claim: Claim, sentence: str, at: int, before: str, *, is_supposed: bool) -> bool:
         facts = [known for known in self._known.get(claim.kind, ()) if is_supposed or not known.is_supposed]
+        if claim.kind == "verdict" and not _DOUBT.search(sentence):
+            facts = [known for known in facts if not known.is_doubtful]
         agreeing = [known for known in facts if known.value in claim.accepts]
         if claim.kind == "currency":
             return bool(agreeing)

@@ -8,8 +8,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from core.compliance.result import TestResult
 from core.insights.insight import Condition, Figure
-from core.insights.limits import NAMED, headroom_of
+from core.insights.limits import NAMED, doubted, headroom_of
 from core.insights.study import Draft, Finding, Study
 from core.insights.words import plain
 
@@ -29,31 +30,40 @@ def _tightest(studies: Sequence[Study]) -> Iterator[Finding]:
     for study in studies:
         tests = [one for one in study.results if one.cushion_pct is not None]
         if tests:
-            thinnest.append((min(tests, key=headroom_of), study))
+            thinnest.append((min(tests, key=_nearest), study))
     if len(thinnest) < 2:
         return
-    thinnest.sort(key=lambda one: headroom_of(one[0]))
+    thinnest.sort(key=lambda one: _nearest(one[0]))
     draft = Draft(studies[0], "tightest")
     told = []
     for at, (one, study) in enumerate(thinnest[:NAMED]):
         own = Draft(study, "tightest")
         own.test("value", one.test_id)
         own.test("limit", one.test_id, "limit")
-        for part, figure in own.figures.items():
-            _take(draft, f"{part}_{at}", figure, study)
         draft.tests.append(one.test_id)
         draft.say(f"test_{at}", one.test_name)
         draft.say(f"deal_{at}", study.subject.name)
-        told.append(f"{{deal_{at}}}: {{test_{at}}} {{value_{at}}} against {{limit_{at}}}")
-    fails = sum(any(one.status == "fail" for one in study.results) for study in studies)
+        text = f"{{deal_{at}}}: {{test_{at}}} {{value_{at}}} against {{limit_{at}}}"
+        if clause := doubted(own, one):
+            text += f", doubtful: {clause.replace('{printed}', f'{{printed_{at}}}')}"
+        for part, figure in own.figures.items():
+            _take(draft, f"{part}_{at}", figure, study)
+        told.append(text)
+    fails = sum(any(one.status == "fail" and not one.doubtful for one in study.results) for study in studies)
+    surely = " beyond doubt" if any(one.doubtful for study in studies for one in study.results) else ""
     draft.given("deals", len(studies), "count", "portfolios looked at", noun="portfolio")
     draft.given("failing", fails, "count", "portfolios with a failing test", noun="portfolio")
     yield draft.finding(
         "risk_compliance", "act" if fails else "context",
-        "{failing} of {deals} fail a test" if fails else "{deal_0} has the tightest test",
-        f"Of {{deals}}, {{failing}} fail a test. The tightest of each: {'; '.join(told)}.",
+        f"{{failing}} of {{deals}} fail a test{surely}" if fails else "{deal_0} has the tightest test",
+        f"Of {{deals}}, {{failing}} fail a test{surely}. The tightest of each: {'; '.join(told)}.",
         weight=10.0, methodology="The test of each portfolio with the least cushion in percent of its limit.",
     )  # fmt: skip
+
+
+def _nearest(one: TestResult) -> tuple[bool, float]:
+    """What sorts tests by headroom, those whose status is doubtful behind the others."""
+    return one.doubtful, headroom_of(one)
 
 
 def _shared(studies: Sequence[Study]) -> Iterator[Finding]:

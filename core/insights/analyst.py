@@ -23,10 +23,8 @@ SUBJECTS_MAX: Final = 20
 MOST: Final = 8
 """Insights of a list where nobody asks for another number."""
 
-REMARKS_SHOWN: Final = 50
-REMARK_CHARACTERS: Final = 400
-CARES_SHOWN: Final = 2
-"""Kinds of warnings that a summary ends with; all of them stand among the remarks."""
+REMARK_CHARACTERS: Final = 4_000
+"""Of a remark: a warning that names all it is about is not cut."""
 
 FINDERS: Final[tuple[Callable[[Study], Iterable[Finding]], ...]] = (
     *limits.FINDERS, *months.FINDERS, *stress.FINDERS, *makeup.FINDERS, *quality.FINDERS,
@@ -98,8 +96,8 @@ def _insight(finding: Finding, studies: Sequence[Study], stakeholder: Stakeholde
     summary = " ".join(part.format_map(words) for part in (finding.headline, finding.more.get(stakeholder, "")) if part)
     rests = [one for study in studies for one in rests_on(study, finding)]
     names = [*dict.fromkeys(finding.names.values())]
-    told = [one.message for one in rests]
-    cares = [*dict.fromkeys(WARNING_CODES[one.code] for one in rests if one.code not in EVERYWHERE)][:CARES_SHOWN]
+    told = [*(one.message for one in rests), *_doubts(finding, studies)]
+    cares = [*dict.fromkeys(WARNING_CODES[one.code] for one in rests if one.code not in EVERYWHERE)]
     if cares:
         summary += f" Read with care: {'; '.join(cares)}."
     return Insight(
@@ -120,8 +118,18 @@ def _insight(finding: Finding, studies: Sequence[Study], stakeholder: Stakeholde
         columns={field: subject.portfolio.source_cells[field] for field in finding.columns
                  if field in subject.portfolio.source_cells} if len(studies) == 1 else {},
         as_of=subject.day if len(studies) == 1 else None,
-        remarks=[plain(one, REMARK_CHARACTERS) for one in (*subject.remarks, *finding.remarks, *told)][:REMARKS_SHOWN],
+        remarks=[
+            *dict.fromkeys(plain(one, REMARK_CHARACTERS) for one in (*subject.remarks, *finding.remarks, *told))
+        ],
     )  # fmt: skip
+
+
+def _doubts(finding: Finding, studies: Sequence[Study]) -> Iterator[str]:
+    """Why the figures of a finding's tests may be wrong."""
+    for study in studies:
+        for test_id in finding.tests:
+            if (one := study.by_id.get(test_id)) is not None:
+                yield from (f"{one.test_name}: {doubt.message}" for doubt in one.doubt)
 
 
 def _empty(subject: Subject) -> Insight:

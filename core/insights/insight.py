@@ -68,8 +68,8 @@ class Recipe(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """How a figure is worked out again.
 
     `test`: the `part` of a test's result in a run over the `book` after `change`. `tests`: how many tests of the run
-    have the status `part`, or are all, skipped, total (with these) or usual (held to a limit of the suite or
-    of a ready-made definition).
+    have the status `part`, or are all, skipped, total (with these), doubtful (the status may be wrong), certain_fail
+    (fail and are not doubtful) or usual (held to a limit of the suite or of a ready-made definition).
 
     Over the loans of the `book` that meet every condition and have a par: `sum` of `column`, how many (`count`),
     `share` of par in percent of `of`, mean of `column` weighted by par (`average`), its ends (`least`, `most`), sum of

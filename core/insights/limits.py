@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from core.compliance.printed import is_contradicted, status_here
 from core.compliance.result import TestResult
 from core.insights.insight import Condition, Recipe, Stakeholder
 from core.insights.study import Draft, Finding, Study, Urgency
@@ -66,25 +67,39 @@ def verdict(study: Study) -> Iterator[Finding]:
     for status, count in (*counts.items(), ("skipped", len(study.results.skipped)), ("all", len(study.results))):
         noun = "test" if status in ("all", "skipped") else ""
         draft.put(status, count, "count", Recipe(operation="tests", part=status), name=f"tests: {status}", noun=noun)
-    fails, warns, skipped = counts["fail"], counts["warning"], len(study.results.skipped)
+    doubtful = sorted((one for one in study.results if one.doubtful), key=_gravity)
+    certain = [one for one in study.results if not one.doubtful]
+    fails = sum(one.status == "fail" for one in certain)
+    warns, skipped = counts["warning"], len(study.results.skipped)
+    draft.put("certain_fail", fails, "count", Recipe(operation="tests", part="certain_fail"),
+              name="tests: fail beyond doubt")  # fmt: skip
+    draft.put("doubtful", len(doubtful), "count", Recipe(operation="tests", part="doubtful"), name="tests: doubtful")
     told = (
-        "{fail} of {all} failing" if fails else "all {all} pass" + (", {warning} in the warning band" if warns else "")
-    )
-    worst = sorted((one for one in study.results if one.status != "pass"), key=_gravity)[:NAMED]
-    named = []
-    for at, one in enumerate(worst):
-        draft.say(f"test_{at}", one.test_name)
-        draft.test(f"value_{at}", one.test_id)
-        draft.test(f"limit_{at}", one.test_id, "limit")
-        side = _SIDES[one.threshold_type][0]
-        named.append(f"{{test_{at}}} at {{value_{at}}} against a {side} of {{limit_{at}}}")
+        "{certain_fail} of {all} failing" if fails
+        else "none of {all} fails beyond doubt" if doubtful
+        else "all {all} pass" + (", {warning} in the warning band" if warns else "")
+    )  # fmt: skip
+    told += ", {doubtful} doubtful" if doubtful else ""
+    worst = sorted((one for one in certain if one.status != "pass"), key=_gravity)[:NAMED]
+    named = [_named(draft, f"_{at}", one) for at, one in enumerate(worst)]
     if fails:
-        headline = "{fail} of {all} with a figure fail" if fails > 1 else "{fail} of {all} with a figure fails"
+        headline = "{certain_fail} of {all} with a figure fail" + ("" if fails > 1 else "s")
         headline += " and {warning} stand" + ("s" if warns == 1 else "") + " in the warning band" if warns else ""
+    elif doubtful:
+        headline = "None of {all} with a figure fails beyond doubt"
     else:
         headline = "Every test with a figure passes ({all})"
         headline += ", {warning} of them in the warning band" if warns else ", and none is in its warning band"
-    headline += ". " + (f"Namely {'; '.join(named)}. " if named else "")
+    told_of = "Close to the limit:" if doubtful and not fails else "Namely"
+    headline += ". " + (f"{told_of} {'; '.join(named)}. " if named else "")
+    if doubtful:
+        each = [
+            f"{_named(draft, f'_doubt_{at}', one)}, {_STATUS_HERE[status_here(one)]} by our figures"
+            f", though {doubted(draft, one, f'printed_{at}')}"
+            for at, one in enumerate(doubtful)
+        ]
+        verb = "is" if len(doubtful) == 1 else "are"
+        headline += f"Doubtful {verb} {{doubtful}}: {'; '.join(each)}. "
     usual = sum(study.is_usual(one) for one in study.results)
     if usual:
         draft.put(
@@ -94,31 +109,63 @@ def verdict(study: Study) -> Iterator[Finding]:
         headline += f"{{usual}} {verb} held to a usual limit of the market: {_NOT_ITS_OWN}"
     left = "{skipped} could not be run: see the data gaps." if skipped else ""
     yield draft.finding(
-        "risk_compliance", "act" if fails else "near" if warns else "context", f"Compliance: {told}", headline.strip(),
-        weight=50.0, operations=left, analyst=left,
+        "risk_compliance", "act" if fails else "near" if warns or doubtful else "context", f"Compliance: {told}",
+        headline.strip(), weight=50.0, operations=left, analyst=left,
         executive=CURE["coverage"] if any(one.category == "coverage" for one in worst if one.status == "fail") else "",
-        methodology="Every test of the newest run, counted by its status; a skipped test counts as neither.",
+        methodology="Every test of the newest run, counted by its status; a skipped test counts as neither. A status "
+        "is doubtful where the file prints the other one, or where more par is missing than the cushion bears.",
     )  # fmt: skip
+
+
+def _named(draft: Draft, place: str, one: TestResult) -> str:
+    """A test with its figure and its limit."""
+    draft.say(f"test{place}", one.test_name)
+    draft.test(f"value{place}", one.test_id)
+    draft.test(f"limit{place}", one.test_id, "limit")
+    return f"{{test{place}}} at {{value{place}}} against a {_SIDES[one.threshold_type][0]} of {{limit{place}}}"
+
+
+_STATUS_HERE: Final = {"fail": "a fail", "pass": "a pass"}
+_STATUS_THERE: Final = {"fail": "failed", "pass": "passed"}
+
+
+def doubted(draft: Draft, one: TestResult, key: str = "printed") -> str:
+    """What makes a status doubtful, as a clause: what the file prints, or that par is missing; "" where nothing does.
+
+    Args:
+        key: of the printed figure.
+    """
+    if not one.doubtful:
+        return ""
+    published = one.published
+    if published is None or not is_contradicted(one):
+        return "more par is missing from its inputs than its cushion bears"
+    assert published.status is not None
+    there = _STATUS_THERE[published.status]
+    if published.value is None:
+        return f"the file itself calls it {there}"
+    name = f"figure that the file prints for {plain(one.test_name)}"
+    draft.given(key, published.value, draft.study.unit(one), published.place, name=name)
+    return f"the file itself prints {{{key}}} and calls it {there}"
 
 
 def failing(study: Study) -> Iterator[Finding]:
     """Each failing test, the gravest first."""
-    failed = sorted((one for one in study.results if one.status == "fail"), key=_gravity)
+    failed = sorted(
+        (one for one in study.results if one.status == "fail"), key=lambda one: (one.doubtful, _gravity(one))
+    )
     for place, one in enumerate(failed[:FAILING_SHOWN]):
         draft = study.draft(f"failing:{one.test_id}")
         more = _told(draft, one)
-        printed = study.published.get(one.test_id)
-        is_disputed = printed is not None and printed.status == "pass"
-        theirs = ""
-        if is_disputed and printed is not None and printed.value is not None:
-            draft.given("printed", printed.value, study.unit(one), printed.cell, name="figure that the file prints")
-            theirs = " The file itself prints {printed} and calls it passed: see first what differs."
+        theirs = doubted(draft, one)
+        theirs = f" This is doubtful: {theirs}. See first what differs." if theirs else ""
+        fails = "fails by our figures, which is doubtful" if one.doubtful else "fails"
         draft.restated("short", "cushion")
         side, where = _SIDES[one.threshold_type]
         yield draft.finding(
-            "risk_compliance", "act", f"{{test}} fails: {{value}} against a {side} of {{limit}}",
+            "risk_compliance", "act", f"{{test}} {fails}: {{value}} against a {side} of {{limit}}",
             f"{{test}} stands at {{value}}, {{short}} {where} its {side} of {{limit}}.{theirs}{_usual(study, one)}",
-            is_disputed=is_disputed,
+            is_disputed=one.doubtful,
             weight=float(len(failed) - place),
             executive="" if study.measure(one.test_id) == "delinquency" else CURE.get(one.category, ""),
             finance=_money(draft, one, "It would pass with {slack} less of such par at the same total",
@@ -144,12 +191,14 @@ def thin(study: Study) -> Iterator[Finding]:
         )  # fmt: skip
         warned = " It is inside its warning band." if one.status == "warning" else ""
         first = "No test that passes has less headroom beside its limit." if place == 0 else ""
+        theirs = doubted(draft, one)
+        theirs = f" That it passes is doubtful: {theirs}." if theirs else ""
         yield draft.finding(
             "financial_health" if one.category == "coverage" else "risk_compliance", urgency,
             "{test} has headroom of {cushion}",
             f"{{test}} is {{value}} against a {side} of {{limit}}: a cushion of {{cushion}}, {{part}} of the {side}."
-            f"{warned}{_usual(study, one)}",
-            weight=-headroom_of(one), executive=first,
+            f"{warned}{theirs}{_usual(study, one)}",
+            weight=-headroom_of(one), executive=first, is_disputed=one.doubtful,
             finance=_money(draft, one, "Another {slack} of such par, at the same total, would use it up",
                            "Its numerator may lose {slack} before it fails"),
             more=more, methodology=_method(one), coverage_pct=_coverage(one),

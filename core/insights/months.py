@@ -13,7 +13,7 @@ from core.compliance.result import TestResult
 from core.deals.movements import Movement, PartName, movements
 from core.insights.columns import RATINGS
 from core.insights.insight import Condition, Recipe
-from core.insights.limits import NAMED
+from core.insights.limits import NAMED, doubted
 from core.insights.study import Draft, Finding, Study, Urgency
 from core.insights.subject import POINTS_MAX, Point
 from core.insights.words import plain
@@ -92,7 +92,10 @@ def _move(study: Study, one: TestResult, then: TestResult, found: Movement | Non
     parts = _parts(draft, one, found)
     status = ""
     if then.status != one.status:
-        status = f" It was a {_STATUS[then.status]} then and is a {_STATUS[one.status]} now."
+        was, now = (f"a {'doubtful ' if each.doubtful else ''}{_STATUS[each.status]}" for each in (then, one))
+        status = f" It was {was} then and is {now} now."
+    if theirs := doubted(draft, one):
+        status += f" Its status is doubtful: {theirs}."
     urgency: Urgency = (
         "act" if one.status == "fail" and then.status != "fail"
         else "near" if then.status == "pass" and one.status == "warning"
@@ -106,7 +109,7 @@ def _move(study: Study, one: TestResult, then: TestResult, found: Movement | Non
     return draft.finding(
         "trends_forecasts", urgency, f"{{test}} {verb} from {{before}} to {{now}}",
         f"{{test}} {verb} from {{before}} to {{now}} ({{change}}) since {draft.since()}, {ends}.{status}",
-        weight=abs(gain / one.threshold_value * 100) if one.threshold_value else 0.0,
+        weight=abs(gain / one.threshold_value * 100) if one.threshold_value else 0.0, is_disputed=one.doubtful,
         executive=_first_part(parts), finance=_first_part(parts),
         analyst=" ".join(parts), operations=" ".join(parts),
         methodology="Both months are held to the newest rules. The change is split by full runs, each with one more "

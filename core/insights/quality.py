@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from core.compliance.published import tolerance_of
+from core.compliance.printed import is_contradicted
 from core.insights.insight import Condition, Recipe
 from core.insights.limits import NAMED
 from core.insights.stress import DOUBTFUL
@@ -111,15 +111,13 @@ def warned(study: Study) -> Iterator[Finding]:
     told = []
     for at, code in enumerate(dict.fromkeys(one.code for one in found)):
         rows = sum(one.rows or 0 for one in found if one.code == code)
-        if at >= NAMED:
-            break
         draft.names[f"kind_{at}"] = WARNING_CODES.get(code, code)
         if rows:
             draft.given(f"rows_{at}", rows, "count", f"warnings of the newest run: {code}", noun="row")
         told.append(f"{{kind_{at}}}" + (f" ({{rows_{at}}})" if rows else ""))
     yield draft.finding(
         "data_quality", "context", "{count} on the file before its figures are trusted",
-        f"The newest run carries {{count}}: {'; '.join(told)}" + ("; and others." if len(found) > len(told) else "."),
+        f"The newest run carries {{count}}: {'; '.join(told)}.",
         weight=len(found), operations="Each stands in full among the remarks, with the place in the file.",
         analyst="Each stands in full among the remarks, with the place in the file.",
         remarks=[one.message for one in found], methodology="Warnings of the newest run, by kind.",
@@ -128,39 +126,32 @@ def warned(study: Study) -> Iterator[Finding]:
 
 def differs(study: Study) -> Iterator[Finding]:
     """Figures of tests that the file itself prints otherwise."""
-    apart = []
-    for one in study.results:
-        printed = study.published.get(one.test_id)
-        if (
-            printed is None
-            or printed.value is None
-            or abs(one.current_value - printed.value) <= tolerance_of(printed.value)
-        ):
-            continue
-        apart.append(
-            (printed.status is not None and (printed.status == "fail") != (one.status == "fail"), one, printed)
-        )
+    apart = [one for one in study.results if one.published is not None and one.published.agrees is False]
     if not apart:
         return
-    apart.sort(key=lambda each: not each[0])
+    apart.sort(key=lambda one: not is_contradicted(one))
     draft = study.draft("differs")
     draft.given("count", len(apart), "count", "tests whose printed figure is another", noun="test")
     told = []
-    for at, (is_other, one, printed) in enumerate(apart[:NAMED]):
+    for at, one in enumerate(apart):
+        printed = one.published
+        if printed is None or printed.value is None:
+            continue
         draft.say(f"test_{at}", one.test_name)
         draft.test(f"ours_{at}", one.test_id)
-        draft.given(f"theirs_{at}", printed.value or 0.0, study.unit(one), printed.cell,
+        draft.given(f"theirs_{at}", printed.value, study.unit(one), printed.place,
                     name=f"figure that the file prints for {plain(one.test_name)}")  # fmt: skip
-        status = f", which it calls {'passed' if printed.status == 'pass' else 'failed'}" if is_other else ""
+        status = (
+            f", which it calls {'passed' if printed.status == 'pass' else 'failed'}" if is_contradicted(one) else ""
+        )
         told.append(f"{{test_{at}}} {{theirs_{at}}}{status} (here {{ours_{at}}})")
     yield draft.finding(
-        "data_quality", "near" if apart[0][0] else "context",
+        "data_quality", "near" if is_contradicted(apart[0]) else "context",
         "The file prints other figures for {count}",
-        f"The file's own page of tests has other figures for {{count}}: {'; '.join(told)}"
-        + ("; and others." if len(apart) > len(told) else "."),
+        f"The file's own page of tests has other figures for {{count}}: {'; '.join(told)}.",
         weight=len(apart), analyst="The deal's tie-out looks for the rule that makes the two agree.",
         operations="Run the deal's tie-out, which looks for the rule that makes the two agree.",
-        methodology="Tests that the file publishes, matched with ours by name, whose figure differs by more than "
+        methodology="Tests that the file publishes, matched with ours by subject, whose figure differs by more than "
             "its last "
         "printed digit.",
     )  # fmt: skip

@@ -16,10 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance.measures import Pool
-from core.compliance.published import matches
 from core.compliance.result import Results, TestResult
 from core.compliance.run import pools_of
-from core.compliance.suites import DEAL_SUITE, TESTS, Test
 from core.definition.terms import SUITE_TESTS
 from core.insights.changes import defaulted, downgraded
 from core.insights.columns import Columns
@@ -36,7 +34,6 @@ from core.insights.insight import (
 )
 from core.insights.subject import Subject
 from core.insights.words import decimals_between, plain, printed
-from core.portfolio.portfolio import Published
 from core.reconciliation import reconcile
 from core.scenario.simulate import Simulator
 from core.scenario.trades import Trade
@@ -114,7 +111,7 @@ class Study:
     def before(self) -> Results | None:
         """The tests over the month before, by the rules of the newest run."""
         previous = self.subject.previous
-        return None if previous is None else self.subject.run(previous.portfolio, details=True)
+        return None if previous is None else self.subject.run(previous.portfolio, details=True, compare=True)
 
     # Tests
 
@@ -162,26 +159,6 @@ class Study:
         return Simulator(
             subject.portfolio, subject.suite, **{**subject.rules, "test_ids": subject.test_ids, "details": False}
         )
-
-    @cached_property
-    def published(self) -> dict[str, Published]:
-        """What the file itself prints for a test, by the test's id; the first of several."""
-        definition = self.subject.definition
-        own = {} if definition is None else {one.id: one for one in definition.tests}
-        tests = [self._test(one.test_id) for one in self.results]
-        found: dict[str, Published] = {}
-        for match in matches([one for one in tests if one is not None], own, self.pool):
-            if match.test.test_id != "ccc_bucket_pct":  # each agency's figure beside the greatest of all
-                found.setdefault(match.test.test_id, match.published)
-        return found
-
-    def _test(self, test_id: str) -> Test | None:
-        definition = self.subject.definition
-        if self.subject.suite != DEAL_SUITE or definition is None:
-            return TESTS.get(test_id)
-        from core.compliance.deal_suite import test_named  # with it comes the formula engine
-
-        return test_named(definition, test_id)
 
     # Loans
 

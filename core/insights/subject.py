@@ -127,13 +127,18 @@ class Subject:
         """Every test of the run, explained."""
         return run_suite(self.portfolio, self.suite, test_ids=self.test_ids, **self.rules, pools=self.pools)
 
-    def run(self, portfolio: Portfolio, test_ids: Collection[str] = (), *, details: bool = False) -> Results:
-        """The tests of this subject, or those of them that are named, over another portfolio by the same rules.
+    def run(
+        self, portfolio: Portfolio, test_ids: Collection[str] = (), *, details: bool = False, compare: bool = False
+    ) -> Results:
+        """The tests of this subject, or those of them that are named, over another portfolio by the same rules;
+        `compare` as `run_suite` has it.
 
         Raises:
             UnknownTest: the suite has no such test.
         """
-        return run_suite(portfolio, self.suite, test_ids=test_ids or self.test_ids, **self.rules, details=details)
+        return run_suite(
+            portfolio, self.suite, test_ids=test_ids or self.test_ids, **self.rules, details=details, compare=compare
+        )
 
     @property
     def day(self) -> date | None:

@@ -15,9 +15,10 @@ from core.portfolio import ratings
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import Scalar, TextColumn, spread_out
 from core.portfolio.cells.typed import NormalColumn
+from core.portfolio.facts import Facts
 from core.portfolio.fields import IDENTIFIERS, STANDARD_TARGETS, Lien
 from core.portfolio.notes import DataWarning, Notes
-from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Published, Strings, Tranches, defaulted
+from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Strings, Tranches, defaulted
 from core.words import agreed, counted
 
 SUMMED: Final = ("par_value", "unfunded", "purchased_accrued_interest")
@@ -55,7 +56,7 @@ class Loans:
     coupon_fixed: NDArray[np.int8] | None = None
     """1 fixed, 0 floating, -1 where the coupon type does not say; None without the column."""
     tranches: Tranches | None = None
-    published: tuple[Published, ...] = ()
+    facts: Facts = field(default_factory=Facts)
     deal: Deal = field(default_factory=Deal)
     sheet_name: str = "Holdings"
     notes: Notes = field(default_factory=Notes)
@@ -173,7 +174,7 @@ def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortizati
         source_cells=loans.source_cells,
         lots=loans.lots,
         conflicting=loans.conflicting,
-        published=loans.published,
+        facts=loans.facts,
         own_dates=frozenset(loans.own_dates),
     )
 

@@ -261,7 +261,7 @@ def _tranches(columns: Dict[str, Any]) -> Tranches:
 
 
 _DEAL: Final = Deal.__dataclass_fields__.keys()
-_DEAL_TEXTS: Final = ("as_of_source", "currency")
+_DEAL_TEXTS: Final = ("as_of_source", "currency", "defaulted_in_denominator")
 
 
 def _deal(figures: Dict[str, Any]) -> Deal:

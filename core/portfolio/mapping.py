@@ -37,14 +37,12 @@ from core.portfolio.notes import DataWarning, Notes, told_of_formulas
 from core.portfolio.pages import PageLoans, joined, note_empty
 from core.portfolio.plausibility import doubts
 from core.portfolio.portfolio import Deal, GivenSource, Portfolio
+from core.portfolio.printed import beside_loans
 from core.portfolio.profile import pipeline
 from core.portfolio.profile.pipeline import InUnit, Outcome, Work
 from core.portfolio.report.read import read_report
 from core.values import day_of
 from core.words import agreed, counted
-
-FILES_NAMED: Final = 5
-"""Of the files that were not read, how many a warning names."""
 
 FOOTING_DIGITS: Final = 0.005
 """Currency units by which a sheet's total may differ from the sum of its loans."""
@@ -70,7 +68,7 @@ def portfolio_from_workbook(
         notes = Notes(message=f"no sheet has a header that {header_words(mapping)}", warnings=report.warnings)
         return Portfolio(
             0, {}, {}, {}, {}, None, report.tranches, _dated(report.deal, None, as_of, notes), None, "Holdings", notes,
-            report.cells, published=report.published,
+            report.cells, facts=report.facts,
         )  # fmt: skip
     reader = Reader(book, holdings, mapping)
     loans = reader.loans()
@@ -81,11 +79,11 @@ def portfolio_from_workbook(
     loans.notes.warnings += report.warnings
     loans.tranches = report.tranches
     loans.deal = _dated(report.deal, loans.notes.as_of_column, as_of, loans.notes)
-    loans.published = report.published
+    loans.facts = report.facts
     currency, is_stated = loans.deal.currency, "deal.currency" in report.cells
     settle(loans, currency, reader.par_in_deal_currency(currency), exchange_rates(book), is_stated=is_stated)
     loans.source_cells = report.cells | loans.source_cells
-    portfolio = assemble(loans, lambda ids: read_amortization(book, ids))
+    portfolio = beside_loans(assemble(loans, lambda ids: read_amortization(book, ids)))
     portfolio.notes.warnings += doubts(portfolio)
     return portfolio
 
@@ -120,12 +118,11 @@ def _of_files(book: Workbook) -> list[DataWarning]:
 
 
 def _unread_files(book: Workbook) -> list[DataWarning]:
-    """That files of an archive were left out, the first of them by name."""
+    """That files of an archive were left out, by name."""
     if not book.left_out:
         return []
-    count, names = len(book.left_out), ", ".join(repr(name) for name in book.left_out[:FILES_NAMED])
-    more = f" and {count - FILES_NAMED:,} more" if count > FILES_NAMED else ""
-    return [DataWarning("file_left_out", f"files of another kind than a spreadsheet's were not read: {names}{more}")]
+    names = ", ".join(map(repr, book.left_out))
+    return [DataWarning("file_left_out", f"files of another kind than a spreadsheet's were not read: {names}")]
 
 
 def join_pages(
@@ -190,7 +187,7 @@ def _rule(loans: Loans, target: str, work: Work) -> None:
         counts[one.rule] = counts.get(one.rule, 0) + len(one.rows)
     for rule, count in counts.items():
         message = f"{counted(count, 'row', 'breaks/break')} the rule {rule!r} of the mapping for {target}."
-        notes.warnings.append(DataWarning("rule_broken", message, count))
+        notes.warnings.append(DataWarning("rule_broken", message, count, (target,)))
     if counts:
         notes.rule_failures[target] = counts
 
@@ -305,7 +302,7 @@ class Reader:
                 f"{counted(self._unread_par, 'row')} of sheet {self._sheet.name!r} "
                 f"{agreed(self._unread_par, 'is left out: its/are left out: their')} par cannot be read."
             )
-            loans.notes.warnings.append(DataWarning("unreadable_cells", message, self._unread_par))
+            loans.notes.warnings.append(DataWarning("unreadable_cells", message, self._unread_par, ("par_value",)))
         return loans
 
     def unmapped(self) -> list[str]:
@@ -474,7 +471,7 @@ class Reader:
             named = ", ".join(repr(alias) for alias in work.field.aliases[: work.field.own][:HEADERS_TOLD])
             header_text = " ".join(self.found.texts.get(column, "").split())
             message = f"Column {header_text!r} stands in for {target}: the mapping's own ({named}) is not there."
-            loans.notes.warnings.append(DataWarning("column_stands_in", message))
+            loans.notes.warnings.append(DataWarning("column_stands_in", message, fields=(target,)))
 
     def _note(self, loans: Loans, columns: dict[str, int]) -> None:
         notes, texts, counts = loans.notes, self.found.texts, self.rows.counts

@@ -11,7 +11,6 @@ import msgspec
 from core.frames.brief import brief, shortened
 from core.grid.codec import Manifest
 from core.grid.sheet import Workbook
-from core.words import counted
 
 WARNING_CODES: Final = {
     "loan_data": "a key of a trade's loan_data does nothing",
@@ -65,7 +64,11 @@ WARNING_CODES: Final = {
     "destroyed_identifiers": "identifiers that a spreadsheet made numbers of",
     "interest_estimated": "interest coverage rests on an estimate of interest",
     "fees_estimated": "interest coverage rests on an estimate of senior fees",
+    "interest_as_printed": "the numerator of interest coverage is the file's own: it prints no parts",
     "no_base_rate": "interest is the spread alone",
+    "haircuts_as_printed": "the file's own calculation has other haircuts than its loans give, and counts",
+    "ccc_by_rating_table": "CCC that masked or blank ratings hide counts as the agency's rating table has it",
+    "defaults_as_printed": "no row says which loans are defaulted: what the file prints of them counts",
     "no_principal_cash": "principal cash is not known, and counts as 0",
     "recovery_assumed": "recovery rates are those of the kind of loan",
     "rows_without_par": "rows without a par were left out",
@@ -80,7 +83,6 @@ WARNING_CODES: Final = {
     "shared_keys": "several loans of a side share a key, and were paired by nearest par",
     "sides_swapped": "the tape looks like the manager's workbook",
     "uncoded": "said of a tape or a comparison before warnings had codes",
-    "more_warnings": "there are more warnings than are listed",
     "standard_definition": "no definition of the deal decides: the ready-made one of its market is used",
     "masked_word": "a word that is no rating comes again in a column of ratings, and counts as a masked one",
     "masked_ratings": "ratings that are not shown, and what they count as",
@@ -111,6 +113,9 @@ class DataWarning(msgspec.Struct, frozen=True, omit_defaults=True):
     """For a reader: what was seen, where, and what was done."""
     rows: int | None = None
     """How many rows or cells it is about. Null: not counted."""
+    fields: tuple[str, ...] = ()
+    """The fields that it is about, those of the deal and the notes as deal.principal_cash, tranches.current_balance;
+    left out where its code says what it is about."""
 
     def __repr__(self) -> str:
         return shortened(f"DataWarning({self.code!r}, {self.message!r})")
@@ -128,35 +133,26 @@ def _capital(message: str) -> str:
     return message[:1].upper() + message[1:]
 
 
-WARNINGS_MAX = 50
-"""Warnings of one run, the last of which says how many more there are."""
-
-WARNING_LENGTH_MAX = 400
-"""Characters of a warning's message: it may name sheets and columns of a stranger's file."""
+WARNING_LENGTH_MAX: Final = 20_000
+"""Characters of a warning's message. It may name sheets and columns of a stranger's file, and every test that differs:
+as much as a hundred long names take."""
 
 
 def bounded(warnings: Sequence[DataWarning]) -> list[DataWarning]:
-    """The warnings, each once, cut in number and length."""
-    told = list(dict.fromkeys(warnings))
-    shown = [
+    """The warnings, each once, all of them; a message that is longer than any list of names is cut."""
+    return [
         one if len(one.message) <= WARNING_LENGTH_MAX
         else msgspec.structs.replace(one, message=one.message[: WARNING_LENGTH_MAX - 3] + "...")
-        for one in told[:WARNINGS_MAX]
+        for one in dict.fromkeys(warnings)
     ]  # fmt: skip
-    if len(told) > WARNINGS_MAX:
-        shown[-1] = DataWarning("more_warnings", f"{len(told) - WARNINGS_MAX + 1:,} more warnings are not listed")
-    return shown
-
-
-TOLD_MAX: Final = 5
-"""Warnings that a table in a notebook begins with."""
 
 
 def told_of(warnings: Sequence[DataWarning]) -> list[str]:
-    """The first warnings as lines, and how many more there are."""
-    lines = [f"{one.code}: {one.message}" for one in warnings[:TOLD_MAX]]
-    more = len(warnings) - TOLD_MAX
-    return [*lines, f"and {counted(more, 'more warning')}"] if more > 0 else lines
+    """A line for each kind of warning, in the order in which the kinds first come, with all messages of the kind."""
+    kinds: dict[str, list[str]] = {}
+    for one in warnings:
+        kinds.setdefault(one.code, []).append(one.message)
+    return [f"{code}: {'; '.join(messages)}" for code, messages in kinds.items()]
 
 
 def of_side(side: str, warnings: Iterable[DataWarning]) -> list[DataWarning]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,9 +32,6 @@ ADDED_SHARE: Final = 0.5
 
 CHANGES_SHARE: Final = 0.5
 """Share of the loans below which a page with ratings of before is a list of changes."""
-
-FIELDS_TOLD: Final = 6
-"""Fields that a warning names."""
 
 _CHARACTERISTIC: Final = frozenset(("maturity_date", "spread", "all_in_rate", "price", "industry"))
 """Fields of which a second list of loans has one at least."""
@@ -223,8 +220,8 @@ def _warnings(note: PageNote, first: str) -> list[DataWarning]:
     """What a page did that a reader of the figures must know."""
     said: list[DataWarning] = []
 
-    def warn(code: str, message: str, rows: int) -> None:
-        said.append(DataWarning(code, message, rows))
+    def warn(code: str, message: str, rows: int, fields: Iterable[str] = ()) -> None:
+        said.append(DataWarning(code, message, rows, tuple(fields)))
 
     rows, par = note.rows_without_loan, note.par_without_loan
     if note.part == "added":
@@ -239,26 +236,22 @@ def _warnings(note: PageNote, first: str) -> list[DataWarning]:
             f"{counted(rows, 'row')} of {note.place}{of_par} found no loan on {first!r}, and "
             f"{agreed(rows, 'is/are')} left out."
         )
-        warn("page_rows_without_loan", message, rows)
+        warn("page_rows_without_loan", message, rows, ["par_value"] if par else [*note.fields, *note.filled])
     guessed = {how: count for how, count in note.by.items() if " " in how or how.endswith(("borrower", "facility"))}
     if guessed and (note.fields or note.filled or note.conflicts or note.part == "list"):
         by = ", ".join(f"{count:,} by {how}" for how, count in guessed.items())
-        warn("page_joined_by_name", f"Rows of {note.place} were joined {by}.", sum(guessed.values()))
+        fields = (*note.fields, *note.filled, *note.conflicts)
+        warn("page_joined_by_name", f"Rows of {note.place} were joined {by}.", sum(guessed.values()), fields)
     if note.part == "joined" and note.fields and note.loans_without_row <= note.rows and note.loans_without_row:
-        fields = _listed(note.fields)
-        message = f"{note.heading} gives {fields} and says nothing of {counted(note.loans_without_row, 'loan')}."
-        warn("page_loans_without_row", message, note.loans_without_row)
+        said_of = counted(note.loans_without_row, "loan")
+        message = f"{note.heading} gives {', '.join(note.fields)} and says nothing of {said_of}."
+        warn("page_loans_without_row", message, note.loans_without_row, note.fields)
     if note.conflicts:
-        fields = _listed([f"{target} ({count:,})" for target, count in note.conflicts.items()])
+        listed = ", ".join(f"{target} ({count:,})" for target, count in note.conflicts.items())
         stays = "its title counts for the flag, " if note.part == "list" else ""
-        message = f"{note.heading} says something else of {fields}: {stays}what the first page says stays."
-        warn("page_conflict", message, max(note.conflicts.values()))
+        message = f"{note.heading} says something else of {listed}: {stays}what the first page says stays."
+        warn("page_conflict", message, max(note.conflicts.values()), note.conflicts)
     if note.contradictions:
         message = f"The identifiers of {counted(note.contradictions, 'loan')} stand on different rows of {note.place}."
-        warn("page_conflict", message, note.contradictions)
+        warn("page_conflict", message, note.contradictions, (*note.fields, *note.filled, *note.conflicts))
     return said
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - FIELDS_TOLD} more" if len(names) > FIELDS_TOLD else ""
-    return ", ".join(names[:FIELDS_TOLD]) + more

@@ -79,7 +79,9 @@ def with_days(portfolio: Portfolio, days: Mapping[str, date | None], whose: str,
 def _required(portfolio: Portfolio) -> Iterator[DataWarning]:
     if missing := portfolio.notes.missing_required:
         yield DataWarning(
-            "required_missing", f"no column of {portfolio.sheet_name!r} is {', '.join(missing[:10])}: it is required"
+            "required_missing",
+            f"no column of {portfolio.sheet_name!r} is {', '.join(missing)}: it is required",
+            fields=tuple(missing),
         )
 
 
@@ -161,6 +163,7 @@ def _units(portfolio: Portfolio) -> Iterator[DataWarning]:
                 f"{target} of {_of(odd, portfolio)} is not within {low:g} to {high:,g} {unit}: the header or some rows "
                 "give another unit",
                 odd,
+                (target,),
             )
 
 
@@ -231,6 +234,7 @@ def _rows(portfolio: Portfolio) -> Iterator[DataWarning]:
             "unreadable_cells",
             f"{counted(count, 'cell')} of {target} cannot be read, and {agreed(count, 'counts/count')} as blank",
             count,
+            (target,),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Mapping as Dict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple, overload
 
 import numpy as np
@@ -18,6 +18,7 @@ from core.grid.column import Text
 from core.grid.given import workbook_of
 from core.grid.sheet import Workbook
 from core.portfolio import framed
+from core.portfolio.facts import Facts
 from core.portfolio.fields import Mapping
 from core.portfolio.notes import Notes
 from core.portfolio.ratings import DEFAULTED
@@ -133,6 +134,27 @@ class Deal:
     """Interest received in the period so far, before fees."""
     interest_receivable: float | None = None
     """Interest still to be received in the period."""
+    interest_available: float | None = None
+    """The numerator of interest coverage as the file prints it, where it prints no parts of it."""
+    interest_other: float | None = None
+    """What else the file's own numerator of interest coverage adds; below zero what it takes off beside senior fees."""
+    defaulted_par: float | None = None
+    """Par of the defaulted loans that the file prints; 0 where a page says that there are none."""
+    defaulted_in_denominator: Literal["none", "carried", "par"] | None = None
+    """How the printed collateral principal amount counts defaulted loans: it is what shares divide by."""
+    ccc_haircut: float | None = None
+    """Of the file's own calculation of the OC numerator, as the next four: what the CCC excess takes off."""
+    discount_haircut: float | None = None
+    defaulted_carried: float | None = None
+    """What defaulted loans count."""
+    other_haircut: float | None = None
+    """What everything else takes off: deferring, long-dated, current pay, rescue loans."""
+    par_value_other: float | None = None
+    """What else it adds, such as purchased accrued interest; below zero what it takes off."""
+    masked_ccc_a: float | None = None
+    """Par of ratings of Caa1 (CCC+) and below that the agency's rating table has and no row shows, masked or blank."""
+    masked_ccc_b: float | None = None
+    masked_ccc_c: float | None = None
     as_of: float | None = None
     as_of_source: AsOfSource | None = None
     closing_date: float | None = None
@@ -155,6 +177,20 @@ class Deal:
         return framed.deal_html(self)
 
 
+OF_LOANS: Final = (
+    "ccc_haircut", "discount_haircut", "defaulted_carried", "other_haircut", "defaulted_par", "masked_ccc_a",
+    "masked_ccc_b", "masked_ccc_c",
+)  # fmt: skip
+"""Figures of `Deal` that are of all its loans."""
+
+
+def without_figures_of_loans(deal: Deal) -> Deal:
+    """The deal for some of its loans, or for other loans: what the file says of all of them is left out."""
+    if all(getattr(deal, name) is None for name in OF_LOANS):
+        return deal
+    return replace(deal, **dict.fromkeys(OF_LOANS))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amortization:
     """Scheduled principal payments: `row` names the loan by its row in the portfolio."""
@@ -163,23 +199,6 @@ class Amortization:
     days: NDArray[np.float64]
     """Payment date, days since 1970-01-01."""
     amount: NDArray[np.float64]
-
-    __repr__ = brief
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
-    """A test's figure as the file prints it."""
-
-    name: str
-    value: float | None
-    """In `unit`; None where the file has only the trigger."""
-    trigger: float | None
-    unit: Literal["percent", "years", "factor", "amount", "count"] | None
-    """None where nothing on the page says it."""
-    status: Literal["pass", "fail"] | None
-    cell: str
-    """Where the value stands, with the sheet's name."""
 
     __repr__ = brief
 
@@ -228,8 +247,8 @@ class Portfolio(Framed):
     """Rows of the source that each position adds up; None where each is one row."""
     conflicting: NDArray[np.bool_] | None = None
     """Positions whose lots differ in a rating or in the maturity; None as for `lots`."""
-    published: tuple[Published, ...] = ()
-    """The tests whose results or triggers the file prints, in its order."""
+    facts: Facts = field(default_factory=Facts)
+    """What the file prints about itself: its tests with their figures, its calculations, accounts and lists."""
     own_dates: frozenset[str] = frozenset()
     """Numbers of a mapping's own fields that are days since 1970-01-01."""
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from msgspec import UNSET
 
+from core.compliance.printed import is_contradicted
 from core.compliance.result import Results, Skipped, TestResult
 from core.compliance.run import run_suite
 from core.compliance.suites import DEAL_SUITE, TESTS
@@ -155,7 +156,7 @@ def _one(query: Query, said: Said, result: TestResult, when: str) -> None:
             is_so = bool(compared(np.array([result.current_value]), having)[0])
             said.sentences.append("Yes." if is_so else "No.")
     if query.is_yes_no and not query.having and (query.status is not None or query.aspect == "status"):
-        said.sentences.append("Yes." if is_so else "No.")
+        said.sentences.append(_yes_no([result], is_so=is_so))
     value = said.figure(
         name, result.current_value, unit, f"result of the test {result.test_id}", test_id=result.test_id
     )
@@ -178,7 +179,9 @@ def _one(query: Query, said: Said, result: TestResult, when: str) -> None:
         text += f", with a cushion of {cushion}"
         if query.aspect == "cushion" and unit == "percent" and (amount := _amount(said, result)) is not None:
             text += f", which is {amount}"
-    said.sentences.append(f"{text}.")
+    said.sentences.append(f"{text}{_printed(said, result)}.")
+    for doubt in result.doubt:
+        said.warnings[f"{result.test_name}: {doubt.message}"] = None
     if result.test_id == "was":
         operation = "result of the test was x 100"
         in_bps = said.figure(f"{name} in basis points", result.current_value * 100, "bps", operation, test_id="was")
@@ -187,7 +190,7 @@ def _one(query: Query, said: Said, result: TestResult, when: str) -> None:
     if who:
         said.sentences.append(who)
     if result.low is not UNSET and result.high is not UNSET:
-        said.warnings[f"masked ratings leave {name} between {result.low:g} and {result.high:g}"] = None
+        said.warnings[f"masked or blank inputs leave {name} between {result.low:g} and {result.high:g}"] = None
 
 
 def _amount(said: Said, result: TestResult) -> str | None:
@@ -291,12 +294,18 @@ def _list(query: Query, said: Said, ids: Sequence[str], found: dict[str, TestRes
         said.warnings["cushions of different units are compared in percent of their limits"] = None
     if query.is_yes_no:
         answer = counts["fail"] == 0 if query.status == "pass" else bool(chosen)
-        said.sentences.append("Yes." if answer else "No.")
+        deciding = results if query.status == "pass" or not chosen else chosen
+        said.sentences.append(_yes_no(deciding, is_so=answer))
         if query.status == "pass":
             chosen = [one for one in results if one.status == "fail"]
     summary = (
         f"{counts['pass']} pass, {counts['warning']} in the warning band, {counts['fail']} fail, {len(skipped)} skipped"
     )
+    doubtful = [one for one in results if one.doubtful]
+    if doubtful:
+        summary += f"; {len(doubtful)} of these {'is' if len(doubtful) == 1 else 'are'} doubtful"
+        names = listed([plain(one.test_name) for one in doubtful])
+        said.warnings[f"the status of {names} is doubtful: see the doubts of each test"] = None
     if query.status is not None or query.having or query.is_count:
         noun = {
             "pass": "passing",
@@ -352,7 +361,33 @@ def _line(said: Said, one: TestResult) -> None:
         apart = unit_of_a_cushion(unit)
         cushion = said.figure("cushion", one.cushion, apart, operation, of=one.test_name, test_id=one.test_id)
         text += f", cushion {cushion}"
-    said.sentences.append(f"{text}.")
+    said.sentences.append(f"{text}{_printed(said, one)}.")
+
+
+def _yes_no(deciding: Sequence[TestResult], *, is_so: bool) -> str:
+    """The answer, with a word of doubt where a test on which it rests is doubtful."""
+    answer = "Yes" if is_so else "No"
+    return (
+        f"{answer}, by our figures, which are doubtful here." if any(one.doubtful for one in deciding) else f"{answer}."
+    )
+
+
+def _printed(said: Said, one: TestResult) -> str:
+    """What the file prints where it is another figure, and what makes the status doubtful, as the end of a sentence."""
+    published = one.published
+    theirs = ""
+    if published is not None and published.value is not None and (one.doubtful or published.agrees is False):
+        value = said.figure(
+            f"{one.test_name} as the file prints it", published.value, unit_of(one.test_id, one),
+            f"printed at {published.place}", of=one.test_name, test_id=one.test_id,
+        )  # fmt: skip
+        theirs = f", while the file prints {value}"
+    if not one.doubtful:
+        return theirs
+    if published is not None and is_contradicted(one):
+        there = "passed" if published.status == "pass" else "failed"
+        return f"{theirs} and calls it {there}: doubtful" if theirs else f", while the file calls it {there}: doubtful"
+    return f"{theirs}: doubtful, since more par is missing from its inputs than its cushion bears"
 
 
 def _of_classes(query: Query, said: Said, book: Book, kind: str) -> Said:

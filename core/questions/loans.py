@@ -16,7 +16,7 @@ from core.compliance.run import pools_of
 from core.compliance.suites import TESTS
 from core.insights.subject import Subject
 from core.portfolio.fields import Lien
-from core.portfolio.portfolio import Amortization, Names, Portfolio
+from core.portfolio.portfolio import Amortization, Names, Portfolio, without_figures_of_loans
 from core.portfolio.ratings import AGENCY_OF, CCC, DEFAULTED, MASKED, SCALE_A, SCALE_B, UNBUCKETED, watch
 from core.questions.query import Condition
 from core.questions.vocabulary import QUANTITIES
@@ -637,7 +637,7 @@ def taken(portfolio: Portfolio, rows: NDArray[np.intp]) -> Portfolio:
         ranks={name: column[rows] for name, column in portfolio.ranks.items()},
         lien=None if portfolio.lien is None else portfolio.lien[rows],
         tranches=None,
-        deal=replace(portfolio.deal, principal_cash=0.0),
+        deal=replace(without_figures_of_loans(portfolio.deal), principal_cash=0.0),
         amortization=schedule,
         lots=None if portfolio.lots is None else portfolio.lots[rows],
         conflicting=None if portfolio.conflicting is None else portfolio.conflicting[rows],

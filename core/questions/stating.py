@@ -257,7 +257,7 @@ def data(query: Query, subject: Subject) -> Said:
         )
         said.sentences += [
             f"{said.name(one.message[:79])}." if len(one.message) < 79 else f"{plain(one.message, 400)}."
-            for one in warnings[:ROWS_SHOWN]
+            for one in warnings
         ]
         return said
     gaps = 0

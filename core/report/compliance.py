@@ -11,13 +11,12 @@ from msgspec import UnsetType
 
 from core.compliance.conventions import definition_for
 from core.compliance.measures import Pool
-from core.compliance.result import Direction, Results, Skipped, Status, TestResult
+from core.compliance.result import Results, Skipped, Status, TestResult
 from core.compliance.run import pools_of
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut
 from core.definition import Definition
-from core.frames.figures import decimals_apart
 from core.portfolio.portfolio import AsOfSource, Deal, Portfolio
 from core.report.content import (
     UNNAMED,
@@ -35,14 +34,13 @@ from core.report.content import (
     SkippedLine,
     TestLine,
     Unit,
-    Verdict,
 )
 from core.report.coverage import coverage_of, notes_of
-from core.report.figures import day, figure
+from core.report.figures import day
 from core.report.lineage import lineage_of, method_of, rules_of
 from core.report.pool import concentrations_of, distributions_of
+from core.report.verdict import headroom_of, verdict_of
 from core.values import day_of
-from core.words import counted
 
 THINNEST_SHOWN: Final = 5
 KEY_FIGURES_SHOWN: Final = 12
@@ -51,9 +49,6 @@ MOVERS_SHOWN: Final = 3
 
 PARTIAL: Final = "partial run"
 """What the title says of a run of a part of its suite."""
-
-NAMED_IN_VERDICT: Final = 3
-"""Failed tests, and tests close to their limits, that the verdict names."""
 
 CATEGORIES: Final = {
     "coverage": "Coverage",
@@ -123,7 +118,7 @@ def compliance_content(
         as_of_source=_SAID_BY[results.as_of_source],
         generated_at=generated_at,
         origin=origin,
-        verdict=_verdict(lines, len(results.skipped), partial=results.partial),
+        verdict=verdict_of(lines, len(results.skipped), partial=results.partial),
         summary=results.summary,
         warnings=results.warnings,
         key_figures=[] if pool is None else _key_figures(pool, lines, definition),
@@ -189,6 +184,9 @@ def _line(one: TestResult, known: _Units) -> TestLine:
         cushion_pct=one.cushion_pct,
         message=one.message,
         masked=_ends(one),
+        published=one.published,
+        doubt=list(one.doubt),
+        doubtful=one.doubtful,
     )
 
 
@@ -208,60 +206,16 @@ _GRAVITY: Final[dict[Status | None, int]] = {"fail": 0, "warning": 1, "pass": 2,
 
 
 def thinnest(lines: Iterable[TestLine]) -> list[TestLine]:
-    """The tests with the least headroom in percent of their limits. A limit of 0 has no such percent: a test that
-    fails one comes first, and one that passes it is left out."""
+    """The tests with the least headroom in percent of their limits, those whose status is doubtful behind the others.
+    A limit of 0 has no such percent: a test that fails one comes first, and one that passes it is left out."""
     known = [line for line in lines if line.cushion_pct is not None or line.status == "fail"]
-    return sorted(known, key=_headroom)[:THINNEST_SHOWN]
-
-
-def _headroom(line: TestLine) -> float:
-    if line.cushion_pct is not None:
-        return line.cushion_pct
-    return -inf if line.status == "fail" else inf
+    return sorted(known, key=lambda line: (line.doubtful, headroom_of(line)))[:THINNEST_SHOWN]
 
 
 def _only(results: Results, test_ids: Collection[str]) -> Results:
     """These tests of a run."""
     kept = [one for one in results if one.test_id in test_ids]
     return Results(kept, [one for one in results.skipped if one.test_id in test_ids], as_of=results.as_of)
-
-
-def _verdict(lines: Sequence[TestLine], skipped: int, *, partial: bool = False) -> Verdict:
-    failed = [line for line in lines if line.status == "fail"]
-    warned = [line for line in lines if line.status == "warning"]
-    left = [f"{counted(skipped, 'test')} {'has' if skipped == 1 else 'have'} no result."] if skipped else []
-    if partial:
-        left.append("This run is partial: it says nothing of the tests that it left out.")
-    if not lines:
-        return Verdict("none", "No test has a result", left[0] if left else "No test was run.")
-    measured = "measured " if skipped else ""
-    that_ran = f" that {'was' if len(lines) == 1 else 'were'} run" if partial else ""
-    told = [f"{title}: {_named(some)}." for title, some in (("Failed", failed), ("Close to the limit", warned)) if some]
-    sentence = " ".join([*told, *left])
-    if failed:
-        verb = "fails" if len(failed) == 1 else "fail"
-        return Verdict("fail", f"{len(failed)} of {counted(len(lines), f'{measured}test')}{that_ran} {verb}", sentence)
-    every = f"All {counted(len(lines), f'{measured}test')}{that_ran} pass"
-    if len(lines) == 1:
-        every = f"The one {measured}test{that_ran} passes"
-    if warned:
-        return Verdict("warning", f"{every}, {len(warned)} with a warning", sentence)
-    return Verdict("pass", every, " ".join(["None is close to its limit.", *left]))
-
-
-_HELD_TO: Final[dict[Direction, str]] = {"max": "against at most", "min": "against at least", "exact": "against"}
-
-
-def _named(lines: Sequence[TestLine]) -> str:
-    """The tests with the least headroom first, each with its figure and its limit."""
-    first = sorted(lines, key=_headroom)[:NAMED_IN_VERDICT]
-    told = []
-    for line in first:
-        decimals = decimals_apart(line.value, line.threshold)
-        value, limit = figure(line.value, decimals), figure(line.threshold, decimals)
-        told.append(f"{line.name} {value} {_HELD_TO[line.direction]} {limit}")
-    more = len(lines) - len(first)
-    return "; ".join(told) + (f"; and {more} more" if more else "")
 
 
 # ---- the cover
@@ -355,7 +309,8 @@ def _change(
         test_id=test_id, name=name, unit=now.unit if now is not None else known.of(test_id, then),
         before=before, after=after, change=change, better=better,
         status_before=None if then is None else then.status, status_after=None if now is None else now.status,
-        parts=lines,
+        parts=lines, doubtful_before=then is not None and then.doubtful,
+        doubtful_after=now is not None and now.doubtful,
     )  # fmt: skip
 
 

@@ -7,14 +7,15 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from core.compliance.result import Direction, Source, Status, Summary
+from core.compliance.result import Direction, Doubt, PublishedFigure, Source, Status, Summary
 from core.deals.movements import PartName
 from core.deals.tie_out import TieOut
 from core.portfolio.notes import DataWarning
 
 Unit = Literal["percent", "factor", "score", "years", "amount", "number"]
-Outcome = Literal["pass", "warning", "fail", "none"]
-"""Of a whole report; none: no test has a figure."""
+Outcome = Literal["pass", "warning", "doubtful", "fail", "none"]
+"""Of a whole report; doubtful: no test fails beyond doubt, and some pass or fail doubtfully; none: no test has a
+figure."""
 
 MaskedEnds = tuple[float, float]
 
@@ -74,7 +75,13 @@ class TestLine(Struct, frozen=True, kw_only=True):
     cushion_pct: float | None
     message: str
     masked: MaskedEnds | None = None
-    """Between which ends masked ratings leave the figure."""
+    """Between which ends masked ratings, or blanks, leave the figure."""
+    published: PublishedFigure | None = None
+    """What the file prints for the test."""
+    doubt: list[Doubt] = []
+    """Why the figure may be wrong."""
+    doubtful: bool = False
+    """The file contradicts the status, or more par is missing than the cushion bears."""
 
 
 class SkippedLine(Struct, frozen=True, kw_only=True):
@@ -125,6 +132,8 @@ class Change(Struct, frozen=True, kw_only=True):
     status_after: Status | None
     parts: list[PartLine]
     """Those that moved it, the greatest first; empty where only the figures of the two days are known."""
+    doubtful_before: bool = False
+    doubtful_after: bool = False
 
 
 class Changes(Struct, frozen=True):
@@ -177,6 +186,8 @@ class Point(Struct, frozen=True, kw_only=True):
     value: float
     threshold: float
     status: Status
+    doubtful: bool = False
+    """The status is doubtful."""
 
 
 class Series(Struct, frozen=True, kw_only=True):
@@ -217,6 +228,8 @@ class ClassLine(Struct, frozen=True, kw_only=True):
     status: Literal["pass", "warning", "fail"] | None
     cure_amount: float | None
     """What would have to be added to the numerator."""
+    doubtful: bool = False
+    """The status is doubtful."""
 
 
 class Coverage(Struct, frozen=True, kw_only=True):

@@ -41,8 +41,10 @@ _OC_STEPS: Final = (
     ("discount_haircut", "Discount obligations carried at purchase price", -1),
     ("deferring_haircut", "Deferring loans carried below par", -1),
     ("long_dated_and_current_pay", "Long-dated and current pay loans above their limits", 1),
+    ("other_haircut", "Other haircuts of the file's own calculation", -1),
     ("defaulted_carried", "Defaulted loans at their carrying value", 1),
     ("purchased_accrued_interest", "Purchased accrued interest", 1),
+    ("par_value_other", "Other items of the file's own calculation", 1),
 )
 """Key of a result's adjustments, the line's words, and how it counts; 0 is a total of what stands above."""
 
@@ -51,6 +53,7 @@ _IC_STEPS: Final = (
     ("interest_receivable", "Interest still to be received", 1),
     ("scheduled_interest", "Interest estimated", 1),
     ("hedge", "Hedge receipts less payments", 1),
+    ("interest_other", "Other items of the file's own calculation", 1),
 )
 
 
@@ -144,4 +147,5 @@ def _test_line(one: TestResult, told: Mapping[str, Any]) -> ClassLine:
         trigger=one.threshold_value, cushion=one.cushion, status=one.status,
         cure_amount=None if one.threshold_type != "min"
         else cure_amount(one.status, one.threshold_value, numerator, denominator),
+        doubtful=one.doubtful,
     )  # fmt: skip

@@ -7,14 +7,16 @@ read as markup.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from core.charts.charts import Against, Bucket, Moment, bar, bullet, columns, through_time
 from core.charts.drawing import Chart
+from core.compliance.printed import status_here
 from core.deals.movements import PartName
+from core.deals.tie_out import TieOut
 from core.frames.figures import decimals_of
 from core.report.content import (
     UNNAMED,
@@ -32,9 +34,11 @@ from core.report.content import (
     Share,
     TestLine,
 )
+from core.report.doubts import doubt_text
 from core.report.figures import ABSENT, UNITS, day, figure, moment, signed
 from core.typeset.pdf import typeset_remarked
 from core.typeset.texts import cut, page_text, plain_text
+from core.words import counted
 
 WHY_SHOWN: Final = 8
 """Tests of which it is told why they moved, those that come first among the changes."""
@@ -62,7 +66,7 @@ def compliance_pdf(report: ComplianceReport) -> bytes:
 
 
 def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
-    origin, counts = report.origin, report.summary
+    origin = report.origin
     units: dict[str, str] = {"amount": page_text(report.currency or ""), "number": ""}
     notices = [*origin.remarks, *remarks, *(_opened(one.message) for one in report.warnings)]
     categories: list[Texts] = [
@@ -84,22 +88,15 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "outcome": report.verdict.outcome,
         "headline": page_text(report.verdict.headline),
         "sentence": page_text(report.verdict.sentence),
-        "counts": [
-            {"label": label, "value": f"{value:,}"}
-            for label, value in (
-                ("passed", counts.passed),
-                ("with a warning", counts.warnings),
-                ("failed", counts.failed),
-                ("without a result", counts.skipped),
-            )
-        ],
+        "counts": [{"label": label, "value": f"{value:,}"} for label, value in _counts(report)],
+        "doubtful": report.summary.doubtful,
         "key_figures": [
             {"label": page_text(one.label), "value": figure(one.value, 0 if one.unit in units else 2),
              "unit": units.get(one.unit, UNITS[one.unit])}
             for one in report.key_figures
         ],
         "widths": _widths([test for one in categories for test in one["tests"]]),
-        "thinnest": [_test(line) for line in report.thinnest],
+        "thinnest": [_test(line, is_cover=True) for line in report.thinnest],
         "changes": None if report.changes is None else {
             "since": day(report.changes.since) if report.changes.since else "the earlier file",
             "unmoved": report.changes.unmoved,
@@ -123,7 +120,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "tie_out": [
             {"name": page_text(one.trustee_name), "theirs": figure(one.trustee_value), "ours": figure(one.our_value),
              "difference": signed(one.difference), "agrees": one.agrees, "trigger": figure(one.trigger),
-             "why": page_text(one.reason or ", ".join(one.explained_by).replace("_", " "))}
+             "why": page_text(_why_apart(one))}
             for one in report.tie_out
         ],
         "methods": [
@@ -146,6 +143,18 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
     }  # fmt: skip
 
 
+def _counts(report: ComplianceReport) -> Iterator[tuple[str, int]]:
+    """Each test once: one whose status is doubtful counts as such, and neither as passed nor as failed."""
+    summary = report.summary
+    doubtful = [line.status for one in report.categories for line in one.tests if line.doubtful]
+    yield "passed", summary.passed - doubtful.count("pass")
+    yield "with a warning", summary.warnings - doubtful.count("warning")
+    yield "failed", summary.failed - doubtful.count("fail")
+    if doubtful:
+        yield "doubtful", len(doubtful)
+    yield "without a result", summary.skipped
+
+
 def _fitting(notices: Sequence[str], letters: int) -> int:
     """How many of the notices the cover has room for."""
     used, count = 0, 0
@@ -162,6 +171,18 @@ _LINE_LETTERS: Final = 110
 
 def _opened(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
+
+
+def _why_apart(one: TieOut) -> str:
+    """Why a trustee's figure has none of ours, or is another."""
+    if one.nearest is not None:
+        return f"not {one.nearest}: {one.why_not}"
+    if one.reason is not None:
+        return one.reason
+    told = ", ".join(one.explained_by).replace("_", " ")
+    return (
+        f"the {one.differs} differs{': ' * bool(told)}{told}" if one.differs in ("numerator", "denominator") else told
+    )
 
 
 def _fact(one: Fact) -> Texts:
@@ -182,9 +203,13 @@ _SOURCES: Final = {
 }  # fmt: skip
 
 
-def _test(line: TestLine) -> Texts:
+def _test(line: TestLine, *, is_cover: bool = False) -> Texts:
     decimals = decimals_of(line.value, line.threshold)
-    row = Against(line.value, line.threshold, line.direction, line.status, line.warning, *(line.masked or (None, None)))
+    low, high = line.masked or (None, None)
+    row = Against(
+        line.value, line.threshold, line.direction, line.status, line.warning, low, high, is_doubtful=line.doubtful
+    )
+    published = line.published
     return {
         "name": page_text(line.name),
         "unit": UNITS[line.unit],
@@ -193,16 +218,27 @@ def _test(line: TestLine) -> Texts:
         "masked": "" if line.masked is None else " to ".join(map(figure, line.masked)),
         "limit": f"{_SIGNS[line.direction]} {figure(line.threshold, decimals)}",
         "cushion": signed(line.cushion, decimals),
-        "chart": _drawn(bullet(row, plain_text(line.message))),
+        "chart": _drawn(bullet(row, plain_text(line.message), width=_CHART_PT)),
+        "doubtful": status_here(line) if line.doubtful else "",
+        "published": "" if published is None else figure(published.value, decimals),
+        "published_status": "" if published is None else published.status or "",
+        "difference": "" if published is None else signed(published.difference, decimals),
+        "agrees": None if published is None else published.agrees,
+        "doubts": [] if is_cover else [page_text(doubt_text(one)) for one in line.doubt],
+        "doubts_below": f"{counted(len(line.doubt), 'doubt')}, in full under Tests." if is_cover and line.doubt else "",
     }
+
+
+_CHART_PT: Final = 72.0
+"""Width of a test's chart."""
 
 
 def _widths(rows: Sequence[Texts]) -> dict[str, float]:
     """Widths in points of the columns of figures, the same in each table of tests."""
-    widths = {
-        name: max([least, *(len(row[name]) * _FIGURE_PT + _INSET_PT for row in rows)])
-        for name, least in (("value", 46.0), ("limit", 56.0), ("cushion", 46.0))
-    }
+    columns = [("value", 46.0), ("limit", 56.0), ("cushion", 46.0)]
+    if any(row["published"] for row in rows):
+        columns += [("published", 46.0), ("difference", 46.0)]
+    widths = {name: max([least, *(len(row[name]) * _FIGURE_PT + _INSET_PT for row in rows)]) for name, least in columns}
     return widths | {"value": max([widths["value"], *(len(row["masked"]) * _SMALL_PT + _INSET_PT for row in rows)])}
 
 
@@ -235,6 +271,8 @@ def _change(one: Change) -> Texts:
         "better": one.better if change.strip("0.,") else None,
         "status_before": one.status_before,
         "status_after": one.status_after,
+        "doubtful_before": one.doubtful_before,
+        "doubtful_after": one.doubtful_after,
     }
 
 
@@ -312,6 +350,7 @@ def _class(line: ClassLine) -> Texts:
         "cushion": signed(line.cushion),
         "cure": figure(line.cure_amount) if line.cure_amount else ABSENT,
         "status": line.status,
+        "doubtful": line.doubtful,
     }
 
 
@@ -353,7 +392,7 @@ def _distribution(one: Distribution) -> Texts:
 
 
 def _history(one: Series) -> Texts:
-    rows = [Moment(point.as_of, point.value, point.threshold, point.status) for point in one.points]
+    rows = [Moment(point.as_of, point.value, point.threshold, point.status, point.doubtful) for point in one.points]
     first, last = one.points[0], one.points[-1]
     words = (
         f"{plain_text(one.name)} from {day(first.as_of)} to {day(last.as_of)}: {figure(first.value)} to "

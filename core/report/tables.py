@@ -9,12 +9,14 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Final, Literal
 
+from core.compliance.result import PublishedFigure
 from core.files.write import Formats, Page, Shown, Writable, sheet_of, write_xlsx
 from core.files.write.styles import StyleName
 from core.grid.address import ROWS_MAX
 from core.grid.sheet import Sheet
 from core.reconciliation.rules import RULES, SEVERITIES
 from core.report.content import ComplianceReport, Fact, Share
+from core.report.doubts import doubt_text
 from core.report.reconciliation import IssueLine, ReconciliationReport, Tallied
 
 ISSUES_A_SHEET: Final = 1_000_000
@@ -26,6 +28,9 @@ TEXT_MAX: Final = 16_000
 """Characters of a cell: no more than a spreadsheet takes, whichever they are."""
 
 Row = Sequence[Writable]
+DOUBTFUL: Final = "doubtful"
+"""Beside the status of a test that may be wrong."""
+
 _COUNT: Final = "#,##0"
 _AMOUNT: Final = "#,##0.00"
 _FIGURE: Final = "#,##0.00####"
@@ -65,19 +70,22 @@ class Looks:
 
 def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
     """The sheets of a report on a run; what has no row has no sheet, but for the tests."""
-    figures = (None, None, None, None, None, _FIGURE, _FIGURE, None, _FIGURE, _FIGURE, _FIGURE)
     yield Table("Report", (), _said(_head(report)))
-    yield Table("Tests", _TESTS, list(_tests(report)), figures, {3: _STATUS})
+    yield Table("Tests", _TESTS, list(_tests(report)), _TEST_FORMATS, _TEST_FLAGS)
     changes = [] if report.changes is None else [
         (one.test_id, one.name, one.unit, one.before, one.after, one.change, one.status_before, one.status_after,
-         part.part if part else None, part.change if part else None,
+         _doubtful(one.doubtful_after), part.part if part else None, part.change if part else None,
          "; ".join(f"{loan.name} {loan.effect:+.6g}" for loan in part.loans) if part else None)
         for one in report.changes.tests
         for part in one.parts or (None,)
     ]  # fmt: skip
     parts = (
-        Table("Changes", _CHANGES, changes, (None, None, None, *(_FIGURE,) * 3, None, None, None, _FIGURE),
-              {6: _STATUS, 7: _STATUS}),
+        Table("Doubts", ("Test", "Name", "Kind", "Doubt", "Places"), [
+            (line.test_id, line.name, one.code, one.message, ", ".join(one.places))
+            for category in report.categories for line in category.tests for one in line.doubt
+        ]),
+        Table("Changes", _CHANGES, changes, (None, None, None, *(_FIGURE,) * 3, None, None, None, None, _FIGURE),
+              {6: _STATUS, 7: _STATUS, 8: _STATUS}),
         Table(
             "Coverage steps", ("Ratio", "Step", "Amount", "Total"),
             [(one.title, step.label, step.amount, "total" if step.is_total else None)
@@ -85,10 +93,10 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
         ),
         Table(
             "Coverage", ("Ratio", "Class", "Numerator", "Denominator", "Ratio %", "Trigger %", "Cushion %", "Status",
-                         "To cure"),
+                         "To cure", "Doubtful"),
             [(one.title, row.name, row.numerator, row.denominator, row.ratio, row.trigger, row.cushion, row.status,
-              row.cure_amount) for one in report.coverage for row in one.classes],
-            (None, None, _AMOUNT, _AMOUNT, _FIGURE, _FIGURE, _FIGURE, None, _AMOUNT), {7: _STATUS},
+              row.cure_amount, _doubtful(row.doubtful)) for one in report.coverage for row in one.classes],
+            (None, None, _AMOUNT, _AMOUNT, _FIGURE, _FIGURE, _FIGURE, None, _AMOUNT), {7: _STATUS, 9: _STATUS},
         ),
         Table(
             "Notes", ("Class", "Original balance", "Current balance", "Share %", "Coupon %", "Spread bps",
@@ -105,16 +113,20 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
             row for one in report.distributions for row in _shares(one.title, one.of, one.rows)
         ], (None, None, None, _AMOUNT, _FIGURE)),
         Table(
-            "History", ("Test", "Name", "Unit", "As of", "Value", "Threshold", "Status"),
-            [(one.test_id, one.name, one.unit, point.as_of, point.value, point.threshold, point.status)
-             for one in report.history for point in one.points], (*(None,) * 4, _FIGURE, _FIGURE), {6: _STATUS},
+            "History", ("Test", "Name", "Unit", "As of", "Value", "Threshold", "Status", "Doubtful"),
+            [(one.test_id, one.name, one.unit, point.as_of, point.value, point.threshold, point.status,
+              _doubtful(point.doubtful)) for one in report.history for point in one.points],
+            (*(None,) * 4, _FIGURE, _FIGURE), {6: _STATUS, 7: _STATUS},
         ),
         Table(
             "Tie-out", ("Trustee's test", "Test", "Trustee", "Ours", "Difference", "Agrees", "Trigger", "Our status",
-                        "Trustee's status", "Explained by", "Reason", "Cell"),
+                        "Trustee's status", "Explained by", "Reason", "Cell", "Differs in", "Trustee's numerator",
+                        "Our numerator", "Trustee's denominator", "Our denominator", "Nearest test"),
             [(one.trustee_name, one.test_id, one.trustee_value, one.our_value, one.difference, one.agrees, one.trigger,
-              one.our_status, one.trustee_status, ", ".join(one.explained_by), one.reason, one.cell)
-             for one in report.tie_out], (None, None, _FIGURE, _FIGURE, _FIGURE, None, _FIGURE),
+              one.our_status, one.trustee_status, ", ".join(one.explained_by), one.reason, one.cell, one.differs,
+              one.trustee_numerator, one.our_numerator, one.trustee_denominator, one.our_denominator, one.nearest)
+             for one in report.tie_out],
+            (None, None, _FIGURE, _FIGURE, _FIGURE, None, _FIGURE, *(None,) * 6, *(_AMOUNT,) * 4),
             {7: _STATUS, 8: _STATUS},
         ),
         Table(
@@ -132,12 +144,20 @@ def compliance_tables(report: ComplianceReport) -> Iterator[Table]:
 
 
 _TESTS: Final = (
-    "Category", "Test", "Name", "Status", "Unit", "Value", "Threshold", "Direction", "Cushion", "Cushion %", "Warning",
-    "Limit set by", "Low", "High", "Message",
+    "Category", "Test", "Name", "Status", "Doubtful", "Unit", "Value", "Trustee", "Difference", "Agrees", "Threshold",
+    "Direction", "Cushion", "Cushion %", "Warning", "Limit set by", "Low", "High", "Trustee's status",
+    "Trustee's limit", "Trustee's cell", "Message", "Doubts",
+)  # fmt: skip
+_TEST_FORMATS: Final = tuple(
+    _FIGURE
+    if name in ("Value", "Trustee", "Difference", "Threshold", "Cushion", "Cushion %", "Warning", "Low", "High",
+                "Trustee's limit")
+    else None
+    for name in _TESTS
 )  # fmt: skip
 _CHANGES: Final = (
-    "Test", "Name", "Unit", "Before", "After", "Change", "Status before", "Status after", "Part", "Change of the part",
-    "Loans",
+    "Test", "Name", "Unit", "Before", "After", "Change", "Status before", "Status after", "Doubtful", "Part",
+    "Change of the part", "Loans",
 )  # fmt: skip
 _SHARES: Final = ("Title", "Of", "Name", "Par", "Share %")
 
@@ -157,6 +177,7 @@ def _head(report: ComplianceReport) -> Iterator[Row]:
         ("Failed", summary.failed),
         ("Warnings", summary.warnings),
         ("Skipped", summary.skipped),
+        ("Of these doubtful", summary.doubtful),
     )
     for one in report.key_figures:
         yield one.label, Shown(one.value, _COUNT if one.unit in ("amount", "number") else _FIGURE), one.unit
@@ -175,13 +196,30 @@ def _tests(report: ComplianceReport) -> Iterator[Row]:
     for category in report.categories:
         for one in category.tests:
             low, high = one.masked or (None, None)
+            value, difference, agrees, status, trigger, place = _published(one.published)
             yield (
-                category.name, one.test_id, one.name, one.status, one.unit, one.value, one.threshold, one.direction,
-                one.cushion, one.cushion_pct, one.warning, sources.get(one.test_id), low, high, one.message,
+                category.name, one.test_id, one.name, one.status, _doubtful(one.doubtful), one.unit, one.value, value,
+                difference, agrees, one.threshold, one.direction, one.cushion, one.cushion_pct, one.warning,
+                sources.get(one.test_id), low, high, status, trigger, place, one.message,
+                "\n".join(map(doubt_text, one.doubt)) or None,
             )  # fmt: skip
     for test in report.skipped:
         low, high = test.masked or (None, None)
-        yield ("", test.test_id, test.name, "skipped", test.unit, test.value, *(None,) * 6, low, high, test.reason)
+        yield (
+            "", test.test_id, test.name, "skipped", None, test.unit, test.value, *(None,) * 9, low, high,
+            *(None,) * 3, test.reason, None,
+        )  # fmt: skip
+
+
+def _published(one: PublishedFigure | None) -> tuple[Writable, ...]:
+    """What the file prints for a test: figure, difference, whether both agree, status, limit and place."""
+    if one is None:
+        return (None,) * 6
+    return one.value, one.difference, one.agrees, one.status, one.trigger, one.place
+
+
+def _doubtful(is_doubtful: bool) -> str | None:
+    return DOUBTFUL if is_doubtful else None
 
 
 def _shares(title: str, of: str, rows: Iterable[Share | None]) -> Iterator[Row]:
@@ -232,7 +270,8 @@ _ISSUE_FORMATS: Final = (*(None,) * 10, _AMOUNT)
 _ISSUE_WIDTHS: Final = (9, 14, 14, 16, 20, 14, 14, 32, 18, 18, 16, 14, 40, 24, 18)
 _Words = Mapping[StyleName, Sequence[str]]
 _GRAVE: Final[Mapping[int, _Words]] = {0: {"bad": ("critical", "error"), "warning": ("warning",)}}
-_STATUS: Final[_Words] = {"good": ("pass",), "warning": ("warning",), "bad": ("fail",)}
+_STATUS: Final[_Words] = {"good": ("pass",), "warning": ("warning", DOUBTFUL), "bad": ("fail",)}
+_TEST_FLAGS: Final = {_TESTS.index(name): _STATUS for name in ("Status", "Doubtful", "Trustee's status")}
 
 
 def _comparison(report: ReconciliationReport) -> Iterator[Row]:

@@ -367,6 +367,7 @@ class _LaterView:
         self.home, self.rules, self.factors = base.home, base.rules, base.factors
         self.has_bounds, self.affiliates = base.has_bounds, base.affiliates
         self.recovery_agency, self.industry_agency = base.recovery_agency, base.industry_agency
+        self.diversity_field = base.diversity_field
 
 
 class _LaterPortfolio:
@@ -382,7 +383,7 @@ class _LaterPortfolio:
         self.lien = None if after.lien is None else _LaterColumn(lambda: pool.whole.portfolio.lien)
         self.row_count, self.deal = pool.loans.row_count, pool.loans.deal
         self.tranches, self.sheet_name, self.notes = base.tranches, base.sheet_name, base.notes
-        self.source_cells, self.amortization, self.published = base.source_cells, base.amortization, base.published
+        self.source_cells, self.amortization, self.facts = base.source_cells, base.amortization, base.facts
         self.own_dates = base.own_dates
 
     def defaulted(self) -> NDArray[np.bool_]:

@@ -15,13 +15,13 @@ from core.compliance.conventions import currency_of, definition_for
 from core.compliance.framed import NOTEBOOK_ROWS, thinnest_first
 from core.compliance.kernels import rounded
 from core.compliance.measures import Pool
-from core.compliance.result import Direction, Results, Status, TestResult
+from core.compliance.result import Direction, Doubt, PublishedFigure, Results, Status, TestResult
 from core.compliance.run import pools_of, run_suite
 from core.frames.brief import brief, shortened
 from core.frames.figures import change_shown, decimals_of, figure_shown
 from core.frames.notebook import Figure, bar, card, table, verdict
 from core.portfolio.notes import DataWarning, told_of
-from core.portfolio.portfolio import Portfolio
+from core.portfolio.portfolio import Portfolio, without_figures_of_loans
 from core.scenario.after import NeedsFullPass, pools_after
 from core.scenario.base import Base
 from core.scenario.changed import changed
@@ -62,6 +62,12 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
     status_projected: Status
     impact_direction: Impact
     """improve or worsen: the cushion grows or shrinks; neutral: it stays."""
+    published: PublishedFigure | None = None
+    """The figure that the file prints for this test, beside ours before the trades. Null: it prints none."""
+    doubt: Sequence[Doubt] = ()
+    """Every reason why the figure before the trades may be wrong; the one after them rests on the same."""
+    doubtful: bool = False
+    """Whether the status before the trades may be wrong, and with it the one after them."""
 
     __repr__ = brief
 
@@ -166,11 +172,12 @@ class Simulator:
         # Trades change neither the market whose standard decides nor the currency from which it is known.
         self._definition = definition_for(portfolio, options.get("definition"))
         self.options = options | {"definition": self._definition}
-        self._after = {"details": False} | self.options
+        # The file says nothing of the loans after trades.
+        self._after = {"details": False} | self.options | {"compare": False}
         pools = pools_of(portfolio, self._definition)
         self.before = run_suite(portfolio, suite, **self.options, pools=pools)
         self._kept = _kept(pools)
-        self.holdings = Holdings(_held(pools[0].portfolio if pools else portfolio), self._definition)
+        self.holdings = Holdings(_held(portfolio, pools[0] if pools else None), self._definition)
         if incremental is None:
             incremental = portfolio.row_count >= INCREMENTAL_ROWS
         self._bases = tuple(map(Base, pools)) if incremental and _is_loan_by_loan(pools) else ()
@@ -196,9 +203,13 @@ class Simulator:
         return run_suite(changed(self.holdings, change), self.suite, **self._after)
 
 
-def _held(portfolio: Portfolio) -> Portfolio:
-    """The portfolio to be traded: its currency is known whatever is sold; a mapping may name no column of par."""
-    deal = replace(portfolio.deal, currency=currency_of(portfolio))
+def _held(portfolio: Portfolio, pool: Pool | None) -> Portfolio:
+    """The portfolio to be traded: its currency is known whatever is sold, its haircuts follow its loans; a mapping may
+    name no column of par."""
+    deal = without_figures_of_loans(portfolio.deal)
+    if pool is not None:
+        portfolio, deal = pool.portfolio, pool.deal_for_changes()
+    deal = replace(deal, currency=currency_of(portfolio))
     par = portfolio.numbers.get("par_value", np.full(portfolio.row_count, np.nan))
     return replace(portfolio, deal=deal, numbers=portfolio.numbers | {"par_value": par})
 
@@ -275,7 +286,7 @@ def compared(before: Results, after: Results, warnings: list[DataWarning], trade
     skipped = _skipped(before, after, compared_tests)
     counts = Impacts(*(sum(row.impact_direction == way for row in rows) for way in ("improve", "worsen", "neutral")))
     failures = new_failures_of(rows)
-    known = {warning.code for warning in before.warnings}
+    known = {*(warning.code for warning in before.warnings), "published_differs"}  # which is of no traded portfolio
     return Simulation(
         results=rows,
         skipped=skipped,
@@ -310,6 +321,9 @@ def _row(one: TestResult, other: TestResult, before: Mapping[str, float], after:
         status_current=one.status,
         status_projected=other.status,
         impact_direction="improve" if move > NEUTRAL else "worsen" if move < -NEUTRAL else "neutral",
+        published=one.published,
+        doubt=one.doubt,
+        doubtful=one.doubtful,
     )
 
 
@@ -345,7 +359,7 @@ def message_of(
         f"and {counts.neutral} {agreed(counts.neutral, 'stays/stay')} the same{decimals}"
     ]
     if failures:
-        shown = ", ".join(row.test_name for row in failures[:NAMED])
+        shown = ", ".join(f"{row.test_name}{' (doubtful)' * row.doubtful}" for row in failures[:NAMED])
         more = f" and {len(failures) - NAMED} more" if len(failures) > NAMED else ""
         parts.append(f"{counted(len(failures), 'new failure')} ({shown}{more})")
     else:

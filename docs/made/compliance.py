@@ -7,6 +7,7 @@ from typing import Final
 
 from latex2mathml.converter import convert
 
+from core.compliance.grouped import KINDS
 from core.compliance.suites import CATALOGUE, SUITES, UNIT_SIGNS, Test
 from core.portfolio.portfolio import DAYS_PAST_DUE_DEFAULTED
 from docs.made.markdown import code, page, plain, table
@@ -33,6 +34,16 @@ LIMITS: Final = """A limit is the request's, else the workbook's, the deal's, it
 suite's: the first that there is. Each result says whose it was (`threshold_source`)."""
 
 
+DOUBTS: Final = """A result says what its figure may be wrong for. `published` is the figure of the same test that the file prints, with
+its numerator, denominator, limit, status and place, `difference` (ours less the trustee's) and `agrees`: numerator and denominator decide to
+the cent where both are printed, else the last printed digit. `doubt` has every reason with the cells that it is about; no list is cut.
+
+`doubtful` is true where the status may be wrong: the file prints the other status, or masked or blank inputs miss so much par that they
+could turn it. Then `low` and `high` are the figure at its lowest and highest. A figure that ties with the trustee's is not doubtful for what
+is masked or blank. `status` stays as computed, and `summary.doubtful` is a count beside the others: total = passed + failed + warnings +
+skipped."""
+
+
 def pages() -> dict[str, str]:
     """The page by its path."""
     suites = [(code(one.id), str(one.test_count), one.description) for one in SUITES.values()]
@@ -47,6 +58,9 @@ def pages() -> dict[str, str]:
         table(("word", "what it means"), WORDS),
         "## Whose limit",
         LIMITS,
+        "## What makes a result doubtful",
+        DOUBTS,
+        table(("doubt", "what it means"), [(code(name), kind.meaning) for name, kind in KINDS.items()]),
         "## All tests",
         table(("test", "id", "limit", "warning"), rows),
         *(_test(test) for test in CATALOGUE),

@@ -24,11 +24,13 @@ from service.platform.clock import there, zone_of
 from service.platform.work.mail import SUBJECT_CHARACTERS, Attachment, Mail, plain
 
 NAME_CHARACTERS: Final = 200
-SENTENCE_CHARACTERS: Final = 2_000
+SENTENCE_CHARACTERS: Final = 8_000
+"""A sentence names every doubtful test with the reason."""
 TESTS_SHOWN: Final = 20
 """Of those that a message for people lists."""
 DETAILS_BYTES: Final = 64 * 1024
-"""Of the details in a webhook's body; of what is longer the four specified fields remain."""
+"""Of the details in a webhook's body; of what is longer the four specified fields, the sentence and whether it is
+doubtful remain."""
 CONTENT_TYPE: Final = "application/json"
 DELIVERY_HEADER: Final = "webhook-id"
 """The same at each attempt, so that a receiver can tell what it has had."""
@@ -114,7 +116,8 @@ def request(notice: Notice, config: WebhookConfig, delivery_id: UUID) -> tuple[d
     delivery."""
     details = {**dict.fromkeys(FIGURES), **notice.details}
     if len(msgspec.json.encode(details)) > DETAILS_BYTES:
-        details = {name: details[name] for name in FIGURES} | {SENTENCE: details.get(SENTENCE)}
+        kept = {name: details.get(name) for name in (SENTENCE, "doubtful")}
+        details = {name: details[name] for name in FIGURES} | kept
     body: dict[str, Any] = {
         "alert_id": notice.alert_id,
         "alert_name": notice.alert_name,
@@ -208,13 +211,22 @@ def _metric(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         operator = details.get("operator")
         asked = _figure(details["threshold_value"], sign)
         yield "Threshold", f"{OPERATORS[operator]} {asked}" if operator in OPERATORS else asked
+    if details.get("published_value") is not None:
+        yield "The file prints", _figure(details["published_value"], sign)
+    if details.get("doubtful") is True:
+        yield "Doubtful", "yes: the result may be wrong"
+    for doubt in details.get("doubts") or ():
+        yield "Doubt", plain(str(doubt), SENTENCE_CHARACTERS)
 
 
 def _test(test: Mapping[str, Any]) -> str:
     sign = _sign(test.get("test_id"))
     labelled = (("at", "current_value"), ("limit", "threshold_value"), ("cushion", "cushion"))
     figures = [f"{label} {_figure(test[name], sign)}" for label, name in labelled if test.get(name) is not None]
-    return ", ".join([plain(str(test.get("status"))), *figures])
+    status = f"{test.get('status')}{' (doubtful)' if test.get('doubtful') is True else ''}"
+    if test.get("published_value") is not None:
+        figures.append(f"the file prints {_figure(test['published_value'], sign)}")
+    return ", ".join([plain(status), *figures])
 
 
 def _sign(test_id: Any) -> str:

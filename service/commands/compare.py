@@ -13,7 +13,15 @@ from service.commands.output import Column, Grid, Line, Output, Page, counted, e
 from service.commands.progress import busy
 from service.commands.reading import NO_DEFINITION, read_definition, read_loans, read_mapping, refuse_absent_definition
 from service.commands.refusal import Refused
-from service.commands.table import STYLES, before_and_after, impacts_shown, not_compared, thinness
+from service.commands.table import (
+    STYLES,
+    by_test,
+    doubt_lines,
+    impacts_shown,
+    not_compared,
+    thinness,
+    two_files_columns,
+)
 
 if TYPE_CHECKING:
     from core.deals.changes import Changes, LoanChange
@@ -46,6 +54,9 @@ def compare(
     `cushion deal movements` explains why a test moved. The exit code is 0 when the files could be compared, 1 with
     --fail-on-new and a test that fails in the later file alone, and 2 when a file cannot be read or has no loans. The
     JSON has old, new, suite, as_of, new_failures, impact_summary, changes, warnings, results, skipped and loans.
+
+    Where a file publishes figures of its own, they stand beside ours. A question mark stands behind a status that may
+    be wrong.
 
     Parameters
     ----------
@@ -102,7 +113,7 @@ def _page(old: Path, new: Path, suite: str, loans: Changes, tests: Simulation, r
     days = {"from": tests.before.as_of, "to": tests.after.as_of}
     sides = (of_side("from", tests.before.warnings), of_side("to", tests.after.warnings))
     warnings = bounded([*loans.warnings, *sides[0], *sides[1]])
-    columns = before_and_after(tests)
+    columns = two_files_columns(tests)
     ordered = sorted(tests.results, key=thinness)
     counts = {name: getattr(loans, name) for name in loans.__struct_fields__ if name not in ("warnings", "loans")}
     head: dict[str, Any] = {
@@ -114,7 +125,7 @@ def _page(old: Path, new: Path, suite: str, loans: Changes, tests: Simulation, r
         "impact_summary": tests.impact_summary,
         "changes": counts,
         "warnings": warnings,
-        "results": tests.results,
+        "results": list(_with_published(tests)),
         "skipped": tests.skipped,
     }
     return Page(
@@ -128,11 +139,29 @@ def _page(old: Path, new: Path, suite: str, loans: Changes, tests: Simulation, r
     )
 
 
+def _with_published(tests: Simulation) -> Iterator[dict[str, Any]]:
+    """The tests of both files, each with its published figure, its doubts and whether it is doubtful on either side."""
+    import msgspec
+
+    sides = {"current": by_test(tests.before), "projected": by_test(tests.after)}
+    for one in tests.results:
+        row = msgspec.structs.asdict(one)
+        for side, results in sides.items():
+            result = results[one.test_id]
+            row |= {
+                f"published_{side}": result.published, f"doubt_{side}": result.doubt,
+                f"doubtful_{side}": result.doubtful,
+            }  # fmt: skip
+        yield row
+
+
 def _blocks(loans: Changes, tests: Simulation, grid: Grid, limit: int) -> Iterator[Line | Grid]:
     if tests.results:
         yield grid
         yield Line()
     yield from not_compared(tests)
+    yield from doubt_lines(tests.before, "from")
+    yield from doubt_lines(tests.after, "to")
     if loans.loans and limit:
         yield Grid(columns=_loan_columns(), items=loans.loans[:limit])
         if len(loans.loans) > limit:

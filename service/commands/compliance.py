@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 EXIT_FAILED: Final = 1
 
-_FAILS: Final = {"fail": ("fail",), "warning": ("fail", "warning")}
-"""What --fail-on names -> the statuses with which the command ends in 1."""
+_FAILS: Final = {"fail": ("fail",), "warning": ("fail", "warning"), "doubtful": ("fail",)}
+"""What --fail-on names -> the statuses with which the command ends in 1, whether doubtful or not."""
 
 # Heavy imports (NumPy, core) stand inside the command, so that `cushion --help` answers at once.
 
@@ -42,7 +42,7 @@ def compliance(
     mapping: str | None = None,
     as_of: str | None = None,
     threshold: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=(), show_default=False)] = (),
-    fail_on: Literal["fail", "warning"] | None = None,
+    fail_on: Literal["fail", "warning", "doubtful"] | None = None,
     output: Output | None = None,
 ) -> int:
     """Run a compliance suite on a portfolio workbook and print the results, below what makes them doubtful.
@@ -50,8 +50,10 @@ def compliance(
     The exit code is 0 when the run completed, also with failing tests unless --fail-on is given, 1 with a test that
     --fail-on names, and 2 when the file cannot be read or has no loans.
 
-    The test with the thinnest cushion stands first; the bar is the cushion as a part of the threshold. The JSON has
-    file, suite, as_of, as_of_source, warnings, summary, results and skipped.
+    The test with the thinnest cushion stands first; the bar is the cushion as a part of the threshold. Where the file
+    publishes figures of its own, these stand beside ours with the difference. A question mark stands behind a status
+    that may be wrong; below the table are all doubts by kind. The JSON has file, suite, as_of, as_of_source,
+    warnings, summary, results and skipped.
 
     Parameters
     ----------
@@ -71,7 +73,8 @@ def compliance(
         The limit of a test, as id=number (wal=5.5), in place of what the file says. Several are separated by commas or
         spaces.
     fail_on:
-        End with 1 when a test has failed, or (warning) when one has failed or is in its warning band.
+        End with 1 when a test has failed, (warning) when one has failed or is in its warning band, or (doubtful) when
+        one has failed or has a status that may be wrong. A failing test counts whether it is doubtful or not.
     """
     day = read_day(as_of)
     if suite == "deal" and deal is None:
@@ -101,7 +104,8 @@ def compliance(
     )
     emit(page, output or Output())
     statuses = _FAILS.get(fail_on or "", ())
-    return EXIT_FAILED if any(result.status in statuses for result in results) else 0
+    is_doubtful = fail_on == "doubtful" and results.summary.doubtful > 0
+    return EXIT_FAILED if is_doubtful or any(result.status in statuses for result in results) else 0
 
 
 def read_day(text: str | None) -> float | None:

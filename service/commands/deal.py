@@ -122,7 +122,8 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
     """Set the tests that the trustee's files publish beside ours.
 
     The exit code is 0 when every figure that is known to both agrees, 1 when one differs, and 2 when a file cannot be
-    read or no test results are published. The JSON has files, warnings and items.
+    read or no test results are published. A figure that is no test of ours is listed with the nearest one, and why it
+    was not taken. The JSON has files, warnings and items; it and CSV have numerators and denominators, too.
 
     Parameters
     ----------
@@ -218,7 +219,18 @@ def _portfolio(files: Sequence[Path], mapping: Mapping) -> Portfolio:
 
 
 def _why(one: TieOut) -> str:
-    return ", ".join(str(each) for each in one.explained_by) or one.reason or ("" if one.test_id else "not matched")
+    """What explains a difference, or why there is no figure of ours, with our test that comes nearest."""
+    if one.why_not is not None:
+        return f"not {one.nearest}: {one.why_not}" if one.nearest else f"not matched: {one.why_not}"
+    return ", ".join(str(each) for each in one.explained_by) or one.reason or _parts_apart(one)
+
+
+def _parts_apart(one: TieOut) -> str:
+    """The two numerators or denominators that differ, where nothing explains it."""
+    pairs = {"numerator": (one.trustee_numerator, one.our_numerator),
+             "denominator": (one.trustee_denominator, one.our_denominator)}  # fmt: skip
+    theirs, ours = pairs.get(one.differs or "", (None, None))
+    return "" if theirs is None or ours is None else f"{one.differs} {theirs:,.2f}, ours {ours:,.2f}"
 
 
 _TIE_OUT: Final = [
@@ -229,7 +241,13 @@ _TIE_OUT: Final = [
     Column(key="difference", heading="Difference", value=member("difference"), right=True,
            shown=lambda one: "-" if one.agrees else plain(one.difference)),
     Column(key="agrees", value=member("agrees")),
-    Column(key="explained_by", heading="Explained by", value=_why, shown=_why, folds=True),
+    Column(key="trustee_numerator", value=member("trustee_numerator")),
+    Column(key="our_numerator", value=member("our_numerator")),
+    Column(key="trustee_denominator", value=member("trustee_denominator")),
+    Column(key="our_denominator", value=member("our_denominator")),
+    Column(key="differs", heading="Differs in", value=member("differs"), shown=lambda one: one.differs or "-"),
+    Column(key="explained_by", heading="Explained by, or why not matched", value=_why, shown=_why, folds=True),
+    Column(key="nearest", value=member("nearest")),
     Column(key="cell", value=member("cell")),
 ]  # fmt: skip
 

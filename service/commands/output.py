@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
-from itertools import islice
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TextIO
@@ -34,8 +33,8 @@ ENDINGS: Final[dict[str, Format]] = {
 }  # fmt: skip
 """What the name of a file ends in -> the format that it is written in."""
 
-WARNINGS_SHOWN: Final = 12
-"""Warnings that people are shown above the figures; JSON has them all."""
+WARNINGS_APART: Final = 12
+"""Warnings up to which people are shown each on a line; of more, those of a kind share one. None is left out."""
 
 PLAIN_COLUMNS: Final = 100
 """Width of the output where no terminal tells its own."""
@@ -403,10 +402,11 @@ def _print_line(line: Line, console: Console) -> None:
 
 
 def _warning_lines(warnings: Sequence[DataWarning]) -> Iterator[Line]:
-    for warning in islice(warnings, WARNINGS_SHOWN):
-        yield Line(f"{warning.code}: {warning.message}", "warning", "yellow")
-    if len(warnings) > WARNINGS_SHOWN:
-        yield Line(f"         and {len(warnings) - WARNINGS_SHOWN} more: --json has all of them")
+    from core.portfolio.notes import told_of
+
+    apart = [f"{warning.code}: {warning.message}" for warning in warnings]
+    for text in apart if len(apart) <= WARNINGS_APART else told_of(warnings):
+        yield Line(text, "warning", "yellow")
 
 
 def _rich_table(grid: Grid, width: int) -> RichTable:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,18 +42,41 @@ def results_page(
     """
     ordered = sorted(results, key=lambda one: inf if one.cushion_pct is None else one.cushion_pct)
     blocks: list[Line | Grid | Text] = []
+    columns = _result_columns(any(one.published is not None for one in results))
     if ordered:
-        blocks += [Grid(columns=_RESULT_COLUMNS, items=ordered), Line()]
-    blocks += [Line(f"{one.test_name} ({one.test_id}): {one.reason}", "skipped", "dim") for one in skipped]
-    blocks += [Line()] * bool(skipped)
+        blocks += [Grid(columns=columns, items=ordered), Line()]
+    blocks += _skipped_lines(skipped)
+    blocks += doubt_lines(ordered)
     blocks.append(_summary(summary))
     return Page(
         title=title,
         warnings=warnings,
         blocks=blocks,
-        rows=Grid(columns=_RESULT_COLUMNS, items=[*ordered, *skipped]),
+        rows=Grid(columns=columns, items=[*ordered, *skipped]),
         document=json_of(document or {}),
     )
+
+
+def _skipped_lines(skipped: Sequence[Skipped]) -> list[Line]:
+    """The tests without a status, with the reason, and the trustee's figure where the file has one."""
+    lines = []
+    for one in skipped:
+        theirs = one.published
+        beside = "" if theirs is None or theirs.value is None else f"; the trustee has {theirs.value:,g}"
+        lines.append(Line(f"{one.test_name} ({one.test_id}): {one.reason}{beside}", "skipped", "dim"))
+    return [*lines, Line()] if lines else []
+
+
+def doubt_lines(results: Sequence[TestResult], whose: str = "") -> list[Line]:
+    """Every doubt of the results by kind, with the names of all tests that have it; `whose` names one of two files."""
+    from core.compliance.grouped import doubt_groups
+
+    label = f"doubt {whose}".strip()
+    groups = [Line(f"{one.heading}: {one.text}", label, "yellow") for one in doubt_groups(results)]
+    mark = [Line(f"{DOUBTFUL} the status may be wrong: see the doubts below")] if any(
+        one.doubtful for one in results
+    ) else []  # fmt: skip
+    return [*mark, *groups, Line()] if groups or mark else []
 
 
 def results_document(head: dict[str, Any], results: Results) -> dict[str, Any]:
@@ -131,6 +155,43 @@ def before_and_after(found: Simulation) -> list[Column]:
     ]  # fmt: skip
 
 
+def two_files_columns(found: Simulation) -> list[Column]:
+    """The columns of a test in two files, with each file's own figure where it has any."""
+    sides = {"before": by_test(found.before), "after": by_test(found.after)}
+
+    def of(side: str, name: str) -> Callable[[Any], Any]:
+        return lambda one: _published(name)(sides[side].get(one.test_id))
+
+    def shown(side: str) -> Callable[[Any], str]:
+        return lambda one: _trustee(sides[side][one.test_id]) if one.test_id in sides[side] else "-"
+
+    def doubtful(side: str) -> Callable[[Any], bool | None]:
+        return lambda one: getattr(sides[side].get(one.test_id), "doubtful", None)
+
+    def status(one: Projected) -> Text:
+        text = _changed_status(one)
+        return text.append(f" {DOUBTFUL}", style="bold yellow") if doubtful("after")(one) else text
+
+    added = []
+    for side, results in sides.items():
+        heading = f"Trustee {side}" if any(one.published is not None for one in results.values()) else ""
+        added += [
+            Column(key=f"published_{side}", heading=heading, right=True, value=of(side, "value"), shown=shown(side)),
+            Column(key=f"difference_{side}", value=of(side, "difference")),
+            Column(key=f"agrees_{side}", value=of(side, "agrees")),
+            Column(key=f"doubtful_{side}", value=doubtful(side)),
+        ]
+    columns = before_and_after(found)
+    at = next(place for place, one in enumerate(columns) if one.key == "after") + 1
+    columns[at:at] = added
+    return [replace(one, shown=status) if one.key == "status_after" else one for one in columns]
+
+
+def by_test(results: Results) -> dict[str, TestResult]:
+    """The results by test id."""
+    return {one.test_id: one for one in list(results)}
+
+
 def thinness(one: Projected) -> float:
     """What tests are ordered by: the cushion after, in percent of the threshold."""
     relative = _relative(one)
@@ -177,10 +238,52 @@ def _changed_status(one: Projected) -> Text:
     return text.append(one.status_projected.upper(), style=STYLES[one.status_projected])
 
 
+DOUBTFUL: Final = "?"
+"""Stands behind a status that may be wrong."""
+
+
 def _status(one: TestResult) -> Text:
     from rich.text import Text
 
-    return Text(one.status.upper(), style=STYLES[one.status])
+    text = Text(one.status.upper(), style=STYLES[one.status])
+    return text.append(f" {DOUBTFUL}", style="bold yellow") if one.doubtful else text
+
+
+def _published(name: str) -> Callable[[Any], Any]:
+    """What takes a result to a member of the trustee's figure; to None where there is none."""
+
+    def value(one: Any) -> Any:
+        return getattr(getattr(one, "published", None), name, None)
+
+    return value
+
+
+def _trustee(one: TestResult) -> str:
+    """The trustee's figure, with its status where that is the other one."""
+    from core.compliance.beside import contradicts
+
+    figure = one.published
+    if figure is None:
+        return "-"
+    shown = "-" if figure.value is None else _figure(one, figure.value, _unit(one))
+    return f"{shown} {figure.status}" if contradicts(figure, one.status) else shown
+
+
+def _difference(one: TestResult) -> Text:
+    """Our figure less the trustee's; 0 where the two tie."""
+    from rich.text import Text
+
+    figure = one.published
+    if figure is None or figure.difference is None:
+        return Text("-")
+    if figure.agrees:
+        return Text("ties", style="green")
+    return Text(_figure(one, figure.difference, sign="+"), style="yellow")
+
+
+def _doubt_codes(one: Any) -> str | None:
+    """The kinds of doubt of a result, each once."""
+    return "; ".join(dict.fromkeys(doubt.code for doubt in getattr(one, "doubt", ()))) or None
 
 
 def _bar(percent: float | None, status: str) -> Text:
@@ -189,24 +292,35 @@ def _bar(percent: float | None, status: str) -> Text:
     return Text(bar(percent), style=STYLES[status])
 
 
-_RESULT_COLUMNS: Final = [
-    Column(key="test_id", value=member("test_id")),
-    Column(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
-    Column(key="category", heading="Category", value=member("category"), folds=True, from_width=120),
-    Column(key="current_value", heading="Current", right=True, value=member("current_value"),
-           shown=lambda one: _figure(one, one.current_value, _unit(one))),
-    Column(key="threshold_type", value=member("threshold_type")),
-    Column(key="threshold_value", heading="Threshold", right=True, value=member("threshold_value"),
-           shown=lambda one: f"{one.threshold_type} {_figure(one, one.threshold_value)}"),
-    Column(key="cushion", heading="Cushion", right=True, value=member("cushion"),
-           shown=lambda one: "-" if one.cushion is None else _figure(one, one.cushion, _unit(one), sign="+")),
-    Column(key="cushion_pct", heading="of limit", right=True, value=member("cushion_pct"), from_width=90,
-           shown=lambda one: "-" if one.cushion_pct is None else f"{one.cushion_pct:+,.1f} %"),
-    Column(heading="0 to 50 %", shown=lambda one: _bar(one.cushion_pct, one.status)),
-    Column(key="status", heading="Status", value=lambda one: getattr(one, "status", "skipped"), shown=_status),
-    Column(key="threshold_source", value=member("threshold_source")),
-    Column(key="reason", value=member("reason")),
-]  # fmt: skip
+def _result_columns(has_published: bool) -> list[Column]:
+    """The columns of results; those of the trustee's figures are shown to people where the file has any."""
+    widths = (120, 130) if has_published else (0, 90)
+    trustee, apart = ("Trustee", "Difference") if has_published else ("", "")
+    return [
+        Column(key="test_id", value=member("test_id")),
+        Column(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
+        Column(key="category", heading="Category", value=member("category"), folds=True, from_width=widths[1] + 30),
+        Column(key="current_value", heading="Current", right=True, value=member("current_value"),
+               shown=lambda one: _figure(one, one.current_value, _unit(one))),
+        Column(key="published_value", heading=trustee, right=True, value=_published("value"), shown=_trustee),
+        Column(key="difference", heading=apart, right=True, value=_published("difference"),
+               shown=_difference),
+        Column(key="threshold_type", value=member("threshold_type")),
+        Column(key="threshold_value", heading="Threshold", right=True, value=member("threshold_value"),
+               shown=lambda one: f"{one.threshold_type} {_figure(one, one.threshold_value)}"),
+        Column(key="cushion", heading="Cushion", right=True, value=member("cushion"),
+               shown=lambda one: "-" if one.cushion is None else _figure(one, one.cushion, _unit(one), sign="+")),
+        Column(key="cushion_pct", heading="of limit", right=True, value=member("cushion_pct"), from_width=widths[1],
+               shown=lambda one: "-" if one.cushion_pct is None else f"{one.cushion_pct:+,.1f} %"),
+        Column(heading="0 to 50 %", from_width=widths[0], shown=lambda one: _bar(one.cushion_pct, one.status)),
+        Column(key="status", heading="Status", value=lambda one: getattr(one, "status", "skipped"), shown=_status),
+        Column(key="published_status", value=_published("status")),
+        Column(key="agrees", value=_published("agrees")),
+        Column(key="doubtful", value=member("doubtful")),
+        Column(key="doubts", value=_doubt_codes),
+        Column(key="threshold_source", value=member("threshold_source")),
+        Column(key="reason", value=member("reason")),
+    ]  # fmt: skip
 
 
 def _unit(result: TestResult) -> str:
@@ -242,4 +356,6 @@ def _summary(summary: Summary) -> Text:
     )
     for at, (words, count, status) in enumerate(parts):
         line.append(", " if at else "").append(one_line(words), style=STYLES[status] if count else "")
+    if summary.doubtful:
+        line.append("; ").append(f"{summary.doubtful} of them doubtful", style=STYLES["warning"])
     return line

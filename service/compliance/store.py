@@ -205,13 +205,18 @@ def figures_of(results: Iterable[TestResult]) -> dict[str, dict[str, Any]]:
 
 
 def _figure(one: TestResult) -> dict[str, Any]:
-    return {
+    figure = {
         "value": one.current_value,
         "threshold": one.threshold_value,
         "status": one.status,
         "cushion": one.cushion,
         "cushion_pct": one.cushion_pct,
     }
+    if one.published is not None:
+        figure["published"] = one.published.value
+    if one.doubtful:  # left out where not, as in runs of earlier versions
+        figure["doubtful"] = True
+    return figure
 
 
 def as_json(value: Any) -> str:

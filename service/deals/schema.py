@@ -53,6 +53,8 @@ class Thinnest(Struct, frozen=True, kw_only=True):
 
     test_id: str
     cushion: float
+    doubtful: bool = False
+    """Whether its status may be wrong."""
 
 
 class Latest(Struct, frozen=True, kw_only=True):
@@ -70,6 +72,9 @@ class Latest(Struct, frozen=True, kw_only=True):
     """Tests that fail in that run."""
     warnings: int | None
     """Tests that are a warning in that run."""
+    doubtful: int | None
+    """Tests of that run whose status may be wrong; they are among those that pass, fail or warn. Null also where the
+    run is older than this count."""
     thinnest: Thinnest | None
     """The test with the smallest cushion in proportion to its limit."""
 
@@ -226,6 +231,10 @@ class Point(Struct, frozen=True, kw_only=True):
     """The limit on that day, in the same unit."""
     status: Status
     """pass, warning or fail."""
+    published: float | None = None
+    """The figure that the file prints for the test. Null: it prints none, or the run is older than this field."""
+    doubtful: bool = False
+    """Whether the status may be wrong: the file prints the other one, or too much par is missing."""
 
 
 class Series(Struct, frozen=True, kw_only=True):

@@ -30,8 +30,10 @@ from service.workbooks.schema import DealNotFound, WorkbookNotFound
 _LATEST = """
     (SELECT json_build_object(
         'workbook_id', w.id, 'as_of', w.as_of, 'run_id', w.run_id, 'test_suite', w.test_suite,
-        'failed', w.summary -> 'failed', 'warnings', w.summary -> 'warnings', 'thinnest', (
-            SELECT json_build_object('test_id', f.key, 'cushion', f.value -> 'cushion') FROM jsonb_each(w.figures) f
+        'failed', w.summary -> 'failed', 'warnings', w.summary -> 'warnings', 'doubtful', w.summary -> 'doubtful',
+        'thinnest', (
+            SELECT json_build_object('test_id', f.key, 'cushion', f.value -> 'cushion',
+                                     'doubtful', f.value ? 'doubtful') FROM jsonb_each(w.figures) f
             WHERE f.value ->> 'cushion' IS NOT NULL
             ORDER BY (f.value ->> 'cushion_pct')::float8 NULLS LAST, f.key LIMIT 1))
      FROM deal_workbooks w WHERE w.tenant_id = deals.tenant_id AND w.deal_id = deals.id
@@ -168,7 +170,8 @@ async def history(unit: Unit, deal_id: UUID, query: DealHistoryQuery) -> tuple[l
         ), points AS (
             SELECT DISTINCT ON (r.workbook_id, f.key) f.key AS test_id, r.as_of, r.executed_at, json_build_object(
                 'as_of', r.as_of, 'run_id', r.id, 'value', f.value -> 'value', 'threshold', f.value -> 'threshold',
-                'status', f.value -> 'status') AS point
+                'status', f.value -> 'status', 'published', f.value -> 'published',
+                'doubtful', f.value ? 'doubtful') AS point
             FROM (SELECT * FROM runs ORDER BY executed_at DESC LIMIT %(most)s) r, jsonb_each(r.figures) f
             WHERE cardinality(%(test_ids)s::text[]) = 0 OR f.key = ANY (%(test_ids)s)
             ORDER BY r.workbook_id, f.key, r.executed_at DESC

@@ -11,7 +11,8 @@ from service.notifications.schema import Priority
 from service.platform.context import Unit
 
 TITLE_CHARACTERS: Final = 200
-MESSAGE_CHARACTERS: Final = 2_000
+MESSAGE_CHARACTERS: Final = 16_000
+"""Of a text; one on an alert names every doubtful test with the reason."""
 
 
 async def notify(

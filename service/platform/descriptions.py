@@ -122,8 +122,8 @@ SHARED: Final = {
     "threshold_type": "max: the figure may not exceed the limit; min: it may not fall below; exact: it has to be equal",
     "warning_threshold": "Figure at which a test that still passes becomes a warning; a test of type exact has none",
     "cushion": "Distance to the limit in the test's unit; negative: the test fails",
-    "low": "Lower end of the figure where masked ratings leave it open; left out elsewhere",
-    "high": "Upper end of the figure where masked ratings leave it open; left out elsewhere",
+    "low": "Lower end of the figure where masked or blank inputs leave it open; left out elsewhere",
+    "high": "Upper end of the figure where masked or blank inputs leave it open; left out elsewhere",
     "warnings": "What was guessed, left out or could not be read",
     "as_of": "The day that the figures are of",
     "as_of_source": (

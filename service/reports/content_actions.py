@@ -138,9 +138,10 @@ async def _history(unit: Unit, run: StoredRun) -> list[Series]:
             unit=one.details.breakdown["unit"] if one.details else TESTS[one.test_id].unit,
             direction=one.threshold_type,
             points=[
-                *(Point(as_of=point.as_of, value=point.value, threshold=point.threshold, status=point.status)
-                  for point in points.get(one.test_id, ())),
-                Point(as_of=run.as_of, value=one.current_value, threshold=one.threshold_value, status=one.status),
+                *(Point(as_of=point.as_of, value=point.value, threshold=point.threshold, status=point.status,
+                        doubtful=point.doubtful) for point in points.get(one.test_id, ())),
+                Point(as_of=run.as_of, value=one.current_value, threshold=one.threshold_value, status=one.status,
+                      doubtful=one.doubtful),
             ],
         )
         for one in run.results

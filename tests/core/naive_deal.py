@@ -119,6 +119,8 @@ class Book(naive.Deal):
         """Obligor, industry and recovery rates."""
         chosen = self.rules.classifications.industry
         if chosen != "any" and f"industry_{chosen}" in portfolio.names:
+            if "industry" in portfolio.names:
+                loan.names["industry_of_file"] = loan.names["industry"]
             loan.names["industry"] = loan.names[f"industry_{chosen}"]
         for family in self.rules.classifications.families:
             if loan.names.get("obligor") in family.obligors:
@@ -413,10 +415,16 @@ def _below(book: Book, test: DealTest) -> float:
 
 
 def _diversity(book: Book, test: DealTest) -> float:
-    chosen = book.rules.classifications.industry
+    """By the file's own industries, else Moody's: those that a definition takes for its tests do not move it."""
+    chosen, names = book.rules.classifications.industry, book.portfolio.names
     field = _field(test)
-    listed = f"industry_{chosen}" if field == "industry" and f"industry_{chosen}" in book.portfolio.names else field
-    return book.score(field, book.portfolio.names[listed].values)
+    if field != "industry" or f"industry_{chosen}" not in names:
+        return book.score(field, names[field].values)
+    if "industry" in names:
+        return book.score("industry_of_file", names["industry"].values)
+    if "industry_a" in names:
+        return book.score("industry_a", names["industry_a"].values)
+    return book.score(field, names[f"industry_{chosen}"].values)
 
 
 def _effective(par: dict[Any, float]) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +13,14 @@ from core.grid.address import range_name
 from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import Numbers
-from core.portfolio.classes import NAME_LENGTH_MAX, are_class_names, is_class_name
+from core.portfolio.classes import NAME_LENGTH_MAX, is_class_name
 from core.portfolio.deal import TRANCHES_MAX, as_percent, ordered
-from core.portfolio.fields import TRANCHE_LABELS
+from core.portfolio.facts import Fact, Unit
 from core.portfolio.layout import header
 from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Tranches
-from core.portfolio.report.page import NAN, Page
-from core.portfolio.report.tables import Kind, Table
+from core.portfolio.report.blocks import Blocks, PageTable
+from core.portfolio.report.page import NAN
 
 BLANKS_MAX: Final = 2
 """Rows without a class between two classes of one table."""
@@ -30,32 +31,32 @@ BALANCE_TOLERANCE: Final = 0.5
 AMOUNT_MIN: Final = 1_000.0
 """Currency units that the largest class of a deal has at least."""
 
+_COLUMNS: Final = {
+    "orig": "original_balance", "bal": "current_balance", "spread": "spread", "cpn": "coupon", "due": "interest_due",
+    "defer": "deferred_interest", "oct": "oc_trigger", "ict": "ic_trigger",
+}  # fmt: skip
+"""Role of a table's column -> column of `Tranches`."""
+
 _AMOUNTS: Final = ("current_balance", "original_balance", "deferred_interest", "interest_due")
-_TABLES: Final = Kind(
-    TRANCHE_LABELS,
-    lambda named: not named.isdisjoint(("current_balance", "original_balance")) and len(named) >= 2,
-)
+_BALANCES: Final = ("current_balance", "original_balance")
+
+_Found = tuple[Tranches | None, dict[str, str], list[DataWarning]]
 
 
-def find_notes(pages: Iterable[Page]) -> tuple[Tranches | None, dict[str, str], list[DataWarning]]:
+def find_notes(pages: Iterable[Blocks]) -> _Found:
     """The notes, the cells of each column, and what to know: of several tables the one that names most fields."""
-    found = [notes for page in pages for table in _TABLES.find(page) if (notes := _Notes.of(table)) is not None]
-    if not found:
+    found = list(_tables(pages))
+    listed = [one for one in found if one.columns & set(_BALANCES)]
+    if not listed:
         return None, {}, []
-    best = max(found, key=lambda one: (one.has_amounts, len(one.columns)))
+    best = max(listed, key=lambda one: (one.has_amounts, len(one.columns), len(one.classes)))
     warnings = []
     for other in found:
-        if other is not best and other.has_amounts == best.has_amounts:
-            differing = best.fill(other)
-            if differing:
-                warnings.append(
-                    DataWarning(
-                        "notes_differ",
-                        f"{best.place} and {other.place} differ in the balance of {', '.join(differing[:5])}: "
-                        "the first is used",
-                        len(differing),
-                    )
-                )
+        if other is best or (other in listed and other.has_amounts != best.has_amounts):
+            continue
+        differing = best.fill(other)
+        if differing:
+            warnings.append(_differing(best.place, other.place, differing))
     columns = {name: np.array([values[name] for values in best.rows], np.float64) for name in best.columns}
     columns.setdefault("current_balance", columns.get("original_balance", np.zeros(len(best.rows))))
     for name in ("current_balance", "deferred_interest"):
@@ -63,13 +64,53 @@ def find_notes(pages: Iterable[Page]) -> tuple[Tranches | None, dict[str, str], 
     return ordered(best.classes, columns), best.cells, warnings
 
 
+def filled(tranches: Tranches, cells: dict[str, str], pages: Iterable[Blocks]) -> tuple[Tranches, dict[str, str]]:
+    """The notes of a sheet that is named for them, with the columns that it lacks from the tables of other pages."""
+    at = {_plain(name): row for row, name in enumerate(tranches.classes)}
+    new: dict[str, Any] = {}
+    for table in _tables(pages):
+        for name in table.columns - new.keys():
+            own = getattr(tranches, name)
+            if np.isfinite(own).any() and (name != "deferred_interest" or f"tranches.{name}" in cells or own.any()):
+                continue
+            values = np.full(len(tranches.classes), np.nan)
+            for row, label in zip(table.rows, table.classes, strict=True):
+                if (place := at.get(_plain(label))) is not None:
+                    values[place] = row[name]
+            if np.isfinite(values).any():
+                new[name] = np.nan_to_num(values) if name == "deferred_interest" else values
+                cells = cells | {f"tranches.{name}": table.cells[f"tranches.{name}"]}
+    return (replace(tranches, **new), cells) if new else (tranches, cells)
+
+
+def facts_of(pages: Iterable[Blocks]) -> Iterator[Fact]:
+    """The figures of classes that every table prints, kind "note": the label is the class, the group the column."""
+    for table in _tables(pages):
+        yield from table.facts
+
+
+def _differing(first: str, second: str, names: Sequence[str]) -> DataWarning:
+    text = f"{first} and {second} differ in the balance of {', '.join(names)}: the first is used"
+    return DataWarning("notes_differ", text, len(names))
+
+
+def _tables(pages: Iterable[Blocks]) -> Iterator[_Notes]:
+    for blocks in pages:
+        for table in blocks.tables:
+            if table.kind == "notes" and (names := _names(table)):
+                notes = _Notes(table, names[:TRANCHES_MAX])
+                if notes.columns:
+                    yield notes
+
+
 class _Notes:
     """One table's classes with their figures in the units of `Tranches`."""
 
-    def __init__(self, table: Table, names: list[tuple[int, str]]) -> None:
+    def __init__(self, table: PageTable, names: list[tuple[int, str]]) -> None:
         self.classes = [name for _, name in names]
         places = [row for row, _ in names]
-        read = {name: _values(table, name, places) for name in table.columns.keys() - {"class"}}
+        roles = {name: role for role, name in _COLUMNS.items() if role in table.columns}
+        read = {name: _values(table, role, name, places) for name, role in roles.items()}
         self.columns = {name for name, values in read.items() if np.isfinite(values).any()}
         self.rows = [{name: float(read[name][at]) for name in self.columns} for at in range(len(names))]
         sheet = in_quotes(table.page.sheet.name)
@@ -77,25 +118,22 @@ class _Notes:
         self.cells = {
             f"tranches.{name}": f"{sheet}!{range_name(places[0], at, places[-1], at)}"
             for name in self.columns
-            for at in table.columns[name][:1]
+            if (at := table.columns[roles[name]]) >= 0
         }
+        self.facts = [
+            Fact(
+                kind="note", label=label, subject=None, value=self.rows[at][name], unit=_unit(name), group=name,
+                place=table.place(row, roles[name]), decimals=table.cell(row, roles[name]).decimals,
+            )
+            for at, (row, label) in enumerate(names) for name in sorted(self.columns)
+            if self.rows[at][name] == self.rows[at][name]
+        ]  # fmt: skip
 
     @property
     def has_amounts(self) -> bool:
         """Whether a balance is one of currency, not a ratio under "Current" or a rating's factor."""
-        balances = [values.get(name, NAN) for values in self.rows for name in ("current_balance", "original_balance")]
+        balances = [values.get(name, NAN) for values in self.rows for name in _BALANCES]
         return any(balance >= AMOUNT_MIN for balance in balances)
-
-    @classmethod
-    def of(cls, table: Table) -> _Notes | None:
-        """None for a table whose names are not those of classes, or that has no balance."""
-        balance = min(at for name in ("current_balance", "original_balance") for at in table.columns.get(name, ()))
-        for column in range(min(table.headers), balance):
-            names = _names(table, column)
-            if are_class_names(name for _, name in names):
-                notes = cls(table, names[:TRANCHES_MAX])
-                return notes if notes.columns & {"current_balance", "original_balance"} else None
-        return None
 
     def fill(self, other: _Notes) -> list[str]:
         """Take what is blank here from another table; the classes whose balances differ."""
@@ -117,17 +155,21 @@ class _Notes:
         return differing
 
 
+def _unit(name: str) -> Unit:
+    return "amount" if name in _AMOUNTS else "percent"
+
+
 def _plain(name: str) -> str:
     words = parsing.key(name).split()
     return " ".join(word for word in words if word not in ("class", "notes", "note", "loans", "debt"))
 
 
-def _names(table: Table, column: int) -> list[tuple[int, str]]:
-    """(row, name) of the classes in a column, down to the first other text."""
+def _names(table: PageTable) -> list[tuple[int, str]]:
+    """(row, name) of the classes of a table, down to the first other text."""
     names: list[tuple[int, str]] = []
-    last = table.header_row
+    last = table.heading_rows[-1]
     for row in table.rows:
-        text = table.page.cell(row, column).text
+        text = table.cell(row, "class").text
         if names and row - last > BLANKS_MAX + 1:
             break
         if not text or len(text) > NAME_LENGTH_MAX:
@@ -141,21 +183,15 @@ def _names(table: Table, column: int) -> list[tuple[int, str]]:
     return names
 
 
-def _values(table: Table, name: str, rows: list[int]) -> NDArray[np.float64]:
-    """A column's figures in its unit: the first of the columns under that name that has any."""
-    for column in table.columns[name]:
-        cells = [table.page.cell(row, column) for row in rows]
-        if any(cell.has_number for cell in cells):
-            break
-    else:
-        return np.full(len(rows), np.nan)
-    table.columns[name] = [column]
+def _values(table: PageTable, role: str, name: str, rows: list[int]) -> NDArray[np.float64]:
+    """A column's figures in its unit."""
+    cells = [table.cell(row, role) for row in rows]
     values = np.array([cell.number for cell in cells])
     marks = np.array([_parse.PERCENT if cell.is_percent else 0 for cell in cells], np.uint8)
     numbers = Numbers(values, marks if marks.any() else None)
     if name in _AMOUNTS:
-        return values * table.magnitude(name)
-    unit = header.unit(table.headers[column])
+        return values * table.magnitude(role)
+    unit = header.unit(table.headers[table.columns[role]])
     if name == "coupon":
         return parsing.rate_percent(numbers, unit=unit)
     if name == "spread":

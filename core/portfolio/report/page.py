@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from collections.abc import Container, Iterable, Iterator
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -43,11 +44,20 @@ class Cell(NamedTuple):
     is_percent: bool = False
     day: float = NAN
     """Of a date cell, days since 1970-01-01."""
+    decimals: int | None = None
+    """Digits behind the point that the page shows, by the number's format or its text; None: nothing says it."""
+    bound: Literal["min", "max"] | None = None
+    """That the figure is a limit, and of which side: ">= 5 %", "Min 5 %", "5 % (max)"."""
 
     @property
     def is_blank(self) -> bool:
-        """Whether it stands for nothing ("N/A", "-")."""
-        return not self.has_number and self.day != self.day and self.text.upper() in parsing.NULL_WORDS
+        """Whether it stands for nothing ("N/A", "-", "***")."""
+        return not self.has_number and self.day != self.day and self.text.upper() in _NULLS
+
+    @property
+    def is_words(self) -> bool:
+        """Whether it is a text that neither reads as a number nor stands for nothing."""
+        return bool(self.text) and not self.has_number and self.text.upper() not in _NULLS
 
     @property
     def has_number(self) -> bool:
@@ -57,14 +67,39 @@ class Cell(NamedTuple):
 
 _NOTHING: Final = Cell("")
 
-_BOUND: Final = re.compile(
-    r"^\s*(?:(?:>|<|=|≥|≤|at (?:least|most)|(?:not|no) (?:less|more|greater) than|(?:min|max)(?:imum)?\b)[\s=:.]*)+",
-    re.IGNORECASE,
-)
+_NULLS: Final = parsing.NULL_WORDS | {"*", "**", ".", "NIL", "NOT APPLICABLE"}
+
+_LEAST: Final = r">|≥|at least|(?:not|no) less than|minimum|min\b"
+_MOST: Final = r"<|≤|at most|(?:not|no) (?:more|greater) than|maximum|max\b"
+_BOUND: Final = re.compile(rf"^\s*(?:(?:(?P<min>{_LEAST})|(?P<max>{_MOST})|=)[\s=:.]*)+", re.IGNORECASE)
 """What may stand before a limit's figure."""
 
-_BEHIND: Final = re.compile(r"\s*\(?\s*(?:min(?:imum)?|max(?:imum)?)\.?\s*\)?\s*$|(?<=\d)\s?x\s*$", re.IGNORECASE)
+_BEHIND: Final = re.compile(
+    r"\s*\(?\s*(?:(?P<min>min(?:imum)?)|(?P<max>max(?:imum)?))\.?\s*\)?\s*$|(?<=\d)\s?x\s*$", re.IGNORECASE
+)
 """What may stand behind a figure: that it is a limit, or times ("1.3142x")."""
+
+_IN_FORMAT: Final = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|[_*].')
+"""What a number format shows beside digits."""
+
+FORMAT_LENGTH_MAX: Final = 255
+"""Characters of a number format that is looked at."""
+
+
+@lru_cache(256)
+def decimals_of_format(code: str) -> int | None:
+    """Digits behind the point that a number format shows; None for formats that do not say it, and for dates."""
+    shown = _IN_FORMAT.sub("", code[:FORMAT_LENGTH_MAX].partition(";")[0])
+    if re.search(r"[a-df-zA-DF-Z/]|[eE][+-]|,(?![#0?])", shown) or not re.search(r"[0#?]", shown):
+        return None
+    _, _, behind = shown.partition(".")
+    return len(re.findall(r"[0?#]", behind))
+
+
+def decimals_of_text(text: str, decimal_comma: bool) -> int:
+    """Digits behind the point of a figure that is written as a text."""
+    found = re.search(r",(\d+)\D*$" if decimal_comma else r"\.(\d+)\D*$", text)
+    return len(found[1]) if found else 0
 
 
 class Page:
@@ -77,9 +112,10 @@ class Page:
         self._cells: dict[int, dict[int, Cell]] = {}
         pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
         found = sorted(_stored(sheet, pool, spans), key=lambda one: one[:2])[:CELLS_MAX]
-        texts = _texts(sheet, pool, {code for _, _, kind, _, code, _ in found if kind == TEXT})
+        texts = _texts(sheet, pool, {code for _, _, kind, _, code, _, _ in found if kind == TEXT})
         shift = (DAYS_BETWEEN_SYSTEMS if book.date_1904 else 0) - SERIAL_OF_1970
-        for row, column, kind, number, code, is_percent in found:
+        decimals = [decimals_of_format(code) for code in book.number_formats]
+        for row, column, kind, number, code, is_percent, style in found:
             if kind == TEXT:
                 cell = texts.get(code, _NOTHING)
             elif kind == DATE:
@@ -87,14 +123,14 @@ class Page:
             elif kind in (BOOLEAN, ERROR):
                 continue
             else:
-                cell = Cell("", round(number * 100, 9) if is_percent else number, is_percent)
+                cell = Cell("", round(number * 100, 9) if is_percent else number, is_percent, NAN, decimals[style])
             self._cells.setdefault(row, {})[column] = cell
         self.rows = sorted(self._cells)
         """Rows with a cell, from the top."""
         self.starts = sorted(first for first, _ in spans)
         """First rows of the spans: between two of them stands what is not looked at."""
 
-    def cut(self, columns: range) -> Page:
+    def cut(self, columns: Container[int]) -> Page:
         """The page with these columns alone."""
         part = Page.__new__(Page)
         part.sheet, part.starts = self.sheet, self.starts
@@ -123,8 +159,10 @@ class Page:
                     yield row, column, cell.text
 
 
-def _stored(sheet: Sheet, pool: Pool, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int, int, float, int, bool]]:
-    """(row, column, kind, number, code, is shown as a percentage) of the cells that hold something."""
+def _stored(
+    sheet: Sheet, pool: Pool, spans: list[tuple[int, int]]
+) -> Iterator[tuple[int, int, int, float, int, bool, int]]:
+    """(row, column, kind, number, code, is shown as a percentage, format) of the cells that hold something."""
     for column, stored in enumerate(sheet.columns[:COLUMNS_MAX]):
         if stored is None:
             continue
@@ -141,6 +179,7 @@ def _stored(sheet: Sheet, pool: Pool, spans: list[tuple[int, int]]) -> Iterator[
                 cut.numbers[at].tolist(),
                 cut.codes[at].tolist(),
                 pool.percent_formats[cut.formats[at]].tolist(),
+                cut.formats[at].tolist(),
                 strict=True,
             )
 
@@ -151,12 +190,29 @@ def _texts(sheet: Sheet, pool: Pool, codes: set[int]) -> dict[int, Cell]:
     sizes = sheet.text.offsets[used + 1] - sheet.text.offsets[used]
     used = used[sizes <= TEXT_BYTES_MAX]
     strings = [" ".join(string.split()) for string in parsing.decoded(sheet.text, used)]
-    figures = [_BEHIND.sub("", _BOUND.sub("", string, count=1)) for string in strings]
-    written, text = parsing.pool_of(figures)
-    values, marks = _parse.numbers(text.offsets, text.data, written, False, pool.decimal_comma())
-    return {
-        code: Cell(string, NAN if figure.upper() in parsing.NULL_WORDS else value, bool(mark & _parse.PERCENT))
-        for code, string, figure, value, mark in zip(
-            used.tolist(), strings, figures, values.tolist(), marks.tolist(), strict=True
-        )
-    }
+    figures, bounds = zip(*map(_without_bound, strings), strict=True) if strings else ((), ())
+    written, text = parsing.pool_of(list(figures))
+    comma = pool.decimal_comma()
+    values, marks = _parse.numbers(text.offsets, text.data, written, False, comma)
+    texts: dict[int, Cell] = {}
+    for code, string, figure, bound, value, mark in zip(
+        used.tolist(), strings, figures, bounds, values.tolist(), marks.tolist(), strict=True
+    ):
+        if value != value or figure.upper() in parsing.NULL_WORDS:
+            texts[code] = Cell(string)
+        else:
+            is_percent = bool(mark & _parse.PERCENT)
+            texts[code] = Cell(string, value, is_percent, NAN, decimals_of_text(figure, comma), bound)
+    return texts
+
+
+def _without_bound(text: str) -> tuple[str, Literal["min", "max"] | None]:
+    """A text without the words that say that its figure is a limit, and the limit's side."""
+    before = _BOUND.match(text)
+    figure = text[before.end() :] if before else text
+    behind = _BEHIND.search(figure)
+    figure = figure[: behind.start()] if behind else figure
+    for found in (before, behind):
+        if found is not None and (found["min"] or found["max"]):
+            return figure, "min" if found["min"] else "max"
+    return figure, None

@@ -1,37 +1,45 @@
-"""All that a report says beside its loans, from the pages of a workbook: notes, accounts, dates, published tests."""
+"""All that a report says beside its loans, from the pages of a workbook: notes, accounts, dates, printed figures."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from collections.abc import Mapping as Dict
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.deal import read_tranches
+from core.portfolio.facts import Fact, Facts, Identity
 from core.portfolio.locate import of_another_day
 from core.portfolio.notes import DataWarning
-from core.portfolio.portfolio import Deal, Published, Tranches
+from core.portfolio.portfolio import Deal, Tranches
 from core.portfolio.report import days as dates
-from core.portfolio.report.accounts import find_accounts
+from core.portfolio.report import notes as note_tables
+from core.portfolio.report.accounts import Accounts, find_accounts
+from core.portfolio.report.blocks import Blocks
+from core.portfolio.report.calculations import Calculations, read_calculations
+from core.portfolio.report.denominators import named_by_denominator
 from core.portfolio.report.figures import AMOUNTS, TYPES, Figure, find_figures
-from core.portfolio.report.notes import find_notes
+from core.portfolio.report.kinds import read_blocks
 from core.portfolio.report.page import PAGES_MAX, Page
-from core.portfolio.report.tests import Test, find_tests, with_triggers
+from core.portfolio.report.tests import facts_of
+from core.portfolio.report.triggers import reinvestment_trigger, with_triggers
+from core.portfolio.report.twice import merged
 from core.values import day_of
+
+LIST_ROWS_MAX: Final = 400
+"""Rows of a sheet with loans that is looked at as a whole: it may be a list of defaulted or CCC loans."""
 
 TAIL_ROWS: Final = 60
 """Rows at the end of a page of loans in which a footer is looked for."""
 
 CASH_TOLERANCE: Final = 0.01
 """Currency units by which two pages may differ in an account's balance."""
-
-THINGS_TOLD: Final = 5
-"""Of what stands on sheets that are hidden or of another day, how much a warning names."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +48,7 @@ class Report:
 
     tranches: Tranches | None
     deal: Deal
-    published: tuple[Published, ...]
+    facts: Facts
     cells: dict[str, str]
     """What was read -> where it stands, as in `Portfolio.source_cells`."""
     warnings: list[DataWarning] = field(default_factory=list)
@@ -59,6 +67,7 @@ def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | No
         Page(book, sheet, _spans(sheet.row_count, loans.get(sheet.index), ends.get(sheet.index)))
         for sheet in book.sheets[:PAGES_MAX]
     ]  # fmt: skip
+    lists = _lists(book, loans, ends)
     days = dates.Days(sheet.text for sheet in book.sheets[:PAGES_MAX])
     days.learn(text for page in pages for _, _, text in page.texts())
     if _is_european(page.sheet for page in pages):
@@ -66,38 +75,54 @@ def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | No
     said: dict[str, Any] = {}
     cells: dict[str, str] = {}
     warnings: list[DataWarning] = []
-    tests: list[Test] = []
-    steps: list[list[Test]] = []
+    tests: list[Fact] = []
+    steps: list[list[Fact]] = []
+    note_facts: list[Fact] = []
     tranches, note_cells = None, dict[str, str]()
     old = of_another_day(book)
+    printed: list[Fact] = []
+    identities: list[Identity] = []
     for why, some in _by_rank(pages, old).items():
-        new, places, told = _labelled(some, days, said.get("currency"))
-        if why == _PRIOR:
-            new.pop("as_of", None)
-        added = [target for target in new if target not in said]
-        things = [f"{target} ({places.get(f'deal.{target}', 'an account')})" for target in added]
-        said |= {target: new[target] for target in added}
-        cells |= {at: places[at] for target in added if (at := f"deal.{target}") in places}
-        warnings += told if added or not why else []
+        things: list[str] = []
         if tranches is None:
             tranches, note_cells, told = _notes(book, some)
             warnings += told
             things += [f"notes ({next(iter(note_cells.values()), '')})"] if tranches is not None else []
-        before, tests = tests, find_tests(some, tests)
+        count = len(tests)
+        own = named_by_denominator((fact for page in some for fact in facts_of(page.page, page.blocks)), tranches)
+        tests = merged(own, tests)
         steps.append(tests)
-        things += [f"test {one.published.name!r} ({one.published.cell})" for one in tests if one not in before]
+        shown = {one.page.sheet.index for one in some}
+        listed = [one for one in lists if one.page.sheet.index in shown]
+        new, places, told, calculations = _labelled(some, listed, days, said.get("currency"), tests)
+        if why == _PRIOR:
+            new.pop("as_of", None)
+        added = [target for target in new if target not in said]
+        things += [f"{target} ({places.get(f'deal.{target}', 'an account')})" for target in added]
+        said |= {target: new[target] for target in added}
+        cells |= {at: places[at] for target in added if (at := f"deal.{target}") in places}
+        warnings += told if added or not why else []
+        things += [
+            f"test {one.label!r} ({one.place})" for one in tests[count:] if one.kind == "test" and not one.is_prior
+        ]
+        if not why:
+            note_facts += note_tables.facts_of(page.blocks for page in some)
+            printed, identities = list(calculations.facts), list(calculations.identities)
         if why and things:
-            more = f" and {len(things) - THINGS_TOLD:,} more" if len(things) > THINGS_TOLD else ""
-            text = f"no other sheet says {', '.join(things[:THINGS_TOLD])}{more}: read from {why}"
-            warnings.append(DataWarning("page_stands_in", text))
+            text = f"no other sheet says {', '.join(things)}: read from {why}"
+            fields = [f"deal.{target}" for target in added] + ["tranches"] * (tranches is not None and bool(told))
+            warnings.append(DataWarning("page_stands_in", text, fields=tuple(fields)))
     for known in steps:
         # Where pages that come first have triggers, those of later ones do not count.
         tranches = None if tranches is None else with_triggers(tranches, known)
-    reinvestment = next((test.published.trigger for test in tests if test.subject == "reinvestment"), None)
     return Report(
         tranches,
-        Deal(**said, as_of_source="file" if "as_of" in said else None, reinvestment_oc_trigger=reinvestment),
-        tuple(test.published for test in tests),
+        Deal(
+            **said,
+            as_of_source="file" if "as_of" in said else None,
+            reinvestment_oc_trigger=reinvestment_trigger(tests),
+        ),
+        Facts(all=(*tests, *note_facts, *printed), identities=tuple(identities)),
         note_cells | cells,
         warnings,
     )
@@ -125,19 +150,36 @@ _HIDDEN: Final = "what is hidden"
 _PRIOR: Final = "what is of another day by its name"
 
 
-def _by_rank(pages: list[Page], old: frozenset[int]) -> dict[str, list[Page]]:
+class _Read(NamedTuple):
+    """A page with the tables and lines into which it is cut."""
+
+    page: Page
+    blocks: Blocks
+
+
+def _by_rank(pages: list[Page], old: frozenset[int]) -> dict[str, list[_Read]]:
     """What speaks against pages -> these; "" for those that are shown and of the day, which come first."""
-    ranked: dict[str, list[Page]] = {"": [], _HIDDEN: [], _PRIOR: []}
+    ranked: dict[str, list[_Read]] = {"": [], _HIDDEN: [], _PRIOR: []}
     for page in pages:
         is_old, is_shown = page.sheet.index in old, page.sheet.state == "visible"
-        ranked[_PRIOR if is_old else "" if is_shown else _HIDDEN].append(page)
+        ranked[_PRIOR if is_old else "" if is_shown else _HIDDEN].append(_Read(page, read_blocks(page)))
     return ranked
 
 
+def _lists(book: Workbook, loans: Dict[int, int], ends: Dict[int, int]) -> list[_Read]:
+    """The short sheets with loans that are not the portfolio itself, as a whole: what they list are facts, and nothing
+    else of them is."""
+    sheets = [book.sheets[at] for at in loans if at not in ends and book.sheets[at].row_count <= LIST_ROWS_MAX]
+    pages = [Page(book, sheet, [(0, sheet.row_count)]) for sheet in sheets[:PAGES_MAX]]
+    return [_Read(page, read_blocks(page)) for page in pages]
+
+
 def _labelled(
-    pages: list[Page], days: dates.Days, currency: str | None
-) -> tuple[dict[str, Any], dict[str, str], list[DataWarning]]:
-    """Fields of `Deal` that some pages say by labels, lines and accounts, the cells of each, and what to know."""
+    read: list[_Read], lists: list[_Read], days: dates.Days, currency: str | None, tests: list[Fact]
+) -> tuple[dict[str, Any], dict[str, str], list[DataWarning], Calculations]:
+    """Fields of `Deal` that some pages say by labels, lines, accounts and calculations, the cells of each, what to
+    know, and the calculations themselves."""
+    pages = [one.page for one in read]
     figures = find_figures(pages, days)
     best = {target: found[0] for target, found in figures.items()}
     said: dict[str, Any] = {target: figure.value for target, figure in best.items()}
@@ -149,13 +191,19 @@ def _labelled(
         for target, figure in best.items()
         if figure.is_ambiguous and said[target] == figure.value and not _has(warnings, "ambiguous_date", figure.place)
     ]
-    _add_cash(pages, best, said, cells, warnings, currency)
+    accounts = find_accounts((one.blocks for one in read), said.get("currency") or currency)
+    calculations = read_calculations(read, lists, tests, accounts)
+    _add_cash(accounts, best, said, cells, warnings, calculations.proved)
+    _add_calculations(calculations, best, said, cells)
     for target, found in figures.items():
+        if target in calculations.proved:
+            continue
         other = next((one for one in found[1:] if _differ(target, found[0], one)), None)
         if other is not None and cells[f"deal.{target}"] == found[0].place:
             texts = [f"{_shown(target, one.value)} in {one.place}" for one in (found[0], other)]
-            warnings.append(DataWarning("labels_differ", f"{target} is {' and '.join(texts)}: the first is used"))
-    return said, cells, warnings
+            text = f"{target} is {' and '.join(texts)}: the first is used"
+            warnings.append(DataWarning("labels_differ", text, fields=(f"deal.{target}",)))
+    return said, cells, warnings, calculations
 
 
 def _has(warnings: list[DataWarning], code: str, place: str) -> bool:
@@ -177,10 +225,13 @@ def _shown(target: str, value: float | str) -> str:
     )
 
 
-def _notes(book: Workbook, pages: list[Page]) -> tuple[Tranches | None, dict[str, str], list[DataWarning]]:
+def _notes(book: Workbook, read: list[_Read]) -> tuple[Tranches | None, dict[str, str], list[DataWarning]]:
     """The notes of the sheet that is named for them, else of any page's table."""
-    tranches, cells = read_tranches(book, (page.sheet for page in pages))
-    return find_notes(pages) if tranches is None else (tranches, cells, [])
+    tranches, cells = read_tranches(book, (one.page.sheet for one in read))
+    blocks = [one.blocks for one in read]
+    if tranches is None:
+        return note_tables.find_notes(blocks)
+    return *note_tables.filled(tranches, cells, blocks), []
 
 
 def _spans(row_count: int, header_row: int | None, end: int | None) -> list[tuple[int, int]]:
@@ -210,16 +261,34 @@ def _add_as_of(
         warnings.append(dates.ambiguous(line.text, line.place, line.day))
 
 
+def _add_calculations(
+    calculations: Calculations, best: dict[str, Figure], said: dict[str, Any], cells: dict[str, str]
+) -> None:
+    """What the file's own calculations say: before labels where a sum proves it, and elsewhere before all but a label
+    that says just this on a sheet named for the deal."""
+    for target, value in calculations.deal.items():
+        if target not in calculations.proved and _is_plain(best.get(target)):
+            continue
+        said[target] = value
+        cells.pop(f"deal.{target}", None)
+        if target in calculations.cells:
+            cells[f"deal.{target}"] = calculations.cells[target]
+    available = calculations.deal.get("interest_available")
+    if available is not None and abs(said.get("interest_collected", 0.0) - float(available)) <= CASH_TOLERANCE:
+        # The label has the numerator of the whole period, and not what was collected of it.
+        said.pop("interest_collected", None)
+        cells.pop("deal.interest_collected", None)
+
+
 def _add_cash(
-    pages: list[Page],
+    accounts: Accounts,
     best: dict[str, Figure],
     said: dict[str, Any],
     cells: dict[str, str],
     warnings: list[DataWarning],
-    currency: str | None,
+    proved: AbstractSet[str],
 ) -> None:
     """Cash from a page of accounts, unless a sheet named for the deal has the label that says just this."""
-    accounts = find_accounts(pages, said.get("currency") or currency)
     for target, amount, part in (
         ("principal_cash", accounts.principal, "principal"),
         ("interest_collected", accounts.interest, "interest"),
@@ -230,12 +299,14 @@ def _add_cash(
         elsewhere = label is not None and not label.place.startswith(
             f"'{accounts.sheet.replace(chr(39), chr(39) * 2)}'!"
         )
-        if label is not None and elsewhere and abs(float(label.value) - amount) > CASH_TOLERANCE:
+        is_open = elsewhere and target not in proved
+        if label is not None and is_open and abs(float(label.value) - amount) > CASH_TOLERANCE:
             warnings.append(
                 DataWarning(
                     "cash_differs",
                     f"{part} cash is {label.value:,.2f} in {label.place} and {amount:,.2f} on the accounts "
-                    f"({', '.join(places[:3])}): the {'first' if _is_plain(label) else 'second'} is used",
+                    f"({', '.join(places)}): the {'first' if _is_plain(label) else 'second'} is used",
+                    fields=(f"deal.{target}",),
                 )
             )
         if not _is_plain(label):

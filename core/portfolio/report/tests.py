@@ -1,258 +1,375 @@
-"""The tests whose results a file prints, and the triggers of its classes: from any table with a name and a figure."""
+"""The tests and figures that a page prints, as facts: value, limit, status, numerator and denominator of each row."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from typing import Final, Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
-import numpy as np
-
-from core.portfolio.cells.parsing import key
-from core.portfolio.classes import class_key, class_keys, covers
-from core.portfolio.fields import TEST_LABELS
-from core.portfolio.portfolio import Published, Tranches
+from core.portfolio.facts import Direction, Fact, Status, Subject, Unit
+from core.portfolio.report import words
+from core.portfolio.report.blocks import Blocks, PageTable
+from core.portfolio.report.columns import BIG, context_of
+from core.portfolio.report.kinds import OPERATORS
+from core.portfolio.report.lines import PageLine, is_running
 from core.portfolio.report.page import Cell, Page
-from core.portfolio.report.tables import Kind, Table
+from core.portfolio.report.roles import limit_of
+from core.portfolio.report.subjects import Side, clause_of, coverage_of, subject_of
 
-PUBLISHED_MAX: Final = 500
-"""Tests that are read from one file."""
-
-NAME_LENGTH_MAX: Final = 200
+NAME_LENGTH_MAX: Final = 300
 """Characters of a test's name."""
 
 RATIO_MAX: Final = 10.0
-"""Coverage ratios and their triggers up to which a table has them as a multiple: 1.2937 is 129.37 %."""
+"""Coverage ratios and their limits up to which a page has them as a multiple: 1.2937 is 129.37 %."""
 
-_PASSED: Final = frozenset((
-    "pass", "passed", "passes", "passing", "yes", "y", "ok", "compliant", "satisfied", "complies", "met", "true",
-))  # fmt: skip
-_FAILED: Final = frozenset((
-    "fail", "failed", "fails", "failing", "no", "n", "breach", "breached", "not-satisfied", "non-compliant",
-    "false",
-))  # fmt: skip
-_TABLES: Final = Kind(TEST_LABELS, lambda named: len(named & {"value", "trigger", "status"}) >= 2)
+FRACTION_MAX: Final = 20.0
+"""Figures from which none is a fraction, whatever stands beside it."""
 
-Subject = Literal["oc", "ic", "reinvestment", "default"]
+FRACTION_ROWS: Final = 2
+"""Values beside limits in percent that must all stay below one to be fractions."""
 
-_SUBJECTS: Final[tuple[tuple[Subject, re.Pattern[str]], ...]] = (
-    ("default", re.compile(r"event of default|\beod\b")),
-    ("reinvestment", re.compile(r"(?:reinvestment|diversion).*(?:over ?collater|par value|\boc\b|test|ratio)|"
-                                r"(?:over ?collater|par value|\boc\b).*(?:reinvestment|diversion)|^reinvestment oc$")),
-    ("ic", re.compile(r"interest coverage|\bic\b|\bi c\b")),
-    ("oc", re.compile(r"over ?collater|par value|\boc\b|\bo c\b|par coverage|principal coverage")),
-)  # fmt: skip
-"""What a coverage test is about, by the words of its name or of its table; the first that fits."""
+DENOMINATOR_MIN: Final = 1_000.0
+"""Currency units from which a denominator tells the scale of its ratio."""
 
+SURE_LEAD: Final = 1.5
+"""Lead of a measure below which its reading is a guess."""
 
-class Test(NamedTuple):
-    """A published test, and what its name says."""
+_LEAST: Final = re.compile(r"\b(?:min(?:imum)?|at least|not less than|floor|lower)\b|>|≥", re.I)
+_MOST: Final = re.compile(r"\b(?:max(?:imum)?|at most|not (?:more|greater) than|cap|upper)\b|<|≤", re.I)
 
-    published: Published
-    subject: Subject | None
-    classes: tuple[str, ...]
-    """Of a coverage test, as `class_keys` gives them."""
+_FORMULA: Final = re.compile(r"[=*^]|/\s*\d|^\s*(?:plus|minus)\b", re.I)
+"""Marks of a label that is a step of a calculation."""
 
+MULTIPLES: Final = frozenset(("oc", "ic", "reinvestment", "eod"))
+"""Measures whose ratios may be printed as a multiple."""
 
-def find_tests(pages: Iterable[Page], before: Iterable[Test] = ()) -> list[Test]:
-    """The published tests of all pages in their order, below those found before; of the same test printed again the
-    first, with its blanks filled.
-    """
-    found = {_plain(test): test for test in before}
-    for page in pages:
-        for test in _on(page):
-            name = _plain(test)
-            known = found.get(name)
-            found[name] = test if known is None else _filled(known, test)
-            if len(found) == PUBLISHED_MAX:
-                return list(found.values())
-    return list(found.values())
+_UNITS: Final[dict[str, Unit]] = {
+    "wal": "years", "warf": "factor", "diversity": "factor", "retention": "amount", "price": "percent",
+}  # fmt: skip
+"""Units of measures; of all others a percentage."""
+
+_AMOUNTS: Final = frozenset(("retention", "sale"))
+"""Measures that may be amounts."""
+
+_NOTHING: Final = Cell("")
 
 
-def _plain(test: Test) -> str:
-    if test.subject in ("oc", "ic") and test.classes:
-        return f"{test.subject} {'/'.join(test.classes)}"
-    if test.subject is not None:
-        return test.subject
-    return " ".join(word for word in key(test.published.name).split() if word not in ("test", "ratio", "the"))
+def facts_of(page: Page, blocks: Blocks) -> Iterator[Fact]:
+    """The tests and figures of a page in its order; those of the month before are marked."""
+    found: list[tuple[int, Fact]] = []
+    taken: set[int] = set()
+    for table in blocks.tables:
+        taken.update(table.rows)
+        if table.kind == "tests":
+            found += _of_table(table)
+    found += [(row, fact) for row in page.rows if row not in taken and (fact := _compared(page, row)) is not None]
+    compared = {row for row, _ in found}
+    found += [
+        (line.row, fact) for line in blocks.lines if line.row not in compared and (fact := _of_line(line)) is not None
+    ]
+    yield from (fact for _, fact in sorted(found, key=lambda one: one[0]))
 
 
-def _filled(known: Test, again: Test) -> Test:
-    one, other = known.published, again.published
-    if one.value is None and other.value is not None:
-        one = replace(one, value=other.value, unit=other.unit, cell=other.cell)
-    return known._replace(
-        published=replace(
-            one,
-            trigger=other.trigger if one.trigger is None else one.trigger,
-            status=other.status if one.status is None else one.status,
-        )
+# ---- rows of tables ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The cells of a test."""
+
+    name: str
+    group: str
+    context: str
+    """Titles of its section, table and page."""
+    value: Cell
+    limit: Cell
+    status: Status | None
+    side: Side | None
+    """That the page prints."""
+    numerator: Cell
+    denominator: Cell
+    place: str
+
+
+def _of_table(table: PageTable) -> list[tuple[int, Fact]]:
+    rows = [(row, one) for row in table.rows if (one := _row(table, row)) is not None]
+    is_fraction = _are_fractions([one for _, one in rows])
+    found: list[tuple[int, Fact]] = []
+    for row, one in rows:
+        fact = _fact(one, is_fraction=is_fraction, is_guessed=table.is_guessed, by=table.by)
+        if fact is None:
+            continue
+        found.append((row, fact))
+        prior = table.cell(row, "prior")
+        if prior.has_number and not fact.is_prior:
+            scale = _scale(fact.subject, fact.unit, prior, one, is_fraction)
+            found.append((row, replace(
+                fact, value=_scaled(prior, scale), place=table.place(row, "prior"), is_prior=True, status=None,
+                numerator=None, denominator=None, decimals=_decimals(prior, scale),
+            )))  # fmt: skip
+    return _told_apart(_with_real_digits(found))
+
+
+def _row(table: PageTable, row: int) -> _Row | None:
+    cells = table.page.row(row)
+    name = table.cell(row, "name").text
+    value, limit = table.cell(row, "value"), limit_of(table, row)
+    role = "limit" if table.cell(row, "limit").has_number or "limit2" not in table.columns else "limit2"
+    if len(cells) < 2 or not name or len(name) > NAME_LENGTH_MAX or is_running(name) or words.is_total(name):
+        return None
+    if not value.has_number and not limit.has_number:
+        return None
+    group = table.group(row) if "group" not in table.columns else table.cell(row, "group").text or table.title
+    return _Row(
+        name=name,
+        group=group,
+        context=group if coverage_of(group) is not None else context_of(table),
+        value=value,
+        limit=limit,
+        status=words.status_of(table.cell(row, "status").text),
+        side=_side(limit, table.cell(row, "dir").text, table.headers.get(table.columns.get(role, -1), ""), name),
+        numerator=table.cell(row, "num"),
+        denominator=table.cell(row, "den"),
+        place=table.place(row, "value" if value.has_number else role),
     )
 
 
-def subject_of(words: str) -> Subject | None:
-    """What a coverage test with these words (as `key` gives them) is about; None for any other test."""
-    return next((subject for subject, said in _SUBJECTS if said.search(words)), None)
-
-
-def _on(page: Page) -> Iterator[Test]:
-    taken: set[int] = set()
-    for table in _TABLES.find(page):
-        yield from _of(table, taken)
-    for row in page.rows:
-        if row not in taken and (test := _compared(page, row)) is not None:
-            yield test
-
-
-# ---- tables --------------------------------------------------------------------------------------------------------
-
-
-class _Roles(NamedTuple):
-    name: int
-    value: int | None
-    trigger: int | None
-    status: int | None
-
-
-def _of(table: Table, taken: set[int]) -> Iterator[Test]:
-    """The tests of one table, down to where another one begins; a row of words alone is the title of those below."""
-    page, rows, title = table.page, [], table.title
-    for row in table.rows:
-        cells = page.row(row)
-        if len(cells) > 2 and all(_is_word(cell) for cell in cells.values()):
-            break
-        rows.append(row)
-    roles = _roles(table, rows)
-    if roles is None:
-        return
-    for row in rows:
-        cells = page.row(row)
-        name = cells.get(roles.name, Cell("")).text
-        if name and len(cells) == 1:
-            title = f"{key(page.sheet.name)} . {key(name)}"
-            continue
-        test = _test(page, row, roles, title)
-        if test is not None:
-            taken.add(row)
-            yield test
-
-
-def _is_word(cell: Cell) -> bool:
-    """Whether a cell is neither a figure nor a status nor a word for nothing: a header has only such."""
-    return bool(cell.text) and not cell.has_number and not cell.is_blank and _status(cell) is None
-
-
-def _roles(table: Table, rows: list[int]) -> _Roles | None:
-    """Which column is which, by its header and by what stands in it."""
-    page = table.page
-
-    def count(column: int, is_one: Callable[[Cell], bool]) -> int:
-        return sum(is_one(page.cell(row, column)) for row in rows)
-
-    columns = table.columns
-    said = {at: count(at, lambda cell: _status(cell) is not None) for at in columns.get("status", ())}
-    status = max((at for at in said if said[at]), key=lambda at: said[at], default=None)
-    figures = {at for at in table.headers if at != status and count(at, lambda cell: cell.has_number)}
-    trigger = next((at for at in columns.get("trigger", ()) if at in figures), None)
-    value = next((at for at in columns.get("value", ()) if at in figures and at != trigger), None)
-    named = [at for at in columns.get("name", ()) if at not in (status, trigger, value)] or [
-        at for at in range(min(table.headers) + 1) if at not in (status, trigger, value)
-    ]
-    name = next((at for at in named if count(at, _is_word)), None)
-    if name is None or sum(at is not None for at in (value, trigger, status)) < 2:
-        return None
-    return _Roles(name, value, trigger, status)
-
-
-def _test(page: Page, row: int, roles: _Roles, title: str) -> Test | None:
-    name = page.cell(row, roles.name).text
-    if not name or len(name) > NAME_LENGTH_MAX or key(name).split()[:1] in (["total"], ["totals"]):
-        return None
-    value = Cell("") if roles.value is None else page.cell(row, roles.value)
-    trigger = Cell("") if roles.trigger is None else page.cell(row, roles.trigger)
-    status = None if roles.status is None else _status(page.cell(row, roles.status))
-    if not value.has_number and not trigger.has_number:
-        return None
-    column = roles.value if value.has_number else roles.trigger
-    assert column is not None, "one of them has a number"
-    return _made(name, value, trigger, status, page.place(row, column), title)
-
-
-def _status(cell: Cell) -> Literal["pass", "fail"] | None:
-    words = key(cell.text).replace(" ", "-") if cell.text else ""
-    return "pass" if words in _PASSED else "fail" if words in _FAILED else None
-
-
-# ---- rows without a header -----------------------------------------------------------------------------------------
-
-_OPERATOR: Final = re.compile(r"(?:>|<|≥|≤|=){1,2}")
-
-
-def _compared(page: Page, row: int) -> Test | None:
-    """A test written as a comparison: name, figure, >=, limit, and perhaps a status."""
-    cells = list(page.row(row).items())
-    for at, (_, cell) in enumerate(cells):
-        if not 2 <= at < len(cells) - 1 or _OPERATOR.fullmatch(cell.text) is None:
-            continue
-        (column, value), (_, trigger) = cells[at - 1], cells[at + 1]
-        name = next((cell.text for _, cell in cells[: at - 1] if cell.text and not cell.has_number), "")
-        if not name or len(name) > NAME_LENGTH_MAX or not trigger.has_number:
-            return None
-        status = next((said for _, cell in cells[at + 2 :] if (said := _status(cell)) is not None), None)
-        return _made(name, value, trigger, status, page.place(row, column), key(page.sheet.name))
+def _side(limit: Cell, direction: str, heading: str, name: str) -> Side | None:
+    """The side of the limit that the page prints: with its figure, in its own column, in the heading or the name."""
+    if limit.bound is not None:
+        return limit.bound
+    for text in (direction, heading, name):
+        least, most = _LEAST.search(text) is not None, _MOST.search(text) is not None
+        if least != most:
+            return "min" if least else "max"
     return None
 
 
-# ---- figures -------------------------------------------------------------------------------------------------------
+def _are_fractions(rows: Sequence[_Row]) -> bool:
+    """Whether shares of a table are fractions: their ratios say so, else none of their limits reaches one.
 
-_UNITS: Final[tuple[tuple[Literal["percent", "years", "factor"], re.Pattern[str]], ...]] = (
-    ("years", re.compile(r"\b(?:weighted average life|wa life|wal|average life)\b")),
-    ("factor", re.compile(r"\b(?:rating factor|warf|spwarf|diversity|dispersion|ratio of)\b")),
-    ("percent", re.compile(r"\b(?:spread|coupon|recovery|was|wac|warr|cdo monitor|default rate|sdr|bdr)\b")),
-)  # fmt: skip
+    Beside limits that are printed as percentages, values that stay below one are.
+    """
+    told = [
+        abs(ratio - 100.0 * one.value.number) < abs(ratio - one.value.number)
+        for one in rows
+        if one.value.has_number and not one.value.is_percent and one.value.number
+        and (ratio := _ratio(one)) is not None
+    ]  # fmt: skip
+    if told:
+        return 2 * sum(told) > len(told)
+    shares = [one for one in rows if _is_share(one)]
+    limits = [abs(one.limit.number) for one in shares if one.limit.has_number and not one.limit.is_percent]
+    if limits:
+        return 0 < max(limits) < 1.0
+    beside = [abs(one.value.number) for one in shares if one.value.has_number and not one.value.is_percent]
+    return len(beside) >= FRACTION_ROWS and 0 < max(beside) < 1.0
 
 
-def _made(
-    name: str, value: Cell, trigger: Cell, status: Literal["pass", "fail"] | None, place: str, title: str
-) -> Test:
-    words = key(name)
-    classes = class_keys(name)
-    subject = subject_of(words) or (subject_of(title) if classes else None)
-    figures = [cell.number if cell.has_number else None for cell in (value, trigger)]
-    unit: Literal["percent", "years", "factor", "amount", "count"] | None = None
-    if subject is not None:
-        unit = "percent"
-        figures = [_percent(cell) if cell.has_number else None for cell in (value, trigger)]
-    elif value.is_percent or trigger.is_percent:
-        unit = "percent"
-    else:
-        unit = next((unit for unit, said in _UNITS if said.search(words)), None)
-    return Test(
-        Published(name=name, value=figures[0], trigger=figures[1], unit=unit, status=status, cell=place),
-        subject,
-        classes if subject is not None else (),
+def _is_share(row: _Row) -> bool:
+    """Whether a row's unit is a percentage that is never printed as a multiple."""
+    measure = words.guess("test", row.name).role
+    return _unit(measure) == "percent" and measure not in MULTIPLES
+
+
+# ---- one fact ------------------------------------------------------------------------------------------------------
+
+
+def _unit(measure: str | None) -> Unit | None:
+    return None if measure is None else _UNITS.get(measure, "percent")
+
+
+def _fact(row: _Row, *, is_fraction: bool, is_guessed: bool, by: str) -> Fact | None:
+    has_limit = row.limit.has_number
+    is_test = has_limit or row.status is not None
+    limit = _in_percent(row.limit, is_fraction=is_fraction) if has_limit else None
+    label = subject_of(row.name, title=row.context, side=row.side if is_test else None, limit=limit)
+    subject = label.subject
+    measure = None if subject is None else subject.measure
+    unit = _unit_of(measure, row)
+    if not is_test and (subject is None or not _is_figure(row.value, unit)):
+        return None
+    value_scale = _scale(subject, unit, row.value, row, is_fraction)
+    limit_scale = _scale(subject, unit, row.limit, row, is_fraction)
+    value = _scaled(row.value, value_scale)
+    trigger = _scaled(row.limit, limit_scale)
+    return Fact(
+        kind="test" if is_test else "figure",
+        label=row.name,
+        subject=subject,
+        value=value,
+        place=row.place,
+        unit=unit,
+        decimals=_decimals(row.value, value_scale),
+        numerator=row.numerator.number if row.numerator.has_number else None,
+        denominator=row.denominator.number if row.denominator.has_number else None,
+        trigger=trigger,
+        direction=_direction(measure, row, value, trigger) if is_test else None,
+        status=row.status,
+        group=row.group,
+        by="relation" if by == "relation" and row.denominator.has_number else "words",
+        is_guessed=is_guessed or (subject is not None and label.lead < SURE_LEAD and _is_doubtful(row)),
     )
 
 
-def _percent(cell: Cell) -> float:
-    """A coverage ratio in percent: as printed with a sign, else one of at most `RATIO_MAX` is a multiple."""
-    return cell.number if cell.is_percent or abs(cell.number) > RATIO_MAX else round(cell.number * 100, 9)
+def _in_percent(limit: Cell, *, is_fraction: bool) -> float:
+    return limit.number * 100.0 if is_fraction and not limit.is_percent and abs(limit.number) < 1.0 else limit.number
 
 
-# ---- triggers ------------------------------------------------------------------------------------------------------
+def _is_doubtful(row: _Row) -> bool:
+    """Whether nothing but words says what a row is about: no limit whose side agrees."""
+    return row.side is None
 
 
-def with_triggers(tranches: Tranches, tests: Iterable[Test]) -> Tranches:
-    """The notes with the published OC and IC triggers where their own table has none: class A/B is A and all B."""
-    keys = [class_key(name) for name in tranches.classes]
-    columns = {"oc": tranches.oc_trigger.copy(), "ic": tranches.ic_trigger.copy()}
-    given = {subject: bool(np.isfinite(column).any()) for subject, column in columns.items()}
-    for test in tests:
-        trigger = test.published.trigger
-        if test.subject not in ("oc", "ic") or trigger is None or given[test.subject]:
+def _unit_of(measure: str | None, row: _Row) -> Unit | None:
+    """The unit of a row's value and limit."""
+    if row.value.is_percent or row.limit.is_percent:
+        return "percent"
+    figures = [cell.number for cell in (row.value, row.limit) if cell.has_number]
+    if measure in _AMOUNTS or any(abs(number) > BIG for number in figures):
+        return "amount" if any(abs(number) > BIG for number in figures) else "percent"
+    if measure is None:
+        ratio = _ratio(row)
+        return "percent" if ratio is not None and row.value.has_number and _is_near(ratio, row.value.number) else None
+    return _unit(measure)
+
+
+def _is_near(ratio: float, number: float) -> bool:
+    return min(abs(ratio - number), abs(ratio - 100.0 * number)) <= max(0.06, 0.001 * abs(ratio))
+
+
+def _is_figure(value: Cell, unit: Unit | None) -> bool:
+    """Whether a figure without a limit may be compared: no amount, and no zero, which says nothing."""
+    return value.has_number and value.number != 0 and unit not in (None, "amount") and abs(value.number) <= BIG
+
+
+def _ratio(row: _Row) -> float | None:
+    """Numerator / denominator in percent, where both are amounts."""
+    above, below = row.numerator, row.denominator
+    if not (above.has_number and below.has_number) or abs(below.number) < DENOMINATOR_MIN or above.number == 0:
+        return None
+    return 100.0 * above.number / below.number
+
+
+def _scale(subject: Subject | None, unit: Unit | None, cell: Cell, row: _Row, is_fraction: bool) -> float:
+    """What a cell's figure is to be multiplied by to stand in its unit."""
+    if unit != "percent" or not cell.has_number or cell.is_percent or abs(cell.number) >= FRACTION_MAX:
+        return 1.0
+    ratio = _ratio(row)
+    if ratio is not None and row.value.number and row.value.has_number and not row.value.is_percent:
+        return 100.0 if abs(ratio - 100.0 * row.value.number) < abs(ratio - row.value.number) else 1.0
+    if subject is not None and subject.measure in MULTIPLES:
+        return 100.0 if abs(cell.number) <= RATIO_MAX else 1.0
+    return 100.0 if is_fraction else 1.0
+
+
+def _scaled(cell: Cell, scale: float) -> float | None:
+    return round(cell.number * scale, 9) if cell.has_number else None
+
+
+def _decimals(cell: Cell, scale: float) -> int | None:
+    if not cell.has_number or cell.decimals is None:
+        return None
+    return cell.decimals if scale == 1.0 else max(0, cell.decimals - 2)
+
+
+def _direction(measure: str | None, row: _Row, value: float | None, trigger: float | None) -> Direction | None:
+    """The printed side of the limit, else the measure's; of a monitor the one that gives the printed status."""
+    if row.side is not None:
+        return row.side
+    if measure is None or measure == "cdo_monitor":
+        if value is None or trigger is None or row.status is None or value == trigger:
+            return None
+        return "min" if (value > trigger) == (row.status == "pass") else "max"
+    return words.direction_of(measure)
+
+
+# ---- what a table as a whole says ----------------------------------------------------------------------------------
+
+DIGIT_ROWS: Final = 4
+"""Figures of one section that must all end in a zero before the zero counts as not printed."""
+
+
+def _with_real_digits(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
+    """The facts, with one decimal less where all figures of a section end in a zero that the trustee's rounding left.
+
+    Values stored with one digit less than their format shows (0.089 as 8.90 %) are such.
+    """
+    sections: dict[tuple[str, bool, int | None], list[float]] = {}
+    for _, fact in found:
+        if fact.value and fact.unit == "percent":
+            sections.setdefault((fact.group, fact.is_prior, fact.decimals), []).append(fact.value)
+    return [
+        (row, replace(fact, decimals=fact.decimals - 1))
+        if fact.decimals and fact.unit == "percent"
+        and _all_end_in_zero(sections.get((fact.group, fact.is_prior, fact.decimals), []), fact.decimals)
+        else (row, fact)
+        for row, fact in found
+    ]  # fmt: skip
+
+
+def _all_end_in_zero(values: list[float], decimals: int) -> bool:
+    scale = 10.0 ** (decimals - 1)
+    return len(values) >= DIGIT_ROWS and all(abs(value * scale - round(value * scale)) < 1e-6 for value in values)
+
+
+def _told_apart(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
+    """The facts, those of one subject with other limits told apart by the letters of their clauses."""
+    limits: dict[Subject, set[tuple[str, float | None]]] = {}
+    for _, fact in found:
+        if fact.subject is not None and fact.kind == "test" and not fact.is_prior:
+            limits.setdefault(fact.subject, set()).add((clause_of(fact.label), fact.trigger))
+    several = {
+        subject
+        for subject, some in limits.items()
+        if len({trigger for _, trigger in some}) > 1 and len({clause for clause, _ in some}) == len(some)
+    }
+    return [
+        (row, replace(fact, subject=replace(fact.subject, detail=_with_clause(fact.subject, fact.label))))
+        if fact.subject is not None and fact.subject in several else (row, fact)
+        for row, fact in found
+    ]  # fmt: skip
+
+
+def _with_clause(subject: Subject, label: str) -> str:
+    return " ".join(part for part in (subject.detail, "clause", clause_of(label)) if part)
+
+
+# ---- rows that stand in no table -----------------------------------------------------------------------------------
+
+
+def _compared(page: Page, row: int) -> Fact | None:
+    """A test written as a comparison without a heading: name, figure, >=, limit, and perhaps a status."""
+    cells = list(page.row(row).items())
+    for at, (_, cell) in enumerate(cells):
+        if not 2 <= at < len(cells) - 1 or cell.text not in OPERATORS:
             continue
-        for at, note in enumerate(keys):
-            if not tranches.is_income[at] and any(covers(one, note) for one in test.classes):
-                columns[test.subject][at] = trigger
-    return replace(tranches, oc_trigger=columns["oc"], ic_trigger=columns["ic"])
+        (column, value), (_, limit) = cells[at - 1], cells[at + 1]
+        name = next((one.text for _, one in cells[: at - 1] if one.is_words), "")
+        if not name or len(name) > NAME_LENGTH_MAX or not limit.has_number or not value.has_number:
+            return None
+        status = next((said for _, one in cells[at + 2 :] if (said := words.status_of(one.text)) is not None), None)
+        if abs(value.number) > BIG and status is None:
+            return None
+        place, sheet = page.place(row, column), page.sheet.name
+        side = OPERATORS[cell.text]
+        made = _Row(name, sheet, sheet, value, limit, status, side, _NOTHING, _NOTHING, place)
+        return _fact(made, is_fraction=False, is_guessed=False, by="words")
+    return None
+
+
+def _of_line(line: PageLine) -> Fact | None:
+    """A line as a figure: a percentage with a subject, or a factor or a life that its words name."""
+    label = subject_of(line.label, title=line.title, is_line=True)
+    subject = label.subject
+    if subject is None or line.value == 0 or line.is_less or abs(line.value) > BIG or _FORMULA.search(line.label):
+        return None
+    unit = _unit(subject.measure)
+    if not line.is_percent and unit not in ("years", "factor"):
+        return None
+    return Fact(
+        kind="figure", label=line.label, subject=subject, value=line.value, place=line.place,
+        unit="percent" if line.is_percent else unit, decimals=line.decimals, group=line.title,
+        is_guessed=label.lead < SURE_LEAD,
+    )  # fmt: skip

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from core.alerts.conditions import conditions_of
 from core.alerts.evaluate import Point, Reading, Verdict, history_of, is_covered, judge
-from core.compliance.result import Skipped, Status, TestResult
+from core.compliance.result import Doubt, PublishedFigure, Skipped, Status, TestResult
 from core.compliance.run import STOPPED
 from core.definition import parse
 from tests.rows import every
@@ -292,3 +292,56 @@ def test_a_metric_of_several_tests_needs_them_all() -> None:
     for names, expected in ((("m",), False), (("m", "s"), True)):
         given = reading(*(result(name, 9.0) for name in names), partial=True, suite="deal", definition=definition)
         assert is_covered(conditions, given) is expected, names
+
+
+# Doubt ----------------------------------------------------------------------------------------------------------------
+
+PRINTED = PublishedFigure(
+    name="Senior IC", value=190.4, numerator=None, denominator=None, trigger=120.0, status="pass", place="'Tests'!C7",
+    difference=-187.28, agrees=False,
+)  # fmt: skip
+DOUBTFUL: dict[str, Any] = {
+    "status": "fail", "published": PRINTED, "doubt": [Doubt("differs", "the trustee has 190.40", [])], "doubtful": True,
+}  # fmt: skip
+TOLD = {"doubtful": True, "published_value": 190.4, "doubts": ["the trustee has 190.40"]}
+
+
+def test_a_doubtful_test_raises_its_alert_and_says_that_it_is_doubtful() -> None:
+    of = reading(result("ic_ratio", 3.12, **DOUBTFUL), result("wal", 9.0, status="fail"))
+    one = asked("compliance", of=of, status=["fail"], test_ids=["ic_ratio"])
+    assert one.holds
+    assert one.sentence == "ic_ratio says so (doubtful: the file prints 190.40, pass)"
+    assert TOLD.items() <= one.details.items()
+    several = asked("compliance", of=of, status=["fail"])
+    assert several.sentence == (
+        "2 tests (2 failing): IC_RATIO, WAL. Doubtful is 1 of them: IC_RATIO, the file prints 190.40, pass"
+    )
+    assert (several.details["doubtful"], several.details["doubtful_tests"]) == (True, 1)
+    assert [test["doubtful"] for test in several.details["tests"]] == [True, False]
+    assert TOLD.items() <= several.details["tests"][0].items()
+
+
+def test_every_doubtful_test_is_named() -> None:
+    many = [result(f"t{at}", 9.0, **DOUBTFUL) for at in range(70)]
+    sentence = asked("compliance", of=reading(*many), status=["fail"]).sentence
+    assert all(f"T{at}, the file prints" in sentence for at in range(70))
+
+
+def test_a_compared_figure_says_that_its_test_is_doubtful() -> None:
+    of = reading(result("ic_ratio", 3.12, low=3.0, high=150.0, **DOUBTFUL))
+    found = asked("threshold", of=of, metric="ic_ratio", operator="lt", value=120)
+    assert found.holds, "a doubtful one goes by its figure"
+    assert found.sentence == "IC_RATIO is 3.12 %, below 120.00 % (doubtful: the file prints 190.40, pass)"
+    assert TOLD.items() <= found.details.items()
+    trend = {"metric": "ic_ratio", "direction": "either", "change_threshold": 1.0, "lookback_days": 30}
+    moved = asked("trend", of=of, history=[(NOW - timedelta(days=31), TODAY - timedelta(days=31), 9.0)], **trend)
+    assert moved.sentence.endswith("to 3.12 % (doubtful: the file prints 190.40, pass)")
+    missing = reading(result("wal", 9.0, status="fail", doubtful=True))
+    told = asked("threshold", of=missing, metric="wal", operator="gt", value=5).sentence
+    assert told.endswith("(doubtful: its inputs miss more par than its cushion bears)")
+
+
+def test_what_is_not_doubtful_is_told_as_before() -> None:
+    found = asked("threshold", of=reading(result("wal", 7.5)), metric="wal", operator="gt", value=5)
+    assert found.sentence == "WAL is 7.50 years, above 5.00 years"
+    assert (found.details["doubtful"], found.details["published_value"], found.details["doubts"]) == (False, None, [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from core.compliance.conventions import currency_of, standard_of
 from core.compliance.measures import Pool
 from core.compliance.run import run_suite
 from core.definition import READY, parse
+from core.portfolio.facts import Fact, Facts, Subject
 from core.portfolio.portfolio import Deal, Portfolio
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
 from tests.core.compliance.test_measures import portfolios
@@ -130,6 +132,48 @@ def test_families_are_one_obligor() -> None:
     assert figure(loans, "single_obligor_concentration") == close(40.0)
     families = [{"name": "Alpha", "obligors": ["Alpha Holding", "Alpha Finance B.V."]}]
     assert figure(loans, "single_obligor_concentration", classifications={"families": families}) == close(60.0)
+
+
+INDUSTRIES = {
+    "par_value": [4 * M, 3 * M, 2 * M, 1 * M], "obligor": ["A", "B", "C", "D"],
+    "industry": ["X", "X", "Y", "Z"], "industry_a": ["X", "Y", "Y", "Y"], "industry_b": ["P", "P", "P", "P"],
+}  # fmt: skip
+
+
+def of_columns(*names: str, **cells: str) -> Portfolio:
+    """The loans with the par, the obligors and these columns of industries; `cells` are those of the source."""
+    columns = {name: values for name, values in INDUSTRIES.items() if not name.startswith("industry") or name in names}
+    return replace(portfolio_of(columns), source_cells=cells)
+
+
+def test_the_industries_of_the_tests_do_not_move_moodys_diversity() -> None:
+    loans = of_columns("industry", "industry_a", "industry_b")
+    plain = figure(loans, "diversity_score")
+    for agency in ("any", "a", "b", "c"):
+        assert figure(loans, "diversity_score", classifications={"industry": agency}) == plain
+    assert figure(loans, "industry_concentration", classifications={"industry": "b"}) == close(100.0)
+    assert figure(loans, "industry_concentration") == close(70.0)
+    # Where the file's are S&P's: by Moody's.
+    moodys = {**INDUSTRIES, "industry": INDUSTRIES["industry_a"]}
+    by_moodys = figure(portfolio_of(moodys), "diversity_score")
+    assert by_moodys != plain
+    fed = of_columns("industry", "industry_a", "industry_b", industry="'H'!B2:B5", industry_b="'H'!B2:B5")
+    for document in ({}, {"classifications": {"industry": "b"}}, {"classifications": {"industry": "a"}}):
+        assert figure(fed, "diversity_score", **document) == by_moodys
+
+
+def test_printed_tests_of_one_agency_say_by_whose_industries_the_deal_goes() -> None:
+    loans = of_columns("industry", "industry_a", "industry_b")
+    printed = [
+        Fact(kind="test", label="Industry", subject=Subject(measure="industry", agency=agency, rank=1), value=None,
+             trigger=15.0, place="")
+        for agency in ("b", "a")
+    ]  # fmt: skip
+    by_b = replace(loans, facts=Facts(all=(printed[0],)))
+    assert figure(by_b, "industry_concentration") == close(100.0)
+    assert figure(by_b, "diversity_score") == figure(loans, "diversity_score")
+    both = replace(loans, facts=Facts(all=tuple(printed)))
+    assert figure(both, "industry_concentration") == close(70.0)
 
 
 def test_home_is_that_of_the_definition() -> None:

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from core.compliance.findings import findings
+from core.compliance.measures import Pool
 from core.compliance.result import Results
 from core.compliance.run import run_suite
 from core.definition import parse
-from core.portfolio.notes import WARNING_CODES, WARNINGS_MAX, DataWarning, bounded
+from core.portfolio.notes import WARNING_CODES, WARNING_LENGTH_MAX, DataWarning, bounded
 from core.portfolio.portfolio import Deal, Portfolio
 from tests.core.compliance.conftest import portfolio_of, tranches_of
 from tests.rows import every
@@ -100,16 +102,34 @@ def test_estimates_are_told_with_the_tests_that_rest_on_them(g1: Callable[..., P
     assert codes(Deal(principal_cash=0.0, base_rate=4.3), "ic_ratio") == ["interest_estimated", "fees_estimated"]
 
 
-def test_warnings_are_bounded() -> None:
+def test_every_warning_is_told_once_and_none_is_left_out() -> None:
     many = [DataWarning("no_price", f"{at} {'x' * 1_000}") for at in range(1_000)]
     told = Results([], [], warnings=[*many, *many]).warnings
-    assert len(told) == WARNINGS_MAX
-    assert (told[-1].code, told[-1].message.split()[0]) == ("more_warnings", "951")
-    assert max(len(one.message) for one in told) <= 400
-    assert bounded(told) == told
+    assert told == many
+    (long,) = bounded([DataWarning("no_price", "x" * 1_000_000)])
+    assert len(long.message) == WARNING_LENGTH_MAX
+    assert bounded([long]) == [long]
 
 
 def test_ratings_of_another_agency_alone_are_told() -> None:
     loans = {name: values for name, values in PLAIN.items() if name != "rating_agency_a"}
     assert warned(portfolio_of(loans | {"rating_agency_b": ["B", "B+", "B-"]})) == ["no_moodys_rating"]
     assert warned(portfolio_of(loans | {"rating": [15, 15, 15]})) == []
+
+
+@every("deal, test_id, code, words", [
+    (Deal(discount_haircut=7.0), "oc_ratio", "haircuts_as_printed", "a discount haircut of 7.00"),
+    (Deal(discount_haircut=0.04), "oc_ratio", None, ""),
+    (Deal(discount_haircut=7.0), "ccc_bucket_pct", None, ""),
+    (Deal(masked_ccc_c=5.5), "ccc_bucket_pct", "ccc_by_rating_table", "5.50 of par"),
+    (Deal(defaulted_par=9.0), "delinquency_pct", "defaults_as_printed", "9.00 of defaulted par"),
+    (Deal(defaulted_par=0.0), "delinquency_pct", None, ""),
+    (Deal(interest_available=3.0), "ic_ratio", "interest_as_printed", "without its parts"),
+])  # fmt: skip
+def test_what_the_file_prints_in_place_of_its_loans(deal: Deal, test_id: str, code: str | None, words: str) -> None:
+    """A sum that the file prints counts and is told where the loans do not give it."""
+    loans = {"par_value": [60.0, 40.0], "rating_agency_c": ["B", "B"], "spread": [300.0, 300.0]}
+    found = {one.code: one.message for one in findings(Pool(portfolio_of(loans, deal=deal)), {test_id})}
+    printed = {"haircuts_as_printed", "ccc_by_rating_table", "defaults_as_printed", "interest_as_printed"}
+    assert found.keys() & printed == ({code} if code else set())
+    assert code is None or words in found[code]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from math import nan
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -15,9 +16,11 @@ from hypothesis import strategies as st
 from core.compliance.measures import DIVERSITY_SCORES, Pool
 from core.compliance.run import run_suite
 from core.compliance.suites import TESTS
+from core.definition.definition import Definition
 from core.portfolio.portfolio import Amortization, Deal, Portfolio
 from tests.core import naive
 from tests.core.compliance.conftest import RANKS, A, names_of, portfolio_of, tranches_of
+from tests.rows import every
 
 Build = Callable[..., Portfolio]
 
@@ -442,3 +445,60 @@ def test_a_name_list_may_be_longer_than_what_is_used() -> None:
     portfolio = portfolio_of({"par_value": [5.0, 5.0], "industry": ["I", "I"]})
     portfolio.names["obligor"] = replace(names, codes=np.array([0, 2], np.int32))
     assert Pool(portfolio).obligors == (2, [0, 2], [5.0, 5.0])
+
+
+# ---- what the file's own calculation says --------------------------------------------------------------------------
+
+DISCOUNTED = {"par_value": [10e6, 90e6, 4e6], "purchase_price": [70.0, 100.0, 100.0], "is_defaulted": [0, 0, 1],
+              "price": [85.0, 99.0, 40.0], "rating_agency_a": [A["B2"]] * 3}  # fmt: skip
+
+
+@every("printed, adjusted", [
+    ({}, 97e6 + 1.6e6),
+    ({"discount_haircut": 1e6}, 99e6 + 1.6e6),
+    ({"defaulted_carried": 1.5e6}, 97e6 + 1.5e6),
+    ({"par_value_other": 5_416.67}, 97e6 + 1.6e6 + 5_416.67),
+    ({"other_haircut": 10.0, "ccc_haircut": 5.0}, 97e6 + 1.6e6 - 15.0),
+    ({"discount_haircut": nan}, 97e6 + 1.6e6),
+])  # fmt: skip
+def test_the_parts_of_the_oc_numerator_that_a_file_prints(printed: dict[str, float], adjusted: float) -> None:
+    """They count in place of those of the loans; a definition of the deal's own outranks them."""
+    portfolio = portfolio_of(DISCOUNTED, deal=Deal(**printed))
+    assert Pool(portfolio).adjustments["adjusted"] == close(adjusted)
+    assert Pool(portfolio, Definition(standard=True)).adjustments["adjusted"] == close(adjusted)
+    assert Pool(portfolio, Definition(name="own")).adjustments["adjusted"] == close(97e6 + 1.6e6)
+
+
+def test_printed_haircuts_stay_as_one_amount_when_loans_change() -> None:
+    """What the loans themselves are carried at moves with them."""
+    portfolio = portfolio_of(DISCOUNTED, deal=Deal(discount_haircut=1e6))
+    deal = Pool(portfolio).deal_for_changes()
+    assert (deal.discount_haircut, deal.par_value_other) == (None, close(2e6))
+    sold = {name: values[1:] for name, values in DISCOUNTED.items()}
+    assert Pool(portfolio_of(sold, deal=deal)).adjustments["adjusted"] == close(90e6 + 1.6e6 + 2e6)
+    own = portfolio_of(DISCOUNTED, deal=Deal(defaulted_par=4e6))
+    assert Pool(own).deal_for_changes() == Deal()
+
+
+@every("counts, denominator", [("none", 100e6), ("carried", 101.6e6), ("par", 104e6), (None, 100e6)])
+def test_the_printed_denominator_says_how_defaulted_loans_count(
+    counts: Literal["none", "carried", "par"] | None, denominator: float
+) -> None:
+    portfolio = portfolio_of(DISCOUNTED, deal=Deal(defaulted_in_denominator=counts))
+    assert Pool(portfolio).denominator == close(denominator)
+    assert Pool(portfolio, Definition(name="own")).denominator == close(100e6)
+
+
+def test_printed_defaults_and_ccc_where_no_row_shows_them() -> None:
+    """An empty page of defaulted loans is none, and a rating table says what masks hide."""
+    columns = {"par_value": [60.0, 40.0], "rating_agency_a": [A["B2"], A["Caa2"]]}
+    none = portfolio_of(columns, deal=Deal(defaulted_par=0.0))
+    (result,) = run_suite(none, "enhanced", test_ids=["delinquency_pct"])
+    assert (result.current_value, result.status) == (0.0, "pass")
+    assert figure(portfolio_of(columns, deal=Deal(defaulted_par=25.0)), "delinquency_pct") == close(25.0)
+    assert [
+        one.test_id for one in run_suite(portfolio_of(columns), "enhanced", test_ids=["delinquency_pct"]).skipped
+    ] == ["delinquency_pct"]
+    masked = portfolio_of(columns, deal=Deal(masked_ccc_a=10.0))
+    assert figure(masked, "ccc_bucket_pct") == close(50.0)
+    assert Pool(masked, Definition(name="own")).buckets[0] == 40.0

@@ -12,7 +12,8 @@ from core.compliance.result import Threshold
 from core.compliance.run import run_suite
 from core.definition import READY, parse
 from core.files.read import read
-from core.portfolio.portfolio import Deal, Portfolio, Published
+from core.portfolio.facts import Fact, Facts, Subject
+from core.portfolio.portfolio import Deal, Portfolio
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
 from tests.rows import every
 
@@ -20,12 +21,23 @@ REPORT = Path(__file__).parents[4] / "shared" / "data" / "cairn-xvii" / "report-
 
 
 def printed(
-    name: str, trigger: float | None, unit: Any = "percent", value: float | None = None, status: Any = None
-) -> Published:
-    return Published(name=name, value=value, trigger=trigger, unit=unit, status=status, cell="'Tests'!B2")
+    name: str,
+    trigger: float | None,
+    unit: Any = "percent",
+    value: float | None = None,
+    status: Any = None,
+    *,
+    place: str = "'Tests'!B2",
+    **said: Any,
+) -> Fact:
+    """A figure of the page of tests; `said` is its subject."""
+    subject = Subject(**said) if said else None
+    return Fact(
+        kind="test", label=name, subject=subject, value=value, trigger=trigger, unit=unit, status=status, place=place
+    )
 
 
-def book(*published: Published, **columns: Any) -> Portfolio:
+def book(*published: Fact, **columns: Any) -> Portfolio:
     flags: dict[str, Any] = {
         "cov_lite": [0] * 13,
         "lien_type": [1] * 13,
@@ -39,7 +51,7 @@ def book(*published: Published, **columns: Any) -> Portfolio:
         given,
         tranches=tranches_of(G1_NOTES, coupon=[6.5, 7.0, 7.6, 9.2, 12.0], oc={"B": 121.5, "E": 104.2}, ic={"D": 110.0}),
         deal=Deal(principal_cash=5e6, base_rate=4.30, as_of=20_544.0),
-        published=published,
+        facts=Facts(all=published),
     )
 
 
@@ -48,30 +60,33 @@ def limit(portfolio: Portfolio, test_id: str, **options: Any) -> tuple[float, st
     return found.threshold_value, found.threshold_source
 
 
+LITE, LIFE, SPREAD = {"measure": "cov_lite"}, {"measure": "wal"}, {"measure": "was"}
 SURE = [
-    ("Cov-Lite Loans", 55.0, "percent", "cov_lite_concentration"),
-    ("Cov-Lite Loans", 55.0, None, "cov_lite_concentration"),
-    ("Maximum Obligor Concentration", 2.0, None, "single_obligor_concentration"),
-    ("Second Largest Industry", 11.0, "percent", "second_industry_concentration"),
-    ("Loans that are not Senior Secured", 8.0, "percent", "non_senior_secured_concentration"),
-    ("Weighted Average Life Test", 7.27, "years", "wal"),
-    ("Minimum Weighted Average Spread Test", 4.03, "percent", "was"),
-    ("Moody's Maximum Weighted Average Rating Factor", 2900.0, "factor", "average_rating_factor"),
-    ("Weighted Average Rating Factor", 2900.0, "factor", "average_rating_factor"),
-    ("Minimum Weighted Average Moody's Recovery Rate Test", 44.5, "percent", "weighted_average_recovery_rate"),
-    ("Moody's Diversity Test", 9.0, "factor", "diversity_score"),
-    ("Obligors Domiciled outside the United States", 15.0, "percent", "foreign_country_concentration"),
-    ("CCC Obligations", 12.0, "percent", "ccc_bucket_pct"),
+    ("Cov-Lite Loans", LITE, 55.0, "percent", "cov_lite_concentration"),
+    ("Cov-Lite Loans", LITE, 55.0, None, "cov_lite_concentration"),
+    ("Maximum Obligor Concentration", {"measure": "obligor"}, 2.0, None, "single_obligor_concentration"),
+    ("Second Largest Industry", {"measure": "industry", "rank": 2}, 11.0, "percent", "second_industry_concentration"),
+    ("Not Senior Secured", {"measure": "non_senior"}, 8.0, "percent", "non_senior_secured_concentration"),
+    ("Weighted Average Life Test", LIFE, 7.27, "years", "wal"),
+    ("Minimum Weighted Average Spread Test", SPREAD, 4.03, "percent", "was"),
+    ("Moody's Rating Factor", {"measure": "warf", "agency": "a"}, 2900.0, "factor", "average_rating_factor"),
+    ("Weighted Average Rating Factor", {"measure": "warf"}, 2900.0, "factor", "average_rating_factor"),
+    ("Moody's Recovery", {"measure": "warr", "agency": "a"}, 44.5, "percent", "weighted_average_recovery_rate"),
+    ("Moody's Diversity Test", {"measure": "diversity", "agency": "a"}, 9.0, "factor", "diversity_score"),
+    ("Outside the United States", {"measure": "foreign"}, 15.0, "percent", "foreign_country_concentration"),
+    ("CCC Obligations", {"measure": "ccc"}, 12.0, "percent", "ccc_bucket_pct"),
 ]
 
 
-@every("name, trigger, unit, test_id", SURE)
-def test_a_limit_is_the_sheets_where_it_is_certain(name: str, trigger: float, unit: Any, test_id: str) -> None:
+@every("name, said, trigger, unit, test_id", SURE)
+def test_a_limit_is_the_sheets_where_it_is_certain(
+    name: str, said: dict[str, Any], trigger: float, unit: Any, test_id: str
+) -> None:
     """After the definition's own, before a market's and the tenant's; and only that test's."""
-    loans = book(printed(name, trigger, unit), recovery_rate_a=[45.0] * 13)
+    loans = book(printed(name, trigger, unit, **said), recovery_rate_a=[45.0] * 13)
     plain = {
         one.test_id: (one.threshold_value, one.threshold_source)
-        for one in run_suite(replace(loans, published=()), "enhanced")
+        for one in run_suite(replace(loans, facts=Facts()), "enhanced")
     }
     ran = run_suite(loans, "enhanced")
     told = {one.test_id: (one.threshold_value, one.threshold_source) for one in ran}
@@ -88,62 +103,62 @@ def test_a_limit_is_the_sheets_where_it_is_certain(name: str, trigger: float, un
 
 
 @every(
-    "name, trigger, unit, value, status",
+    "name, said, trigger, unit, value, status",
     [
-        ("Cov-Lite Loans", 0.55, None, None, None),  # a fraction
-        ("Cov-Lite Loans", 55.0, "years", None, None),
-        ("Minimum Cov-Lite Loans", 55.0, "percent", None, None),  # the other side
-        ("Cov-Lite Loans", 55.0, "percent", 40.0, "fail"),  # the other side, by its own status
-        ("Cov-Lite Loans", None, "percent", 40.0, None),
-        ("Minimum Weighted Average Spread Test", 403.0, "percent", None, None),  # basis points
-        ("Maximum Weighted Average Spread Test", 4.03, "percent", None, None),
-        ("Fitch Maximum WA Rating Factor Test", 26.0, "factor", None, None),
-        ("Maximum WA Rating Factor Test", 26.0, "factor", None, None),  # Fitch's by its size
-        ("S&P Weighted Average Rating Factor", 2800.0, "factor", None, None),
-        ("Fitch Minimum WA Recovery Rate Test", 60.5, "percent", None, None),
-        ("Largest Fitch Industry", 17.5, "percent", None, None),
-        ("S&P CCC Obligations", 7.0, "percent", None, None),  # another agency's bucket counts, too
-        ("Defaulted Obligations", 2.5, "percent", None, None),
-        ("Obligors Domiciled outside Europe", 15.0, "percent", None, None),  # another home
-        ("Obligors Domiciled in Canada", 12.5, "percent", None, None),
-        ("Obligors other than the five largest", 2.0, "percent", None, None),
+        ("Cov-Lite Loans", LITE, 0.55, None, None, None),  # a fraction
+        ("Cov-Lite Loans", LITE, 55.0, "years", None, None),
+        ("Minimum Cov-Lite Loans", LITE, 55.0, "percent", None, None),  # the other side
+        ("Cov-Lite Loans", LITE, 55.0, "percent", 40.0, "fail"),  # the other side, by its own status
+        ("Cov-Lite Loans", LITE, None, "percent", 40.0, None),
+        ("Minimum Weighted Average Spread Test", SPREAD, 403.0, "percent", None, None),  # basis points
+        ("Maximum Weighted Average Spread Test", SPREAD, 4.03, "percent", None, None),
+        ("Fitch Rating Factor", {"measure": "warf", "agency": "c"}, 26.0, "factor", None, None),
+        ("Maximum WA Rating Factor Test", {"measure": "warf"}, 26.0, "factor", None, None),  # Fitch's by its size
+        ("S&P Rating Factor", {"measure": "warf", "agency": "b"}, 2800.0, "factor", None, None),
+        ("Fitch Recovery Rate", {"measure": "warr", "agency": "c"}, 60.5, "percent", None, None),
+        ("S&P CCC", {"measure": "ccc", "agency": "b"}, 7.0, "percent", None, None),  # another agency's counts, too
+        ("Defaulted Obligations", {"measure": "defaulted"}, 2.5, "percent", None, None),
+        ("Outside Europe", {"measure": "foreign"}, 15.0, "percent", None, None),  # another home
+        ("Obligors Domiciled in Canada", {"measure": "country"}, 12.5, "percent", None, None),
+        ("Obligor Concentration", {"measure": "obligor"}, 12.5, "percent", None, None),  # several, who knows how many
+        ("Largest Obligor", {"measure": "obligor", "rank": 1, "subset": "non_senior"}, 2.0, "percent", None, None),
+        ("Largest Industries", {"measure": "industry", "aggregate": 3}, 40.0, "percent", None, None),
     ],
 )
 def test_a_limit_that_may_be_anothers_is_left(
-    name: str, trigger: float | None, unit: Any, value: float | None, status: Any
+    name: str, said: dict[str, Any], trigger: float | None, unit: Any, value: float | None, status: Any
 ) -> None:
-    loans = book(printed(name, trigger, unit, value, status), recovery_rate_a=[45.0] * 13)
-    plain, told = run_suite(replace(loans, published=()), "enhanced"), run_suite(loans, "enhanced")
+    loans = book(printed(name, trigger, unit, value, status, **said), recovery_rate_a=[45.0] * 13)
+    plain, told = run_suite(replace(loans, facts=Facts()), "enhanced"), run_suite(loans, "enhanced")
     assert [(one.test_id, one.threshold_value) for one in told] == [(one.test_id, one.threshold_value) for one in plain]
 
 
 def test_of_two_limits_neither_is_taken_and_of_every_agencys_bucket_the_one() -> None:
-    two = book(printed("Cov-Lite Loans", 55.0), printed("Covenant Lite Obligations", 50.0))
+    two = book(printed("Cov-Lite Loans", 55.0, **LITE), printed("Covenant Lite Obligations", 50.0, **LITE))
     assert limit(two, "cov_lite_concentration") == (60.0, "suite")
-    both = (printed("S&P CCC Obligations", 7.0), printed("Moody's Caa Obligations", 7.0))
+    both = tuple(printed(f"{agency} CCC", 7.0, measure="ccc", agency=agency) for agency in ("b", "a"))
     assert limit(book(*both), "ccc_bucket_pct") == (7.0, "sheet")
-    assert limit(book(both[0], printed("Moody's Caa Obligations", 7.5)), "ccc_bucket_pct") == (7.5, "suite")
+    assert limit(book(both[0], replace(both[1], trigger=7.5)), "ccc_bucket_pct") == (7.5, "suite")
 
 
 def test_a_definition_comes_first_and_a_markets_after() -> None:
     test = {"id": "loose", "name": "Loose terms", "measure": "cov_lite", "max": 40.0, "aliases": ["Clause (xiv)"]}
-    for name in ("Cov-Lite Loans", "Clause (XIV)"):
-        loans = book(printed(name, 55.0))
+    for name, said in (("Cov-Lite Loans", LITE), ("Clause (XIV)", {})):
+        loans = book(printed(name, 55.0, **said))
         for standard, expected in ((False, (40.0, "definition")), (True, (55.0, "sheet"))):
             definition = parse({"tests": [test], "standard": standard})
             ran = {one.test_id: one for one in run_suite(loans, "deal", definition=definition)}
             assert (ran["loose"].threshold_value, ran["loose"].threshold_source) == expected
-    assert limit(book(printed("Cov-Lite Loans", 55.0)), "cov_lite_concentration", definition=READY["us_bsl"]) == (
-        55.0, "sheet"
-    )  # fmt: skip
+    lite = book(printed("Cov-Lite Loans", 55.0, **LITE))
+    assert limit(lite, "cov_lite_concentration", definition=READY["us_bsl"]) == (55.0, "sheet")
 
 
 def test_other_figures_are_told_those_with_another_status_first() -> None:
     own = run_suite(book(), test_ids=["wal"])[0].current_value
     loans = book(
-        printed("Weighted Average Life Test", 7.0, "years", round(own, 2), "pass"),
-        printed("Class E Par Value Test", 104.2, "percent", 107.0, "pass"),
-        printed("Weighted Average Spread", 4.2, "percent", 4.25, "pass"),
+        printed("Weighted Average Life Test", 7.0, "years", round(own, 2), "pass", measure="wal"),
+        printed("Class E Par Value Test", 104.2, "percent", 107.0, "pass", measure="oc", classes=("E",)),
+        printed("Weighted Average Spread", 4.2, "percent", 4.25, "pass", measure="was"),
     )
     (told,) = [one for one in run_suite(loans).warnings if one.code == "published_differs"]
     assert told.message == (
@@ -169,14 +184,14 @@ WARR = "weighted_average_recovery_rate"
         ({"recovery_rate_a": [45.0] * 13}, (), {}, (45.0, 43.0, "suite")),
         ({"recovery_rate_c": [60.0] * 13}, (), {}, "Fitch's and the limit of 43"),
         (RATES, (), {"ratings": {"recovery": ["c"]}}, "Fitch's and the limit of 43"),
-        (RATES, (printed("Fitch Minimum WA Recovery Rate Test", 60.5),), {}, (60.0, 60.5, "sheet")),
-        (RATES, (printed("S&P Recovery Rate", 39.0),), {}, (40.0, 39.0, "sheet")),
-        (RATES, (printed("Weighted Average Recovery Rate", 43.0),), {}, "S&P's and the limit of 43"),
+        (RATES, (printed("Fitch Recovery Rate", 60.5, measure="warr", agency="c"),), {}, (60.0, 60.5, "sheet")),
+        (RATES, (printed("S&P Recovery Rate", 39.0, measure="warr", agency="b"),), {}, (40.0, 39.0, "sheet")),
+        (RATES, (printed("Weighted Average Recovery Rate", 43.0, measure="warr"),), {}, "S&P's and the limit of 43"),
         (RATES, (), {"tests": [{"id": WARR, "name": "R", "measure": "warr", "agency": "a", "min": 45}]}, "of 45 is"),
     ],
 )  # fmt: skip
 def test_recovery_rates_are_held_to_a_limit_of_their_own_agency(
-    columns: dict[str, Any], published: tuple[Published, ...], document: dict[str, Any], expected: Any
+    columns: dict[str, Any], published: tuple[Fact, ...], document: dict[str, Any], expected: Any
 ) -> None:
     definition = parse(document) if document else None
     ran = run_suite(book(*published, **columns), test_ids=[WARR], definition=definition)

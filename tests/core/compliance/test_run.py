@@ -585,7 +585,7 @@ def test_a_class_is_rounded_as_its_test_is(g1: Build) -> None:
 def test_every_result_can_be_written_as_json(g1: Build) -> None:
     """Nothing in a breakdown is a NumPy value or a number that JSON has no word for."""
     for result in run_suite(g1(), "enhanced"):
-        text = msgspec.json.encode(result)
+        text = msgspec.json.encode(result).replace(b'"published":null', b"")
         assert b"null" not in text.replace(b'"warning_threshold":null', b"").replace(b'_pct":null', b""), text
 
 

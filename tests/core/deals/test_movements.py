@@ -15,7 +15,8 @@ from core.compliance.run import run_suite
 from core.deals.movements import LOANS_SHOWN, PARTS, Movement, movements
 from core.definition import parse
 from core.generate import generate
-from core.portfolio.portfolio import Deal, Portfolio, Published, Tranches
+from core.portfolio.facts import Fact, Facts, Subject
+from core.portfolio.portfolio import Deal, Portfolio, Tranches
 from tests.core.compliance.conftest import portfolio_of
 
 Columns = dict[str, Any]
@@ -194,12 +195,13 @@ def test_a_test_that_masked_ratings_leave_open_is_told_with_its_ends() -> None:
 
 def test_the_steps_are_held_to_what_the_file_publishes() -> None:
     """By Fitch's rates, for which alone there is a limit: at every step, and not S&P's between them."""
-    published = (
-        Published(name="Fitch WA Recovery Rate", value=None, trigger=60.0, unit="percent", status=None, cell=""),
-    )
+    printed = Fact(
+        kind="test", label="Fitch WA Recovery Rate", subject=Subject(measure="warr", agency="c"), value=None,
+        trigger=60.0, unit="percent", place="",
+    )  # fmt: skip
     loans = {"cusip": ["111111118", "222222226"], "recovery_rate": [40.0, 35.0], "recovery_rate_b": [40.0, 35.0]}
     first, second = (
-        portfolio_of(loans | {"par_value": par, "recovery_rate_c": [70.0, 60.0]}, published=published)
+        portfolio_of(loans | {"par_value": par, "recovery_rate_c": [70.0, 60.0]}, facts=Facts(all=(printed,)))
         for par in ([50.0, 50.0], [60.0, 20.0])
     )
     moved = {one.test_id: one for one in movements(first, second, RUN)}["weighted_average_recovery_rate"]

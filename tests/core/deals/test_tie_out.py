@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from core.compliance.run import run_suite
 from core.deals.tie_out import PUBLISHED_MAX, TieOut, tie_out
 from core.definition import READY, parse
 from core.generate import generate
-from core.portfolio.portfolio import Portfolio, Published
+from core.portfolio.facts import Fact, Facts, Subject
+from core.portfolio.portfolio import Portfolio
 
 
 @pytest.fixture(scope="module")
@@ -22,14 +24,32 @@ def book() -> Portfolio:
     return Portfolio.from_columns(deal.portfolio_columns(), tranches=deal.tranches, deal=deal.deal)
 
 
+SAID: dict[str, dict[str, Any]] = {
+    "Cov-Lite Loans": {"measure": "cov_lite"},
+    "Weighted Average Life Test": {"measure": "wal"},
+    "Moody's Rating Factor": {"measure": "warf", "agency": "a"},
+    "S&P Break-Even Default Rate": {"measure": "bdr", "agency": "b"},
+    "Class Z Par Value Test": {"measure": "oc", "classes": ("Z",)},
+    "Obligors Domiciled outside Europe": {"measure": "foreign", "is_complement": True},
+    "Maximum Obligor Concentration Test": {"measure": "obligor"},
+    "Largest Industry": {"measure": "industry", "rank": 1},
+}
+"""The subjects of these labels."""
+
+
+def printed(label: str, value: float | None, trigger: float | None, at: int = 2, **more: Any) -> Fact:
+    subject = Subject(**SAID[label]) if label in SAID else None
+    return Fact(kind="test", label=label, subject=subject, value=value, trigger=trigger, place=f"'Tests'!B{at}", **more)
+
+
+def tied(book: Portfolio, *facts: Fact, definition: object = None) -> list[TieOut]:
+    return tie_out(replace(book, facts=Facts(all=facts)), None if definition is None else parse(definition))
+
+
 def rows(
     book: Portfolio, *published: tuple[str, float | None, float | None], definition: object = None
 ) -> list[TieOut]:
-    told = tuple(
-        Published(name=name, value=value, trigger=trigger, unit=None, status=None, cell=f"'Tests'!B{at}")
-        for at, (name, value, trigger) in enumerate(published, 2)
-    )
-    return tie_out(replace(book, published=told), None if definition is None else parse(definition))
+    return tied(book, *(printed(*one, at) for at, one in enumerate(published, 2)), definition=definition)
 
 
 def cov_lite(book: Portfolio, *, cash: bool = True) -> float:
@@ -58,7 +78,7 @@ def test_figures_that_agree_within_the_printed_digits(book: Portfolio) -> None:
 def test_a_difference_is_explained_only_by_a_run_that_gives_the_trustees_figure(book: Portfolio) -> None:
     without_cash, wrong = round(cov_lite(book, cash=False), 4), cov_lite(book) + 3
     last_digit = round(cov_lite(book), 2) + 0.01
-    told = rows(book, *(("Cov-Lite Loans", value, 60.0) for value in (without_cash, wrong, last_digit)))
+    told = [rows(book, ("Cov-Lite Loans", value, 60.0))[0] for value in (without_cash, wrong, last_digit)]
     assert [row.agrees for row in told] == [False, False, False]
     assert told[0].explained_by == ["principal_cash"]
     assert told[1].explained_by == []
@@ -90,24 +110,79 @@ def test_what_is_not_matched_or_cannot_be_measured_is_listed(book: Portfolio) ->
         ("S&P Break-Even Default Rate", 67.1, None),
         ("Cov-Lite Loans", None, 60.0),
         ("Class Z Par Value Test", 120.0, 110.0),
+        ("Maximum Obligor Concentration Test", 12.7, 20.0),
     )
-    assert [row.test_id for row in told] == [None, "published_2", "published_3", "published_4"]
-    assert [row.our_value is None for row in told] == [True, True, False, True]
-    assert told[0].reason == "no test of ours is known by this name"
+    assert [row.test_id for row in told] == [None, "published_2", "cov_lite_concentration", "oc_class_z", None]
+    assert [row.our_value is None for row in told] == [True, True, False, True, True]
+    assert [row.why_not is None for row in told] == [False, True, True, True, False]
+    assert told[0].why_not == told[0].reason == "its words say no one test of ours"
+    assert "does not say how many" in str(told[4].why_not)
     assert all(told[at].reason for at in (1, 3))
     assert told[2].agrees is None
+    assert all(row.differs is None for row in told)
+
+
+def test_the_nearest_test_of_the_definition_is_named(book: Portfolio) -> None:
+    tests = [{"id": "ten", "name": "Ten largest", "measure": "top_obligors", "nth": 10, "max": 20.0}]
+    (row,) = rows(book, ("Maximum Obligor Concentration Test", 12.7, 20.0), definition={"tests": tests})
+    assert (row.test_id, row.nearest, row.our_value) == (None, "ten", None)
+
+
+def test_one_test_printed_twice_with_other_figures_is_neither(book: Portfolio) -> None:
+    told = rows(book, ("Cov-Lite Loans", 12.5, 60.0), ("Cov-Lite Loans", 13.5, 60.0))
+    assert [(row.test_id, row.agrees) for row in told] == [(None, None)] * 2
+    assert {row.why_not for row in told} == {"it is printed again with another figure: 'Tests'!B2, 'Tests'!B3"}
+
+
+def test_the_first_that_differs_of_numerator_denominator_and_value(book: Portfolio) -> None:
+    (ours,) = rows(book, ("Cov-Lite Loans", 1.0, 60.0))
+    value, above, below = ours.our_value, ours.our_numerator, ours.our_denominator
+    assert value is not None
+    assert above is not None
+    assert below is not None
+    assert (ours.differs, value) == ("value", pytest.approx(above / below * 100))
+    told = {
+        name: tied(book, printed("Cov-Lite Loans", round(value, 2), 60.0, decimals=2, **parts))[0]
+        for name, parts in {
+            "none": {"numerator": round(above, 2), "denominator": round(below, 2)},
+            "numerator": {"numerator": round(above, 2) + 1, "denominator": round(below, 2) + 1},
+            "denominator": {"numerator": round(above, 2), "denominator": round(below, 2) + 1},
+        }.items()
+    }
+    assert {name: row.differs for name, row in told.items()} == {
+        "none": None, "numerator": "numerator", "denominator": "denominator"
+    }  # fmt: skip
+    assert {name: row.agrees for name, row in told.items()} == {"none": True, "numerator": False, "denominator": False}
+    row = told["denominator"]
+    assert (row.trustee_numerator, row.trustee_denominator) == (round(above, 2), round(below, 2) + 1)
+    assert (row.our_numerator, row.our_denominator) == (above, below)
+
+
+def test_a_column_that_ends_in_zeros_counts_with_a_decimal_fewer(book: Portfolio) -> None:
+    share = cov_lite(book)
+    rounded = printed("Cov-Lite Loans", round(share, 1), 60.0, decimals=2, group="Profile")
+    others = [printed("Restricted", value, 90.0, at, decimals=2, group="Profile") for at, value in ((3, 4.0), (4, 1.5))]
+    assert tied(book, rounded)[0].agrees is (abs(round(share, 1) - share) <= 0.005)
+    assert tied(book, rounded, *others)[0].agrees is True
 
 
 def test_a_definition_names_its_tests_and_their_aliases(book: Portfolio) -> None:
     definition = {"tests": [{"id": "loose_terms", "name": "Loose terms", "share": "=cov_lite", "max": 60.0,
                              "aliases": ["Clause (xiv) of the profile tests"]}]}  # fmt: skip
-    told = rows(
-        book,
-        ("Clause (xiv) of the Profile Tests", round(cov_lite(book), 2), 60.0),
-        ("LOOSE TERMS", round(cov_lite(book), 2), None),
-        definition=definition,
-    )
-    assert [(row.test_id, row.agrees) for row in told] == [("loose_terms", True)] * 2
+    value = round(cov_lite(book), 2)
+    for label in ("Clause (xiv) of the Profile Tests", "LOOSE TERMS"):
+        (row,) = rows(book, (label, value, 60.0), definition=definition)
+        assert (row.test_id, row.agrees) == ("loose_terms", True)
+    told = rows(book, ("Clause (xiv) of the Profile Tests", value, 60.0), ("LOOSE TERMS", value, None),
+                definition=definition)  # fmt: skip
+    assert [row.test_id for row in told] == ["loose_terms", None]
+    assert (told[1].nearest, told[1].why_not) == ("loose_terms", "the same figure is taken from 'Tests'!B2")
+
+
+def test_the_tests_have_the_ids_of_a_run(book: Portfolio) -> None:
+    told = rows(book, ("Weighted Average Life Test", 4.0, 6.0), ("Moody's Rating Factor", 2800.0, 3000.0),
+                ("Largest Industry", 10.0, 15.0))  # fmt: skip
+    assert [row.test_id for row in told] == ["wal", "average_rating_factor", "industry_concentration"]
 
 
 def test_without_a_definition_a_report_goes_by_the_standard_of_its_currency(book: Portfolio) -> None:
@@ -141,7 +216,7 @@ def test_every_published_test_of_a_real_report_is_set_beside_ours() -> None:
     shared = {name for name in ran if name in ours}
     assert {name: ours[name] for name in shared} == {name: ran[name] for name in shared}
     assert shared >= {"oc_class_ab", "oc_class_f", "ic_class_d", "was", "wal", "fitch_rating_factor"}
-    assert all(row.our_value is not None for row in told.values())
+    assert [name for name, row in told.items() if row.our_value is None] == ["Maximum Obligor Concentration Test"]
     agreed = {name for name, row in told.items() if row.agrees}
     assert {f"Class {name} Par Value Test" for name in ("A/B", "C", "D", "E", "F")} <= agreed
     assert told["Fitch Maximum WA Rating Factor Test"].explained_by == ["masked_ratings"]

@@ -1,96 +1,136 @@
-"""Names of tests as trustees' reports and indentures print them, and what each one means."""
+"""What the subjects of printed figures mean: the fields of a definition's test, or why no test of ours measures it."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from core.definition.names import NAME_MAX, class_of, recognised
+from core.definition import parse
+from core.definition.names import Meaning, NoMeaning, meaning_of
+from core.portfolio.facts import Direction, Subject
 from tests.rows import every
 
-NAMES = [
-    ("Class A/B Par Value Test", None, {"measure": "oc", "class": "A/B"}, "min"),
-    ("Class C Overcollateralization Ratio Test", None, {"measure": "oc", "class": "C"}, "min"),
-    ("Class A-1 and Class B Overcollateralisation Test", None, {"measure": "oc", "class": "A/B"}, "min"),
-    ("E Par Value Ratio", None, {"measure": "oc", "class": "E"}, "min"),
-    ("Class D Interest Coverage Test", None, {"measure": "ic", "class": "D"}, "min"),
-    ("Reinvestment Overcollateralisation Test", None, {"measure": "reinvestment_oc"}, "min"),
-    ("Interest Diversion Test", None, {"measure": "reinvestment_oc"}, "min"),
-    ("Event of Default Par Value Ratio", None, {"measure": "event_of_default"}, "min"),
-    ("S&P CDO Monitor Test", 67.12, {"measure": "sdr"}, "max"),
-    ("Fitch Maximum WA Rating Factor Test", 26.0, {"measure": "warf", "agency": "c"}, "max"),
-    ("Maximum Moody's Weighted Average Rating Factor Test", 2900.0, {"measure": "warf", "agency": "a"}, "max"),
-    ("Weighted Average Rating Factor", 2900.0, {"measure": "warf"}, "max"),
-    ("Fitch Minimum WA Recovery Rate Test", 60.5, {"measure": "warr", "agency": "c"}, "min"),
-    ("Minimum Weighted Average Moody's Recovery Rate Test", 43.0, {"measure": "warr", "agency": "a"}, "min"),
-    ("Maximum Obligor Concentration Test", 20.0, {"measure": "top_obligors", "nth": 10}, "max"),
-    ("Maximum Obligor Concentration", 2.5, {"measure": "obligor", "nth": 1}, "max"),
-    ("Sixth Largest Obligor", 2.0, {"measure": "obligor", "nth": 6}, "max"),
-    ("Top 10 Obligors", 16.0, {"measure": "top_obligors", "nth": 10}, "max"),
-    ("Second Largest S&P Industry", 12.0, {"measure": "industry", "nth": 2, "classification": "b"}, "max"),
-    ("Largest Industry Classification", 15.0, {"measure": "industry", "nth": 1}, "max"),
-    ("Minimum Weighted Average Spread Test", 4.03, {"measure": "was"}, "min"),
-    ("Minimum Floating Spread Test", 3.5, {"measure": "was"}, "min"),
-    ("Minimum Weighted Average Coupon Test", 7.0, {"measure": "wac"}, "min"),
-    ("Weighted Average Life Test", 7.27, {"measure": "wal"}, "max"),
-    ("Moody's Diversity Test", 55.0, {"measure": "diversity"}, "min"),
-    ("Caa Obligations (Moody's)", 7.5, {"measure": "ccc", "agency": "a"}, "max"),
-    ("S&P CCC Obligations", 7.5, {"measure": "ccc", "agency": "b"}, "max"),
-    ("Cov-Lite Loans", 60.0, {"measure": "cov_lite"}, "max"),
-    ("Senior Secured Loans", 90.0, {"share": '=OR(lien="first_lien",lien="bond")'}, "min"),
-    ("Non-Senior Secured Obligations", 10.0, {"measure": "non_senior_secured"}, "max"),
-    ("Loans that are not Senior Secured", 10.0, {"measure": "non_senior_secured"}, "max"),
-    ("Unsecured, Second Lien and Mezzanine", 10.0, {"measure": "non_senior_secured"}, "max"),
-    ("Fixed Rate Collateral Obligations", 10.0, {"measure": "fixed_rate"}, "max"),
-    ("Obligors Domiciled outside the US", 20.0, {"measure": "foreign_country"}, "max"),
-    ("Non-U.S. Obligors", 20.0, {"measure": "foreign_country"}, "max"),
-    ("Limitation on countries other then the United States", 20.0, {"measure": "foreign_country"}, "max"),
-    ("Obligors not domiciled in the US", 20.0, {"measure": "foreign_country"}, "max"),
-    ("Limitaton on the 1st largest obligor", 2.5, {"measure": "obligor", "nth": 1}, "max"),
-    ("Top Obligor", 2.5, {"measure": "obligor", "nth": 1}, "max"),
-    ("Ten Largest Obligors", 20.0, {"measure": "top_obligors", "nth": 10}, "max"),
-    ("S&P Industry Group - Largest", 17.5, {"measure": "industry", "nth": 1, "classification": "b"}, "max"),
-    ("Limitation on Deferabble Securities", 5.0, {"share": "=OR(is_pik,is_deferring)"}, "max"),
-    ("Current Pay Obligations", 5.0, {"share": "=is_current_pay"}, "max"),
-    ("DIP Collateral Obligations", 5.0, {"share": "=is_dip"}, "max"),
-    ("Deferring Securities", 5.0, {"share": "=OR(is_pik,is_deferring)"}, "max"),
-    ("Revolving / Delayed Drawdown Obligations", 10.0, {"share": "=OR(is_revolving,is_delayed_draw)"}, "max"),
+SHARES = {
+    "floating": "=NOT(is_fixed)", "dip": "=is_dip", "current_pay": "=is_current_pay", "discount": "=is_discount",
+    "bridge": "=is_bridge", "participation": "=participation", "pik": "=OR(is_pik,is_deferring)",
+    "unfunded": "=OR(is_revolving,is_delayed_draw)", "long_dated": "=is_long_dated", "bond": "=is_bond",
+}  # fmt: skip
+
+PLAIN = {
+    "was": "was", "wac": "wac", "wal": "wal", "diversity": "diversity", "ccc": "ccc", "cov_lite": "cov_lite",
+    "fixed": "fixed_rate", "non_senior": "non_senior_secured", "foreign": "foreign_country",
+    "small": "small_facilities", "reinvestment": "reinvestment_oc", "eod": "event_of_default", "sdr": "sdr",
+    "default_rate_dispersion": "default_rate_dispersion", "obligor_diversity": "obligor_diversity",
+    "industry_diversity": "industry_diversity", "regional_diversity": "regional_diversity",
+}  # fmt: skip
+
+MEANT: list[tuple[dict[str, Any], float | None, dict[str, Any]]] = [
+    *(({"measure": role}, None, {"share": share}) for role, share in SHARES.items()),
+    *(({"measure": role}, None, {"measure": measure}) for role, measure in PLAIN.items()),
+    ({"measure": "oc", "classes": ("A", "B")}, 130.08, {"measure": "oc", "class": "A/B"}),
+    ({"measure": "ic", "classes": ("F",)}, None, {"measure": "ic", "class": "F"}),
+    ({"measure": "warf", "agency": "c"}, 26.0, {"measure": "warf", "agency": "c"}),
+    ({"measure": "warf"}, 2900.0, {"measure": "warf"}),
+    ({"measure": "warr", "agency": "b", "classes": ("A",)}, None, {"measure": "warr", "agency": "b"}),
+    ({"measure": "diversity", "agency": "a"}, 55.0, {"measure": "diversity"}),
+    ({"measure": "ccc", "agency": "b"}, 7.5, {"measure": "ccc", "agency": "b"}),
+    ({"measure": "industry", "agency": "b", "rank": 2}, 15.0, {"measure": "industry", "classification": "b", "nth": 2}),
+    ({"measure": "industry", "rank": 1}, 15.0, {"measure": "industry", "nth": 1}),
+    ({"measure": "obligor", "rank": 4}, 2.5, {"measure": "obligor", "nth": 4}),
+    ({"measure": "obligor"}, 2.5, {"measure": "obligor", "nth": 1}),
+    ({"measure": "obligor"}, 4.0, {"measure": "obligor", "nth": 1}),
+    ({"measure": "obligor", "aggregate": 10}, 22.5, {"measure": "top_obligors", "nth": 10}),
+    ({"measure": "obligor", "aggregate": 5}, None, {"measure": "top_obligors", "nth": 5}),
+    ({"measure": "senior_secured"}, 90.0, {"share": '=OR(lien="first_lien",lien="bond")'}),
+    ({"measure": "senior_secured", "detail": "loan"}, 70.0, {"share": '=lien="first_lien"'}),
+    ({"measure": "non_senior", "is_complement": True}, 10.0, {"measure": "non_senior_secured"}),
+    ({"measure": "foreign", "is_complement": True}, 20.0, {"measure": "foreign_country"}),
+    ({"measure": "country", "is_complement": True}, 20.0, {"measure": "foreign_country"}),
+    ({"measure": "country", "rank": 1}, 10.0, {"measure": "country", "nth": 1}),
+    ({"measure": "wal", "agency": "b"}, None, {"measure": "cdo_monitor_wal"}),
+    ({"measure": "cdo_monitor", "agency": "b"}, 67.8, {"measure": "sdr"}),
+    ({"measure": "defaulted"}, 5.0, {"value": "=defaulted_par/denominator*100"}),
 ]
 
+NOT_MEANT: list[tuple[dict[str, Any], float | None, str, dict[str, Any]]] = [
+    ({"measure": "obligor"}, 22.5, "how many", {"measure": "top_obligors", "nth": 10}),
+    ({"measure": "obligor", "aggregate": 0}, 20.0, "how many", {"measure": "top_obligors", "nth": 10}),
+    ({"measure": "obligor"}, None, "one obligor or several", {"measure": "obligor", "nth": 1}),
+    ({"measure": "obligor", "rank": 1, "subset": "non_senior"}, 1.5, "not senior secured",
+     {"measure": "obligor", "nth": 1}),
+    ({"measure": "obligor", "rank": 1, "subset": "dip"}, 2.5, "DIP loans", {"measure": "obligor", "nth": 1}),
+    ({"measure": "senior_secured", "with_cash": True}, 90.0, "includes cash",
+     {"share": '=OR(lien="first_lien",lien="bond")'}),
+    ({"measure": "industry", "agency": "b", "aggregate": 3}, 40.0, "adds up 3", {"measure": "industry", "nth": 1}),
+    ({"measure": "industry", "aggregate": 0}, 40.0, "adds up several", {"measure": "industry", "nth": 1}),
+    ({"measure": "cov_lite", "rank": 1}, 30.0, "number 1 by size", {"measure": "cov_lite"}),
+    ({"measure": "discount", "is_complement": True}, 30.0, "everything else", {"share": "=is_discount"}),
+    ({"measure": "wal", "classes": ("A",)}, None, "class A", {"measure": "wal"}),
+    ({"measure": "was", "agency": "b"}, None, "S&P's own", {"measure": "was"}),
+    ({"measure": "diversity", "agency": "c"}, None, "Fitch's own", {"measure": "diversity"}),
+    ({"measure": "was", "detail": "excl floors"}, None, "excl floors", {"measure": "was"}),
+    ({"measure": "small", "detail": "indebtedness"}, 5.0, "indebtedness", {"measure": "small_facilities"}),
+    ({"measure": "country"}, 20.0, "countries that the label chooses", {"measure": "foreign_country"}),
+    ({"measure": "country", "agency": "b", "detail": "ceiling below aa-"}, 20.0,
+     "that the label chooses", {"measure": "foreign_country"}),
+    ({"measure": "country", "detail": "canada"}, 12.5, "that the label chooses", {"measure": "foreign_country"}),
+    ({"measure": "oc"}, 120.0, "names no class", {}),
+    ({"measure": "counterparty", "agency": "c"}, 20.0, "counterparties", {}),
+    ({"measure": "infrequent", "detail": "annual"}, 5.0, "how often", {}),
+    ({"measure": "price"}, 80.0, "which price", {}),
+    ({"measure": "moon_phase"}, 5.0, "no test of ours measures it", {}),
+]  # fmt: skip
 
-@every("name, trigger, test, side", NAMES, ids=lambda row: row[0])
-def test_a_name_means(name: str, trigger: float | None, test: dict[str, object], side: str) -> None:
-    assert recognised(name, trigger) == (test, side)
+
+@every("said, trigger, test", MEANT)
+def test_a_subject_means(said: dict[str, Any], trigger: float | None, test: dict[str, Any]) -> None:
+    meaning = meaning_of(Subject(**said), trigger)
+    assert isinstance(meaning, Meaning)
+    assert meaning.test == test
+
+
+@every("said, trigger, why, nearest", NOT_MEANT)
+def test_a_subject_that_no_test_measures(
+    said: dict[str, Any], trigger: float | None, why: str, nearest: dict[str, Any]
+) -> None:
+    meaning = meaning_of(Subject(**said), trigger)
+    assert isinstance(meaning, NoMeaning)
+    assert why in meaning.why
+    assert meaning.nearest == nearest
+
+
+@every("said, trigger, test", [row for row in MEANT if row[2].get("measure") not in ("sdr", "bdr", "cdo_monitor")])
+def test_what_is_meant_is_a_definitions_test(said: dict[str, Any], trigger: float | None, test: dict[str, Any]) -> None:
+    meaning = meaning_of(Subject(**said), trigger)
+    assert isinstance(meaning, Meaning)
+    document = {
+        "reinvestment_oc": {"class": "E", "trigger": 104.0}, "event_of_default": {"class": "A", "trigger": 102.5},
+        "tests": [{"id": "printed", "name": "Printed", **meaning.test, meaning.side: 10.0}],
+    }  # fmt: skip
+    assert parse(document).tests[0].id == "printed"
 
 
 @every(
-    "name",
+    "measure, printed, trigger, side, test",
     [
-        "Restricted Trading Condition", "", "Total", "Class Par Value Test", "Number of assets", "Class",
-        # A part of what the words say otherwise, or something beside it; some of them as a deal of 2016 printed them.
-        "Limitaton on the 1st largest obligor for DIP", "Limitaton on individual Group I Countries",
-        "Limitaton on the 1st largest obligor of non Senior Secured Loans",
-        "Limitation on countries other that are not USA, Canada, or UK",
-        "Limitation on countries that are Tax Jurisdictions or Canada", "Domiciled outside the United States or Canada",
-        "Obligors Domiciled in Canada", "Domiciled in Group I Countries", "Non-Emerging Market Obligors",
-        "Cov-Lite Loans of obligors with EBITDA below 50m", "Obligors other than the five largest",
-        "Five Largest Obligors (each)", "Obligor Concentration - Non-Senior Secured", "Each other Industry",
-        "Participation Interests - Moody's Counterparty Criteria", "Fitch CCC Obligations acquired below 80",
-        "Swapped Non-Discount Obligations", "Corporate Rescue Loans single obligor", "First Period Senior Secured",
-        "Senior Secured Loans and Eligible Investments", "Obligors with total indebtedness less than EUR 200m",
-        "Excess Weighted Average Coupon", "Weighted Average Coupon Adjustment", "Three largest Fitch industries",
+        ("was", None, 4.0, "min", "was"), ("was", "max", 4.0, "max", "was"), ("ccc", None, 7.5, "max", "ccc"),
+        ("wal", None, 7.0, "max", "wal"), ("cdo_monitor", None, 67.8, "max", "sdr"),
+        ("cdo_monitor", "max", 67.8, "max", "sdr"), ("cdo_monitor", "min", 60.2, "min", "bdr"),
+        ("cdo_monitor", "min", 0.0, "min", "cdo_monitor"),
     ],
 )  # fmt: skip
-def test_a_name_means_nothing_that_is_measured(name: str) -> None:
-    assert recognised(name, None) is None
+def test_the_side_is_the_pages_else_the_measures(
+    measure: str, printed: Direction | None, trigger: float, side: str, test: str
+) -> None:
+    meaning = meaning_of(Subject(measure=measure), trigger, printed)
+    assert isinstance(meaning, Meaning)
+    assert (meaning.side, meaning.test["measure"]) == (side, test)
 
 
-@every(
-    "name, classes", [("Class A-1/A-2/B Notes", "A/B"), ("class c", "C"), ("Classes A and B", "A/B"), ("Notes", None)]
-)
-def test_the_classes_of_a_name(name: str, classes: str | None) -> None:
-    assert class_of(name) == classes
-
-
-@pytest.mark.parametrize("made", ["class " + "a/" * 100_000, "weighted average " * 50_000, "A" * 1_000_000])
-def test_a_hostile_name_costs_what_a_long_one_does(made: str) -> None:
-    assert recognised(made, None) == recognised(made[:NAME_MAX], None)
+@pytest.mark.parametrize("agency", ["a", "b", "c"])
+def test_no_agency_is_lost(agency: Any) -> None:
+    """What takes no agency is either measured without it, or not at all."""
+    for measure in ("cov_lite", "fixed", "obligor", "dip"):
+        said = Subject(measure=measure, agency=agency, rank=1 if measure == "obligor" else None)
+        assert isinstance(meaning_of(said, 2.0), NoMeaning)

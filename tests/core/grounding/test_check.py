@@ -258,3 +258,21 @@ def test_every_sentence_of_the_analyst_is_borne_and_none_with_another_figure() -
                 found += bool(check(other, facts).unsupported)
     assert tried > 100
     assert found >= 0.97 * tried, (found, tried)
+
+
+@every(
+    "text, borne",
+    [
+        ("The weighted average spread fails.", False),
+        ("The weighted average spread fails, which is doubtful.", True),
+        ("By our figures the weighted average spread fails.", False),
+        ("Whether the weighted average spread fails is uncertain.", True),
+        ("The largest obligor fails.", True),
+    ],
+)
+def test_a_doubtful_failure_is_not_told_as_a_plain_one(text: str, borne: bool) -> None:
+    facts = [
+        Fact("The weighted average spread fails by our figures, which is doubtful: the file itself calls it passed."),
+        Fact("The largest obligor fails at 3.15 %."),
+    ]
+    assert (not check(text, facts).unsupported) == borne

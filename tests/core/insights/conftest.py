@@ -11,10 +11,14 @@ import pytest
 
 from core.generate import generate
 from core.insights.subject import Break, Breaks, Point, Subject
-from core.portfolio.portfolio import Portfolio, Published
+from core.portfolio.facts import Fact, Facts
+from core.portfolio.facts import Subject as About
+from core.portfolio.portfolio import Portfolio
 
 LOANS = 260
 GONE, NEW = 5, 6
+COV_LITE = About(measure="cov_lite")
+"""What a printed share of covenant-lite loans is about."""
 
 
 def rows_of(columns: dict[str, Any], rows: np.ndarray) -> dict[str, Any]:
@@ -44,10 +48,13 @@ def story(seed: int = 3, *, faults: tuple[str, ...] = ()) -> Subject:
     early = replace(made.deal, as_of=made.deal.as_of - 31.0)
     newest = Portfolio.from_columns(rows_of(now, odd[: LOANS - GONE]), tranches=made.tranches, deal=late)
     before = Portfolio.from_columns(rows_of(then, odd[NEW:]), tranches=made.tranches, deal=early)
-    cell = Published(name="Cov-Lite Loans", value=12.5, trigger=60.0, unit="percent", status="pass", cell="'Tests'!B2")
+    printed = Fact(
+        kind="test", label="Cov-Lite Loans", subject=COV_LITE, value=12.5, trigger=60.0, unit="percent", status="pass",
+        place="'Tests'!B2", decimals=2,
+    )  # fmt: skip
     months = [date(2025, month, 28) for month in range(1, 13)]
     return Subject(
-        name="Demo CLO I", portfolio=replace(newest, published=(cell,)), workbook_id="w1", run_id="run_1",
+        name="Demo CLO I", portfolio=replace(newest, facts=Facts(all=(printed,))), workbook_id="w1", run_id="run_1",
         previous=Subject(name="Demo CLO I", portfolio=before),
         history={"oc_ratio": [Point(day=day, value=112.0 - at * 0.3) for at, day in enumerate(months)],
                  "ccc_bucket_pct": [Point(day=day, value=6.0 - at * 0.1) for at, day in enumerate(months)]},

@@ -124,6 +124,10 @@ class Twin:
         if status == "usual":
             ready = any(one.code == "standard_definition" for one in results.warnings)
             return sum(one.threshold_source in ("suite", *["definition"] * ready) for one in results)
+        if status == "doubtful":
+            return sum(one.doubtful for one in results)
+        if status == "certain_fail":
+            return sum(one.status == "fail" and not one.doubtful for one in results)
         return len(results.skipped) if status == "skipped" else sum(one.status == status for one in results)
 
     def summed(self, recipe: Recipe) -> float:

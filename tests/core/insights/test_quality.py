@@ -10,8 +10,9 @@ from core.insights.analyst import analyse
 from core.insights.insight import Insight
 from core.insights.ranking import DISPUTED
 from core.insights.subject import Breaks, Subject
-from core.portfolio.portfolio import Published
-from tests.core.insights.conftest import story
+from core.insights.words import plain
+from core.portfolio.facts import Fact, Facts
+from tests.core.insights.conftest import COV_LITE, story
 
 
 def told(subject: Subject, **more: object) -> dict[str, Insight]:
@@ -19,8 +20,11 @@ def told(subject: Subject, **more: object) -> dict[str, Insight]:
 
 
 def printed(subject: Subject, name: str, value: float, trigger: float, status: str) -> Subject:
-    own = Published(name=name, value=value, trigger=trigger, unit="percent", status=status, cell="'Tests'!C4")  # type: ignore[arg-type]
-    return replace(subject, portfolio=replace(subject.portfolio, published=(own,)))
+    own = Fact(
+        kind="test", label=name, subject=COV_LITE, value=value, trigger=trigger, unit="percent",
+        status=status, place="'Tests'!C4", decimals=2,  # type: ignore[arg-type]
+    )  # fmt: skip
+    return replace(subject, portfolio=replace(subject.portfolio, facts=Facts(all=(own,))))
 
 
 def test_a_failure_that_the_file_calls_a_pass_is_told_as_disputed(demo: Subject) -> None:
@@ -30,11 +34,21 @@ def test_a_failure_that_the_file_calls_a_pass_is_told_as_disputed(demo: Subject)
     found = told(subject)
     failing, differs = found["failing:cov_lite_concentration"], found["differs"]
     assert "calls it passed" in failing.summary
+    assert "fails by our figures, which is doubtful" in failing.title
+    assert "This is doubtful: the file itself prints" in failing.summary
     assert f"{own.current_value - 7:.2f} %" in failing.summary
     assert failing.confidence == pytest.approx(0.95 * DISPUTED, abs=0.006)
     assert differs.priority == 2
     cells = {one.recipe.place for one in differs.figures}
     assert "'Tests'!C4" in cells
+    verdict = found["verdict"]
+    every = {one.name: one.value for one in verdict.figures}
+    assert every["tests: doubtful"] >= 1
+    assert every["tests: fail beyond doubt"] == every["tests: fail"] - sum(
+        one.doubtful and one.status == "fail" for one in subject.results
+    )
+    assert "Doubtful" in verdict.summary
+    assert plain(own.test_name) in verdict.summary.partition("Doubtful")[2], "every doubtful test is named"
     same = printed(demo, "Cov-Lite Loans", round(own.current_value, 2), 60.0, "pass")
     assert "differs" not in told(same)
 

@@ -96,7 +96,7 @@ def test_loans_below_a_summary_on_one_sheet(make_book: MakeBook) -> None:
     assert found.numbers["par_value"].tolist() == [1_000.0, 2_000.0, 3_000.0]
     assert found.tranches is not None
     assert found.tranches.current_balance.tolist() == [1_500.0] * 3
-    assert (found.deal.principal_cash, found.deal.interest_collected, len(found.published)) == (7.0, 3.0, 40)
+    assert (found.deal.principal_cash, found.deal.interest_collected, len(found.facts.tests)) == (7.0, 3.0, 40)
     assert "is_defaulted" not in found.flags
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.compliance.result import Details, Results, Skipped, TestResult
+from core.compliance.result import Details, Doubt, PublishedFigure, Results, Skipped, TestResult
 from core.compliance.run import run_suite
 from core.portfolio.portfolio import Deal, Portfolio
 from core.report.compliance import compliance_content
@@ -59,3 +59,19 @@ def result_of(test_id: str, status: Any, value: float, threshold: float, **more:
 def skipped_of(count: int) -> list[Skipped]:
     """Tests without a result."""
     return [Skipped(f"absent_{at}", f"Absent {at}", "Skipped: no column") for at in range(count)]
+
+
+def doubted(test_id: str, status: Any, value: float, threshold: float, printed: Any = None, **more: Any) -> TestResult:
+    """A test whose status is doubtful; `printed` is the figure and the status that the file prints, if any."""
+    published = None if printed is None else published_of(value, *printed)
+    doubt = [Doubt("differs", f"the file prints another figure of {test_id}", ["'Tests'!C7"])]
+    given = {"published": published, "doubt": doubt, "doubtful": True}
+    return result_of(test_id, status, value, threshold, **(given | more))
+
+
+def published_of(ours: float, value: float | None, status: Any, *, agrees: bool | None = False) -> PublishedFigure:
+    """What a file prints for a test, beside a figure of ours."""
+    return PublishedFigure(
+        name="Senior IC", value=value, numerator=None, denominator=None, trigger=120.0, status=status,
+        place="'Tests'!C7", difference=None if value is None else ours - value, agrees=agrees,
+    )  # fmt: skip

@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.charts.drawing import Chart
-from core.compliance.result import Results
+from core.compliance.result import Doubt, Results
 from core.compliance.run import run_suite
 from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Names, Portfolio
 from core.report.content import ComplianceReport, Ladder, Origin, Point, Series, Step
 from core.report.document import RUNNING_MAX, TEMPLATE, _steps, _view, compliance_pdf
 from core.typeset.pdf import UNSHOWN, typeset
-from tests.core.report.conftest import WHEN, reported, result_of, skipped_of
+from tests.core.report.conftest import WHEN, doubted, published_of, reported, result_of, skipped_of
 from tests.rows import every
 
 Build = Callable[..., Portfolio]
@@ -177,8 +177,10 @@ def test_letters_at_which_the_compiler_stops_are_replaced(g1: Build) -> None:
     assigned = [one for one in map(chr, range(0x500, 0x5C8)) if unicodedata.category(one) != "Cn"]
     strange = "".join(assigned)
     view = _view(reported(None, Results([result_of("one", "pass", 1.0, 3.0)], [])))
-    pieces = "\u200b".join(strange[at : at + 12] for at in range(0, len(strange), 12))
-    view["thinnest"][0]["name"] = view["categories"][0]["tests"][0]["name"] = view["methods"][0]["name"] = pieces
+    pieces = [  # of several lengths, so that in any width some line begins with a mark
+        "\u200b".join(strange[at : at + length] for at in range(0, len(strange), length)) for length in (8, 12, 16)
+    ]
+    view["thinnest"][0]["name"], view["categories"][0]["tests"][0]["name"], view["methods"][0]["name"] = pieces
     made = typeset(TEMPLATE, view, created=WHEN)
     assert set(made.replaced) == {*strange, "\u200b"}, "all that is not common is gone"
     own = msgspec.structs.replace(reported(g1()), title=strange, suite=strange)
@@ -262,3 +264,38 @@ def test_a_limit_near_zero_is_not_printed_as_zero() -> None:
         ("48.000", "\N{LESS-THAN OR EQUAL TO} 0.001", "\N{MINUS SIGN}47.999"),
         ("7.500001", "\N{LESS-THAN OR EQUAL TO} 7.500000", "\N{MINUS SIGN}0.000001"),
     ]
+
+
+def test_the_trustees_figure_and_every_doubt_stand_in_the_row_of_a_test() -> None:
+    doubts = [Doubt("estimate", f"interest of loan {at} is estimated", [f"'Loans'!A{at}"]) for at in range(60)]
+    tests = [
+        doubted("ic", "fail", 3.12, 120.0, (190.4, "pass"), direction="min", doubt=doubts),
+        result_of(
+            "oc", "pass", 143.0, 110.0, direction="min", published=published_of(143.0, 143.0, "pass", agrees=True)
+        ),
+        result_of("wal", "pass", 1.0, 3.0),
+    ]
+    report = reported(None, Results(tests, skipped_of(2)))
+    view = _view(report)
+    rows = {row["name"]: row for row in view["categories"][0]["tests"]}
+    ic, oc, wal = (rows[name] for name in ("ic", "oc", "wal"))
+    minus = "\N{MINUS SIGN}"
+    assert (ic["published"], ic["difference"], ic["agrees"]) == ("190.40", f"{minus}187.28", False)
+    assert (ic["doubtful"], ic["published_status"], ic["status"]) == ("fail", "pass", "fail")
+    assert (oc["published"], oc["difference"], oc["doubtful"], oc["doubts"]) == ("143.00", "0.00", "", [])
+    assert (wal["published"], wal["difference"], wal["agrees"]) == ("", "", None)
+    assert ic["doubts"][0] == "Interest of loan 0 is estimated ('Loans'!A0)"
+    assert len(ic["doubts"]) == 60, "no doubt is cut"
+    assert {"published", "difference"} < set(view["widths"])
+    (cover,) = (row for row in view["thinnest"] if row["name"] == "ic")
+    assert cover["doubts_below"] == "60 doubts, in full under Tests."
+    assert [(one["label"], one["value"]) for one in view["counts"]] == [
+        ("passed", "2"), ("with a warning", "0"), ("failed", "0"), ("doubtful", "1"), ("without a result", "2"),
+    ]  # fmt: skip
+    assert len(opened(compliance_pdf(report)).pages) > 1
+
+
+def test_a_file_that_publishes_nothing_has_no_columns_of_the_trustee() -> None:
+    view = _view(reported(None, Results([result_of("wal", "pass", 1.0, 3.0)], [])))
+    assert "published" not in view["widths"]
+    assert "doubtful" not in {one["label"] for one in view["counts"]}

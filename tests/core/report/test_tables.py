@@ -9,12 +9,13 @@ from typing import Any
 import openpyxl
 import pytest
 
+from core.compliance.result import Doubt, Results
 from core.compliance.run import run_suite
 from core.portfolio.portfolio import Portfolio
 from core.report import tables
 from core.report.reconciliation import Tally
 from core.report.tables import Looks, compliance_tables, reconciliation_tables, write_tables
-from tests.core.report.conftest import reported
+from tests.core.report.conftest import doubted, reported, result_of, skipped_of
 from tests.core.report.test_reconciliation import COMPARED, issue
 
 Build = Callable[..., Portfolio]
@@ -88,3 +89,28 @@ def test_what_no_cell_holds_is_cut(tmp_path: Path) -> None:
     tally.add(long)
     write_tables(tmp_path / "report.xlsx", reconciliation_tables(tally.report(COMPARED), [long]), Looks())
     assert sheets_of(tmp_path / "report.xlsx")["Issues"][1][12] == "é" * tables.TEXT_MAX
+
+
+def test_the_trustees_figure_and_the_doubts_stand_beside_ours(tmp_path: Path) -> None:
+    doubts = [Doubt("estimate", "interest is estimated", ["'Loans'!A2"]), Doubt("differs", "the file prints more", [])]
+    tests = [
+        doubted("ic", "fail", 3.12, 120.0, (190.4, "pass"), direction="min", doubt=doubts),
+        result_of("wal", "pass", 1.0, 3.0),
+    ]
+    path = tmp_path / "report.xlsx"
+    write_tables(path, compliance_tables(reported(None, Results(tests, skipped_of(1)))), Looks())
+    sheets = sheets_of(path)
+    header, *rows = sheets["Tests"]
+    found = {row["Test"]: row for row in (dict(zip(header, row, strict=True)) for row in rows)}
+    told = ("Status", "Doubtful", "Trustee", "Difference", "Agrees", "Trustee's status", "Trustee's cell")
+    ic = [found["ic"][name] for name in told]
+    assert ic == ["fail", "doubtful", 190.4, pytest.approx(-187.28), False, "pass", "'Tests'!C7"]
+    assert [found["wal"][name] for name in told] == ["pass", *[None] * 6]
+    assert found["ic"]["Doubts"] == "Interest is estimated ('Loans'!A2)\nThe file prints more"
+    assert found["absent_0"]["Status"] == "skipped"
+    assert found["absent_0"]["Message"] == "no column"
+    assert sheets["Doubts"][1:] == [
+        ("ic", "ic", "estimate", "interest is estimated", "'Loans'!A2"),
+        ("ic", "ic", "differs", "the file prints more", ""),
+    ]
+    assert ("Of these doubtful", 1) in [row[:2] for row in sheets["Report"]]

@@ -326,3 +326,29 @@ def test_who_watches_nothing_has_no_work(stack: Stack, owner: Member, own_g1: di
     watched(owner, own_g1, enabled=False)
     run(owner, own_g1)
     assert stack.sql("SELECT 1 FROM jobs WHERE tenant_id = %s AND name = 'alerts.evaluate'", [owner.tenant_id]) == []
+
+
+def test_an_alert_goes_by_the_status_and_says_that_it_is_doubtful(
+    stack: Stack, owner: Member, contradicted_file: Path
+) -> None:
+    book = owner.uploaded(contradicted_file)
+    conditions = {"status": ["fail"], "test_ids": ["average_rating_factor"]}
+    alert_id = watched(owner, book, conditions, alert_type="compliance")
+    ran = run(owner, book)
+    (warf,) = (one for one in ran["results"] if one["test_id"] == "average_rating_factor")
+    assert (warf["status"], warf["doubtful"]) == ("fail", True)
+    looked_at(stack, owner)
+    (entry,) = told(owner, alert_id)["history"]
+    details = entry["details"]
+    assert (details["doubtful"], details["published_value"]) == (True, 2900.0)
+    assert details["doubts"] == [one["message"] for one in warf["doubt"]]
+    assert details["sentence"].endswith("(doubtful: the file prints 2,900.00, pass)")
+
+    def notified() -> str | None:
+        items = owner.get("/api/v1/notifications").json()["items"]
+        return next((one["message"] for one in items if one["type"] == "alert.triggered"), None)
+
+    message = wait_until(notified, what="the notification")
+    assert "Doubtful: yes" in message
+    assert "The file prints: 2,900" in message
+    assert all(f"Doubt: {one['message']}" in message for one in warf["doubt"])

@@ -36,7 +36,7 @@ def test_compliance_prints_a_plain_table_into_a_pipe(cushion: Cushion, folder: P
     assert (answer.returncode, answer.stderr) == (0, "")
     lines = answer.stdout.splitlines()
     assert "\x1b" not in answer.stdout
-    assert max(len(line) for line in lines if not line.startswith("warning")) <= 100
+    assert max(len(line) for line in lines if not line.startswith(("warning", "doubt"))) <= 100
     assert lines[0] == "clean.xlsx, enhanced suite, as of 2026-03-31"
     assert lines[-1] == "25 tests: 25 passed, 0 warnings, 0 failed, 0 skipped"
     assert sum(line.endswith("PASS") for line in map(str.rstrip, lines)) == 25
@@ -66,7 +66,9 @@ def test_json_is_one_document(cushion: Cushion, folder: Path) -> None:
     assert (document["as_of"], document["as_of_source"]) == ("2026-03-31", "file")
     assert document["file"] == str(folder / "no notes.xlsx")
     assert document["suite"] == "enhanced"
-    assert document["summary"] == {"total": 25, "passed": 20, "failed": 0, "warnings": 0, "skipped": 5}
+    assert document["summary"] == {
+        "total": 25, "passed": 20, "failed": 0, "warnings": 0, "skipped": 5, "doubtful": 0,
+    }  # fmt: skip
     assert len(document["results"]) == 20
     assert {test["test_id"] for test in document["skipped"]} == {
         "oc_ratio", "oc_ratio_senior", "ic_ratio", "ic_ratio_senior", "interest_diversion_ratio",
@@ -160,6 +162,34 @@ def test_what_makes_figures_doubtful_stands_above_them(cushion: Cushion, tmp_pat
         assert any("no_rating" in line for line in told)
         document = json.loads(cushion(command, tmp_path / "doubtful.xlsx", "--json").stdout)
         assert {"par_scale", "no_rating"} <= {one["code"] for one in document["warnings"]}
+
+
+def test_a_doubtful_test_ends_with_1_where_that_is_asked_for(cushion: Cushion, tmp_path: Path) -> None:
+    """The file prints a fail where ours passes; a failing test counts for both, doubtful or not."""
+    book = openpyxl.Workbook()
+    for row in [["Issuer Name", "Par Amount", "LoanX ID", "Cov-Lite"], ["Acme", 1e6, "LX100001", "Yes"]]:
+        book.active.append(row)
+    book.active.append(["Bolt", 9e6, "LX100002", "No"])
+    tests = book.create_sheet("Compliance Tests")
+    tests.append(["Test", "Actual", "Trigger", "Result"])
+    tests.append(["Cov-Lite Loans", 0.1, "<= 60.00%", "Fail"])
+    tests.append(["Largest Obligor", 0.9, "<= 95.00%", "Pass"])
+    for row in (2, 3):
+        tests.cell(row, 2).number_format = "0.00%"
+    book.save(tmp_path / "contradicted.xlsx")
+    answer = cushion("compliance", tmp_path / "contradicted.xlsx", "--json")
+    document = json.loads(answer.stdout)
+    (lite,) = [one for one in document["results"] if one["test_id"] == "cov_lite_concentration"]
+    assert (lite["status"], lite["doubtful"], lite["published"]["status"]) == ("pass", True, "fail")
+    assert document["summary"]["doubtful"] >= 1
+
+    def code(*options: str) -> int:
+        limits = "single_obligor_concentration=99,top_5_concentration=101,non_senior_secured_concentration=101"
+        return cushion("compliance", tmp_path / "contradicted.xlsx", "--threshold", limits, *options).returncode
+
+    assert (code(), code("--fail-on", "fail"), code("--fail-on", "doubtful")) == (0, 0, 1)
+    failing = ("--threshold", "cov_lite_concentration=1")
+    assert code(*failing, "--fail-on", "doubtful") == 1
 
 
 def test_files_that_cannot_be_read_are_one_line(refused: Refusal, folder: Path, tmp_path: Path) -> None:

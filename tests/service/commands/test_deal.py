@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -69,6 +70,15 @@ def test_the_trustees_tests_stand_beside_ours(write: Any, capsys: pytest.Capture
     loans, notes = write("loans.csv", LOANS), write("notes.csv", NOTES)
     code, told, _ = said(capsys, "tie-out", loans, notes, published)
     assert (code, [one["trustee_value"] for one in told["items"]]) == (1, [121.6])
+    assert [(one["differs"], one["why_not"]) for one in told["items"]] == [("value", None)]
+    several = write("several.csv", b"Test,Actual,Trigger,Result\nMaximum Obligor Concentration Test,12.7,20,Pass\n")
+    code, told, _ = said(capsys, "tie-out", loans, notes, several)
+    assert (code, [one["test_id"] for one in told["items"]]) == (0, [None])
+    assert run(["deal", "tie-out", str(loans), str(notes), str(several), "--format", "csv"]) == 0
+    head, row = capsys.readouterr().out.splitlines()[:2]
+    told = dict(zip(head.split(","), next(csv.reader([row])), strict=True))
+    assert "does not say how many" in told["explained_by"]
+    assert {"trustee_numerator", "our_denominator", "differs", "nearest"} <= told.keys()
     capsys.readouterr()
     assert run(["deal", "tie-out", str(loans), str(notes)]) == 2
     assert "The file publishes no test results." in capsys.readouterr().out

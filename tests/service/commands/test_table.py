@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
-from core.compliance.result import Details, Results, Skipped, TestResult
+from core.compliance.result import Details, Doubt, PublishedFigure, Results, Skipped, TestResult
+from core.portfolio.notes import DataWarning
 from service.commands.output import console_for, print_page
 from service.commands.table import results_page
 
@@ -79,3 +81,68 @@ def test_text_from_a_file_cannot_speak_to_the_terminal() -> None:
 def test_no_results_at_all_are_a_summary() -> None:
     text = printed(Results([], []), console_for(io.StringIO()))
     assert text.splitlines() == ["deal.xlsx, standard suite", "0 tests: 0 passed, 0 warnings, 0 failed, 0 skipped"]
+
+
+# ---- the trustee's figures, and doubts
+
+
+def published(
+    value: float | None, status: str | None, difference: float | None, agrees: bool | None
+) -> PublishedFigure:
+    return PublishedFigure(
+        name="As printed", value=value, numerator=None, denominator=None, trigger=None,
+        status=status, place="'Tests'!C7", difference=difference, agrees=agrees,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+DIFFERS = Doubt("differs", "the trustee has 7.90 %, ours is 7.00 %", ["'Tests'!C7"])
+ESTIMATE = Doubt("estimate", "fees are an estimate", [])
+BESIDE = Results(
+    [
+        replace(RESULTS[0], published=published(1.5, "pass", 0.0, True), doubt=[ESTIMATE]),
+        replace(RESULTS[1], published=published(7.9, "fail", -0.9, False), doubt=[ESTIMATE, DIFFERS], doubtful=True),
+        RESULTS[2],
+    ],
+    [Skipped("oc_ratio", "Junior coverage", "no notes", published=published(108.49, "pass", None, None))],
+)
+
+
+def test_the_trustees_figure_stands_in_the_row_and_doubts_below_by_kind() -> None:
+    text = printed(BESIDE, console_for(io.StringIO()))
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert max(map(len, text.splitlines()[: lines.index("")])) <= 100
+    assert "Test Current Trustee Difference Threshold Cushion Status" in lines
+    assert "Largest obligor 1.50 % 1.50 % ties max 2.50 +1.00 % PASS" in lines
+    assert "Ccc bucket 7.00 % 7.90 % fail -0.90 max 7.50 +0.50 % WARNING ?" in lines
+    assert "Rating factor 3,100.25 - - max 3,000.00 -100.25 FAIL" in lines
+    assert "skipped Junior coverage (oc_ratio): no notes; the trustee has 108.49" in lines
+    below = lines.index("? the status may be wrong: see the doubts below")
+    assert lines[below + 1 : below + 3] == [
+        "doubt differs from the trustee: Ccc bucket: the trustee has 7.90 %, ours is 7.00 %",
+        "doubt estimated: Ccc bucket, Largest obligor: fees are an estimate",
+    ]
+    assert lines[-1] == "4 tests: 1 passed, 1 warning, 1 failed, 1 skipped; 1 of them doubtful"
+
+
+def test_a_file_that_publishes_nothing_has_no_such_columns() -> None:
+    assert "Trustee" not in printed(RESULTS, console_for(io.StringIO()))
+
+
+def test_csv_has_the_trustees_figures_and_the_kinds_of_doubt() -> None:
+    page = results_page(BESIDE, BESIDE.skipped, BESIDE.summary, title="x")
+    row = next(one for one in page.rows.items if one.test_id == "ccc_bucket")
+    values = {column.key: column.value(row) for column in page.rows.columns if column.key}
+    wanted = ("published_value", "published_status", "difference", "agrees", "doubtful", "doubts")
+    assert [values[name] for name in wanted] == [7.9, "fail", -0.9, False, True, "estimate; differs"]
+
+
+def test_no_warning_is_left_out() -> None:
+    """Many of a kind share a line."""
+    many = [DataWarning("no_price" if at % 2 else "no_lien", f"message {at}") for at in range(40)]
+    page = results_page(RESULTS, [], RESULTS.summary, title="x", warnings=many)
+    console = console_for(io.StringIO())
+    print_page(page, console)
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    assert all(f"message {at}" in text for at in range(40))
+    assert sum(line.startswith("warning") for line in text.splitlines()) == 2

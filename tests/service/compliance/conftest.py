@@ -41,6 +41,14 @@ G1_NOTES: Rows = (
 )
 G1_DEAL: Rows = (("Principal Cash", 5e6), ("Base Rate", 4.3), ("As Of Date", date(2026, 3, 31)))
 
+PUBLISHED: Rows = (
+    ("Test", "Actual", "Trigger", "Result"),
+    ("Class E Overcollateralisation Ratio", 106.75, 104.2, "Pass"),
+    ("Weighted Average Rating Factor", 2900, 3000, "Pass"),
+    ("Weighted Average Spread", 4.1, 3.0, "Pass"),
+)
+"""What a file prints of the worked pool: the same, the other status, another figure."""
+
 WriteBook = Callable[..., Path]
 
 
@@ -67,6 +75,13 @@ def write_book(tmp_path_factory: pytest.TempPathFactory) -> WriteBook:
 def g1_file(write_book: WriteBook) -> Path:
     """A pool worked by hand: 12 performing loans of 395m, a defaulted one, five classes, 5m of cash."""
     return write_book("g1", Holdings=[HEADER, *G1_LOANS], Tranches=G1_NOTES, Deal=G1_DEAL)
+
+
+@pytest.fixture(scope="session")
+def contradicted_file(write_book: WriteBook) -> Path:
+    """The worked pool in a file that prints other figures."""
+    sheets = {"Holdings": [HEADER, *G1_LOANS], "Tranches": G1_NOTES, "Deal": G1_DEAL, "Tests": PUBLISHED}
+    return write_book("contradicted", **sheets)
 
 
 @pytest.fixture(scope="module")

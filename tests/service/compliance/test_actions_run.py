@@ -104,12 +104,13 @@ def test_the_summary_counts_every_test_once(shared_owner: Any, g1: dict[str, Any
         answer = run(shared_owner, g1, test_suite=suite)
         summary = answer["summary"]
         statuses = [result["status"] for result in answer["results"]]
-        assert set(summary) == {"total", "passed", "failed", "warnings", "skipped"}
+        assert set(summary) == {"total", "passed", "failed", "warnings", "skipped", "doubtful"}
         assert summary["total"] == count == len(answer["results"]) + len(answer["skipped"])
         assert summary["passed"] == statuses.count("pass")
         assert summary["failed"] == statuses.count("fail")
         assert summary["warnings"] == statuses.count("warning")
         assert summary["skipped"] == len(answer["skipped"])
+        assert summary["doubtful"] == sum(result["doubtful"] for result in answer["results"])
 
 
 def test_a_test_without_its_column_is_skipped_with_the_reason(shared_owner: Any, g1: dict[str, Any]) -> None:
@@ -119,6 +120,7 @@ def test_a_test_without_its_column_is_skipped_with_the_reason(shared_owner: Any,
         "test_id": "cov_lite_concentration",
         "test_name": "Covenant-lite loans",
         "reason": "Skipped: required column(s) cov_lite not found in sheet 'Holdings'",
+        "published": None,
     }
     assert not set(skipped) & set(by_id(answer))
 
@@ -128,7 +130,7 @@ def test_a_workbook_without_loans_completes_with_every_test_skipped(owner: Any, 
     answer = run(owner, workbook, test_suite="enhanced")
     assert answer["status"] == "completed"
     assert answer["results"] == []
-    assert answer["summary"] == {"total": 25, "passed": 0, "failed": 0, "warnings": 0, "skipped": 25}
+    assert answer["summary"] == {"total": 25, "passed": 0, "failed": 0, "warnings": 0, "skipped": 25, "doubtful": 0}
 
 
 def test_a_generated_deal_gets_the_answers_of_the_library(owner: Any, tmp_path: Path) -> None:
@@ -194,7 +196,7 @@ def test_fail_fast_skips_the_rest_after_the_first_failure(shared_owner: Any, g1:
     answer = run(shared_owner, g1, options={"fail_fast": True})
     assert [result["test_id"] for result in answer["results"]] == ["single_obligor_concentration"]
     assert answer["results"][0]["status"] == "fail"
-    assert answer["summary"] == {"total": 15, "passed": 0, "failed": 1, "warnings": 0, "skipped": 14}
+    assert answer["summary"] == {"total": 15, "passed": 0, "failed": 1, "warnings": 0, "skipped": 14, "doubtful": 0}
     assert "first failure" in answer["skipped"][0]["reason"]
 
 
@@ -254,7 +256,7 @@ def test_a_warning_threshold_warns(owner: Any, own_g1: dict[str, Any]) -> None:
     assert owner.post("/api/v1/compliance/thresholds", json=body).status_code == 201
     answer = run(owner, own_g1, test_ids=["ccc_bucket_pct"])
     assert answer["results"][0]["status"] == "warning"
-    assert answer["summary"] == {"total": 1, "passed": 0, "failed": 0, "warnings": 1, "skipped": 0}
+    assert answer["summary"] == {"total": 1, "passed": 0, "failed": 0, "warnings": 1, "skipped": 0, "doubtful": 0}
 
 
 def test_the_direction_can_be_turned(owner: Any, own_g1: dict[str, Any]) -> None:

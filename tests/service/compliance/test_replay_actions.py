@@ -13,6 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from service.compliance.replay_actions import _differences
 from tests.conftest import Member, Stack, wait_until
 from tests.forks import cushion
 from tests.service.compliance.conftest import G1_DEAL, G1_LOANS, G1_NOTES, HEADER
@@ -224,3 +225,20 @@ def test_each_tampering_is_found(stack: Stack, owner: Member, verify: Verify, ow
         answer = verify("--tenant", owner.tenant_id)
         assert (answer.returncode, f"run {run_id}: reproduced" in answer.stdout) == (1, True)
         assert "entry 2: the chain is broken: the entry is not the one that was hashed" in answer.stdout
+
+
+def test_what_a_version_did_not_store_yet_is_no_difference() -> None:
+    """Results of runs of earlier versions have neither the file's figures nor doubts."""
+    before = [{"test_id": "wal", "current_value": 4.5, "message": "told"}]
+    added = {"published": None, "doubt": [{"code": "estimate"}], "doubtful": True}
+    now = [{**added, **before[0]}]
+    stored: dict[str, str | None] = dict.fromkeys(("as_of", "as_of_source", "skipped", "warnings"))
+
+    def found(was: Any, comes: Any) -> list[str]:
+        sides = ({**stored, "results": json.dumps(side)} for side in (was, comes))
+        return [one.figure for one in _differences(*sides)]
+
+    assert found(before, now) == []
+    assert found(before, [{**now[0], "current_value": 4.6}]) == ["current_value", "doubt", "doubtful"]
+    assert found(now, [{**now[0], "doubtful": False}]) == ["doubtful"], "what was stored counts"
+    assert found([{**before[0], "published": None}], now) == ["doubt", "doubtful"], "some of it is no earlier version"

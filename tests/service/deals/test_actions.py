@@ -325,7 +325,7 @@ def test_the_history_has_a_series_for_each_test_and_the_deal_its_latest(
         return found
 
     books = [owner.uploaded(g1_file, deal_id=deal["id"], as_of=day) for day in ("2026-03-31", "2026-02-28")]
-    nothing = {"run_id": None, "test_suite": None, "failed": None, "warnings": None, "thinnest": None}
+    nothing = {"run_id": None, "test_suite": None, "failed": None, "warnings": None, "doubtful": None, "thinnest": None}
     assert latest() == {"workbook_id": books[0]["id"], "as_of": "2026-03-31"} | nothing
     assert history() == {}
     run(books[0], "oc_ratio")
@@ -357,7 +357,12 @@ def test_the_history_has_a_series_for_each_test_and_the_deal_its_latest(
         "test_suite": "standard",
         "failed": full["summary"]["failed"],
         "warnings": full["summary"]["warnings"],
-        "thinnest": {"test_id": thinnest["test_id"], "cushion": thinnest["cushion"]},
+        "doubtful": full["summary"]["doubtful"],
+        "thinnest": {
+            "test_id": thinnest["test_id"],
+            "cushion": thinnest["cushion"],
+            "doubtful": thinnest["doubtful"],
+        },
     }
     for book in books:
         assert owner.delete(f"/api/v1/workbooks/{book['id']}").status_code == 204
@@ -592,7 +597,11 @@ def test_the_trustees_tests_stand_beside_ours(
     assert (tied["workbook_id"], tied["as_of"]) == (book["id"], "2026-03-31")
     by_name = {one["trustee_name"]: one for one in tied["items"]}
     assert by_name["Class A/B Par Value Ratio"]["trustee_value"] == 121.6
-    assert by_name["Weighted Average Colour"]["our_value"] is None, "listed, not dropped"
+    assert by_name["Class A/B Par Value Ratio"]["differs"] == "value"
+    assert by_name["Class A/B Par Value Ratio"]["our_numerator"] > 0
+    listed = by_name["Weighted Average Colour"]
+    assert (listed["our_value"], listed["nearest"]) == (None, None), "listed, not dropped"
+    assert listed["why_not"] == listed["reason"] == "its words say no one test of ours"
     other = owner.uploaded(path)
     answer = owner.get(f"{URL}/{deal['id']}/tie-out", params={"workbook_id": other["id"]})
     assert answer.json()["detail"] == "Workbook not found", "it is of no deal"

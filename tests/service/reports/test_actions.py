@@ -121,7 +121,7 @@ def test_a_changed_workbook_lends_no_figures_to_an_older_run(owner: Member, own_
     assert "Concentrations" not in sheets
     notes = [row[1] for row in sheets["Report"] if row[0] == "Note"]
     assert notes == ["What is drawn from the loans themselves is left out: the workbook was changed after the run."]
-    values = {row[1]: row[5] for row in sheets["Tests"][1:]}
+    values = {row[1]: row[6] for row in sheets["Tests"][1:]}
     assert {one["test_id"]: one["current_value"] for one in run["results"]}.items() <= values.items()
 
 
@@ -281,7 +281,7 @@ def test_figures_that_the_loans_do_not_give_again_are_shown_without_them(
         [str(oc["current_value"]), run["id"]],
     )
     sheets = sheets_of(owner, made(owner, "compliance", workbook_id=own_g1["id"], format="xlsx"))
-    assert {row[1]: row[5] for row in sheets["Tests"][1:]}["oc_ratio"] == 99.5
+    assert {row[1]: row[6] for row in sheets["Tests"][1:]}["oc_ratio"] == 99.5
     (note,) = (row[1] for row in sheets["Report"] if row[0] == "Note")
     assert note.startswith("What is drawn from the loans themselves is left out: the loans give other figures now")
     assert "Concentrations" not in sheets
@@ -300,3 +300,28 @@ def test_the_loans_are_read_on_the_day_of_the_run(pair: Pair) -> None:
         assert "Concentrations" in sheets, source
         told = dict(row[:2] for row in sheets["Report"] if row[0])
         assert told["As of"].date().isoformat() == run["as_of"]
+
+
+def test_what_the_file_contradicts_is_no_plain_failure(owner: Member, contradicted_file: Path) -> None:
+    """The trustee's figure stands in the row, and so do the doubts; the first page counts neither pass nor fail."""
+    book = owner.uploaded(contradicted_file)
+    run = run_of(owner, book)
+    sheets = sheets_of(owner, made(owner, "compliance", workbook_id=book["id"], format="xlsx"))
+    header, *rows = sheets["Tests"]
+    found = {row["Test"]: row for row in (dict(zip(header, values, strict=True)) for values in rows)}
+    for result in run["results"]:
+        published, row = result["published"] or {}, found[result["test_id"]]
+        told = [row[name] for name in ("Doubtful", "Trustee", "Difference", "Agrees", "Trustee's status")]
+        assert told == [
+            "doubtful" if result["doubtful"] else None,
+            *(published.get(name) for name in ("value", "difference", "agrees", "status")),
+        ]
+        assert all(one["message"][1:] in row["Doubts"] for one in result["doubt"]), result["test_id"]
+    doubts = [(result["test_id"], one["message"]) for result in run["results"] for one in result["doubt"]]
+    assert sorted((row[0], row[3]) for row in sheets["Doubts"][1:]) == sorted(doubts), "each of them, of each test"
+    facts = {row[0]: row[1] for row in sheets["Report"] if row[0]}
+    assert facts["Of these doubtful"] == run["summary"]["doubtful"] >= 1
+    plain = run["summary"]["failed"] - sum(one["doubtful"] and one["status"] == "fail" for one in run["results"])
+    assert facts["Verdict"].startswith(f"{plain} of ")
+    assert "fails by our figures but the file prints a pass" in facts["Verdict"]
+    assert bytes_of(owner, made(owner, "compliance", workbook_id=book["id"])).startswith(b"%PDF")

@@ -156,14 +156,14 @@ SECTIONS = [
 def test_published_tests(rows: list[list[Any]]) -> None:
     """Value, trigger and status of every test, coverage in percent; the triggers of a class are those of its notes."""
     found = portfolio("Tests", rows, Liabilities=PLAIN)
-    assert [(one.value, one.trigger, one.status) for one in found.published] == [
+    assert [(one.value, one.trigger, one.status) for one in found.facts.tests] == [
         (139.2, 130.08, "pass"),
         (118.85, 121.74, "fail"),
         (108.49, 104.4, "pass"),
         (180.24, 120.0, "pass"),
         (4.32, 7.27, "pass"),
     ]
-    assert [one.unit for one in found.published] == [*["percent"] * 4, "years"]
+    assert [one.unit for one in found.facts.tests] == [*["percent"] * 4, "years"]
     assert found.tranches is not None
     assert np.array_equal(found.tranches.oc_trigger, [130.08, 130.08, nan], equal_nan=True)
     assert np.array_equal(found.tranches.ic_trigger, [120.0, 120.0, nan], equal_nan=True)
@@ -173,7 +173,7 @@ def test_published_tests(rows: list[list[Any]]) -> None:
 def test_a_page_of_one_ratio_names_its_classes_only() -> None:
     rows = [["Class", "Par Value Ratio", "Required Ratio", "Cushion"], ["A/B", "139.20%", "130.08%", "9.12%"]]
     found = portfolio("Par Value Ratio Detail", rows, Liabilities=PLAIN)
-    assert [(one.name, one.value, one.trigger) for one in found.published] == [("A/B", 139.2, 130.08)]
+    assert [(one.name, one.value, one.trigger) for one in found.facts.tests] == [("A/B", 139.2, 130.08)]
     assert found.tranches is not None
     assert found.tranches.oc_trigger.tolist()[:2] == [130.08, 130.08]
 
@@ -285,7 +285,7 @@ def test_tables_side_by_side() -> None:
     assert found.tranches.current_balance.tolist() == [250e6, 24e6, 40e6]
     assert np.isnan(found.tranches.interest_due).all()
     assert (found.deal.principal_cash, found.deal.interest_collected) == (5.0, 7.0)
-    assert sorted((one.name[:7], one.value, one.trigger, one.status) for one in found.published) == [
+    assert sorted((one.name[:7], one.value, one.trigger, one.status) for one in found.facts.tests) == [
         ("Class A", 139.2, 130.08, "pass"),
         ("Class B", 180.24, 120.0, "pass"),
         ("Diversi", 60.0, 50.0, "fail"),
@@ -297,7 +297,7 @@ def test_a_table_ends_where_the_loans_begin(make_book: Callable[..., Workbook]) 
     """Loans below a table of tests on one sheet are no tests."""
     loans = [[f"Company {at}", 1e6 + at, f"LX{200_000 + at}"] for at in range(30)]
     book = make_book({"Report": [*NOW, [], HOLDINGS[0], *loans]})
-    assert [one.name for one in Portfolio.from_workbook(book, as_of=5.0).published] == ["Class A/B Par Value Test"]
+    assert [one.name for one in Portfolio.from_workbook(book, as_of=5.0).facts.tests] == ["Class A/B Par Value Test"]
 
 
 def test_ratios_of_classes_are_no_balances() -> None:
@@ -309,7 +309,7 @@ def test_ratios_of_classes_are_no_balances() -> None:
     assert found.tranches is not None
     assert found.tranches.current_balance.tolist() == [250e6, 24e6, 15e6]
     assert found.tranches.oc_trigger.tolist() == [130.08, 130.08, 121.74]
-    assert [(one.value, one.trigger) for one in found.published] == [(139.2, 130.08), (128.85, 121.74)]
+    assert [(one.value, one.trigger) for one in found.facts.tests] == [(139.2, 130.08), (128.85, 121.74)]
 
 
 def test_groups_tell_the_balance_of_today() -> None:
@@ -339,13 +339,13 @@ def test_pages_that_are_hidden_or_of_another_day(make_book: Callable[..., Workbo
     then = [["Principal Cash", 7.0], ["Senior Fees", 3.0], [], *THEN]
     pages = {name.replace(" ", "_"): then, "Results": [["Principal Cash", 5.0], [], *NOW]}
     found = shown(make_book, {name} if hidden else set(), **pages)
-    assert [(one.value, one.trigger) for one in found.published] == [(139.2, 130.08)]
+    assert [(one.value, one.trigger) for one in found.facts.tests] == [(139.2, 130.08)]
     assert found.tranches is not None
     assert found.tranches.oc_trigger[0] == 130.08
     assert (found.deal.principal_cash, found.deal.senior_fees) == (5.0, 3.0)
     assert told(found) == ["page_stands_in", "as_of_stands_in"]
     only = shown(make_book, {name} if hidden else set(), **{name.replace(" ", "_"): then})
-    assert (only.published[0].value, only.deal.principal_cash) == (150.0, 7.0)
+    assert (only.facts.tests[0].value, only.deal.principal_cash) == (150.0, 7.0)
     assert told(only) == ["page_stands_in", "as_of_stands_in"]
 
 
@@ -459,7 +459,7 @@ def test_a_real_report(file: Path) -> None:
     assert (deal.principal_cash, deal.interest_collected) == (-5_747_614.46, 4_569_271.28)
     assert (deal.as_of, deal.as_of_source, deal.next_payment) == (20073.0, "file", 20109.0)
     assert (deal.currency, deal.reinvestment_oc_trigger) == ("EUR", 104.4)
-    assert len(found.published) == 15
-    wal = found.published[-1]
+    assert len(found.facts.tests) == 15
+    wal = found.facts.tests[-1]
     assert (wal.name, wal.value, wal.trigger, wal.unit) == ("Weighted Average Life Test", 4.32, 7.27, "years")
     assert set(told(found)) == {"page_total_differs", "page_joined_by_name", "unreadable_cells"}

@@ -1,0 +1,96 @@
+"""Whether a printed figure and ours are the same: numerator and denominator to the cent, a value to its last digit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf, log
+from typing import Final, Literal, NamedTuple
+
+from core.portfolio.facts import Fact
+
+Part = Literal["numerator", "denominator", "value"]
+
+CENT: Final = 0.005 + 1e-6
+"""Amounts that differ by at most half a cent are the same; the rest is the arithmetic of floating point."""
+
+RELATIVE_LEAST: Final = 1e-12
+"""Of amounts so large that a cent is finer than their arithmetic."""
+
+RATIO_MOST: Final = 0.15
+"""How far, as a part, a printed value may be from its numerator over its denominator: a value near zero is printed with
+few digits."""
+
+VALUE_LEAST: Final = 0.05
+"""Values up to here are too coarse to say whether a ratio is in percent."""
+
+
+class Agreement(NamedTuple):
+    """A printed figure beside ours."""
+
+    differs: Part | None
+    """The first of numerator, denominator and value that is another; None: none that is known to both."""
+    agrees: bool | None
+    """Whether both are the same: by numerator and denominator where both are printed, else by all that is printed.
+    None: one of the values is not known."""
+
+
+class Ours(NamedTuple):
+    """Our figure, in full precision or to six decimals."""
+
+    value: float
+    numerator: float | None = None
+    denominator: float | None = None
+
+
+def agreement_of(fact: Fact, ours: Ours | None) -> Agreement:
+    """Compare a printed figure with ours, its numerator first, then its denominator, then its value.
+
+    A numerator may be printed in percent or as a part, where ours is the other: the values say which.
+    """
+    if fact.value is None or ours is None:
+        return Agreement(None, None)
+    is_value_alike = abs(ours.value - fact.value) <= fact.tolerance
+    if fact.denominator is None and fact.numerator is not None and abs(fact.numerator - fact.value) <= fact.tolerance:
+        fact = replace(fact, numerator=None)  # the figure again, in the column of numerators
+    numerator = _in_printed_scale(fact, ours)
+    if numerator is None:
+        return Agreement(None if is_value_alike else "value", is_value_alike)
+    if fact.numerator is not None and not _is_cent(fact.numerator, numerator):
+        return Agreement("numerator", False)
+    if fact.denominator is not None and ours.denominator is not None and not _is_cent(
+        fact.denominator, ours.denominator
+    ):  # fmt: skip
+        return Agreement("denominator", False)
+    if fact.numerator is not None and fact.denominator is not None:
+        return Agreement(None, True)
+    return Agreement(None if is_value_alike else "value", is_value_alike)
+
+
+def _is_cent(printed: float, ours: float) -> bool:
+    return abs(printed - ours) <= max(CENT, abs(printed) * RELATIVE_LEAST)
+
+
+def _in_printed_scale(fact: Fact, ours: Ours) -> float | None:
+    """Our numerator as the page would print it; None where one of both has none, or no scale makes the values."""
+    if ours.numerator is None or ours.denominator is None or (fact.numerator is None and fact.denominator is None):
+        return None
+    own = _scale(ours.value, ours.numerator, ours.denominator)
+    if own is None:
+        return None
+    if fact.numerator is None or fact.denominator is None or abs(fact.value or 0.0) <= VALUE_LEAST:
+        return ours.numerator
+    printed = _scale(fact.value or 0.0, fact.numerator, fact.denominator)
+    return None if printed is None else ours.numerator * own / printed
+
+
+def _scale(value: float, numerator: float, denominator: float) -> float | None:
+    """1 where a value is the plain ratio, 100 where it is in percent; None: neither."""
+    if not denominator:
+        return None
+    ratio = numerator / denominator
+    if not ratio or not value:
+        return 100.0 if not ratio and not value else None
+    if ratio * value < 0:
+        return None
+    distance, scale = min((abs(log(value / (ratio * scale))), scale) for scale in (1.0, 100.0)) if ratio else (inf, 1.0)
+    return scale if distance <= RATIO_MOST else None

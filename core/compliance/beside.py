@@ -1,0 +1,122 @@
+"""The trustee's figure beside ours: which of a file's figures stands beside a test, and whether the two tie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from core.compliance.agreement import Agreement, Ours, agreement_of
+from core.compliance.kernels import rounded
+from core.compliance.matching import Match
+from core.compliance.measures import Measured, Pool
+from core.compliance.result import PublishedFigure, Status, TestResult
+from core.compliance.suites import UNIT_SIGNS, Test
+from core.definition.terms import AGENCIES
+from core.portfolio.facts import Fact
+from core.portfolio.notes import DataWarning
+
+SIGNIFICANT: Final = 6
+"""Digits of a difference in a message, where its decimals show none."""
+
+
+class Beside(NamedTuple):
+    """A test of ours with the file's figure of it."""
+
+    fact: Fact
+    figure: PublishedFigure
+    agreement: Agreement
+    is_to_the_cent: bool
+    """Numerator and denominator are printed, and are ours."""
+
+
+def beside_tests(found: Iterable[Match], pool: Pool) -> dict[str, Fact]:
+    """The file's figure of each test, by test id: of a test by the agency that sees the most, that agency's."""
+    facts: dict[str, Fact] = {}
+    listed: dict[str, list[Fact]] = {}
+    for match in found:
+        listed.setdefault(match.test.test_id, []).append(match.published)
+    for test_id, some in listed.items():
+        chosen = some[0] if len(some) == 1 and _agency(some[0]) is None else _of_agency(some, pool, test_id)
+        if chosen is not None:
+            facts[test_id] = chosen
+    return facts
+
+
+def _agency(fact: Fact) -> str | None:
+    return None if fact.subject is None else fact.subject.agency
+
+
+def _of_agency(facts: list[Fact], pool: Pool, test_id: str) -> Fact | None:
+    """Of figures of one test by several agencies the one whose agency decides ours, else one of no agency."""
+    if test_id != "ccc_bucket_pct":
+        return facts[0]
+    deciding = AGENCIES[pool.ccc[0]]
+    return next((one for wanted in (deciding, None) for one in facts if _agency(one) == wanted), None)
+
+
+def beside(fact: Fact, test: Test, measured: Measured | None) -> Beside:
+    """A file's figure beside ours; without ours, alone."""
+    is_in_unit = not (fact.unit in ("amount", "count") and test.unit in ("percent", "years", "factor", "score"))
+    is_ratio = measured is not None and measured.denominator != 1.0
+    ours = None if measured is None or not is_in_unit else Ours(
+        rounded(measured.value), *((measured.numerator, measured.denominator) if is_ratio else (None, None))
+    )  # fmt: skip
+    agreement = agreement_of(fact, ours)
+    difference = None if ours is None or fact.value is None else rounded(ours.value - fact.value)
+    figure = PublishedFigure(
+        name=fact.label, value=fact.value if is_in_unit else None, numerator=fact.numerator,
+        denominator=fact.denominator, trigger=fact.trigger, status=fact.status, place=fact.place,
+        difference=difference, agrees=agreement.agrees,
+    )  # fmt: skip
+    has_both = fact.numerator is not None and fact.denominator is not None
+    return Beside(fact, figure, agreement, has_both and is_ratio and agreement.agrees is True)
+
+
+def contradicts(figure: PublishedFigure | None, status: Status) -> bool:
+    """Whether the file prints the other status: a warning passes."""
+    return figure is not None and figure.status is not None and (figure.status == "fail") != (status == "fail")
+
+
+def differs(one: TestResult) -> bool:
+    """Whether the trustee has another figure or status than a result."""
+    return one.published is not None and (one.published.agrees is False or contradicts(one.published, one.status))
+
+
+def difference_words(test: Test, one: Beside, measured: Measured, status: Status) -> str:
+    """What differs between the two, in words: the first of numerator, denominator and value, then the status."""
+    figure, sign = one.figure, UNIT_SIGNS[test.unit]
+    if one.agreement.differs == "numerator" and figure.numerator is not None:
+        part = f"the trustee's numerator is {figure.numerator:,.2f}, ours {measured.numerator:,.2f}"
+    elif one.agreement.differs == "denominator" and figure.denominator is not None:
+        part = f"the trustee's denominator is {figure.denominator:,.2f}, ours {measured.denominator:,.2f}"
+    else:
+        part = ""
+    words = "" if figure.value is None else f"the trustee has {_shown(figure.value)}{sign}, ours is "
+    words += "" if figure.value is None else f"{_shown(rounded(measured.value))}{sign}"
+    if contradicts(figure, status):
+        here = "fail" if status == "fail" else "pass"
+        words += f"{'; ' if words else ''}its status is {figure.status}, ours {here}"
+    guess = "; its column is a guess" if one.fact.is_guessed else ""
+    return f"{words}{': ' if part and words else ''}{part}{guess}"
+
+
+def _shown(value: float) -> str:
+    """A figure to two decimals, or to what it has where these show nothing of it."""
+    return f"{value:,.2f}" if not value or abs(value) >= 1 else f"{value:.{SIGNIFICANT}g}"
+
+
+def other_figures(results: Iterable[TestResult]) -> Iterator[DataWarning]:
+    """A warning with all tests of which the file publishes another figure or status, other statuses first."""
+    told = []
+    for result in results:
+        figure = result.published
+        if figure is None or not differs(result):
+            continue
+        is_same_status = not contradicts(figure, result.status)
+        here = "fail" if result.status == "fail" else "pass"
+        words = "" if is_same_status else f" ({here} here, {figure.status} there)"
+        value = "" if figure.value is None else f" {figure.value:g}"
+        told.append((is_same_status, f"{result.test_name}{value}, here {result.current_value:.2f}{words}"))
+    if told:
+        shown = "; ".join(words for _, words in sorted(told, key=lambda one: one[0]))
+        yield DataWarning("published_differs", f"the file publishes other figures: {shown}", len(told))

@@ -1,0 +1,399 @@
+"""What makes a result doubtful: what its figure lacks, what warnings say of what it reads, sums of the file that do not
+hold, and a figure of the trustee that is another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from msgspec import UNSET
+
+from core.compliance.agreement import CENT
+from core.compliance.beside import Beside, beside, contradicts, difference_words
+from core.compliance.kernels import rounded
+from core.compliance.matching import Unmatched
+from core.compliance.measures import Measured, Pool
+from core.compliance.result import Doubt, DoubtCode, Doubts, Source, Status
+from core.compliance.spans import Case, missing, span
+from core.compliance.suites import UNIT_SIGNS, Test
+from core.definition.definition import DealTest
+from core.definition.terms import SUITE_TESTS, TOTALS
+from core.portfolio.facts import Fact
+from core.portfolio.inputs import ANY, WARNINGS, input_of, inputs_of
+from core.portfolio.notes import DataWarning
+
+_RATED: Final = ("ratings",)
+_CDO_MONITOR: Final = ("ratings", "obligor", "industry", "country", "life", "life_basis", "day")
+
+READS: Final[dict[str, tuple[str, ...]]] = {
+    "obligor": ("obligor",),
+    "top_obligors": ("obligor",),
+    "industry": ("industry",),
+    "country": ("country",),
+    "non_senior_secured": ("lien", "secured"),
+    "cov_lite": ("cov_lite",),
+    "fixed_rate": ("coupon_type",),
+    "foreign_country": ("country",),
+    "small_facilities": ("size", "country"),
+    "ccc": _RATED,
+    "warf": (*_RATED, "moodys_factor"),
+    "warr": ("recovery", "recovery_agency"),
+    "oc": ("cash", "notes", "ratings", "price", "purchase", "recovery", "accrued"),
+    "ic": ("rates", "base_rate", "interest", "fees", "period", "day", "notes"),
+    "reinvestment_oc": ("cash", "notes", "ratings", "price", "purchase", "recovery", "accrued"),
+    "event_of_default": ("cash", "notes", "price"),
+    "wal": ("life", "life_basis", "day"),
+    "was": ("rates", "base_rate", "coupon", "coupon_type"),
+    "wac": ("rates", "coupon_type"),
+    "diversity": ("obligor", "industry"),
+    "delinquency": (),
+    "price_below": ("price",),
+    "average_price": ("price",),
+    "quoted_depth": ("quotes",),
+    "spwarf": _RATED,
+    "default_rate_dispersion": _RATED,
+    "obligor_diversity": ("obligor",),
+    "industry_diversity": ("industry",),
+    "regional_diversity": ("country",),
+    "cdo_monitor_wal": ("life", "life_basis", "day", "ratings"),
+    "sdr": _CDO_MONITOR,
+    "bdr": ("rates", "recovery"),
+    "cdo_monitor": (*_CDO_MONITOR, "rates", "recovery"),
+}
+"""Measure -> what it reads beside par, which loans are defaulted, and cash where it divides by it (see `FIELDS`)."""
+
+_ALWAYS: Final = ("par", "default", ANY)
+
+_WITH_CASH: Final = (None, "denominator", "cpa")
+"""Denominators that have principal cash in them."""
+
+_TOTALS: Final[Mapping[str, tuple[str, ...]]] = {
+    "cash": ("cash",), "cpa": ("cash",), "denominator": ("cash",), "adjusted": READS["oc"], "interest": READS["ic"],
+    "fixed_par": ("coupon_type",), "floating_par": ("coupon_type",), "obligors": ("obligor",), "as_of": ("day",),
+}  # fmt: skip
+"""What the totals read that a formula of values may name."""
+
+_OF_ROLES: Final = {
+    "par": "par", "cash": "cash", "cpa": "cash", "coll": "interest", "tobe": "interest", "senior": "fees",
+}  # fmt: skip
+"""Role of a printed line -> what figures read of it."""
+
+WHOLE_SHARE: Final = 1e-11
+"""Part of an amount that is the rounding of its sum."""
+
+_CHOSEN: Final[tuple[Source, ...]] = ("request", "workbook", "deal", "tenant")
+"""Who sets a limit on purpose: a status by it is not the trustee's."""
+
+
+class Judged(NamedTuple):
+    """A figure as a run judges it."""
+
+    test: Test
+    measured: Measured
+    status: Status
+    limit: float
+    source: Source
+    low: float | None
+    """The ends of the figure where the definition takes masked ratings for a range."""
+    high: float | None
+    judge: Callable[[float], Status]
+    """The status of another figure by the same limit."""
+
+
+class Doubter:
+    """Finds the doubts of the results of one run."""
+
+    def __init__(
+        self,
+        pool: Pool | None,
+        own: Mapping[str, DealTest],
+        facts: Mapping[str, Fact],
+        conflicts: Sequence[Unmatched] = (),
+        *,
+        compares: bool = True,
+    ) -> None:
+        """Args:
+        pool: the sums; None where nothing was measured.
+        own: the definition's tests by id.
+        facts: the file's figure of a test, by test id.
+        conflicts: figures of the file that stand beside no test of ours.
+        compares: whether the loans are those of which the file speaks: not after trades.
+        """
+        self._pool = pool
+        self._own = own
+        self._facts = facts if compares else {}
+        self._conflicts = conflicts if compares else ()
+        self._compares = compares
+        self._reads: dict[str, frozenset[str]] = {}
+        self.warnings: Sequence[DataWarning] = ()
+        """Those of the run, once it has all of them."""
+
+    def of(self, case: Judged) -> Doubts:
+        """The ends of a figure that its inputs leave open, the trustee's own, the doubts, and whether they may turn the
+        status."""
+        theirs = self.beside(case.test, case.measured)
+        ties = theirs is not None and theirs.figure.agrees is True
+        measure, own = self._measure_of(case.test.test_id), self._own.get(case.test.test_id)
+        assert self._pool is not None
+        inputs = Case(self._pool, case.measured, None if own is None else own.agency)
+        lacks = missing(measure, inputs)
+        found = [] if theirs is None else list(_of_difference(case, theirs))
+        if theirs is None or not theirs.is_to_the_cent:
+            found += self._inherited(case.test)
+        found += (
+            Doubt("blank_inputs", f"{one.pct:.2f} % of par has {one.what}", self._cells([one.input])) for one in lacks
+        )
+        found += self._of_warnings(case.test, {one.input for one in lacks})
+        found += self._of_facts(case.test)
+        if ties:  # what the trustee's figure confirms is no conflict
+            found = [doubt for doubt in found if doubt.code != "conflict"]
+        low, high = case.low, case.high
+        is_open = False
+        if not ties and (ends := span(measure, inputs, with_ratings=low is None)) is not None and _turns(case, *ends):
+            (low, high), is_open = ends, True
+        return Doubts(
+            UNSET if low is None else rounded(low),
+            UNSET if high is None else rounded(high),
+            None if theirs is None else theirs.figure,
+            found,
+            is_open or (theirs is not None and _is_contradicted(case, theirs)),
+        )
+
+    def beside(self, test: Test, measured: Measured | None) -> Beside | None:
+        """The file's figure of a test beside ours; None where it has none."""
+        fact = self._facts.get(test.test_id)
+        return None if fact is None else beside(fact, test, measured)
+
+    # ---- what a test reads
+
+    def _measure_of(self, test_id: str) -> str:
+        """The measure of a test; "share" or "value" for one by a formula."""
+        own = self._own.get(test_id)
+        if own is None:
+            return SUITE_TESTS.get(test_id, "")
+        return own.measure or ("share" if own.share is not None else "value")
+
+    def reads(self, test: Test) -> frozenset[str]:
+        """What a test reads, in the names of `FIELDS`."""
+        if test.test_id not in self._reads:
+            self._reads[test.test_id] = frozenset((*_ALWAYS, *self._read_by(test.test_id, test)))
+        return self._reads[test.test_id]
+
+    def _read_by(self, test_id: str, test: Test | None) -> Iterator[str]:
+        own, measure = self._own.get(test_id), self._measure_of(test_id)
+        if own is not None and own.value is not None:
+            yield from self._read_by_formula(own.value, test_id)
+            return
+        if own is not None and own.share is not None:
+            from core.definition.formulas import fields_of, share_of
+
+            yield from map(input_of, fields_of(share_of(own.share)))
+        yield from READS.get(measure, ())
+        if measure == "warr" and not self._has_named_recoveries(own):
+            yield from ("lien", "ratings")
+        of = None if own is None else own.of
+        divides = test is None or "cpa" in test.divides_by or measure == "share"
+        if divides and of in _WITH_CASH and (measure != "ic" or self._has_estimated_fees):
+            yield "cash"
+
+    def _read_by_formula(self, text: str, test_id: str) -> Iterator[str]:
+        """What a formula over totals and other tests reads."""
+        from core.definition.formulas import names_of
+
+        for name in names_of(text, frozenset((*self._own, *TOTALS))):
+            yield from _TOTALS.get(name, ())
+            if name in self._own and name != test_id:
+                yield from self._read_by(name, None)
+
+    def _has_named_recoveries(self, own: DealTest | None) -> bool:
+        """Whether recovery rates are a named agency's, and not those of the kind of loan and its ratings."""
+        named = None if self._pool is None else self._pool.view.recovery_agency
+        return named in ("b", "c") or (own is not None and own.agency is not None)
+
+    @cached_property
+    def _has_estimated_fees(self) -> bool:
+        return self._pool is not None and "estimated" in self._pool.interest["senior_fees_basis"]
+
+    # ---- places
+
+    def _cells(self, inputs: Iterable[str]) -> list[str]:
+        """Cells that say some of what is read."""
+        return list(dict.fromkeys(cell for name in inputs for cell in self._cells_by_input.get(name, ())))
+
+    @cached_property
+    def _cells_by_input(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for field, cell in ({} if self._pool is None else self._pool.portfolio.source_cells).items():
+            found.setdefault(input_of(field), []).append(cell)
+        return found
+
+    # ---- warnings
+
+    def _of_warnings(self, test: Test, missing_inputs: set[str]) -> Iterator[Doubt]:
+        """The warnings of the run that are about what a test reads; not those that its own blanks tell better."""
+        reads, own = self.reads(test), self._own.get(test.test_id)
+        for warning, inputs in self._told:
+            common = inputs & reads
+            if not common or (warning.code in _TOLD_BY_SHARE and common <= missing_inputs):
+                continue
+            if own is not None and own.agency is not None and _is_of_another_agency(warning, own.agency):
+                continue
+            yield Doubt(WARNINGS[warning.code].concern, warning.message, self._places(warning, common))
+
+    @cached_property
+    def _told(self) -> list[tuple[DataWarning, frozenset[str]]]:
+        told = ((warning, inputs_of(warning)) for warning in self.warnings)
+        return [(warning, inputs) for warning, inputs in told if inputs]
+
+    def _places(self, warning: DataWarning, inputs: Iterable[str]) -> list[str]:
+        cells = {} if self._pool is None else self._pool.portfolio.source_cells
+        named = [cells[field] for field in warning.fields if field in cells]
+        return list(dict.fromkeys(named)) or self._cells(sorted(inputs))
+
+    # ---- what the file prints
+
+    def _of_facts(self, test: Test) -> Iterator[Doubt]:
+        """Figures that the file prints twice, and not alike."""
+        if self._pool is None:
+            return
+        for unmatched in self._conflicts:
+            fact = unmatched.published
+            if unmatched.nearest == test.test_id and fact.conflict:
+                yield Doubt("conflict", f"the file prints {fact.label!r} twice: {fact.conflict}", _places_of(fact))
+        reads = self.reads(test)
+        for fact in self._twice:
+            role = "notes" if fact.kind == "note" else _OF_ROLES.get(fact.subject.measure if fact.subject else "", "")
+            if role in reads:
+                yield Doubt("conflict", f"the file prints {fact.label!r} twice: {fact.conflict}", _places_of(fact))
+
+    @cached_property
+    def _twice(self) -> list[Fact]:
+        """The lines of calculations, totals, accounts and notes that contradict another place."""
+        every = () if self._pool is None else self._pool.portfolio.facts.all
+        kinds = ("component", "total", "account", "note")
+        return [fact for fact in every if fact.conflict and fact.kind in kinds and not fact.is_prior]
+
+    def _inherited(self, test: Test) -> Iterator[Doubt]:
+        """Doubts of cash, of par and of their sum, for what divides by them or has them in it."""
+        reads = self.reads(test)
+        if "cash" in reads and self._lacks_cash:
+            text = "no page says what principal cash there is: it counts as 0"
+            yield Doubt("doubtful_cash", text, [])
+        if "cash" in reads and "notes" not in reads and self._other_denominator is not None:
+            printed, place = self._other_denominator
+            assert self._pool is not None
+            text = f"the trustee divides by {printed:,.2f}, we by {self._pool.denominator:,.2f}"
+            yield Doubt("doubtful_denominator", text, [place])
+        if (fault := self._fault) is None:
+            return
+        is_coverage = "notes" in reads
+        if "cash" in reads:  # what divides by cash, or has it in its numerator
+            code: DoubtCode = fault.code if is_coverage else "doubtful_denominator"
+            yield Doubt(code, fault.message, fault.places)
+        elif fault.code == "doubtful_par" and not is_coverage:
+            yield Doubt(fault.code, fault.message, fault.places)
+
+    @property
+    def _lacks_cash(self) -> bool:
+        pool = self._pool
+        if pool is None or pool.portfolio.deal.principal_cash is not None:
+            return False
+        return pool.definition.conventions.principal_cash != "none"
+
+    @cached_property
+    def _other_denominator(self) -> tuple[float, str] | None:
+        """(amount, place) of the denominator that the file prints most often for shares, where none that it prints is
+        ours."""
+        printed: dict[float, list[str]] = {}
+        for test_id, fact in self._facts.items():
+            reads = frozenset(self._read_by(test_id, None))
+            if fact.denominator is not None and "cash" in reads and "notes" not in reads and fact.unit != "amount":
+                printed.setdefault(fact.denominator, []).append(fact.place)
+        if self._pool is None or not printed or any(_is_same(self._pool.denominator, one) for one in printed):
+            return None
+        amount = max(printed, key=lambda one: len(printed[one]))
+        return amount, printed[amount][0]
+
+    @cached_property
+    def _fault(self) -> Doubt | None:
+        """Why our par and cash are not the collateral principal amount that the file prints; None where they are, or
+        where it prints none."""
+        pool = self._pool
+        identity = None if pool is None else pool.portfolio.facts.identity("collateral_principal_amount")
+        if pool is None or identity is None or not self._compares:
+            return None
+        cash = pool.portfolio.deal.principal_cash or 0.0
+        carried = (0.0, pool.tally.defaulted_par, pool.tally.defaulted_carried)
+        sums = {pool.par + own + amount for own in (pool.cash, cash) for amount in carried}
+        if any(_is_same(amount, identity.total) for amount in sums):
+            return None
+        parts = dict(identity.parts)
+        printed_par, printed_cash = parts.get("par"), parts.get("cash")
+        has_par = printed_par is not None and any(_is_same(pool.par + amount, printed_par) for amount in carried)
+        has_cash = identity.holds and printed_cash is not None and _is_same(cash, printed_cash)
+        code: DoubtCode = "doubtful_par" if has_cash and not has_par else "doubtful_cash"
+        nearest = min(sums, key=lambda amount: abs(amount - identity.total))
+        message = (
+            f"par of {pool.par:,.2f} and principal cash of {cash:,.2f} do not make the collateral principal amount of "
+            f"{identity.total:,.2f} that the file prints: {abs(nearest - identity.total):,.2f} "
+            f"{'too much' if nearest > identity.total else 'is missing'}"
+        )
+        return Doubt(code, message, [*identity.places, *self._cells(["cash"])])
+
+
+_TOLD_BY_SHARE: Final = frozenset(("no_rating", "no_price", "no_maturity", "no_lien", "recovery_assumed"))
+"""Warnings that count loans of which a doubt says the share of par."""
+
+
+def _is_same(ours: float, printed: float) -> bool:
+    return abs(ours - printed) <= CENT + WHOLE_SHARE * abs(printed)
+
+
+def _is_of_another_agency(warning: DataWarning, agency: str) -> bool:
+    """Whether a warning is about other agencies' ratings alone."""
+    fields = [field for field in warning.fields if input_of(field) == "ratings"]
+    return bool(fields) and not any(field.startswith(f"rating_agency_{agency}") for field in fields)
+
+
+def _places_of(fact: Fact) -> list[str]:
+    return list(dict.fromkeys((fact.place, *fact.also)))
+
+
+def _fails(case: Judged, value: float) -> bool:
+    return case.judge(value) == "fail"
+
+
+def _turns(case: Judged, low: float, high: float) -> bool:
+    """Whether an end of a figure has another status than the figure, a warning being a pass."""
+    is_failing = case.status == "fail"
+    return _fails(case, low) != is_failing or _fails(case, high) != is_failing
+
+
+def _has_own_limit(case: Judged, theirs: Beside) -> bool:
+    """Whether a tying figure is held to another limit than the trustee's."""
+    trigger = theirs.figure.trigger
+    return theirs.figure.agrees is True and trigger is not None and abs(trigger - case.limit) > theirs.fact.tolerance
+
+
+def _is_contradicted(case: Judged, theirs: Beside) -> bool:
+    """Whether the trustee has the other status, and not for a limit that somebody set on purpose."""
+    if not contradicts(theirs.figure, case.status):
+        return False
+    return not (_has_own_limit(case, theirs) and case.source in _CHOSEN)
+
+
+def _of_difference(case: Judged, theirs: Beside) -> Iterator[Doubt]:
+    """What the trustee has otherwise: the figure, or the status."""
+    if theirs.figure.agrees is not False and not _is_contradicted(case, theirs):
+        return
+    places = _places_of(theirs.fact)
+    if theirs.figure.agrees is not False and _has_own_limit(case, theirs):
+        sign, trigger = UNIT_SIGNS[case.test.unit], theirs.figure.trigger
+        message = (
+            f"held to {case.limit:g}{sign}, the {case.source}'s limit; the trustee holds it to {trigger:g}{sign}, and "
+            f"has {theirs.figure.status}"
+        )
+        yield Doubt("stand_in", message, places)
+        return
+    yield Doubt("differs", difference_words(case.test, theirs, case.measured, case.status), places)

@@ -1,0 +1,458 @@
+"""Which published figure is which test of ours: by a name of the definition, else where both are about the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from core.compliance.coverage import letter_of
+from core.compliance.measures import Pool
+from core.compliance.result import Direction
+from core.compliance.suites import Test
+from core.definition.definition import DealTest
+from core.definition.names import AGENCY_WORDS, Meaning, NoMeaning, meaning_of
+from core.definition.terms import SUITE_TESTS
+from core.portfolio.cells.parsing import key
+from core.portfolio.facts import Fact, Facts
+
+PARAMETERS: Final = ("agency", "classification", "class", "nth", "line", "of")
+"""What a measure may be told, as a definition's document names it."""
+
+SUITE_NTH: Final = {"single_obligor_concentration": 1, "top_5_concentration": 5, "industry_concentration": 1,
+                    "second_industry_concentration": 2}  # fmt: skip
+"""Which one by size, or how many, of the suites' tests."""
+
+WITHOUT_TWIN: Final = frozenset(("delinquency_pct", "price_below_80_pct", "price_below_90_pct", "quoted_depth_pct"))
+"""Tests of the suites that have no published twin: no indenture has them so."""
+
+_COVERAGE: Final = {"oc_ratio": ("oc", -1), "oc_ratio_senior": ("oc", 0), "ic_ratio": ("ic", -1),
+                    "ic_ratio_senior": ("ic", 0)}  # fmt: skip
+"""Measure and place among the tested classes of the suites' coverage tests."""
+
+_MOODYS_FACTOR_LEAST: Final = 200.0
+"""A rating factor from here on is on Moody's scale where the name says no agency: Fitch's ends at 100."""
+
+REINVESTMENT: Final = "reinvestment_oc"
+"""Id of the reinvestment test that a ready-made definition has where a file prints its trigger."""
+
+FILES_MAX: Final = 16
+"""Files whose figures are kept as they were understood: runs of one file come in numbers."""
+
+ROUNDED_LEAST: Final = 3
+"""Printed figures of a column, not all zero, from which on a last digit that is always 0 is not a digit."""
+
+
+class Match(NamedTuple):
+    """A published figure and the test of ours that it is."""
+
+    test: Test
+    published: Fact
+    side: Direction
+
+
+class Unmatched(NamedTuple):
+    """A published figure that is no test of ours, or not certainly one."""
+
+    published: Fact
+    nearest: str | None
+    """Id of the test of ours that comes nearest; None: none measures anything like it."""
+    why: str
+    """Why that one was not taken, or why there is none, in words."""
+    is_measurable: bool = False
+    """A test could measure it, and the run has none that does."""
+
+
+class Pairs(NamedTuple):
+    """A file's figures beside the tests of a run: each test has at most one, but for the bucket of all agencies."""
+
+    found: tuple[Match, ...] = ()
+    """In the file's order."""
+    listed: tuple[Unmatched, ...] = ()
+    """The file's other figures, in its order."""
+    alone: tuple[str, ...] = ()
+    """Ids of the tests that no figure of the file is beside, in the run's order."""
+
+
+class _Key(NamedTuple):
+    """What a test measures; two of one key are the same test."""
+
+    what: str
+    """Measure, or the formula of a share or a value."""
+    nth: int | None
+    agency: str | None
+    classification: str | None
+    last_class: str
+    more: tuple[Any, ...]
+    """The line and the denominator, where a definition names them."""
+
+
+def matches(tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool) -> tuple[Match, ...]:
+    """The published figures that are tests of ours."""
+    printed = _printed_of(_File(pool.portfolio.facts))
+    return _Pairing(tests, own, pool, is_listing=False).of(printed).found if printed else ()
+
+
+def pair(
+    tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool, figures: Sequence[Fact] | None = None
+) -> Pairs:
+    """Set the file's current figures beside the tests of a run.
+
+    Args:
+        tests: those of the run.
+        own: the definition's tests by id.
+        pool: the loans, under the conventions by which words such as "the deal's industries" are read.
+        figures: those of the file, with the decimals that count; None takes them from the pool's portfolio.
+    """
+    printed = _printed_of(_File(pool.portfolio.facts)) if figures is None else tuple(map(_Printed.of, figures))
+    return _Pairing(tests, own, pool).of(printed)
+
+
+class _Printed(NamedTuple):
+    """A figure of a file, and what can be said of it without the loans."""
+
+    fact: Fact
+    name: str
+    """Its label as names are compared."""
+    meaning: Meaning | NoMeaning
+    theirs: _Key | None
+    """What it measures; None where nothing of ours does."""
+
+    @classmethod
+    def of(cls, fact: Fact) -> _Printed:
+        meaning = meaning_of_fact(fact)
+        theirs = _key_of(meaning.test, fact) if isinstance(meaning, Meaning) else None
+        return cls(fact, key(fact.label), meaning, theirs)
+
+
+class _File:
+    """The facts of a file as a key: the same object, not equal ones, which take long to compare."""
+
+    __slots__ = ("facts",)
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+
+    def __hash__(self) -> int:
+        return id(self.facts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _File) and other.facts is self.facts
+
+
+@lru_cache(maxsize=FILES_MAX)
+def _printed_of(file: _File) -> tuple[_Printed, ...]:
+    """The current figures of a file, with the decimals that count."""
+    return tuple(map(_Printed.of, with_counted_decimals(file.facts.figures)))
+
+
+class _Group(NamedTuple):
+    """Figures that are about the same: by a name of the definition's, or by what they measure."""
+
+    named: str | None
+    """Id of the test that the definition calls so."""
+    theirs: _Key | None
+    facts: list[Fact]
+    side: Direction
+
+
+class _Pairing:
+    """The tests of a run by their names and by what they measure."""
+
+    def __init__(
+        self, tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool, *, is_listing: bool = True
+    ) -> None:
+        self._pool = pool
+        self._is_listing = is_listing  # a run asks for what is found alone, many times
+        self._tests = {test.test_id: test for test in tests}
+        listed = [one for one in own.values() if one.id in self._tests]
+        self._named = {word: one.id for one in reversed(listed) for word in _names(one)}
+        keys = ((test.test_id, _key_of_test(test.test_id, own, pool)) for test in tests)
+        self._keys = {test_id: _with_conventions(one, pool) for test_id, one in keys if one is not None}
+        self._by_key: dict[_Key, list[str]] = {}
+        for test_id, one in self._keys.items():
+            self._by_key.setdefault(one, []).append(test_id)
+        self._found: dict[int, list[Match]] = {}  # by the figure's identity: not every place is known
+        self._listed: dict[int, Unmatched] = {}
+
+    def of(self, figures: Sequence[_Printed]) -> Pairs:
+        groups: dict[str | _Key, _Group] = {}
+        for one in figures:
+            self._sort(one, groups)
+        facts = [one.fact for one in figures]
+        taken: set[str] = set()
+        for group in sorted(groups.values(), key=lambda one: one.named is None):  # names of the definition come first
+            taken |= self._match(group, taken)
+        return Pairs(
+            tuple(match for fact in facts for match in self._found.get(id(fact), ())),
+            tuple(self._listed[id(fact)] for fact in facts if id(fact) in self._listed),
+            tuple(test_id for test_id in self._tests if test_id not in taken),
+        )
+
+    def _sort(self, one: _Printed, groups: dict[str | _Key, _Group]) -> None:
+        """Put a figure to those that are about the same, or list it where nothing of ours is."""
+        fact, name, meaning, theirs = one
+        if (named := self._named.get(name)) is not None:
+            side = meaning.side if isinstance(meaning, Meaning) else self._tests[named].threshold_type
+            groups.setdefault(named, _Group(named, None, [], side)).facts.append(fact)
+            return
+        if isinstance(meaning, NoMeaning):
+            if not self._is_listing:
+                return
+            nearest = (
+                self._nearest(_with_conventions(_key_of(meaning.nearest), self._pool)) if meaning.nearest else None
+            )
+            self._listed[id(fact)] = Unmatched(fact, nearest, meaning.why)
+            return
+        assert theirs is not None
+        if theirs.what == "industry" and theirs.classification is None:
+            theirs = theirs._replace(classification=self._pool.view.industry_agency)
+        if theirs.what == "foreign_country" and not is_home(fact, self._pool):
+            why = "it is measured from another home than the deal's"
+            self._listed[id(fact)] = Unmatched(fact, self._nearest(theirs), why)
+            return
+        groups.setdefault(theirs, _Group(None, theirs, [], meaning.side)).facts.append(fact)
+
+    def _match(self, group: _Group, taken: set[str]) -> set[str]:
+        """Set one figure of a group beside the tests that are about the same; the others are listed."""
+        test_ids = self._tests_of(group, taken)
+        if not test_ids and not self._is_listing:
+            return set()
+        theirs = group.theirs
+        nearest = test_ids[0] if test_ids else None if theirs is None else self._nearest(theirs)
+        chosen = _one_of(group.facts)
+        for fact in group.facts:
+            if isinstance(chosen, str):
+                self._listed[id(fact)] = Unmatched(fact, nearest, chosen)
+            elif fact is not chosen:
+                self._listed[id(fact)] = Unmatched(fact, nearest, _why_left(fact, chosen))
+        if isinstance(chosen, str):
+            return set()
+        if not test_ids:
+            why = self._why_alone(theirs, nearest)
+            self._listed[id(chosen)] = Unmatched(chosen, nearest, why, is_measurable=why != _TAKEN)
+            return set()
+        self._found[id(chosen)] = [Match(self._tests[test_id], chosen, group.side) for test_id in test_ids]
+        return set(test_ids)
+
+    def _tests_of(self, group: _Group, taken: set[str]) -> list[str]:
+        if group.named is not None:
+            return [group.named]
+        theirs = group.theirs
+        assert theirs is not None
+        found = [test_id for test_id in self._by_key.get(theirs, ()) if test_id not in taken]
+        if theirs.what == "ccc" and theirs.agency is not None:  # beside the greatest of all agencies, too
+            found += self._by_key.get(theirs._replace(agency=None), ())
+        return found
+
+    def _why_alone(self, theirs: _Key | None, nearest: str | None) -> str:
+        if theirs is None or nearest is None:
+            return "no test of this run measures it"
+        return _difference(theirs, self._keys[nearest]) or _TAKEN
+
+    def _nearest(self, theirs: _Key) -> str | None:
+        """The test of the same measure that shares most of what else is said, the first of several."""
+        alike = [test_id for test_id, ours in self._keys.items() if ours.what == theirs.what]
+        return max(
+            alike,
+            key=lambda test_id: sum(a == b for a, b in zip(self._keys[test_id], theirs, strict=True)),
+            default=None,
+        )
+
+
+_TAKEN: Final = "the figure that the definition names is taken"
+
+
+# ---- what tests and figures are about ------------------------------------------------------------------------------
+
+
+def meaning_of_fact(fact: Fact) -> Meaning | NoMeaning:
+    """What a figure measures."""
+    if fact.subject is None:
+        return NoMeaning("its words say no one test of ours")
+    return meaning_of(fact.subject, fact.trigger, fact.direction)
+
+
+def said_of(test: DealTest) -> dict[str, Any]:
+    """What a definition's test measures, in the words of its document."""
+    words = ("measure", "share", "value", *PARAMETERS)
+    every = {name: getattr(test, "class_" if name == "class" else name) for name in words}
+    return {name: value for name, value in every.items() if value is not None}
+
+
+def _names(test: DealTest) -> Iterator[str]:
+    """What a file may call a test of a definition: its name, its id, an alias."""
+    return map(key, (test.name, test.id, *test.aliases))
+
+
+def _key_of_test(test_id: str, own: Mapping[str, DealTest], pool: Pool) -> _Key | None:
+    """What a test of a run measures; None where nothing printed can be it."""
+    if test_id in _COVERAGE:
+        if pool.structure is None or not pool.structure.groups:
+            return None
+        measure, place = _COVERAGE[test_id]
+        tested = (pool.structure.oc if measure == "oc" else pool.structure.ic)[place]
+        return _key_of({"measure": measure, "class": tested.name})
+    if (found := own.get(test_id)) is not None:
+        # A ready-made definition has the reinvestment test as the ratio of the junior class.
+        is_ready_made = test_id == REINVESTMENT and found.measure == "oc"
+        return _key_of({"measure": "reinvestment_oc"} if is_ready_made else said_of(found))
+    return None if test_id in WITHOUT_TWIN else _key_of_suite(test_id)
+
+
+@lru_cache(maxsize=128)
+def _key_of_suite(test_id: str) -> _Key | None:
+    said = suite_said(test_id)
+    return None if said is None else _key_of(said)
+
+
+def suite_said(test_id: str) -> dict[str, Any] | None:
+    """What a test of the suites measures, in the words of a definition's document."""
+    if test_id not in SUITE_TESTS:
+        return None
+    return {"measure": SUITE_TESTS[test_id]} | ({"nth": SUITE_NTH[test_id]} if test_id in SUITE_NTH else {})
+
+
+def _key_of(said: Mapping[str, Any], fact: Fact | None = None) -> _Key:
+    """What the fields of a definition's test measure; `fact` is the published figure that means them, None for a test
+    of ours."""
+    measure = said.get("measure")
+    agency = said.get("agency")
+    if measure == "warf" and agency is None and (fact is None or _is_of_moodys(fact)):
+        agency = "a"
+    # Moody's diversity and the CDO Monitor's figures have lists of industries of their own.
+    classification = said.get("classification") if measure == "industry" else None
+    nth = said.get("nth", {"top_obligors": 10, "obligor": 1, "industry": 1, "country": 1}.get(str(measure)))
+    what = measure or _plain(said.get("share") or said.get("value") or "")
+    last_class = letter_of(str(said.get("class", "")).rpartition("/")[2])
+    return _Key(what, nth, agency, classification, last_class, (said.get("line"), said.get("of")))
+
+
+def _with_conventions(ours: _Key, pool: Pool) -> _Key:
+    """What a test of ours measures, with what the conventions add where nothing is said."""
+    if ours.what == "warr" and ours.agency is None:
+        return ours._replace(agency=pool.view.recovery_agency)
+    if ours.what == "industry" and ours.classification is None:
+        return ours._replace(classification=pool.view.industry_agency)
+    return ours
+
+
+def _plain(formula: str) -> str:
+    """A formula without blanks, in lower case."""
+    return re.sub(r"\s+", "", formula).casefold()
+
+
+def _is_of_moodys(fact: Fact) -> bool:
+    return max(fact.trigger or 0.0, fact.value or 0.0) >= _MOODYS_FACTOR_LEAST
+
+
+def is_home(fact: Fact, pool: Pool) -> bool:
+    """Whether the home that a label speaks of is the one of the conventions, as far as it names one, and nothing else
+    is left out."""
+    words, home = key(fact.label), pool.definition.conventions.home_countries
+    named = None if fact.subject is None else fact.subject.detail
+    in_europe, in_america = "DE" in home and "US" not in home, "US" in home and "DE" not in home
+    is_europe = named in ("europe", "eea") or _EUROPE.search(words) is not None
+    is_america = named == "us" or _AMERICA.search(words) is not None
+    if _MORE.search(words) or (is_europe and is_america):
+        return False
+    return (in_europe or not is_europe) and (in_america or not is_america)
+
+
+_EUROPE: Final = re.compile(r"\b(?:europe|european|eu|eea)\b")
+_AMERICA: Final = re.compile(r"\b(?:usa?|u s a?|united states)\b")
+_MORE: Final = re.compile(r"\b(?:canada|uk|united kingdom|australia|japan|group (?:i+|iv|[1-4])|emerging|tax)\b")
+"""Places beside home that a label names: what it leaves out, or is about, is another share than what is abroad."""
+
+
+# ---- one of several ------------------------------------------------------------------------------------------------
+
+
+def _one_of(facts: Sequence[Fact]) -> Fact | str:
+    """The figure that counts, one with a limit or a status first; why none, where they contradict each other."""
+    tests = [fact for fact in facts if fact.kind == "test"] or list(facts)
+    conflict = next((fact.conflict for fact in tests if fact.conflict), "")
+    if conflict:
+        return f"{_AGAIN}: {conflict}"
+    first = next((fact for fact in tests if fact.trigger is not None), tests[0])
+    if any(_contradict(first, fact) for fact in tests):
+        return f"{_AGAIN}: {', '.join(fact.place for fact in tests)}"
+    return first
+
+
+_AGAIN: Final = "it is printed again with another figure"
+
+
+def _contradict(first: Fact, second: Fact) -> bool:
+    if first.trigger is not None and second.trigger is not None and first.trigger != second.trigger:
+        return True
+    if first.value is None or second.value is None:
+        return False
+    return abs(first.value - second.value) > max(first.tolerance, second.tolerance)
+
+
+def _why_left(fact: Fact, chosen: Fact) -> str:
+    if fact.conflict:
+        return f"{_AGAIN}: {fact.conflict}"
+    if _contradict(fact, chosen):
+        return f"the figure with a limit is taken: {chosen.place}"
+    return f"the same figure is taken from {chosen.place}"
+
+
+_NUMBERS: Final = {1: "the largest", 2: "the second largest", 3: "the third largest"}
+
+
+def _difference(theirs: _Key, ours: _Key) -> str:
+    """What tells a figure from the nearest test of ours, in words."""
+    told = []
+    if theirs.last_class != ours.last_class:
+        told.append(f"it is of class {theirs.last_class or '?'}, ours of class {ours.last_class or '?'}")
+    if theirs.nth != ours.nth:
+        told.append(f"it is of {_nth(theirs)}, ours of {_nth(ours)}")
+    if theirs.agency != ours.agency:
+        told.append(f"it is by {_agency(theirs.agency)}, ours by {_agency(ours.agency)}")
+    if theirs.classification != ours.classification:
+        told.append(f"it is by the industries of {_agency(theirs.classification)}, "
+                    f"ours by those of {_agency(ours.classification)}")  # fmt: skip
+    if theirs.more != ours.more:
+        told.append("ours is a share of another amount")
+    return "; ".join(told)
+
+
+def _nth(one: _Key) -> str:
+    if one.what == "top_obligors":
+        return f"the {one.nth} largest together"
+    return _NUMBERS.get(one.nth or 1, f"number {one.nth} by size")
+
+
+def _agency(letter: str | None) -> str:
+    return {str(agency): name for agency, name in AGENCY_WORDS.items()}.get(letter or "", "an agency that is not named")
+
+
+# ---- printed digits ------------------------------------------------------------------------------------------------
+
+
+def with_counted_decimals(facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """The figures with the decimals that count: of a column whose printed figures all end in 0, one fewer."""
+    columns: dict[tuple[str, str], list[Fact]] = {}
+    for fact in facts:
+        if fact.decimals and fact.value is not None and fact.unit in (None, "percent"):
+            columns.setdefault((fact.group, _column(fact.place)), []).append(fact)
+    rounded = {id(fact) for column in columns.values() if _is_rounded(column) for fact in column}
+    if not rounded:
+        return tuple(facts)
+    return tuple(
+        replace(fact, decimals=fact.decimals - 1) if id(fact) in rounded and fact.decimals else fact for fact in facts
+    )
+
+
+def _column(place: str) -> str:
+    """The sheet and the column letters of a place."""
+    return place.rstrip("0123456789")
+
+
+def _is_rounded(column: Sequence[Fact]) -> bool:
+    shown = [f"{fact.value:.{fact.decimals}f}" for fact in column if fact.value]
+    return len(shown) >= ROUNDED_LEAST and all(text.endswith("0") for text in shown)

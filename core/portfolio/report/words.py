@@ -1,0 +1,180 @@
+"""What the words of reports mean: one normal form, and roles by summed weights of phrases, from `words.tsv`."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+TEXT_LENGTH_MAX: Final = 300
+"""Characters of a text that is looked at."""
+
+MEMORY_MAX: Final = 4_096
+"""Texts whose roles are remembered: the words of one report come again in the next."""
+
+SCORE_MIN: Final = 2.5
+"""Weight from which a text has a role."""
+
+SIDE_SHARE: Final = 0.4
+"""What a phrase counts behind a word that opens a side clause."""
+
+_SOURCE: Final = Path(__file__).with_name("words.tsv")
+
+_SIDE: Final = re.compile(
+    r"\b(?:(?:that|which|who) (?:is|are|has|have)|in respect of|with respect to|subject to|excluding|including|"
+    r"other than those|of (?:the )?collateralobligation|issued by|to the extent|with excess)\b"
+)
+"""Words behind which a text says more of its subject, and no subject of its own."""
+
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_QUOTES: Final = str.maketrans({"\u2019": "'", "\u2018": "'", "`": "'", "\u201c": '"', "\u201d": '"',
+                                "\u2013": "-", "\u2014": "-", "\u2212": "-", "\u00a0": " ", "_": " "})  # fmt: skip
+_APART: Final = re.compile(r"\s*([/&()+=<>#])\s*")
+_HYPHEN: Final = re.compile(r"(?<=[a-z])-(?=[a-z])|(?<=non)- (?=[a-z])")
+_DROPPED: Final = re.compile(r"[,;:\"!?*\[\]{}|]|\.(?!\d)|'(?!s\b)")
+
+
+class Guess(NamedTuple):
+    """The role that a text's words say."""
+
+    role: str | None
+    """None where no role reaches `SCORE_MIN`."""
+    score: float
+    lead: float
+    """By how much it leads the next one: below 1.5 the two are hard to tell apart."""
+
+
+_NONE: Final = Guess(None, 0.0, 0.0)
+
+
+@cache
+def _rows() -> tuple[tuple[str, str, str], ...]:
+    """(role, phrase, what it counts or becomes) of every row of the words."""
+    rows = [line.split("\t") for line in _SOURCE.read_text("utf-8").splitlines() if line and line[0] != "#"]
+    return tuple((role, phrase, value) for role, phrase, value in rows)
+
+
+@cache
+def _normal_rows() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(phrase), f" {value} ") for role, phrase, value in _rows() if role == "normal")
+
+
+@cache
+def _phrases(group: str) -> tuple[tuple[str, re.Pattern[str], float], ...]:
+    """(role without its group, phrase as whole words, weight) of a group: "test", "line", "column.t", ..."""
+    start = f"{group}."
+    return tuple(
+        (role.removeprefix(start), re.compile(rf"(?<![a-z0-9])(?:{phrase})(?![a-z0-9])"), float(value))
+        for role, phrase, value in _rows()
+        if role.startswith(start)
+    )
+
+
+@cache
+def _values(role: str) -> dict[str, str]:
+    """Phrase -> value of a role whose phrases are plain words."""
+    return {phrase: value for one, phrase, value in _rows() if one == role}
+
+
+@cache
+def _alone(role: str) -> re.Pattern[str]:
+    """One pattern of all phrases of a role."""
+    return re.compile("|".join(f"(?:{phrase})" for one, phrase, _ in _rows() if one == role))
+
+
+@lru_cache(MEMORY_MAX)
+def normal(text: str) -> str:
+    """The normal form of a text, with a blank before and behind it."""
+    text = _CAMEL.sub(" ", text[:TEXT_LENGTH_MAX].translate(_QUOTES)).lower()
+    for phrase, value in _normal_rows():
+        text = phrase.sub(value, text)
+    text = _HYPHEN.sub(" ", _APART.sub(r" \1 ", text))
+    return f" {' '.join(_DROPPED.sub(' ', text).split())} "
+
+
+@lru_cache(MEMORY_MAX)
+def scores(group: str, text: str) -> dict[str, float]:
+    """Role -> what the words of a text count for it, roles above 0 only."""
+    return scores_of_normal(group, normal(text))
+
+
+def scores_of_normal(group: str, words: str) -> dict[str, float]:
+    """The same of words that are in their normal form."""
+    side = _SIDE.search(words, 2)
+    behind = side.end() if side else len(words)
+    found: dict[str, float] = {}
+    for role, phrase, weight in _phrases(group):
+        match = phrase.search(words)
+        if match is not None:
+            found[role] = found.get(role, 0.0) + (weight if match.start() < behind else SIDE_SHARE * weight)
+    return {role: score for role, score in found.items() if score > 0}
+
+
+@lru_cache(MEMORY_MAX)
+def guess(group: str, text: str) -> Guess:
+    """The role of a group that a text's words say."""
+    return guess_of(scores(group, text))
+
+
+def guess_of(found: dict[str, float]) -> Guess:
+    """The role that leads."""
+    if not found:
+        return _NONE
+    (role, score), *others = sorted(found.items(), key=lambda one: -one[1])
+    lead = score - (others[0][1] if others else 0.0)
+    return Guess(role if score >= SCORE_MIN else None, score, lead)
+
+
+@lru_cache(MEMORY_MAX)
+def status_of(text: str) -> Literal["pass", "fail"] | None:
+    """What a cell says of a test's outcome."""
+    said = " ".join(text.lower().split())
+    value = _values("status").get(said) or _values("status").get(said.replace("-", " "))
+    return "pass" if value == "pass" else "fail" if value == "fail" else None
+
+
+def direction_of(measure: str) -> Literal["min", "max"]:
+    """The side of a measure's limit where the page does not print it; a share has a maximum."""
+    return "min" if _values("direction").get(f"test.{measure}") == "min" else "max"
+
+
+@lru_cache(MEMORY_MAX)
+def basis_of(text: str) -> str:
+    """The basis on which a column's amounts stand: "traded", "settled", or "" where its heading does not say."""
+    said = normal(text)
+    return next((value for phrase, value in _values("basis").items() if re.search(phrase, said)), "")
+
+
+@lru_cache(MEMORY_MAX)
+def is_less(text: str) -> bool:
+    """Whether a label says that its amount is subtracted, whatever the printed sign."""
+    return _alone("line sign").search(normal(text)) is not None
+
+
+@lru_cache(MEMORY_MAX)
+def is_rating_label(text: str) -> bool:
+    """Whether a text is the first cell of a rating table's row."""
+    return _alone("rating label").search(" ".join(text.lower().split())) is not None
+
+
+@lru_cache(MEMORY_MAX)
+def says_none(text: str) -> bool:
+    """Whether a text says that its page or list has nothing ("No data available for this request")."""
+    said = " ".join(text.translate(_QUOTES).lower().split())
+    return said.startswith("no data available") or _alone("page.empty").search(said) is not None
+
+
+@lru_cache(MEMORY_MAX)
+def is_equity_name(text: str) -> bool:
+    """Whether the name of a class is one of equity, which is in no coverage test."""
+    return _alone("class name").search(" ".join(text.lower().split())) is not None
+
+
+@lru_cache(MEMORY_MAX)
+def is_total(text: str) -> bool:
+    """Whether a row's label says that it is the sum of others: it begins or ends with the word."""
+    said = normal(text).strip()
+    return re.match(r"(?:grand )?(?:sub ?)?totals?\b", said) is not None or re.search(
+        r"\b(?:sub ?)?totals?$", said
+    ) is not None  # fmt: skip

@@ -1,0 +1,422 @@
+"""Doubts of results: what the inputs lack, what warnings, printed sums and the trustee's own figures say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from core.compliance.doubt import READS
+from core.compliance.grouped import KINDS, doubt_groups
+from core.compliance.result import DoubtCode, Results, TestResult, Threshold
+from core.compliance.run import run_suite
+from core.definition import parse
+from core.definition.terms import MEASURES
+from core.portfolio.facts import Fact, Facts, Identity, Subject
+from core.portfolio.inputs import ANY, FIELDS, WARNINGS, input_of
+from core.portfolio.notes import WARNING_CODES, DataWarning, Notes, told_of
+from core.portfolio.portfolio import Deal, Portfolio
+from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
+from tests.rows import every
+
+CASH = 5e6
+LITE = "cov_lite_concentration"
+PLACE = "'Tests'!C7"
+
+
+def fact(measure: str, value: float | None, **more: Any) -> Fact:
+    said = {name: more.pop(name) for name in ("agency", "classes", "rank") if name in more}
+    given: dict[str, Any] = {"kind": "test", "label": measure, "place": PLACE, "unit": "percent", "decimals": 2} | more
+    return Fact(subject=Subject(measure=measure, **said), value=value, **given)
+
+
+def book(*facts: Fact, identity: Identity | None = None, deal: Deal | None = None, notes: Notes | None = None,
+         cells: dict[str, str] | None = None, **columns: Any) -> Portfolio:  # fmt: skip
+    """The thirteen loans of the compliance tests with whatever a test adds; a column None is left out."""
+    more: dict[str, Any] = {
+        "cov_lite": [1, *[0] * 12], "lien_type": [1] * 13, "country": ["US"] * 13, "maturity_date": [22_000.0] * 13,
+        "price": [99.0] * 13, "rating_agency_b": ["B"] * 13,
+    }  # fmt: skip
+    given = {name: values for name, values in (g1_columns() | more | columns).items() if values is not None}
+    return portfolio_of(
+        given,
+        tranches=tranches_of(G1_NOTES, coupon=[6.5, 7.0, 7.6, 9.2, 12.0], oc={"B": 121.5, "E": 104.2}, ic={"D": 110.0}),
+        deal=deal or Deal(principal_cash=CASH, base_rate=4.30, as_of=20_544.0, interest_collected=9e6,
+                          interest_receivable=0.0, senior_fees=1e5),
+        facts=Facts(all=facts, identities=() if identity is None else (identity,)),
+        notes=notes or Notes(),
+        source_cells=cells or {},
+    )  # fmt: skip
+
+
+def one(portfolio: Portfolio, test_id: str = LITE, **options: Any) -> TestResult:
+    return run_suite(portfolio, "enhanced", test_ids=[test_id], **options)[test_id]
+
+
+def codes(result: TestResult) -> list[str]:
+    return [doubt.code for doubt in result.doubt]
+
+
+VALUE = one(book()).current_value
+"""The covenant-lite share, with nothing to doubt."""
+
+
+def test_a_figure_of_whole_inputs_has_no_doubt() -> None:
+    ran = run_suite(
+        book(), "enhanced", test_ids=[LITE, "single_obligor_concentration", "wal", "non_senior_secured_concentration"]
+    )
+    assert [(codes(result), result.doubtful, result.published) for result in ran] == [([], False, None)] * 4
+    assert ran.summary.doubtful == 0
+
+
+# ---- the trustee's figure --------------------------------------------------------------------------------------
+
+
+@every(
+    "printed, agrees",
+    [
+        (fact("cov_lite", round(VALUE, 2)), True),
+        (fact("cov_lite", round(VALUE + 0.01, 2)), False),
+        (fact("cov_lite", round(VALUE, 1), decimals=1), True),
+        (fact("cov_lite", round(VALUE + 0.1, 1), decimals=1), False),
+        (fact("cov_lite", None, trigger=60.0), None),
+    ],
+)
+def test_a_printed_figure_stands_beside_ours(printed: Fact, agrees: bool | None) -> None:
+    """They tie within half a unit of the last printed digit."""
+    result = one(book(printed))
+    assert result.published is not None
+    assert (result.published.place, result.published.agrees) == (PLACE, agrees)
+    assert ("differs" in codes(result)) == (agrees is False)
+    expected = None if printed.value is None else pytest.approx(VALUE - printed.value, abs=1e-6)
+    assert result.published.difference == expected
+    assert not result.doubtful
+
+
+def test_printed_numerators_and_denominators_decide_to_the_cent() -> None:
+    """A value that is stored too coarsely does not count where both are printed."""
+    details = one(book()).details
+    assert details is not None
+    numerator, denominator = details.breakdown["numerator"], details.breakdown["denominator"]
+    coarse = fact("cov_lite", round(VALUE, 1) + 0.1, numerator=numerator, denominator=denominator, decimals=2)
+    ties = one(book(coarse))
+    assert ties.published is not None
+    assert (ties.published.agrees, codes(ties)) == (True, [])
+    for name, amount in (("numerator", numerator), ("denominator", denominator)):
+        other = one(book(replace(coarse, value=round(VALUE, 2), **{name: amount + 0.02})))
+        assert other.published is not None
+        assert (other.published.agrees, "differs" in codes(other)) == (False, True)
+        assert f"the trustee's {name} is" in next(doubt.message for doubt in other.doubt if doubt.code == "differs")
+
+
+def test_a_status_that_the_file_contradicts_is_doubtful() -> None:
+    ran = run_suite(book(fact("cov_lite", round(VALUE, 2), status="fail")), "enhanced")
+    result = ran[LITE]
+    assert (result.status, result.doubtful, codes(result)) == ("pass", True, ["differs"])
+    assert result.doubt[0].places == [PLACE]
+    assert "its status is fail, ours pass" in result.doubt[0].message
+    summary = ran.summary
+    assert summary.doubtful == sum(row.doubtful for row in ran) >= 1
+    assert summary.total == summary.passed + summary.failed + summary.warnings + summary.skipped
+
+
+@every("status, threshold, is_doubtful", [("pass", 60.0, False), ("fail", 60.0, True), ("pass", 1.0, True)])
+def test_a_warning_is_no_contradiction_of_a_pass(status: Any, threshold: float, is_doubtful: bool) -> None:
+    limits = {LITE: Threshold(test_id=LITE, threshold_value=threshold, warning_threshold=threshold / 100)}
+    result = one(book(fact("cov_lite", VALUE + 1, status=status)), request_thresholds=limits)
+    assert result.doubtful == is_doubtful
+    assert "differs" in codes(result)
+
+
+def test_a_limit_that_somebody_sets_is_no_contradiction() -> None:
+    """The figure ties: that it fails by a limit of one's own does not make it doubtful."""
+    printed = fact("cov_lite", round(VALUE, 2), status="pass", trigger=60.0)
+    strict = {LITE: Threshold(test_id=LITE, threshold_value=VALUE / 2)}
+    own = one(book(printed), request_thresholds=strict)
+    assert (own.status, own.doubtful, codes(own)) == ("fail", False, [])
+    rules = parse({"tests": [{"id": LITE, "name": "Lite", "measure": "cov_lite", "max": VALUE / 2}]})
+    stands_in = one(book(printed), definition=rules)
+    assert (stands_in.status, stands_in.doubtful) == ("fail", True)
+    assert "stand_in" in codes(stands_in)
+    assert "differs" not in codes(stands_in)
+
+
+def test_of_ccc_the_figure_of_the_agency_that_decides_stands_beside_ours() -> None:
+    columns: dict[str, Any] = {"rating_agency_a": ["B2"] * 13, "rating_agency_b": ["CCC", *["B"] * 12]}
+    ours = one(book(**columns), "ccc_bucket_pct").current_value
+    facts = [fact("ccc", 0.0, agency="a", place="'Tests'!C1"), fact("ccc", round(ours, 2), agency="b")]
+    result = one(book(*facts, **columns), "ccc_bucket_pct")
+    assert result.published is not None
+    assert (result.published.place, result.published.agrees) == (PLACE, True)
+    alone = one(book(facts[0], **columns), "ccc_bucket_pct")
+    assert alone.published is None
+
+
+def test_a_skipped_test_has_the_trustees_figure() -> None:
+    skipped = {skip.test_id: skip for skip in run_suite(book(fact("cov_lite", 9.8), cov_lite=None), "enhanced").skipped}
+    published = skipped[LITE].published
+    assert published is not None
+    assert (published.value, published.agrees, published.difference) == (9.8, None, None)
+
+
+def test_after_trades_the_files_figures_are_not_compared() -> None:
+    total = Identity(name="collateral_principal_amount", total=1.0, parts=(), holds=False, is_proved=False)
+    loans = book(fact("cov_lite", VALUE + 5, status="fail"), identity=total)
+    assert one(loans).doubtful
+    result = one(loans, compare=False)
+    assert (result.published, result.doubtful, codes(result)) == (None, False, [])
+
+
+def test_all_differences_stand_in_one_warning() -> None:
+    """None is cut, however many there are; those with another status come first."""
+    facts = [
+        fact("cov_lite", 50.0), fact("non_senior", 5.0), fact("foreign", 5.0),
+        fact("obligor", 90.0, status="pass", rank=1),
+        fact("wal", 9.0, unit="years"), fact("was", 1.0), fact("warf", 1000.0, unit="factor", agency="a"),
+        fact("fixed", 9.0),
+    ]  # fmt: skip
+    ran = run_suite(book(*facts, is_fixed=[0] * 13), "enhanced")
+    (warning,) = [told for told in ran.warnings if told.code == "published_differs"]
+    differing = [result for result in ran if "differs" in codes(result)]
+    assert warning.rows == len(differing) >= 7
+    assert all(result.test_name in warning.message for result in differing)
+    assert warning.message.startswith("the file publishes other figures: Largest obligor 90, here")
+
+
+# ---- inputs ----------------------------------------------------------------------------------------------------
+
+BLANKS = [
+    ("single_obligor_concentration", {"obligor": [None, *map(str, range(12))]}, "no obligor"),
+    ("industry_concentration", {"industry": [None, *["Banking"] * 12]}, "no industry"),
+    ("foreign_country_concentration", {"country": [None, *["US"] * 12]}, "no country"),
+    ("non_senior_secured_concentration", {"lien_type": [0, *[1] * 12]}, "no lien"),
+    ("wal", {"maturity_date": [None, *[22_000.0] * 12]}, "no maturity"),
+    ("weighted_average_price", {"price": [None, *[99.0] * 12]}, "no price"),
+    ("price_below_80_pct", {"price": [None, *[99.0] * 12]}, "no price"),
+    ("weighted_average_recovery_rate", {"recovery_rate": [None, *[45.0] * 12]}, "no recovery rate"),
+    ("quoted_depth_pct", {"quote_depth": [None, *[3.0] * 12]}, "no number of quotes"),
+    ("small_facility_concentration", {"facility_size": [None, *[9e8] * 12]}, "no facility size"),
+]  # fmt: skip
+
+
+@every("test_id, columns, words", BLANKS)
+def test_blanks_are_told_with_their_share_of_par_where_they_are_read(
+    test_id: str, columns: dict[str, Any], words: str
+) -> None:
+    (field,) = columns
+    loans = book(cells={field: "'Holdings'!C2:C14"}, **columns)
+    par = loans.numbers["par_value"]
+    result = one(loans, test_id)
+    told = [doubt for doubt in result.doubt if doubt.code == "blank_inputs" and words in doubt.message]
+    assert told
+    assert told[0].message.startswith(f"{par[0] / par.sum() * 100:.2f} % of par has ")
+    assert told[0].places == ["'Holdings'!C2:C14"]
+    assert not any(words in doubt.message for doubt in one(loans).doubt), "another test does not read it"
+
+
+ROOMY = {"single_obligor_concentration": 99.0, "foreign_country_concentration": 99.0, "wal": 60.0,
+         "non_senior_secured_concentration": 99.0, "small_facility_concentration": 99.0}  # fmt: skip
+
+
+@every("test_id, columns, words", [row for row in BLANKS if row[0] in ROOMY])
+def test_blanks_that_could_turn_the_status_make_it_doubtful_with_both_ends(
+    test_id: str, columns: dict[str, Any], words: str
+) -> None:
+    loans = book(**columns)
+    value = one(loans, test_id).current_value
+    near = one(loans, test_id, request_thresholds={test_id: Threshold(test_id=test_id, threshold_value=value + 0.01)})
+    assert (near.status != "fail", near.doubtful) == (True, True)
+    assert isinstance(near.low, float)
+    assert isinstance(near.high, float)
+    assert near.low <= value < value + 0.01 < near.high
+    wide = {test_id: Threshold(test_id=test_id, threshold_value=ROOMY[test_id] + value)}
+    far = one(loans, test_id, request_thresholds=wide)
+    assert (far.doubtful, far.low, far.high) == (False, msgspec.UNSET, msgspec.UNSET)
+    assert codes(far) == codes(near)
+
+
+def test_the_trustees_own_figure_settles_what_blanks_leave_open() -> None:
+    test_id = "foreign_country_concentration"
+    columns: dict[str, Any] = {"country": [None, *["US"] * 12]}
+    limits = {test_id: Threshold(test_id=test_id, threshold_value=0.01)}
+    assert one(book(**columns), test_id, request_thresholds=limits).doubtful
+    settled = one(book(fact("foreign", 0.0, status="pass"), **columns), test_id, request_thresholds=limits)
+    assert (settled.doubtful, settled.low) == (False, msgspec.UNSET)
+    assert "blank_inputs" in codes(settled), "the doubt about the input stays"
+
+
+def test_masked_ratings_may_all_be_ccc() -> None:
+    masked: dict[str, Any] = {"rating_agency_b": ["***", *["B"] * 12], "rating_agency_a": None}
+    loans = book(**masked)
+    par = loans.numbers["par_value"]
+    share = float(par[0] / (par.sum() + CASH) * 100)
+    limits = {"ccc_bucket_pct": Threshold(test_id="ccc_bucket_pct", threshold_value=share / 2)}
+    result = one(loans, "ccc_bucket_pct", request_thresholds=limits)
+    assert (result.status, result.doubtful) == ("pass", True)
+    assert result.high == pytest.approx(share, abs=1e-5)
+    assert "masked_inputs" in codes(result)
+    assert "masked_inputs" not in codes(one(loans))
+
+
+# ---- warnings --------------------------------------------------------------------------------------------------
+
+
+@every(
+    "warning, code, reading, other",
+    [
+        (DataWarning("no_price", "3 loans"), "blank_inputs", "weighted_average_price", LITE),
+        (DataWarning("unreadable_cells", "x", 1, ("maturity_date",)), "blank_inputs", "wal", LITE),
+        (DataWarning("unreadable_cells", "x", 1, ("rating_agency_b",)), "blank_inputs", "ccc_bucket_pct", "wal"),
+        (DataWarning("column_stands_in", "x", None, ("cov_lite",)), "ambiguous_column", LITE, "wal"),
+        (DataWarning("cash_differs", "x", None, ("deal.principal_cash",)), "conflict", LITE, "wal"),
+        (DataWarning("cash_differs", "x", None, ("deal.interest_collected",)), "conflict", "ic_ratio", "oc_ratio"),
+        (DataWarning("as_of_stands_in", "x"), "stand_in", "wal", LITE),
+        (DataWarning("notes_differ", "x"), "conflict", "oc_ratio", LITE),
+        (DataWarning("page_conflict", "x", 2, ("lien_type",)), "conflict", "non_senior_secured_concentration", "wal"),
+        (DataWarning("other_currency", "x", 1), "left_out", LITE, None),
+        (DataWarning("error_cells", "x", 1), "blank_inputs", "wal", None),
+    ],
+)
+def test_a_warning_is_a_doubt_of_the_tests_that_read_what_it_is_about(
+    warning: DataWarning, code: str, reading: str, other: str | None
+) -> None:
+    field = next(iter(warning.fields), None)
+    loans = book(notes=Notes(warnings=[warning]), cells={} if field is None else {field: "'Loans'!A1:A9"})
+    (told,) = [doubt for doubt in one(loans, reading).doubt if doubt.message == warning.message]
+    assert (told.code, told.places) == (code, [] if field is None else ["'Loans'!A1:A9"])
+    if other is not None:
+        assert warning.message not in [doubt.message for doubt in one(loans, other).doubt]
+
+
+def test_a_figure_that_ties_has_no_conflict() -> None:
+    notes = Notes(warnings=[DataWarning("page_total_differs", "x"), DataWarning("rows_without_par", "y", 1)])
+    assert codes(one(book(notes=notes))) == ["conflict", "left_out"]
+    assert codes(one(book(fact("cov_lite", round(VALUE, 2)), notes=notes))) == ["left_out"]
+
+
+def test_a_line_that_the_file_prints_twice_is_a_conflict_of_what_reads_it() -> None:
+    twice = fact("cash", 1.0, kind="component", conflict="'Cash'!B2 has 2.00", unit="amount")
+    assert codes(one(book(twice))) == ["conflict"]
+    assert codes(one(book(twice), "wal")) == []
+    again = fact("cov_lite", 9.0, conflict="'Tests'!C9 has 8.00")
+    assert "conflict" in codes(one(book(again)))
+    assert one(book(again)).published is None
+
+
+# ---- par, cash and their sum -----------------------------------------------------------------------------------
+
+
+def identity_of(loans: Portfolio, *, cash: float = CASH, missing: float = 0.0, holds: bool = True) -> Identity:
+    par = float(loans.numbers["par_value"].sum())
+    return Identity(name="collateral_principal_amount", total=par + cash + missing, holds=holds, is_proved=holds,
+                    parts=(("par", par), ("cash", cash)), places=("'Summary'!B5",))  # fmt: skip
+
+
+def test_a_printed_amount_that_par_and_cash_do_not_make_is_a_doubt_of_all_that_reads_them() -> None:
+    holds = book(identity=identity_of(book()))
+    assert codes(one(holds)) == codes(one(holds, "oc_ratio")) == []
+    loans = book(identity=identity_of(book(), missing=1_000.0, holds=False))
+    share, coverage, average = (one(loans, test_id) for test_id in (LITE, "oc_ratio", "wal"))
+    assert (codes(share), codes(coverage), codes(average)) == (["doubtful_denominator"], ["doubtful_cash"], [])
+    assert "1,000.00 is missing" in share.doubt[0].message
+    assert share.doubt[0].places == ["'Summary'!B5"]
+    other = book(
+        identity=replace(identity_of(book(), cash=CASH), total=2e9, parts=(("par", 2e9 - CASH), ("cash", CASH)))
+    )
+    assert codes(one(other, "oc_ratio")) == ["doubtful_par"]
+    assert codes(one(other, "wal")) == ["doubtful_par"]
+
+
+def test_a_figure_that_ties_to_the_cent_inherits_no_doubt() -> None:
+    details = one(book()).details
+    assert details is not None
+    printed = fact("cov_lite", round(VALUE, 2), numerator=details.breakdown["numerator"],
+                   denominator=details.breakdown["denominator"])  # fmt: skip
+    loans = book(printed, identity=identity_of(book(), missing=1_000.0, holds=False))
+    assert codes(one(loans)) == []
+    assert codes(one(loans, "foreign_country_concentration")) == ["doubtful_denominator"]
+
+
+def test_another_denominator_of_the_trustee_is_a_doubt_of_every_share() -> None:
+    loans = book(fact("cov_lite", 9.0, numerator=1.0, denominator=123_456_789.0))
+    ran = run_suite(loans, "enhanced")
+    (doubt,) = ran["foreign_country_concentration"].doubt
+    assert (doubt.code, doubt.places) == ("doubtful_denominator", [PLACE])
+    assert "the trustee divides by 123,456,789.00" in doubt.message
+    assert "doubtful_denominator" not in codes(ran["wal"])
+
+
+def test_cash_that_no_page_says_is_a_doubt_of_what_divides_by_it() -> None:
+    loans = book(deal=Deal(base_rate=4.3, as_of=20_544.0))
+    assert "doubtful_cash" in codes(one(loans))
+    assert "doubtful_cash" in codes(one(loans, "oc_ratio"))
+    assert "doubtful_cash" not in codes(one(loans, "wal"))
+    rules = parse({"conventions": {"principal_cash": "none"}})
+    assert "doubtful_cash" not in codes(one(loans, definition=rules))
+
+
+# ---- tests of a definition -------------------------------------------------------------------------------------
+
+
+def test_formulas_inherit_what_they_read() -> None:
+    rules = parse({"tests": [
+        {"id": "lite", "name": "Lite", "share": "=cov_lite", "max": 90.0},
+        {"id": "sum", "name": "Sum", "value": "=lite + cash", "max": 1e12},
+        {"id": "long", "name": "Long", "share": "=maturity_date > 1", "of": "par", "max": 101.0},
+    ]})  # fmt: skip
+    warnings = [DataWarning("column_stands_in", "lite", None, ("cov_lite",)),
+                DataWarning("far_maturity", "long"), DataWarning("cash_differs", "cash")]  # fmt: skip
+    ran = run_suite(book(notes=Notes(warnings=warnings)), "deal", definition=rules)
+    told = {result.test_id: {doubt.message for doubt in result.doubt} for result in ran}
+    assert told == {"lite": {"lite", "cash"}, "long": {"long"}, "sum": {"lite", "cash"}}
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------
+
+
+def test_every_code_has_its_words_and_every_measure_its_inputs() -> None:
+    assert set(KINDS) == set(get_args(DoubtCode))
+    assert set(WARNINGS) <= set(WARNING_CODES)
+    assert set(READS) == set(MEASURES)
+    assert {name for names in READS.values() for name in names} <= set(FIELDS)
+    assert {name for meaning in WARNINGS.values() for name in meaning.inputs} <= {*FIELDS, ANY}
+
+
+@every(
+    "field, name",
+    [("rating_agency_a_issuer", "ratings"), ("tranches.current_balance", "notes"), ("recovery_rate_b", "recovery"),
+     ("deal.as_of", "day"), ("industry_c", "industry"), ("base_rate_level", "base_rate"), ("my_own", "my_own")],
+)  # fmt: skip
+def test_a_field_says_one_input(field: str, name: str) -> None:
+    assert input_of(field) == name
+
+
+def test_doubts_are_grouped_by_kind_with_all_names() -> None:
+    notes = Notes(warnings=[DataWarning("other_currency", "left out"), DataWarning("page_total_differs", "total")])
+    ran = run_suite(book(fact("cov_lite", 99.0), notes=notes), "enhanced")
+    groups = list(doubt_groups(ran))
+    assert [group.code for group in groups][:2] == ["differs", "conflict"]
+    left_out = next(group for group in groups if group.message == "left out")
+    assert left_out.names == [result.test_name for result in ran]
+    assert sum(len(group.names) for group in groups) == sum(len(result.doubt) for result in ran)
+
+
+def test_warnings_of_a_kind_share_a_line() -> None:
+    told = [DataWarning("no_price", "a"), DataWarning("page_conflict", "b"), DataWarning("no_price", "c")]
+    assert told_of(told) == ["no_price: a; c", "page_conflict: b"]
+
+
+def test_doubts_survive_json_and_large_pools(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Made at once, as for many loans, they are those that are made when read."""
+
+    def run() -> Results:
+        return run_suite(book(fact("cov_lite", 99.0, status="fail"), country=[None] * 13), "enhanced")
+
+    with monkeypatch.context() as at_once:
+        at_once.setattr("core.compliance.run.DEFERRED_ROWS_MAX", 0)
+        made = run()
+    assert any(result.doubt for result in made)
+    assert list(run()) == list(made)
+    assert msgspec.json.decode(msgspec.json.encode(run()), type=list[TestResult]) == list(made)
