@@ -155,6 +155,7 @@ def test_an_empty_list_is_none_and_not_unknown(make_book: MakeBook) -> None:
     portfolio = Portfolio.from_workbook(make_book({"Loans": rows, "Defaulted": empty}))
     assert portfolio.flags["is_defaulted"].tolist() == [0, 0, 1, 0, 0, 0]
     (told,) = (one for one in portfolio.notes.warnings if one.code == "page_conflict")
+    assert told.fields == ("is_defaulted",)
     assert told.message.startswith("Sheet 'Defaulted' says that there are none ('Defaulted'!A2), and 1 loan has")
     # A hidden page, and one of another day, say nothing.
     prior = Portfolio.from_workbook(make_book({"Loans": [HEADER, *LOANS], "Prior": empty}))
