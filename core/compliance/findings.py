@@ -31,6 +31,7 @@ WHOLE_PCT: Final = 99.995
 """Percent of par that is all of it as it is printed."""
 
 _OF_INTEREST: Final = ("ic_ratio", "ic_ratio_senior")
+_OF_INDUSTRIES: Final = ("industry_concentration", "second_industry_concentration")
 _OF_CASH: Final = ("oc_ratio", "oc_ratio_senior", "interest_diversion_ratio")
 
 
@@ -57,6 +58,11 @@ def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
         yield from _haircuts(pool)
     if "ccc_bucket_pct" in ran:
         yield from _rating_tables(pool)
+    if any(test in ran for test in _OF_INDUSTRIES) and pool.printed_industries:
+        place = pool.printed_industries[0].place
+        yield DataWarning(
+            "industries_by_table", f"no row names an industry: the shares are those of the file's table ({place})"
+        )
     if "delinquency_pct" in ran:
         yield from _printed_defaults(pool)
     if "average_rating_factor" in ran:

@@ -19,9 +19,11 @@ from core.compliance import coverage, kernels
 from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, view_of
 from core.compliance.kernels import rounded
 from core.definition.definition import Definition
+from core.portfolio.facts import Fact
 from core.portfolio.fields import Lien
 from core.portfolio.portfolio import Deal, Names, Portfolio, without_figures_of_loans
-from core.portfolio.ratings import MASKED, RECOVERY, UNBUCKETED
+from core.portfolio.ratings import CCC, DEFAULTED, MASKED, RECOVERY, UNBUCKETED
+from core.portfolio.report.strata import industry_shares
 
 PERIOD_YEARS: Final = 0.25
 """The interest period where the deal does not give its days."""
@@ -260,6 +262,17 @@ class Pool:
         return sum(par > 0 for par in named), order[:4], [max(0.0, named[code]) for code in order[:4]]
 
     @cached_property
+    def printed_industries(self) -> tuple[Fact, ...]:
+        """The industries of a table of the file that adds up to performing par, the largest first, where no row names
+        one: of the agency whose industries count, else of any. None where rows do."""
+        names = self.view.names.get("industry")
+        if not self.portfolio.facts.all or (names is not None and (names.codes >= 0).any()):
+            return ()
+        agencies = dict.fromkeys((self.view.industry_agency, None, "b", "a", "c"))
+        tables = (industry_shares(self.portfolio.facts, agency, self.par) for agency in agencies)  # type: ignore[arg-type]
+        return next((rows for rows in tables if rows), ())
+
+    @cached_property
     def by_classification(self) -> dict[str, list[dict[str, Any]]]:
         """The largest industries of each agency's own classification, under a definition."""
         found: dict[str, list[dict[str, Any]]] = {}
@@ -276,18 +289,25 @@ class Pool:
 
     @cached_property
     def buckets(self) -> tuple[float, float, float]:
-        """Performing par rated Caa1 (CCC+) or below by each agency, with what its rating table has more than rows."""
-        a, b, c = self.tally.par_by_bucket[:3]
-        more_a, more_b, more_c = self.masked_ccc
-        return a + more_a, b + more_b, c + more_c
+        """Performing par rated Caa1 (CCC+) or below by each agency: where its rating table says what masks and blanks
+        hide, what rows show and what the table has more. A loan of such a table is rated: no row without a rating is
+        CCC for the lack of it."""
+        if self.masked_ccc == (None, None, None):
+            a, b, c, *_ = self.tally.par_by_bucket
+            return a, b, c
+        a, b, c = (
+            self.summed(("shown_ccc", agency), partial(_shown_ccc, agency)) + (more or 0.0)
+            for agency, more in zip("abc", self.masked_ccc, strict=True)
+        )
+        return a, b, c
 
     @property
-    def masked_ccc(self) -> tuple[float, float, float]:
-        """What of it no row shows."""
+    def masked_ccc(self) -> tuple[float | None, float | None, float | None]:
+        """What of it no row shows; None where no rating table says it."""
         deal = self.portfolio.deal
         if not self.goes_by_file:
-            return 0.0, 0.0, 0.0
-        return deal.masked_ccc_a or 0.0, deal.masked_ccc_b or 0.0, deal.masked_ccc_c or 0.0
+            return None, None, None
+        return deal.masked_ccc_a, deal.masked_ccc_b, deal.masked_ccc_c
 
     @cached_property
     def ccc(self) -> tuple[int, float]:
@@ -424,6 +444,12 @@ class Pool:
         return coverage.classes(notes, notes.ic, self.interest["available"], "interest_due", held, places)
 
 
+def _shown_ccc(agency: str, pool: Pool) -> float:
+    """Performing par of the loans that a row shows as Caa1 (CCC+) or below."""
+    ranks = pool.portfolio.ranks.get(f"rating_agency_{agency}")
+    return 0.0 if ranks is None else float(pool.weights @ ((ranks >= CCC) & (ranks < DEFAULTED)))
+
+
 def _accrued(pool: Pool) -> float:
     """Purchased accrued interest of the performing loans."""
     counts = ~pool.defaulted & np.isfinite(pool.view.numbers["par_value"])
@@ -486,9 +512,21 @@ def top_five_obligors(pool: Pool) -> Measured:
 
 
 def _industry(pool: Pool, place: int) -> Measured:
+    printed = pool.printed_industries
+    if printed:
+        par = printed[place].value or 0.0 if place < len(printed) else 0.0
+        return Measured(pool.share(par), par, pool.denominator, None, partial(_printed_industries_told, pool))
     _, _, largest = pool.industries
     par = largest[place] if place < len(largest) else 0.0
     return Measured(pool.share(par), par, pool.denominator, pool.industry_coverage_pct, partial(_industries_told, pool))
+
+
+def _printed_industries_told(pool: Pool) -> dict[str, Any]:
+    shown = [
+        {"name": one.label, "par": rounded(one.value or 0.0), "share_pct": rounded(pool.share(one.value or 0.0))}
+        for one in pool.printed_industries[:4]
+    ]
+    return {"industries": shown, "basis": "as the file's table of industries has them"}
 
 
 def _industries_told(pool: Pool) -> dict[str, Any]:
@@ -565,7 +603,7 @@ def _unrated(pool: Pool) -> float:
 
 
 def ccc_bucket(pool: Pool) -> Measured:
-    coverage_pct = _rated_coverage_pct(pool)
+    coverage_pct = None if pool.masked_ccc != (None, None, None) else _rated_coverage_pct(pool)
     _, par = pool.ccc
     return Measured(pool.share(par), par, pool.denominator, coverage_pct, partial(_buckets_told, pool))
 
@@ -574,8 +612,8 @@ def _buckets_told(pool: Pool) -> dict[str, Any]:
     told: dict[str, Any] = {
         "agencies": {
             name: rounded(pool.share(amount))
-            for name, amount in zip(kernels.BUCKETS, pool.buckets, strict=False)
-            if name in pool.view.ranks
+            for name, amount, more in zip(kernels.BUCKETS, pool.buckets, pool.masked_ccc, strict=True)
+            if name in pool.view.ranks or more is not None
         },
         "unrated_pct": rounded(pool.covered(_unrated(pool))),
     }

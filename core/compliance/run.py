@@ -561,8 +561,13 @@ def _present(portfolio: Portfolio) -> set[str]:
         present.add("coupon_type")
     if not present.isdisjoint(_RECOVERIES):
         present.add("recovery_rate")
-    if portfolio.deal.defaulted_par is not None:
+    deal = portfolio.deal
+    if deal.defaulted_par is not None:
         present.add("is_defaulted")
+    if (deal.masked_ccc_a, deal.masked_ccc_b, deal.masked_ccc_c) != (None, None, None):
+        present.add("rating")
+    if "industry" not in present and portfolio.facts.of("stratification", "industry"):
+        present.add("industry")
     # The obligor tests read one key, whichever of the two columns it was made from.
     present -= {"borrower_name", "issuer_id"}
     if "obligor" in present:

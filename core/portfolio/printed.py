@@ -9,6 +9,7 @@ import numpy as np
 
 from core.portfolio import ratings
 from core.portfolio.facts import Agency, Facts, Identity
+from core.portfolio.families import with_families
 from core.portfolio.portfolio import Portfolio
 from core.portfolio.report.adding import LINE_TOLERANCE
 from core.portfolio.report.strata import ccc_share
@@ -20,7 +21,7 @@ AGENCIES: Final[tuple[Agency, ...]] = ("a", "b", "c")
 
 
 def beside_loans(portfolio: Portfolio) -> Portfolio:
-    """The portfolio with what the file's totals say of its loans.
+    """The portfolio with what the file's totals say of its loans, and one obligor for each family that it shows.
 
     Whether the loans' par and cash make the printed collateral principal amount stands as an identity where the file
     prints no par of its own. Where ratings are masked or blank and the agency's rating table adds up to the loans' par,
@@ -31,6 +32,7 @@ def beside_loans(portfolio: Portfolio) -> Portfolio:
     par = np.nan_to_num(portfolio.numbers["par_value"])
     defaulted = portfolio.defaulted()
     performing, lost = float(par[~defaulted].sum()), float(par[defaulted].sum())
+    portfolio = with_families(portfolio, np.where(defaulted, 0.0, par))
     facts = _identity(portfolio, performing, lost)
     figures: dict[str, Any] = {}
     cells = dict(portfolio.source_cells)
@@ -99,7 +101,7 @@ def _masked(
     table = ccc_share(portfolio.facts, agency, performing) or ccc_share(portfolio.facts, agency, performing + lost)
     if table is None or table.value is None:
         return None
-    shown = 0.0 if ranks is None else float(par[(ranks >= ratings.CCC) & (ranks <= ratings.DEFAULTED)].sum())
+    shown = 0.0 if ranks is None else float(par[(ranks >= ratings.CCC) & (ranks < ratings.DEFAULTED)].sum())
     more = table.value - shown
     if more < -_tolerance(portfolio.row_count) or more > float(par[hidden].sum()) + _tolerance(portfolio.row_count):
         return None

@@ -35,6 +35,9 @@ _NEGATIVE: Final = re.compile(
 _BALANCE: Final = re.compile(r"\b(?:balances?|cash|amounts?|total|closing|ending|current|ledger|available|end)\b")
 _CURRENCY_WORDS: Final = frozenset(word.lower() for word in (*CURRENCIES.values(), *CURRENCIES) if " " not in word)
 
+_BASIS: Final = re.compile(r"\b(?:received|traded?|settlement|settled?|value) date(?: basis)?\b", re.IGNORECASE)
+"""Words for a basis: they say nothing of what an account or a column is."""
+
 Part = Literal["principal", "interest", "balance"]
 Basis = Literal["traded", "", "settled"]
 _BASES: Final[tuple[Basis, ...]] = ("traded", "", "settled")
@@ -243,7 +246,7 @@ def _accounts(table: PageTable) -> Iterator[Account]:
 
 def _role(name: str, kind: str, section: str = "") -> str:
     """What an account is for: by its name, else by its type, else by the section in which it stands."""
-    for text in (name, kind, section):
+    for text in (_BASIS.sub(" ", name), kind, section):
         scores = words.scores("account", text)
         if scores.get("calc", 0.0) >= _CALCULATED_LEAST:
             return "calc"
@@ -277,7 +280,7 @@ def _columns(table: PageTable, name: int) -> list[tuple[int, Part, Basis]]:
 
 def _without_basis(said: str) -> str:
     """The words of a heading less those of its basis: "received date basis" is no date and no receipt."""
-    return re.sub(r"\b(?:received|trade|traded|settlement|settled|value) date( basis)?\b", " ", said)
+    return _BASIS.sub(" ", said)
 
 
 def _has_figures(table: PageTable, column: int) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final, Literal
 
 from core.portfolio.layout import header
@@ -18,6 +19,9 @@ HEADING_LENGTH_MAX: Final = 80
 
 STACK_MAX: Final = 3
 """Rows that may make up a heading."""
+
+TEXT_ROWS_MAX: Final = 500
+"""Rows of words of one page that are looked at for headings."""
 
 KNOWN_SHARE: Final = 0.4
 """Share of a row's cells with known words from which it is a heading."""
@@ -112,13 +116,14 @@ def cut(page: Page) -> Blocks:
     tables: list[PageTable] = []
     taken: set[int] = set()
     rows = page.rows
+    texts = frozenset(islice((row for row in rows if _is_text_row(page.row(row))), TEXT_ROWS_MAX))
     at = 0
     while at < len(rows) and len(tables) < TABLES_MAX:
-        heading = _heading(page, at)
+        heading = _heading(page, at, texts)
         if heading is None:
             at += 1
             continue
-        end = _end(page, at, heading)
+        end = _end(page, at, heading, texts)
         body = rows[at + len(heading) : end]
         below = _stacked_below(page, heading, body)
         heading, body = heading + tuple(below), body[len(below) :]
@@ -149,17 +154,22 @@ def known_in_heading(text: str) -> bool:
     return any(max(words.scores(group, text).values(), default=0.0) >= KNOWN_SCORE for group in _GROUPS)
 
 
-def _heading(page: Page, at: int) -> tuple[int, ...] | None:
-    """The rows of the heading that begins with the row at a place in `page.rows`, from the top."""
+def _heading(page: Page, at: int, texts: AbstractSet[int]) -> tuple[int, ...] | None:
+    """The rows of the heading that begins with the row at a place in `page.rows`, from the top.
+
+    `texts`: the rows of words that are looked at.
+    """
     rows = page.rows
+    if rows[at] not in texts:
+        return None
     stack = [rows[at]]
     while len(stack) < STACK_MAX and (below := at + len(stack)) < len(rows) and rows[below] == stack[-1] + 1:
-        if not _is_text_row(page.row(rows[below])) or not _may_stack(page, stack[-1], rows[below]):
+        if rows[below] not in texts or not _may_stack(page, stack[-1], rows[below]):
             break
         stack.append(rows[below])
     for size in range(len(stack), 0, -1):
         part = stack[:size]
-        if all(_is_text_row(page.row(row)) for row in part) and _is_heading(page, part, at + size):
+        if _is_heading(page, part, at + size):
             return tuple(part)
     return None
 
@@ -182,6 +192,8 @@ def _is_heading(page: Page, stack: Sequence[int], below: int) -> bool:
         any(column in cells and (cells[column].has_number or cells[column].day == cells[column].day) for cells in body)
         for column in headers
     )
+    if not typed and _is_text_grid(page, stack[-1], body):
+        return False
     blank = sum(cell.is_blank or words.status_of(cell.text) is not None for cell in page.row(stack[-1]).values())
     known = sum(known_in_heading(text) for text in headers.values())
     if known >= max(2 if len(headers) > 2 else 1, KNOWN_SHARE * len(headers)) and not blank:
@@ -189,6 +201,12 @@ def _is_heading(page: Page, stack: Sequence[int], below: int) -> bool:
     own = page.row(stack[-1])
     before = page.row(stack[0] - 1)
     return len(own) >= 3 and typed >= 2 and len(before) < 2 and len({cell.text for cell in own.values()}) == len(own)
+
+
+def _is_text_grid(page: Page, row: int, body: list[dict[int, Cell]]) -> bool:
+    """Whether the rows below are words in as many cells: a list of names has no heading that tells."""
+    wide = sum(2 * len(cells) >= len(page.row(row)) and _is_text_row(cells) for cells in body)
+    return wide >= SAMPLE_ROWS // 2
 
 
 def _joined_headers(page: Page, stack: Sequence[int]) -> dict[int, str]:
@@ -241,7 +259,7 @@ def _stacked_below(page: Page, heading: tuple[int, ...], body: list[int]) -> lis
 # ---- where tables end ----------------------------------------------------------------------------------------------
 
 
-def _end(page: Page, at: int, heading: tuple[int, ...]) -> int:
+def _end(page: Page, at: int, heading: tuple[int, ...], texts: AbstractSet[int]) -> int:
     """Place in `page.rows` of the first row that is no more of the table."""
     rows = page.rows
     first = at + len(heading)
@@ -254,7 +272,7 @@ def _end(page: Page, at: int, heading: tuple[int, ...]) -> int:
             return place
         if any(last < start <= row for start in page.starts):
             return place
-        if place > first and _heading(page, place) is not None and not _is_section(page, row):
+        if place > first and _heading(page, place, texts) is not None and not _is_section(page, row):
             return _without_titles(page, place, first)
         place, last = place + 1, row
     return place

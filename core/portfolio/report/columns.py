@@ -20,6 +20,9 @@ CONTENT_SHARE: Final = 0.6
 BIG: Final = 20_000.0
 """Figures above it are amounts, neither a test's value nor its limit."""
 
+NAMES_LOOKED_AT: Final = 40
+"""Texts of a column whose words are looked at for tests."""
+
 ROWS_LOOKED_AT: Final = 200
 """Rows of a table whose content tells roles."""
 
@@ -75,9 +78,15 @@ def content_of(table: PageTable, column: int) -> ColumnContent:
         bounds=sides + sum(cell.bound is not None for cell in cells if cell.has_number),
         sides=sides,
         big=sum(cell.has_number and abs(cell.number) > BIG for cell in cells),
-        tests=sum(is_test_name(text, context) for text in texts),
+        tests=_tests_among(texts, context),
         distinct=len(set(texts)),
     )
+
+
+def _tests_among(texts: list[str], context: str) -> int:
+    """How many of a column's texts are names of tests, by the first of them."""
+    sample = texts[:NAMES_LOOKED_AT]
+    return round(sum(is_test_name(text, context) for text in sample) * len(texts) / max(1, len(sample)))
 
 
 def context_of(table: PageTable) -> str:

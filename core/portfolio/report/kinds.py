@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final, Literal
 
 from core.portfolio.classes import are_class_names, class_key, is_class_name
@@ -21,7 +22,7 @@ from core.portfolio.report.columns import (
 from core.portfolio.report.lines import PageLine, lines_of
 from core.portfolio.report.page import Cell, Page
 from core.portfolio.report.roles import LIST_WORDS, as_tests, has_limit, is_limit, is_of_loans
-from core.portfolio.report.subjects import coverage_of, is_test_name
+from core.portfolio.report.subjects import coverage_of, is_bare_class, is_test_name
 
 NOTES_MAX: Final = 25
 """Classes of one table of notes; a longer one lists ratings or loans."""
@@ -52,6 +53,7 @@ _SHARE_WORDS: Final = re.compile(r"%|\b(?:percent|percentage|pct|share|concentra
 def read_blocks(page: Page) -> Blocks:
     """The tables of a page with their kinds and roles, and its lines; rows of tables that are none are lines too."""
     found = cut(page)
+    found.tables[:] = [part for table in found.tables for part in _by_coverage(table)]
     found.tables.extend(_headless(page, found))
     lines: list[PageLine] = []
     for table in found.tables:
@@ -62,6 +64,23 @@ def read_blocks(page: Page) -> Blocks:
             lines += _without_limit(table)
     return Blocks(found.tables, sorted([*found.lines, *lines], key=lambda line: (line.row, line.column)))
 
+
+def _by_coverage(table: PageTable) -> Iterator[PageTable]:
+    """A table of classes with columns of OC beside columns of IC as one table of each; any other as it is."""
+    columns = {measure: [column for column, text in table.headers.items() if coverage_of(text) == measure]
+               for measure in _COVERAGE_TITLES}  # fmt: skip
+    first = min(table.headers)
+    names = [cell.text for row in table.rows if (cell := table.page.cell(row, first)).is_words]
+    are_classes = sum(map(is_bare_class, names)) >= CLASS_SHARE * len(names) > 0
+    if not are_classes or min(map(len, columns.values())) < 2:
+        yield table
+        return
+    for measure, some in columns.items():
+        headers = {first: table.headers[first]} | {column: table.headers[column] for column in some}
+        yield replace(table, headers=headers, title=_COVERAGE_TITLES[measure], sections={})
+
+
+_COVERAGE_TITLES: Final = {"oc": "Overcollateralization", "ic": "Interest Coverage"}
 
 HEADLESS_ROWS: Final = 3
 """Rows with a test's name and figures from which they are a table though no heading stands above."""
@@ -171,7 +190,8 @@ def _lists_classes(table: PageTable, column: int) -> bool:
     if sum(words.guess("test", name).role in ("oc", "ic") for name in names) * 2 > len(names):
         return False
     rated = " rating " in words.normal(table.headers[column])
-    return not rated and (are_class_names(names) or any(class_key(name)[:1] in ("A", "X") for name in classes))
+    has_senior = len(names) > 1 and any(class_key(name)[:1] in ("A", "X") for name in classes)
+    return not rated and (are_class_names(names) or has_senior)
 
 
 # ---- accounts, stratifications, lists ------------------------------------------------------------------------------

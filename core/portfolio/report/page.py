@@ -118,6 +118,8 @@ class Page:
         for row, column, kind, number, code, is_percent, style in found:
             if kind == TEXT:
                 cell = texts.get(code, _NOTHING)
+                if code in texts and not cell.text:
+                    continue
             elif kind == DATE:
                 cell = Cell("", NAN, False, number // 1 + shift)
             elif kind in (BOOLEAN, ERROR):
@@ -138,6 +140,11 @@ class Page:
         part._cells = {row: cells for row, cells in within.items() if cells}
         part.rows = sorted(part._cells)
         return part
+
+    @property
+    def cell_count(self) -> int:
+        """How many cells hold something."""
+        return sum(map(len, self._cells.values()))
 
     def row(self, row: int) -> dict[int, Cell]:
         """The cells of a row by column, from the left."""

@@ -146,6 +146,9 @@ CURRENCY_BYTES_MAX: Final = 60
 CURRENCY_TEXTS_MAX: Final = 2_000
 """Such texts of a sheet that are looked at."""
 
+CELLS_CUT_MAX: Final = 200_000
+"""Cells of all pages of a file that are cut into tables and lines, those of the pages that count first."""
+
 _HIDDEN: Final = "what is hidden"
 _PRIOR: Final = "what is of another day by its name"
 
@@ -159,11 +162,17 @@ class _Read(NamedTuple):
 
 def _by_rank(pages: list[Page], old: frozenset[int]) -> dict[str, list[_Read]]:
     """What speaks against pages -> these; "" for those that are shown and of the day, which come first."""
-    ranked: dict[str, list[_Read]] = {"": [], _HIDDEN: [], _PRIOR: []}
+    ranked: dict[str, list[Page]] = {"": [], _HIDDEN: [], _PRIOR: []}
     for page in pages:
         is_old, is_shown = page.sheet.index in old, page.sheet.state == "visible"
-        ranked[_PRIOR if is_old else "" if is_shown else _HIDDEN].append(_Read(page, read_blocks(page)))
-    return ranked
+        ranked[_PRIOR if is_old else "" if is_shown else _HIDDEN].append(page)
+    left = CELLS_CUT_MAX
+    read: dict[str, list[_Read]] = {}
+    for why, some in ranked.items():
+        for page in some:
+            left -= page.cell_count
+            read.setdefault(why, []).append(_Read(page, read_blocks(page) if left >= 0 else Blocks([], [])))
+    return {why: read.get(why, []) for why in ranked}
 
 
 def _lists(book: Workbook, loans: Dict[int, int], ends: Dict[int, int]) -> list[_Read]:

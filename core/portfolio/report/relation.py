@@ -23,6 +23,9 @@ DENOMINATOR_MIN: Final = 1_000.0
 COLUMNS_MAX: Final = 24
 """Columns of figures that are tried."""
 
+AMOUNTS_MAX: Final = 12
+"""Columns of amounts that are tried as numerator and denominator."""
+
 ROWS_MAX: Final = 60
 """Rows that are tried."""
 
@@ -42,7 +45,7 @@ def best_relation(table: PageTable, figures: list[int]) -> Relation | None:
     amounts = [
         column for column, some in cells.items()
         if any(cell.has_number and abs(cell.number) >= DENOMINATOR_MIN for cell in some)
-    ]  # fmt: skip
+    ][:AMOUNTS_MAX]  # fmt: skip
     best: Relation | None = None
     values = {
         column: some for column, some in cells.items() if len({cell.number for cell in some if cell.has_number}) > 1

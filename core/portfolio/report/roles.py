@@ -55,7 +55,8 @@ def _test_bonus(role: str, content: ColumnContent) -> float:
 def as_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
     """Write the roles into a table of tests; False, and nothing written, where it is none."""
     weights = scored(table, contents, "column.t", _TEST_ROLES, _test_bonus)
-    relation = best_relation(table, [column for column, content in contents.items() if content.numbers])
+    figures = [column for column, content in contents.items() if content.numbers]
+    relation = best_relation(table, figures) if _may_be_tests(table, contents) else None
     if relation is not None:
         for role, column, weight in zip(("num", "den", "value"), relation.columns, (6.0, 6.0, 3.5), strict=True):
             weights[role, column] += weight
@@ -75,6 +76,13 @@ def as_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
     if relation is not None and relation.columns[2] == columns.get("value"):
         table.by, table.matched = "relation", frozenset(("num", "den", "value"))
     return True
+
+
+def _may_be_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
+    """Whether some column names tests, and no heading is over loans: only then are ratios tried."""
+    has_limit = any(is_limit(table.headers[column]) for column in contents)
+    has_names = any(content.is_mostly(content.tests, TEST_SHARE) for content in contents.values())
+    return (has_limit or has_names) and (has_limit or not is_of_loans(table))
 
 
 def _second_limit(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> int | None:

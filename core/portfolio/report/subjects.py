@@ -152,6 +152,12 @@ def subject_of(
 
 
 @lru_cache(MEMORY_MAX)
+def is_bare_class(text: str) -> bool:
+    """Whether a label is the name of classes and no more: "Class A/B"."""
+    return _BARE_CLASS.match(words.normal(text)) is not None
+
+
+@lru_cache(MEMORY_MAX)
 def is_test_name(text: str, title: str) -> bool:
     """Whether a text is the name of a test: its words say so, or it is a class under a title that says of what."""
     said = words.normal(_CLAUSE.sub("", text))

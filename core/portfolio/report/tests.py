@@ -15,7 +15,7 @@ from core.portfolio.report.kinds import OPERATORS
 from core.portfolio.report.lines import PageLine, is_running
 from core.portfolio.report.page import Cell, Page
 from core.portfolio.report.roles import limit_of
-from core.portfolio.report.subjects import Side, clause_of, coverage_of, subject_of
+from core.portfolio.report.subjects import Side, clause_of, coverage_of, is_test_name, subject_of
 
 NAME_LENGTH_MAX: Final = 300
 """Characters of a test's name."""
@@ -63,6 +63,7 @@ def facts_of(page: Page, blocks: Blocks) -> Iterator[Fact]:
         taken.update(table.rows)
         if table.kind == "tests":
             found += _of_table(table)
+    found += _vertical(page, blocks, taken)
     found += [(row, fact) for row in page.rows if row not in taken and (fact := _compared(page, row)) is not None]
     compared = {row for row, _ in found}
     found += [
@@ -357,6 +358,44 @@ def _compared(page: Page, row: int) -> Fact | None:
         made = _Row(name, sheet, sheet, value, limit, status, side, _NOTHING, _NOTHING, place)
         return _fact(made, is_fraction=False, is_guessed=False, by="words")
     return None
+
+
+VERTICAL_ROWS_MAX: Final = 12
+"""Rows of a test whose figures stand below each other."""
+
+
+def _vertical(page: Page, blocks: Blocks, taken: set[int]) -> list[tuple[int, Fact]]:
+    """Tests whose name is the title of a block, with lines for the actual figure, the limit and the result."""
+    found: list[tuple[int, Fact]] = []
+    groups: dict[tuple[int, str], list[PageLine]] = {}
+    for line in blocks.lines:
+        if line.row not in taken:
+            groups.setdefault((line.block, line.title), []).append(line)
+    for (_, title), lines in groups.items():
+        roles = {words.guess("column.t", line.label).role: line for line in reversed(lines)}
+        if not {"value", "limit"} <= roles.keys() or len(lines) > VERTICAL_ROWS_MAX or not is_test_name(title, ""):
+            continue
+        cells = {role: page.cell(line.row, line.column) for role, line in roles.items()}
+        rows = [row for row in page.rows if lines[0].row <= row <= lines[-1].row + 1]
+        row = _Row(
+            name=title, group=page.sheet.name, context=page.sheet.name, value=cells["value"], limit=cells["limit"],
+            status=next((said for one in rows if (said := _status_in(page, one)) is not None), None),
+            side=_side(cells["limit"], "", roles["limit"].label, title), numerator=cells.get("num", _NOTHING),
+            denominator=cells.get("den", _NOTHING), place=roles["value"].place,
+        )  # fmt: skip
+        fact = _fact(row, is_fraction=False, is_guessed=False, by="words")
+        if fact is not None:
+            found.append((roles["value"].row, fact))
+            taken.update(line.row for line in lines)
+    return found
+
+
+def _status_in(page: Page, row: int) -> Status | None:
+    """What a line says of the test's outcome ("Result | Passed")."""
+    texts = [cell.text for cell in page.row(row).values() if cell.is_words]
+    if len(texts) != 2 or words.guess("column.t", texts[0]).role != "status":
+        return None
+    return words.status_of(texts[1])
 
 
 def _of_line(line: PageLine) -> Fact | None:

@@ -17,6 +17,7 @@ from core.compliance.measures import DIVERSITY_SCORES, Pool
 from core.compliance.run import run_suite
 from core.compliance.suites import TESTS
 from core.definition.definition import Definition
+from core.portfolio.facts import Fact, Facts, Subject
 from core.portfolio.portfolio import Amortization, Deal, Portfolio
 from tests.core import naive
 from tests.core.compliance.conftest import RANKS, A, names_of, portfolio_of, tranches_of
@@ -502,3 +503,34 @@ def test_printed_defaults_and_ccc_where_no_row_shows_them() -> None:
     masked = portfolio_of(columns, deal=Deal(masked_ccc_a=10.0))
     assert figure(masked, "ccc_bucket_pct") == close(50.0)
     assert Pool(masked, Definition(name="own")).buckets[0] == 40.0
+
+
+@every("more", [0.0, 30.0])
+def test_ccc_by_the_rating_table_alone(more: float) -> None:
+    """No row has a rating: the table decides, and a loan without one is not CCC for the lack of it."""
+    for columns in ({"par_value": [60.0, 40.0]}, {"par_value": [60.0, 40.0], "rating_agency_b": ["", ""]}):
+        portfolio = portfolio_of(columns, deal=Deal(masked_ccc_b=more))
+        (result,) = run_suite(portfolio, test_ids=["ccc_bucket_pct"])
+        assert result.current_value == more
+        assert result.details is not None
+        assert result.details.breakdown["agencies"]["rating_agency_b"] == more
+
+
+def test_industries_by_the_files_table() -> None:
+    """Where no row names one, and the table adds up to performing par."""
+    subject = Subject(measure="industry", agency="b")
+    rows = [Fact(kind="stratification", label=name, subject=subject, value=par, place=f"'I'!B{at}", group="I")
+            for at, (name, par) in enumerate([("Media", 30.0), ("Software", 70.0)], 2)]  # fmt: skip
+    total = Fact(kind="total", label="Total", subject=subject, value=100.0, place="'I'!B4", group="I", by="sum")
+    facts = Facts(all=(*rows, total))
+    for columns, shares in (
+        ({"par_value": [60.0, 40.0]}, [70.0, 30.0]),
+        ({"par_value": [60.0, 40.0], "industry": [None, None]}, [70.0, 30.0]),
+        ({"par_value": [60.0, 40.0], "industry": ["Media", None]}, [60.0, 0.0]),
+        ({"par_value": [60.0, 41.0]}, []),
+    ):
+        portfolio = portfolio_of(columns, facts=facts)
+        ids = ["industry_concentration", "second_industry_concentration"]
+        results = run_suite(portfolio, "enhanced", test_ids=ids)
+        assert [one.current_value for one in results] == shares
+        assert ("industries_by_table" in {one.code for one in results.warnings}) is (shares == [70.0, 30.0])

@@ -79,13 +79,18 @@ OTHER_WORDS = [
     ["Unfunded Revolver Reserve", "EUR", 0.0, 0.0, 0.0, 90.0],
     ["Supplemental Reserve", "EUR", 0.0, 0.0, 0.0, 91.0],
 ]
+BASIS_IN_NAME = [
+    ["Account Name", "Balance"],
+    ["Principal Cash (Trade Date Basis)", -5.0],
+    ["Interest Cash (Received Date Basis)", 24.0],
+]
 ZERO_FIRST = [
     ["Account Name", "Principal (Traded)", "Principal (Settled)", "Interest"],
     ["Collection Account", 0.0, -5.0, 24.0],
 ]
 
 
-@every("rows", [STACKED, THREE_ROWS, CALCULATED, NET, UNNAMED_SUM, OTHER_WORDS, ZERO_FIRST])
+@every("rows", [STACKED, THREE_ROWS, CALCULATED, NET, UNNAMED_SUM, OTHER_WORDS, BASIS_IN_NAME, ZERO_FIRST])
 def test_cash(rows: list[list[Any]]) -> None:
     """In the deal's currency, traded before settled, a printed amount before a zero, each account once."""
     found = accounts(rows)

@@ -66,6 +66,11 @@ def tested(measure: str, numerator: float) -> Fact:
     ("Expected Interest", "tobe"),
     ("Interest to be received", "tobe"),
     ("Senior Management Fee", "senior"),
+    ("Principal Collections", "cash"),
+    ("Amounts payable under (A) through (E) of the Priority of Payments", "senior"),
+    ("Outstanding Principal Balance of all Collateral Obligations", "par"),
+    ("Subordinated Management Fee", None),
+    ("Reinvestment Target Par Balance", None),
     ("Number of Collateral Obligations", None),
 ])  # fmt: skip
 def test_roles(label: str, role: str | None) -> None:

@@ -10,6 +10,7 @@ import pytest
 from core.grid.sheet import Workbook
 from core.portfolio.facts import Fact, Subject
 from core.portfolio.portfolio import Portfolio
+from core.portfolio.report import read
 from tests.core.portfolio.conftest import Shown, sheet_from_rows
 from tests.rows import every
 
@@ -334,3 +335,58 @@ def test_a_flat_file_repeats_the_deal_and_the_day(make_book: Callable[..., Workb
     assert [one.label for one in current(rows)] == [
         "Class C Overcollateralization Test", "Cov-Lite Loans", "Single Obligor",
     ]  # fmt: skip
+
+
+# ---- limits --------------------------------------------------------------------------------------------------------
+
+
+def test_pages_beyond_the_limit_are_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages that come first count first: what stands behind them is left out."""
+    monkeypatch.setattr(read, "CELLS_CUT_MAX", 45)
+    other: list[Row] = [TESTS[0], ["Bridge Loans", 1e6, 390e6, "0.20%", "0.26%", "<= 2.50%", "Passed"]]
+    assert [one.label for one in current(TESTS, Details=other)] == [str(row[0]) for row in TESTS[1:]]
+
+
+def test_a_page_of_words_alone_has_no_tests() -> None:
+    """Names in a grid are no headings, however many words of headings they have."""
+    rows: list[Row] = [["Class Balance Limit", "Numerator Test", "Status Result"] for _ in range(200)]
+    assert current(rows) == []
+
+
+# ---- other shapes --------------------------------------------------------------------------------------------------
+
+
+def test_oc_beside_ic_in_one_row() -> None:
+    """A row of a class with both coverages is two tests, each with its own columns."""
+    rows: list[Row] = [
+        ["Coverage Tests"],
+        [None, "Overcollateralization", None, None, "Interest Coverage", None, None],
+        ["Class", "Ratio", "Trigger", "Result", "Ratio", "Trigger", "Result"],
+        ["Class A/B", "139.20%", "130.08%", "Pass", "180.24%", "120.00%", "Pass"],
+        ["Class C", "118.85%", "121.74%", "Fail", "162.99%", "110.00%", "Pass"],
+    ]
+    assert sorted((str(one.subject), *brief(one)) for one in current(rows)) == sorted([
+        (str(Subject(measure="oc", classes=("A", "B"))), 139.2, 130.08, "pass"),
+        (str(Subject(measure="oc", classes=("C",))), 118.85, 121.74, "fail"),
+        (str(Subject(measure="ic", classes=("A", "B"))), 180.24, 120.0, "pass"),
+        (str(Subject(measure="ic", classes=("C",))), 162.99, 110.0, "pass"),
+    ])  # fmt: skip
+
+
+def test_a_test_below_its_name() -> None:
+    """Figures that stand below each other under the test's name."""
+    rows: list[Row] = [
+        ["Class A/B Overcollateralization Ratio Test"],
+        ["Numerator", 400e6], ["Denominator", 287e6], ["Actual", "139.37%"], ["Required Level", "130.08%"],
+        ["Result", "Passed"], [],
+        ["Weighted Average Life Test"],
+        ["Actual", 7.32], ["Maximum", 7.27], ["Result", "Failed"], [],
+        ["Account Summary"],
+        ["Current", 5.0], ["Limit", 7.0],
+    ]  # fmt: skip
+    found = current(rows)
+    assert [(one.label, *brief(one)) for one in found] == [
+        ("Class A/B Overcollateralization Ratio Test", 139.37, 130.08, "pass"),
+        ("Weighted Average Life Test", 7.32, 7.27, "fail"),
+    ]
+    assert (found[0].numerator, found[0].denominator, found[0].place) == (400e6, 287e6, "'Compliance'!B4")
