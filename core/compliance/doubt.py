@@ -20,7 +20,7 @@ from core.compliance.suites import UNIT_SIGNS, Test
 from core.definition.definition import DealTest
 from core.definition.terms import SUITE_TESTS, TOTALS
 from core.portfolio.facts import Fact
-from core.portfolio.inputs import ANY, WARNINGS, input_of, inputs_of
+from core.portfolio.inputs import ANY, concern_of, input_of, inputs_of
 from core.portfolio.notes import DataWarning
 
 _RATED: Final = ("ratings",)
@@ -73,6 +73,9 @@ _TOTALS: Final[Mapping[str, tuple[str, ...]]] = {
     "fixed_par": ("coupon_type",), "floating_par": ("coupon_type",), "obligors": ("obligor",), "as_of": ("day",),
 }  # fmt: skip
 """What the totals read that a formula of values may name."""
+
+_OC: Final = ("oc", "reinvestment_oc")
+"""Measures that have one numerator."""
 
 _OF_ROLES: Final = {
     "par": "par", "cash": "cash", "cpa": "cash", "coll": "interest", "tobe": "interest", "senior": "fees",
@@ -157,7 +160,7 @@ class Doubter:
             UNSET if high is None else rounded(high),
             None if theirs is None else theirs.figure,
             found,
-            is_open or (theirs is not None and _is_contradicted(case, theirs)),
+            is_open or self._is_otherwise(case) if theirs is None else is_open or _is_contradicted(case, theirs),
         )
 
     def beside(self, test: Test, measured: Measured | None) -> Beside | None:
@@ -239,7 +242,7 @@ class Doubter:
                 continue
             if own is not None and own.agency is not None and _is_of_another_agency(warning, own.agency):
                 continue
-            yield Doubt(WARNINGS[warning.code].concern, warning.message, self._places(warning, common))
+            yield Doubt(concern_of(warning), warning.message, self._places(warning, common))
 
     @cached_property
     def _told(self) -> list[tuple[DataWarning, frozenset[str]]]:
@@ -280,14 +283,22 @@ class Doubter:
         if "cash" in reads and self._lacks_cash:
             text = "no page says what principal cash there is: it counts as 0"
             yield Doubt("doubtful_cash", text, [])
-        if "cash" in reads and "notes" not in reads and self._other_denominator is not None:
+        is_coverage = "notes" in reads
+        if "cash" in reads and not is_coverage and self._other_denominator is not None:
             printed, place = self._other_denominator
             assert self._pool is not None
             text = f"the trustee divides by {printed:,.2f}, we by {self._pool.denominator:,.2f}"
             yield Doubt("doubtful_denominator", text, [place])
+            return
+        if "cash" in reads and is_coverage and test.test_id not in self._facts and self._other_numerator is not None:
+            printed, place = self._other_numerator
+            assert self._pool is not None
+            ours = self._pool.adjustments["adjusted"]
+            yield Doubt(
+                "differs", f"the trustee's numerator of such tests is {printed:,.2f}, ours {ours:,.2f}", [place]
+            )
         if (fault := self._fault) is None:
             return
-        is_coverage = "notes" in reads
         if "cash" in reads:  # what divides by cash, or has it in its numerator
             code: DoubtCode = fault.code if is_coverage else "doubtful_denominator"
             yield Doubt(code, fault.message, fault.places)
@@ -316,6 +327,32 @@ class Doubter:
         return amount, printed[amount][0]
 
     @cached_property
+    def _other_numerator(self) -> tuple[float, str] | None:
+        """(amount, place) of the numerator that the file prints for overcollateralisation, where that is not ours."""
+        if self._pool is None:
+            return None
+        for test_id, fact in self._facts.items():
+            is_oc = self._measure_of(test_id) in _OC
+            if is_oc and fact.numerator is not None:
+                is_ours = _is_same(self._pool.adjustments["adjusted"], fact.numerator)
+                return None if is_ours else (fact.numerator, fact.place)
+        return None
+
+    def _is_otherwise(self, case: Judged) -> bool:
+        """Whether the trustee's numerator or denominator of other tests would turn a status of which it prints none."""
+        reads, measured = self.reads(case.test), case.measured
+        if "cash" not in reads or self._pool is None or not measured.denominator:
+            return False
+        if "notes" not in reads:
+            other = self._other_denominator
+            value = None if other is None else measured.value * measured.denominator / other[0]
+        else:
+            is_oc = self._measure_of(case.test.test_id) in _OC
+            numerator = self._other_numerator if is_oc else None
+            value = None if numerator is None else numerator[0] / measured.denominator * 100
+        return value is not None and _fails(case, value) != (case.status == "fail")
+
+    @cached_property
     def _fault(self) -> Doubt | None:
         """Why our par and cash are not the collateral principal amount that the file prints; None where they are, or
         where it prints none."""
@@ -329,15 +366,15 @@ class Doubter:
         if any(_is_same(amount, identity.total) for amount in sums):
             return None
         parts = dict(identity.parts)
-        printed_par, printed_cash = parts.get("par"), parts.get("cash")
+        printed_par, printed_cash = parts.get("par", parts.get("perf")), parts.get("cash")
         has_par = printed_par is not None and any(_is_same(pool.par + amount, printed_par) for amount in carried)
         has_cash = identity.holds and printed_cash is not None and _is_same(cash, printed_cash)
         code: DoubtCode = "doubtful_par" if has_cash and not has_par else "doubtful_cash"
-        nearest = min(sums, key=lambda amount: abs(amount - identity.total))
+        apart = pool.par + cash - identity.total
         message = (
             f"par of {pool.par:,.2f} and principal cash of {cash:,.2f} do not make the collateral principal amount of "
-            f"{identity.total:,.2f} that the file prints: {abs(nearest - identity.total):,.2f} "
-            f"{'too much' if nearest > identity.total else 'is missing'}"
+            f"{identity.total:,.2f} that the file prints: {abs(apart):,.2f} "
+            f"{'too much' if apart > 0 else 'is missing'}"
         )
         return Doubt(code, message, [*identity.places, *self._cells(["cash"])])
 

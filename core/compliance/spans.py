@@ -227,16 +227,20 @@ def _factor(case: Case) -> Span:
 
 
 def _overcollateralisation(case: Case) -> Span:
-    """Every masked rating may be CCC, and fill the excess at what a loan without a price counts."""
+    """Every masked rating may be CCC, and fill the excess at what a loan without a price counts; what counts as CCC
+    because nobody rates it may be none. A haircut that the file prints leaves nothing open."""
     pool, rules = case.pool, case.pool.definition.par_value
     value, balance = case.measured.value, case.measured.denominator
-    if not rules.ccc_excess or balance <= 0 or not _has_ratings(pool):
+    if not rules.ccc_excess or balance <= 0 or "ccc_haircut" in pool.printed:
         return value, value
     limit = rules.ccc_limit / 100 * pool.cpa
     buckets = [(par, _masked_of(pool, agency)) for agency, par in zip(AGENCIES, pool.tally.par_by_bucket, strict=False)
                if agency in rules.ccc_agencies]  # fmt: skip
     more = max((max(0.0, par + masked - limit) - max(0.0, par - limit) for par, masked in buckets), default=0.0)
-    return value - more * (1 - rules.ccc_unpriced / 100) / balance * 100, value
+    excess, haircut = pool.adjustments["ccc_excess"], pool.adjustments["ccc_haircut"]
+    rated = max((par for par, _ in buckets), default=0.0) - pool.tally.par_by_rank[0]
+    less = haircut * (1 - min(1.0, max(0.0, rated - limit) / excess)) if excess > 0 else 0.0
+    return value - more * (1 - rules.ccc_unpriced / 100) / balance * 100, value + less / balance * 100
 
 
 def _interest(case: Case) -> Span:

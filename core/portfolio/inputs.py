@@ -104,7 +104,7 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "cash_differs": Meaning("conflict", ("cash",)),
     "notes_differ": Meaning("conflict", ("notes",)),
     "page_conflict": Meaning("conflict"),
-    "page_total_differs": Meaning("conflict", ("par",)),
+    "page_total_differs": Meaning("conflict"),
     "conflicting_lots": Meaning("conflict", ("ratings", "life")),
     "column_stands_in": Meaning("ambiguous_column"),
     "unit_doubtful": Meaning("ambiguous_column"),
@@ -129,6 +129,13 @@ WARNINGS: Final[dict[str, Meaning]] = {
 }
 """What the warnings that make figures doubtful mean, by code. The others of `WARNING_CODES` say how the file was read,
 compared or traded, and make no figure doubtful; that a published figure differs is told in its own row."""
+
+
+def concern_of(warning: DataWarning) -> Concern:
+    """In what way a warning of `WARNINGS` makes figures doubtful: a loan without a par that can be read is left out."""
+    if warning.code == "unreadable_cells" and warning.fields == ("par_value",):
+        return "left_out"
+    return WARNINGS[warning.code].concern
 
 
 def inputs_of(warning: DataWarning) -> frozenset[str]:

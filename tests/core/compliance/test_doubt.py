@@ -276,6 +276,7 @@ def test_masked_ratings_may_all_be_ccc() -> None:
         (DataWarning("notes_differ", "x"), "conflict", "oc_ratio", LITE),
         (DataWarning("page_conflict", "x", 2, ("lien_type",)), "conflict", "non_senior_secured_concentration", "wal"),
         (DataWarning("other_currency", "x", 1), "left_out", LITE, None),
+        (DataWarning("unreadable_cells", "x", 1, ("par_value",)), "left_out", LITE, None),
         (DataWarning("error_cells", "x", 1), "blank_inputs", "wal", None),
     ],
 )
@@ -291,7 +292,8 @@ def test_a_warning_is_a_doubt_of_the_tests_that_read_what_it_is_about(
 
 
 def test_a_figure_that_ties_has_no_conflict() -> None:
-    notes = Notes(warnings=[DataWarning("page_total_differs", "x"), DataWarning("rows_without_par", "y", 1)])
+    total = DataWarning("page_total_differs", "x", fields=("par_value",))
+    notes = Notes(warnings=[total, DataWarning("rows_without_par", "y", 1), DataWarning("page_total_differs", "cents")])
     assert codes(one(book(notes=notes))) == ["conflict", "left_out"]
     assert codes(one(book(fact("cov_lite", round(VALUE, 2)), notes=notes))) == ["left_out"]
 
@@ -348,6 +350,29 @@ def test_another_denominator_of_the_trustee_is_a_doubt_of_every_share() -> None:
     assert "doubtful_denominator" not in codes(ran["wal"])
 
 
+def test_the_trustees_numerator_of_one_class_is_a_doubt_of_the_others() -> None:
+    """The status of a test that the file does not print is doubtful where its numerator would turn it."""
+    details = one(book(), "oc_ratio").details
+    assert details is not None
+    numerator, balance = details.breakdown["numerator"], details.breakdown["denominator"]
+    for less, is_doubtful in ((1e3, False), (numerator / 2, True)):
+        printed = fact("oc", (numerator - less) / balance * 100, classes=("E",), numerator=numerator - less,
+                       denominator=balance)  # fmt: skip
+        ran = run_suite(book(printed), "enhanced")
+        assert (ran["oc_ratio"].published is None, ran["oc_ratio_senior"].published is None) == (False, True)
+        assert codes(ran["oc_ratio_senior"]) == ["differs"]
+        assert ran["oc_ratio_senior"].doubtful == is_doubtful
+
+
+def test_a_fail_for_ratings_that_nobody_gives_is_doubtful() -> None:
+    """Loans without a rating count as CCC: without the haircut of the excess the test passes."""
+    loans = book(rating_agency_a=None, rating_agency_b=[15, *[0] * 12], price=[50.0] * 13)
+    result = one(loans, "oc_ratio")
+    assert (result.status, result.doubtful) == ("fail", True)
+    assert isinstance(result.high, float)
+    assert result.high > 104.2 > result.current_value
+
+
 def test_cash_that_no_page_says_is_a_doubt_of_what_divides_by_it() -> None:
     loans = book(deal=Deal(base_rate=4.3, as_of=20_544.0))
     assert "doubtful_cash" in codes(one(loans))
@@ -394,7 +419,8 @@ def test_a_field_says_one_input(field: str, name: str) -> None:
 
 
 def test_doubts_are_grouped_by_kind_with_all_names() -> None:
-    notes = Notes(warnings=[DataWarning("other_currency", "left out"), DataWarning("page_total_differs", "total")])
+    total = DataWarning("page_total_differs", "total", fields=("par_value",))
+    notes = Notes(warnings=[DataWarning("other_currency", "left out"), total])
     ran = run_suite(book(fact("cov_lite", 99.0), notes=notes), "enhanced")
     groups = list(doubt_groups(ran))
     assert [group.code for group in groups][:2] == ["differs", "conflict"]
