@@ -112,8 +112,10 @@ def _wordiest(contents: dict[int, ColumnContent], columns: dict[str, int]) -> in
 
 
 def _is_of_tests(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> bool:
-    """Whether the roles make a table of tests: a name and two of value, limit and status, and names that are tests."""
-    if "name" not in columns or len(columns.keys() & {"value", "limit", "status"}) < 2:
+    """Whether the roles make a table of tests: names that are tests, and two of value, limit and status; figures of two
+    dates are read as these are."""
+    is_judged = len(columns.keys() & {"value", "limit", "status"}) >= 2
+    if "name" not in columns or not (is_judged or {"value", "prior"} <= columns.keys()):
         return False
     names = contents[columns["name"]]
     if names.distinct < DISTINCT_SHARE * names.words or ("limit" not in columns and is_of_loans(table)):

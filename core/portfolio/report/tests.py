@@ -402,6 +402,8 @@ def _of_line(line: PageLine) -> Fact | None:
     """A line as a figure: a percentage with a subject, or a factor or a life that its words name."""
     label = subject_of(line.label, title=line.title, is_line=True)
     subject = label.subject
+    if sum(cell.has_number for cell in line.page.row(line.row).values()) > 1:
+        return None  # which of them is the figure of the day, no heading says
     if subject is None or line.value == 0 or line.is_less or abs(line.value) > BIG or _FORMULA.search(line.label):
         return None
     unit = _unit(subject.measure)

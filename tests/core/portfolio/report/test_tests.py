@@ -390,3 +390,29 @@ def test_a_test_below_its_name() -> None:
         ("Weighted Average Life Test", 7.32, 7.27, "fail"),
     ]
     assert (found[0].numerator, found[0].denominator, found[0].place) == (400e6, 287e6, "'Compliance'!B4")
+
+
+@every("value, limit, prior, status", [
+    ("% of CPA", "Max %", "Last Month", "P/F"),
+    ("This Period", "Permitted", "Prior Period", "Compliance"),
+    ("As of Date", "Covenant", "Last Report", "In Compliance"),
+    ("Test Result", "Test Level", "Previous", "Passed (Y/N)"),
+    ("Level", "Constraint", "Previous Result", None),
+    ("Calculated", "Standard", "Prior", None),
+    ("Ratio", "Hurdle", "Prior Value", None),
+])  # fmt: skip
+def test_headings_of_many_trustees(value: str, limit: str, prior: str, status: str | None) -> None:
+    """With and without a status, the month before first, the names of tests under no heading."""
+    rows: list[Row] = [
+        [None, prior, limit, value, status],
+        *([row[0], row[3], str(row[5])[3:], row[4], row[6] if status else None] for row in TESTS[1:]),
+    ]
+    assert [brief(one)[:2] for one in current(rows)] == [one[:2] for one in EXPECTED]
+
+
+def test_a_line_of_two_figures_is_none_of_the_day() -> None:
+    """No heading says which of them is current."""
+    assert current([["Largest Obligor", "1.40%", "1.75%"], ["Cov-Lite Loans", "9.84%", "9.80%"]]) == []
+    dated: list[Row] = [["Description", "Prior", "Current"], ["Largest Obligor", "1.40%", "1.75%"],
+                        ["Cov-Lite Loans", "9.84%", "9.80%"]]  # fmt: skip
+    assert [(one.kind, one.value) for one in current(dated)] == [("figure", 1.75), ("figure", 9.8)]
