@@ -88,6 +88,9 @@ HEADLESS_ROWS: Final = 3
 HEADLESS_BETWEEN: Final = 3
 """Rows between two such rows that are names of sections, or tests without a status."""
 
+HEADLESS_NAMES: Final = 2
+"""Texts of such a row of which one is the name: a clause or a group may stand before it."""
+
 HEADLESS_SHARE: Final = 0.5
 """Share of the rows of such a run that are tests by their names: of a list of loans, only a few seem to be."""
 
@@ -128,7 +131,8 @@ def _is_test_row(cells: dict[int, Cell]) -> bool:
         return False
     has_status = any(words.status_of(cell.text) is not None or cell.bound is not None for cell in cells.values())
     figures = any(cell.has_number and abs(cell.number) <= BIG for cell in cells.values())
-    return has_status and figures and any(cell.is_words and is_test_name(cell.text, "") for cell in cells.values())
+    names = [cell.text for cell in cells.values() if cell.is_words][:HEADLESS_NAMES]
+    return has_status and figures and any(is_test_name(name, "") for name in names)
 
 
 def classify(table: PageTable) -> None:
