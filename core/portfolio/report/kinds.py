@@ -88,6 +88,12 @@ HEADLESS_ROWS: Final = 3
 HEADLESS_BETWEEN: Final = 3
 """Rows between two such rows that are names of sections, or tests without a status."""
 
+HEADLESS_NAMES: Final = 2
+"""Texts of such a row of which one is the name: a clause or a group may stand before it."""
+
+HEADLESS_SHARE: Final = 0.5
+"""Share of the rows of such a run that are tests by their names: of a list of loans, only a few seem to be."""
+
 HEADLESS_WIDTHS: Final = range(3, 16)
 """Cells of such a row between two others."""
 
@@ -108,7 +114,9 @@ def _headless(page: Page, found: Blocks) -> Iterator[PageTable]:
         elif row not in taken and run and len(between) < HEADLESS_BETWEEN and len(cells) in (1, *HEADLESS_WIDTHS):
             between.append(row)
         else:
-            if sum(len(page.row(one)) > 1 for one in run) >= HEADLESS_ROWS:
+            rows = [one for one in run if len(page.row(one)) > 1]
+            tests = sum(_is_test_row(page.row(one)) for one in rows)
+            if len(rows) >= HEADLESS_ROWS and tests >= HEADLESS_SHARE * len(rows):
                 headers = dict.fromkeys(sorted({column for one in run for column in page.row(one)}), "")
                 yield PageTable(
                     page=page, title=page.sheet.name, heading_rows=(run[0],), headers=headers, rows=run,
@@ -123,7 +131,8 @@ def _is_test_row(cells: dict[int, Cell]) -> bool:
         return False
     has_status = any(words.status_of(cell.text) is not None or cell.bound is not None for cell in cells.values())
     figures = any(cell.has_number and abs(cell.number) <= BIG for cell in cells.values())
-    return has_status and figures and any(cell.is_words and is_test_name(cell.text, "") for cell in cells.values())
+    names = [cell.text for cell in cells.values() if cell.is_words][:HEADLESS_NAMES]
+    return has_status and figures and any(is_test_name(name, "") for name in names)
 
 
 def classify(table: PageTable) -> None:

@@ -82,6 +82,9 @@ _BEHIND: Final = re.compile(
 _IN_FORMAT: Final = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|[_*].')
 """What a number format shows beside digits."""
 
+_POINTS_APART: Final = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+")
+"""Thousands set apart by points, as a text with decimal commas has them."""
+
 FORMAT_LENGTH_MAX: Final = 255
 """Characters of a number format that is looked at."""
 
@@ -209,6 +212,8 @@ def _texts(sheet: Sheet, pool: Pool, codes: set[int]) -> dict[int, Cell]:
             texts[code] = Cell(string)
         else:
             is_percent = bool(mark & _parse.PERCENT)
+            if comma and _POINTS_APART.fullmatch(figure):
+                value = float(figure.replace(".", ""))
             texts[code] = Cell(string, value, is_percent, NAN, decimals_of_text(figure, comma), bound)
     return texts
 

@@ -123,7 +123,7 @@ def _is_of_tests(table: PageTable, contents: dict[int, ColumnContent], columns: 
     if names.is_mostly(names.tests, TEST_SHARE):
         return True
     has_status = "status" in columns and "limit" in columns
-    return has_status and names.tests > 0
+    return has_status and names.tests > 0 and not is_of_loans(table)
 
 
 def _by_comparison(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> bool:

@@ -35,7 +35,7 @@ DENOMINATOR_MIN: Final = 1_000.0
 SURE_LEAD: Final = 1.5
 """Lead of a measure below which its reading is a guess."""
 
-_LEAST: Final = re.compile(r"\b(?:min(?:imum)?|at least|not less than|floor|lower)\b|>|≥", re.I)
+_LEAST: Final = re.compile(r"\b(?:min(?:imum)?|at least|not less than|floor|(?<!or )(?<!and )lower)\b|>|≥", re.I)
 _MOST: Final = re.compile(r"\b(?:max(?:imum)?|at most|not (?:more|greater) than|cap|upper)\b|<|≤", re.I)
 
 _FORMULA: Final = re.compile(r"[=*^]|/\s*\d|^\s*(?:plus|minus)\b", re.I)

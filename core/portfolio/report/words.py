@@ -101,13 +101,18 @@ def scores(group: str, text: str) -> dict[str, float]:
 
 def scores_of_normal(group: str, words: str) -> dict[str, float]:
     """The same of words that are in their normal form."""
+    matches = [
+        (role, match.start(), weight)
+        for role, phrase, weight in _phrases(group)
+        if (match := phrase.search(words)) is not None
+    ]
     side = _SIDE.search(words, 2)
     behind = side.end() if side else len(words)
+    if not any(start < behind for _, start, _ in matches):
+        behind = len(words)  # "collateral obligations that are bridge loans": the clause is all that is said
     found: dict[str, float] = {}
-    for role, phrase, weight in _phrases(group):
-        match = phrase.search(words)
-        if match is not None:
-            found[role] = found.get(role, 0.0) + (weight if match.start() < behind else SIDE_SHARE * weight)
+    for role, start, weight in matches:
+        found[role] = found.get(role, 0.0) + (weight if start < behind else SIDE_SHARE * weight)
     return {role: score for role, score in found.items() if score > 0}
 
 
