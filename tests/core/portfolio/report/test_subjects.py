@@ -142,7 +142,8 @@ def test_a_bare_class_is_what_its_section_says(title: str, measure: str | None) 
 @pytest.mark.parametrize(
     "label",
     ["Aggregate Principal Balance", "Excess Weighted Average Coupon", "Excess Spread", "Net Interest Margin",
-     "Number of Obligors", "Excess CCC Adjustment", "Swapped Non-Discount Obligations", "Margin Stock", "Portfolio Profile",
+     "Number of Obligors", "Excess CCC Adjustment", "Swapped Non-Discount Obligations", "Portfolio Profile",
+     "Margin Stock",
      "S&P Industry Diversity Measure", "Weighted Average Colour"],
 )  # fmt: skip
 def test_labels_of_no_test(label: str) -> None:
