@@ -133,10 +133,17 @@ def _row(table: PageTable, row: int) -> _Row | None:
         limit=limit,
         status=words.status_of(table.cell(row, "status").text),
         side=_side(limit, table.cell(row, "dir").text, table.headers.get(table.columns.get(role, -1), ""), name),
-        numerator=table.cell(row, "num"),
-        denominator=table.cell(row, "den"),
+        numerator=_amount(table, row, "num"),
+        denominator=_amount(table, row, "den"),
         place=table.place(row, "value" if value.has_number else role),
     )
+
+
+def _amount(table: PageTable, row: int, role: str) -> Cell:
+    """A numerator or denominator in units of currency, where its heading says thousands or millions."""
+    cell = table.cell(row, role)
+    scale = table.magnitude(role) if cell.has_number and role in table.columns else 1.0
+    return cell if scale == 1.0 else cell._replace(number=cell.number * scale)
 
 
 def _side(limit: Cell, direction: str, heading: str, name: str) -> Side | None:

@@ -426,3 +426,11 @@ def test_whole_factors_have_no_digits(value: float, decimals: int | None, tolera
     factor, life = current(rows)
     assert (factor.decimals, life.decimals) == (decimals, None)
     assert factor.tolerance == pytest.approx(tolerance)
+
+
+def test_amounts_in_thousands() -> None:
+    """As the heading of each says."""
+    rows: list[Row] = [["Test", "Numerator (000s)", "Denominator ($mm)", "Actual", "Limit", "Result"],
+                       ["Cov-Lite Loans", 40_000.0, 390.0, "10.26%", "30.00%", "Pass"],
+                       ["Fixed Rate", 7_800.0, 390.0, "2.00%", "5.00%", "Pass"]]  # fmt: skip
+    assert [(one.numerator, one.denominator) for one in current(rows)] == [(40e6, 390e6), (7.8e6, 390e6)]
