@@ -477,6 +477,8 @@ def _agency_of(portfolio: Portfolio, field: str) -> str | None:
 
 def _printed_agency(portfolio: Portfolio, measure: str) -> Agency | None:
     """The agency for whose rates or industries the file prints a limit, where it is the only one."""
+    if not portfolio.facts.all:
+        return None
     limited = {
         fact.subject.agency for fact in portfolio.facts.of("test", measure)
         if fact.trigger is not None and fact.subject is not None and fact.subject.agency is not None

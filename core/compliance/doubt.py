@@ -1,5 +1,4 @@
-"""What makes a result doubtful: what its figure lacks, what warnings say of what it reads, sums of the file that do not
-hold, and a figure of the trustee that is another."""
+"""What makes a result doubtful: what its inputs lack, what warnings say of them, sums that fail, other figures."""
 
 from __future__ import annotations
 
@@ -26,6 +25,8 @@ from core.portfolio.notes import DataWarning
 _RATED: Final = ("ratings",)
 _CDO_MONITOR: Final = ("ratings", "obligor", "industry", "country", "life", "life_basis", "day")
 
+_OC_READS: Final = ("cash", "notes", "ratings", "price", "purchase", "recovery", "accrued", "haircuts")
+
 READS: Final[dict[str, tuple[str, ...]]] = {
     "obligor": ("obligor",),
     "top_obligors": ("obligor",),
@@ -36,12 +37,12 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "fixed_rate": ("coupon_type",),
     "foreign_country": ("country",),
     "small_facilities": ("size", "country"),
-    "ccc": _RATED,
+    "ccc": (*_RATED, "rating_table"),
     "warf": (*_RATED, "moodys_factor"),
     "warr": ("recovery", "recovery_agency"),
-    "oc": ("cash", "notes", "ratings", "price", "purchase", "recovery", "accrued"),
+    "oc": _OC_READS,
     "ic": ("rates", "base_rate", "interest", "fees", "period", "day", "notes"),
-    "reinvestment_oc": ("cash", "notes", "ratings", "price", "purchase", "recovery", "accrued"),
+    "reinvestment_oc": _OC_READS,
     "event_of_default": ("cash", "notes", "price"),
     "wal": ("life", "life_basis", "day"),
     "was": ("rates", "base_rate", "coupon", "coupon_type"),

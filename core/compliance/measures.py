@@ -543,7 +543,11 @@ def foreign_country(pool: Pool) -> Measured:
     if not tally.country_par:
         raise no_values("country")
     par = max(0.0, tally.foreign_par)
-    return Measured(pool.share(par), par, pool.denominator, pool.covered(tally.country_par))
+
+    def told() -> dict[str, Any]:
+        return {"home_countries": sorted(pool.definition.conventions.home_countries)}
+
+    return Measured(pool.share(par), par, pool.denominator, pool.covered(tally.country_par), told)
 
 
 # Rating
@@ -858,7 +862,8 @@ def small_facilities(pool: Pool) -> Measured:
 
     def told() -> dict[str, Any]:
         blank_pct = rounded(100 - pool.covered(tally.country_par))
-        more = {"country_blank": "held to the line for the US"} if blank_pct else {}
+        home = "the US" if pool.definition.conventions.home_countries == ("US",) else "the deal's home"
+        more = {"country_blank": f"held to the line for {home}"} if blank_pct else {}
         return {"country_blank_pct": blank_pct, **more}
 
     return Measured(pool.share(par), par, pool.denominator, pool.covered(tally.sized_par), told)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, SupportsIndex, overload
@@ -186,13 +186,11 @@ def deferred(figures: tuple[Any, ...], maker: Maker, *args: Any) -> TestResult:
     return result
 
 
-def made(figures: tuple[Any, ...], maker: Maker, *args: Any) -> TestResult:
-    """The same result with all its fields."""
-    result = TestResult.__new__(TestResult)
-    put(result, _FIGURES, figures)
-    put(result, _TEXTS, maker.texts(*args))
-    put(result, _DOUBTS, tuple(maker.doubts(*args)))
-    return result
+def settle(results: Iterable[TestResult]) -> None:
+    """Make all fields of results now, and let go of what makes them."""
+    for result in results:
+        result.message, result.doubt  # noqa: B018 - reading makes them
+        put(result, ("_maker", "_args"), (None, ()))
 
 
 class Skipped(msgspec.Struct, frozen=True):

@@ -53,6 +53,12 @@ def _masked_par(pool: Pool, field: str) -> tuple[float, ...]:
     return (0.0, 0.0) if rows is None else (float(pool.weights @ rows), float(np.count_nonzero(rows)))
 
 
+def _hidden_ccc(pool: Pool, agency: str) -> float:
+    """Par whose rating an agency does not show, and that may be CCC: none where its rating table says what is."""
+    is_printed = pool.goes_by_file and getattr(pool.portfolio.deal, f"masked_ccc_{agency}") is not None
+    return 0.0 if is_printed else _masked_of(pool, agency)
+
+
 def _masked_of(pool: Pool, agency: str) -> float:
     """Par whose rating an agency does not show."""
     field = f"rating_agency_{agency}"
@@ -203,12 +209,12 @@ def _ccc(case: Case) -> Span:
     """Every masked rating may be CCC; every loan that nobody rates counts as CCC, or may be."""
     pool = case.pool
     if case.agency is not None:
-        masked = pool.covered(_masked_of(pool, case.agency))
+        masked = pool.covered(_hidden_ccc(pool, case.agency))
         return case.measured.value, case.measured.value + _of_denominator(case, masked)
-    buckets = {agency: par for agency, par in zip(AGENCIES, pool.tally.par_by_bucket, strict=False)
+    buckets = {agency: par for agency, par in zip(AGENCIES, pool.buckets, strict=True)
                if agency in pool.definition.par_value.ccc_agencies}  # fmt: skip
     by_rank = pool.tally.par_by_rank
-    highest = max(par + _masked_of(pool, agency) for agency, par in buckets.items()) + by_rank[UNBUCKETED]
+    highest = max(par + _hidden_ccc(pool, agency) for agency, par in buckets.items()) + by_rank[UNBUCKETED]
     lowest = max(buckets.values()) - by_rank[0]
     denominator = case.measured.denominator
     return max(0.0, lowest) / denominator * 100, highest / denominator * 100
@@ -234,7 +240,7 @@ def _overcollateralisation(case: Case) -> Span:
     if not rules.ccc_excess or balance <= 0 or "ccc_haircut" in pool.printed:
         return value, value
     limit = rules.ccc_limit / 100 * pool.cpa
-    buckets = [(par, _masked_of(pool, agency)) for agency, par in zip(AGENCIES, pool.tally.par_by_bucket, strict=False)
+    buckets = [(par, _hidden_ccc(pool, agency)) for agency, par in zip(AGENCIES, pool.buckets, strict=True)
                if agency in rules.ccc_agencies]  # fmt: skip
     more = max((max(0.0, par + masked - limit) - max(0.0, par - limit) for par, masked in buckets), default=0.0)
     excess, haircut = pool.adjustments["ccc_excess"], pool.adjustments["ccc_haircut"]

@@ -39,6 +39,10 @@ _FROM_OUTSIDE: Final = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT,
 """Signals that no crash and no limit of ours sends."""
 _ENDING_SECONDS: Final = 2.0
 """How long a child that closed its answers' channel may take to be gone."""
+ERRORS_BYTES_MAX: Final = 64 * 1024
+"""Of what a child writes to its standard error; a pipe holds no more, and what comes after is lost."""
+ERRORS_SHOWN: Final = 2_000
+"""Characters of it that are kept, the last ones."""
 _NICE: Final = 5
 """How much less urgent a child is than whoever started it, who answers others meanwhile. Not more: beside one busy
 thread of theirs on the same processor it still has a quarter of that."""
@@ -157,18 +161,35 @@ class Child:
     It is started by the thread whose end ends it too. Once `ended`, it is of no further use.
     """
 
-    def __init__(self, name: str, limits: Limits) -> None:
-        """Start a child for what has this dotted name, as `core.confined.child` says."""
-        self._child = subprocess.Popen(  # noqa: S603 - our own interpreter and program, no shell
-            [sys.executable, "-S", "-m", _PROGRAM, name],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            cwd=Path(__file__).resolve().parents[2],
-            env={"PYTHONPATH": os.pathsep.join(part for part in sys.path if part), "OPENBLAS_NUM_THREADS": "1"},
-            start_new_session=True,
-        )
+    def __init__(self, name: str, limits: Limits, *, keeps_errors: bool = False) -> None:
+        """Start a child for what has this dotted name, as `core.confined.child` says.
+
+        Args:
+            keeps_errors: what it writes to its standard error is kept for `errors`; it may quote the orders.
+        """
+        self.errors = ""
+        """The end of what it wrote to its standard error, once it has `ended`."""
+        self._errors, write = os.pipe() if keeps_errors else (-1, subprocess.DEVNULL)
+        try:
+            if keeps_errors:
+                os.set_blocking(self._errors, False)
+                os.set_blocking(write, False)  # a child that writes more than a pipe holds does not wait for a reader
+            self._child = subprocess.Popen(  # noqa: S603 - our own interpreter and program, no shell
+                [sys.executable, "-S", "-m", _PROGRAM, name],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=write,
+                bufsize=0,
+                cwd=Path(__file__).resolve().parents[2],
+                env={"PYTHONPATH": os.pathsep.join(part for part in sys.path if part), "OPENBLAS_NUM_THREADS": "1"},
+                start_new_session=True,
+            )
+        except OSError:
+            self._close_errors()
+            raise
+        finally:
+            if keeps_errors:
+                os.close(write)
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         self._orders, self._answers = self._child.stdin, self._child.stdout
@@ -273,5 +294,15 @@ class Child:
         self.ended = True
         self.kill()
         self._child.wait()
+        self._close_errors()
         for pipe in (self._orders, self._answers):
             pipe.close()
+
+    def _close_errors(self) -> None:
+        if self._errors < 0:
+            return
+        with suppress(OSError):  # nothing was written, or a child of its own still may
+            written = os.read(self._errors, ERRORS_BYTES_MAX).decode(errors="replace")
+            self.errors = written.strip()[-ERRORS_SHOWN:]
+        os.close(self._errors)
+        self._errors = -1

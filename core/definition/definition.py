@@ -172,7 +172,11 @@ class Family:
 class Classifications:
     """Industries and obligors."""
 
-    industry: str = key(_CLASSIFICATION, "industry column of the suites' tests: any, or that of an agency", "any")
+    industry: str = key(
+        _CLASSIFICATION,
+        "industry column of the suites' tests but Moody's diversity: any, or that of an agency",
+        "any",
+    )
     affiliates_by_name: bool = key(
         Flag(),
         "whether an obligor whose name begins with another's whole name is that one, which a warning says",

@@ -23,7 +23,7 @@ from core.definition.formulas import (
     unknown_names,
 )
 from core.definition.keys import FAULTS_MAX, Choice, Faults, read_table, write_table
-from core.definition.terms import LOAN_FIELDS, MEASURES, SUITE_TESTS, TOTALS
+from core.definition.terms import LOAN_FIELDS, MEASURES, READY_NAMES, SUITE_TESTS, TOTALS
 from core.words import suggestion
 
 TEXT_MAX: Final = 1_000_000
@@ -34,8 +34,6 @@ KEY_PARTS_MAX: Final = 16
 
 CIRCLE_SHOWN: Final = 10
 """Tests of a circle that a fault names."""
-
-READY_NAMES: Final = ("us_bsl", "euro")
 
 HINTS_MAX: Final = 10
 """Faults of formulas that say what is near."""

@@ -13,6 +13,9 @@ CATEGORIES: Final = ("concentration", "rating", "coverage", "portfolio", "liquid
 FORMULA_MAX: Final = 2_000
 """Characters of a formula."""
 
+READY_NAMES: Final = ("us_bsl", "euro")
+"""The ready-made definitions, each of a market."""
+
 AGENCIES: Final = ("a", "b", "c")
 """Moody's, S&P and Fitch."""
 

@@ -17,8 +17,9 @@ from core.portfolio.cells.parsing import Scalar, TextColumn, spread_out
 from core.portfolio.cells.typed import NormalColumn
 from core.portfolio.facts import Facts
 from core.portfolio.fields import IDENTIFIERS, STANDARD_TARGETS, Lien
-from core.portfolio.notes import Notes
+from core.portfolio.notes import DataWarning, Notes
 from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Strings, Tranches, defaulted
+from core.words import agreed, counted
 
 SUMMED: Final = ("par_value", "unfunded", "purchased_accrued_interest")
 """Numbers that lots of one position add up."""
@@ -110,12 +111,33 @@ def put(loans: Loans, target: str, column: NormalColumn) -> int:
 
 
 def _put_rating(loans: Loans, target: str, text: TextColumn) -> int:
-    loans.texts[target] = text
     strings = text.text.strings()
     ranks = [ratings.rank(one, ratings.AGENCY_OF[target]) for one in strings]
+    loans.texts[target] = text
     loans.ranks[target] = spread_out(np.array(ranks, np.uint8), 0, text.codes)
     odd = [not rank and not ratings.is_not_rated(one) for rank, one in zip(ranks, strings, strict=True)]
-    return int(np.count_nonzero(spread_out(np.array(odd, np.bool_), False, text.codes))) if any(odd) else 0
+    if not any(odd):
+        return 0
+    counts = np.bincount(text.codes + 1, minlength=len(strings) + 1)[1:].tolist()
+    if masks := ratings.masks_of(strings, counts, ranks):
+        _mask(loans, target, masks, counts)
+    return sum(counts[at] for at, is_odd in enumerate(odd) if is_odd and at not in masks)
+
+
+def _mask(loans: Loans, target: str, masks: list[int], counts: list[int]) -> None:
+    """Read a column's own words for a masked rating, by their codes, as masks, and tell of them."""
+    text = loans.texts[target]
+    strings = text.text.strings()
+    for at in masks:
+        count = counts[at]
+        message = (
+            f"{strings[at]!r} stands for {target} on {counted(count, 'row')} and is no rating: "
+            f"{agreed(count, 'it counts/they count')} as masked."
+        )
+        loans.notes.warnings.append(DataWarning("masked_word", message, count))
+        strings[at] = ratings.MASK
+    codes, pool = parsing.pool_of(strings)
+    loans.texts[target] = TextColumn(spread_out(codes, -1, text.codes), pool)
 
 
 def assemble(loans: Loans, amortization: Callable[[dict[str, Names]], Amortization | None] | None = None) -> Portfolio:

@@ -42,11 +42,13 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "recovery_agency": (),
     "secured": (),
     "life_basis": (),
+    "haircuts": (),
+    "rating_table": (),
 }
 """What a figure may read -> the fields that say it, in the names of `Portfolio.source_cells`; a name also stands for
 those that begin with it (rating for rating_agency_a, tranches for tranches.current_balance). Those without fields are
 choices that one measure alone makes: by whose ratings the factor is, whose recovery rates are averaged, which bonds are
-senior secured, to which day lives are taken."""
+senior secured, to which day lives are taken, whose haircuts count, and by which table."""
 
 ANY: Final = "any"
 """What every figure reads."""
@@ -87,6 +89,10 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "may_differ_from_excel": Meaning("estimate", (ANY,)),
     "circular_reference": Meaning("estimate", (ANY,)),
     "not_converged": Meaning("estimate", (ANY,)),
+    "interest_as_printed": Meaning("stand_in", ("interest",)),
+    "haircuts_as_printed": Meaning("stand_in", ("haircuts",)),
+    "ccc_by_rating_table": Meaning("stand_in", ("rating_table",)),
+    "defaults_as_printed": Meaning("stand_in", ("default",)),
     "recovery_assumed": Meaning("stand_in", ("recovery_agency",)),
     "recovery_agency": Meaning("stand_in", ("recovery_agency",)),
     "no_moodys_rating": Meaning("stand_in", ("moodys_factor",)),
@@ -107,6 +113,7 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "page_total_differs": Meaning("conflict"),
     "conflicting_lots": Meaning("conflict", ("ratings", "life")),
     "column_stands_in": Meaning("ambiguous_column"),
+    "masked_word": Meaning("ambiguous_column", ("ratings",)),
     "unit_doubtful": Meaning("ambiguous_column"),
     "ambiguous_date": Meaning("ambiguous_column", ("day", "life")),
     "rule_broken": Meaning("implausible"),

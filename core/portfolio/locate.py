@@ -14,7 +14,8 @@ from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import key
 from core.portfolio.deal import is_named, is_note_table
 from core.portfolio.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, IDENTIFIERS, TRANCHE_SHEETS, Mapping
-from core.portfolio.layout import header
+from core.portfolio.layout import header, titles
+from core.portfolio.layout.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
 
 _AMOUNTS: Final = ("par_value", "principal_balance")
 """Targets for what a loan amounts to."""
@@ -47,46 +48,9 @@ TITLE_ROWS_MAX: Final = 10
 TITLE_COLUMNS_MAX: Final = 4
 """Columns of them."""
 
-TITLE_LENGTH_MAX: Final = 100
-"""Characters of a title; a longer text is prose."""
-
 _TELLING: Final = (*IDENTIFIERS, "borrower_name", "facility_name")
 """Targets that tell which loan a row is about."""
 
-_NOT_NOW: Final = (
-    (
-        re.compile(
-            r"\b(purchases?(?! (?:price|date))|sales?|sold|trades?(?! date)|trading|pay ?downs?|prepayments?"
-            r"|repayments?|transactions?|activity|blotter|buys|sells|acquisitions|dispositions|disposals|redemptions"
-            r"|pipeline|proposed|hypothetical|pro forma)\b"
-        ),
-        "its title is that of a list of trades or payments",
-    ),
-    (
-        re.compile(
-            r"\b(eligible investments?|cash equivalents?|money market|temporary investments?|equity securit(y|ies)"
-            r"|equities|warrants|hedges?|hedging|swaps?|derivatives|fx forwards?)\b"
-        ),
-        "its title is that of cash, shares or contracts, not of loans",
-    ),
-    (
-        re.compile(
-            r"^[^|]*\b(prior|previous|last month|old|archived?|historical|history|backup|template|superseded)\b"
-        ),
-        "its name is that of a page of another day",
-    ),
-)
-_LISTS: Final = (
-    (re.compile(r"\bdefault(ed|s)?\b"), "is_defaulted"),
-    (re.compile(r"\bdeferring\b"), "is_deferring"),
-    (re.compile(r"\bcurrent pay\b"), "is_current_pay"),
-    (re.compile(r"\bcov(enant)? lite\b"), "cov_lite"),
-    (re.compile(r"\bdip\b"), "is_dip"),
-    (re.compile(r"\blong dated\b"), "is_long_dated"),
-)
-"""Titles of pages that list the loans with one flag."""
-
-_EXCEPT: Final = re.compile(r"\b(non|not|no|excluding|ex|summary|probability|rating|ratings)\b")
 _NO_TITLE: Final = re.compile(r"[:\d]")
 
 
@@ -98,11 +62,13 @@ class Holdings:
     found: header.Found
     titled: tuple[str, float] = ("", 1.0)
     """The line above the header that says what amounts are to be multiplied by, and that; found.units have it."""
+    end: int | None = None
+    """One past the last row that is looked at, 0-based; None for all of the sheet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Another sheet that says something of loans."""
+    """Another sheet, or a list of one, that says something of loans."""
 
     sheet: Sheet
     found: header.Found
@@ -110,6 +76,12 @@ class Page:
     """The flag that is true of all its loans by its title: is_defaulted on a page of defaulted obligations; else ""."""
     left_out: str
     """Why nothing is taken from it; "" where something may be."""
+    title: str = ""
+    """Of a list that stands below another one on its sheet: what its title says."""
+    end: int | None = None
+    """One past its last row, 0-based; None where it may reach down to the end of the sheet."""
+    shows_changes: bool = False
+    """Whether its header names a rating of before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,24 +170,14 @@ def _only_adds(sheet: Sheet, found: header.Found) -> str:
     columns = found.columns.keys()
     if not columns & set(_AMOUNTS) or not columns & {*_TELLING, "loan_id"}:
         return "its header names no par, or nothing that tells loans apart"
-    title = _title(sheet, found)
-    return _left_out(title) or ("its title is that of a list of some loans" if _listed(title) else "")
-
-
-def _left_out(title: str) -> str:
-    """Why nothing is taken from a page of this title; "" where something may be."""
-    return next((text for words, text in _NOT_NOW if words.search(title)), "")
+    lines = _title_lines(sheet, found)
+    why = titles.left_out(_joined(lines))
+    return why or ("its title is that of a list of some loans" if titles.flag_of(lines) else "")
 
 
 def of_another_day(book: Workbook) -> frozenset[int]:
     """Indexes of the sheets whose names are those of pages of another day: "Tests Prior", "Tests Oct 24" beside Nov."""
-    return earlier(book) | {sheet.index for sheet in book.sheets if _NOT_NOW[-1][0].search(key(sheet.name))}
-
-
-def _listed(title: str) -> str:
-    """The flag that is true of all loans below a title; "" where there is none, or several."""
-    flags = {target for words, target in _LISTS if words.search(title)}
-    return flags.pop() if len(flags) == 1 and not _EXCEPT.search(title) else ""
+    return earlier(book) | {sheet.index for sheet in book.sheets if titles.is_of_another_day(key(sheet.name))}
 
 
 def pages(rated: Iterable[Candidate], holdings: Holdings, mapping: Mapping) -> Iterator[Page]:
@@ -224,34 +186,106 @@ def pages(rated: Iterable[Candidate], holdings: Holdings, mapping: Mapping) -> I
     """
     if all(one.target != "par_value" for one in mapping.fields):
         return
-    able = []
+    able: list[tuple[int, Page]] = []
     for one in rated:
-        if one.sheet is holdings.sheet or one.refused:
+        if one.sheet is holdings.sheet:
+            able += [(-len(page.found.columns), page) for page in _lists_below(one.sheet, holdings.found, mapping)]
             continue
-        found = one.found or header.find_page(one.sheet, mapping, frozenset(_TELLING))
-        if found is None or not found.columns.keys() & set(_TELLING) or not found.columns.keys() - set(_TELLING):
+        if one.refused:
+            continue
+        found = one.found or header.find_page(one.sheet, mapping, _ANCHORS)
+        if found is None or not _tells_of_loans(found):
             continue
         if refused := _refused(one.sheet, found):
             able.append((0, Page(one.sheet, found, "", refused)))
             continue
-        title = _title(one.sheet, found)
-        left_out = _left_out(title) if one.sheet.state == "visible" else "it is hidden"
-        left_out = _EARLIER if one.only_adds == _EARLIER else left_out
-        able.append((-len(found.columns), Page(one.sheet, found, _listed(title), left_out)))
+        hidden = "" if one.sheet.state == "visible" else "it is hidden"
+        hidden = _EARLIER if one.only_adds == _EARLIER else hidden
+        able += [(-len(page.found.columns), page) for page in _lists(one.sheet, found, mapping, hidden)]
     able.sort(key=lambda one: one[0])
     for at, (_, page) in enumerate(able):
-        yield page if at < PAGES_MAX else Page(page.sheet, page.found, "", TOO_MANY)
+        yield page if at < PAGES_MAX else replace(page, lists="", left_out=TOO_MANY)
 
 
-def _title(sheet: Sheet, found: header.Found) -> str:
-    """The sheet's name and the words above its header, for comparison; lines with a figure or a colon tell no title."""
+_ANCHORS: Final = frozenset(_TELLING)
+
+
+def _tells_of_loans(found: header.Found) -> bool:
+    """Whether a header has what tells loans apart, and something more."""
+    columns = found.columns.keys()
+    return bool(columns & _ANCHORS) and bool(columns - _ANCHORS)
+
+
+def _lists(sheet: Sheet, found: header.Found, mapping: Mapping, hidden: str) -> Iterator[Page]:
+    """The lists of a sheet, each by its own title; the sheet's name counts for the first, and for all that have the
+    first one's header and no title of another list.
+    """
+    named = key(sheet.name)
+    found = topmost(sheet, found, mapping, _ANCHORS)
+    lines = _title_lines(sheet, found)
+    own = titles.flag_of(lines)
+    of_name = titles.flag_of([named])
+    for at, section in enumerate(sections(sheet, found, mapping)):
+        flag = own
+        if at:
+            is_part = section.is_like_first and not any(map(titles.kinds, section.lines))
+            flag = of_name if is_part else titles.flag_of(section.lines)
+            lines = [*section.lines, named]
+        left_out = hidden or titles.left_out(_joined(lines))
+        if _tells_of_loans(section.found):
+            shows_changes = _shows_changes(section.found)
+            yield Page(sheet, section.found, flag, left_out, section.title, section.end, shows_changes)
+
+
+def _lists_below(sheet: Sheet, found: header.Found, mapping: Mapping) -> Iterator[Page]:
+    """The lists of some loans below the sheet's own loans, under a header of their own."""
+    for section in sections(sheet, found, mapping)[1:]:
+        flag = titles.flag_of(section.lines)
+        if flag and section.has_header and not section.is_like_first and _tells_of_loans(section.found):
+            yield Page(sheet, section.found, flag, "", section.title, section.end)
+
+
+def lists_without_loans(book: Workbook) -> Iterator[tuple[str, EmptyList]]:
+    """The lists that pages of the day show to be empty, by flag the first, each with the name of its sheet."""
+    old, flags = of_another_day(book), set[str]()
+    for sheet in book.sheets[:EMPTY_SHEETS_MAX]:
+        if sheet.state != "visible" or sheet.index in old:
+            continue
+        for empty in empty_lists(sheet):
+            if empty.flag not in flags:
+                flags.add(empty.flag)
+                yield sheet.name, empty
+
+
+EMPTY_SHEETS_MAX: Final = 200
+"""Sheets of a workbook in which empty lists are looked for."""
+
+_BEFORE: Final = re.compile(
+    r"\b(?:prior|previous|old|former)\b.*\bratings?\b|\bratings?\b.*\b(?:prior|previous|old|from)$|^from ratings?\b"
+)
+
+
+def _shows_changes(found: header.Found) -> bool:
+    """Whether a header names a rating of before."""
+    return any(_BEFORE.search(key(text)) for text in found.texts.values())
+
+
+def _title_lines(sheet: Sheet, found: header.Found) -> list[str]:
+    """The words above a sheet's header and its name, as keys, the nearest first; lines with a figure or a colon tell no
+    title.
+    """
     lines = [sheet.name]
     for row in _title_rows(sheet, found):
         for column in range(min(sheet.column_count, TITLE_COLUMNS_MAX)):
             value = sheet.value(row, column)
-            if isinstance(value, str) and len(value) <= TITLE_LENGTH_MAX and not _NO_TITLE.search(value):
+            if isinstance(value, str) and len(value) <= titles.LENGTH_MAX and not _NO_TITLE.search(value):
                 lines.append(value)
-    return " | ".join(key(line) for line in lines)
+    return [key(line) for line in reversed(lines)]
+
+
+def _joined(lines: Iterable[str]) -> str:
+    """The lines of a title as one, the sheet's name first."""
+    return " | ".join(reversed([*lines]))
 
 
 def _title_rows(sheet: Sheet, found: header.Found) -> Iterator[int]:
@@ -260,12 +294,8 @@ def _title_rows(sheet: Sheet, found: header.Found) -> Iterator[int]:
         yield from range(found.top)
         return
     for row in range(found.top - NEAR_ROWS, found.top):
-        if sum(sheet.value(row, column) is not None for column in range(min(sheet.column_count, WIDTH_MAX))) == 1:
+        if sum(sheet.value(row, column) is not None for column in range(min(sheet.column_count, COLUMNS_MAX))) == 1:
             yield row
-
-
-WIDTH_MAX: Final = 64
-"""Columns in which a title's row has no second cell."""
 
 
 def _refused(sheet: Sheet, found: header.Found) -> str:
@@ -293,7 +323,7 @@ def in_units_of_title(sheet: Sheet, found: header.Found) -> Holdings:
     for row in _title_rows(sheet, found):
         for column in range(min(sheet.column_count, TITLE_COLUMNS_MAX)):
             value = sheet.value(row, column)
-            if not isinstance(value, str) or len(value) > TITLE_LENGTH_MAX:
+            if not isinstance(value, str) or len(value) > titles.LENGTH_MAX:
                 continue
             scale = header.magnitude_of_title(value)
             places = [place for target in AMOUNTS for place in found.columns.get(target, ())]

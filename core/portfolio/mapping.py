@@ -29,11 +29,12 @@ from core.portfolio.locate import (
     chosen,
     header_words,
     in_units_of_title,
+    lists_without_loans,
     pages,
     passed_over,
 )
 from core.portfolio.notes import DataWarning, Notes, told_of_formulas
-from core.portfolio.pages import PageLoans, joined
+from core.portfolio.pages import PageLoans, joined, note_empty
 from core.portfolio.plausibility import doubts
 from core.portfolio.portfolio import Deal, GivenSource, Portfolio
 from core.portfolio.printed import beside_loans
@@ -141,10 +142,10 @@ def join_pages(
         if page.left_out == TOO_MANY:
             unread += 1
             continue
-        located = in_units_of_title(page.sheet, page.found)
+        located = replace(in_units_of_title(page.sheet, page.found), end=page.end)
         of_page = Reader(book, located, mapping).loans(all_ruled=all_ruled)
         of_page.notes.warnings += _titled(located)
-        read.append(PageLoans(of_page, page.lists, page.left_out))
+        read.append(PageLoans(of_page, page.lists, page.left_out, page.title, page.shows_changes))
     joined(loans, read)
     if unread:
         message = (
@@ -152,7 +153,10 @@ def join_pages(
             f"read: {TOO_MANY}."
         )
         loans.notes.warnings.append(DataWarning("page_left_out", message))
-    left_out = {note.sheet for note in loans.notes.pages if note.part == "left out"}
+    for sheet, empty in lists_without_loans(book):
+        note_empty(loans, sheet, empty)
+    used = {note.sheet for note in loans.notes.pages if note.part != "left out"}
+    left_out = {note.sheet for note in loans.notes.pages} - used
     loans.notes.sheets_not_read = [name for name in passed_over(rated, holdings, mapping) if name in left_out]
     for target, work in pipeline.works(mapping).items():
         if _is_ruled(work, mapping):
@@ -217,7 +221,8 @@ class Reader:
     def __init__(self, book: Workbook, holdings: Holdings, mapping: Mapping, *, with_blank_par: bool = False) -> None:
         self._sheet, self.found = holdings.sheet, holdings.found
         pool = Pool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
-        self.below = Below(self._sheet, pool, self.found.row + 1, self._sheet.row_count)
+        end = self._sheet.row_count if holdings.end is None else holdings.end
+        self.below = Below(self._sheet, pool, self.found.row + 1, end)
         self.mapping = mapping
         self.works = pipeline.works(mapping)
         self._outcomes: dict[tuple[str, int], Outcome] = {}
@@ -335,6 +340,19 @@ class Reader:
         if isinstance(rows, slice):
             return self.below.row(rows.stop - 1) + 1 if rows.stop else self.found.row + 1
         return self.below.row(int(rows[-1])) + 1 if len(rows) else self.found.row + 1
+
+    def _note_no_collateral(self, notes: Notes) -> None:
+        """Count the rows under headings that say that they are no collateral, and tell of them."""
+        rows = self.rows.left_out.get("no_collateral_rows")
+        if rows is None:
+            return
+        par = 0.0 if self._all is None else float(np.nansum(self._all[rows]))
+        notes.no_collateral_rows, notes.no_collateral_par = len(rows), par
+        message = (
+            f"{counted(len(rows), 'row')} of sheet {self._sheet.name!r} with a par of {par:,.2f} "
+            f"{agreed(len(rows), 'is no loan: its/are no loans: their')} heading says that it is no collateral."
+        )
+        notes.warnings.append(DataWarning("no_collateral", message, len(rows)))
 
     def par_in_deal_currency(self, currency: str | None) -> NDArray[np.float64] | None:
         """Par by a column whose header says that it is in the deal's currency, where another one feeds par."""
@@ -483,6 +501,7 @@ class Reader:
         notes.repeated_headers = counts.get("repeated_headers", 0)
         notes.unidentified_rows = counts.get("unidentified_rows", 0)
         notes.rows_after_end = counts.get("rows_after_end", 0)
+        self._note_no_collateral(notes)
         notes.filled_borrowers = counts.get("filled_borrowers", 0)
         name = in_quotes(self._sheet.name)
         kept = self._rows

@@ -53,6 +53,7 @@ WARNING_CODES: Final = {
     "no_rating": "loans without a rating of any agency",
     "no_price": "loans without a price",
     "no_maturity": "loans without a maturity",
+    "no_collateral": "rows under a heading that says that they are no collateral are no loans",
     "rows_after_end": "rows below the end of the table were left out",
     "unidentified_rows": "rows with a par and nothing that names a loan were left out",
     "error_cells": "cells with an error count as blank",
@@ -83,6 +84,7 @@ WARNING_CODES: Final = {
     "sides_swapped": "the tape looks like the manager's workbook",
     "uncoded": "said of a tape or a comparison before warnings had codes",
     "standard_definition": "no definition of the deal decides: the ready-made one of its market is used",
+    "masked_word": "a word that is no rating comes again in a column of ratings, and counts as a masked one",
     "masked_ratings": "ratings that are not shown, and what they count as",
     "obligors_alike": "obligors of like names that would be the largest one together",
     "reference_coupon_unknown": "fixed-rate loans whose excess coupon the average spread leaves out",
@@ -163,6 +165,8 @@ class PageNote:
     """What became of another sheet that says something of the loans."""
 
     sheet: str
+    title: str = ""
+    """Of a list that stands below another one on the sheet."""
     part: Literal["joined", "list", "added", "left out"]
     """Its fields were joined to the loans; so were those of a list of some of them, with what its title says; its loans
     stand in the pool beside the first sheet's; nothing was taken from it."""
@@ -187,6 +191,16 @@ class PageNote:
     """Loans whose identifiers stand on different rows of it."""
 
     __repr__ = brief
+
+    @property
+    def place(self) -> str:
+        """The sheet, or the list of it, for a sentence."""
+        return f"list {self.title!r} of sheet {self.sheet!r}" if self.title else f"sheet {self.sheet!r}"
+
+    @property
+    def heading(self) -> str:
+        """The same at the beginning of a sentence."""
+        return self.place[:1].upper() + self.place[1:]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -227,6 +241,10 @@ class Notes:
     """Without a name and an identifier."""
     rows_after_end: int = 0
     """Below the end of the table, those that look like loans."""
+    no_collateral_rows: int = 0
+    """Under a heading that says that they are no collateral: equity, warrants, what is sold or not yet settled."""
+    no_collateral_par: float = 0.0
+    """Currency units."""
 
     # Loans
 

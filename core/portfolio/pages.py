@@ -9,9 +9,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.grid.address import cell_name
+from core.grid.sheet_name import in_quotes
 from core.portfolio import currency, join, ratings
 from core.portfolio.assemble import UNSAID, Loans, identified, positions, take
 from core.portfolio.cells.parsing import key
+from core.portfolio.layout.sections import EmptyList
 from core.portfolio.notes import DataWarning, Notes, PageNote
 from core.words import agreed, counted
 
@@ -27,6 +30,9 @@ PAR_DIGITS: Final = 0.005
 ADDED_SHARE: Final = 0.5
 """Share of a page's loans that stand on no other page, from which they are loans of a second list."""
 
+CHANGES_SHARE: Final = 0.5
+"""Share of the loans below which a page with ratings of before is a list of changes."""
+
 _CHARACTERISTIC: Final = frozenset(("maturity_date", "spread", "all_in_rate", "price", "industry"))
 """Fields of which a second list of loans has one at least."""
 
@@ -40,6 +46,10 @@ class PageLoans:
     """The flag that is true of all its loans by its title; else ""."""
     left_out: str
     """Why nothing is taken from it; else ""."""
+    title: str = ""
+    """Of a list that stands below another one on its sheet."""
+    shows_changes: bool = False
+    """Whether its header names a rating of before: a page of few loans is a list of changes then."""
 
 
 def joined(loans: Loans, pages: Sequence[PageLoans]) -> None:
@@ -53,9 +63,12 @@ def joined(loans: Loans, pages: Sequence[PageLoans]) -> None:
     identified(loans)
     able: list[tuple[PageLoans, PageNote]] = []
     for page in pages:
-        note = PageNote(sheet=page.loans.sheet_name, part="left out", reason=page.left_out, rows=page.loans.row_count)
+        rows = page.loans.row_count
+        note = PageNote(sheet=page.loans.sheet_name, title=page.title, part="left out", rows=rows)
         loans.notes.pages.append(note)
-        if page.left_out or not page.loans.row_count:
+        if page.shows_changes and rows < CHANGES_SHARE * loans.row_count:
+            page.left_out = page.left_out or "it lists changes of ratings"
+        if page.left_out or not rows:
             note.reason = page.left_out or "it has no rows of loans"
             continue
         positions(page.loans)
@@ -72,10 +85,32 @@ def joined(loans: Loans, pages: Sequence[PageLoans]) -> None:
         if note.part == "left out":
             has = page.loans.numbers.keys() | page.loans.texts.keys()
             if note.rows and has >= {"par_value", "borrower_name"}:
-                message = f"Sheet {note.sheet!r} was left out: {note.reason}."
+                message = f"{note.heading} was left out: {note.reason}."
                 loans.notes.warnings.append(DataWarning("page_left_out", message, note.rows))
             continue
         loans.notes.warnings += [*page.loans.notes.warnings, *_warnings(note, loans.sheet_name)]
+
+
+def note_empty(loans: Loans, sheet: str, empty: EmptyList) -> None:
+    """Take a list that a page shows to be empty for what it says: no loan has its flag.
+
+    Where another page gives the flag to loans they keep it, with a warning.
+    """
+    place = f"{in_quotes(sheet)}!{cell_name(empty.row, empty.column)}"
+    note = PageNote(sheet=sheet, title=empty.title, part="list")
+    loans.notes.pages.append(note)
+    flags = loans.flags.get(empty.flag)
+    if flags is None:
+        loans.flags[empty.flag] = np.zeros(loans.row_count, np.uint8)
+        loans.source_cells[empty.flag] = place
+        note.fields.append(empty.flag)
+    elif flagged := int(np.count_nonzero(flags == 1)):
+        note.conflicts[empty.flag] = flagged
+        message = (
+            f"{note.heading} says that there are none ({place}), and {counted(flagged, 'loan')} "
+            f"{agreed(flagged, 'has/have')} {empty.flag} by another page: what that page says stays."
+        )
+        loans.notes.warnings.append(DataWarning("page_conflict", message, flagged))
 
 
 def _add(loans: Loans, page: Loans, note: PageNote) -> None:
@@ -125,8 +160,9 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
         note.rows_without_loan, note.par_without_loan = len(rest), 0.0 if par is None else _sum(par[rest])
     if page.lists and page.lists not in other.flags:
         before = loans.flags.get(page.lists)
-        if before is not None and page.lists not in flagged:
-            note.conflicts[page.lists] = int(np.count_nonzero(found.rows & (before == 0)))
+        said_no = 0 if before is None else int(np.count_nonzero(found.rows & (before == 0)))
+        if said_no and page.lists not in flagged:
+            note.conflicts[page.lists] = said_no
         raised = np.zeros(loans.row_count, np.uint8) if before is None else before
         loans.flags[page.lists] = np.where(found.rows, np.uint8(1), raised)
         flagged.add(page.lists)
@@ -190,14 +226,14 @@ def _warnings(note: PageNote, first: str) -> list[DataWarning]:
     rows, par = note.rows_without_loan, note.par_without_loan
     if note.part == "added":
         message = (
-            f"{counted(rows, 'loan')} of sheet {note.sheet!r} with a par of {par:,.2f} {agreed(rows, 'was/were')} "
+            f"{counted(rows, 'loan')} of {note.place} with a par of {par:,.2f} {agreed(rows, 'was/were')} "
             f"added to those of {first!r}."
         )
         warn("second_loan_sheet", message, rows)
     elif rows:
         of_par = f" with a par of {par:,.2f}" if par else ""
         message = (
-            f"{counted(rows, 'row')} of sheet {note.sheet!r}{of_par} found no loan on {first!r}, and "
+            f"{counted(rows, 'row')} of {note.place}{of_par} found no loan on {first!r}, and "
             f"{agreed(rows, 'is/are')} left out."
         )
         warn("page_rows_without_loan", message, rows, ["par_value"] if par else [*note.fields, *note.filled])
@@ -205,20 +241,17 @@ def _warnings(note: PageNote, first: str) -> list[DataWarning]:
     if guessed and (note.fields or note.filled or note.conflicts or note.part == "list"):
         by = ", ".join(f"{count:,} by {how}" for how, count in guessed.items())
         fields = (*note.fields, *note.filled, *note.conflicts)
-        warn("page_joined_by_name", f"Rows of sheet {note.sheet!r} were joined {by}.", sum(guessed.values()), fields)
+        warn("page_joined_by_name", f"Rows of {note.place} were joined {by}.", sum(guessed.values()), fields)
     if note.part == "joined" and note.fields and note.loans_without_row <= note.rows and note.loans_without_row:
         said_of = counted(note.loans_without_row, "loan")
-        message = f"Sheet {note.sheet!r} gives {', '.join(note.fields)} and says nothing of {said_of}."
+        message = f"{note.heading} gives {', '.join(note.fields)} and says nothing of {said_of}."
         warn("page_loans_without_row", message, note.loans_without_row, note.fields)
     if note.conflicts:
         listed = ", ".join(f"{target} ({count:,})" for target, count in note.conflicts.items())
         stays = "its title counts for the flag, " if note.part == "list" else ""
-        message = f"Sheet {note.sheet!r} says something else of {listed}: {stays}what the first page says stays."
+        message = f"{note.heading} says something else of {listed}: {stays}what the first page says stays."
         warn("page_conflict", message, max(note.conflicts.values()), note.conflicts)
     if note.contradictions:
-        message = (
-            f"The identifiers of {counted(note.contradictions, 'loan')} stand on different rows of sheet "
-            f"{note.sheet!r}."
-        )
+        message = f"The identifiers of {counted(note.contradictions, 'loan')} stand on different rows of {note.place}."
         warn("page_conflict", message, note.contradictions, (*note.fields, *note.filled, *note.conflicts))
     return said

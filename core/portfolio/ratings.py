@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -90,9 +91,30 @@ NOT_RATED: Final = frozenset(
 )  # fmt: skip
 """What says that there is no rating, in upper case."""
 
-_MASK: Final = re.compile(r"\(?\*+\)?")
-MASK_WORDS: Final = frozenset(("CONFIDENTIAL", "MASKED", "REDACTED", "[REDACTED]"))
+_MASK: Final = re.compile(r"[*#\u2022]+|(?:N/?R|N\.R\.)\s*\*+")
+MASK_WORDS: Final = frozenset(
+    (
+        "CONF", "CONF.", "CONFID", "CONFIDENTIAL", "PRIVATE", "PRIV", "PRIV.", "PVT", "PRIVATE RATING", "MASKED",
+        "REDACTED", "HIDDEN", "SUPPRESSED", "WITHHELD", "UNDISCLOSED", "NOT DISCLOSED", "NON-PUBLIC", "NONPUBLIC",
+        "NON PUBLIC", "NOT PUBLIC", "RESTRICTED", "CONFIDENTIAL RATING",
+    )
+)  # fmt: skip
 """What stands for a rating that its owner may not publish, in upper case; mostly that is one asterisk or several."""
+
+MASK: Final = "***"
+"""What a word of a column's own for a masked rating is read as."""
+
+MASK_ROWS_MIN: Final = 2
+"""Rows from which a word of a column of ratings that is no rating stands for a masked one."""
+
+MASKS_MAX: Final = 3
+"""Such words of a column; one of more of them is no column of ratings."""
+
+MASK_LENGTH_MAX: Final = 20
+"""Characters of such a word."""
+
+KNOWN_SHARE: Final = 0.1
+"""Share of a column's cells with something in them that are ratings, or say that there is none."""
 
 _WATCH: Final = r"CREDITWATCH|WATCH|REVIEW|CWP|CWN|CW|RWN|RWP|RWE|RUR|UPG|DNG|UPGRADE|DOWNGRADE"
 _OUTLOOK: Final = (
@@ -153,9 +175,46 @@ def is_not_rated(text: str) -> bool:
 
 
 def is_masked(text: str) -> bool:
-    """Whether the text stands for a rating that is known and not shown: `*`, `***`, "Confidential"."""
-    cleaned = _cleaned(text)
+    """Whether the text stands for a rating that is known and not shown: `*`, `***`, `NR*`, "Confidential"."""
+    cleaned = _cleaned(text).strip("()[]<>").strip()
     return cleaned in MASK_WORDS or _MASK.fullmatch(cleaned) is not None
+
+
+def masks_of(texts: Sequence[str], counts: Sequence[int], ranks: Sequence[int]) -> list[int]:
+    """The places of the texts of a column of ratings that stand for masked ones though no list has them: words that
+    come again, in a column where others are ratings.
+
+    Args:
+        texts: the column's distinct texts.
+        counts: rows of each.
+        ranks: the rank of each, 0 where it is none.
+    """
+    known, unknown, total = 0, list[int](), 0
+    for at, (text, count, rank_of) in enumerate(zip(texts, counts, ranks, strict=True)):
+        total += count
+        if rank_of or is_not_rated(text):
+            known += count if rank_of or text.strip() else 0
+        elif count:
+            unknown.append(at)
+    words = [at for at in unknown if counts[at] >= MASK_ROWS_MIN and _is_mask_word(texts[at])]
+    is_of_ratings = any(ranks) and len(words) <= MASKS_MAX and known >= KNOWN_SHARE * total
+    return words if is_of_ratings else []
+
+
+def _is_mask_word(text: str) -> bool:
+    """Whether a text is short, without a figure, and says neither a rating nor that there is none."""
+    cleaned = _cleaned(text)
+    if not 0 < len(cleaned) <= MASK_LENGTH_MAX or any(map(str.isdigit, cleaned)) or _SAYS.match(cleaned):
+        return False
+    first = _FIRST_WORD.match(cleaned)
+    return first is None or not any(first[0] in scale for scale in _SYMBOLS.values())
+
+
+_FIRST_WORD: Final = re.compile(r"[A-Z]+[+-]?")
+_SAYS: Final = re.compile(
+    r"(?:NOT|NO|NONE|NR|N\.?/?R|WR|WD|N/?A|UNRATED|WITHDRAWN|PENDING|TBD|TBA|EXPECTED|SEE|IN DEFAULT|DEFAULT|MATURED"
+    r"|PAID|SOLD|TOTAL)"
+)
 
 
 def watch(text: str) -> int:

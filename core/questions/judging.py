@@ -645,7 +645,7 @@ def history(query: Query, subject: Subject) -> Said:
         points = points[-ROWS_SHOWN:]
         unit, name = (
             unit_of(test_id),
-            said.name(test_word(test_id) if test_id in TESTS else result.test_name if result is not None else test_id),
+            said.name(result.test_name if result is not None else test_word(test_id)),
         )
         change = points[-1][1] - points[0][1]
         way = "risen" if change > 1e-9 else "fallen" if change < -1e-9 else "not moved"

@@ -101,7 +101,8 @@ def lineage_of(portfolio: Portfolio | None, origin: Origin, definition: Definiti
 
 
 def _page_fact(page: PageNote) -> Fact:
-    return Fact(page.sheet, f"{page.part}: {page.reason}" if page.reason else page.part)
+    place = f"{page.sheet}: {page.title}" if page.title else page.sheet
+    return Fact(place, f"{page.part}: {page.reason}" if page.reason else page.part)
 
 
 def _moment(moment: datetime | None) -> str | None:
@@ -117,6 +118,7 @@ _ROW_COUNTS: Final = (
     ("cash_rows", "Cash"),
     ("repeated_headers", "Repeated headers"),
     ("unidentified_rows", "Rows that name no loan, left out"),
+    ("no_collateral_rows", "Rows that are no collateral by their heading, left out"),
     ("rows_after_end", "Rows below the end of the table, left out"),
     ("error_cells", "Cells with an error, taken as blank"),
     ("negative_par_rows", "Loans with a negative par"),

@@ -9,7 +9,7 @@ from service.commands.compliance import read_day
 from service.commands.limits import limited
 from service.commands.output import Column, Grid, Line, Output, Page, emit, json_of, member
 from service.commands.progress import busy
-from service.commands.reading import read_definition, read_loans, read_mapping
+from service.commands.reading import read_definition, read_loans, read_mapping, refuse_absent_definition
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def ask(
         The day of the figures, YYYY-MM-DD, in place of what the file says.
     """
     day = read_day(as_of)
+    refuse_absent_definition(deal)
     with busy(f"Reading {file.name}"):
         from core.insights.subject import Subject
         from core.questions.answer import QuestionError

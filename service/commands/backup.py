@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from core.words import agreed, counted
+from service.commands.output import counted
 from service.commands.refusal import Refused, one_line
 from service.commands.server import settings_or_refusal
 
@@ -133,7 +133,7 @@ def restore(
 
 
 def _files(keys: list[str]) -> str:
-    return f"{counted(len(keys), 'file')} {agreed(len(keys), 'is/are')}"
+    return f"{counted(len(keys), 'file', 'is/are')}"
 
 
 def _breaks(settings: Settings) -> list[str]:

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from service.commands.limits import limited
 from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_with_rows, member
 from service.commands.progress import busy
-from service.commands.reading import NO_DEFINITION, read_definition, read_loans, read_mapping
+from service.commands.reading import NO_DEFINITION, read_definition, read_loans, read_mapping, refuse_absent_definition
 from service.commands.refusal import Refused
 from service.commands.table import (
     STYLES,
@@ -84,6 +84,7 @@ def compare(
     suite = suite or ("enhanced" if deal is None else "deal")
     if suite == "deal" and deal is None:
         raise Refused(NO_DEFINITION)
+    refuse_absent_definition(deal)
     chosen = read_mapping(mapping)
     definition = read_definition(deal, chosen)
     sides = []

@@ -11,7 +11,14 @@ from cyclopts import Parameter
 from service.commands.limits import limited
 from service.commands.output import Output, emit
 from service.commands.progress import busy
-from service.commands.reading import NO_DEFINITION, assignments, read_definition, read_loans, read_mapping
+from service.commands.reading import (
+    NO_DEFINITION,
+    assignments,
+    read_definition,
+    read_loans,
+    read_mapping,
+    refuse_absent_definition,
+)
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
@@ -72,6 +79,7 @@ def compliance(
     day = read_day(as_of)
     if suite == "deal" and deal is None:
         raise Refused(NO_DEFINITION)
+    refuse_absent_definition(deal)
     with busy(f"Reading {file.name}"):
         from core.compliance.run import run_suite
 

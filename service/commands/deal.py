@@ -12,12 +12,20 @@ from cyclopts import App
 from service.commands.limits import limited
 from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_of, member, plain
 from service.commands.progress import busy
-from service.commands.reading import definition_text, read_definition, read_loans
+from service.commands.reading import (
+    definition_text,
+    own_fields_of,
+    read_definition,
+    read_loans,
+    read_mapping,
+    refuse_absent_definition,
+)
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
     from core.deals.movements import Movement
     from core.deals.tie_out import TieOut
+    from core.portfolio.fields import Mapping
     from core.portfolio.portfolio import Portfolio
 
 EXIT_DIFFERENT: Final = 1
@@ -35,7 +43,7 @@ deal = App(
 
 
 @deal.command
-def check(file: str, /, *, output: Output | None = None) -> int:
+def check(file: str, /, *, mapping: str | None = None, output: Output | None = None) -> int:
     """Check a definition (deal.toml) and tell every fault with its place.
 
     The exit code is 0 for a definition, 1 for one with faults, and 2 when the file cannot be read. The JSON has file,
@@ -45,13 +53,16 @@ def check(file: str, /, *, output: Output | None = None) -> int:
     ----------
     file:
         The definition: a TOML file, or the name of a ready-made one (us_bsl, euro).
+    mapping:
+        A JSON file with the mapping, whose own fields formulas may read, or the name of a built-in one.
     """
+    refuse_absent_definition(file)
     from core.definition import DefinitionError, parse_toml
 
     name, tests, faults = None, 0, []
-    text = definition_text(file)
+    text, own_fields = definition_text(file), own_fields_of(None if mapping is None else read_mapping(mapping))
     try:
-        definition = parse_toml(text)
+        definition = parse_toml(text, own_fields=own_fields)
         name, tests = definition.name, len(definition.tests)
     except DefinitionError as error:
         faults = [{"place": place, "message": message} for place, message in error.faults]
@@ -69,7 +80,7 @@ def check(file: str, /, *, output: Output | None = None) -> int:
 
 
 @deal.command(name="run")
-def run_tests(*files: Path, deal: str, output: Output | None = None) -> None:
+def run_tests(*files: Path, deal: str, mapping: str | None = None, output: Output | None = None) -> None:
     """Run a definition's tests on the files of one month.
 
     The exit code is 0 when the run completed, also with failing tests, and 2 when a file cannot be read. The test with
@@ -81,9 +92,13 @@ def run_tests(*files: Path, deal: str, output: Output | None = None) -> None:
         The files, or a folder or .zip of them.
     deal:
         The definition: a TOML file, or the name of a ready-made one (us_bsl, euro).
+    mapping:
+        A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
     """
-    definition = read_definition(deal)
-    portfolio = _portfolio(files)
+    refuse_absent_definition(deal)
+    chosen = read_mapping(mapping)
+    definition = read_definition(deal, chosen)
+    portfolio = _portfolio(files, chosen)
     from core.compliance.run import run_suite
     from core.compliance.suites import DEAL_SUITE
 
@@ -103,7 +118,7 @@ def run_tests(*files: Path, deal: str, output: Output | None = None) -> None:
 
 
 @deal.command(name="tie-out")
-def tie_out(*files: Path, deal: str | None = None, output: Output | None = None) -> int:
+def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, output: Output | None = None) -> int:
     """Set the tests that the trustee's files publish beside ours.
 
     The exit code is 0 when every figure that is known to both agrees, 1 when one differs, and 2 when a file cannot be
@@ -116,9 +131,13 @@ def tie_out(*files: Path, deal: str | None = None, output: Output | None = None)
         The files, or a folder or .zip of them.
     deal:
         The definition: a TOML file, or the name of a ready-made one (us_bsl, euro); the suites' defaults if not given.
+    mapping:
+        A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
     """
-    definition = read_definition(deal)
-    portfolio = _portfolio(files)
+    refuse_absent_definition(deal)
+    chosen = read_mapping(mapping)
+    definition = read_definition(deal, chosen)
+    portfolio = _portfolio(files, chosen)
     from core.deals.tie_out import tie_out as tied
 
     with limited(files[0]):
@@ -142,7 +161,9 @@ def tie_out(*files: Path, deal: str | None = None, output: Output | None = None)
 
 
 @deal.command
-def movements(before: Path, after: Path, /, *, deal: str | None = None, output: Output | None = None) -> None:
+def movements(
+    before: Path, after: Path, /, *, deal: str | None = None, mapping: str | None = None, output: Output | None = None
+) -> None:
     """Explain why each test moved between two months, by parts that add up to the change.
 
     `cushion compare` tells which loans came, went and changed. The JSON has from, to, warnings and items.
@@ -156,9 +177,13 @@ def movements(before: Path, after: Path, /, *, deal: str | None = None, output: 
     deal:
         The definition whose tests are explained: a TOML file, or the name of a ready-made one (us_bsl, euro); the
         enhanced suite if not given.
+    mapping:
+        A JSON file with the mapping of both, or the name of a built-in one; standard_clo if not given.
     """
-    definition = read_definition(deal)
-    earlier, later = _portfolio([before]), _portfolio([after])
+    refuse_absent_definition(deal)
+    chosen = read_mapping(mapping)
+    definition = read_definition(deal, chosen)
+    earlier, later = _portfolio([before], chosen), _portfolio([after], chosen)
     from core.compliance.run import run_suite
     from core.compliance.suites import DEAL_SUITE
     from core.deals.movements import movements as moved
@@ -178,7 +203,7 @@ def movements(before: Path, after: Path, /, *, deal: str | None = None, output: 
     emit(page, output or Output())
 
 
-def _portfolio(files: Sequence[Path]) -> Portfolio:
+def _portfolio(files: Sequence[Path], mapping: Mapping) -> Portfolio:
     """The loans of files that make one workbook.
 
     Raises:
@@ -187,7 +212,7 @@ def _portfolio(files: Sequence[Path]) -> Portfolio:
     if not files:
         raise Refused("name at least one file")
     with busy(f"Reading {files[0].name}"):
-        return read_loans(*files)
+        return read_loans(*files, mapping=mapping)
 
 
 # What is told ---------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from service.commands.reading import (
     read_keys,
     read_mapping,
     read_workbook,
+    refuse_absent_definition,
     some,
     told_of,
 )
@@ -104,6 +105,7 @@ def export(
     is_stream = out is not None and (out.is_symlink() or (out.exists() and not out.is_file() and not out.is_dir()))
     if json and is_stream:
         raise Refused("--json goes to the standard output; name a plain file with --out")
+    refuse_absent_definition(deal)
     with busy(f"Reading {file.name}"):
         options = _options(
             xlsx_three_zone=not plain,

@@ -35,6 +35,7 @@ _REASONS: Final = {
     "cash_rows": "cash and accounts",
     "repeated_headers": "header again",
     "unidentified_rows": "a figure alone",
+    "no_collateral_rows": "no collateral by their heading",
     "rows_after_end": "after the table's end",
 }
 _MATCHES: Final = {

@@ -145,17 +145,23 @@ def read_definition(given: str | None, mapping: Mapping | None = None) -> Defini
     """
     if given is None:
         return None
-    from core.definition.document import READY_NAMES, DefinitionError, parse_toml, ready
+    refuse_absent_definition(given)
+    from core.definition.document import DefinitionError, parse_toml, ready
+    from core.definition.terms import READY_NAMES
 
     if given in READY_NAMES:
         return ready(given)
     try:
-        own_fields = () if mapping is None else [one.target for one in mapping.fields]
-        return parse_toml(definition_text(given), own_fields=own_fields)
+        return parse_toml(definition_text(given), own_fields=own_fields_of(mapping))
     except DefinitionError as error:
         raise Refused(
             f"{given}: no definition: {some([f'{place} {what}' for place, what in error.faults], '; ')}"
         ) from error
+
+
+def own_fields_of(mapping: Mapping | None) -> list[str]:
+    """The fields of a mapping, which a definition's formulas may read beside the standard ones."""
+    return [] if mapping is None else [one.target for one in mapping.fields]
 
 
 def definition_text(given: str) -> str:
@@ -164,13 +170,23 @@ def definition_text(given: str) -> str:
     Raises:
         Refused: it cannot be read, is too large, or is no text.
     """
-    from core.definition.document import READY_NAMES, ready_text
+    refuse_absent_definition(given)
+    from core.definition.document import ready_text
+    from core.definition.terms import READY_NAMES
 
-    if given in READY_NAMES:
-        return ready_text(given)
-    path = Path(given)
-    _refuse_absent(path, "ready-made definition", READY_NAMES)
-    return _text(path, "definition")
+    return ready_text(given) if given in READY_NAMES else _text(Path(given), "definition")
+
+
+def refuse_absent_definition(given: str | None) -> None:
+    """Refuse what is neither a ready-made definition nor a file, before anything slow is loaded or read.
+
+    Raises:
+        Refused: there is no such file.
+    """
+    from core.definition.terms import READY_NAMES
+
+    if given is not None and given not in READY_NAMES:
+        _refuse_absent(Path(given), "ready-made definition", READY_NAMES)
 
 
 def read_trades(path: Path) -> list[Trade]:

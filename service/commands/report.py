@@ -15,7 +15,14 @@ from service.commands.compliance import read_day
 from service.commands.draft import place
 from service.commands.limits import limited
 from service.commands.progress import busy
-from service.commands.reading import NO_DEFINITION, read_definition, read_loans, read_mapping, told_of
+from service.commands.reading import (
+    NO_DEFINITION,
+    read_definition,
+    read_loans,
+    read_mapping,
+    refuse_absent_definition,
+    told_of,
+)
 from service.commands.reconcile import Sides, compared
 from service.commands.refusal import Refused
 
@@ -82,6 +89,7 @@ def report(
         raise Refused(f"{' and '.join(given)} of a comparison: there are no tests in it")
     if trustee is not None and tape is None:
         raise Refused("--trustee is of a tape: name its file with --tape")
+    refuse_absent_definition(deal)
     day, chosen = read_day(as_of), read_mapping(mapping)
     if tape is not None:
         if day is not None or mapping is not None:

@@ -11,7 +11,14 @@ from service.commands.compliance import read_day
 from service.commands.limits import limited
 from service.commands.output import Output, counted, emit
 from service.commands.progress import busy
-from service.commands.reading import NO_DEFINITION, read_definition, read_loans, read_mapping, read_trades
+from service.commands.reading import (
+    NO_DEFINITION,
+    read_definition,
+    read_loans,
+    read_mapping,
+    read_trades,
+    refuse_absent_definition,
+)
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
@@ -70,6 +77,7 @@ def simulate(
     suite = suite or ("enhanced" if deal is None else "deal")
     if suite == "deal" and deal is None:
         raise Refused(NO_DEFINITION)
+    refuse_absent_definition(deal)
     with busy(f"Reading {file.name}"):
         from core.scenario.simulate import simulate as simulated
         from core.scenario.trades import TradeError

@@ -82,7 +82,8 @@ async def readiness(resources: Resources) -> Readiness:
     """Whether requests can be served."""
     database, cache, storage = await asyncio.gather(_database(resources), _cache(resources), _storage(resources))
     checks = {"database": database, "cache": cache, "kernels": _kernels(), "storage": storage}
-    good = all(checks[name].status == "ok" for name in _NEEDED & checks.keys())
+    checks |= {name: Check("error", text) for name, text in resources.faults.items()}
+    good = all(checks[name].status == "ok" for name in _needed(resources) & checks.keys())
     degraded = good and checks["cache"].status != "ok"
     return Readiness("ready" if good else "not_ready", core.__version__, resources.clock.now(), checks, degraded)
 
@@ -103,7 +104,7 @@ async def detailed(resources: Resources) -> Detailed:
         pending = None
     switched, level = maintenance(resources), resources.breakers.level
     return Detailed(
-        status=_status(ready.checks, fine=level == "normal" and not switched.enabled),
+        status=_status(ready.checks, fine=level == "normal" and not switched.enabled, needed=_needed(resources)),
         version=core.__version__,
         uptime_seconds=int(time.monotonic() - _STARTED),
         level=level,
@@ -155,9 +156,14 @@ async def clear(ctx: Context) -> Cleared:
     return done
 
 
-def _status(checks: Mapping[str, Check | DeepCheck], *, fine: bool) -> Any:
+def _needed(resources: Resources) -> frozenset[str]:
+    """The checks without which no request, or not every one, can be served."""
+    return _NEEDED | resources.faults.keys()
+
+
+def _status(checks: Mapping[str, Check | DeepCheck], *, fine: bool, needed: frozenset[str] = _NEEDED) -> Any:
     failing = {name for name, check in checks.items() if check.status != "ok"}
-    return "unhealthy" if failing & _NEEDED else "degraded" if failing or not fine else "healthy"
+    return "unhealthy" if failing & needed else "degraded" if failing or not fine else "healthy"
 
 
 async def _asked(ask: Look[Check], resources: Resources) -> DeepCheck:

@@ -97,6 +97,8 @@ class Resources(Struct, frozen=True, kw_only=True):
     """What an area opened for the whole process is closed from here, first of all."""
     opened: dict[Callable[[Resources], Any], Any] = {}
     """What `once` made."""
+    faults: dict[str, str] = {}
+    """What of this process cannot work for now, such as its calculators, and why: readiness names it."""
 
     def once(self, make: Callable[[Resources], T]) -> T:
         """What a function makes of these resources: made by the first call for this process, the same for each later

@@ -43,6 +43,8 @@ MEGABYTE: Final = 1024 * 1024
 STARTING_SECONDS: Final = 60.0
 """In which a child must have loaded its program, however busy the machine is."""
 SETTLING_SECONDS: Final = 5.0
+AGAIN_SECONDS: Final = 10.0
+"""Between two looks at whether a first calculator has to be started again."""
 LIMITED_SECONDS: Final = 30.0
 """Ten times what the largest page of a sheet takes, and hundreds of times the longest definition or graph."""
 GRACE_SECONDS: Final = 2.0
@@ -61,8 +63,21 @@ class Children:
     given to another one, once. Shared fairly between tenants, and bounded: past the queue's length load is shed.
     """
 
-    def __init__(self, name: str, program: str, limits: Limits, *, processes: int, queue: int) -> None:
-        self._program = program
+    def __init__(
+        self,
+        name: str,
+        program: str,
+        limits: Limits,
+        *,
+        processes: int,
+        queue: int,
+        faults: dict[str, str] | None = None,
+    ) -> None:
+        """Args:
+        faults: where it is said, under the name, that no child can be started.
+        """
+        self._name, self._program = name, program
+        self._faults = {} if faults is None else faults
         self._limits = limits
         self._compute = Compute(name, threads=processes, queue=queue)
         self._lock = Lock()
@@ -116,13 +131,31 @@ class Children:
             if child is not None:
                 self._busy.add(child)
                 return child
-            child = Child(self._program, self._limits)
-            self._busy.add(child)
+        return self._started()
+
+    def _started(self) -> Child:
+        """A new child that has loaded its program. Where it cannot, the log has what it said, and `faults` that none
+        starts, until one does."""
+        child: Child | None = None
         try:
+            child = Child(self._program, self._limits, keeps_errors=True)
+            with self._lock:
+                self._busy.add(child)
             self._prepare(child)
-        except BaseException:
-            self._give_back(child)
+        except (ChildFailed, OSError) as error:
+            if child is not None:
+                self._give_back(child)
+            if not self._closed:
+                said = {} if child is None or not child.errors else {"stderr": child.errors}
+                kind = type(error).__name__
+                log.error("child.start_failed", program=self._program, error=kind, detail=str(error), **said)
+                self._faults[self._name] = f"no child starts: {kind}"
             raise
+        except BaseException:
+            if child is not None:
+                self._give_back(child)
+            raise
+        self._faults.pop(self._name, None)
         return child
 
     def _prepare(self, child: Child) -> None:
@@ -160,7 +193,15 @@ class Children:
 class Calculators(Children):
     """Children that call functions of ours."""
 
-    def __init__(self, *, processes: int, queue: int, memory_bytes_max: int, blobs: Path) -> None:
+    def __init__(
+        self,
+        *,
+        processes: int,
+        queue: int,
+        memory_bytes_max: int,
+        blobs: Path,
+        faults: dict[str, str] | None = None,
+    ) -> None:
         # An order may name a workbook's files, so a child may read those of all, and nothing else that we keep.
         limits = Limits(
             parent=os.getpid(),
@@ -168,7 +209,7 @@ class Calculators(Children):
             reads=(str(blobs.resolve()),),
             settings={"memory_bytes_max": memory_bytes_max},
         )
-        super().__init__(POOL, CALCULATING, limits, processes=processes, queue=queue)
+        super().__init__(POOL, CALCULATING, limits, processes=processes, queue=queue, faults=faults)
 
     def _prepare(self, child: Child) -> None:
         """Wait until it has loaded what functions need, which is no part of the time that one of them may take."""
@@ -200,7 +241,7 @@ class Calculators(Children):
         await self.run(None, self._start)
 
     def _start(self) -> None:
-        self._give_back(self._take())
+        self._give_back(self._started() if self._name in self._faults else self._take())
 
 
 # Functions ------------------------------------------------------------------------------------------------------------
@@ -264,15 +305,22 @@ def _opened(resources: Resources) -> Calculators:
         queue=settings.compute_queue,
         memory_bytes_max=settings.calculator_memory_mb * MEGABYTE,
         blobs=resources.blobs.folder,
+        faults=resources.faults,
     )
     resources.closing.callback(calculators.close)
     return calculators
 
 
 async def start_calculators(resources: Resources) -> None:
-    """Start the first calculator once the process has settled: it takes a second of a processor."""
+    """Start the first calculator once the process has settled: it takes a second of a processor. While none starts,
+    which readiness says, try again."""
     await asyncio.sleep(SETTLING_SECONDS)
-    try:
-        await calculators_of(resources).start()
-    except (Unavailable, ChildFailed, OSError) as error:  # the first call tries again
-        log.warning("calculators.start_failed", error=type(error).__name__, detail=str(error))
+    has_started = False
+    while True:
+        if not has_started or POOL in resources.faults:
+            try:
+                await calculators_of(resources).start()
+                has_started = True
+            except (Unavailable, ChildFailed, OSError) as error:  # the next call tries again, too
+                log.warning("calculators.start_failed", error=type(error).__name__, detail=str(error))
+        await asyncio.sleep(AGAIN_SECONDS)

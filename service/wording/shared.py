@@ -14,6 +14,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
+from core.compliance.home import OUTSIDE
 from core.compliance.suites import CATALOGUE
 from core.grounding.check import MARK, Checked, check
 from core.grounding.clean import clean
@@ -40,7 +41,7 @@ UNSUPPORTED_MAX: Final = 3
 
 NAME_LETTERS: Final = 3
 """Letters of a name that is not shown: what has fewer tells nobody to do anything."""
-OPEN: Final = frozenset(test.name.lower() for test in CATALOGUE)
+OPEN: Final = frozenset(name.lower() for name in (*(test.name for test in CATALOGUE), *OUTSIDE))
 """Names that are ours and not the file's: a model has to know what a test is of."""
 _NAME: Final = re.compile(r"\bNAME_[A-Z]{3}\b", re.IGNORECASE)
 _POLICY: Final = Policy(threshold="internal")

@@ -297,11 +297,18 @@ def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> Found | None:
     return None
 
 
-def find_page(sheet: Sheet, mapping: Mapping, anchors: frozenset[str]) -> Found | None:
+def find_page(
+    sheet: Sheet, mapping: Mapping, anchors: frozenset[str] | None, first: int = 0, rows: int = ROWS_MAX
+) -> Found | None:
     """The best header of a sheet that adds to loans of another one: one of the anchors and one more column's target,
     auxiliary ones included; None without.
+
+    Args:
+        anchors: None for any two columns' targets.
+        first: the row to begin with.
+        rows: how many are looked at.
     """
-    scan = _Scan(sheet, matcher(mapping))
+    scan = _Scan(sheet, matcher(mapping), first, rows=rows)
     best = _best(scan, PAGE_COLUMNS_MIN, anchors, by_column=True)
     if best is None:
         return None
@@ -324,7 +331,7 @@ def _best(scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column:
     """
     best: _Candidate | None = None
     for row in scan.rows:
-        for height in range(1, min(STACK_MAX, scan.first + ROWS_MAX - row) + 1):
+        for height in range(1, min(STACK_MAX, scan.end - row) + 1):
             one = scan.stack(row, height)
             if one is None:
                 break
@@ -367,13 +374,15 @@ class _Candidate:
 class _Scan:
     """The text cells of a sheet's first rows, and what each could be the header of."""
 
-    def __init__(self, sheet: Sheet, aliases: Matcher, first: int = 0, cells_max: int = CELLS_MAX) -> None:
-        self.sheet, self.first = sheet, first
+    def __init__(
+        self, sheet: Sheet, aliases: Matcher, first: int = 0, cells_max: int = CELLS_MAX, rows: int = ROWS_MAX
+    ) -> None:
+        self.sheet, self.end = sheet, first + rows
         self._aliases = aliases
         self._cells: dict[int, dict[int, int]] = {}
         self._numeric: set[int] = set()
         found: list[tuple[int, int, int]] = []
-        height_max = first + ROWS_MAX + STACK_MAX + 1
+        height_max = self.end + STACK_MAX + 1
         for column, stored in enumerate(sheet.columns):
             if stored is None or stored.start >= height_max or stored.stop <= first:
                 continue
@@ -402,7 +411,7 @@ class _Scan:
     @property
     def rows(self) -> list[int]:
         """Rows with text, from the top."""
-        return sorted(row for row in self._cells if row < self.first + ROWS_MAX)
+        return sorted(row for row in self._cells if row < self.end)
 
     def stack(self, top: int, height: int) -> _Candidate | None:
         """Rows read as one header: a row alone, groups over fields, wrapped words; None where that cannot be."""

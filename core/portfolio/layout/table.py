@@ -17,6 +17,7 @@ from core.portfolio.cells.parsing import TEXT, Cells, bit, key, read_numbers, sp
 from core.portfolio.fields import IDENTIFIERS, Mapping
 from core.portfolio.layout.below import BLANK_ROWS, Below
 from core.portfolio.layout.header import SCORE_MIN, Found, Matcher, matcher
+from core.portfolio.layout.titles import is_no_collateral
 
 TOTAL_TOLERANCE: Final = 0.02
 """Currency units by which an unlabelled total may differ from the sum above it."""
@@ -35,6 +36,9 @@ HEADER_CELLS_MAX: Final = 2_000_000
 
 TITLES_MAX: Final = 3
 """Rows of words above a header that stands again."""
+
+ABOVE_ROWS: Final = 40
+"""Rows above the first loan in which the titles of the page stand."""
 
 UNKNOWN_MAX: Final = 1
 """Cells under mapped columns that a header repeated after a page break may have without naming a field."""
@@ -124,8 +128,9 @@ class Loans:
     """filled_borrowers, loans_without_par (of ignored_blank_par those that look like loans), and the length of each
     entry of `left_out`: those that are not 0."""
     left_out: dict[str, NDArray[np.int64]] = field(default_factory=dict)
-    """Rows that are no loans, by reason: ignored_blank_par, section_rows, total_rows, subtotal_rows,
-    cash_rows, repeated_headers, unidentified_rows, rows_after_end (of those after the end only what looks like a loan).
+    """Rows that are no loans, by reason: ignored_blank_par, section_rows, total_rows, subtotal_rows, cash_rows,
+    repeated_headers, unidentified_rows, no_collateral_rows (below a heading that says so), rows_after_end (of those
+    after the end only what looks like a loan).
     """
 
 
@@ -329,6 +334,17 @@ class _Odd:
             self.first_text = np.where((self.first_text < 0) & is_text, cells.codes, self.first_text)
             self.last_text = np.where(is_text, cells.codes, self.last_text)
 
+    def texts_above(self) -> NDArray[np.int32]:
+        """The codes of the texts above the first row that is looked at."""
+        first = self._below.first
+        found = [
+            part.codes[part.codes >= 0]
+            for stored in self._below.sheet.columns
+            if stored is not None and stored.start < first
+            for part in (stored.span(max(stored.start, first - ABOVE_ROWS), min(first, stored.stop)),)
+        ]
+        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int32)
+
     def headers(self, among: NDArray[np.bool_], places: dict[str, int]) -> tuple[list[int], list[int]]:
         """Of some odd rows those that read like a header: the same one in other words, and another table's."""
         same: list[int] = []
@@ -436,6 +452,12 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     for end, again in resumed:
         kept[end:again] = False
     kept[stop:] = False
+    titles_again = np.setdiff1d(titled, np.union1d(headers, rows[label & titles]), assume_unique=True)
+    no_collateral = np.flatnonzero(kept & _under_no_collateral(odd, label, titles_again, len(kept)))
+    if len(no_collateral) < np.count_nonzero(kept):
+        kept[no_collateral] = False
+    else:  # the heading is the page's own title
+        no_collateral = no_collateral[:0]
     chosen = np.flatnonzero(kept)
     borrower, filled = _borrowers(columns, chosen, rows[marker | header | cash])
     left_out = {
@@ -445,6 +467,7 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
         "subtotal_rows": subtotals[subtotals < stop],
         "cash_rows": rows[cash & solid & (rows < stop)],
         "repeated_headers": rows[header & (rows < stop)],
+        "no_collateral_rows": no_collateral,
         "unidentified_rows": (alone := _without(lone, totals))[alone < stop],
         "rows_after_end": stop + np.flatnonzero(has.plain[stop:]),
     }
@@ -458,6 +481,36 @@ def _sort(columns: Columns, odd: _Odd, has: _Has) -> Loans:
     together = len(chosen) > 0 and int(chosen[-1] - chosen[0]) == len(chosen) - 1
     picked = slice(int(chosen[0]), int(chosen[-1]) + 1) if together else chosen
     return Loans(picked, stop, borrower, counts, left_out)
+
+
+def _under_no_collateral(
+    odd: _Odd, label: NDArray[np.bool_], again: NDArray[np.int64], height: int
+) -> NDArray[np.bool_]:
+    """Rows below a heading that says that they are no collateral, down to the next heading.
+
+    A title of the page, which stands above its first row of loans too or above the header again, is no heading.
+
+    Args:
+        again: rows of titles above a header that stands again, but for those that name loans.
+    """
+    under = np.zeros(height, np.bool_)
+    at = np.flatnonzero(label)
+    codes = odd.first_text[at]
+    local, used = _parse.distinct(codes, len(odd.text))
+    says = [is_no_collateral(_start(odd.text, code)) for code in used.tolist()]
+    if not any(says):
+        return under
+    is_no = spread_out(np.array(says, np.bool_), False, local)
+    places = odd.rows[at]
+    above = odd.texts_above()
+    _, first = np.unique(codes, return_index=True)
+    is_new = np.zeros(len(at), np.bool_)
+    is_new[first] = True
+    is_heading = is_no | (is_new & ~np.isin(codes, above) & ~np.isin(places, again))
+    begins, kinds = places[is_heading], is_no[is_heading]
+    for begin, end, no in zip(begins.tolist(), [*begins[1:].tolist(), height], kinds.tolist(), strict=True):
+        under[begin:end] = no
+    return under
 
 
 def _in_words(columns: Columns, odd: _Odd) -> NDArray[np.bool_]:

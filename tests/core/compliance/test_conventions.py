@@ -183,6 +183,41 @@ def test_home_is_that_of_the_definition() -> None:
     assert figure(loans, "foreign_country_concentration", **europe) == close(20.0)
 
 
+@every(
+    "home, name, formula",
+    [
+        (None, "Obligors outside the US", "par with a country other than US / CPA x 100"),
+        (["US"], "Obligors outside the US", "par with a country other than US / CPA x 100"),
+        (["CA"], "Obligors outside the home country", "par with a country outside the home country / CPA x 100"),
+        (
+            ["US", "CA"],
+            "Obligors outside the home countries",
+            "par with a country outside the home countries / CPA x 100",
+        ),
+    ],
+)
+def test_the_foreign_share_is_called_by_the_home(home: list[str] | None, name: str, formula: str) -> None:
+    loans = portfolio_of({"par_value": [5 * M, 3 * M, 2 * M], "country": ["CA", "FR", "US"]})
+    rules = None if home is None else parse({"conventions": {"home_countries": home}})
+    (ran,) = run_suite(loans, "enhanced", test_ids=["foreign_country_concentration"], definition=rules)
+    assert (ran.test_name, ran.test_id) == (name, "foreign_country_concentration")
+    assert ran.message.startswith(f"{name} ")
+    assert ran.details is not None
+    assert ran.details.formula == formula
+    assert ran.details.breakdown["home_countries"] == sorted(home or ["US"])
+    (none,) = run_suite(loans, "enhanced", test_ids=["small_facility_concentration"], definition=rules).skipped
+    assert none.test_name == "Small facilities"
+
+
+def test_a_deal_in_euros_has_no_test_of_obligors_outside_the_us() -> None:
+    loans = portfolio_of({"par_value": [5 * M, 5 * M], "country": ["DE", "US"], "currency": ["EUR", "EUR"]})
+    for suite in ("enhanced", "deal"):
+        ran = run_suite(loans, suite)
+        named = [*ran, *ran.skipped]
+        assert not [one.test_name for one in named if "the US" in one.test_name]
+        assert "foreign_country_concentration" in [one.test_id for one in named]
+
+
 def test_euros_bring_the_european_standard_and_a_warning() -> None:
     columns = {"par_value": [5 * M, 5 * M], "country": ["DE", "US"], "currency": ["EUR", "EUR"]}
     ran = run_suite(portfolio_of(columns), "enhanced", test_ids=["foreign_country_concentration"])

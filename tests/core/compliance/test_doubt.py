@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
@@ -14,6 +15,7 @@ from core.compliance.result import DoubtCode, Results, TestResult, Threshold
 from core.compliance.run import run_suite
 from core.definition import parse
 from core.definition.terms import MEASURES
+from core.files.read import read
 from core.portfolio.facts import Fact, Facts, Identity, Subject
 from core.portfolio.inputs import ANY, FIELDS, WARNINGS, input_of
 from core.portfolio.notes import WARNING_CODES, DataWarning, Notes, told_of
@@ -446,3 +448,49 @@ def test_doubts_survive_json_and_large_pools(monkeypatch: pytest.MonkeyPatch) ->
     assert any(result.doubt for result in made)
     assert list(run()) == list(made)
     assert msgspec.json.decode(msgspec.json.encode(run()), type=list[TestResult]) == list(made)
+
+
+def test_a_rating_table_says_how_much_of_what_is_masked_is_ccc() -> None:
+    masked: dict[str, Any] = {"rating_agency_b": ["***", *["B"] * 12], "rating_agency_a": None}
+    limits = {"ccc_bucket_pct": Threshold(test_id="ccc_bucket_pct", threshold_value=1.0)}
+    assert one(book(**masked), "ccc_bucket_pct", request_thresholds=limits).doubtful
+    known = book(deal=Deal(principal_cash=CASH, as_of=20_544.0, masked_ccc_b=0.0), **masked)
+    result = one(known, "ccc_bucket_pct", request_thresholds=limits)
+    assert (result.status, result.doubtful) == ("pass", False)
+    assert "masked_inputs" in codes(result)
+
+
+# ---- real reports ----------------------------------------------------------------------------------------------
+
+DATA = Path(__file__).parents[4] / "shared" / "data"
+REPORTS = [
+    path
+    for name in ("cairn-xvii/report-2024-12-16.xlsx", "contego-xi/report-2024-09-30.xlsx", "layouts/us-pages.xlsx",
+                 "layouts/wso-extract.zip", "layouts/euro-csv.zip", "mag17.xlsx")
+    if (path := DATA / name).exists()
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("file", REPORTS, ids=[path.parent.name + "/" + path.stem for path in REPORTS])
+def test_a_real_report_has_a_doubt_in_each_row_that_differs_and_none_in_one_that_ties(file: Path) -> None:
+    portfolio = Portfolio.from_workbook(read(file))
+    ran = run_suite(portfolio, "enhanced")
+    for result in ran:
+        agrees = None if result.published is None else result.published.agrees
+        if agrees:
+            assert {"differs", "conflict"}.isdisjoint(codes(result)), result.test_id
+        if agrees is False:
+            assert "differs" in codes(result), result.test_id
+        if result.published is not None and result.published.status is not None and not agrees:
+            assert result.doubtful or (result.status == "fail") == (result.published.status == "fail")
+    assert ran.summary.doubtful == sum(result.doubtful for result in ran)
+    if portfolio.facts.tests and len(ran):
+        assert any(result.published is not None and result.published.agrees for result in ran)
+
+
+@pytest.mark.skipif(len(REPORTS) < 2, reason="the real reports are not here")
+def test_a_total_that_differs_by_the_rounding_of_its_loans_makes_nothing_doubtful() -> None:
+    """Cairn's page of ratings is two cents of 407 million off: a warning says so."""
+    ran = run_suite(Portfolio.from_workbook(read(REPORTS[0])), "enhanced")
+    assert "page_total_differs" in [warning.code for warning in ran.warnings]
+    assert not any("conflict" in codes(result) for result in ran)

@@ -46,3 +46,13 @@ def test_mag17(file: Path) -> None:
     assert (held_to["oc_ratio"], held_to["oc_ratio_senior"]) == (104.2, 124.3)
     assert (held_to["ic_ratio"], held_to["ic_ratio_senior"]) == (105.0, 115.0)
     assert [skip.test_id for skip in ran.skipped] == ["quoted_depth_pct"]
+
+
+@pytest.mark.parametrize("file", [FILE] if FILE.exists() else [])
+def test_mag17_publishes_nothing(file: Path) -> None:
+    """Limits stand beside its classes, but no result of the trustee's: no row has a figure to stand beside."""
+    portfolio = Portfolio.from_workbook(read(file))
+    assert portfolio.facts.figures == ()
+    ran = run_suite(portfolio, "enhanced")
+    assert [result.test_id for result in ran if result.published is not None] == []
+    assert [doubt for result in ran for doubt in result.doubt if doubt.code == "differs"] == []

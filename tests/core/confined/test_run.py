@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from core.confined.run import Child, ChildFailed, ChildKilled, ChildOutOfMemory, ChildOutOfTime, run
+from core.confined.run import ERRORS_SHOWN, Child, ChildFailed, ChildKilled, ChildOutOfMemory, ChildOutOfTime, run
 from core.confined.table import ConfinedWork, texts
 from core.confined.wire import Limits
 
@@ -70,6 +70,7 @@ def work(order: str) -> dict[str, object]:
 
 STANDING = """
 import os, signal, time
+from contextlib import suppress
 
 class Work:
     def __init__(self, *, turns):
@@ -96,6 +97,12 @@ def work(order):
             return b"last", False
         case (b"print", _, _):
             print("a library that prints")
+        case (b"errors", _, size):
+            for _ in range(int(size)):
+                with suppress(OSError):
+                    os.write(2, b"x" * 1023 + b"\\n")
+            with suppress(OSError):
+                os.write(2, b"the end")
     return order[::-1], True
 """
 
@@ -243,6 +250,21 @@ def test_orders_are_answered_one_after_another(child: Child) -> None:
     assert child.ask(large, 20) == large[::-1]
     assert child.ask(b"print", 20) == b"tnirp"
     assert (child.is_alive(), child.ended) == (True, False)
+
+
+@pytest.mark.parametrize(("keeps", "kilobytes", "ending"), [(True, 3, "the end"), (True, 1000, "x"), (False, 3, "")])
+def test_what_a_child_writes_to_its_errors_is_kept_for_who_wants_it(
+    module: Callable[[str], str], keeps: bool, kilobytes: int, ending: str
+) -> None:
+    """The last of it; a child that writes more than a pipe holds waits for nobody."""
+    limits = Limits(parent=os.getpid(), memory_bytes_max=256 * MEGABYTE, settings={"turns": 1})
+    made = Child(f"{module(STANDING)}.Work", limits, keeps_errors=keeps)
+    assert made.ask(f"errors {kilobytes}".encode()[::-1], 20)
+    assert made.errors == ""
+    made.end()
+    assert made.errors.endswith(ending)
+    assert len(made.errors) == (ERRORS_SHOWN if keeps else 0)
+    made.end()
 
 
 def test_an_order_past_the_memory_fails_alone(child: Child) -> None:

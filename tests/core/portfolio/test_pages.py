@@ -272,7 +272,7 @@ def test_a_list_says_something_of_its_loans_by_its_title(make_book: MakeBook) ->
     assert portfolio.flags["is_defaulted"].tolist() == [0, 0, 0, 1]
     assert page(portfolio, "List").part == "list"
     none = joined(make_book, List=[*listed, ["None"]])
-    assert "is_defaulted" not in none.flags
+    assert none.flags["is_defaulted"].tolist() == [0, 0, 0, 0]
     other = joined(make_book, List=[["Non-Defaulted Obligations"], listed[-1], ["LX100004", "Delta Inc", 60.0]])
     assert "is_defaulted" not in other.flags
 
@@ -329,3 +329,35 @@ def test_a_page_of_many_rows_costs_what_its_rows_cost(make_book: MakeBook, kind:
     portfolio = Portfolio.from_workbook(make_book(sheets))
     assert portfolio.row_count == count
     assert np.isnan(portfolio.numbers.get("spread", np.full(count, np.nan))).sum() >= count - 1
+
+
+@every(
+    "name, rows, part",
+    [
+        # By the title, or by a rating of before.
+        ("Rating Upgrades and Downgrades", [["LoanX ID", "Prior Rating", "Current Rating"], ["LX100001", "B", "CCC"]],
+         "left out"),
+        ("Changes", [["LoanX ID", "Previous S&P Rating", "S&P Rating"], ["LX100001", "B", "CCC"]], "left out"),
+        ("Page", [["Watch List"], ["LoanX ID", "S&P Rating"], ["LX100001", "CCC"]], "left out"),
+        # The ratings of all loans, with those of the month before beside them.
+        (
+            "Ratings",
+            [["LoanX ID", "Prior Rating", "Current Rating"], *([row[0], "B", "CCC"] for row in LOANS)],
+            "joined",
+        ),
+        ("Ratings", [["LoanX ID", "S&P Rating"], ["LX100001", "CCC"]], "joined"),
+    ],
+)  # fmt: skip
+def test_a_page_of_changed_ratings_feeds_no_ratings(make_book: MakeBook, name: str, rows: Rows, part: str) -> None:
+    portfolio = joined(make_book, **{name: rows})
+    assert page(portfolio, name).part == part
+    assert bool(portfolio.ranks) == (part == "joined")
+
+
+def test_pages_of_trades_feed_no_par(make_book: MakeBook) -> None:
+    unsettled = [["LoanX ID", "Issuer", "Par", "Price"], ["LX100001", "Alpha Inc", 100.0, 98.0],
+                 ["LX100009", "New Inc", 50.0, 99.0]]  # fmt: skip
+    for title in ("Unsettled Positions", "Pending", "Bought"):
+        portfolio = joined(make_book, Page=[[title], *unsettled])
+        assert portfolio.numbers["par_value"].tolist() == [100.0, 200.0, 300.0, 400.0]
+        assert page(portfolio, "Page").part == "left out"

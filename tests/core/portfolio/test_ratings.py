@@ -178,3 +178,59 @@ def test_a_missing_rating_is_no_difference_and_dip_has_its_own_rate() -> None:
 @pytest.mark.parametrize(("text", "expected"), [("B2-PD", 15), ("Caa1-PD *-", 17), ("(P)Ba3-PD", 13), ("B-", 16)])
 def test_a_probability_of_default_rating_carries_its_mark(text: str, expected: int) -> None:
     assert ratings.rank(text, "b" if text == "B-" else "a") == expected
+
+
+@every(
+    "text, masked",
+    [
+        ("*", True),
+        ("***", True),
+        ("(***)", True),
+        ("NR*", True),
+        ("NR **", True),
+        ("N.R.*", True),
+        ("Conf", True),
+        ("conf.", True),
+        ("[Redacted]", True),
+        ("Private", True),
+        ("Not Disclosed", True),
+        ("###", True),
+        # Ratings with a mark, and what says that there is none.
+        ("B2*", False),
+        ("B2 *-", False),
+        ("*B2", False),
+        ("NR", False),
+        ("WR", False),
+        ("", False),
+        ("Confirmed", False),
+    ],
+)
+def test_what_stands_for_a_masked_rating(text: str, masked: bool) -> None:
+    assert ratings.is_masked(text) is masked
+    assert not masked or ratings.rank(text) == 0
+
+
+@every(
+    "texts, counts, masks",
+    [
+        # A word that comes again beside ratings, several of them too.
+        (["B2", "Secret", "B3"], [5, 3, 1], [1]),
+        (["B2", "XX", "Shadow-rated"], [5, 2, 2], [1, 2]),
+        # Once; a number; the beginning of a rating; no rating, or a default, in words; too long; other words.
+        (["B2", "Secret"], [5, 1], []),
+        (["B2", "17"], [5, 9], []),
+        (["B2", "B2/B"], [5, 9], []),
+        (["B2", "CCC+ or so"], [5, 9], []),
+        (["B2", "Not rated by S&P"], [5, 9], []),
+        (["B2", "In Default"], [5, 9], []),
+        (["B2", "Pending"], [5, 9], []),
+        (["B2", "a text of more than twenty"], [5, 9], []),
+        # No column of ratings.
+        (["Loan", "Bond"], [5, 9], []),
+        (["B2", "w", "x", "y", "z"], [5, 2, 2, 2, 2], []),
+        (["B2", "Secret"], [1, 99], []),
+        ([], [], []),
+    ],
+)
+def test_a_word_of_a_column_of_ratings_that_is_none(texts: list[str], counts: list[int], masks: list[int]) -> None:
+    assert ratings.masks_of(texts, counts, [ratings.rank(one) for one in texts]) == masks

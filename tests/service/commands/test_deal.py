@@ -100,3 +100,46 @@ def test_two_months_are_compared(write: Any, capsys: pytest.CaptureFixture[str])
     parts = {part["part"]: part["change"] for part in moved["parts"]}
     assert (code, moved["after"], parts["ratings"]) == (0, 0.0, moved["change"])
     assert run(["deal", "movements", str(before), str(after)]) == 0
+
+
+OWN_COLUMNS = LOANS.replace(b"Par Amount", b"Bag of Par").replace(b"Moody's Rating", b"House Score")
+MAPPING: dict[str, Any] = {
+    "name": "House",
+    "source_type": "clo_holdings",
+    "mappings": {
+        "LoanX ID": {"target": "loanx_id"},
+        "Issuer Name": {"target": "borrower_name"},
+        "Bag of Par": {"target": "par_value", "type": "number", "required": True},
+        "House Score": {"target": "house_score"},
+    },
+}
+OWN_TEST = """
+name = "Deal"
+[[tests]]
+id = "house"
+name = "House score B1"
+share = '=house_score="B1"'
+max = 7.5
+"""
+
+
+def test_a_mapping_of_ones_own_holds_for_each_command(write: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its columns are read, and a definition's formulas may read its own fields."""
+    loans, notes = write("loans.csv", OWN_COLUMNS), write("notes.csv", NOTES)
+    mapping, deal = write("house.json", json.dumps(MAPPING).encode()), write("deal.toml", OWN_TEST.encode())
+    own = ("--mapping", mapping)
+    assert said(capsys, "check", deal)[0] == 1, "house_score is no field of a loan"
+    code, told, _ = said(capsys, "check", deal, *own)
+    assert (code, told["faults"]) == (0, [])
+    assert said(capsys, "run", loans, notes, "--deal", deal)[0] == 2
+    code, told, _ = said(capsys, "run", loans, notes, "--deal", deal, *own)
+    assert (code, [one["current_value"] for one in told["results"]]) == (0, [pytest.approx(100 / 6, abs=1e-6)])
+    published = write("tests.csv", b"Test,Actual,Trigger,Result\nClass A/B Par Value Ratio,121.6,120,Pass\n")
+    for given in ((), own):  # without the mapping nothing has a par
+        (item,) = said(capsys, "tie-out", loans, notes, published, *given)[1]["items"]
+        assert (item["our_value"] is None) == (not given)
+    after = write("after.csv", OWN_COLUMNS.replace(b"2000000", b"3000000"))
+    code, told, _ = said(capsys, "movements", loans, after, "--deal", deal, *own)
+    assert (code, told["items"][0]["after"]) == (0, pytest.approx(100 / 7, abs=1e-6))
+    for command in (("run", loans, "--deal", "us_bsl"), ("tie-out", loans), ("movements", loans, after)):
+        assert "no built-in mapping" in said(capsys, *command, "--mapping", "nothing.json")[2]

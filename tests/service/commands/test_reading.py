@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,8 @@ from service.commands.cli import run
 from service.commands.reading import read_definition, read_mapping
 from service.commands.refusal import Refused
 from tests.rows import every
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +56,20 @@ def test_a_ready_made_definition_is_named(deal: Path, capsys: pytest.CaptureFixt
         "us_bls: there is no such file, and no ready-made definition of this name; did you mean us_bsl? "
         "There are: us_bsl, euro\n"
     )
+
+
+def test_a_definition_that_is_not_there_is_refused_before_anything_slow(deal: Path) -> None:
+    """No library of figures is loaded, and no file is read."""
+    commands = [[*line, "nothing.toml"] for line in lines(deal).values()]
+    script = f"""
+import sys
+from service.commands.cli import run
+codes = [run(line) for line in {commands!r}]
+print(codes, sorted({{"numpy", "core.definition.document", "core.compliance.run"}} & set(sys.modules)))
+"""
+    answer = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert answer.stdout == f"{[2] * len(commands)} []\n", answer.stderr
+    assert answer.stderr.count("nothing.toml: there is no such file, and no ready-made definition") == len(commands)
 
 
 def test_a_name_decides_by_its_own_rules(deal: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

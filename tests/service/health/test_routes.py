@@ -16,10 +16,11 @@ import httpx
 import pytest
 
 import core
+from core import warm
 from service.app import routes
-from service.health.actions import LOOK_SECONDS, Looks, deep
+from service.health.actions import LOOK_SECONDS, Looks, deep, detailed, readiness
 from service.health.routes import health_deep, ready
-from service.health.schema import Deep, Readiness
+from service.health.schema import Check, Deep, Readiness
 from service.platform.access.flags import FLAGS
 from service.platform.context import Context, Resources
 from service.platform.http.api import Raw, Route
@@ -49,6 +50,28 @@ def test_ready(stack: Stack) -> None:
     assert (body["status"], body["degraded"]) == ("ready", False)
     assert set(body["checks"]) == {"database", "cache", "kernels", "storage"}
     assert all(set(check) == {"status", "message"} and check["status"] == "ok" for check in body["checks"].values())
+
+
+def test_what_of_the_process_cannot_work_makes_it_not_ready(stack: Stack) -> None:
+    """And is named: a process whose calculators do not start answers no request that needs one."""
+
+    async def ask() -> list[tuple[Readiness, str]]:
+        async with stack.resources() as shared:
+            told = []
+            for faults in ({}, {"calculators": "no child starts: ChildFailed"}, {}):
+                shared.faults.clear()
+                shared.faults.update(faults)
+                shared.opened.pop(Looks, None)  # an earlier look is good for a while
+                found = await readiness(shared)
+                told.append((found, (await detailed(shared)).status))
+            return told
+
+    warm.warm()
+    before, failing, after = asyncio.run(ask())
+    assert [one.status for one, _ in (before, failing, after)] == ["ready", "not_ready", "ready"]
+    assert failing[0].checks["calculators"] == Check("error", "no child starts: ChildFailed")
+    assert failing[1] == "unhealthy"
+    assert "calculators" not in after[0].checks
 
 
 def test_queue_depths_count_what_waits(stack: Stack, owner: Member) -> None:

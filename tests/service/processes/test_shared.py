@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
+import structlog
 
 from core.compliance.run import run_suite
 from core.confined.run import ChildFailed
@@ -23,8 +26,9 @@ from service.mappings.schema import MappingTooSlow, Sample
 from service.mappings.shared import BUILT_IN
 from service.platform.http.bodies import Unread
 from service.platform.http.problem import ValidationFailed
+from service.processes import shared
 from service.processes.child import Call, Worked, _call_of, order_of
-from service.processes.shared import GRACE_SECONDS, Calculators, OutOfMemory, OutOfTime
+from service.processes.shared import GRACE_SECONDS, POOL, Calculators, OutOfMemory, OutOfTime, start_calculators
 
 MEGABYTE = 1024 * 1024
 OWN = {"tests": [{"id": "any", "name": "Any", "share": '=ISNUMBER(SEARCH("a",borrower_name))', "max": 100.0}]}
@@ -139,3 +143,52 @@ def test_a_child_reads_no_secret_and_reaches_nobody(calculators: Calculators, tm
     ):
         with pytest.raises(ChildFailed, match="PermissionError"):
             call(calculators, function, *args)
+
+
+def test_a_calculator_that_cannot_start_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By readiness, which the fault is for, and with what the child said in the log; until one starts."""
+    faults: dict[str, str] = {}
+    pool = Calculators(processes=1, queue=4, memory_bytes_max=512 * MEGABYTE, blobs=tmp_path, faults=faults)
+    try:
+        monkeypatch.setattr(pool, "_program", "service.processes.nothing.Calculating")
+        with structlog.testing.capture_logs() as lines, pytest.raises(ChildFailed):
+            call(pool, parse_definition, {})
+        assert faults == {POOL: "no child starts: ChildFailed"}
+        (line,) = lines
+        assert (line["event"], line["log_level"], line["error"]) == ("child.start_failed", "error", "ChildFailed")
+        assert "No module named 'service.processes.nothing'" in line["stderr"]
+        monkeypatch.undo()
+        asyncio.run(pool.start())
+        assert faults == {}
+    finally:
+        pool.close()
+
+
+def test_calculators_that_do_not_start_are_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While nothing calls them, too: a process that is not ready is sent no requests."""
+    monkeypatch.setattr(shared, "SETTLING_SECONDS", 0.0)
+    monkeypatch.setattr(shared, "AGAIN_SECONDS", 0.01)
+    faults, tried = {POOL: "no child starts"}, asyncio.Event()
+
+    class Failing:
+        """Calculators that start the third time."""
+
+        times = 0
+
+        async def start(self) -> None:
+            self.times += 1
+            if self.times < 3:
+                raise ChildFailed("ended with code 1")
+            faults.clear()
+            tried.set()
+
+    async def run_until_started() -> int:
+        failing = Failing()
+        resources = SimpleNamespace(faults=faults, once=lambda _make: failing)
+        task = asyncio.create_task(start_calculators(resources))  # type: ignore[arg-type]
+        await asyncio.wait_for(tried.wait(), 10)
+        await asyncio.sleep(0.1)
+        task.cancel()
+        return failing.times
+
+    assert asyncio.run(run_until_started()) == 3

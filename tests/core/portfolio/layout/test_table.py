@@ -14,6 +14,7 @@ from core.portfolio.fields import PROFILES
 from core.portfolio.layout import header, table
 from core.portfolio.layout.below import Below
 from core.portfolio.portfolio import Portfolio
+from tests.rows import every
 
 MapRows = Callable[..., Portfolio]
 HEADER = ["LoanX ID", "Issuer", "Facility", "Par", "Price", "Maturity"]
@@ -479,3 +480,47 @@ def test_a_list_of_another_kind_has_its_rows_by_its_own_fields(make_book: Callab
     picked = table.pick(Below(sheet, Pool(sheet.text), 1, sheet.row_count), found, mapping)
     assert picked.rows == slice(0, 2)
     assert picked.counts == {"total_rows": 1}
+
+
+HELD = ["Issuer", "Facility", "LoanX ID", "Par"]
+LISTED = [["Alder Inc", "TL", "LX100001", 100e6], ["Birch Inc", "TL", "LX100002", 200e6],
+          ["Cedar Inc", "TL", "LX100003", 300e6]]  # fmt: skip
+NO_LOANS = [["Dorn Holdings", "Common Shares", None, 5e6], ["Elm Corp", "Warrants", "LX100009", 7e6]]
+
+
+@every(
+    "rows, rows_left_out, par",
+    [
+        # Down to the end, to the total, to the next heading; also above the loans.
+        ([*LISTED, ["Equity Securities (not Collateral Obligations)"], *NO_LOANS], 2, 12e6),
+        ([*LISTED, ["Total", None, None, 600e6], ["Warrants"], *NO_LOANS, ["Total", None, None, 12e6]], 2, 12e6),
+        ([["Equity"], *NO_LOANS, ["First Lien"], *LISTED], 2, 12e6),
+        ([LISTED[0], ["Sold"], NO_LOANS[0], ["Second Lien"], *LISTED[1:], ["Pending Purchases"], NO_LOANS[1]], 2, 12e6),
+        ([*LISTED[:1], ["Equity"], NO_LOANS[0], ["Unsettled Trades"], NO_LOANS[1], ["Bonds"], *LISTED[1:]], 2, 12e6),
+        # Over a page break, whose titles are no headings.
+        ([*LISTED, ["Equity"], NO_LOANS[0], ["Example CLO"], HELD, NO_LOANS[1]], 2, 12e6),
+        ([*LISTED[:2], ["Equity"], *NO_LOANS, ["Senior Loans"], HELD, LISTED[2]], 2, 12e6),
+        # No heading: a company's name, and a word in a loan's row.
+        ([LISTED[0], ["Equity Office Holdings"], *LISTED[1:]], 0, 0.0),
+        ([*LISTED, ["Sold", "TL", "LX100008", 1e6]], 0, 0.0),
+    ],
+)
+def test_rows_below_a_heading_that_says_no_collateral(
+    map_rows: MapRows, rows: list[list[Any]], rows_left_out: int, par: float
+) -> None:
+    portfolio = map_rows([["Example CLO"], HELD, *rows])
+    kept = [value for value in portfolio.numbers["par_value"].tolist() if value != 1e6]
+    assert kept == [100e6, 200e6, 300e6]
+    notes = portfolio.notes
+    assert (notes.no_collateral_rows, notes.no_collateral_par) == (rows_left_out, par)
+    told = [one.message for one in notes.warnings if one.code == "no_collateral"]
+    assert told == (
+        ["2 rows of sheet 'Holdings' with a par of 12,000,000.00 are no loans: their heading says that it is no "
+         "collateral."] if rows_left_out else []
+    )  # fmt: skip
+
+
+def test_the_title_of_a_page_of_loans_takes_none_of_them_out(map_rows: MapRows) -> None:
+    portfolio = map_rows([HELD, ["Unsettled Loans"], *LISTED])
+    assert portfolio.numbers["par_value"].tolist() == [100e6, 200e6, 300e6]
+    assert not portfolio.notes.no_collateral_rows
