@@ -18,9 +18,9 @@ OUTSIDE: Final = ("Obligors outside the home country", "Obligors outside the hom
 HOMES_MAX: Final = 64
 """Homes whose tests are remembered."""
 
-_FOREIGN: Final = "foreign_country_concentration"
+FOREIGN: Final = "foreign_country_concentration"
 _SMALL: Final = "small_facility_concentration"
-_OF_HOME: Final = frozenset((_FOREIGN, _SMALL))
+_OF_HOME: Final = frozenset((FOREIGN, _SMALL))
 
 
 def at_home(tests: tuple[Test, ...], definition: Definition | None) -> tuple[Test, ...]:
@@ -41,7 +41,7 @@ def _worded(test_id: str, home: tuple[str, ...], small_home: float, small_abroad
     """A test of the suites in words for a home; facility sizes in the deal's currency."""
     test, noun = TESTS[test_id], "the home country" if len(home) == 1 else "the home countries"
     countries = ", ".join(sorted(home))
-    if test_id == _FOREIGN:
+    if test_id == FOREIGN:
         return replace(
             test,
             name=OUTSIDE[len(home) != 1],

@@ -222,7 +222,7 @@ FLAGS: Final = {
     "foreign":
         "foreign|non us|outside the us|outside us|outside the united states|not us|not in the us|offshore|"
         "non american|not from the us|outside of the us|international|overseas|not domiciled in the us|"
-        "non domestic|outside america",
+        "non domestic|outside america|outside the home country|outside the home countries",
     "domestic": "domestic|us based|us domiciled",
     "unrated":
         "unrated|not rated|without a rating|without any rating|no rating|missing rating|missing a rating|"
@@ -311,7 +311,7 @@ TESTS: Final = {
         "foreign concentration|non us concentration|non us limit|foreign limit|non us test|"
         "foreign country concentration|foreign obligor limit|country concentration|foreign obligor test|"
         "non us bucket|foreign bucket|foreign country test|non us obligor limit|non us obligor test|"
-        "foreign country limit|country limit",
+        "foreign country limit|country limit|obligors outside the home country|obligors outside the home countries",
     "delinquency_pct":
         "delinquency|delinquency test|delinquency rate|defaulted and past due|delinquency limit|"
         "delinquency percentage|delinquency ratio",

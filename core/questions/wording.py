@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any, Final
 
+from core.compliance.home import FOREIGN, OUTSIDE
 from core.compliance.suites import TESTS
 from core.insights.words import listed, plain
 from core.portfolio.ratings import SCALE_A, SCALE_B
@@ -237,9 +238,11 @@ MOVES: Final = {
 
 
 def test_word(test_id: str) -> str:
-    """A test's name for a reader."""
+    """A test's name for a reader, of whichever deal: its home is not known here."""
     if test_id.startswith("name:"):
         return plain(test_id[5:])
+    if test_id == FOREIGN:
+        return OUTSIDE[0]
     return TESTS[test_id].name if test_id in TESTS else test_id
 
 

@@ -79,6 +79,20 @@ def test_a_lien_in_all_its_words_is_denied_as_a_whole(words: str, par: float) ->
     assert next(one.value for one in answer.figures if one.unit == "USD" or "par" in one.name.lower()) == par
 
 
+def test_a_deal_in_euros_is_not_told_of_the_us() -> None:
+    euros = subject({"borrower_name": ["A", "B"], "par_value": [5e6, 4e6], "country": ["DE", "US"],
+                     "currency": ["EUR", "EUR"]})  # fmt: skip
+    for question in (
+        "does the foreign obligor test pass?",
+        "what is the limit of obligors outside the home countries?",
+        "how much par is outside the home countries?",
+    ):
+        answer = ask(question, [euros])
+        assert answer.answered, answer.text
+        assert "the US" not in f"{answer.understood} {answer.text}"
+        assert "outside the home countr" in answer.text
+
+
 def test_a_name_that_two_columns_have_is_told() -> None:
     answer = ask("How much do we have in Retail?", [subject(LOANS)])
     assert [one.value for one in answer.figures if one.name == "par"] == [6e6]
