@@ -32,6 +32,9 @@ FRACTION_ROWS: Final = 2
 DENOMINATOR_MIN: Final = 1_000.0
 """Currency units from which a denominator tells the scale of its ratio."""
 
+WHOLE_FACTOR_MIN: Final = 100.0
+"""Rating factors from which they are Moody's or S&P's, on a scale to 10,000; Fitch's are printed with decimals."""
+
 SURE_LEAD: Final = 1.5
 """Lead of a measure below which its reading is a guess."""
 
@@ -202,7 +205,7 @@ def _fact(row: _Row, *, is_fraction: bool, is_guessed: bool, by: str) -> Fact | 
         value=value,
         place=row.place,
         unit=unit,
-        decimals=_decimals(row.value, value_scale),
+        decimals=_whole(measure, value) if row.value.decimals is None else _decimals(row.value, value_scale),
         numerator=row.numerator.number if row.numerator.has_number else None,
         denominator=row.denominator.number if row.denominator.has_number else None,
         trigger=trigger,
@@ -273,6 +276,12 @@ def _decimals(cell: Cell, scale: float) -> int | None:
     if not cell.has_number or cell.decimals is None:
         return None
     return cell.decimals if scale == 1.0 else max(0, cell.decimals - 2)
+
+
+def _whole(measure: str | None, value: float | None) -> int | None:
+    """No decimals of a whole diversity score or Moody's factor whose format says none: both are printed whole."""
+    is_whole = measure == "diversity" or (measure == "warf" and value is not None and value >= WHOLE_FACTOR_MIN)
+    return 0 if is_whole and value is not None and value == int(value) else None
 
 
 def _direction(measure: str | None, row: _Row, value: float | None, trigger: float | None) -> Direction | None:
