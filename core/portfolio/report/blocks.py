@@ -290,14 +290,17 @@ def _without_titles(page: Page, place: int, first: int) -> int:
 
 
 def _goes_on(page: Page, place: int, usual: int) -> bool:
-    """Whether a table goes on behind a gap: with as many cells as usual, perhaps below the name of a section."""
+    """Whether a table goes on behind a gap: with half of the usual cells behind one blank row, else with more than
+    that, perhaps below the name of a section."""
     rows = page.rows
+    is_near = rows[place] <= rows[place - 1] + 2
     for row in rows[place : place + SECTION_ROWS_MAX + 1]:
         cells = page.row(row)
         if len(cells) == 1 and _is_text_row(cells):
+            is_near = False
             continue
         figures = any(cell.has_number or cell.day == cell.day for cell in cells.values())
-        return figures and 2 * len(cells) >= usual and usual > 2
+        return figures and 2 * len(cells) + is_near > usual and usual > 2
     return False
 
 

@@ -155,8 +155,11 @@ def _first_level(totals: Sequence[Item], figures: CollateralFigures, cash: Seque
             for one in _missing(total, parts, cash)
             if total.places[:1] != parts[0].places[:1]
         ]
-        # A collateral principal amount under the name of par, with no cash: that says nothing.
-        telling = [pair for pair in found if pair[1][-1].amount] or found
+        # A collateral principal amount under the name of par, with no cash: that says nothing, and a zero never beats
+        # a balance that is printed.
+        telling = [pair for pair in found if pair[1][-1].amount]
+        if not telling and not any(one.amount for one in figures.cash):
+            telling = found
         if telling:
             amounts = {round(parts[-1].amount, 2) for _, parts in telling}
             total, best = telling[0]

@@ -63,6 +63,8 @@ _AGGREGATES: Final = (
     re.compile(rf"\b{_LARGE} {_COUNT}\b(?!(?:st|nd|rd|th)\b)"),
     re.compile(rf"\b{_COUNT} {_LARGE}\b"),
 )
+_UP_TO: Final = re.compile(rf"\bup to {_COUNT} obligor\b")
+_OTHER: Final = re.compile(r"\b(?:any|all|each|every) other\b")
 _ORDINAL: Final = re.compile(
     rf"\b(?:(?P<word>{'|'.join(_ORDINALS)})(?! (?:period|part(?:y|ies)))|(?P<n>\d{{1,2}})(?:st|nd|rd|th))\b"
 )
@@ -183,6 +185,8 @@ def _subject(
     elif measure == "obligor" and rank is None and aggregate is None:
         # Without a rank, only a small limit says that one obligor is meant.
         rank, aggregate = (1, None) if limit is not None and limit <= SINGLE_OBLIGOR_LIMIT_MAX else (None, 0)
+    elif _OTHER.search(said) is not None:
+        rank = None
     elif measure == "industry" and rank is None and aggregate is None:
         rank = 1
     return Subject(
@@ -221,6 +225,8 @@ def _rank(said: str) -> tuple[int | None, int | None]:
         if (match := pattern.search(said)) is not None:
             count = _NUMBERS.get(match["n"]) or int(match["n"])
             return (1, None) if count == 1 else (None, count)
+    if _UP_TO.search(said) is not None:
+        return None, 0
     ordinal = _ORDINAL.search(said)
     if ordinal is not None:
         rank = _ORDINALS[ordinal["word"]] if ordinal["word"] else int(ordinal["n"])
@@ -233,7 +239,8 @@ def _rank(said: str) -> tuple[int | None, int | None]:
 def _prefer_foreign(said: str, found: dict[str, float]) -> None:
     """Let the words for outside decide between what is abroad and a country's own limit."""
     if {"foreign", "country"} <= found.keys() and "ceiling" not in said:
-        found["foreign" if _ABROAD.search(said) is not None else "country"] += 1.0
+        is_one = re.search(r"\b(?:any|each|single|individual|largest)(?: one)? country\b", said) is not None
+        found["foreign" if _ABROAD.search(said) is not None and not is_one else "country"] += 1.0
 
 
 _SUBSETS: Final = (
@@ -260,13 +267,28 @@ def _detail(measure: str, said: str, is_line: bool) -> str | None:
     if match is not None:
         return match[0].strip()
     finder = _DETAILS.get(measure)
-    return finder(said) if finder is not None else None
+    told = finder(said) if finder is not None else None
+    if measure in ("industry", "obligor") and _OTHER.search(said) is not None:
+        return "other"
+    return told
 
 
 def _of_kind(said: str) -> str | None:
     """Loans alone, or bonds alone."""
     has_loan, has_bond = " loan " in said, " bond " in said or " note " in said
     return "loan" if has_loan and not has_bond else "bond" if has_bond and not has_loan else None
+
+
+def _of_part(said: str) -> str | None:
+    """One of the kinds of which what is not senior secured consists; None for several of them, or all."""
+    parts = [part for part in ("secondlien", "unsecured", "mezzanine", "high yield") if f" {part} " in said]
+    return None if len(parts) != 1 or _NOT.search(said) is not None else parts[0]
+
+
+def _of_word(said: str) -> str | None:
+    """Which of the kinds that a measure has under one name."""
+    match = re.search(r"\b(?:partial|synthetic|step up|step down|structured finance)\b", said)
+    return None if match is None else match[0]
 
 
 def _of_period(said: str) -> str | None:
@@ -287,19 +309,24 @@ def _of_place(said: str) -> str | None:
         (r"\b(?:europe|european|eu|euro ?zone|european union)\b", "europe"), (r"\bemerging markets?\b", "emerging"),
     ):  # fmt: skip
         if re.search(pattern, said) is not None:
-            return place
+            return " ".join([place, *_countries(said)])
     return None
+
+
+def _countries(said: str) -> list[str]:
+    """The countries and groups of countries that a label names."""
+    named = re.findall(
+        r"\b(?:canada|united kingdom|uk|france|germany|spain|italy|netherlands|luxembourg|ireland|portugal|greece|"
+        r"australia|japan|group (?:iv|i{1,3}|[1-4])|tax|emerging markets?)\b", said,
+    )  # fmt: skip
+    return list(dict.fromkeys(named))
 
 
 def _of_country(said: str) -> str | None:
     ceiling = re.search(r"\bceiling\b.*?(below|above|of|at least) ([a-z]{1,3}\d?(?: ?[+-](?= |$))?)(?= |$)", said)
     if ceiling is not None:
         return f"ceiling {ceiling[1]} {ceiling[2].replace(' ', '')}"
-    named = re.findall(
-        r"\b(?:canada|united kingdom|uk|france|germany|spain|italy|netherlands|luxembourg|ireland|australia|japan|"
-        r"group (?:iv|i{1,3}|[1-4])|tax|emerging markets?)\b", said,
-    )  # fmt: skip
-    return " ".join(dict.fromkeys(named)) or None
+    return " ".join(_countries(said)) or None
 
 
 def _of_counterparty(said: str) -> str | None:
@@ -327,7 +354,7 @@ def _of_seniority(said: str) -> str | None:
 
 _DETAILS: Final = {
     "oc": _of_seniority, "ic": _of_seniority,
-    "senior_secured": _of_kind,
+    "senior_secured": _of_kind, "non_senior": _of_part, "pik": _of_word, "structured": _of_word,
     "infrequent": _of_period,
     "was": _of_exclusion, "wac": _of_exclusion, "warf": _of_exclusion, "wal": _of_exclusion, "warr": _of_exclusion,
     "ccc": _of_exclusion,

@@ -80,8 +80,8 @@ def lost_of_deal(report: GeneratedReport, found: Portfolio) -> list[str]:
         "ic_trigger": (found.tranches.ic_trigger, [note.ic_trigger or nan for note in report.notes]),
         "cash": ([found.deal.principal_cash], [report.principal_cash]),
         "interest": ([found.deal.interest_collected], [report.interest_collected]),
-        "published": ([one.value for one in found.published], [one.value for one in report.published]),
-        "triggers": ([one.trigger for one in found.published], [one.trigger for one in report.published]),
+        "published": ([one.value for one in found.facts.tests], [one.value for one in report.published]),
+        "triggers": ([one.trigger for one in found.facts.tests], [one.trigger for one in report.published]),
     }
     wrong = []
     for name, (got, said) in pairs.items():

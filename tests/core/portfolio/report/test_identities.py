@@ -59,6 +59,18 @@ def test_an_identity_that_fails_stands_there() -> None:
     assert collateral_principal_amount(replace(PLAIN, par=())) == (None, None)
 
 
+def test_a_zero_proves_nothing_beside_a_printed_balance() -> None:
+    alike = replace(PLAIN, par=(replace(TOTAL, role="par", places=("T!B1",)),), cash=(SETTLED, Item("cash", 0.0)))
+    solution, identity = collateral_principal_amount(alike)
+    assert solution is None
+    assert identity is not None
+    assert not identity.holds
+    solution, identity = collateral_principal_amount(replace(alike, cash=(Item("cash", 0.0),)))
+    assert solution is not None
+    assert identity is not None
+    assert identity.holds
+
+
 @every("amount, decimals, holds", [(100.004, 2, True), (100.5, 2, False), (100.5, 0, True), (101.5, 0, False)])
 def test_half_a_unit_of_the_last_printed_digit(amount: float, decimals: int, holds: bool) -> None:
     assert makes(Item("cpa", amount, (), decimals), [Item("par", 100.0)]) is holds

@@ -61,6 +61,16 @@ def subject(measure: str, **told: Any) -> Subject:
     ("Corporate Rescue Loans and any Uptier Priming Debt that is a Defaulted Obligation", subject("dip")),
     ("Revolving Obligations and/or Unfunded Amounts in respect of Delayed Drawdown Collateral Obligations",
      subject("unfunded")),
+    ("First-Lien Last-Out Loans", subject("last_out")),
+    ("Second Lien Loans", subject("non_senior", detail="secondlien")),
+    ("Second Lien Loans, Unsecured Loans and First-Lien Last-Out Loans", subject("non_senior")),
+    ("Countries other than the U.S. and Canada", subject("foreign", is_complement=True, detail="us canada")),
+    ("All Group I Countries in the aggregate", subject("country", detail="group i")),
+    ("Any individual Group I Country", subject("country", rank=1, detail="group i")),
+    ("Any other single S&P Industry Classification", subject("industry", agency="b", detail="other")),
+    ("Up to five Obligors", subject("obligor", aggregate=0)),
+    ("Obligor EBITDA less than 25m", subject("small", detail="25m")),
+    ("Partial Deferrable Securities", subject("pik", detail="partial")),
     ("Emerging Market Obligors", subject("country", detail="emerging market")),
 ])  # fmt: skip
 def test_what_a_label_is_about(label: str, expected: Subject) -> None:
@@ -133,6 +143,7 @@ def test_a_bare_class_is_what_its_section_says(title: str, measure: str | None) 
     "label",
     ["Aggregate Principal Balance", "Excess Weighted Average Coupon", "Excess Spread", "Net Interest Margin",
      "Number of Obligors", "Excess CCC Adjustment", "Swapped Non-Discount Obligations", "Portfolio Profile",
+     "Margin Stock",
      "S&P Industry Diversity Measure", "Weighted Average Colour"],
 )  # fmt: skip
 def test_labels_of_no_test(label: str) -> None:
