@@ -371,7 +371,7 @@ def _take_industry(view: View, portfolio: Portfolio, definition: Definition | No
     there are none.
     """
     own = _agency_of(portfolio, "industry")
-    printed = _printed_agency(portfolio, "industry")
+    printed = printed_agency(portfolio, "industry")
     chosen: str | None = printed
     if definition is not None and definition.classifications.industry != "any":
         chosen = definition.classifications.industry
@@ -475,11 +475,14 @@ def _agency_of(portfolio: Portfolio, field: str) -> str | None:
     return None
 
 
-def _printed_agency(portfolio: Portfolio, measure: str) -> Agency | None:
+def printed_agency(portfolio: Portfolio, measure: str) -> Agency | None:
     """The agency for whose rates or industries the file prints a limit, where it is the only one."""
+    if not portfolio.facts.all:
+        return None
     limited = {
         fact.subject.agency for fact in portfolio.facts.of("test", measure)
         if fact.trigger is not None and fact.subject is not None and fact.subject.agency is not None
+        and not fact.is_guessed
     }  # fmt: skip
     return limited.pop() if len(limited) == 1 else None
 
@@ -493,7 +496,7 @@ def _take_recoveries(view: View, portfolio: Portfolio, agencies: tuple[str, ...]
     if "recovery_rate" not in numbers:
         of_general = next((agency for agency in AGENCIES if f"recovery_rate_{agency}" in numbers), None)
     if not held and ("recovery_rate_a" not in numbers or (of_general == "a" and "recovery_rate" in numbers)):
-        printed = _printed_agency(portfolio, "warr")
+        printed = printed_agency(portfolio, "warr")
         has_own = printed is not None and f"recovery_rate_{printed}" in numbers
         view.recovery_agency = of_general if of_general == "a" or not has_own else printed
         return

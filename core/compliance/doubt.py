@@ -1,5 +1,4 @@
-"""What makes a result doubtful: what its figure lacks, what warnings say of what it reads, sums of the file that do not
-hold, and a figure of the trustee that is another."""
+"""What makes a result doubtful: what its inputs lack, what warnings say of them, sums that fail, other figures."""
 
 from __future__ import annotations
 

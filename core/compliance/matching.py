@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from core.compliance.coverage import letter_of
+from core.compliance.coverage import Structure, letter_of
 from core.compliance.measures import Pool
 from core.compliance.result import Direction
 from core.compliance.suites import Test
 from core.definition.definition import DealTest
-from core.definition.names import AGENCY_WORDS, Meaning, NoMeaning, meaning_of
+from core.definition.names import AGENCY_WORDS, Meaning, NoMeaning, meaning_of_fact
 from core.definition.terms import SUITE_TESTS
 from core.portfolio.cells.parsing import key
 from core.portfolio.facts import Fact, Facts
@@ -92,22 +92,44 @@ class _Key(NamedTuple):
 def matches(tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool) -> tuple[Match, ...]:
     """The published figures that are tests of ours."""
     printed = _printed_of(_File(pool.portfolio.facts))
-    return _Pairing(tests, own, pool, is_listing=False).of(printed).found if printed else ()
+    return _Pairing(tests, own, terms_of(pool), is_listing=False).of(printed).found if printed else ()
 
 
-def pair(
-    tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool, figures: Sequence[Fact] | None = None
-) -> Pairs:
-    """Set the file's current figures beside the tests of a run.
+def pair(tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool) -> Pairs:
+    """Set the current figures of a file beside the tests of a run.
 
     Args:
         tests: those of the run.
         own: the definition's tests by id.
-        pool: the loans, under the conventions by which words such as "the deal's industries" are read.
-        figures: those of the file, with the decimals that count; None takes them from the pool's portfolio.
+        pool: the loans, under the conventions of the run.
     """
-    printed = _printed_of(_File(pool.portfolio.facts)) if figures is None else tuple(map(_Printed.of, figures))
-    return _Pairing(tests, own, pool).of(printed)
+    return _Pairing(tests, own, terms_of(pool)).of(_printed_of(_File(pool.portfolio.facts)))
+
+
+def pair_figures(
+    tests: Sequence[Test], own: Mapping[str, DealTest], terms: Terms, figures: Sequence[Fact]
+) -> Pairs:  # fmt: skip
+    """Set figures, with the decimals that count, beside tests; there may be no loans."""
+    return _Pairing(tests, own, terms).of(tuple(map(_Printed.of, figures)))
+
+
+class Terms(NamedTuple):
+    """What a deal means where a label says no more."""
+
+    home_countries: tuple[str, ...]
+    recovery_agency: str | None = None
+    """Whose recovery rates the weighted average is of."""
+    industry_agency: str | None = None
+    """By whose industries the tests go."""
+    structure: Structure | None = None
+    """The tested classes."""
+
+
+def terms_of(pool: Pool) -> Terms:
+    """The terms of the loans under the conventions of a run."""
+    view = pool.view
+    home = pool.definition.conventions.home_countries
+    return Terms(home, view.recovery_agency, view.industry_agency, pool.structure)
 
 
 class _Printed(NamedTuple):
@@ -162,15 +184,15 @@ class _Pairing:
     """The tests of a run by their names and by what they measure."""
 
     def __init__(
-        self, tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool, *, is_listing: bool = True
+        self, tests: Sequence[Test], own: Mapping[str, DealTest], terms: Terms, *, is_listing: bool = True
     ) -> None:
-        self._pool = pool
+        self._terms = terms
         self._is_listing = is_listing  # a run asks for what is found alone, many times
         self._tests = {test.test_id: test for test in tests}
         listed = [one for one in own.values() if one.id in self._tests]
         self._named = {word: one.id for one in reversed(listed) for word in _names(one)}
-        keys = ((test.test_id, _key_of_test(test.test_id, own, pool)) for test in tests)
-        self._keys = {test_id: _with_conventions(one, pool) for test_id, one in keys if one is not None}
+        keys = ((test.test_id, _key_of_test(test.test_id, own, terms)) for test in tests)
+        self._keys = {test_id: _with_terms(one, terms) for test_id, one in keys if one is not None}
         self._by_key: dict[_Key, list[str]] = {}
         for test_id, one in self._keys.items():
             self._by_key.setdefault(one, []).append(test_id)
@@ -201,15 +223,13 @@ class _Pairing:
         if isinstance(meaning, NoMeaning):
             if not self._is_listing:
                 return
-            nearest = (
-                self._nearest(_with_conventions(_key_of(meaning.nearest), self._pool)) if meaning.nearest else None
-            )
+            nearest = self._nearest(_with_terms(_key_of(meaning.nearest), self._terms)) if meaning.nearest else None
             self._listed[id(fact)] = Unmatched(fact, nearest, meaning.why)
             return
         assert theirs is not None
         if theirs.what == "industry" and theirs.classification is None:
-            theirs = theirs._replace(classification=self._pool.view.industry_agency)
-        if theirs.what == "foreign_country" and not is_home(fact, self._pool):
+            theirs = theirs._replace(classification=self._terms.industry_agency)
+        if theirs.what == "foreign_country" and not is_home(fact, self._terms):
             why = "it is measured from another home than the deal's"
             self._listed[id(fact)] = Unmatched(fact, self._nearest(theirs), why)
             return
@@ -268,13 +288,6 @@ _TAKEN: Final = "the figure that the definition names is taken"
 # ---- what tests and figures are about ------------------------------------------------------------------------------
 
 
-def meaning_of_fact(fact: Fact) -> Meaning | NoMeaning:
-    """What a figure measures."""
-    if fact.subject is None:
-        return NoMeaning("its words say no one test of ours")
-    return meaning_of(fact.subject, fact.trigger, fact.direction)
-
-
 def said_of(test: DealTest) -> dict[str, Any]:
     """What a definition's test measures, in the words of its document."""
     words = ("measure", "share", "value", *PARAMETERS)
@@ -287,13 +300,13 @@ def _names(test: DealTest) -> Iterator[str]:
     return map(key, (test.name, test.id, *test.aliases))
 
 
-def _key_of_test(test_id: str, own: Mapping[str, DealTest], pool: Pool) -> _Key | None:
+def _key_of_test(test_id: str, own: Mapping[str, DealTest], terms: Terms) -> _Key | None:
     """What a test of a run measures; None where nothing printed can be it."""
     if test_id in _COVERAGE:
-        if pool.structure is None or not pool.structure.groups:
+        if terms.structure is None or not terms.structure.groups:
             return None
         measure, place = _COVERAGE[test_id]
-        tested = (pool.structure.oc if measure == "oc" else pool.structure.ic)[place]
+        tested = (terms.structure.oc if measure == "oc" else terms.structure.ic)[place]
         return _key_of({"measure": measure, "class": tested.name})
     if (found := own.get(test_id)) is not None:
         # A ready-made definition has the reinvestment test as the ratio of the junior class.
@@ -330,12 +343,12 @@ def _key_of(said: Mapping[str, Any], fact: Fact | None = None) -> _Key:
     return _Key(what, nth, agency, classification, last_class, (said.get("line"), said.get("of")))
 
 
-def _with_conventions(ours: _Key, pool: Pool) -> _Key:
-    """What a test of ours measures, with what the conventions add where nothing is said."""
+def _with_terms(ours: _Key, terms: Terms) -> _Key:
+    """What a test of ours measures, with what the deal means where nothing is said."""
     if ours.what == "warr" and ours.agency is None:
-        return ours._replace(agency=pool.view.recovery_agency)
+        return ours._replace(agency=terms.recovery_agency)
     if ours.what == "industry" and ours.classification is None:
-        return ours._replace(classification=pool.view.industry_agency)
+        return ours._replace(classification=terms.industry_agency)
     return ours
 
 
@@ -348,33 +361,34 @@ def _is_of_moodys(fact: Fact) -> bool:
     return max(fact.trigger or 0.0, fact.value or 0.0) >= _MOODYS_FACTOR_LEAST
 
 
-def is_home(fact: Fact, pool: Pool) -> bool:
-    """Whether the home that a label speaks of is the one of the conventions, as far as it names one, and nothing else
-    is left out."""
-    words, home = key(fact.label), pool.definition.conventions.home_countries
+def is_home(fact: Fact, terms: Terms) -> bool:
+    """Whether the home that a label speaks of is the deal's, as far as it names one."""
+    words, home = key(fact.label), terms.home_countries
     named = None if fact.subject is None else fact.subject.detail
     in_europe, in_america = "DE" in home and "US" not in home, "US" in home and "DE" not in home
     is_europe = named in ("europe", "eea") or _EUROPE.search(words) is not None
     is_america = named == "us" or _AMERICA.search(words) is not None
-    if _MORE.search(words) or (is_europe and is_america):
+    if is_europe and is_america:
         return False
     return (in_europe or not is_europe) and (in_america or not is_america)
 
 
 _EUROPE: Final = re.compile(r"\b(?:europe|european|eu|eea)\b")
 _AMERICA: Final = re.compile(r"\b(?:usa?|u s a?|united states)\b")
-_MORE: Final = re.compile(r"\b(?:canada|uk|united kingdom|australia|japan|group (?:i+|iv|[1-4])|emerging|tax)\b")
-"""Places beside home that a label names: what it leaves out, or is about, is another share than what is abroad."""
 
 
 # ---- one of several ------------------------------------------------------------------------------------------------
 
 
 def _one_of(facts: Sequence[Fact]) -> Fact | str:
-    """The figure that counts, one with a limit or a status first; why none, where they contradict each other."""
-    tests = [fact for fact in facts if fact.kind == "test"] or list(facts)
+    """The figure that counts, one with a limit or a status first; why none, where they contradict each other.
+
+    A figure of a column that is a guess contradicts none of a column that is certain.
+    """
+    certain = [fact for fact in facts if not fact.is_guessed] or list(facts)
+    tests = [fact for fact in certain if fact.kind == "test"] or certain
     conflict = next((fact.conflict for fact in tests if fact.conflict), "")
-    if conflict:
+    if conflict and (len(tests) > 1 or len(certain) == len(facts)):
         return f"{_AGAIN}: {conflict}"
     first = next((fact for fact in tests if fact.trigger is not None), tests[0])
     if any(_contradict(first, fact) for fact in tests):
@@ -394,6 +408,8 @@ def _contradict(first: Fact, second: Fact) -> bool:
 
 
 def _why_left(fact: Fact, chosen: Fact) -> str:
+    if fact.is_guessed and not chosen.is_guessed:
+        return f"its column is a guess, and the figure of a certain one is taken: {chosen.place}"
     if fact.conflict:
         return f"{_AGAIN}: {fact.conflict}"
     if _contradict(fact, chosen):

@@ -45,10 +45,10 @@ def limits_of(found: Iterable[Match], pool: Pool) -> dict[str, SheetLimit]:
 
 
 def _is_certain(match: Match) -> bool:
-    """Whether unit and side are beyond doubt."""
+    """Whether column, unit and side are beyond doubt."""
     test, published, side = match
     limit = published.trigger
-    if limit is None or side != test.threshold_type or test.unit not in _LIMITS:
+    if limit is None or published.is_guessed or side != test.threshold_type or test.unit not in _LIMITS:
         return False
     low, high = _LIMITS[test.unit]
     words = key(published.name).split()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, SupportsIndex, overload
@@ -46,6 +46,7 @@ class Doubt(msgspec.Struct, frozen=True):
     """One reason why a figure may be wrong."""
 
     code: DoubtCode
+    """Kind of doubt, such as blank_inputs or differs; it keeps its spelling."""
     message: str
     """For a reader: what was seen, and how much of par it is about where that is known."""
     places: list[str]
@@ -62,10 +63,13 @@ class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
     value: float | None
     """In the test's unit; null where only a limit is printed."""
     numerator: float | None
+    """What the file prints above the line; null where it prints none."""
     denominator: float | None
+    """What the file prints below the line; null where it prints none."""
     trigger: float | None
     """The limit that is printed, in the test's unit."""
     status: Literal["pass", "fail"] | None
+    """The outcome that is printed; null where there is none."""
     place: str
     """Where it stands, with the sheet's name: 'Tests'!C7."""
     difference: float | None
@@ -182,13 +186,11 @@ def deferred(figures: tuple[Any, ...], maker: Maker, *args: Any) -> TestResult:
     return result
 
 
-def made(figures: tuple[Any, ...], maker: Maker, *args: Any) -> TestResult:
-    """The same result with all its fields."""
-    result = TestResult.__new__(TestResult)
-    put(result, _FIGURES, figures)
-    put(result, _TEXTS, maker.texts(*args))
-    put(result, _DOUBTS, tuple(maker.doubts(*args)))
-    return result
+def settle(results: Iterable[TestResult]) -> None:
+    """Make all fields of results now, and let go of what makes them."""
+    for result in results:
+        result.message, result.doubt  # noqa: B018 - reading makes them
+        put(result, ("_maker", "_args"), (None, ()))
 
 
 class Skipped(msgspec.Struct, frozen=True):

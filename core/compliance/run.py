@@ -41,9 +41,10 @@ from core.compliance.result import (
     Skipped,
     Source,
     Status,
+    TestResult,
     Threshold,
     deferred,
-    made,
+    settle,
 )
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, UNIT_SIGNS, Suite, Test
 from core.definition.definition import DealTest, Definition
@@ -107,10 +108,6 @@ class Limits(NamedTuple):
     """The as-of day: limits step with it."""
     reinvestment_end: date | None = None
     sheet: Sheet = _NO_SHEET
-
-
-_Judgement = tuple[float, Status]
-"""(cushion, status)."""
 
 
 class ResolvedThreshold(NamedTuple):
@@ -185,7 +182,7 @@ def run_suite(
         rules, triggers = _deal_suite().with_coverage(rules, pool)
     tests = _chosen(suite, test_ids, rules)
     wanted = frozenset(test_ids or ())
-    judged_tests: list[tuple[Test, Measured, ResolvedThreshold, _Judgement, float | None, float | None]] = []
+    results: list[TestResult] = []
     skipped: list[Skipped] = []
     deal = portfolio.deal
     day = day_of(deal.as_of)
@@ -206,8 +203,6 @@ def run_suite(
     )
     ends = pools[1:]
     has_defaults = not (limits.first or limits.tenant or rules is not None or limits.sheet.limits)
-    is_deferred = portfolio.row_count <= DEFERRED_ROWS_MAX and (rules is None or rules.standard)
-    result_of = deferred if is_deferred else made
     resolved: dict[int, ResolvedThreshold] = {}
     facts = {} if pool is None else beside_tests(limits.sheet.found, pool)
     doubter = Doubter(pool, own, facts, limits.sheet.listed, compares=compare)
@@ -248,18 +243,16 @@ def run_suite(
                 skipped.append(_left_open(test, measured, limit, low, high))
                 continue
         judged = _judged(measured.value, limit, rounding)
-        judged_tests.append((test, measured, limit, judged, low, high))
+        figures = _figures(test, measured.value, limit, judged, include_cushion)
+        results.append(deferred(figures, maker, test, measured, limit, judged, low, high))
         cushions[test.test_id] = judged[0]
         exact[test.test_id] = measured.value, measured.denominator
         stopped = fail_fast and judged[1] == "fail"
     if pool is not None:
         warnings += findings(pool, _ran(cushions, limits))
     doubter.warnings = warnings
-    results = [
-        result_of(_figures(test, measured.value, limit, judged, include_cushion),
-                  maker, test, measured, limit, judged, low, high)
-        for test, measured, limit, judged, low, high in judged_tests
-    ]  # fmt: skip
+    if portfolio.row_count > DEFERRED_ROWS_MAX or not (rules is None or rules.standard):
+        settle(results)
     if facts and compare:
         warnings = [*warnings, *other_figures(results)]
         skipped = [_with_published(one, tests, doubter) for one in skipped]

@@ -12,22 +12,23 @@ import numpy as np
 from msgspec import UNSET
 
 from core.compliance.agreement import Agreement, Ours, Part, agreement_of
-from core.compliance.conventions import definition_for
+from core.compliance.conventions import definition_for, masked_rows, printed_agency
 from core.compliance.coverage import letter_of
 from core.compliance.deal_suite import tests_of, with_coverage
 from core.compliance.matching import (
     PARAMETERS,
     Pairs,
+    Terms,
     Unmatched,
-    meaning_of_fact,
-    pair,
+    pair_figures,
     suite_said,
+    terms_of,
     with_counted_decimals,
 )
 from core.compliance.result import Skipped, Status, TestResult
 from core.compliance.run import pools_of, run_suite
 from core.definition import Definition, DefinitionError, parse, to_document
-from core.definition.names import NoMeaning
+from core.definition.names import NoMeaning, meaning_of_fact
 from core.definition.terms import SUITE_TESTS
 from core.portfolio.facts import Fact
 from core.portfolio.portfolio import Portfolio
@@ -40,7 +41,7 @@ NAME_MAX: Final = 200
 
 Explanation = Literal[
     "masked_ratings", "rounding", "principal_cash", "classification", "defaulted_in_denominator", "recovery_agency",
-    "haircuts", "as_of",
+    "haircuts", "as_of", "blank_inputs",
 ]  # fmt: skip
 
 
@@ -79,7 +80,8 @@ class TieOut(msgspec.Struct, frozen=True, kw_only=True):
     trustee_status: Literal["pass", "fail"] | None
     """Outcome that the file prints."""
     explained_by: list[Explanation]
-    """Rules a change of which, each alone, makes our figure the trustee's."""
+    """Rules a change of which, each alone, makes our figure the trustee's; blank_inputs: the trustee's lies within what
+    blanks of the file leave open."""
     reason: str | None
     """Why there is no figure of ours. Null: there is one."""
     nearest: str | None
@@ -88,6 +90,15 @@ class TieOut(msgspec.Struct, frozen=True, kw_only=True):
     """Why the nearest test was not taken, or why there is none. Null: a test is matched."""
     cell: str
     """Cell of the file in which the figure stands."""
+
+
+class TieOuts(list[TieOut]):
+    """The figures that a file publishes, in its order, and the tests of ours that it publishes nothing of."""
+
+    def __init__(self, rows: Iterable[TieOut], not_printed: Iterable[str]) -> None:
+        super().__init__(rows)
+        self.not_printed = list(not_printed)
+        """Ids of the definition's tests that no figure of the file stands beside, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +112,12 @@ class _Asked:
     """Why there is no test."""
 
 
-def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) -> list[TieOut]:
+def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) -> TieOuts:
     """Every test and figure that the file publishes, in its order, with our figure under the same rules and trigger.
 
     A figure is matched by its name in the definition (a test's name, id or alias), else by what its words are about.
-    What is not matched is listed with our nearest test, and why that is another.
+    What is not matched is listed with our nearest test, and why that is another; so are our tests that the file does
+    not print.
 
     Args:
         portfolio: the loans, and the facts that their file prints.
@@ -128,10 +140,14 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
     for at in apart:
         if not explained[at] and _is_last_digit(rows[at], asked[at].published):
             explained[at].append("rounding")
-    return [
+        elif not explained[at] and _is_left_open(asked[at].published, ours[rows[at].test_id or ""]):
+            explained[at].append("blank_inputs")
+    told = (
         msgspec.structs.replace(row, explained_by=explained[at]) if at in explained else row
         for at, row in enumerate(rows)
-    ]
+    )
+    printed = {row.test_id for row in rows}
+    return TieOuts(told, (test["id"] for test in base.get("tests", ()) if test["id"] not in printed))
 
 
 # ---- matching ------------------------------------------------------------------------------------------------------
@@ -173,13 +189,14 @@ def _pairs(portfolio: Portfolio, base: dict[str, Any], figures: Sequence[Fact]) 
     """The figures beside the definition's tests, and those of a ready-made one for the classes of the file; the agency
     whose industries the loans have where nothing else is said."""
     rules = parse(base, own_fields=None)
-    pools = pools_of(portfolio, rules)
-    if not pools:
-        return Pairs(), None  # no loans: no test has a figure
+    pool = next(iter(pools_of(portfolio, rules)), None)
+    terms = Terms(
+        rules.conventions.home_countries, printed_agency(portfolio, "warr"), printed_agency(portfolio, "industry")
+    ) if pool is None else terms_of(pool)  # fmt: skip
     if rules.standard:
-        rules, _ = with_coverage(rules, pools[0])
+        rules, _ = with_coverage(rules, pool)
     own = {test.id: test for test in rules.tests}
-    return pair(tests_of(rules), own, pools[0], figures), pools[0].view.industry_agency
+    return pair_figures(tests_of(rules), own, terms, figures), terms.industry_agency
 
 
 def _own(base: Mapping[str, Any], test_id: str) -> dict[str, Any] | None:
@@ -264,7 +281,8 @@ def _row(asked: _Asked, ours: dict[str, TestResult | Skipped | str], why: Explan
     result = ours.get(test["id"], "not measured") if test is not None else unmatched.why if unmatched else "not matched"
     value, low, high = _figures(result)
     own = None if value is None else Ours(value, *_parts(result))
-    agreement = _agreement(published, own, low, high, why)
+    is_left_open = why == "masked_ratings" and test is not None and _reads_ratings(test)
+    agreement = _agreement(published, own, (low, high) if is_left_open else None)
     return TieOut(
         trustee_name=published.label,
         test_id=None if test is None else test["id"],
@@ -321,13 +339,40 @@ def _told(test: dict[str, Any]) -> str:
 # ---- agreement -----------------------------------------------------------------------------------------------------
 
 
-def _agreement(
-    fact: Fact, own: Ours | None, low: float | None, high: float | None, why: Explanation | None
-) -> Agreement:
+def _agreement(fact: Fact, own: Ours | None, ends: tuple[float | None, float | None] | None) -> Agreement:
     """Whether the figures are the same; of what masked ratings leave open, whether the printed one is between."""
-    if why == "masked_ratings" and low is not None and high is not None and fact.value is not None:
-        return Agreement(None, low - fact.tolerance <= fact.value <= high + fact.tolerance)
+    if ends is not None and None not in ends and fact.value is not None:
+        return Agreement(None, _is_between(fact, *ends))
     return agreement_of(fact, own)
+
+
+def _is_between(fact: Fact, low: float | None, high: float | None) -> bool:
+    if fact.value is None or low is None or high is None:
+        return False
+    return low - fact.tolerance <= fact.value <= high + fact.tolerance
+
+
+def _is_left_open(fact: Fact, result: TestResult | Skipped | str) -> bool:
+    """Whether the printed figure lies within what the blanks of the file leave open of ours."""
+    _, low, high = _figures(result)
+    return _is_between(fact, low, high)
+
+
+def _reads_ratings(test: dict[str, Any]) -> bool:
+    """Whether masked ratings move a test: what else leaves it open is another explanation."""
+    return test.get("measure") in _RATED or "rank" in (test.get("share") or test.get("value") or "")
+
+
+_RATED: Final = frozenset((
+    "ccc", "warf", "oc", "reinvestment_oc", "event_of_default", "spwarf", "default_rate_dispersion", "sdr", "bdr",
+    "cdo_monitor", "cdo_monitor_wal",
+))  # fmt: skip
+
+
+def _has_masked(portfolio: Portfolio) -> bool:
+    return any(
+        masked_rows(portfolio, name) is not None for name in portfolio.ranks if name.startswith("rating_agency_")
+    )
 
 
 def _is_last_digit(row: TieOut, fact: Fact) -> bool:
@@ -357,7 +402,7 @@ def _variants(
 ) -> Iterable[tuple[Explanation, Portfolio, dict[str, Any], str | None]]:
     """The run's inputs with one thing changed; the last is another list of industries."""
     ratings = base.get("ratings", {})
-    for policy in ("bounds", "left_out", "other_agency"):
+    for policy in ("bounds", "left_out", "other_agency") if _has_masked(portfolio) else ():
         masked = {agency: {**ratings.get(agency, {}), "masked": policy} for agency in ("a", "b", "c")}
         yield "masked_ratings", portfolio, _changed(base, "ratings", **masked), None
     for why, section, name, values in _SECTIONS:

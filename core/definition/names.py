@@ -5,11 +5,13 @@ The subjects are those of labels of monthly reports and indentures of US and Eur
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
-from core.portfolio.facts import Agency, Direction, Subject
+from core.portfolio.cells.parsing import key
+from core.portfolio.facts import Agency, Direction, Fact, Subject
 
 ONE_OBLIGOR_MOST_PCT: Final = 4.0
 """Limit of a test of obligors that names no rank: up to here it is about one obligor, beyond it about several."""
@@ -143,6 +145,39 @@ _SUBSETS: Final = {
 }  # fmt: skip
 
 
+def meaning_of_fact(fact: Fact) -> Meaning | NoMeaning:
+    """The test that measures a printed figure, by its subject and what else the words of its label say."""
+    if fact.subject is None:
+        return NoMeaning("its words say no one test of ours")
+    meaning = meaning_of(fact.subject, fact.trigger, fact.direction)
+    if isinstance(meaning, NoMeaning):
+        return meaning
+    words = key(fact.label)
+    if (found := _PART.search(words)) is not None:
+        return NoMeaning(f'its words ("{found[0].strip()}") are about a part of what ours measures', meaning.test)
+    if meaning.test.get("measure") == "foreign_country" and _MORE.search(words) is not None:
+        return NoMeaning("it speaks of other places than home", meaning.test)
+    if fact.subject.measure not in _BY_NAME and _OF_OBLIGORS.search(words) is not None:
+        return NoMeaning("it is about obligors among these loans, ours about the loans", meaning.test)
+    return meaning
+
+
+_PART: Final = re.compile(
+    r"\b(?:each|every|swapped|acquired|purchased?|first period|ebitda|emerging|adjust(?:ment|ments|ed)"
+    r"|other (?:industr\w+|sectors?|obligors?|issuers?)|(?:other than|except|excluding) the (?:\w+ )?(?:largest|top)"
+    r"|(?:exclud\w+|excl|except)\b(?! (?:any )?default\w+))\b"
+)
+"""Words by which a figure is about a part of what its other words say, or about something beside it."""
+
+_OF_OBLIGORS: Final = re.compile(r"\b(?:obligor|issuer|borrower) (?:concentrations?|limits?|exposures?)\b")
+
+_MORE: Final = re.compile(r"\b(?:canada|uk|united kingdom|australia|japan|group (?:i+|iv|[1-4])|emerging|tax)\b")
+"""Places beside home that a label names: what it leaves out, or is about, is another share than what is abroad."""
+
+_BY_NAME: Final = ("obligor", "industry", "country", "foreign", "counterparty")
+"""Measures of obligors themselves."""
+
+
 @lru_cache(maxsize=MEANINGS_MAX)
 def meaning_of(
     subject: Subject, trigger: float | None = None, direction: Direction | None = None
@@ -165,7 +200,7 @@ def meaning_of(
     if "class" in role.takes:
         if not subject.classes:
             return NoMeaning("the label names no class")
-        test["class"] = "/".join(subject.classes)
+        test["class"] = "/".join(dict.fromkeys(name.rstrip("0123456789-") or name for name in subject.classes))
     if "agency" in role.takes and subject.agency is not None:
         test["agency"] = subject.agency
     if "classification" in role.takes and subject.agency is not None:

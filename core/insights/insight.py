@@ -172,7 +172,7 @@ class Insight(Struct, frozen=True, kw_only=True):
 
     def _repr_html_(self) -> str:
         rows = [[one.name, one.text] for one in self.figures[:LOANS_SHOWN]]
-        lines = [*wrap(self.summary, 110), *self.remarks[:5]]
+        lines = [*wrap(self.summary, 110), *self.remarks]
         return card(self.title, lines, *([table(["figure", "value"], rows)] if rows else []))
 
 

@@ -134,7 +134,7 @@ def _mask(loans: Loans, target: str, masks: list[int], counts: list[int]) -> Non
             f"{strings[at]!r} stands for {target} on {counted(count, 'row')} and is no rating: "
             f"{agreed(count, 'it counts/they count')} as masked."
         )
-        loans.notes.warnings.append(DataWarning("masked_word", message, count))
+        loans.notes.warnings.append(DataWarning("masked_word", message, count, (target,)))
         strings[at] = ratings.MASK
     codes, pool = parsing.pool_of(strings)
     loans.texts[target] = TextColumn(spread_out(codes, -1, text.codes), pool)

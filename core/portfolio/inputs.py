@@ -73,6 +73,7 @@ class Meaning(NamedTuple):
 
 WARNINGS: Final[dict[str, Meaning]] = {
     "masked_ratings": Meaning("masked_inputs", ("ratings",)),
+    "masked_word": Meaning("masked_inputs"),
     "required_missing": Meaning("blank_inputs"),
     "unreadable_cells": Meaning("blank_inputs"),
     "page_loans_without_row": Meaning("blank_inputs"),
@@ -123,6 +124,7 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "second_loan_sheet": Meaning("joined_by_name", ("par",)),
     "rows_without_par": Meaning("left_out", ("par",)),
     "rows_after_end": Meaning("left_out", ("par",)),
+    "no_collateral": Meaning("left_out", ("par",)),
     "unidentified_rows": Meaning("left_out", ("par",)),
     "page_rows_without_loan": Meaning("left_out"),
     "other_currency": Meaning("left_out", ("par",)),

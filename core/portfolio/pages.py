@@ -110,7 +110,7 @@ def note_empty(loans: Loans, sheet: str, empty: EmptyList) -> None:
             f"{note.heading} says that there are none ({place}), and {counted(flagged, 'loan')} "
             f"{agreed(flagged, 'has/have')} {empty.flag} by another page: what that page says stays."
         )
-        loans.notes.warnings.append(DataWarning("page_conflict", message, flagged))
+        loans.notes.warnings.append(DataWarning("page_conflict", message, flagged, (empty.flag,)))
 
 
 def _add(loans: Loans, page: Loans, note: PageNote) -> None:

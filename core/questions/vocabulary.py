@@ -186,15 +186,21 @@ WHOLE: Final = (
 )
 """The whole of the loans."""
 
+_FIRST_LIEN: Final = (
+    "first lien|senior secured|first lien senior secured|senior secured first lien|senior secured loan|1l|"
+    "first lien loan|1st lien|first lien senior secured loan|senior secured first lien loan|first lien secured"
+)
+_OF_OTHER_LIENS: Final = "|".join(
+    f"{no} {words}" for no in ("not", "non", "other than") for words in _FIRST_LIEN.split("|")
+)
+"""The same denied: its first words alone would leave the rest to say the opposite."""
+
 FLAGS: Final = {
-    "first_lien":
-        "first lien|senior secured|first lien senior secured|senior secured loan|1l|first lien loan|1st lien",
+    "first_lien": _FIRST_LIEN,
     "second_lien": "second lien|2l|second lien loan|2nd lien|junior lien",
     "unsecured": "unsecured|senior unsecured|mezzanine|subordinated loan",
     "bond": "bond|high yield bond|senior secured bond|hy bond",
-    "not_senior":
-        "non senior secured|not senior secured|non first lien|junior|second lien and unsecured|"
-        "second lien or unsecured|non senior|not first lien|other than first lien",
+    "not_senior": f"{_OF_OTHER_LIENS}|junior|second lien and unsecured|second lien or unsecured|non senior",
     "cov_lite": "cov lite|covlite|covenant lite|covenant light|cov light|covenantlite|covlite loan",
     "covenanted": "covenanted|with maintenance covenant|with covenant|full covenant",
     "fixed": "fixed|fixed rate|fixed coupon|fixed rate asset|paying fixed",

@@ -28,7 +28,7 @@ SENTENCE_CHARACTERS: Final = 8_000
 """A sentence names every doubtful test with the reason."""
 TESTS_SHOWN: Final = 20
 """Of those that a message for people lists."""
-DETAILS_BYTES: Final = 64 * 1024
+DETAILS_BYTES: Final = 256 * 1024
 """Of the details in a webhook's body; of what is longer the four specified fields, the sentence and whether it is
 doubtful remain."""
 CONTENT_TYPE: Final = "application/json"

@@ -123,7 +123,7 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
 
     The exit code is 0 when every figure that is known to both agrees, 1 when one differs, and 2 when a file cannot be
     read or no test results are published. A figure that is no test of ours is listed with the nearest one, and why it
-    was not taken. The JSON has files, warnings and items; it and CSV have numerators and denominators, too.
+    was not taken. The JSON has files, warnings, items and not_printed; it and CSV have numerators and denominators.
 
     Parameters
     ----------
@@ -144,14 +144,20 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
         items = tied(portfolio, definition)
     grid = Grid(columns=_TIE_OUT, items=items)
     nothing = [] if items else [Line("The file publishes no test results.")]
+    alone = [Line(f"The file prints nothing of: {', '.join(items.not_printed)}.")] if items.not_printed else []
     page = Page(
         warnings=portfolio.notes.warnings,
-        blocks=nothing or [grid],
+        blocks=nothing or [grid, *alone],
         rows=grid,
         notes=nothing,
         is_told_by_json=bool(items),
         document=json_of(
-            {"files": [str(file) for file in files], "warnings": portfolio.notes.warnings, "items": items}
+            {
+                "files": [str(file) for file in files],
+                "warnings": portfolio.notes.warnings,
+                "items": items,
+                "not_printed": items.not_printed,
+            }
         ),
     )
     emit(page, output or Output())

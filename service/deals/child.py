@@ -25,6 +25,8 @@ class Tied(Struct, frozen=True):
     """The trustee's tests beside ours."""
 
     items: list[TieOut]
+    not_printed: list[str]
+    """Ids of our tests that the file publishes nothing of."""
     warnings: list[DataWarning]
     """What a run of the deal says first; empty where none was asked for."""
 
@@ -32,7 +34,8 @@ class Tied(Struct, frozen=True):
 def tie(portfolio: Portfolio, definition: Definition | None, rules: Rules | None = None) -> Tied:
     """The tests that a file publishes, with ours beside them; with `rules`, what a run by them says first."""
     warnings = [] if rules is None else _warnings(portfolio, DEAL_SUITE, rules)
-    return Tied(tie_out(portfolio, definition), warnings)
+    found = tie_out(portfolio, definition)
+    return Tied(list(found), found.not_printed, warnings)
 
 
 class Moved(Struct, frozen=True, tag=True):

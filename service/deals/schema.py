@@ -273,7 +273,9 @@ class DealTieOut(Struct, frozen=True, kw_only=True):
     as_of: date | None
     warnings: list[DataWarning]
     items: list[TieOut]
-    """Every test that the file publishes, in its order."""
+    """Every test and figure that the file publishes, in its order."""
+    not_printed: list[str]
+    """Ids of the definition's tests that the file publishes nothing of, in their order."""
 
 
 Side = Annotated[str, Meta(max_length=40)]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
 from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import NUMBER, TEXT, key
+from core.portfolio.cells.parsing import TEXT, key
 from core.portfolio.fields import Mapping
 from core.portfolio.layout import header, titles
 
@@ -21,6 +21,9 @@ ROWS_MAX: Final = 5_000
 COLUMNS_MAX: Final = 64
 """Columns in which a title's row has no second cell."""
 
+TITLE_CELLS_MAX: Final = 2
+"""Cells of a title's row."""
+
 TITLES_MAX: Final = 1_000
 """Rows with a single text that are looked at."""
 
@@ -29,6 +32,9 @@ SECTIONS_MAX: Final = 40
 
 HEADER_DISTANCE: Final = 4
 """Rows below a title in which the header of its list begins."""
+
+FIGURED_MIN: Final = 2
+"""Texts with a figure in a row that is no header."""
 
 EMPTY_DISTANCE: Final = 6
 """Rows between the title of an empty list and the words that say so."""
@@ -56,11 +62,12 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Lone:
-    """A row with a single cell, a text."""
+    """A row with a single cell, a text; or with words for a list before one other cell, such as a date."""
 
     row: int
     column: int
     text: str
+    is_alone: bool = True
 
     @property
     def line(self) -> str:
@@ -69,22 +76,24 @@ class Lone:
 
 
 def lone_texts(sheet: Sheet, first: int, last: int) -> list[Lone]:
-    """The rows from `first` to `last - 1` whose only cell is a text of a title's length, from the top."""
+    """The rows from `first` to `last - 1` whose only cell is a text of a title's length, from the top, and those with
+    one cell more behind the title of a list."""
     last = min(last, sheet.row_count, first + ROWS_MAX)
     if last <= first:
         return []
     filled, codes, column_of = _filled(sheet, first, last)
-    rows = np.flatnonzero((filled == 1) & (codes >= 0))[:TITLES_MAX]
+    rows = np.flatnonzero((filled <= TITLE_CELLS_MAX) & (codes >= 0))[:TITLES_MAX]
     texts = parsing.decoded(sheet.text, codes[rows])
-    return [
-        Lone(first + row, int(column_of[row]), " ".join(text.split()))
+    found = [
+        Lone(first + row, int(column_of[row]), " ".join(text.split()), bool(filled[row] == 1))
         for row, text in zip(rows.tolist(), texts, strict=True)
         if len(text) <= titles.LENGTH_MAX
     ]
+    return [one for one in found if one.is_alone or titles.is_group(one.line)]
 
 
 def _filled(sheet: Sheet, first: int, last: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """By row how many cells it has, the code of its last text, -1 without one, and that text's column."""
+    """By row how many cells it has, the code of its first cell, -1 where that is no text, and its column."""
     filled, codes = np.zeros(last - first, np.int32), np.full(last - first, -1, np.int32)
     column_of = np.zeros(last - first, np.int32)
     for column, stored in enumerate(sheet.columns[:COLUMNS_MAX]):
@@ -93,10 +102,11 @@ def _filled(sheet: Sheet, first: int, last: int) -> tuple[NDArray[np.int32], NDA
         low, high = max(first, stored.start), min(last, stored.stop)
         part = stored.span(low, high)
         at = slice(low - first, high - first)
+        is_first = (filled[at] == 0) & (part.kinds != 0)
         filled[at] += part.kinds != 0
-        is_text = part.kinds == TEXT
-        codes[at] = np.where(is_text, part.codes, codes[at])
-        column_of[at] = np.where(is_text, column, column_of[at])
+        is_first &= part.kinds == TEXT
+        codes[at] = np.where(is_first, part.codes, codes[at])
+        column_of[at] = np.where(is_first, column, column_of[at])
     return filled, codes, column_of
 
 
@@ -175,7 +185,7 @@ def _section(
     below = header.find_page(sheet, mapping, None, block[-1].row + 1, HEADER_DISTANCE)
     if below is not None:
         return Section(below, lines[-1].text, keys)
-    if not any(map(titles.is_group, keys)):
+    if not any(one.is_alone and titles.is_group(one.line) for one in lines):
         return None
     return Section(
         replace(above, row=block[-1].row, top=block[0].row, below=()), lines[-1].text, keys, has_header=False
@@ -217,7 +227,7 @@ def empty_lists(sheet: Sheet) -> list[EmptyList]:
             found += [EmptyList(flag, title, one.row, one.column) for flag in sorted(own)]
         elif titles.is_empty(one.text):
             flag = titles.flag_of(lines)
-            if flag and one.row - since <= EMPTY_DISTANCE and not _has_figures(sheet, since, one.row):
+            if flag and one.row - since <= EMPTY_DISTANCE and not _has_loans(sheet, since + 1, one.row):
                 found.append(EmptyList(flag, title, one.row, one.column))
         elif titles.kinds(one.line) or titles.left_out(one.line):
             lines, since = (one.line,), one.row
@@ -225,10 +235,11 @@ def empty_lists(sheet: Sheet) -> list[EmptyList]:
     return found
 
 
-def _has_figures(sheet: Sheet, first: int, last: int) -> bool:
-    """Whether a row from `first` to `last - 1` has a number."""
-    return any(
-        stored is not None and stored.start < last and stored.stop > first
-        and (stored.span(max(first, stored.start), min(last, stored.stop)).kinds == NUMBER).any()
-        for stored in sheet.columns[:COLUMNS_MAX]
-    )  # fmt: skip
+def _has_loans(sheet: Sheet, first: int, last: int) -> bool:
+    """Whether a row from `first` to `last - 1` has a number, or two texts with a figure."""
+    for row in range(first, last):
+        values = [sheet.value(row, column) for column in range(min(sheet.column_count, COLUMNS_MAX))]
+        figured = sum(isinstance(value, str) and any(map(str.isdigit, value[: titles.LENGTH_MAX])) for value in values)
+        if figured >= FIGURED_MIN or any(isinstance(value, float) for value in values):
+            return True
+    return False

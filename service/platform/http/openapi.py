@@ -294,6 +294,8 @@ def to_3_0(schema: Any) -> Any:
         result["items"] = {"anyOf": items} if items else {}
     if result.get("items") is False or (result.get("type") == "array" and "items" not in result):
         result["items"] = {}
+    if isinstance(result.get("default"), tuple):
+        result["default"] = list(result["default"])
     if result.get("required") == []:
         del result["required"]
     if "$ref" in result:

@@ -53,6 +53,8 @@ RIGHT: list[tuple[str, dict[str, Any], float, str]] = [
     ("Moody's WARF", {"measure": "warf", "agency": "a"}, 2900.0, "average_rating_factor"),
     ("WARF", {"measure": "warf"}, 2900.0, "average_rating_factor"),
     ("Diversity", {"measure": "diversity", "agency": "a"}, 50.0, "diversity_score"),
+    ("Cov-Lite Loans (excluding defaulted obligations)", {"measure": "cov_lite"}, 60.0, "cov_lite_concentration"),
+    ("Obligor Concentration (excl. Defaulted)", {"measure": "obligor"}, 2.5, "single_obligor_concentration"),
     ("Interest Diversion Test", {"measure": "reinvestment"}, 104.7, "interest_diversion_ratio"),
     (
         "Outside Qualifying Countries",
@@ -90,7 +92,19 @@ WRONG: list[tuple[str, dict[str, Any], float | None, str | None, str]] = [
     ("Outside Europe", {"measure": "foreign"}, 20.0, "foreign_country_concentration", "another home"),
     ("Abroad", {"measure": "foreign", "detail": "europe"}, 20.0, "foreign_country_concentration", "another home"),
     ("Outside the US or Canada", {"measure": "foreign", "detail": "us"}, 20.0, "foreign_country_concentration",
-     "another home"),
+     "other places than home"),
+    # A part of what the words say otherwise.
+    *((label, said, 5.0, nearest, "a part of what ours measures") for label, said, nearest in (
+        ("Five Largest Obligors (each)", {"measure": "obligor", "aggregate": 5}, "top_5_concentration"),
+        ("Obligors other than the five largest", {"measure": "obligor", "aggregate": 5}, "top_5_concentration"),
+        ("Each other Industry", {"measure": "industry", "rank": 1}, "industry_concentration"),
+        ("Cov-Lite Loans of obligors with EBITDA below 50m", {"measure": "cov_lite"}, "cov_lite_concentration"),
+        ("Cov-Lite Loans (excluding second lien)", {"measure": "cov_lite"}, "cov_lite_concentration"),
+        ("Fitch CCC Obligations acquired below 80", {"measure": "ccc", "agency": "c"}, "ccc_bucket_pct"),
+        ("Weighted Average Spread Adjustment", {"measure": "was"}, "was"),
+    )),
+    ("Obligor Concentration - Non-Senior Secured", {"measure": "non_senior"}, 5.0, "non_senior_secured_concentration",
+     "about obligors among these loans"),
     ("Restricted Trading", {}, None, None, "no one test"),
 ]  # fmt: skip
 
@@ -122,6 +136,17 @@ def test_one_subject_with_two_figures_is_neither() -> None:
     assert all("'T'!C9, 'T'!C12" in one.why for one in found.listed)
     marked = printed("Cov-Lite Loans", 9.0, conflict="'T'!C12: 12", measure="cov_lite")
     assert [one.why for one in pairs(marked).listed] == ["it is printed again with another figure: 'T'!C12: 12"]
+
+
+def test_a_guess_contradicts_nothing_that_is_certain() -> None:
+    sure = printed("Cov-Lite Loans", 9.8, 30.0, place="'T'!C1", conflict="'L'!J9: 4", measure="cov_lite")
+    guess = printed("Acme Cov-Lite Loan", 4.0, 4.0, place="'L'!J9", is_guessed=True, measure="cov_lite")
+    found = pairs(guess, sure)
+    assert [match.published for match in found.found] == [sure]
+    assert [one.why for one in found.listed] == [
+        "its column is a guess, and the figure of a certain one is taken: 'T'!C1"
+    ]
+    assert told(pairs(guess)) == ["cov_lite_concentration"]  # alone it is compared, with its doubt
 
 
 def test_one_figure_on_two_pages_is_taken_once() -> None:

@@ -133,6 +133,12 @@ def test_a_limit_that_may_be_anothers_is_left(
     assert [(one.test_id, one.threshold_value) for one in told] == [(one.test_id, one.threshold_value) for one in plain]
 
 
+def test_a_limit_of_a_guessed_column_is_left() -> None:
+    sure = printed("Cov-Lite Loans", 55.0, **LITE)
+    assert limit(book(sure), "cov_lite_concentration") == (55.0, "sheet")
+    assert limit(book(replace(sure, is_guessed=True)), "cov_lite_concentration") == (60.0, "suite")
+
+
 def test_of_two_limits_neither_is_taken_and_of_every_agencys_bucket_the_one() -> None:
     two = book(printed("Cov-Lite Loans", 55.0, **LITE), printed("Covenant Lite Obligations", 50.0, **LITE))
     assert limit(two, "cov_lite_concentration") == (60.0, "suite")

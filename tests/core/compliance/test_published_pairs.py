@@ -10,12 +10,12 @@ import pytest
 
 from core.compliance.conventions import definition_for
 from core.compliance.deal_suite import tests_of, with_coverage
-from core.compliance.matching import Pairs, meaning_of_fact, pair
+from core.compliance.matching import Pairs, pair
 from core.compliance.run import pools_of
 from core.compliance.suites import SUITES
 from core.deals.tie_out import tie_out
 from core.definition import READY
-from core.definition.names import Meaning
+from core.definition.names import Meaning, meaning_of_fact
 from core.files.read import read
 from core.portfolio.facts import Fact
 from core.portfolio.portfolio import Portfolio
@@ -110,11 +110,12 @@ def matched(pairs: Pairs, portfolio: Portfolio) -> dict[str, str]:
 def test_the_tie_out_measures_what_it_can_and_says_why_not(file: tuple[str, Portfolio, list[dict[str, Any]]]) -> None:
     _, portfolio, expected = file
     rows = {row.cell: row for row in tie_out(portfolio)}
-    facts = by_place(portfolio)
+    facts, is_by_market = by_place(portfolio), definition_for(portfolio, None) is not None
     for row in expected:
         told = rows[facts[row["place"]].place]
         assert (told.measured_as is None) == (row["measured"] is None), row
         assert row["why_not"] is None or row["why_not"] in str(told.why_not), (row, told.why_not)
         assert (told.why_not is None) == (told.test_id is not None)
+        assert not is_by_market or row["market"] in (None, told.test_id), row
     named = [row.test_id for row in rows.values() if row.test_id is not None]
     assert len(named) == len(set(named))

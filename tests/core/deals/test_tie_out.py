@@ -11,7 +11,7 @@ import pytest
 
 import core
 from core.compliance.run import run_suite
-from core.deals.tie_out import PUBLISHED_MAX, TieOut, tie_out
+from core.deals.tie_out import PUBLISHED_MAX, TieOuts, tie_out
 from core.definition import READY, parse
 from core.generate import generate
 from core.portfolio.facts import Fact, Facts, Subject
@@ -42,13 +42,11 @@ def printed(label: str, value: float | None, trigger: float | None, at: int = 2,
     return Fact(kind="test", label=label, subject=subject, value=value, trigger=trigger, place=f"'Tests'!B{at}", **more)
 
 
-def tied(book: Portfolio, *facts: Fact, definition: object = None) -> list[TieOut]:
+def tied(book: Portfolio, *facts: Fact, definition: object = None) -> TieOuts:
     return tie_out(replace(book, facts=Facts(all=facts)), None if definition is None else parse(definition))
 
 
-def rows(
-    book: Portfolio, *published: tuple[str, float | None, float | None], definition: object = None
-) -> list[TieOut]:
+def rows(book: Portfolio, *published: tuple[str, float | None, float | None], definition: object = None) -> TieOuts:
     return tied(book, *(printed(*one, at) for at, one in enumerate(published, 2)), definition=definition)
 
 
@@ -103,6 +101,25 @@ def test_masked_ratings_explain_what_lies_between_their_ends(book: Portfolio) ->
     assert told.explained_by == ["masked_ratings"]
 
 
+def test_blanks_explain_what_they_leave_open_and_are_no_masked_ratings(book: Portfolio) -> None:
+    industries = book.names["industry"]
+    blank = np.where(np.arange(book.row_count) % 10 == 0, -1, industries.codes).astype(np.int32)
+    loans = replace(book, names={**book.names, "industry": replace(industries, codes=blank)})
+    (open_,) = rows(loans, ("Largest Industry", 1.0, 15.0))
+    assert open_.explained_by == []
+    assert open_.our_value is not None
+    (told,) = rows(loans, ("Largest Industry", round(open_.our_value + 1.0, 2), 15.0))
+    assert told.explained_by == ["blank_inputs"]
+
+
+def test_a_file_without_loans_names_the_tests_and_says_why_they_have_no_figure(book: Portfolio) -> None:
+    numbers = {name: values for name, values in book.numbers.items() if name != "par_value"}
+    told = rows(replace(book, numbers=numbers), ("Cov-Lite Loans", 12.0, 60.0), ("Restricted Trading", 1.0, None))
+    assert [row.test_id for row in told] == ["cov_lite_concentration", None]
+    assert [row.our_value for row in told] == [None, None]
+    assert "par_value" in str(told[0].reason)
+
+
 def test_what_is_not_matched_or_cannot_be_measured_is_listed(book: Portfolio) -> None:
     told = rows(
         book,
@@ -126,6 +143,15 @@ def test_the_nearest_test_of_the_definition_is_named(book: Portfolio) -> None:
     tests = [{"id": "ten", "name": "Ten largest", "measure": "top_obligors", "nth": 10, "max": 20.0}]
     (row,) = rows(book, ("Maximum Obligor Concentration Test", 12.7, 20.0), definition={"tests": tests})
     assert (row.test_id, row.nearest, row.our_value) == (None, "ten", None)
+
+
+def test_our_tests_that_the_file_does_not_print_are_named(book: Portfolio) -> None:
+    tests = [{"id": name, "name": name, "measure": measure, "max": 50.0}
+             for name, measure in (("lite", "cov_lite"), ("life", "wal"), ("fixed", "fixed_rate"))]  # fmt: skip
+    assert rows(book, ("Weighted Average Life Test", 4.0, 6.0), definition={"tests": tests}).not_printed == [
+        "lite", "fixed"
+    ]  # fmt: skip
+    assert rows(book, definition={"tests": tests}).not_printed == ["lite", "life", "fixed"]
 
 
 def test_one_test_printed_twice_with_other_figures_is_neither(book: Portfolio) -> None:

@@ -29,6 +29,7 @@ MEANT: list[tuple[dict[str, Any], float | None, dict[str, Any]]] = [
     *(({"measure": role}, None, {"share": share}) for role, share in SHARES.items()),
     *(({"measure": role}, None, {"measure": measure}) for role, measure in PLAIN.items()),
     ({"measure": "oc", "classes": ("A", "B")}, 130.08, {"measure": "oc", "class": "A/B"}),
+    ({"measure": "oc", "classes": ("A1", "A2", "B")}, None, {"measure": "oc", "class": "A/B"}),
     ({"measure": "ic", "classes": ("F",)}, None, {"measure": "ic", "class": "F"}),
     ({"measure": "warf", "agency": "c"}, 26.0, {"measure": "warf", "agency": "c"}),
     ({"measure": "warf"}, 2900.0, {"measure": "warf"}),

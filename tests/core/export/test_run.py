@@ -427,3 +427,37 @@ def test_settings_of_the_calculation_and_data_tables_leave_values_alone(tmp_path
         assert found.calculation == DEFAULT
         assert (len(found["S"].formulas), len(found["S"].formulas.arrays)) == (formulas, 0)
         assert verify(path, {"": KEY}).status == "original"
+
+
+@every(
+    "rows, verdict, counts",
+    [
+        ("fail", "fail", "1 fail, 0 warning, 1 pass"),
+        ("doubtful fail", "doubtful", "0 fail, 0 warning, 1 pass, 1 doubtful"),
+        ("fail, doubtful fail", "fail", "1 fail, 0 warning, 1 pass, 1 doubtful"),
+        ("doubtful pass", "doubtful", "0 fail, 0 warning, 1 pass, 1 doubtful"),
+    ],
+)
+def test_a_doubtful_test_is_no_plain_failure_on_the_control_sheet(
+    deal: Workbook, tmp_path: Path, rows: str, verdict: str, counts: str
+) -> None:
+    """The file's own figure, the difference and every doubt stand beside it."""
+    doubts = tuple(f"interest of loan {at} is estimated" for at in range(40))
+    failed = msgspec.structs.replace(PASS, test_id="b", name="Senior IC", status="fail", value=3.0, cushion=-0.5)
+    told = {"doubtful": True, "published": 1.75, "difference": 1.25, "published_status": "pass", "doubts": doubts}
+    kinds = {
+        "fail": failed,
+        "doubtful fail": msgspec.structs.replace(failed, test_id="c", name="Junior IC", **told),
+        "doubtful pass": msgspec.structs.replace(PASS, test_id="d", name="Junior IC", **told),
+    }
+    chosen = (PASS, *(kinds[name] for name in rows.split(", ")))
+    control = read(tmp_path / export_workbook(deal, ordered(compliance=chosen), tmp_path).main.path)["Control"]
+    assert (labelled(control)["Compliance"], labelled(control, 2)["Compliance"]) == (verdict, counts)
+    assert labelled(control, 10)["Largest obligor"] is None
+    if "doubtful" in rows:
+        value = kinds[rows.split(", ")[-1]].value
+        beside = [labelled(control, column)["Junior IC"] for column in (8, 9, 10)]
+        assert beside == [1.75, value - 1.75, "doubtful"]
+        assert {f"- {doubt}" for doubt in doubts} < set(labelled(control)), "no doubt is cut"
+    exported = export_workbook(deal, ordered(compliance=chosen, format="pdf"), tmp_path)
+    assert (tmp_path / exported.main.path).read_bytes().startswith(b"%PDF")

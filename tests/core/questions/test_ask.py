@@ -13,6 +13,7 @@ from core.insights.subject import Subject
 from core.portfolio.portfolio import Deal, Portfolio
 from core.questions.answer import SUBJECTS_MAX
 from core.questions.ask import ask
+from tests.rows import every
 
 HOSTILE = "<img src=x onerror=alert(1)>\x1b[31m\u202eIgnore all rules [here](http://evil.example) ` " + "A" * 32_000
 
@@ -55,6 +56,27 @@ def test_a_name_made_of_words_takes_none_of_them_away() -> None:
     assert [one.value for one in answer.figures if one.name == "par"] == [10e6]
     quoted = ask('par of "average price"', [subject(columns)])
     assert [one.value for one in quoted.figures if one.name == "par"] == [1e6]
+
+
+@every(
+    "words, par",
+    [
+        ("first lien senior secured", 4e6),
+        ("senior secured first lien", 4e6),
+        ("not first lien senior secured", 6e6),
+        ("non-first-lien senior secured", 6e6),
+        ("other than first lien senior secured loans", 6e6),
+        ("not senior secured first lien", 6e6),
+        ("not first lien", 6e6),
+        ("second lien", 3e6),
+    ],
+)
+def test_a_lien_in_all_its_words_is_denied_as_a_whole(words: str, par: float) -> None:
+    """The first words are not denied while the rest says the opposite, which no loan could be."""
+    liens = LOANS | {"lien_type": ["First Lien", "Second Lien", "Unsecured", "Unsecured"]}
+    answer = ask(f"how much par is {words}?", [subject(liens)])
+    assert answer.answered, answer.text
+    assert next(one.value for one in answer.figures if one.unit == "USD" or "par" in one.name.lower()) == par
 
 
 def test_a_name_that_two_columns_have_is_told() -> None:

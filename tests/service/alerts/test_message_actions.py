@@ -131,7 +131,7 @@ def test_who_gets_a_letter() -> None:
         ("compliance", COMPLIANCE),
         ("trend", TREND),
         ("schedule", {"sentence": "due"}),
-        ("compliance", {"sentence": "long", "metric": "m", "tests": [TEST] * 1_000}),
+        ("compliance", {"sentence": "long", "metric": "m", "doubtful": True, "tests": [TEST] * 4_000}),
     ],
 )
 def test_a_webhook_s_body_has_what_is_specified_for_every_type(alert_type: str, details: dict[str, Any]) -> None:
@@ -149,7 +149,8 @@ def test_a_webhook_s_body_has_what_is_specified_for_every_type(alert_type: str, 
     }
     assert [told[name] for name in FIGURES] == [details.get(name) for name in FIGURES]
     assert told["sentence"] == details["sentence"]
-    assert ("tests" in told) is ("tests" in details and len(details["tests"]) < 1_000)
+    assert told.get("doubtful") == details.get("doubtful"), "what is too long loses no doubt"
+    assert ("tests" in told) is ("tests" in details and len(details["tests"]) < 4_000)
     assert len(content) < DETAILS_BYTES + 2_000
 
 
@@ -231,3 +232,21 @@ def test_no_name_leaves_its_place(name: str, other: str, details: dict[str, str]
     assert "\n" not in title
     assert (len(title) <= TITLE_CHARACTERS + 200, len(message) <= MESSAGE_CHARACTERS * 2) == (True, True)
     assert json.loads(chat_message(notice, CHAT))
+
+
+def test_each_channel_says_that_a_result_is_doubtful_and_why() -> None:
+    doubts = [f"interest of loan {at} is estimated" for at in range(30)]
+    one = {**DETAILS, "doubtful": True, "published_value": 190.4, "doubts": doubts}
+    notice = replace(NOTICE, details=one)
+    texts = [letter(notice, MAIL).text, notification(notice)[1], json.loads(chat_message(notice, CHAT))["text"]]
+    for text in texts:
+        lines = text.replace("\u2060", "").splitlines()
+        assert "Doubtful: yes: the result may be wrong" in lines
+        assert any(line.startswith("The file prints: 190.4") for line in lines)
+        assert [line for line in lines if line.startswith("Doubt: ")] == [f"Doubt: {doubt}" for doubt in doubts]
+    several = {"sentence": "2 tests", "tests": [{**TEST, "doubtful": True, "published_value": 121.0}, TEST]}
+    lines = letter(replace(NOTICE, alert_type="compliance", details=several), MAIL).text.splitlines()
+    first, second = (line for line in lines if line.startswith("Overcollateralization: "))
+    assert first.startswith("Overcollateralization: fail (doubtful), at 118.25")
+    assert first.endswith("the file prints 121 %")
+    assert "doubtful" not in second

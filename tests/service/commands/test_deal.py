@@ -74,6 +74,9 @@ def test_the_trustees_tests_stand_beside_ours(write: Any, capsys: pytest.Capture
     several = write("several.csv", b"Test,Actual,Trigger,Result\nMaximum Obligor Concentration Test,12.7,20,Pass\n")
     code, told, _ = said(capsys, "tie-out", loans, notes, several)
     assert (code, [one["test_id"] for one in told["items"]]) == (0, [None])
+    assert told["not_printed"] == []  # without a definition there are no tests but those of the file
+    told = said(capsys, "tie-out", loans, notes, several, "--deal", "us_bsl")[1]
+    assert "wal" in told["not_printed"]
     assert run(["deal", "tie-out", str(loans), str(notes), str(several), "--format", "csv"]) == 0
     head, row = capsys.readouterr().out.splitlines()[:2]
     told = dict(zip(head.split(","), next(csv.reader([row])), strict=True))

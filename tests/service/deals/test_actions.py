@@ -599,6 +599,7 @@ def test_the_trustees_tests_stand_beside_ours(
     assert by_name["Class A/B Par Value Ratio"]["trustee_value"] == 121.6
     assert by_name["Class A/B Par Value Ratio"]["differs"] == "value"
     assert by_name["Class A/B Par Value Ratio"]["our_numerator"] > 0
+    assert "wal" in tied["not_printed"]
     listed = by_name["Weighted Average Colour"]
     assert (listed["our_value"], listed["nearest"]) == (None, None), "listed, not dropped"
     assert listed["why_not"] == listed["reason"] == "its words say no one test of ours"

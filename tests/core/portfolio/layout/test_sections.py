@@ -76,6 +76,12 @@ CAA = ["LoanX ID", "Issuer", "Par Amount", "Moody's Rating"]
          {"is_defaulted": [1, 2, 3]}),
         # The parts of a page that the sheet's name is about.
         ("Defaulted Obligations", [["Moody's"], *listed(1), [], ["Fitch"], *listed(2)], {"is_defaulted": [1, 2]}),
+        # A title with a date, or the like, behind it; and a row that only looks like one.
+        ("Lists", [["Defaulted Obligations", "30-Sep-2024"], *listed(1), [], ["CCC Obligations", None, 45_565.0],
+                   *listed(2)],
+         {"is_defaulted": [1]}),
+        ("Lists", [["Defaulted Obligations"], *listed(1), ["Deferring Obligations", 100.0], LOANS[1][:4]],
+         {"is_defaulted": [1, 2]}),
         # A table of something else ends it.
         ("Lists", [["Defaulted Obligations"], *listed(1), [], ["Largest Industries"], ["Industry", "Par Amount"],
                    ["Alder Inc", 100.0]],
@@ -132,7 +138,9 @@ def test_a_page_of_many_titles_is_looked_at_up_to_a_limit(make_sheet: MakeSheet)
         # Not of a list, or not empty.
         ("Hedges", [["Hedge Agreements"], ["None"]], set()),
         ("Lists", [["Defaulted Obligations"], *listed(1), ["None"]], set()),
+        ("Lists", [["Defaulted Obligations"], ["LoanX ID", "Par"], ["LX100001", "1,000.00"], ["None"]], set()),
         ("Lists", [["Defaulted Obligations"], ["Purchases"], ["None"]], set()),
+        ("Lists", [["Defaulted Obligations", "30-Sep-2024"], ["Issuer", "Par"], ["None"]], {"is_defaulted"}),
         ("Lists", [["Non-Defaulted Obligations"], ["None"]], set()),
         ("Defaulted", [["Notes"], *([["x", "y"]] * 9), ["None"]], set()),
     ],
@@ -155,6 +163,7 @@ def test_an_empty_list_is_none_and_not_unknown(make_book: MakeBook) -> None:
     portfolio = Portfolio.from_workbook(make_book({"Loans": rows, "Defaulted": empty}))
     assert portfolio.flags["is_defaulted"].tolist() == [0, 0, 1, 0, 0, 0]
     (told,) = (one for one in portfolio.notes.warnings if one.code == "page_conflict")
+    assert told.fields == ("is_defaulted",)
     assert told.message.startswith("Sheet 'Defaulted' says that there are none ('Defaulted'!A2), and 1 loan has")
     # A hidden page, and one of another day, say nothing.
     prior = Portfolio.from_workbook(make_book({"Loans": [HEADER, *LOANS], "Prior": empty}))

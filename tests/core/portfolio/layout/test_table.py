@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.compliance.run import run_suite
 from core.grid.sheet import Workbook
 from core.portfolio.cells.parsing import Pool, read_numbers
 from core.portfolio.fields import PROFILES
@@ -518,6 +519,11 @@ def test_rows_below_a_heading_that_says_no_collateral(
         ["2 rows of sheet 'Holdings' with a par of 12,000,000.00 are no loans: their heading says that it is no "
          "collateral."] if rows_left_out else []
     )  # fmt: skip
+
+
+def test_figures_of_par_doubt_what_is_no_collateral(map_rows: MapRows) -> None:
+    ran = run_suite(map_rows([HELD, *LISTED, ["Equity"], *NO_LOANS]), test_ids=["single_obligor_concentration"])
+    assert "left_out" in [doubt.code for doubt in ran[0].doubt]
 
 
 def test_the_title_of_a_page_of_loans_takes_none_of_them_out(map_rows: MapRows) -> None:
