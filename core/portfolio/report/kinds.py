@@ -21,7 +21,7 @@ from core.portfolio.report.columns import (
 )
 from core.portfolio.report.lines import PageLine, lines_of
 from core.portfolio.report.page import Cell, Page
-from core.portfolio.report.roles import LIST_WORDS, as_tests, has_limit, is_limit, is_of_loans
+from core.portfolio.report.roles import LIST_WORDS, as_tests, has_limit, is_limit, is_of_loans, rows_behind
 from core.portfolio.report.subjects import coverage_of, is_bare_class, is_test_name
 
 NOTES_MAX: Final = 25
@@ -61,6 +61,7 @@ def read_blocks(page: Page) -> Blocks:
         if table.kind == "lines":
             lines += _as_lines(table)
         elif table.kind == "tests":
+            lines += _behind(table)
             lines += _without_limit(table)
     return Blocks(found.tables, sorted([*found.lines, *lines], key=lambda line: (line.row, line.column)))
 
@@ -310,6 +311,15 @@ def _word_rank(said: str) -> int:
 
 def _as_lines(table: PageTable) -> list[PageLine]:
     return lines_of(table.page, table.rows, table.title, table.columns.get("name"))
+
+
+def _behind(table: PageTable) -> list[PageLine]:
+    """Lines of the calculation below the tests, which are no rows of theirs any more."""
+    rows = rows_behind(table)
+    if not rows:
+        return []
+    table.rows = table.rows[: -len(rows)]
+    return lines_of(table.page, rows, table.title)
 
 
 def _without_limit(table: PageTable) -> Iterator[PageLine]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from core.portfolio.report import words
 from core.portfolio.report.blocks import PageTable
-from core.portfolio.report.columns import ROWS_LOOKED_AT, ColumnContent, assigned, scored
+from core.portfolio.report.columns import BIG, ROWS_LOOKED_AT, ColumnContent, assigned, scored
 from core.portfolio.report.page import Cell
 from core.portfolio.report.relation import best_relation
 
@@ -186,3 +186,19 @@ def limit_of(table: PageTable, row: int) -> Cell:
 def has_limit(table: PageTable, row: int) -> bool:
     """Whether a row of a table of tests has a limit or a status."""
     return limit_of(table, row).has_number or words.status_of(table.cell(row, "status").text) is not None
+
+
+def rows_behind(table: PageTable) -> list[int]:
+    """The rows of a table of tests behind its last one that has a figure or a status, where they print amounts.
+
+    These are lines of a calculation that stands below the tests, under the same columns.
+    """
+    ends = [
+        at for at, row in enumerate(table.rows)
+        if table.cell(row, "value").has_number or words.status_of(table.cell(row, "status").text) is not None
+    ]  # fmt: skip
+    behind = table.rows[ends[-1] + 1 :] if ends else []
+    has_amounts = any(
+        abs(table.cell(row, "limit").number) > BIG for row in behind if table.cell(row, "limit").has_number
+    )
+    return behind if has_amounts else []
