@@ -306,13 +306,6 @@ def income(
     }
 
 
-def is_interest_given(deal: Deal) -> bool:
-    """Whether the file prints all of the period's interest, so that no loan's rate decides on it."""
-    if _known(deal.interest_available) is not None:
-        return True
-    return _known(deal.interest_collected) is not None and _known(deal.interest_receivable) is not None
-
-
 _PLAIN: Final = InterestCoverage()
 
 

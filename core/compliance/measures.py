@@ -182,7 +182,7 @@ class Pool:
     def interest_is_given(self) -> bool:
         """Whether the file prints all of the period's interest, and no rule asks for that of the loans."""
         rules = self.definition.interest_coverage
-        return rules.interest == "collected_and_receivable" and coverage.is_interest_given(self.portfolio.deal)
+        return rules.interest == "collected_and_receivable" and self.portfolio.deal.is_interest_given
 
     @property
     def goes_by_file(self) -> bool:

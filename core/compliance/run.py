@@ -15,7 +15,7 @@ from msgspec import UNSET
 
 from core.checked import checked
 from core.compliance.conventions import definition_for
-from core.compliance.coverage import TOLERANCE, Held, Role, is_interest_given
+from core.compliance.coverage import TOLERANCE, Held, Role
 from core.compliance.findings import findings
 from core.compliance.kernels import rounded
 from core.compliance.measures import (
@@ -538,7 +538,7 @@ def _present(portfolio: Portfolio) -> set[str]:
         present.add("is_defaulted")
     if (deal.masked_ccc_a, deal.masked_ccc_b, deal.masked_ccc_c) != (None, None, None):
         present.add("rating")
-    if is_interest_given(deal):
+    if deal.is_interest_given:
         present.add("all_in_rate")
     if "industry" not in present and portfolio.facts.of("stratification", "industry"):
         present.add("industry")
