@@ -181,6 +181,12 @@ class Pool:
         return replace(other, **masked, par_value_other=apart or None)
 
     @property
+    def interest_is_given(self) -> bool:
+        """Whether the file prints all of the period's interest, and no rule asks for that of the loans."""
+        rules = self.definition.interest_coverage
+        return rules.interest == "collected_and_receivable" and self.portfolio.deal.is_interest_given
+
+    @property
     def goes_by_file(self) -> bool:
         """Whether the file's own calculation decides where it says one: no definition of the deal's own does."""
         return self.definition is DEFAULT or self.definition.standard
@@ -717,8 +723,8 @@ def senior_oc(pool: Pool) -> Measured:
 
 
 def _ic(pool: Pool, place: int) -> Measured:
-    structure = structure_of(pool)
-    if not pool.tally.interest_par:
+    structure, is_given = structure_of(pool), pool.interest_is_given
+    if not pool.tally.interest_par and not is_given:
         if pool.tally.spread_par > 0 and not isfinite(pool.base_rate):
             raise Unmeasurable(NO_BASE_RATE)
         raise no_values("all_in_rate or spread")
@@ -731,7 +737,8 @@ def _ic(pool: Pool, place: int) -> Measured:
     def told() -> dict[str, Any]:
         return {"tested_class": structure.ic[place].name, "income": shown_income(pool)}
 
-    return Measured(available / due * 100, available, due, pool.covered(pool.tally.interest_par), told)
+    coverage_pct = None if is_given else pool.covered(pool.tally.interest_par)
+    return Measured(available / due * 100, available, due, coverage_pct, told)
 
 
 def shown_income(pool: Pool) -> dict[str, Any]:

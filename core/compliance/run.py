@@ -559,6 +559,8 @@ def _present(portfolio: Portfolio) -> set[str]:
         present.add("is_defaulted")
     if (deal.masked_ccc_a, deal.masked_ccc_b, deal.masked_ccc_c) != (None, None, None):
         present.add("rating")
+    if deal.is_interest_given:
+        present.add("all_in_rate")
     if "industry" not in present and portfolio.facts.of("stratification", "industry"):
         present.add("industry")
     # The obligor tests read one key, whichever of the two columns it was made from.

@@ -4,7 +4,9 @@ cdef enum:
     FIELD_MAX = 131_068              # bytes: four for each of the 32,767 characters that a cell holds
     FIGURE_MAX = 40                  # bytes of a figure; a longer one stays text
     WHOLE_MAX = 15                   # digits of a whole number: a double does not hold all of more
-    PERCENT_FORMAT = 1               # the place of 0.00% among the formats of delimited text
+    PERCENT_FORMAT = 1               # the place of 0% among the formats of delimited text, 0.0% behind it, and so on
+    PERCENT_DIGITS_MAX = 4           # digits behind the decimal sign that those formats tell apart
+    DIGITS_SHIFT = 8                 # where a figure's state has its digits behind the decimal sign
     COMMA_SEEN = 1                   # a figure whose decimal sign can only be a comma
     POINT_SEEN = 2                   # or only a point
     IS_PLAIN = 4
@@ -119,6 +121,7 @@ cdef int read_figure(const char *p, int64_t size, char decimal, double *out) noe
     if state & IS_PERCENT:
         memcpy(digits + kept, "e-2", 3)
         kept += 3
+        state |= <int> min(length - mark - 1 if marks else 0, PERCENT_DIGITS_MAX) << DIGITS_SHIFT
     if not parse_number(digits, kept, out):
         return state
     if negative or bracketed:
@@ -164,7 +167,7 @@ cdef int put_field(Delimited *found, const char *text, int64_t size, int64_t col
         if state & IS_PLAIN:
             return columns_put(
                 &found.cells, found.row, <int32_t> column, NUMBER, number, -1,
-                PERCENT_FORMAT if state & IS_PERCENT else 0,
+                PERCENT_FORMAT + (state >> DIGITS_SHIFT) if state & IS_PERCENT else 0,
             )
     code = pool_code(&found.pool, text if size else EMPTY, size)
     if code < 0:

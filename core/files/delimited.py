@@ -14,8 +14,8 @@ from core.files.limits import SLOTS_MAX, TEXT_BYTES_MAX
 from core.grid.column import Text, column_of, frozen
 from core.grid.sheet import Sheet, no_formulas
 
-FORMATS: Final = ("General", "0.00%")
-"""The number formats of such a sheet; a percentage that is read as a number has the second."""
+FORMATS: Final = ("General", "0%", "0.0%", "0.00%", "0.000%", "0.0000%")
+"""The number formats of such a sheet; a percentage that is read as a number has the one of its digits."""
 
 _DELIMITERS: Final = ("\t", ";", "|", ",")
 """The comma last: it also stands in names and figures, and gives way to another that parts the lines as evenly."""

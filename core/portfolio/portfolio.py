@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Mapping as Dict
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from typing import Any, Final, Literal, NamedTuple, overload
 
 import numpy as np
@@ -169,6 +170,13 @@ class Deal:
     """Days in the interest period; 0.25 of a year where None."""
     reference_coupon: float | None = None
     """Percent: the reference weighted average coupon of the excess-WAC rule."""
+
+    @property
+    def is_interest_given(self) -> bool:
+        """Whether the file prints all of the period's interest, so that no loan's rate decides on it."""
+        parts = (self.interest_collected, self.interest_receivable)
+        whole = self.interest_available
+        return (whole is not None and isfinite(whole)) or all(one is not None and isfinite(one) for one in parts)
 
     def __repr__(self) -> str:
         return framed.deal_repr(self)

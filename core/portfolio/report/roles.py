@@ -48,7 +48,7 @@ def _test_bonus(role: str, content: ColumnContent) -> float:
     if role == "value" and content.is_mostly(content.bounds):
         return -6.0
     if role == "den" and content.numbers and not content.big:
-        return -8.0
+        return -4.0  # in millions, it is small
     return 0.0
 
 

@@ -534,3 +534,16 @@ def test_industries_by_the_files_table() -> None:
         results = run_suite(portfolio, "enhanced", test_ids=ids)
         assert [one.current_value for one in results] == shares
         assert ("industries_by_table" in {one.code for one in results.warnings}) is (shares == [70.0, 30.0])
+
+
+@every("deal, ratio", [
+    (Deal(interest_collected=4e6, interest_receivable=2e6, senior_fees=-1e5), 118.0),
+    (Deal(interest_available=6e6), 120.0),
+    (Deal(interest_collected=4e6, senior_fees=1e5), None),
+])  # fmt: skip
+def test_interest_coverage_without_the_loans_rates(deal: Deal, ratio: float | None) -> None:
+    """All of the period's interest stands on a page: no loan's rate decides on it."""
+    notes = tranches_of([("A", 100e6), ("B", 50e6)], interest_due=[4e6, 1e6])
+    portfolio = portfolio_of({"par_value": [100e6, 80e6]}, tranches=notes, deal=deal)
+    results = run_suite(portfolio, test_ids=["ic_ratio"])
+    assert [one.current_value for one in results] == ([] if ratio is None else [ratio])

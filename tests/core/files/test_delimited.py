@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.files.delimited import read_delimited
+from core.files.delimited import FORMATS, read_delimited
 from core.files.errors import FileRefused, InvalidFormat, NoTable, ParseFailed
 from core.grid.sheet import Value
 from core.values import Kind
@@ -44,6 +44,16 @@ def test_excels_own_hint_names_the_delimiter() -> None:
 def test_a_hint_that_names_no_delimiter_is_text() -> None:
     assert cells("sep=é;x\na;b\n1;2\n".encode())[0] == ["sep=é", "x"]
     assert cells("sep=é\na;b\n1;2\n".encode("cp1252"))[0] == ["sep=é", None]
+
+
+@every("text, shown", [("5 %", "0%"), ("61,9 %", "0.0%"), ("135,24%", "0.00%"), ("0,12345%", "0.0000%"),
+                       ("61,9", "General")])  # fmt: skip
+def test_percentages_keep_the_digits_that_are_shown(text: str, shown: str) -> None:
+    """In a file with a decimal comma, where they are read as numbers."""
+    sheet = read_delimited(f"Test;Value\nA;{text}\nB;1,25\n".encode(), "tests")
+    column = sheet.columns[1]
+    assert column is not None
+    assert FORMATS[int(column.span(1, 2).formats[0])] == shown
 
 
 # text, value with a decimal point, value in a file whose decimal sign is a comma

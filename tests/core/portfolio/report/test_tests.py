@@ -416,3 +416,21 @@ def test_a_line_of_two_figures_is_none_of_the_day() -> None:
     dated: list[Row] = [["Description", "Prior", "Current"], ["Largest Obligor", "1.40%", "1.75%"],
                         ["Cov-Lite Loans", "9.84%", "9.80%"]]  # fmt: skip
     assert [(one.kind, one.value) for one in current(dated)] == [("figure", 1.75), ("figure", 9.8)]
+
+
+@every("value, decimals, tolerance", [(2845.0, 0, 0.5), (60.0, 0, 0.5), (24.0, None, 0.005), (2845.3, None, 0.005)])
+def test_whole_factors_have_no_digits(value: float, decimals: int | None, tolerance: float) -> None:
+    """Where no format says it; Fitch's factors have two digits, and may be whole by chance."""
+    rows: list[Row] = [["Test", "Actual", "Limit", "Result"], ["Maximum Rating Factor Test", value, 3_000.0, "Pass"],
+                       ["Weighted Average Life Test", 4.0, 7.27, "Pass"]]  # fmt: skip
+    factor, life = current(rows)
+    assert (factor.decimals, life.decimals) == (decimals, None)
+    assert factor.tolerance == pytest.approx(tolerance)
+
+
+def test_amounts_in_thousands() -> None:
+    """As the heading of each says."""
+    rows: list[Row] = [["Test", "Numerator (000s)", "Denominator ($mm)", "Actual", "Limit", "Result"],
+                       ["Cov-Lite Loans", 40_000.0, 390.0, "10.26%", "30.00%", "Pass"],
+                       ["Fixed Rate", 7_800.0, 390.0, "2.00%", "5.00%", "Pass"]]  # fmt: skip
+    assert [(one.numerator, one.denominator) for one in current(rows)] == [(40e6, 390e6), (7.8e6, 390e6)]
