@@ -558,6 +558,8 @@ WHOLE_PACKAGES = {
     "tests/core/compliance/test_workbook.py",  # from a workbook's cells to results
     "tests/core/formula/test_cases.py",  # what other engines and Excel say of whole formulas
     "tests/core/formula/test_fuzz.py",
+    "tests/core/portfolio/report/test_made_pages.py",  # reports made by seed, in many trustees' words and shapes
+    "tests/core/portfolio/report/test_printed.py",  # all that five files print, against a transcript
     "tests/core/recalc/test_road.py",  # a file as Excel writes one, to its values
     "tests/core/questions/test_asked.py",  # an analyst's questions, held against answers worked out by hand
     "tests/core/reconciliation/test_seeded.py",  # every discrepancy of made-up tapes

@@ -93,6 +93,8 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "interest_as_printed": Meaning("stand_in", ("interest",)),
     "haircuts_as_printed": Meaning("stand_in", ("haircuts",)),
     "ccc_by_rating_table": Meaning("stand_in", ("rating_table",)),
+    "industries_by_table": Meaning("stand_in", ("industry",)),
+    "obligor_families": Meaning("stand_in", ("obligor",)),
     "defaults_as_printed": Meaning("stand_in", ("default",)),
     "recovery_assumed": Meaning("stand_in", ("recovery_agency",)),
     "recovery_agency": Meaning("stand_in", ("recovery_agency",)),

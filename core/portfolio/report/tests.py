@@ -29,11 +29,11 @@ FRACTION_MAX: Final = 20.0
 FRACTION_ROWS: Final = 2
 """Values beside limits in percent that must all stay below one to be fractions."""
 
+WHOLE_MIN: Final = 30.0
+"""Rating factors and scores from which a whole figure is printed without digits; Fitch's factor, with two, is less."""
+
 DENOMINATOR_MIN: Final = 1_000.0
 """Currency units from which a denominator tells the scale of its ratio."""
-
-WHOLE_FACTOR_MIN: Final = 100.0
-"""Rating factors from which they are Moody's or S&P's, on a scale to 10,000; Fitch's are printed with decimals."""
 
 SURE_LEAD: Final = 1.5
 """Lead of a measure below which its reading is a guess."""
@@ -212,7 +212,7 @@ def _fact(row: _Row, *, is_fraction: bool, is_guessed: bool, by: str) -> Fact | 
         value=value,
         place=row.place,
         unit=unit,
-        decimals=_whole(measure, value) if row.value.decimals is None else _decimals(row.value, value_scale),
+        decimals=_whole(row.value, unit) if row.value.decimals is None else _decimals(row.value, value_scale),
         numerator=row.numerator.number if row.numerator.has_number else None,
         denominator=row.denominator.number if row.denominator.has_number else None,
         trigger=trigger,
@@ -285,10 +285,10 @@ def _decimals(cell: Cell, scale: float) -> int | None:
     return cell.decimals if scale == 1.0 else max(0, cell.decimals - 2)
 
 
-def _whole(measure: str | None, value: float | None) -> int | None:
-    """No decimals of a whole diversity score or Moody's factor whose format says none: both are printed whole."""
-    is_whole = measure == "diversity" or (measure == "warf" and value is not None and value >= WHOLE_FACTOR_MIN)
-    return 0 if is_whole and value is not None and value == int(value) else None
+def _whole(cell: Cell, unit: Unit | None) -> int | None:
+    """No digits of a whole rating factor or score whose format says none: 2845, and not 25."""
+    is_whole = unit == "factor" and cell.has_number and cell.number == round(cell.number)
+    return 0 if is_whole and cell.number >= WHOLE_MIN else None
 
 
 def _direction(measure: str | None, row: _Row, value: float | None, trigger: float | None) -> Direction | None:

@@ -1,8 +1,7 @@
 """What five files print about themselves, line by line, against a transcript that was checked by hand.
 
 The transcripts stand in `printed/`, one for each file: every test and figure with its subject, and cash, notes and the
-sums that prove them. They were made from the pages, never from what the reader says. Of percentages in csv, which
-keeps numbers and not their digits, two decimals may stand for fewer.
+sums that prove them. They were made from the pages, never from what the reader says.
 """
 
 from __future__ import annotations

@@ -418,7 +418,7 @@ def test_a_line_of_two_figures_is_none_of_the_day() -> None:
     assert [(one.kind, one.value) for one in current(dated)] == [("figure", 1.75), ("figure", 9.8)]
 
 
-@every("value, decimals, tolerance", [(2845.0, 0, 0.5), (24.0, None, 0.005), (2845.3, None, 0.005)])
+@every("value, decimals, tolerance", [(2845.0, 0, 0.5), (60.0, 0, 0.5), (24.0, None, 0.005), (2845.3, None, 0.005)])
 def test_whole_factors_have_no_digits(value: float, decimals: int | None, tolerance: float) -> None:
     """Where no format says it; Fitch's factors have two digits, and may be whole by chance."""
     rows: list[Row] = [["Test", "Actual", "Limit", "Result"], ["Maximum Rating Factor Test", value, 3_000.0, "Pass"],
