@@ -33,6 +33,7 @@ WARNING_CODES: Final = {
     "cash_differs": "two pages differ in an account's balance",
     "labels_differ": "two labels differ in a figure or a date of the deal",
     "page_stands_in": "only a hidden sheet, or one of another day, says something of the deal",
+    "pages_too_long": "pages are too long to be read for figures beside the loans",
     "notes_differ": "two pages differ in the balance of a class",
     "currency_converted": "loans in another currency were converted by the file's own rates",
     "other_currency": "an amount in another currency is not counted",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final, Literal
 
 from core.portfolio.facts import Fact, Facts, Identity
@@ -13,6 +14,7 @@ from core.portfolio.report.accounts import Accounts
 from core.portfolio.report.blocks import Blocks, PageTable
 from core.portfolio.report.components import Component, ComponentPage, facts_of, find_components, with_sign
 from core.portfolio.report.identities import (
+    SIGNED_LINES_MAX,
     CollateralFigures,
     Item,
     Solution,
@@ -31,6 +33,9 @@ LIST_ROWS_MIN: Final = 20
 
 TARGETS_MAX: Final = 3
 """Numerators of one kind that are solved."""
+
+SIGNED_BLOCKS_MAX: Final = 40
+"""Blocks of lines in which signs are tried for one numerator of interest coverage."""
 
 _OF_SHARES: Final = frozenset(("oc", "ic", "reinvestment", "eod"))
 """Measures whose denominator is no collateral principal amount."""
@@ -232,11 +237,11 @@ class _Evidence:
             solution = numerator(target, own, rest, needs=frozenset(("tobe",)))
             if solution is not None:
                 return solution
-            for page in self.components:
-                for lines in _blocks(page):
-                    free = [one for one in lines if abs(one.amount - target.amount) > 1.0]
-                    if len(free) > 1 and (solution := signed(target, free)) is not None:
-                        return solution
+            short = (lines for page in self.components for lines in _blocks(page) if len(lines) <= SIGNED_LINES_MAX + 1)
+            for lines in islice(short, SIGNED_BLOCKS_MAX):
+                free = [one for one in lines if abs(one.amount - target.amount) > 1.0]
+                if len(free) > 1 and (solution := signed(target, free)) is not None:
+                    return solution
         return None
 
     def whole_interest(self) -> Item | None:

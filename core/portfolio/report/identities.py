@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import combinations, islice, product
+from operator import mul
 from typing import Final
 
 from core.portfolio.facts import Identity
@@ -13,7 +15,10 @@ from core.portfolio.report.adding import LINE_TOLERANCE
 CANDIDATES_MAX: Final = 12
 """Figures that are tried as one part of a sum."""
 
-SETS_MAX: Final = 200_000
+ADJUSTMENTS_MAX: Final = 24
+"""Figures of which any set may be part of a numerator."""
+
+SETS_MAX: Final = 30_000
 """Sets of figures that are tried for one numerator."""
 
 BASES_MAX: Final = 8
@@ -123,8 +128,9 @@ def collateral_principal_amount(figures: CollateralFigures) -> tuple[Solution | 
     Par [- defaulted par] [+ what defaulted loans are carried at] + cash, fewest parts first; then a total of par and
     cash; then the missing amount among all. It is proved where one amount of cash makes it at the best level.
     """
+    by_amount = sorted(figures.cash, key=_amount), sorted(figures.others, key=_amount)
     for totals in (figures.totals, figures.sums):
-        for cash in (figures.cash, figures.others):
+        for cash in by_amount:
             solution = _first_level(totals, figures, cash)
             if solution is not None:
                 return solution, solution.identity("collateral_principal_amount")
@@ -167,11 +173,15 @@ def _first_level(totals: Sequence[Item], figures: CollateralFigures, cash: Seque
     return None
 
 
+def _amount(item: Item) -> float:
+    return item.amount
+
+
 def _missing(total: Item, parts: Sequence[Item], cash: Sequence[Item]) -> Iterator[Item]:
-    """The cash that is missing in a total."""
+    """The cash that is missing in a total, of amounts in their order."""
     left = total.amount - sum(part.amount for part in parts)
-    for one in cash:
-        if abs(one.amount - left) <= 1.0 and makes(total, (*parts, one)):
+    for one in cash[bisect_left(cash, left - 1.0, key=_amount) : bisect_right(cash, left + 1.0, key=_amount)]:
+        if makes(total, (*parts, one)):
             yield replace(one, role="cash")
 
 
@@ -191,23 +201,23 @@ def numerator(
         pool = tuple(sorted(pool, key=lambda item: item.role not in needs))
     else:
         needs = frozenset()
-    tries = 0
-    found: list[tuple[Item, ...]] = []
     starts = unlike(bases)[:BASES_MAX]
-    for count in range(len(pool) + 1):
-        for some in combinations(pool, count):
+    left = SETS_MAX // max(1, len(starts))
+    is_whole = len(pool) <= ADJUSTMENTS_MAX
+    found: list[tuple[Item, ...]] = []
+    for count in range(min(len(pool), ADJUSTMENTS_MAX) + 1):
+        for some in islice(combinations(pool[:ADJUSTMENTS_MAX], count), left):
+            left -= 1
             if needs and not any(item.role in needs for item in some):
                 continue
-            for base in starts:
-                tries += 1
-                if makes(total, (base, *some)):
-                    found.append((base, *some))
-        if found or tries > SETS_MAX:
+            found += [(base, *some) for base in starts if makes(total, (base, *some))]
+        if found or not left:
             break
     if not found:
         return None
     sets = {tuple(sorted(round(item.amount, 2) for item in parts)) for parts in found}
-    return Solution(total, found[0], len(sets) == 1 and abs(total.amount) >= TELLING_AMOUNT)
+    is_only = len(sets) == 1 and is_whole and left > 0
+    return Solution(total, found[0], is_only and abs(total.amount) >= TELLING_AMOUNT)
 
 
 def signed(total: Item, lines: Sequence[Item]) -> Solution | None:
@@ -216,7 +226,10 @@ def signed(total: Item, lines: Sequence[Item]) -> Solution | None:
     if not 0 < len(lines) <= SIGNED_LINES_MAX:
         return None
     found: list[tuple[Item, ...]] = []
+    amounts, slack = [item.amount for item in lines], total.slack + sum(item.slack for item in lines)
     for signs in product((1.0, 0.0, -1.0), repeat=len(lines)):
+        if abs(total.amount - sum(map(mul, signs, amounts))) > slack:
+            continue
         parts = tuple(replace(one, amount=one.amount * sign) for one, sign in zip(lines, signs, strict=True) if sign)
         if len(parts) > 1 and makes(total, parts):
             found.append(parts)

@@ -31,6 +31,10 @@ CELLS_MAX: Final = 20_000
 TEXT_BYTES_MAX: Final = 400
 """UTF-8 bytes of a text that is looked at; a longer one is prose."""
 
+TEXTS_BYTES_MAX: Final = 60_000
+"""UTF-8 bytes of all texts of a page that are looked at, from the top, each text once: a dense page of tests has
+10,000."""
+
 NAN: Final = float("nan")
 
 
@@ -109,12 +113,18 @@ class Page:
     """The cells of some rows of a sheet."""
 
     def __init__(self, book: Workbook, sheet: Sheet, spans: Iterable[tuple[int, int]]) -> None:
-        """Rows `first` to `last - 1` of each span, `CELLS_MAX` cells of them from the top."""
+        """Rows `first` to `last - 1` of each span, `CELLS_MAX` cells and `TEXTS_BYTES_MAX` bytes of text from the top.
+
+        `end`: the row from which on nothing is looked at because of these limits; None: all rows of the spans are.
+        """
         self.sheet = sheet
         spans = list(spans)
         self._cells: dict[int, dict[int, Cell]] = {}
         pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
-        found = sorted(_stored(sheet, pool, spans), key=lambda one: one[:2])[:CELLS_MAX]
+        found = sorted(_stored(sheet, pool, spans), key=lambda one: one[:2])
+        count = _within_limits(sheet, found)
+        self.end: int | None = found[count][0] if count < len(found) else None
+        found = [one for one in found[:count] if self.end is None or one[0] < self.end]
         texts = _texts(sheet, pool, {code for _, _, kind, _, code, _, _ in found if kind == TEXT})
         shift = (DAYS_BETWEEN_SYSTEMS if book.date_1904 else 0) - SERIAL_OF_1970
         decimals = [decimals_of_format(code) for code in book.number_formats]
@@ -138,7 +148,7 @@ class Page:
     def cut(self, columns: Container[int]) -> Page:
         """The page with these columns alone."""
         part = Page.__new__(Page)
-        part.sheet, part.starts = self.sheet, self.starts
+        part.sheet, part.starts, part.end = self.sheet, self.starts, self.end
         within = {row: {at: cell for at, cell in cells.items() if at in columns} for row, cells in self._cells.items()}
         part._cells = {row: cells for row, cells in within.items() if cells}
         part.rows = sorted(part._cells)
@@ -148,6 +158,11 @@ class Page:
     def cell_count(self) -> int:
         """How many cells hold something."""
         return sum(map(len, self._cells.values()))
+
+    @property
+    def text_length(self) -> int:
+        """Characters of all texts of words, each text once."""
+        return sum(map(len, {cell.text for cells in self._cells.values() for cell in cells.values() if cell.is_words}))
 
     def row(self, row: int) -> dict[int, Cell]:
         """The cells of a row by column, from the left."""
@@ -169,10 +184,27 @@ class Page:
                     yield row, column, cell.text
 
 
-def _stored(
-    sheet: Sheet, pool: Pool, spans: list[tuple[int, int]]
-) -> Iterator[tuple[int, int, int, float, int, bool, int]]:
-    """(row, column, kind, number, code, is shown as a percentage, format) of the cells that hold something."""
+_Stored = tuple[int, int, int, float, int, bool, int]
+"""Row, column, kind, number, code, is shown as a percentage, format."""
+
+
+def _within_limits(sheet: Sheet, found: list[_Stored]) -> int:
+    """How many cells from the top are looked at."""
+    seen: set[int] = set()
+    left = TEXTS_BYTES_MAX
+    for at, (_, _, kind, _, code, _, _) in enumerate(found[:CELLS_MAX]):
+        if kind != TEXT or code in seen:
+            continue
+        seen.add(code)
+        size = int(sheet.text.offsets[code + 1] - sheet.text.offsets[code])
+        left -= size if size <= TEXT_BYTES_MAX else 0
+        if left < 0:
+            return at
+    return min(len(found), CELLS_MAX)
+
+
+def _stored(sheet: Sheet, pool: Pool, spans: list[tuple[int, int]]) -> Iterator[_Stored]:
+    """The cells that hold something."""
     for column, stored in enumerate(sheet.columns[:COLUMNS_MAX]):
         if stored is None:
             continue

@@ -67,7 +67,9 @@ def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | No
         Page(book, sheet, _spans(sheet.row_count, loans.get(sheet.index), ends.get(sheet.index)))
         for sheet in book.sheets[:PAGES_MAX]
     ]  # fmt: skip
-    lists = _lists(book, loans, ends)
+    budget = _Budget()
+    read = _by_rank(pages, of_another_day(book), budget)
+    lists = _lists(book, loans, ends, budget)
     days = dates.Days(sheet.text for sheet in book.sheets[:PAGES_MAX])
     days.learn(text for page in pages for _, _, text in page.texts())
     if _is_european(page.sheet for page in pages):
@@ -79,10 +81,9 @@ def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | No
     steps: list[list[Fact]] = []
     note_facts: list[Fact] = []
     tranches, note_cells = None, dict[str, str]()
-    old = of_another_day(book)
     printed: list[Fact] = []
     identities: list[Identity] = []
-    for why, some in _by_rank(pages, old).items():
+    for why, some in read.items():
         things: list[str] = []
         if tranches is None:
             tranches, note_cells, told = _notes(book, some)
@@ -115,6 +116,7 @@ def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | No
     for known in steps:
         # Where pages that come first have triggers, those of later ones do not count.
         tranches = None if tranches is None else with_triggers(tranches, known)
+    warnings += budget.warnings()
     return Report(
         tranches,
         Deal(
@@ -149,6 +151,9 @@ CURRENCY_TEXTS_MAX: Final = 2_000
 CELLS_CUT_MAX: Final = 200_000
 """Cells of all pages of a file that are cut into tables and lines, those of the pages that count first."""
 
+CHARACTERS_CUT_MAX: Final = 250_000
+"""Characters of the texts of these pages: a report of 50 pages has 100,000."""
+
 _HIDDEN: Final = "what is hidden"
 _PRIOR: Final = "what is of another day by its name"
 
@@ -160,27 +165,47 @@ class _Read(NamedTuple):
     blocks: Blocks
 
 
-def _by_rank(pages: list[Page], old: frozenset[int]) -> dict[str, list[_Read]]:
+def _by_rank(pages: list[Page], old: frozenset[int], budget: _Budget) -> dict[str, list[_Read]]:
     """What speaks against pages -> these; "" for those that are shown and of the day, which come first."""
     ranked: dict[str, list[Page]] = {"": [], _HIDDEN: [], _PRIOR: []}
     for page in pages:
         is_old, is_shown = page.sheet.index in old, page.sheet.state == "visible"
         ranked[_PRIOR if is_old else "" if is_shown else _HIDDEN].append(page)
-    left = CELLS_CUT_MAX
-    read: dict[str, list[_Read]] = {}
-    for why, some in ranked.items():
-        for page in some:
-            left -= page.cell_count
-            read.setdefault(why, []).append(_Read(page, read_blocks(page) if left >= 0 else Blocks([], [])))
-    return {why: read.get(why, []) for why in ranked}
+    return {why: [budget.read(page) for page in some] for why, some in ranked.items()}
 
 
-def _lists(book: Workbook, loans: Dict[int, int], ends: Dict[int, int]) -> list[_Read]:
+class _Budget:
+    """What may still be cut into tables and lines, and the pages of which something was left out."""
+
+    def __init__(self) -> None:
+        self.cells, self.characters = CELLS_CUT_MAX, CHARACTERS_CUT_MAX
+        self.left_out: list[str] = []
+
+    def read(self, page: Page) -> _Read:
+        """A page cut; without tables and lines where the budget is used up."""
+        self.cells -= page.cell_count
+        self.characters -= page.text_length
+        is_within = self.cells >= 0 and self.characters >= 0
+        if not is_within:
+            self.left_out.append(f"{page.sheet.name!r}")
+        elif page.end is not None:
+            self.left_out.append(f"{page.sheet.name!r} from row {page.end + 1} on")
+        return _Read(page, read_blocks(page) if is_within else Blocks([], []))
+
+    def warnings(self) -> list[DataWarning]:
+        """That something was left out."""
+        if not self.left_out:
+            return []
+        text = f"too much text for figures beside the loans, not read: {', '.join(self.left_out)}"
+        return [DataWarning("pages_too_long", text)]
+
+
+def _lists(book: Workbook, loans: Dict[int, int], ends: Dict[int, int], budget: _Budget) -> list[_Read]:
     """The short sheets with loans that are not the portfolio itself, as a whole: what they list are facts, and nothing
     else of them is."""
     sheets = [book.sheets[at] for at in loans if at not in ends and book.sheets[at].row_count <= LIST_ROWS_MAX]
     pages = [Page(book, sheet, [(0, sheet.row_count)]) for sheet in sheets[:PAGES_MAX]]
-    return [_Read(page, read_blocks(page)) for page in pages]
+    return [budget.read(page) for page in pages]
 
 
 def _labelled(

@@ -12,6 +12,9 @@ from core.portfolio.report import words
 FACTS_MAX: Final = 2_000
 """Tests and figures that are read from one file."""
 
+ALIKE_MAX: Final = 40
+"""Facts of one subject that are compared each with each; of more, each is compared with the first."""
+
 _Key = tuple[Subject | str, bool]
 """The subject, else the words of the label; and whether it is of the month before."""
 
@@ -29,7 +32,9 @@ def merged(facts: Iterable[Fact], before: Iterable[Fact] = ()) -> list[Fact]:
     for fact in facts:
         key = _key(fact)
         known = places.get(key, [])
-        same = next((at for at in known if agree(found[at], fact) and not _are_neighbours(found[at], fact)), None)
+        same = next(
+            (at for at in known[:ALIKE_MAX] if agree(found[at], fact) and not _are_neighbours(found[at], fact)), None
+        )
         if same is not None:
             found[same] = _joined(found[same], fact)
         elif any(at < first for at in known):
@@ -102,6 +107,9 @@ def _tell_conflicts(found: list[Fact], places: list[int]) -> None:
     """Write into each of several facts of one subject where another says otherwise; a mere figure spoils no test."""
     if len(places) < 2:
         return
+    if len(places) > ALIKE_MAX:
+        _tell_many(found, places)
+        return
     tests = [at for at in places if found[at].kind == "test"]
     for at in places:
         others = [
@@ -111,6 +119,16 @@ def _tell_conflicts(found: list[Fact], places: list[int]) -> None:
         if others:
             texts = [_shown(found[other]) for other in others]
             found[at] = replace(found[at], conflict="; ".join(texts))
+
+
+def _tell_many(found: list[Fact], places: list[int]) -> None:
+    """Write one conflict into all of many facts of a subject, where they are not all one."""
+    first, last = found[places[0]], found[places[-1]]
+    if all(agree(first, found[at]) for at in places):
+        return
+    text = f"{len(places):,} figures have its words and are not all alike, from {first.place} to {last.place}"
+    for at in places:
+        found[at] = replace(found[at], conflict=text)
 
 
 def _shown(fact: Fact) -> str:
