@@ -82,7 +82,8 @@ class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Deferred:
-    """Fields that are made when one of their group is first read: message and details, and what to doubt.
+    """Fields that are made when one of their group is first read: message and details; doubts; whether they may turn
+    the status, which a summary asks of every result.
 
     A Struct cannot do that: its encoder reads the fields' memory, where a dataclass is asked for its attributes.
     """
@@ -97,6 +98,8 @@ class _Deferred:
                 group, values = _TEXTS, self._maker.texts(*self._args)
             elif name in _DOUBTS:
                 group, values = _DOUBTS, tuple(self._maker.doubts(*self._args))
+            elif name in _VERDICT:
+                group, values = _VERDICT, tuple(self._maker.verdict(*self._args))
             else:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             put(self, group, values)
@@ -114,14 +117,23 @@ class Maker(Protocol):
         """What to doubt of the result."""
         ...
 
+    def verdict(self, *args: Any) -> Verdict:
+        """How far it may be wrong."""
+        ...
+
 
 class Doubts(NamedTuple):
-    """What a result says of its own reliability: fields of `TestResult`."""
+    """What speaks for and against a result: fields of `TestResult`."""
+
+    published: PublishedFigure | None
+    doubt: list[Doubt]
+
+
+class Verdict(NamedTuple):
+    """How far a result may be wrong: fields of `TestResult`."""
 
     low: float | msgspec.UnsetType
     high: float | msgspec.UnsetType
-    published: PublishedFigure | None
-    doubt: list[Doubt]
     doubtful: bool
 
 
@@ -174,13 +186,14 @@ class TestResult(_Deferred):
 
 _TEXTS: Final = ("message", "details")
 _DOUBTS: Final = Doubts._fields
-_FIGURES: Final = tuple(one.name for one in fields(TestResult) if one.name not in (*_TEXTS, *_DOUBTS))
+_VERDICT: Final = Verdict._fields
+_FIGURES: Final = tuple(one.name for one in fields(TestResult) if one.name not in (*_TEXTS, *_DOUBTS, *_VERDICT))
 _AT_FIRST: Final = (*_FIGURES, "_maker", "_args")
 
 
 def deferred(figures: tuple[Any, ...], maker: Maker, *args: Any) -> TestResult:
     """A result whose other fields are made when they are read, by `maker` of `args`; `figures` are its fields in order
-    without those of `texts` and `doubts`."""
+    without those of `texts`, `doubts` and `verdict`."""
     result = TestResult.__new__(TestResult)
     put(result, _AT_FIRST, (*figures, maker, args))
     return result
@@ -189,7 +202,7 @@ def deferred(figures: tuple[Any, ...], maker: Maker, *args: Any) -> TestResult:
 def settle(results: Iterable[TestResult]) -> None:
     """Make all fields of results now, and let go of what makes them."""
     for result in results:
-        result.message, result.doubt  # noqa: B018 - reading makes them
+        result.message, result.doubt, result.doubtful  # noqa: B018 - reading makes them
         put(result, ("_maker", "_args"), (None, ()))
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 import numpy as np
+from msgspec import UNSET
 
 from core.checked import checked
 from core.compliance.beside import beside_tests, other_figures
@@ -26,6 +27,7 @@ from core.compliance.measures import (
     AGENCY_NAMES,
     COVERAGE_LEAST_PCT,
     NO_TRANCHES,
+    NOT_PRINTED,
     TOO_LARGE,
     ZERO_CPA,
     Measured,
@@ -43,6 +45,7 @@ from core.compliance.result import (
     Status,
     TestResult,
     Threshold,
+    Verdict,
     deferred,
     settle,
 )
@@ -557,7 +560,7 @@ def _present(portfolio: Portfolio) -> set[str]:
     deal = portfolio.deal
     if deal.defaulted_par is not None:
         present.add("is_defaulted")
-    if (deal.masked_ccc_a, deal.masked_ccc_b, deal.masked_ccc_c) != (None, None, None):
+    if (deal.masked_ccc_a, deal.masked_ccc_b, deal.masked_ccc_c) != NOT_PRINTED:
         present.add("rating")
     if deal.is_interest_given:
         present.add("all_in_rate")
@@ -715,6 +718,10 @@ _LOSSES: Final = (
 """Fields of `Notes` that are shown where there are any: sheets and rows left out, rows added up, cells of no use."""
 
 
+_SURE: Final = Verdict(UNSET, UNSET, doubtful=False)
+"""Of a figure that nothing makes doubtful."""
+
+
 _CELLS_OF: Final = {"coupon_type": ("is_fixed", "coupon_type")}
 
 
@@ -747,7 +754,13 @@ class _Maker:
         message = _message(test, measured, limit, judged[1], cushion)
         return message, self._details(test, measured, limit) if self._has_details else None
 
-    def doubts(
+    def doubts(self, test: Test, measured: Measured, *args: Any) -> Doubts:
+        """What to doubt of a test."""
+        if self._doubter.is_sure(test, measured):
+            return Doubts(None, [])
+        return self._doubter.doubts(self._judged(test, measured, *args))
+
+    def verdict(
         self,
         test: Test,
         measured: Measured,
@@ -755,14 +768,25 @@ class _Maker:
         judged: tuple[float, Status],
         low: float | None,
         high: float | None,
-    ) -> Doubts:
-        """What to doubt of a test; `low` and `high` are the ends of its figure where masked ratings move it."""
+    ) -> Verdict:
+        """How far a test may be wrong; `low` and `high` are the ends of its figure where masked ratings move it."""
+        if low is None and self._doubter.is_sure(test, measured):
+            return _SURE
+        return self._doubter.verdict(self._judged(test, measured, limit, judged, low, high))
+
+    def _judged(
+        self,
+        test: Test,
+        measured: Measured,
+        limit: ResolvedThreshold,
+        judged: tuple[float, Status],
+        low: float | None,
+        high: float | None,
+    ) -> Judged:
         decimals = None if self._limits.definition is None else _decimals(test, self._limits)
-        return self._doubter.of(
-            Judged(
-                test, measured, judged[1], limit.value, limit.source, low, high,
-                lambda value: _judged(value, limit, decimals)[1],
-            )
+        return Judged(
+            test, measured, judged[1], limit.value, limit.source, low, high,
+            lambda value: _judged(value, limit, decimals)[1],
         )  # fmt: skip
 
     @cached_property

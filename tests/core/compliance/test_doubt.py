@@ -9,9 +9,9 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from core.compliance.doubt import READS
+from core.compliance.doubt import READS, Doubter, Judged
 from core.compliance.grouped import KINDS, doubt_groups
-from core.compliance.result import DoubtCode, Results, TestResult, Threshold
+from core.compliance.result import DoubtCode, Results, TestResult, Threshold, Verdict
 from core.compliance.run import run_suite
 from core.definition import parse
 from core.definition.terms import MEASURES
@@ -216,6 +216,43 @@ def test_blanks_are_told_with_their_share_of_par_where_they_are_read(
     assert told[0].message.startswith(f"{par[0] / par.sum() * 100:.2f} % of par has ")
     assert told[0].places == ["'Holdings'!C2:C14"]
     assert not any(words in doubt.message for doubt in one(loans).doubt), "another test does not read it"
+
+
+@every("test_id, columns, words", [*BLANKS, ("wal", {}, ""), ("oc_ratio", {"rating_agency_a": None}, "")])
+def test_what_is_sure_is_what_nothing_is_found_against(
+    monkeypatch: pytest.MonkeyPatch, test_id: str, columns: dict[str, Any], words: str
+) -> None:
+    """A figure that is passed over because nothing is open has no doubt when everything is looked through."""
+    told = DataWarning("lien_unrecognised", "a lien is not known")
+
+    def run() -> Results:
+        return run_suite(book(notes=Notes(warnings=[told]), **columns), "enhanced")
+
+    def doubts(ran: Results) -> list[Any]:
+        return [(result.test_id, result.doubt, result.doubtful, result.low, result.high) for result in ran]
+
+    found = doubts(run())
+    assert any(doubt for _, doubt, *_ in found)
+    assert any(not doubt for _, doubt, *_ in found)
+    monkeypatch.setattr("core.compliance.doubt.Doubter.is_sure", lambda *_: False)
+    assert doubts(run()) == found
+    assert not words or any(words in doubt.message for name, some, *_ in found if name == test_id for doubt in some)
+
+
+def test_a_summary_looks_through_no_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It counts by the ends of the figures; of those that nothing makes doubtful, not even these are worked out."""
+    ran = run_suite(book(country=[None, *["US"] * 12]), "enhanced", test_ids=[LITE, "foreign_country_concentration"])
+    looked: list[str] = []
+    verdict = Doubter.verdict
+
+    def counted(doubter: Doubter, case: Judged) -> Verdict:
+        looked.append(case.test.test_id)
+        return verdict(doubter, case)
+
+    monkeypatch.setattr(Doubter, "verdict", counted)
+    monkeypatch.setattr(Doubter, "doubts", None)
+    assert ran.summary.total == 2
+    assert looked == ["foreign_country_concentration"]
 
 
 ROOMY = {"single_obligor_concentration": 99.0, "foreign_country_concentration": 99.0, "wal": 60.0,
