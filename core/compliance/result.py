@@ -176,9 +176,11 @@ class TestResult(_Deferred):
     turn it. `status` stays as computed."""
 
     def __repr__(self) -> str:
-        names = (one.name for one in fields(self))
-        return shown("TestResult", {name: getattr(self, name) or None if name == "doubtful" else getattr(self, name)
-                                    for name in names})  # fmt: skip
+        told = {one.name: getattr(self, one.name) for one in fields(self)}
+        at = list(told).index("status") + 1
+        doubtful = told.pop("doubtful")  # beside the status: what comes late in a line is left out of it
+        items = list(told.items())
+        return shown("TestResult", dict([*items[:at], *([("doubtful", True)] if doubtful else []), *items[at:]]))
 
     def _repr_html_(self) -> str:
         return framed.html_of_result(self)

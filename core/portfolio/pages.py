@@ -240,7 +240,10 @@ def _warnings(note: PageNote, first: str) -> list[DataWarning]:
     guessed = {how: count for how, count in note.by.items() if " " in how or how.endswith(("borrower", "facility"))}
     if guessed and (note.fields or note.filled or note.conflicts or note.part == "list"):
         rows = sum(guessed.values())
-        by = ", ".join(f"{count:,} by {how}" if len(guessed) > 1 else f"by {how}" for how, count in guessed.items())
+        ways = {
+            ("the start of an identifier" if how == join.BY_START else how): count for how, count in guessed.items()
+        }
+        by = ", ".join(f"{count:,} by {way}" if len(ways) > 1 else f"by {way}" for way, count in ways.items())
         fields = (*note.fields, *note.filled, *note.conflicts)
         message = f"{counted(rows, 'row')} of {note.place} {agreed(rows, 'was/were')} joined {by}."
         warn("page_joined_by_name", message, rows, fields)

@@ -59,11 +59,12 @@ def results_page(
 
 def _skipped_lines(skipped: Sequence[Skipped]) -> list[Line]:
     """The tests without a status, with the reason, and the trustee's figure where the file has one."""
-    lines = []
-    for one in skipped:
-        theirs = one.published
-        beside = "" if theirs is None or theirs.value is None else f"; the trustee has {theirs.value:,g}"
-        lines.append(Line(f"{one.test_name} ({one.test_id}): {one.reason}{beside}", "skipped", "dim"))
+    from core.compliance.framed import trustee_of_skipped
+
+    lines = [
+        Line(f"{one.test_name} ({one.test_id}): {one.reason}{trustee_of_skipped(one)}", "skipped", "dim")
+        for one in skipped
+    ]
     return [*lines, Line()] if lines else []
 
 
