@@ -145,7 +145,8 @@ class Doubter:
         return Verdict(
             UNSET if low is None else rounded(low),
             UNSET if high is None else rounded(high),
-            is_open or (self._is_otherwise(case) if theirs is None else _is_contradicted(case, theirs)),
+            is_open
+            or (not self._is_plain and self._is_otherwise(case) if theirs is None else _is_contradicted(case, theirs)),
         )
 
     def doubts(self, case: Judged) -> Doubts:
@@ -176,6 +177,12 @@ class Doubter:
         """Whether nothing makes a figure doubtful."""
         return self._is_plain and is_covered(measured) and (not self._open or self._open.isdisjoint(self.reads(test)))
 
+    def is_settled(self, test: Test, measured: Measured) -> bool:
+        """Whether nothing that it reads is missing, so that its status is not open, whatever else is to be doubted."""
+        if not self._is_plain or not is_covered(measured):
+            return False
+        return not self._missing or self._missing.isdisjoint(self.reads(test))
+
     @cached_property
     def _is_plain(self) -> bool:
         """Whether nothing but blanks and warnings can make a figure of this run doubtful: the file prints nothing of
@@ -187,9 +194,14 @@ class Doubter:
 
     @cached_property
     def _open(self) -> frozenset[str]:
-        """What some loans lack, of what the coverage of a figure does not tell, and what warnings are about."""
-        told = (inputs for _, inputs in self._told)
-        return frozenset().union(*told) if self._pool is None else lacking(self._pool).union(*told)
+        """What some loans lack, and what warnings are about."""
+        return self._missing.union(*(inputs for _, inputs in self._told))
+
+    @cached_property
+    def _missing(self) -> frozenset[str]:
+        """What some loans lack or do not show, of what the coverage of a figure does not tell."""
+        lacks = frozenset[str]() if self._pool is None else lacking(self._pool)
+        return lacks.union(*(inputs for warning, inputs in self._told if concern_of(warning) in _OF_MISSING))
 
     def beside(self, test: Test, measured: Measured | None) -> Beside | None:
         """The file's figure of a test beside ours; None where it has none."""
@@ -213,13 +225,14 @@ class Doubter:
 
     def reads(self, test: Test) -> frozenset[str]:
         """What a test reads, in the names of `FIELDS`."""
-        if test.test_id not in self._reads:
-            own = self._own.get(test.test_id)
-            self._reads[test.test_id] = (
-                self._read_of_suite(SUITE_TESTS.get(test.test_id, ""), test) if own is None
-                else frozenset((*_ALWAYS, *self._read_by(test.test_id, test)))
+        test_id = test.test_id
+        found = self._reads.get(test_id)
+        if found is None:
+            found = self._reads[test_id] = (
+                frozenset((*_ALWAYS, *self._read_by(test_id, test))) if test_id in self._own
+                else self._read_of_suite(SUITE_TESTS.get(test_id, ""), test)
             )  # fmt: skip
-        return self._reads[test.test_id]
+        return found
 
     def _read_of_suite(self, measure: str, test: Test) -> frozenset[str]:
         """What a test of the suites reads."""
@@ -421,6 +434,9 @@ class Doubter:
             f"{'too much' if apart > 0 else 'is missing'}"
         )
         return Doubt(code, message, [*identity.places, *self._cells(["cash"])])
+
+
+_OF_MISSING: Final = ("masked_inputs", "blank_inputs")
 
 
 @cache

@@ -121,6 +121,10 @@ class Maker(Protocol):
         """How far it may be wrong."""
         ...
 
+    def is_settled(self, *args: Any) -> bool:
+        """Whether it has its status for sure."""
+        ...
+
 
 class Doubts(NamedTuple):
     """What speaks for and against a result: fields of `TestResult`."""
@@ -199,6 +203,12 @@ def deferred(figures: tuple[Any, ...], maker: Maker, *args: Any) -> TestResult:
     result = TestResult.__new__(TestResult)
     put(result, _AT_FIRST, (*figures, maker, args))
     return result
+
+
+def _is_settled(result: TestResult) -> bool:
+    """Whether nothing leaves a status open, without making what is said of it."""
+    maker: Maker | None = getattr(result, "_maker", None)
+    return maker is not None and maker.is_settled(*result._args)  # type: ignore[attr-defined]
 
 
 def settle(results: Iterable[TestResult]) -> None:
@@ -341,7 +351,7 @@ class Results(list[TestResult], Framed):
         """The counts of this run."""
         by_status = [result.status for result in self]
         passed, failed, warnings = (by_status.count(status) for status in ("pass", "fail", "warning"))
-        doubtful = sum(result.doubtful for result in self)
+        doubtful = sum(result.doubtful for result in self if not _is_settled(result))
         return Summary(len(self) + len(self.skipped), passed, failed, warnings, len(self.skipped), doubtful)
 
 

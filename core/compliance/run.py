@@ -719,7 +719,7 @@ _LOSSES: Final = (
 
 
 _SURE: Final = Verdict(UNSET, UNSET, doubtful=False)
-"""Of a figure that nothing makes doubtful."""
+"""Of a figure whose status nothing leaves open."""
 
 
 _CELLS_OF: Final = {"coupon_type": ("is_fixed", "coupon_type")}
@@ -770,9 +770,14 @@ class _Maker:
         high: float | None,
     ) -> Verdict:
         """How far a test may be wrong; `low` and `high` are the ends of its figure where masked ratings move it."""
-        if low is None and self._doubter.is_sure(test, measured):
+        if self.is_settled(test, measured, limit, judged, low, high):
             return _SURE
         return self._doubter.verdict(self._judged(test, measured, limit, judged, low, high))
+
+    def is_settled(self, test: Test, measured: Measured, *rest: Any) -> bool:
+        """Whether nothing leaves the status of a test open; `rest` is as `verdict` has it."""
+        _, _, low, _ = rest
+        return low is None and self._doubter.is_settled(test, measured)
 
     def _judged(
         self,

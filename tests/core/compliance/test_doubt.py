@@ -234,7 +234,8 @@ def test_what_is_sure_is_what_nothing_is_found_against(
     found = doubts(run())
     assert any(doubt for _, doubt, *_ in found)
     assert any(not doubt for _, doubt, *_ in found)
-    monkeypatch.setattr("core.compliance.doubt.Doubter.is_sure", lambda *_: False)
+    for name in ("is_sure", "is_settled"):
+        monkeypatch.setattr(Doubter, name, lambda *_: False)
     assert doubts(run()) == found
     assert not words or any(words in doubt.message for name, some, *_ in found if name == test_id for doubt in some)
 
