@@ -16,13 +16,13 @@ from msgspec import UNSET
 
 from core.checked import checked
 from core.compliance.beside import beside_tests, other_figures
-from core.compliance.conventions import definition_for
+from core.compliance.conventions import DEFAULT, definition_for
 from core.compliance.coverage import TOLERANCE, Held, Role
 from core.compliance.doubt import Doubter, Judged
 from core.compliance.findings import findings
 from core.compliance.home import at_home
 from core.compliance.kernels import rounded
-from core.compliance.matching import Match, Unmatched, pair
+from core.compliance.matching import Match, Terms, Unmatched, pair, pair_alone
 from core.compliance.measures import (
     AGENCY_NAMES,
     COVERAGE_LEAST_PCT,
@@ -202,12 +202,12 @@ def run_suite(
         own,
         day,
         day_of(deal.reinvestment_end),
-        _sheet(tests, own, pool, triggers),
+        _sheet(tests, own, pool, triggers) if pool is not None else _sheet_alone(tests, own, portfolio, rules),
     )
     ends = pools[1:]
     has_defaults = not (limits.first or limits.tenant or rules is not None or limits.sheet.limits)
     resolved: dict[int, ResolvedThreshold] = {}
-    facts = {} if pool is None else beside_tests(limits.sheet.found, pool)
+    facts = beside_tests(limits.sheet.found, pool)
     doubter = Doubter(pool, own, facts, limits.sheet.listed, compares=compare)
     maker = _Maker(portfolio, pool, limits, resolved, include_cushion, details, doubter)
     cushions: dict[str, float] = {}
@@ -280,14 +280,24 @@ def _with_published(one: Skipped, tests: Iterable[Test], doubter: Doubter) -> Sk
 
 
 def _sheet(
-    tests: tuple[Test, ...], own: Mapping[str, DealTest], pool: Pool | None, triggers: Mapping[str, SheetLimit | None]
+    tests: tuple[Test, ...], own: Mapping[str, DealTest], pool: Pool, triggers: Mapping[str, SheetLimit | None]
 ) -> Sheet:
     """What the file publishes of these tests; the triggers of its classes come first."""
-    if pool is None or not (pool.portfolio.facts.all or triggers):
+    if not (pool.portfolio.facts.all or triggers):
         return _NO_SHEET
     pairs = pair(tests, own, pool)
     given = {test_id: limit for test_id, limit in triggers.items() if limit is not None}
     return Sheet(pairs.found, limits_of(pairs.found, pool) | given, pairs.listed)
+
+
+def _sheet_alone(
+    tests: tuple[Test, ...], own: Mapping[str, DealTest], portfolio: Portfolio, rules: Definition | None
+) -> Sheet:
+    """The same of a file without loans that can be measured: its figures stand beside the tests that are skipped."""
+    if not portfolio.facts.all:
+        return _NO_SHEET
+    pairs = pair_alone(tests, own, Terms((rules or DEFAULT).conventions.home_countries), portfolio.facts)
+    return Sheet(pairs.found, {}, pairs.listed)
 
 
 def _check_scale(test: Test, limit: ResolvedThreshold, limits: Limits, pool: Pool) -> None:

@@ -128,7 +128,7 @@ _BLANK: Final[dict[str, tuple[tuple[str, str, _Share], ...]]] = {
 
 _OTHER: Final = (("", "blanks in what the test reads", _uncovered),)
 
-_LIKE: Final = {"reinvestment_oc": "oc", "event_of_default": "oc"}
+_LIKE: Final = {"reinvestment_oc": "oc"}
 
 
 def is_covered(measured: Measured) -> bool:

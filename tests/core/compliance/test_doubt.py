@@ -163,6 +163,18 @@ def test_a_skipped_test_has_the_trustees_figure() -> None:
     assert (published.value, published.agrees, published.difference) == (9.8, None, None)
 
 
+def test_a_file_without_loans_that_can_be_read_has_the_trustees_figures_beside_what_is_skipped() -> None:
+    printed = (
+        fact("cov_lite", 25.04), fact("ccc", 2.5, agency="a"), fact("ccc", 4.32, agency="b"),
+        fact("wal", 4.1, unit="years"),
+    )  # fmt: skip
+    empty = Portfolio(row_count=0, numbers={}, names={}, flags={}, ranks={}, facts=Facts(all=printed))
+    ran = run_suite(empty, "standard")
+    assert not ran
+    theirs = {one.test_id: one.published.value for one in ran.skipped if one.published is not None}
+    assert theirs == {LITE: 25.04, "ccc_bucket_pct": 4.32, "wal": 4.1}
+
+
 def test_after_trades_the_files_figures_are_not_compared() -> None:
     total = Identity(name="collateral_principal_amount", total=1.0, parts=(), holds=False, is_proved=False)
     loans = book(fact("cov_lite", VALUE + 5, status="fail"), identity=total)
@@ -423,6 +435,18 @@ def test_cash_that_no_page_says_is_a_doubt_of_what_divides_by_it() -> None:
 
 
 # ---- tests of a definition -------------------------------------------------------------------------------------
+
+
+def test_the_event_of_default_test_reads_no_ratings() -> None:
+    """It counts performing loans at par, whoever rates them."""
+    rules = parse({
+        "event_of_default": {"class": "A", "trigger": 102.5},
+        "tests": [{"id": "eod", "name": "Event of default", "measure": "event_of_default", "min": 102.5}],
+    })  # fmt: skip
+    loans = book(fact("fixed", 9.0), rating_agency_a=None, rating_agency_b=[15, *[0] * 12])
+    ran = run_suite(loans, "deal", definition=rules)
+    assert not any("rating" in doubt.message for doubt in ran["eod"].doubt)
+    assert any("no rating" in doubt.message for doubt in one(loans, "oc_ratio").doubt)
 
 
 def test_formulas_inherit_what_they_read() -> None:
