@@ -29,7 +29,7 @@ class Beside(NamedTuple):
     """Numerator and denominator are printed, and are ours."""
 
 
-def beside_tests(found: Iterable[Match], pool: Pool) -> dict[str, Fact]:
+def beside_tests(found: Iterable[Match], pool: Pool | None) -> dict[str, Fact]:
     """The file's figure of each test, by test id: of a test by the agency that sees the most, that agency's."""
     facts: dict[str, Fact] = {}
     listed: dict[str, list[Fact]] = {}
@@ -46,10 +46,13 @@ def _agency(fact: Fact) -> str | None:
     return None if fact.subject is None else fact.subject.agency
 
 
-def _of_agency(facts: list[Fact], pool: Pool, test_id: str) -> Fact | None:
-    """Of figures of one test by several agencies the one whose agency decides ours, else one of no agency."""
+def _of_agency(facts: list[Fact], pool: Pool | None, test_id: str) -> Fact | None:
+    """Of figures of one test by several agencies the one whose agency decides ours, else one of no agency; where there
+    are no loans to decide, the greatest."""
     if test_id != "ccc_bucket_pct":
         return facts[0]
+    if pool is None:
+        return max(facts, key=lambda one: (_agency(one) is None, one.value or 0.0))
     deciding = AGENCIES[pool.ccc[0]]
     return next((one for wanted in (deciding, None) for one in facts if _agency(one) == wanted), None)
 

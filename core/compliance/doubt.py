@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final, NamedTuple
 
 from msgspec import UNSET
@@ -13,8 +13,8 @@ from core.compliance.beside import Beside, beside, contradicts, difference_words
 from core.compliance.kernels import rounded
 from core.compliance.matching import Unmatched
 from core.compliance.measures import Measured, Pool
-from core.compliance.result import Doubt, DoubtCode, Doubts, Source, Status
-from core.compliance.spans import Case, missing, span
+from core.compliance.result import Doubt, DoubtCode, Doubts, Source, Status, Verdict
+from core.compliance.spans import Case, is_covered, lacking, missing, span
 from core.compliance.suites import UNIT_SIGNS, Test
 from core.definition.definition import DealTest
 from core.definition.terms import SUITE_TESTS, TOTALS
@@ -130,44 +130,89 @@ class Doubter:
         self._conflicts = conflicts if compares else ()
         self._compares = compares
         self._reads: dict[str, frozenset[str]] = {}
+        self._beside: dict[str, Beside] = {}
         self.warnings: Sequence[DataWarning] = ()
         """Those of the run, once it has all of them."""
 
-    def of(self, case: Judged) -> Doubts:
-        """The ends of a figure that its inputs leave open, the trustee's own, the doubts, and whether they may turn the
-        status."""
-        theirs = self.beside(case.test, case.measured)
-        ties = theirs is not None and theirs.figure.agrees is True
-        measure, own = self._measure_of(case.test.test_id), self._own.get(case.test.test_id)
-        assert self._pool is not None
-        inputs = Case(self._pool, case.measured, None if own is None else own.agency)
-        lacks = missing(measure, inputs)
-        found = [] if theirs is None else list(_of_difference(case, theirs))
-        if theirs is None or not theirs.is_to_the_cent:
-            found += self._inherited(case.test)
-        found += (
-            Doubt("blank_inputs", f"{one.pct:.2f} % of par has {one.what}", self._cells([one.input])) for one in lacks
-        )
-        found += self._of_warnings(case.test, {one.input for one in lacks})
-        found += self._of_facts(case.test)
-        if ties:  # what the trustee's figure confirms is no conflict
-            found = [doubt for doubt in found if doubt.code != "conflict"]
+    def verdict(self, case: Judged) -> Verdict:
+        """The ends of a figure that its inputs leave open, and whether its status may be wrong."""
+        theirs, (measure, inputs) = self.beside(case.test, case.measured), self._inputs(case)
         low, high = case.low, case.high
-        is_open = False
-        if not ties and (ends := span(measure, inputs, with_ratings=low is None)) is not None and _turns(case, *ends):
-            (low, high), is_open = ends, True
-        return Doubts(
+        ends = None if _ties(theirs) else span(measure, inputs, with_ratings=low is None)
+        is_open = ends is not None and _turns(case, *ends)
+        if is_open and ends is not None:
+            low, high = ends
+        return Verdict(
             UNSET if low is None else rounded(low),
             UNSET if high is None else rounded(high),
-            None if theirs is None else theirs.figure,
-            found,
-            is_open or self._is_otherwise(case) if theirs is None else is_open or _is_contradicted(case, theirs),
+            is_open
+            or (not self._is_plain and self._is_otherwise(case) if theirs is None else _is_contradicted(case, theirs)),
         )
+
+    def doubts(self, case: Judged) -> Doubts:
+        """The trustee's own figure, and every doubt of ours."""
+        theirs = self.beside(case.test, case.measured)
+        lacks = missing(*self._inputs(case))
+        found = [] if theirs is None else list(_of_difference(case, theirs))
+        if not self._is_plain and (theirs is None or not theirs.is_to_the_cent):
+            found += self._inherited(case.test)
+        found += [
+            Doubt("blank_inputs", f"{one.pct:.2f} % of par has {one.what}", self._cells([one.input])) for one in lacks
+        ]
+        found += self._of_warnings(case.test, {one.input for one in lacks})
+        if not self._is_plain:
+            found += self._of_facts(case.test)
+        if _ties(theirs):  # what the trustee's figure confirms is no conflict
+            found = [doubt for doubt in found if doubt.code != "conflict"]
+        return Doubts(None if theirs is None else theirs.figure, found)
+
+    def _inputs(self, case: Judged) -> tuple[str, Case]:
+        """The measure of a figure, and what it is of."""
+        assert self._pool is not None
+        own = self._own.get(case.test.test_id)
+        agency = None if own is None else own.agency
+        return self._measure_of(case.test.test_id), Case(self._pool, case.measured, agency)
+
+    def is_sure(self, test: Test, measured: Measured) -> bool:
+        """Whether nothing makes a figure doubtful."""
+        return self._is_plain and is_covered(measured) and (not self._open or self._open.isdisjoint(self.reads(test)))
+
+    def is_settled(self, test: Test, measured: Measured) -> bool:
+        """Whether nothing that it reads is missing, so that its status is not open, whatever else is to be doubted."""
+        if not self._is_plain or not is_covered(measured):
+            return False
+        return not self._missing or self._missing.isdisjoint(self.reads(test))
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Whether nothing but blanks and warnings can make a figure of this run doubtful: the file prints nothing of
+        itself, and cash is known."""
+        if self._facts or self._conflicts or self._pool is None or self._lacks_cash:
+            return False
+        facts = self._pool.portfolio.facts
+        return not (facts.all or facts.identities)
+
+    @cached_property
+    def _open(self) -> frozenset[str]:
+        """What some loans lack, and what warnings are about."""
+        return self._missing.union(*(inputs for _, inputs in self._told))
+
+    @cached_property
+    def _missing(self) -> frozenset[str]:
+        """What some loans lack or do not show, of what the coverage of a figure does not tell."""
+        lacks = frozenset[str]() if self._pool is None else lacking(self._pool)
+        return lacks.union(*(inputs for warning, inputs in self._told if concern_of(warning) in _OF_MISSING))
 
     def beside(self, test: Test, measured: Measured | None) -> Beside | None:
         """The file's figure of a test beside ours; None where it has none."""
         fact = self._facts.get(test.test_id)
-        return None if fact is None else beside(fact, test, measured)
+        if fact is None:
+            return None
+        if measured is None:
+            return beside(fact, test, None)
+        if test.test_id not in self._beside:
+            self._beside[test.test_id] = beside(fact, test, measured)
+        return self._beside[test.test_id]
 
     # ---- what a test reads
 
@@ -180,9 +225,20 @@ class Doubter:
 
     def reads(self, test: Test) -> frozenset[str]:
         """What a test reads, in the names of `FIELDS`."""
-        if test.test_id not in self._reads:
-            self._reads[test.test_id] = frozenset((*_ALWAYS, *self._read_by(test.test_id, test)))
-        return self._reads[test.test_id]
+        test_id = test.test_id
+        found = self._reads.get(test_id)
+        if found is None:
+            found = self._reads[test_id] = (
+                frozenset((*_ALWAYS, *self._read_by(test_id, test))) if test_id in self._own
+                else self._read_of_suite(SUITE_TESTS.get(test_id, ""), test)
+            )  # fmt: skip
+        return found
+
+    def _read_of_suite(self, measure: str, test: Test) -> frozenset[str]:
+        """What a test of the suites reads."""
+        is_by_kind = measure == "warr" and not self._has_named_recoveries(None)
+        divides = "cpa" in test.divides_by and (measure != "ic" or self._has_estimated_fees)
+        return _suite_reads(measure, is_by_kind, divides)
 
     def _read_by(self, test_id: str, test: Test | None) -> Iterator[str]:
         own, measure = self._own.get(test_id), self._measure_of(test_id)
@@ -380,8 +436,22 @@ class Doubter:
         return Doubt(code, message, [*identity.places, *self._cells(["cash"])])
 
 
+_OF_MISSING: Final = ("masked_inputs", "blank_inputs")
+
+
+@cache
+def _suite_reads(measure: str, is_by_kind: bool, has_cash: bool) -> frozenset[str]:
+    """What a measure of the suites reads: recovery rates by the kind of the loan, a denominator with cash in it."""
+    more = (*(("lien", "ratings") if is_by_kind else ()), *(("cash",) if has_cash else ()))
+    return frozenset((*_ALWAYS, *READS.get(measure, ()), *more))
+
+
 _TOLD_BY_SHARE: Final = frozenset(("no_rating", "no_price", "no_maturity", "no_lien", "recovery_assumed"))
 """Warnings that count loans of which a doubt says the share of par."""
+
+
+def _ties(theirs: Beside | None) -> bool:
+    return theirs is not None and theirs.figure.agrees is True
 
 
 def _is_same(ours: float, printed: float) -> bool:

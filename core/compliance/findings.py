@@ -12,7 +12,7 @@ import numpy as np
 from core.compliance.conventions import DEFAULT
 from core.compliance.coverage import AS_PRINTED
 from core.compliance.kernels import BUCKETS
-from core.compliance.measures import AGENCY_NAMES, PRINTED, Pool, recovered
+from core.compliance.measures import AGENCY_NAMES, NOT_PRINTED, PRINTED, Pool, recovered
 from core.compliance.spans import masked_par
 from core.definition.terms import AGENCIES
 from core.portfolio.fields import Lien
@@ -54,16 +54,16 @@ def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
         yield DataWarning(
             "no_rating", "the file has no column of ratings: overcollateralisation counts every loan as unrated"
         )
-    if any(test in ran for test in _OF_CASH):
+    if pool.printed and any(test in ran for test in _OF_CASH):
         yield from _haircuts(pool)
-    if "ccc_bucket_pct" in ran:
+    if "ccc_bucket_pct" in ran and pool.masked_ccc != NOT_PRINTED:
         yield from _rating_tables(pool)
-    if any(test in ran for test in _OF_INDUSTRIES) and pool.printed_industries:
+    if pool.printed_industries and any(test in ran for test in _OF_INDUSTRIES):
         place = pool.printed_industries[0].place
         yield DataWarning(
             "industries_by_table", f"no row names an industry: the shares are those of the file's table ({place})"
         )
-    if "delinquency_pct" in ran:
+    if pool.portfolio.deal.defaulted_par and "delinquency_pct" in ran:
         yield from _printed_defaults(pool)
     if "average_rating_factor" in ran:
         yield from _crosswalk(pool)
@@ -101,8 +101,6 @@ def _recoveries(pool: Pool) -> Iterator[DataWarning]:
 
 def _haircuts(pool: Pool) -> Iterator[DataWarning]:
     """Parts of the OC numerator that the file prints and its loans give otherwise."""
-    if not pool.printed:
-        return
     own = pool.adjustments_of_loans
     told = [
         f"{words} {pool.printed[name]:,.2f} ({_cell(pool, name)}), by the loans {own.get(name, 0.0):,.2f}"

@@ -17,7 +17,7 @@ from core.portfolio.notes import told_of
 from core.words import counted
 
 if TYPE_CHECKING:
-    from core.compliance.result import Results, TestResult
+    from core.compliance.result import Results, Skipped, TestResult
 
 ROWS_SHOWN: Final = 10
 """Results that a repr shows, those with the thinnest cushion."""
@@ -141,10 +141,17 @@ def repr_of(results: Results) -> str:
 
 
 def _trustee_shown(one: TestResult, decimals: int) -> str:
-    """The trustee's figure, for a line."""
+    """The trustee's figure, and ours less that, for a line."""
     if one.published is None or one.published.value is None:
         return ""
-    return f"trustee {figure_shown(one.published.value, decimals=decimals)}"
+    figure = one.published
+    apart = "" if figure.difference is None else f" ({figure_shown(figure.difference, '+', decimals)})"
+    return f"trustee {figure_shown(one.published.value, decimals=decimals)}{' (ties)' if figure.agrees else apart}"
+
+
+def trustee_of_skipped(one: Skipped) -> str:
+    """The trustee's figure of a test without one of ours."""
+    return "" if one.published is None or one.published.value is None else f"; the trustee has {one.published.value:,g}"
 
 
 def _beside(one: TestResult, decimals: int) -> list[Any]:
@@ -205,7 +212,8 @@ def html_of(results: Results) -> str:
         tables.append(table(_headings(has_published=has_published), rows))
     if results.skipped:
         skipped = [
-            [f"{one.test_name} ({one.test_id})", sentence(one.reason)] for one in results.skipped[:NOTEBOOK_ROWS]
+            [f"{one.test_name} ({one.test_id})", sentence(f"{one.reason}{trustee_of_skipped(one)}")]
+            for one in results.skipped[:NOTEBOOK_ROWS]
         ]
         tables.append(table(["skipped", "reason"], skipped))
     doubts = [

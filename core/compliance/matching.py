@@ -103,7 +103,12 @@ def pair(tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool) -> Pair
         own: the definition's tests by id.
         pool: the loans, under the conventions of the run.
     """
-    return _Pairing(tests, own, terms_of(pool)).of(_printed_of(_File(pool.portfolio.facts)))
+    return pair_alone(tests, own, terms_of(pool), pool.portfolio.facts)
+
+
+def pair_alone(tests: Sequence[Test], own: Mapping[str, DealTest], terms: Terms, facts: Facts) -> Pairs:
+    """Set the current figures of a file of which no loans are known beside the tests of a run."""
+    return _Pairing(tests, own, terms).of(_printed_of(_File(facts)))
 
 
 def pair_figures(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from math import isfinite, nan
+from operator import attrgetter
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -48,6 +49,12 @@ PRINTED: Final = {
 }
 """Parts of the OC numerator that a file's own calculation may say, fields of `Deal`, and their words; "" where no loan
 says anything of it."""
+
+_printed_of: Final = attrgetter(*PRINTED)
+_NONE_PRINTED: Final = (None,) * len(PRINTED)
+
+NOT_PRINTED: Final = (None, None, None)
+"""What `Pool.masked_ccc` is where no rating table of the file says what masks hide."""
 
 UNKNOWN_INTEREST: Final = "interest due on the notes is not known: add interest_due, coupon, or spread and a base rate"
 NO_BASE_RATE: Final = "the loans have spreads, and no base rate is known: add one to the Deal sheet"
@@ -298,7 +305,7 @@ class Pool:
         """Performing par rated Caa1 (CCC+) or below by each agency: where its rating table says what masks and blanks
         hide, what rows show and what the table has more. A loan of such a table is rated: no row without a rating is
         CCC for the lack of it."""
-        if self.masked_ccc == (None, None, None):
+        if self.masked_ccc == NOT_PRINTED:
             a, b, c, *_ = self.tally.par_by_bucket
             return a, b, c
         a, b, c = (
@@ -307,13 +314,12 @@ class Pool:
         )
         return a, b, c
 
-    @property
+    @cached_property
     def masked_ccc(self) -> tuple[float | None, float | None, float | None]:
         """What of it no row shows; None where no rating table says it."""
         deal = self.portfolio.deal
-        if not self.goes_by_file:
-            return None, None, None
-        return deal.masked_ccc_a, deal.masked_ccc_b, deal.masked_ccc_c
+        found = deal.masked_ccc_a, deal.masked_ccc_b, deal.masked_ccc_c
+        return found if found == NOT_PRINTED or self.goes_by_file else NOT_PRINTED
 
     @cached_property
     def ccc(self) -> tuple[int, float]:
@@ -370,11 +376,12 @@ class Pool:
     def printed(self) -> dict[str, float]:
         """What the file's own calculation of the OC numerator says, by the keys of `adjustments`; nothing under a
         definition of the deal's own, which says how it is calculated."""
-        if not self.goes_by_file:
+        said = _printed_of(self.portfolio.deal)
+        if said == _NONE_PRINTED or not self.goes_by_file:
             return {}
-        deal = self.portfolio.deal
-        said = {name: getattr(deal, name) for name in PRINTED}
-        return {name: amount for name, amount in said.items() if amount is not None and isfinite(amount)}
+        return {
+            name: amount for name, amount in zip(PRINTED, said, strict=True) if amount is not None and isfinite(amount)
+        }
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
@@ -609,7 +616,7 @@ def _unrated(pool: Pool) -> float:
 
 
 def ccc_bucket(pool: Pool) -> Measured:
-    coverage_pct = None if pool.masked_ccc != (None, None, None) else _rated_coverage_pct(pool)
+    coverage_pct = None if pool.masked_ccc != NOT_PRINTED else _rated_coverage_pct(pool)
     _, par = pool.ccc
     return Measured(pool.share(par), par, pool.denominator, coverage_pct, partial(_buckets_told, pool))
 

@@ -82,7 +82,8 @@ class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Deferred:
-    """Fields that are made when one of their group is first read: message and details, and what to doubt.
+    """Fields that are made when one of their group is first read: message and details; doubts; whether they may turn
+    the status, which a summary asks of every result.
 
     A Struct cannot do that: its encoder reads the fields' memory, where a dataclass is asked for its attributes.
     """
@@ -97,6 +98,8 @@ class _Deferred:
                 group, values = _TEXTS, self._maker.texts(*self._args)
             elif name in _DOUBTS:
                 group, values = _DOUBTS, tuple(self._maker.doubts(*self._args))
+            elif name in _VERDICT:
+                group, values = _VERDICT, tuple(self._maker.verdict(*self._args))
             else:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             put(self, group, values)
@@ -114,14 +117,27 @@ class Maker(Protocol):
         """What to doubt of the result."""
         ...
 
+    def verdict(self, *args: Any) -> Verdict:
+        """How far it may be wrong."""
+        ...
+
+    def is_settled(self, *args: Any) -> bool:
+        """Whether it has its status for sure."""
+        ...
+
 
 class Doubts(NamedTuple):
-    """What a result says of its own reliability: fields of `TestResult`."""
+    """What speaks for and against a result: fields of `TestResult`."""
+
+    published: PublishedFigure | None
+    doubt: list[Doubt]
+
+
+class Verdict(NamedTuple):
+    """How far a result may be wrong: fields of `TestResult`."""
 
     low: float | msgspec.UnsetType
     high: float | msgspec.UnsetType
-    published: PublishedFigure | None
-    doubt: list[Doubt]
     doubtful: bool
 
 
@@ -164,9 +180,11 @@ class TestResult(_Deferred):
     turn it. `status` stays as computed."""
 
     def __repr__(self) -> str:
-        names = (one.name for one in fields(self))
-        return shown("TestResult", {name: getattr(self, name) or None if name == "doubtful" else getattr(self, name)
-                                    for name in names})  # fmt: skip
+        told = {one.name: getattr(self, one.name) for one in fields(self)}
+        at = list(told).index("status") + 1
+        doubtful = told.pop("doubtful")  # beside the status: what comes late in a line is left out of it
+        items = list(told.items())
+        return shown("TestResult", dict([*items[:at], *([("doubtful", True)] if doubtful else []), *items[at:]]))
 
     def _repr_html_(self) -> str:
         return framed.html_of_result(self)
@@ -174,22 +192,29 @@ class TestResult(_Deferred):
 
 _TEXTS: Final = ("message", "details")
 _DOUBTS: Final = Doubts._fields
-_FIGURES: Final = tuple(one.name for one in fields(TestResult) if one.name not in (*_TEXTS, *_DOUBTS))
+_VERDICT: Final = Verdict._fields
+_FIGURES: Final = tuple(one.name for one in fields(TestResult) if one.name not in (*_TEXTS, *_DOUBTS, *_VERDICT))
 _AT_FIRST: Final = (*_FIGURES, "_maker", "_args")
 
 
 def deferred(figures: tuple[Any, ...], maker: Maker, *args: Any) -> TestResult:
     """A result whose other fields are made when they are read, by `maker` of `args`; `figures` are its fields in order
-    without those of `texts` and `doubts`."""
+    without those of `texts`, `doubts` and `verdict`."""
     result = TestResult.__new__(TestResult)
     put(result, _AT_FIRST, (*figures, maker, args))
     return result
 
 
+def _is_settled(result: TestResult) -> bool:
+    """Whether nothing leaves a status open, without making what is said of it."""
+    maker: Maker | None = getattr(result, "_maker", None)
+    return maker is not None and maker.is_settled(*result._args)  # type: ignore[attr-defined]
+
+
 def settle(results: Iterable[TestResult]) -> None:
     """Make all fields of results now, and let go of what makes them."""
     for result in results:
-        result.message, result.doubt  # noqa: B018 - reading makes them
+        result.message, result.doubt, result.doubtful  # noqa: B018 - reading makes them
         put(result, ("_maker", "_args"), (None, ()))
 
 
@@ -326,7 +351,7 @@ class Results(list[TestResult], Framed):
         """The counts of this run."""
         by_status = [result.status for result in self]
         passed, failed, warnings = (by_status.count(status) for status in ("pass", "fail", "warning"))
-        doubtful = sum(result.doubtful for result in self)
+        doubtful = sum(result.doubtful for result in self if not _is_settled(result))
         return Summary(len(self) + len(self.skipped), passed, failed, warnings, len(self.skipped), doubtful)
 
 

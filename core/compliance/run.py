@@ -12,20 +12,22 @@ from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 import numpy as np
+from msgspec import UNSET
 
 from core.checked import checked
 from core.compliance.beside import beside_tests, other_figures
-from core.compliance.conventions import definition_for
+from core.compliance.conventions import DEFAULT, definition_for
 from core.compliance.coverage import TOLERANCE, Held, Role
 from core.compliance.doubt import Doubter, Judged
 from core.compliance.findings import findings
 from core.compliance.home import at_home
 from core.compliance.kernels import rounded
-from core.compliance.matching import Match, Unmatched, pair
+from core.compliance.matching import Match, Terms, Unmatched, pair, pair_alone
 from core.compliance.measures import (
     AGENCY_NAMES,
     COVERAGE_LEAST_PCT,
     NO_TRANCHES,
+    NOT_PRINTED,
     TOO_LARGE,
     ZERO_CPA,
     Measured,
@@ -43,6 +45,7 @@ from core.compliance.result import (
     Status,
     TestResult,
     Threshold,
+    Verdict,
     deferred,
     settle,
 )
@@ -199,12 +202,12 @@ def run_suite(
         own,
         day,
         day_of(deal.reinvestment_end),
-        _sheet(tests, own, pool, triggers),
+        _sheet(tests, own, pool, triggers) if pool is not None else _sheet_alone(tests, own, portfolio, rules),
     )
     ends = pools[1:]
     has_defaults = not (limits.first or limits.tenant or rules is not None or limits.sheet.limits)
     resolved: dict[int, ResolvedThreshold] = {}
-    facts = {} if pool is None else beside_tests(limits.sheet.found, pool)
+    facts = beside_tests(limits.sheet.found, pool)
     doubter = Doubter(pool, own, facts, limits.sheet.listed, compares=compare)
     maker = _Maker(portfolio, pool, limits, resolved, include_cushion, details, doubter)
     cushions: dict[str, float] = {}
@@ -277,14 +280,24 @@ def _with_published(one: Skipped, tests: Iterable[Test], doubter: Doubter) -> Sk
 
 
 def _sheet(
-    tests: tuple[Test, ...], own: Mapping[str, DealTest], pool: Pool | None, triggers: Mapping[str, SheetLimit | None]
+    tests: tuple[Test, ...], own: Mapping[str, DealTest], pool: Pool, triggers: Mapping[str, SheetLimit | None]
 ) -> Sheet:
     """What the file publishes of these tests; the triggers of its classes come first."""
-    if pool is None or not (pool.portfolio.facts.all or triggers):
+    if not (pool.portfolio.facts.all or triggers):
         return _NO_SHEET
     pairs = pair(tests, own, pool)
     given = {test_id: limit for test_id, limit in triggers.items() if limit is not None}
     return Sheet(pairs.found, limits_of(pairs.found, pool) | given, pairs.listed)
+
+
+def _sheet_alone(
+    tests: tuple[Test, ...], own: Mapping[str, DealTest], portfolio: Portfolio, rules: Definition | None
+) -> Sheet:
+    """The same of a file without loans that can be measured: its figures stand beside the tests that are skipped."""
+    if not portfolio.facts.all:
+        return _NO_SHEET
+    pairs = pair_alone(tests, own, Terms((rules or DEFAULT).conventions.home_countries), portfolio.facts)
+    return Sheet(pairs.found, {}, pairs.listed)
 
 
 def _check_scale(test: Test, limit: ResolvedThreshold, limits: Limits, pool: Pool) -> None:
@@ -557,7 +570,7 @@ def _present(portfolio: Portfolio) -> set[str]:
     deal = portfolio.deal
     if deal.defaulted_par is not None:
         present.add("is_defaulted")
-    if (deal.masked_ccc_a, deal.masked_ccc_b, deal.masked_ccc_c) != (None, None, None):
+    if (deal.masked_ccc_a, deal.masked_ccc_b, deal.masked_ccc_c) != NOT_PRINTED:
         present.add("rating")
     if deal.is_interest_given:
         present.add("all_in_rate")
@@ -715,6 +728,10 @@ _LOSSES: Final = (
 """Fields of `Notes` that are shown where there are any: sheets and rows left out, rows added up, cells of no use."""
 
 
+_SURE: Final = Verdict(UNSET, UNSET, doubtful=False)
+"""Of a figure whose status nothing leaves open."""
+
+
 _CELLS_OF: Final = {"coupon_type": ("is_fixed", "coupon_type")}
 
 
@@ -747,7 +764,13 @@ class _Maker:
         message = _message(test, measured, limit, judged[1], cushion)
         return message, self._details(test, measured, limit) if self._has_details else None
 
-    def doubts(
+    def doubts(self, test: Test, measured: Measured, *args: Any) -> Doubts:
+        """What to doubt of a test."""
+        if self._doubter.is_sure(test, measured):
+            return Doubts(None, [])
+        return self._doubter.doubts(self._judged(test, measured, *args))
+
+    def verdict(
         self,
         test: Test,
         measured: Measured,
@@ -755,14 +778,30 @@ class _Maker:
         judged: tuple[float, Status],
         low: float | None,
         high: float | None,
-    ) -> Doubts:
-        """What to doubt of a test; `low` and `high` are the ends of its figure where masked ratings move it."""
+    ) -> Verdict:
+        """How far a test may be wrong; `low` and `high` are the ends of its figure where masked ratings move it."""
+        if self.is_settled(test, measured, limit, judged, low, high):
+            return _SURE
+        return self._doubter.verdict(self._judged(test, measured, limit, judged, low, high))
+
+    def is_settled(self, test: Test, measured: Measured, *rest: Any) -> bool:
+        """Whether nothing leaves the status of a test open; `rest` is as `verdict` has it."""
+        _, _, low, _ = rest
+        return low is None and self._doubter.is_settled(test, measured)
+
+    def _judged(
+        self,
+        test: Test,
+        measured: Measured,
+        limit: ResolvedThreshold,
+        judged: tuple[float, Status],
+        low: float | None,
+        high: float | None,
+    ) -> Judged:
         decimals = None if self._limits.definition is None else _decimals(test, self._limits)
-        return self._doubter.of(
-            Judged(
-                test, measured, judged[1], limit.value, limit.source, low, high,
-                lambda value: _judged(value, limit, decimals)[1],
-            )
+        return Judged(
+            test, measured, judged[1], limit.value, limit.source, low, high,
+            lambda value: _judged(value, limit, decimals)[1],
         )  # fmt: skip
 
     @cached_property

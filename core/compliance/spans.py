@@ -128,7 +128,28 @@ _BLANK: Final[dict[str, tuple[tuple[str, str, _Share], ...]]] = {
 
 _OTHER: Final = (("", "blanks in what the test reads", _uncovered),)
 
-_LIKE: Final = {"reinvestment_oc": "oc", "event_of_default": "oc"}
+_LIKE: Final = {"reinvestment_oc": "oc"}
+
+
+def is_covered(measured: Measured) -> bool:
+    """Whether a figure leaves out no par for blanks."""
+    coverage = measured.coverage_pct
+    return coverage is None or 100.0 - coverage <= NOTHING_PCT
+
+
+def lacking(pool: Pool) -> frozenset[str]:
+    """What some loans lack, in the names of `core.portfolio.inputs.FIELDS`, of what the coverage of a figure does not
+    tell: ratings that are blank or masked, liens, recovery rates, numbers of quotes, countries."""
+    tally, least = pool.tally, pool.par * (1 - NOTHING_PCT / 100)
+    by_rank, lien = tally.par_by_rank, pool.portfolio.lien
+    known = {
+        "ratings": pool.par - by_rank[0] - by_rank[UNBUCKETED] - by_rank[MASKED],
+        "lien": pool.par if lien is None else pool.par - tally.par_by_lien[Lien.BLANK],
+        "recovery": tally.recovery_given,
+        "quotes": tally.depth_par,
+        "country": tally.country_par,
+    }
+    return frozenset(name for name, par in known.items() if par < least)
 
 
 def missing(measure: str, case: Case) -> list[Missing]:

@@ -34,6 +34,9 @@ EQUAL_SHARE: Final = 1e-6
 _NAMES: Final = (("borrower_name", "facility_name"), ("facility_name",), ("borrower_name",))
 """What joins rows where no identifier does, most telling first."""
 
+BY_START: Final = "start of an identifier"
+"""What joins rows whose identifiers are cut short on a page."""
+
 _OF_FACILITIES: Final = frozenset((
     "price", "purchase_price", "spread", "floor", "all_in_rate", "maturity_date", "facility_size", "unfunded",
 ))  # fmt: skip
@@ -205,7 +208,7 @@ def _by_start(loans: Loans, page: Loans, found: Match) -> None:
         rows = np.where(of_column >= 0, row_of[of_column], np.int64(-1))
         fresh = np.flatnonzero((rows >= 0) & ~found.rows)
         agrees = _names_agree(loans, page, fresh, rows[fresh])
-        found.take(fresh[agrees], rows[fresh][agrees], "start of an identifier")
+        found.take(fresh[agrees], rows[fresh][agrees], BY_START)
 
 
 def _names_agree(loans: Loans, page: Loans, at: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.bool_]:

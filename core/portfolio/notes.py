@@ -155,7 +155,10 @@ def told_of(warnings: Sequence[DataWarning]) -> list[str]:
     kinds: dict[str, list[str]] = {}
     for one in warnings:
         kinds.setdefault(one.code, []).append(one.message)
-    return [f"{code}: {'; '.join(messages)}" for code, messages in kinds.items()]
+    return [
+        f"{code}: {'; '.join([*(one.removesuffix('.') for one in messages[:-1]), messages[-1]])}"
+        for code, messages in kinds.items()
+    ]
 
 
 def of_side(side: str, warnings: Iterable[DataWarning]) -> list[DataWarning]:

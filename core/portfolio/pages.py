@@ -239,9 +239,14 @@ def _warnings(note: PageNote, first: str) -> list[DataWarning]:
         warn("page_rows_without_loan", message, rows, ["par_value"] if par else [*note.fields, *note.filled])
     guessed = {how: count for how, count in note.by.items() if " " in how or how.endswith(("borrower", "facility"))}
     if guessed and (note.fields or note.filled or note.conflicts or note.part == "list"):
-        by = ", ".join(f"{count:,} by {how}" for how, count in guessed.items())
+        rows = sum(guessed.values())
+        ways = {
+            ("the start of an identifier" if how == join.BY_START else how): count for how, count in guessed.items()
+        }
+        by = ", ".join(f"{count:,} by {way}" if len(ways) > 1 else f"by {way}" for way, count in ways.items())
         fields = (*note.fields, *note.filled, *note.conflicts)
-        warn("page_joined_by_name", f"Rows of {note.place} were joined {by}.", sum(guessed.values()), fields)
+        message = f"{counted(rows, 'row')} of {note.place} {agreed(rows, 'was/were')} joined {by}."
+        warn("page_joined_by_name", message, rows, fields)
     if note.part == "joined" and note.fields and note.loans_without_row <= note.rows and note.loans_without_row:
         said_of = counted(note.loans_without_row, "loan")
         message = f"{note.heading} gives {', '.join(note.fields)} and says nothing of {said_of}."

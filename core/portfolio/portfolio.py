@@ -174,9 +174,10 @@ class Deal:
     @property
     def is_interest_given(self) -> bool:
         """Whether the file prints all of the period's interest, so that no loan's rate decides on it."""
-        parts = (self.interest_collected, self.interest_receivable)
-        whole = self.interest_available
-        return (whole is not None and isfinite(whole)) or all(one is not None and isfinite(one) for one in parts)
+        collected, receivable, whole = self.interest_collected, self.interest_receivable, self.interest_available
+        if whole is not None and isfinite(whole):
+            return True
+        return collected is not None and receivable is not None and isfinite(collected) and isfinite(receivable)
 
     def __repr__(self) -> str:
         return framed.deal_repr(self)

@@ -37,7 +37,7 @@ from core.report.content import (
 from core.report.doubts import doubt_text
 from core.report.figures import ABSENT, UNITS, day, figure, moment, signed
 from core.typeset.pdf import typeset_remarked
-from core.typeset.texts import cut, page_text, plain_text
+from core.typeset.texts import cut, page_text, plain_text, whole_text
 from core.words import counted
 
 WHY_SHOWN: Final = 8
@@ -75,8 +75,8 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
     moved = [] if report.changes is None else [one for one in report.changes.tests if one.parts]
     first = _fitting(notices, NOTICE_LETTERS if report.changes is None else NOTICE_LETTERS // 2)
     return {
-        "notices": list(map(page_text, notices[:first])),
-        "more_notices": list(map(page_text, notices[first:])),
+        "notices": list(map(whole_text, notices[:first])),
+        "more_notices": list(map(whole_text, notices[first:])),
         "title": page_text(report.title or UNNAMED),
         "suite": page_text(report.suite),
         "currency": page_text(report.currency or ""),
@@ -86,8 +86,8 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "as_of_short": "Day not known" if report.as_of is None else f"As of {day(report.as_of)}",
         "generated_at": moment(report.generated_at),
         "outcome": report.verdict.outcome,
-        "headline": page_text(report.verdict.headline),
-        "sentence": page_text(report.verdict.sentence),
+        "headline": whole_text(report.verdict.headline),
+        "sentence": whole_text(report.verdict.sentence),
         "counts": [{"label": label, "value": f"{value:,}"} for label, value in _counts(report)],
         "doubtful": report.summary.doubtful,
         "key_figures": [
@@ -106,7 +106,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         },
         "categories": categories,
         "skipped": [
-            {"name": page_text(one.name), "reason": page_text(_opened(one.reason)), "value": figure(one.value),
+            {"name": page_text(one.name), "reason": whole_text(_opened(one.reason)), "value": figure(one.value),
              "unit": UNITS[one.unit] if one.value is not None else ""}
             for one in report.skipped
         ],
@@ -120,7 +120,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "tie_out": [
             {"name": page_text(one.trustee_name), "theirs": figure(one.trustee_value), "ours": figure(one.our_value),
              "difference": signed(one.difference), "agrees": one.agrees, "trigger": figure(one.trigger),
-             "why": page_text(_why_apart(one))}
+             "why": whole_text(_why_apart(one))}
             for one in report.tie_out
         ],
         "methods": [
@@ -224,7 +224,7 @@ def _test(line: TestLine, *, is_cover: bool = False) -> Texts:
         "published_status": "" if published is None else published.status or "",
         "difference": "" if published is None else signed(published.difference, decimals),
         "agrees": None if published is None else published.agrees,
-        "doubts": [] if is_cover else [page_text(doubt_text(one)) for one in line.doubt],
+        "doubts": [] if is_cover else [whole_text(doubt_text(one)) for one in line.doubt],
         "doubts_below": f"{counted(len(line.doubt), 'doubt')}, in full under Tests." if is_cover and line.doubt else "",
     }
 

@@ -21,7 +21,7 @@ from core.reconciliation.written import STAGES, figure_text
 from core.report.content import Fact, Verdict
 from core.report.figures import day, figure, moment, signed
 from core.typeset.pdf import typeset_remarked
-from core.typeset.texts import cut, page_text
+from core.typeset.texts import cut, page_text, whole_text
 from core.words import agreed, counted
 
 LISTED_MAX: Final = 1_500
@@ -277,7 +277,7 @@ def _view(report: ReconciliationReport, remarks: Sequence[str]) -> dict[str, Any
         "headline": report.verdict.headline,
         "sentence": report.verdict.sentence,
         "notices": [
-            *map(page_text, (*compared.remarks, *remarks)), *(page_text(one.message) for one in compared.warnings),
+            *map(page_text, (*compared.remarks, *remarks)), *(whole_text(one.message) for one in compared.warnings),
         ],
         "key_figures": [
             {"label": label, "value": value}

@@ -11,6 +11,9 @@ from core.typeset.pdf import UNSHOWN
 TEXT_MAX: Final = 400
 """Characters of a name or a message; more are cut with a mark."""
 
+WHOLE_MAX: Final = 20_000
+"""Characters of a text that names everything that it is about, such as a doubt or a warning."""
+
 WORD_MAX: Final = 24
 """Letters of a word that is kept whole; a longer one may break after so many, so that it stays in its cell."""
 
@@ -23,12 +26,17 @@ def page_text(words: str) -> str:
     return breakable(plain_text(words))
 
 
-def plain_text(words: str) -> str:
+def whole_text(words: str) -> str:
+    """The same of a text that is not cut to a cell: a warning, a doubt, a verdict."""
+    return breakable(plain_text(words, WHOLE_MAX))
+
+
+def plain_text(words: str, most: int = TEXT_MAX) -> str:
     """A text without what turns or hides others, cut to what a page has room for."""
     shown = words
     if not (words.isascii() and words.isprintable()):
         shown = "".join(_seen(one) for one in words if unicodedata.category(one) not in _HIDDEN or one in _JOINERS)
-    return cut(" ".join(shown.split()), TEXT_MAX)
+    return cut(" ".join(shown.split()), most)
 
 
 _HIDDEN: Final = frozenset(("Cc", "Cf"))

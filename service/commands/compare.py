@@ -55,8 +55,8 @@ def compare(
     --fail-on-new and a test that fails in the later file alone, and 2 when a file cannot be read or has no loans. The
     JSON has old, new, suite, as_of, new_failures, impact_summary, changes, warnings, results, skipped and loans.
 
-    Where a file publishes figures of its own, they stand beside ours. A question mark stands behind a status that may
-    be wrong.
+    Where a file publishes figures of its own, they stand beside ours, with ours less theirs. A question mark stands
+    behind a status that may be wrong.
 
     Parameters
     ----------
@@ -178,6 +178,8 @@ def _blocks(loans: Changes, tests: Simulation, grid: Grid, limit: int) -> Iterat
     moves = impacts_shown(tests)
     told = f"{counted(tests.total_tests, 'test')}: {moves.improve} with a wider cushion, {moves.worsen} with a thinner "
     told += f"one, {moves.neutral} as before to the decimals shown; {counted(tests.new_failures, 'new failure')}"
+    doubtful = [run.summary.doubtful for run in (tests.before, tests.after)]
+    told += f"; doubtful: {doubtful[0]} before, {doubtful[1]} after" if any(doubtful) else ""
     yield Line(told, style=STYLES["fail" if tests.new_failures else "pass"])
 
 

@@ -59,11 +59,12 @@ def results_page(
 
 def _skipped_lines(skipped: Sequence[Skipped]) -> list[Line]:
     """The tests without a status, with the reason, and the trustee's figure where the file has one."""
-    lines = []
-    for one in skipped:
-        theirs = one.published
-        beside = "" if theirs is None or theirs.value is None else f"; the trustee has {theirs.value:,g}"
-        lines.append(Line(f"{one.test_name} ({one.test_id}): {one.reason}{beside}", "skipped", "dim"))
+    from core.compliance.framed import trustee_of_skipped
+
+    lines = [
+        Line(f"{one.test_name} ({one.test_id}): {one.reason}{trustee_of_skipped(one)}", "skipped", "dim")
+        for one in skipped
+    ]
     return [*lines, Line()] if lines else []
 
 
@@ -163,14 +164,13 @@ def two_files_columns(found: Simulation) -> list[Column]:
         return lambda one: _published(name)(sides[side].get(one.test_id))
 
     def shown(side: str) -> Callable[[Any], str]:
-        return lambda one: _trustee(sides[side][one.test_id]) if one.test_id in sides[side] else "-"
+        return lambda one: _trustee_and_difference(sides[side][one.test_id]) if one.test_id in sides[side] else "-"
 
     def doubtful(side: str) -> Callable[[Any], bool | None]:
         return lambda one: getattr(sides[side].get(one.test_id), "doubtful", None)
 
     def status(one: Projected) -> Text:
-        text = _changed_status(one)
-        return text.append(f" {DOUBTFUL}", style="bold yellow") if doubtful("after")(one) else text
+        return _changed_status(one, is_doubtful=(bool(doubtful("before")(one)), bool(doubtful("after")(one))))
 
     added = []
     for side, results in sides.items():
@@ -229,13 +229,19 @@ def impacts_shown(found: Simulation) -> Impacts:
     return Impacts(*(ways.count(way) for way in (1, -1, 0)))
 
 
-def _changed_status(one: Projected) -> Text:
+def _changed_status(one: Projected, is_doubtful: tuple[bool, bool] = (False, False)) -> Text:
+    """The status, with the one before where it is another; `is_doubtful`: whether it may be wrong before and after."""
     from rich.text import Text
 
     text = Text()
-    if one.status_current != one.status_projected:
-        text.append(one.status_current.upper(), style=STYLES[one.status_current]).append(" > ")
-    return text.append(one.status_projected.upper(), style=STYLES[one.status_projected])
+    if one.status_current != one.status_projected or is_doubtful[0] != is_doubtful[1]:
+        text.append(one.status_current.upper(), style=STYLES[one.status_current])
+        _mark(text, is_doubtful[0]).append(" > ")
+    return _mark(text.append(one.status_projected.upper(), style=STYLES[one.status_projected]), is_doubtful[1])
+
+
+def _mark(status: Text, is_doubtful: bool) -> Text:
+    return status.append(f" {DOUBTFUL}", style="bold yellow") if is_doubtful else status
 
 
 DOUBTFUL: Final = "?"
@@ -245,8 +251,7 @@ DOUBTFUL: Final = "?"
 def _status(one: TestResult) -> Text:
     from rich.text import Text
 
-    text = Text(one.status.upper(), style=STYLES[one.status])
-    return text.append(f" {DOUBTFUL}", style="bold yellow") if one.doubtful else text
+    return _mark(Text(one.status.upper(), style=STYLES[one.status]), one.doubtful)
 
 
 def _published(name: str) -> Callable[[Any], Any]:
@@ -267,6 +272,15 @@ def _trustee(one: TestResult) -> str:
         return "-"
     shown = "-" if figure.value is None else _figure(one, figure.value, _unit(one))
     return f"{shown} {figure.status}" if contradicts(figure, one.status) else shown
+
+
+def _trustee_and_difference(one: TestResult) -> str:
+    """The trustee's figure, and ours less that: 62.20 % (+0.60)."""
+    figure = one.published
+    if figure is None or figure.difference is None:
+        return _trustee(one)
+    apart = "ties" if figure.agrees else _figure(one, figure.difference, sign="+")
+    return f"{_trustee(one)} ({apart})"
 
 
 def _difference(one: TestResult) -> Text:

@@ -9,9 +9,9 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from core.compliance.doubt import READS
+from core.compliance.doubt import READS, Doubter, Judged
 from core.compliance.grouped import KINDS, doubt_groups
-from core.compliance.result import DoubtCode, Results, TestResult, Threshold
+from core.compliance.result import DoubtCode, Results, TestResult, Threshold, Verdict
 from core.compliance.run import run_suite
 from core.definition import parse
 from core.definition.terms import MEASURES
@@ -163,6 +163,18 @@ def test_a_skipped_test_has_the_trustees_figure() -> None:
     assert (published.value, published.agrees, published.difference) == (9.8, None, None)
 
 
+def test_a_file_without_loans_that_can_be_read_has_the_trustees_figures_beside_what_is_skipped() -> None:
+    printed = (
+        fact("cov_lite", 25.04), fact("ccc", 2.5, agency="a"), fact("ccc", 4.32, agency="b"),
+        fact("wal", 4.1, unit="years"),
+    )  # fmt: skip
+    empty = Portfolio(row_count=0, numbers={}, names={}, flags={}, ranks={}, facts=Facts(all=printed))
+    ran = run_suite(empty, "standard")
+    assert not ran
+    theirs = {one.test_id: one.published.value for one in ran.skipped if one.published is not None}
+    assert theirs == {LITE: 25.04, "ccc_bucket_pct": 4.32, "wal": 4.1}
+
+
 def test_after_trades_the_files_figures_are_not_compared() -> None:
     total = Identity(name="collateral_principal_amount", total=1.0, parts=(), holds=False, is_proved=False)
     loans = book(fact("cov_lite", VALUE + 5, status="fail"), identity=total)
@@ -216,6 +228,44 @@ def test_blanks_are_told_with_their_share_of_par_where_they_are_read(
     assert told[0].message.startswith(f"{par[0] / par.sum() * 100:.2f} % of par has ")
     assert told[0].places == ["'Holdings'!C2:C14"]
     assert not any(words in doubt.message for doubt in one(loans).doubt), "another test does not read it"
+
+
+@every("test_id, columns, words", [*BLANKS, ("wal", {}, ""), ("oc_ratio", {"rating_agency_a": None}, "")])
+def test_what_is_sure_is_what_nothing_is_found_against(
+    monkeypatch: pytest.MonkeyPatch, test_id: str, columns: dict[str, Any], words: str
+) -> None:
+    """A figure that is passed over because nothing is open has no doubt when everything is looked through."""
+    told = DataWarning("lien_unrecognised", "a lien is not known")
+
+    def run() -> Results:
+        return run_suite(book(notes=Notes(warnings=[told]), **columns), "enhanced")
+
+    def doubts(ran: Results) -> list[Any]:
+        return [(result.test_id, result.doubt, result.doubtful, result.low, result.high) for result in ran]
+
+    found = doubts(run())
+    assert any(doubt for _, doubt, *_ in found)
+    assert any(not doubt for _, doubt, *_ in found)
+    for name in ("is_sure", "is_settled"):
+        monkeypatch.setattr(Doubter, name, lambda *_: False)
+    assert doubts(run()) == found
+    assert not words or any(words in doubt.message for name, some, *_ in found if name == test_id for doubt in some)
+
+
+def test_a_summary_looks_through_no_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It counts by the ends of the figures; of those that nothing makes doubtful, not even these are worked out."""
+    ran = run_suite(book(country=[None, *["US"] * 12]), "enhanced", test_ids=[LITE, "foreign_country_concentration"])
+    looked: list[str] = []
+    verdict = Doubter.verdict
+
+    def counted(doubter: Doubter, case: Judged) -> Verdict:
+        looked.append(case.test.test_id)
+        return verdict(doubter, case)
+
+    monkeypatch.setattr(Doubter, "verdict", counted)
+    monkeypatch.setattr(Doubter, "doubts", None)
+    assert ran.summary.total == 2
+    assert looked == ["foreign_country_concentration"]
 
 
 ROOMY = {"single_obligor_concentration": 99.0, "foreign_country_concentration": 99.0, "wal": 60.0,
@@ -385,6 +435,18 @@ def test_cash_that_no_page_says_is_a_doubt_of_what_divides_by_it() -> None:
 
 
 # ---- tests of a definition -------------------------------------------------------------------------------------
+
+
+def test_the_event_of_default_test_reads_no_ratings() -> None:
+    """It counts performing loans at par, whoever rates them."""
+    rules = parse({
+        "event_of_default": {"class": "A", "trigger": 102.5},
+        "tests": [{"id": "eod", "name": "Event of default", "measure": "event_of_default", "min": 102.5}],
+    })  # fmt: skip
+    loans = book(fact("fixed", 9.0), rating_agency_a=None, rating_agency_b=[15, *[0] * 12])
+    ran = run_suite(loans, "deal", definition=rules)
+    assert not any("rating" in doubt.message for doubt in ran["eod"].doubt)
+    assert any("no rating" in doubt.message for doubt in one(loans, "oc_ratio").doubt)
 
 
 def test_formulas_inherit_what_they_read() -> None:

@@ -7,11 +7,12 @@ from dataclasses import replace
 from datetime import date
 from xml.etree import ElementTree
 
+import msgspec
 import polars as pl
 import pytest
 
 from core.compliance.framed import ROWS_SHOWN, thinnest_first
-from core.compliance.result import Details, Results, Skipped, TestResult
+from core.compliance.result import Details, PublishedFigure, Results, Skipped, TestResult
 from core.portfolio.notes import DataWarning
 
 
@@ -133,3 +134,18 @@ def test_the_head_is_the_thinnest_cushions(results: Results) -> None:
     assert len(results.head()) == 5
     with pytest.raises(ValueError, match="not -1"):
         results.head(-1)
+
+
+def test_lines_have_the_trustees_figure_the_difference_and_the_doubt() -> None:
+    theirs = PublishedFigure(
+        name="WARF", value=2900.0, numerator=None, denominator=None, trigger=None, status="pass", place="'Tests'!B3",
+        difference=200.0, agrees=False,
+    )  # fmt: skip
+    ties = msgspec.structs.replace(theirs, value=5.9, difference=0.0, agrees=True)
+    rows = [replace(ROWS[3], published=theirs, doubtful=True), replace(ROWS[1], published=ties)]
+    results = Results(rows, [Skipped("depth", "Dealer quotes", "no quotes", published=theirs)])
+    assert "status='fail', doubtful=True" in repr(rows[0])
+    assert "doubtful" not in repr(rows[1])
+    assert "trustee 2,900.00 (+200.00)" in repr(results)
+    assert "trustee 5.90 (ties)" in repr(results)
+    assert "no quotes; the trustee has 2,900" in results._repr_html_()

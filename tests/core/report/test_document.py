@@ -295,6 +295,25 @@ def test_the_trustees_figure_and_every_doubt_stand_in_the_row_of_a_test() -> Non
     assert len(opened(compliance_pdf(report)).pages) > 1
 
 
+def test_no_list_of_names_is_cut_on_any_page() -> None:
+    """Nor the places of a doubt, the tests of a warning, or the doubtful ones of the cover."""
+    places = [f"'A sheet'!A{at}:Z{at}" for at in range(40)]
+    tests = [
+        doubted(f"test {at}", "fail", 3.0, 120.0, (190.4, "pass"), direction="min",
+                doubt=[Doubt("masked_inputs", "not shown", places)])
+        for at in range(30)
+    ]  # fmt: skip
+    every_test = "; ".join(f"{one.test_name} 190.4, here 3.00 (fail here, pass there)" for one in tests)
+    results = Results(tests, [], warnings=[DataWarning("published_differs", f"the file has others: {every_test}")])
+    view = _view(reported(None, results))
+    assert all(f"{one.test_name} 3.00 against" in view["sentence"] for one in tests)
+    told = " ".join((*view["notices"], *view["more_notices"])).replace("\u200b", "")
+    assert all(f"{one.test_name} 190.4" in told for one in tests)
+    (doubt, *_), *_ = (row["doubts"] for category in view["categories"] for row in category["tests"])
+    assert all(place in doubt.replace("\u200b", "") for place in places)
+    assert len(opened(compliance_pdf(reported(None, results))).pages) > 1
+
+
 def test_a_file_that_publishes_nothing_has_no_columns_of_the_trustee() -> None:
     view = _view(reported(None, Results([result_of("wal", "pass", 1.0, 3.0)], [])))
     assert "published" not in view["widths"]

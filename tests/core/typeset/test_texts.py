@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.typeset.pdf import UNSHOWN
-from core.typeset.texts import TEXT_MAX, page_text
+from core.typeset.texts import TEXT_MAX, page_text, whole_text
 from tests.rows import every
 
 
@@ -29,3 +29,4 @@ def test_a_text_past_the_limit_is_cut_with_a_mark() -> None:
     long = page_text("word " * 1_000)
     assert len(long) <= TEXT_MAX
     assert long.endswith("\N{HORIZONTAL ELLIPSIS}")
+    assert whole_text("word " * 1_000) == " ".join(["word"] * 1_000), "a warning names all that it is about"

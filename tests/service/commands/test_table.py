@@ -9,8 +9,9 @@ from rich.console import Console
 
 from core.compliance.result import Details, Doubt, PublishedFigure, Results, Skipped, TestResult
 from core.portfolio.notes import DataWarning
-from service.commands.output import console_for, print_page
-from service.commands.table import results_page
+from core.scenario.simulate import compared
+from service.commands.output import Grid, Page, console_for, print_page
+from service.commands.table import results_page, two_files_columns
 
 
 def result(test_id: str, status: str, value: float, limit: float, cushion: float | None, unit: str) -> TestResult:
@@ -146,3 +147,18 @@ def test_no_warning_is_left_out() -> None:
     text = console.file.getvalue()
     assert all(f"message {at}" in text for at in range(40))
     assert sum(line.startswith("warning") for line in text.splitlines()) == 2
+
+
+def test_two_files_have_the_trustees_figures_with_the_difference_and_both_marks() -> None:
+    """Of the earlier file and of the later one, which publishes nothing."""
+    cushions = {one.test_id: one.cushion or 0.0 for one in RESULTS}
+    sides = (Results(list(one), [], cushions=cushions) for one in (BESIDE, RESULTS))
+    found = compared(next(sides), next(sides), [], 0)
+    console = console_for(io.StringIO())
+    grid = Grid(columns=two_files_columns(found), items=found.results)
+    print_page(Page(title="two files", blocks=[grid], rows=grid, document={}), console)
+    assert isinstance(console.file, io.StringIO)
+    lines = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]
+    assert any("1.50 % 1.50 % 1.50 % (ties) max 2.50" in line for line in lines)
+    assert any("7.00 % 7.00 % 7.90 % fail (-0.90) max 7.50" in line for line in lines)
+    assert any("WARNING ? >" in line for line in lines), "the earlier status alone is doubtful"
