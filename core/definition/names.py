@@ -222,7 +222,7 @@ def _hindrance(subject: Subject, role: _Role) -> str | None:
     if subject.with_cash:
         return "its share includes cash, ours does not"
     if subject.subset is not None:
-        among = _SUBSETS.get(subject.subset, f"{subject.subset.replace('_', ' ')} loans")
+        among = _SUBSETS.get(subject.subset, f"loans that are {subject.subset.replace('_', ' ')}")
         return f"it is measured among {among}, ours among all loans"
     if subject.aggregate is not None and measure != "obligor":
         several = f"{subject.aggregate} of them" if subject.aggregate else "several"

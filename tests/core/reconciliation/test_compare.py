@@ -119,7 +119,7 @@ def test_par_apart_by_exactly_a_bound(percent: int, within: str, beyond: str) ->
         ("rating_agency_c", "Caa1 *-", "CCC+", None),
         ("rating_agency_b", "B2", "B3", "warning"),
         ("rating_agency_b", "B2", "NR", "warning"),
-        ("rating_agency_b", "see note", "private", None),
+        ("rating_agency_b", "see note", "call desk", None),
         ("rating", "see note", "WR", "info"),
         ("rating_agency_b", "B", "B-", "warning"),
         ("rating_agency_c", "BBB-", "BBB-", None),
