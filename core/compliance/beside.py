@@ -19,6 +19,10 @@ SIGNIFICANT: Final = 6
 """Digits of a difference in a message, where its decimals show none."""
 
 
+PART_CHARACTERS: Final = 15_000
+"""Of a warning's list of tests: less than any page or cell cuts."""
+
+
 class Beside(NamedTuple):
     """A test of ours with the file's figure of it."""
 
@@ -109,7 +113,8 @@ def _shown(value: float) -> str:
 
 
 def other_figures(results: Iterable[TestResult]) -> Iterator[DataWarning]:
-    """A warning with all tests of which the file publishes another figure or status, other statuses first."""
+    """A warning with all tests of which the file publishes another figure or status, other statuses first; several
+    where they are too many for the length of one."""
     told = []
     for result in results:
         figure = result.published
@@ -120,6 +125,15 @@ def other_figures(results: Iterable[TestResult]) -> Iterator[DataWarning]:
         words = "" if is_same_status else f" ({here} here, {figure.status} there)"
         value = "" if figure.value is None else f" {figure.value:g}"
         told.append((is_same_status, f"{result.test_name}{value}, here {result.current_value:.2f}{words}"))
-    if told:
-        shown = "; ".join(words for _, words in sorted(told, key=lambda one: one[0]))
-        yield DataWarning("published_differs", f"the file publishes other figures: {shown}", len(told))
+    part: list[str] = []
+    for _, words in sorted(told, key=lambda one: one[0]):
+        if part and sum(map(len, part)) + len(words) + 2 * len(part) > PART_CHARACTERS:
+            yield _differing(part)
+            part = []
+        part.append(words)
+    if part:
+        yield _differing(part)
+
+
+def _differing(told: list[str]) -> DataWarning:
+    return DataWarning("published_differs", f"the file publishes other figures: {'; '.join(told)}", len(told))

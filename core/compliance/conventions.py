@@ -371,7 +371,7 @@ def _take_industry(view: View, portfolio: Portfolio, definition: Definition | No
     there are none.
     """
     own = _agency_of(portfolio, "industry")
-    printed = printed_agency(portfolio, "industry")
+    printed = printed_agency(portfolio, "industry") if portfolio.facts.all else None
     chosen: str | None = printed
     if definition is not None and definition.classifications.industry != "any":
         chosen = definition.classifications.industry

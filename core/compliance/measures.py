@@ -50,8 +50,8 @@ PRINTED: Final = {
 """Parts of the OC numerator that a file's own calculation may say, fields of `Deal`, and their words; "" where no loan
 says anything of it."""
 
-_printed_of: Final = attrgetter(*PRINTED)
-_NONE_PRINTED: Final = (None,) * len(PRINTED)
+_printed_of: Final = attrgetter("masked_ccc_a", "masked_ccc_b", "masked_ccc_c", *PRINTED)
+_NONE_PRINTED: Final = (None,) * (3 + len(PRINTED))
 
 NOT_PRINTED: Final = (None, None, None)
 """What `Pool.masked_ccc` is where no rating table of the file says what masks hide."""
@@ -149,6 +149,16 @@ class Pool:
         """By column of ratings (par, number) of the loans whose rating it masks, those that were asked for."""
         self.fields: Any = None
         """What the formulas over loans have worked out of it, see `core.compliance.shares`."""
+        self.masked_ccc: tuple[float | None, float | None, float | None] = NOT_PRINTED
+        """What of `buckets` no row shows; None where no rating table says it."""
+        self.printed: dict[str, float] = {}
+        """What the file's own calculation of the OC numerator says, by the keys of `adjustments`; nothing under a
+        definition of the deal's own, which says how it is calculated."""
+        said = _printed_of(deal)
+        if said != _NONE_PRINTED and self.goes_by_file:
+            self.masked_ccc = said[:3]
+            amounts = zip(PRINTED, said[3:], strict=True)
+            self.printed = {name: amount for name, amount in amounts if amount is not None and isfinite(amount)}
         self.cash = cash_of(deal, self.definition)
         self.period_years = _period_years(deal.payment_days, self.definition.conventions.day_count)
 
@@ -300,7 +310,7 @@ class Pool:
     def industry_coverage_pct(self) -> float:
         return self.covered(self.par - float(self.tally.industry_par[-1]))
 
-    @cached_property
+    @property
     def buckets(self) -> tuple[float, float, float]:
         """Performing par rated Caa1 (CCC+) or below by each agency: where its rating table says what masks and blanks
         hide, what rows show and what the table has more. A loan of such a table is rated: no row without a rating is
@@ -313,13 +323,6 @@ class Pool:
             for agency, more in zip("abc", self.masked_ccc, strict=True)
         )
         return a, b, c
-
-    @cached_property
-    def masked_ccc(self) -> tuple[float | None, float | None, float | None]:
-        """What of it no row shows; None where no rating table says it."""
-        deal = self.portfolio.deal
-        found = deal.masked_ccc_a, deal.masked_ccc_b, deal.masked_ccc_c
-        return found if found == NOT_PRINTED or self.goes_by_file else NOT_PRINTED
 
     @cached_property
     def ccc(self) -> tuple[int, float]:
@@ -370,17 +373,6 @@ class Pool:
             **taken_off,
             **added,
             "adjusted": self.cpa - sum(taken_off.values()) + sum(added.values()),
-        }
-
-    @cached_property
-    def printed(self) -> dict[str, float]:
-        """What the file's own calculation of the OC numerator says, by the keys of `adjustments`; nothing under a
-        definition of the deal's own, which says how it is calculated."""
-        said = _printed_of(self.portfolio.deal)
-        if said == _NONE_PRINTED or not self.goes_by_file:
-            return {}
-        return {
-            name: amount for name, amount in zip(PRINTED, said, strict=True) if amount is not None and isfinite(amount)
         }
 
     @cached_property

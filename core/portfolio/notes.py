@@ -141,6 +141,10 @@ WARNING_LENGTH_MAX: Final = 20_000
 as much as a hundred long names take."""
 
 
+LINE_LENGTH_MAX: Final = 10_000
+"""Characters of a line of warnings of one kind, where there is more than one."""
+
+
 def bounded(warnings: Sequence[DataWarning]) -> list[DataWarning]:
     """The warnings, each once, all of them; a message that is longer than any list of names is cut."""
     return [
@@ -151,14 +155,16 @@ def bounded(warnings: Sequence[DataWarning]) -> list[DataWarning]:
 
 
 def told_of(warnings: Sequence[DataWarning]) -> list[str]:
-    """A line for each kind of warning, in the order in which the kinds first come, with all messages of the kind."""
+    """A line for each kind of warning, in the order in which the kinds first come, with all messages of the kind; a
+    further line of the kind where they are longer than `LINE_LENGTH_MAX`."""
     kinds: dict[str, list[str]] = {}
     for one in warnings:
-        kinds.setdefault(one.code, []).append(one.message)
-    return [
-        f"{code}: {'; '.join([*(one.removesuffix('.') for one in messages[:-1]), messages[-1]])}"
-        for code, messages in kinds.items()
-    ]
+        lines = kinds.setdefault(one.code, [])
+        if lines and len(lines[-1]) + len(one.message) <= LINE_LENGTH_MAX:
+            lines[-1] = f"{lines[-1].removesuffix('.')}; {one.message}"
+        else:
+            lines.append(f"{one.code}: {one.message}")
+    return [line for lines in kinds.values() for line in lines]
 
 
 def of_side(side: str, warnings: Iterable[DataWarning]) -> list[DataWarning]:

@@ -11,6 +11,7 @@ from msgspec import UnsetType
 
 from core.compliance.conventions import definition_for
 from core.compliance.measures import Pool
+from core.compliance.printed import printed_words
 from core.compliance.result import Results, Skipped, Status, TestResult
 from core.compliance.run import pools_of
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS
@@ -233,9 +234,16 @@ def _key_figures(pool: Pool, lines: Iterable[TestLine], definition: Definition |
         KeyFigure("Defaulted par", tally.defaulted_par, "amount"),
         KeyFigure("Performing loans", tally.performing_rows, "number"),
         *([KeyFigure("Obligors", tally.obligor_count, "number")] if tally.obligor_count else []),
-        *(KeyFigure(line.name, line.value, line.unit) for line in lines if line.test_id in averages),
+        *(KeyFigure(line.name, line.value, line.unit, _beside(line)) for line in lines if line.test_id in averages),
     ]
     return figures[:KEY_FIGURES_SHOWN]
+
+
+def _beside(line: TestLine) -> str:
+    """What stands with a figure of the cover that is not the file's, or that its inputs leave open."""
+    is_other = line.published is not None and line.published.agrees is False
+    parts = ("doubtful" if line.doubtful else "", printed_words(line.published) if is_other else "")
+    return ": ".join(filter(None, parts))
 
 
 _AVERAGES: Final = frozenset(

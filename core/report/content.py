@@ -55,6 +55,8 @@ class KeyFigure(Struct, frozen=True):
     label: str
     value: float
     unit: Unit
+    beside: str = ""
+    """What the file prints where that is another figure, and whether ours is doubtful."""
 
 
 class TestLine(Struct, frozen=True, kw_only=True):

@@ -92,7 +92,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "doubtful": report.summary.doubtful,
         "key_figures": [
             {"label": page_text(one.label), "value": figure(one.value, 0 if one.unit in units else 2),
-             "unit": units.get(one.unit, UNITS[one.unit])}
+             "unit": units.get(one.unit, UNITS[one.unit]), "beside": page_text(one.beside)}
             for one in report.key_figures
         ],
         "widths": _widths([test for one in categories for test in one["tests"]]),

@@ -180,7 +180,11 @@ def _head(report: ComplianceReport) -> Iterator[Row]:
         ("Of these doubtful", summary.doubtful),
     )
     for one in report.key_figures:
-        yield one.label, Shown(one.value, _COUNT if one.unit in ("amount", "number") else _FIGURE), one.unit
+        yield (
+            one.label,
+            Shown(one.value, _COUNT if one.unit in ("amount", "number") else _FIGURE),
+            " ".join(filter(None, (one.unit, f"({one.beside})" if one.beside else ""))),
+        )
     yield from map(_fact, report.deal_days)
     if report.changes is not None:
         yield "Changes since", report.changes.since

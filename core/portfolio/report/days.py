@@ -194,7 +194,7 @@ def chosen(lines: Sequence[AsOf]) -> tuple[AsOf | None, list[DataWarning]]:
     best = max(told, key=lambda line: count[line.day])
     warnings = []
     if len(count) > 1:
-        others = ", ".join(sorted({f"{day_of(day)}" for day in count if day != best.day})[:3])
+        others = ", ".join(sorted({f"{day_of(day)}" for day in count if day != best.day}))
         warnings.append(
             DataWarning("as_of_conflict", f"pages say different days: {day_of(best.day)} is used, not {others}")
         )

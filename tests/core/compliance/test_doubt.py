@@ -9,6 +9,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
+from core.compliance.beside import other_figures
 from core.compliance.doubt import READS, Doubter, Judged
 from core.compliance.grouped import KINDS, doubt_groups
 from core.compliance.result import DoubtCode, Results, TestResult, Threshold, Verdict
@@ -18,7 +19,7 @@ from core.definition.terms import MEASURES
 from core.files.read import read
 from core.portfolio.facts import Fact, Facts, Identity, Subject
 from core.portfolio.inputs import ANY, FIELDS, WARNINGS, input_of
-from core.portfolio.notes import WARNING_CODES, DataWarning, Notes, told_of
+from core.portfolio.notes import WARNING_CODES, DataWarning, Notes, bounded, told_of
 from core.portfolio.portfolio import Deal, Portfolio
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
 from tests.rows import every
@@ -197,6 +198,15 @@ def test_all_differences_stand_in_one_warning() -> None:
     assert warning.rows == len(differing) >= 7
     assert all(result.test_name in warning.message for result in differing)
     assert warning.message.startswith("the file publishes other figures: Largest obligor 90, here")
+
+
+def test_differences_too_many_for_one_warning_stand_in_several() -> None:
+    theirs = one(book(fact("cov_lite", 99.0)))
+    many = [replace(theirs, test_id=f"t{at}", test_name=f"Test {at} {'of a long name ' * 12}") for at in range(400)]
+    told = list(other_figures(many))
+    assert sum(warning.rows or 0 for warning in told) == 400
+    assert bounded(told) == told, "none of them is cut"
+    assert all(any(f"Test {at} " in warning.message for warning in told) for at in range(400))
 
 
 # ---- inputs ----------------------------------------------------------------------------------------------------
@@ -496,6 +506,10 @@ def test_doubts_are_grouped_by_kind_with_all_names() -> None:
 def test_warnings_of_a_kind_share_a_line() -> None:
     told = [DataWarning("no_price", "a"), DataWarning("page_conflict", "b"), DataWarning("no_price", "c")]
     assert told_of(told) == ["no_price: a; c", "page_conflict: b"]
+    long = [DataWarning("no_price", f"{at} {'x' * 3_000}.") for at in range(5)]
+    lines = told_of(long)
+    assert [line.count(";") for line in lines] == [2, 1], "what one line has no room for stands in the next"
+    assert ".;" not in lines[0]
 
 
 def test_doubts_survive_json_and_large_pools(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from core.portfolio.notes import DataWarning
 from core.portfolio.portfolio import Names, Portfolio
 from core.report.content import ComplianceReport, Ladder, Origin, Point, Series, Step
 from core.report.document import RUNNING_MAX, TEMPLATE, _steps, _view, compliance_pdf
+from core.report.tables import compliance_tables
 from core.typeset.pdf import UNSHOWN, typeset
 from tests.core.report.conftest import WHEN, doubted, published_of, reported, result_of, skipped_of
 from tests.rows import every
@@ -293,6 +294,21 @@ def test_the_trustees_figure_and_every_doubt_stand_in_the_row_of_a_test() -> Non
         ("passed", "2"), ("with a warning", "0"), ("failed", "0"), ("doubtful", "1"), ("without a result", "2"),
     ]  # fmt: skip
     assert len(opened(compliance_pdf(report)).pages) > 1
+
+
+def test_a_figure_of_the_cover_stands_beside_the_files_own(g1: Build) -> None:
+    results = run_suite(g1(), "standard")
+    theirs = published_of(3041.37, 2900.0, "pass")
+    changed = [
+        replace(one, published=theirs, doubtful=True) if one.test_id == "average_rating_factor" else one
+        for one in results
+    ]
+    report = reported(g1(), Results(changed, results.skipped))
+    shown = {one["label"]: one["beside"] for one in _view(report)["key_figures"]}
+    assert shown["WARF"] == "doubtful: the file prints 2,900.00, pass"
+    assert shown["Performing par"] == ""
+    (sheet,) = (one for one in compliance_tables(report) if one.name == "Report")
+    assert "factor (doubtful: the file prints 2,900.00, pass)" in [row[2] for row in sheet.rows if row[0] == "WARF"]
 
 
 def test_no_list_of_names_is_cut_on_any_page() -> None:

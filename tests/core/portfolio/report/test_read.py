@@ -15,6 +15,7 @@ import pytest
 from core.files.read import read
 from core.grid.sheet import Workbook
 from core.portfolio.portfolio import Portfolio
+from core.portfolio.report.days import AsOf, chosen
 from tests.core.portfolio.conftest import Shown, sheet_from_rows
 from tests.rows import every
 
@@ -409,6 +410,14 @@ def test_as_of(rows: list[list[Any]], day: date, source: str, codes: list[str]) 
     assert found.deal.as_of == (day - date(1970, 1, 1)).days
     assert found.deal.as_of_source == source
     assert told(found) == codes
+
+
+def test_a_conflict_names_all_days_that_are_not_used() -> None:
+    lines = [AsOf(0, 20_000.0 + day, f"day {day}", f"'Page'!A{day}", False) for day in (0, 0, 1, 2, 3, 4, 5)]
+    day, (warning,) = chosen(lines)
+    assert day is not None
+    assert day.day == 20_000.0
+    assert warning.message.count("2024-10-0") == 6
 
 
 def test_a_caller_wins_over_the_file_and_the_file_over_its_column(make_book: Callable[..., Workbook]) -> None:
