@@ -14,7 +14,7 @@ from core.portfolio.report.columns import BIG, context_of
 from core.portfolio.report.kinds import OPERATORS
 from core.portfolio.report.lines import PageLine, is_running
 from core.portfolio.report.page import Cell, Page
-from core.portfolio.report.roles import limit_of
+from core.portfolio.report.roles import limit_of, status_at
 from core.portfolio.report.subjects import Side, clause_of, coverage_of, is_test_name, subject_of
 
 NAME_LENGTH_MAX: Final = 300
@@ -112,7 +112,7 @@ def _of_table(table: PageTable) -> list[tuple[int, Fact]]:
                 fact, value=_scaled(prior, scale), place=table.place(row, "prior"), is_prior=True, status=None,
                 numerator=None, denominator=None, decimals=_decimals(prior, scale),
             )))  # fmt: skip
-    return _told_apart(_with_real_digits(found))
+    return _told_apart(_with_real_digits(_without_reversed(found)))
 
 
 def _row(table: PageTable, row: int) -> _Row | None:
@@ -131,7 +131,7 @@ def _row(table: PageTable, row: int) -> _Row | None:
         context=group if coverage_of(group) is not None else context_of(table),
         value=value,
         limit=limit,
-        status=words.status_of(table.cell(row, "status").text),
+        status=status_at(table, row),
         side=_side(limit, table.cell(row, "dir").text, table.headers.get(table.columns.get(role, -1), ""), name),
         numerator=_amount(table, row, "num"),
         denominator=_amount(table, row, "den"),
@@ -271,8 +271,18 @@ def _scale(subject: Subject | None, unit: Unit | None, cell: Cell, row: _Row, is
     if ratio is not None and row.value.number and row.value.has_number and not row.value.is_percent:
         return 100.0 if abs(ratio - 100.0 * row.value.number) < abs(ratio - row.value.number) else 1.0
     if subject is not None and subject.measure in MULTIPLES:
-        return 100.0 if abs(cell.number) <= RATIO_MAX else 1.0
+        return 100.0 if abs(cell.number) <= RATIO_MAX or _is_large_multiple(cell, row) else 1.0
     return 100.0 if is_fraction else 1.0
+
+
+def _is_large_multiple(cell: Cell, row: _Row) -> bool:
+    """Whether a ratio above ten is a multiple: beside a limit that is one, or a status that it else contradicts."""
+    limit = row.limit
+    if not limit.has_number or cell is limit:
+        return False
+    if not limit.is_percent and abs(limit.number) <= RATIO_MAX:
+        return True
+    return row.status == "pass" and cell.number < limit.number <= 100.0 * cell.number
 
 
 def _scaled(cell: Cell, scale: float) -> float | None:
@@ -303,6 +313,25 @@ def _direction(measure: str | None, row: _Row, value: float | None, trigger: flo
 
 
 # ---- what a table as a whole says ----------------------------------------------------------------------------------
+
+REVERSED_ROWS: Final = 3
+"""Tests whose printed outcome is the contrary of the comparison, and none that agrees, from which no outcome counts."""
+
+
+def _without_reversed(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
+    """The facts, without outcomes where a table has the contrary of all its comparisons: its yes means something
+    else."""
+    compared = [
+        ((fact.value >= fact.trigger) if fact.direction == "min" else (fact.value <= fact.trigger))
+        == (fact.status == "pass")
+        for _, fact in found
+        if fact.status is not None and fact.value is not None and fact.trigger is not None
+        and fact.direction is not None and fact.value != fact.trigger
+    ]  # fmt: skip
+    if len(compared) < REVERSED_ROWS or any(compared):
+        return found
+    return [(row, replace(fact, status=None)) for row, fact in found]
+
 
 DIGIT_ROWS: Final = 4
 """Figures of one section that must all end in a zero before the zero counts as not printed."""
