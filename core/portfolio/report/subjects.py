@@ -297,7 +297,8 @@ _OF_LOANS: Final = frozenset((
 
 _DEFAULTED: Final = re.compile(r"\bdefaulted\b")
 _NOT_DEFAULTED: Final = re.compile(
-    r"\b(?:excluding|excl|other than|except(?: for)?|net of|less|not|non|without|neither|performing|and)\b.*?\bdefaulted\b"
+    r"\b(?:excluding|excl|other than|except(?: for)?|net of|less|not|non|without|neither|performing|and)\b.*?"
+    r"\bdefaulted\b"
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.portfolio.facts import Direction, Fact, Status, Subject, Unit
+from core.portfolio.facts import Direction, Fact, Status, Subject, Unit, tolerance_of
 from core.portfolio.report import words
 from core.portfolio.report.blocks import Blocks, PageTable
 from core.portfolio.report.columns import BIG, context_of
@@ -405,7 +405,9 @@ def _compared(page: Page, row: int) -> Fact | None:
     return None
 
 
-VERTICAL_ROWS_MAX: Final = 12
+_RESULT: Final = re.compile(r"^\s*(?:test )?(?:result|outcome|status)\b", re.I)
+
+VERTICAL_ROWS_MAX: Final = 24
 """Rows of a test whose figures stand below each other."""
 
 
@@ -418,15 +420,19 @@ def _vertical(page: Page, blocks: Blocks, taken: set[int]) -> list[tuple[int, Fa
             groups.setdefault((line.block, line.title), []).append(line)
     for (_, title), lines in groups.items():
         roles = {words.guess("column.t", line.label).role: line for line in reversed(lines)}
+        ratios = [line for line in lines if _is_ratio(line)]
+        if "value" not in roles and len(ratios) == 1:
+            roles["value"] = ratios[0]
         if not {"value", "limit"} <= roles.keys() or len(lines) > VERTICAL_ROWS_MAX or not is_test_name(title, ""):
             continue
         cells = {role: page.cell(line.row, line.column) for role, line in roles.items()}
+        numerator, denominator = _amounts_of(roles["value"], lines)
         rows = [row for row in page.rows if lines[0].row <= row <= lines[-1].row + 1]
         row = _Row(
             name=title, group=page.sheet.name, context=page.sheet.name, value=cells["value"], limit=cells["limit"],
             status=next((said for one in rows if (said := _status_in(page, one)) is not None), None),
-            side=_side(cells["limit"], "", roles["limit"].label, title), numerator=cells.get("num", _NOTHING),
-            denominator=cells.get("den", _NOTHING), place=roles["value"].place,
+            side=_side(cells["limit"], "", roles["limit"].label, title), numerator=numerator, denominator=denominator,
+            place=roles["value"].place,
         )  # fmt: skip
         fact = _fact(row, is_fraction=False, is_guessed=False, by="words")
         if fact is not None:
@@ -435,10 +441,35 @@ def _vertical(page: Page, blocks: Blocks, taken: set[int]) -> list[tuple[int, Fa
     return found
 
 
+def _amounts_of(value: PageLine, lines: Sequence[PageLine]) -> tuple[Cell, Cell]:
+    """Numerator and denominator of a ratio: the only two amounts of its block that make it; nothing where none do, or
+    several."""
+    amounts = {round(line.value, 2): line for line in lines if abs(line.value) > BIG}
+    slack = (0.5 * 10.0 ** -(2 if value.decimals is None else value.decimals) + 1e-9) * (
+        1.0 if value.is_percent else 100.0
+    )
+    ratio = value.value if value.is_percent or abs(value.value) > RATIO_MAX else 100.0 * value.value
+    found = [
+        (above, below)
+        for above in amounts.values() for below in amounts.values()
+        if above is not below and abs(100.0 * above.value / below.value - ratio) <= slack
+    ]  # fmt: skip
+    if len(found) != 1:
+        return _NOTHING, _NOTHING
+    above, below = (line.page.cell(line.row, line.column) for line in found[0])
+    return above, below
+
+
+def _is_ratio(line: PageLine) -> bool:
+    """Whether a line is the ratio of a calculation, and not its limit."""
+    is_named = " ratio " in words.normal(line.label) and words.guess("column.t", line.label).role != "limit"
+    return is_named and abs(line.value) <= BIG and line.value != 0
+
+
 def _status_in(page: Page, row: int) -> Status | None:
     """What a line says of the test's outcome ("Result | Passed")."""
     texts = [cell.text for cell in page.row(row).values() if cell.is_words]
-    if len(texts) != 2 or words.guess("column.t", texts[0]).role != "status":
+    if len(texts) != 2 or not (words.guess("column.t", texts[0]).role == "status" or _RESULT.search(texts[0])):
         return None
     return words.status_of(texts[1])
 
