@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Final, Literal
 
+from core.portfolio.cells import parsing
 from core.portfolio.facts import Fact, Subject
 from core.portfolio.layout import header
 from core.portfolio.notes import DataWarning
 from core.portfolio.report import words
 from core.portfolio.report.blocks import Blocks, PageTable
 from core.portfolio.report.components import decimals_at, role_of
+from core.portfolio.report.days import DATE
 from core.portfolio.report.figures import CURRENCIES
 from core.portfolio.report.identities import Item
 
@@ -28,11 +30,14 @@ _CALCULATED_LEAST: Final = 5.0
 
 _NEGATIVE: Final = re.compile(
     r"\b(?:opening|beginning|prior|previous|starting|deposits?|withdrawals?|debits?|credits?|receipts?|payments?|rate|"
-    r"required|target|minimum|maximum|date|number|no|id|excess|deficit|change|count)\b"
+    r"required|target|minimum|maximum|date|number|no|id|excess|deficit|change|count|movements?|activity|transfers?|"
+    r"(?:in|out)flows?|unsettled|pending)\b"
 )
 """Words of columns that are no balance of the day."""
 
 _BALANCE: Final = re.compile(r"\b(?:balances?|cash|amounts?|total|closing|ending|current|ledger|available|end)\b")
+_TOTAL: Final = re.compile(r"\btotal\b")
+_CLOSING: Final = re.compile(r"\b(?:closing|ending|current|end)\b")
 _CURRENCY_WORDS: Final = frozenset(word.lower() for word in (*CURRENCIES.values(), *CURRENCIES) if " " not in word)
 
 _BASIS: Final = re.compile(r"\b(?:received|traded?|settlement|settled?|value) date(?: basis)?\b", re.IGNORECASE)
@@ -70,6 +75,8 @@ class Account:
     balances: tuple[Balance, ...]
     group: str
     """Title of its table."""
+    others: tuple[Balance, ...] = ()
+    """Amounts of columns that could be its balances as well, where they differ."""
 
     def amount(self, part: Part, basis: Basis) -> Balance | None:
         """Its balance of a part on a basis."""
@@ -88,6 +95,8 @@ class Accounts:
     currency: str | None = None
     """That of most money, where the accounts name any."""
     warnings: list[DataWarning] = field(default_factory=list)
+    open: dict[str, str] = field(default_factory=dict)
+    """"principal" and "interest" -> what else their columns say, where nothing decides which one is the balance."""
     sheet: str = ""
     """Where they stand."""
     cash: tuple[Item, ...] = ()
@@ -132,6 +141,7 @@ def _read(found: Accounts, accounts: Sequence[Account], currency: str | None, sh
         if best is not None:
             setattr(found, part, best.amount)
             found.cells[part] = list(best.places)
+    found.open.update(_open(part, counted) for part in ("principal", "interest"))
     for one in accounts:
         if one not in counted and one.role in ("principal", "interest") and any(two.amount for two in one.balances):
             assert own is not None, "only another currency leaves an account out"
@@ -142,6 +152,16 @@ def _read(found: Accounts, accounts: Sequence[Account], currency: str | None, sh
                     fields=("deal.principal_cash", "deal.interest_collected"),
                 )
             )
+
+
+def _open(part: Part, accounts: Sequence[Account]) -> tuple[str, str]:
+    """(part, which amounts could be the balance of its accounts as well; "" for none)."""
+    told = [
+        f"{two.amount:,.2f} in {two.place}"
+        for one in accounts if one.role in (part, "collection")
+        for two in one.others if two.part in (part, "balance")
+    ]  # fmt: skip
+    return part, " and ".join(told)
 
 
 def _is_counted(account: Account, own: str | None) -> bool:
@@ -233,14 +253,17 @@ def _accounts(table: PageTable) -> Iterator[Account]:
     is_converted = any(words.scores("column.a", table.headers[at]).get("deal", 0) > 0 for at, _, _ in columns)
     for row in table.rows:
         label = table.page.cell(row, name).text
-        balances = tuple(_balances(table, row, columns))
+        read = list(_balances(table, row, columns))
+        first = {(one.part, one.basis): one for one in reversed(read)}
+        balances = tuple(one for one in read if first[one.part, one.basis] is one)
+        others = tuple(one for one in read if one.amount != first[one.part, one.basis].amount)
         if not label or not balances or words.is_total(label):
             continue
         type_ = "" if kind is None else table.page.cell(row, kind).text
         named = None if currency is None else _currency_of(table.page.cell(row, currency).text)
         yield Account(
             label, _role(label, type_, table.sections.get(row, "")), named or _currency_of(label), is_converted,
-            balances, table.title,
+            balances, table.title, others,
         )  # fmt: skip
 
 
@@ -275,7 +298,33 @@ def _columns(table: PageTable, name: int) -> list[tuple[int, Part, Basis]]:
         found = [one for one in found if not one[4]]
     if any(part != "balance" for _, part, *_ in found):
         found = [one for one in found if one[1] != "balance"]
-    return [(column, part, basis) for column, part, basis, _, _ in found]
+    kinds: dict[tuple[Part, Basis], list[int]] = {}
+    for column, part, basis, *_ in found:
+        kinds.setdefault((part, basis), []).append(column)
+    return [(column, *kind) for kind, columns in kinds.items() for column in _likeliest(table, columns)]
+
+
+def _likeliest(table: PageTable, columns: list[int]) -> list[int]:
+    """Of columns of one kind of balance that of the latest day, else the total of cash and investments, else that of
+    the end; all of them where nothing decides."""
+    latest: set[int] = set()
+    for is_day_first in (True, False):
+        days = {column: _day_of(table.headers[column], day_first=is_day_first) for column in columns}
+        latest |= {max(columns, key=lambda column: days[column])} if all(days.values()) else set()
+    if len(latest) == 1:
+        return [*latest]
+    for word in (_TOTAL, _CLOSING):
+        said = [column for column in columns if word.search(words.normal(table.headers[column])) is not None]
+        if len(said) == 1:
+            return said
+    return columns
+
+
+def _day_of(heading: str, *, day_first: bool) -> float:
+    """The day in a heading; 0 for none."""
+    found = DATE.search(heading)
+    day = 0.0 if found is None else parsing.date_days(found[0], day_first=day_first)
+    return day if day == day else 0.0
 
 
 def _without_basis(said: str) -> str:
@@ -289,12 +338,10 @@ def _has_figures(table: PageTable, column: int) -> bool:
 
 def _balances(table: PageTable, row: int, columns: list[tuple[int, Part, Basis]]) -> Iterator[Balance]:
     titled = header.magnitude_of_title(header.spelt(table.title))
-    known: set[tuple[Part, Basis]] = set()
     for column, part, basis in columns:
         cell = table.page.cell(row, column)
-        if not cell.has_number or cell.is_percent or (part, basis) in known:
+        if not cell.has_number or cell.is_percent:
             continue
-        known.add((part, basis))
         said = header.magnitude(table.headers[column])
         scale = said if said != 1.0 else titled
         yield Balance(

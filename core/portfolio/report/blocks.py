@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -144,7 +145,7 @@ def _is_text_row(cells: dict[int, Cell]) -> bool:
     """Whether a row has only words, each short enough for a heading, and no day."""
     return bool(cells) and all(
         cell.text and not cell.has_number and cell.day != cell.day and len(cell.text) <= HEADING_LENGTH_MAX
-        and _DAY.search(cell.text) is None
+        and (_DAY.search(cell.text) is None or known_in_heading(_DAY.sub(" ", cell.text)))
         for cell in cells.values()
     )  # fmt: skip
 
@@ -215,12 +216,19 @@ def _joined_headers(page: Page, stack: Sequence[int]) -> dict[int, str]:
     lowest = page.row(stack[-1])
     columns = sorted({column for row in stack for column in page.row(row)})
     above = {column for row in stack[:-1] for column in page.row(row)}
-    for row in stack:
+    for row, below in zip(stack, [*stack[1:], stack[-1]], strict=True):
         cells = page.row(row)
+        alike = Counter(cell.text for cell in page.row(below).values())
         for column in columns:
+            # "Opening | Closing | Opening | Closing" says which is which by its groups alone.
+            is_repeated = alike[page.cell(below, column).text] > 1 and page.cell(below, column).is_words
             if column in cells:
                 headers.setdefault(column, []).append(cells[column].text)
-            elif column not in above and column in lowest and (group := _group(cells, lowest, column, columns)):
+            elif (
+                (column not in above or is_repeated)
+                and column in lowest
+                and (group := _group(cells, lowest, column, columns))
+            ):
                 headers.setdefault(column, []).append(group)
     return {column: " ".join(dict.fromkeys(headers[column])) for column in columns if column in headers}
 
@@ -232,7 +240,8 @@ def _group(cells: dict[int, Cell], lowest: dict[int, Cell], column: int, columns
     """
     starts = sorted(cells)
     left = max((at for at in starts if at < column), default=None)
-    if left is None or left == columns[0] or len(starts) * 2 > len(columns):
+    over = [at for at in starts if at in lowest]
+    if left is None or left == columns[0] or len(over) * 2 > len(lowest):
         return ""
     widths = [after - before for before, after in pairwise(starts)]
     if left == starts[-1]:

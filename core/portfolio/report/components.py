@@ -14,6 +14,7 @@ from core.portfolio.report.adding import Amount, Sum, leaves, sums_of
 from core.portfolio.report.blocks import Blocks
 from core.portfolio.report.identities import Item
 from core.portfolio.report.lines import PageLine
+from core.portfolio.report.subjects import coverage_of
 
 COMPONENTS_MAX: Final = 2_000
 """Lines of calculations of one file."""
@@ -141,6 +142,8 @@ def _components(lines: Sequence[PageLine]) -> Iterator[Component]:
         if words.guess("line", line.label).role == "count":
             continue
         role, is_certain = role_of(line.label, is_less=line.is_less)
+        if " denominator " in words.normal(line.label) and coverage_of(line.title) is not None:
+            role = None  # of the notes, and no collateral principal amount
         said = header.magnitude(line.label)
         scale = said if said != 1.0 else header.magnitude_of_title(header.spelt(line.title))
         yield Component(line, role, is_certain, scale)

@@ -30,6 +30,9 @@ _DATE: Final = (
     r"|[A-Za-z]{3,9}\.?[-\s]{1,2}\d{1,2}(?:st|nd|rd|th)?[-\s,]{1,2}\d{4}"
     r"|\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d\d)"
 )
+DATE: Final = re.compile(_DATE)
+"""A day inside of a text."""
+
 _AS_OF: Final = re.compile(
     rf"\b(?:(?P<first>as (?:of|at)(?: date)?)|(?P<second>determination date|calculation date|measurement date)"
     rf"|(?P<third>report(?:ing)? date|statement date|period end(?:ing)?(?: date)?))"

@@ -68,8 +68,12 @@ def read_blocks(page: Page) -> Blocks:
 
 def _by_coverage(table: PageTable) -> Iterator[PageTable]:
     """A table of classes with columns of OC beside columns of IC as one table of each; any other as it is."""
-    columns = {measure: [column for column, text in table.headers.items() if coverage_of(text) == measure]
-               for measure in _COVERAGE_TITLES}  # fmt: skip
+    columns: dict[str, list[int]] = {measure: [] for measure in _COVERAGE_TITLES}
+    last: str | None = None
+    for column, text in sorted(table.headers.items()):
+        last = coverage_of(text) or last  # "Required" and "Result" stand behind the ratio that they are of
+        if last is not None:
+            columns[last].append(column)
     first = min(table.headers)
     names = [cell.text for row in table.rows if (cell := table.page.cell(row, first)).is_words]
     are_classes = sum(map(is_bare_class, names)) >= CLASS_SHARE * len(names) > 0

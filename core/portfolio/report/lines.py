@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from core.portfolio.cells import parsing
 from core.portfolio.report import words
-from core.portfolio.report.page import COLUMNS_MAX, Cell, Page
+from core.portfolio.report.days import DATE
+from core.portfolio.report.page import COLUMNS_MAX, NAN, Cell, Page
 
 LINES_MAX: Final = 2_000
 """Lines of one page."""
@@ -69,7 +73,8 @@ def lines_of(page: Page, rows: Sequence[int], title: str = "", label: int | None
     found: list[PageLine] = []
     number = 0
     for heading, block in _line_blocks(page, rows, title):
-        for part in [page] if label is not None else _line_columns(page, block):
+        now = _without_earlier(page, block)
+        for part in [now] if label is not None else _line_columns(now, block):
             own = [row for row in block if part.row(row)]
             column = _amount_column(part, own)
             if column is not None:
@@ -108,6 +113,58 @@ def _has_amount_behind(page: Page, row: int, column: int) -> bool:
     """Whether the next cell is a figure."""
     following = next((cell for at, cell in page.row(row).items() if at > column), _NOTHING)
     return following.has_number
+
+
+HEADING_ROWS_MAX: Final = 60
+"""Rows above a block of lines in which the heading of its columns is looked for."""
+
+_EARLIER: Final = re.compile(
+    r"\b(?:prior|previous|preceding|opening|beginning|last (?:month|period|report|determination|payment))\b"
+)
+"""Words of a column whose amounts are not those of the day."""
+
+
+def _without_earlier(page: Page, block: list[int]) -> Page:
+    """The page without the columns of another day, where the heading of a block of lines names one of its own."""
+    figures = sorted({column for row in block for column, cell in page.row(row).items() if cell.has_number})
+    if len(figures) < 2:
+        return page
+    at = bisect_right(page.rows, block[0])
+    for row in reversed(page.rows[max(0, at - HEADING_ROWS_MAX) : at]):
+        cells = page.row(row)
+        told = [column for column in figures if column in cells and not cells[column].has_number]
+        earlier = _earlier(cells, told)
+        if earlier and len(told) > len(earlier):
+            return page.cut([column for column in range(COLUMNS_MAX) if column not in earlier])
+    return page
+
+
+def _earlier(cells: dict[int, Cell], columns: list[int]) -> frozenset[int]:
+    """Which of some columns a heading says to be of an earlier day than another."""
+    said = frozenset(
+        column for column in columns if _EARLIER.search(words.normal(cells[column].text)) is not None
+    )  # fmt: skip
+    if said:
+        return said
+    found: set[frozenset[int]] = set()
+    for is_day_first in (True, False):
+        days = {column: _day_of(cells[column], day_first=is_day_first) for column in columns}
+        known = {column: day for column, day in days.items() if day == day}
+        if len(known) > 1 and len(known) == sum(_has_day(cells[column]) for column in columns):
+            found.add(frozenset(column for column, day in known.items() if day < max(known.values())))
+    return found.pop() if len(found) == 1 else frozenset()
+
+
+def _has_day(cell: Cell) -> bool:
+    return cell.day == cell.day or DATE.search(cell.text) is not None
+
+
+def _day_of(cell: Cell, *, day_first: bool) -> float:
+    """The day of a date, or inside of a text; NaN for none."""
+    if cell.day == cell.day:
+        return cell.day
+    found = DATE.search(cell.text)
+    return NAN if found is None else parsing.date_days(found[0], day_first=day_first)
 
 
 def _line_blocks(page: Page, rows: Sequence[int], title: str) -> Iterator[tuple[str, list[int]]]:

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from core.grid.sheet import Sheet, Workbook
+from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import parsing
 from core.portfolio.deal import read_tranches
 from core.portfolio.facts import Fact, Facts, Identity
@@ -232,7 +233,9 @@ def _labelled(
     for target, found in figures.items():
         if target in calculations.proved:
             continue
-        other = next((one for one in found[1:] if _differ(target, found[0], one)), None)
+        by_accounts = accounts.sheet if target in ("principal_cash", "interest_collected") else ""
+        others = (one for one in found[1:] if not by_accounts or not _is_on(by_accounts, one.place))
+        other = next((one for one in others if _differ(target, found[0], one)), None)
         if other is not None and cells[f"deal.{target}"] == found[0].place:
             texts = [f"{_shown(target, one.value)} in {one.place}" for one in (found[0], other)]
             text = f"{target} is {' and '.join(texts)}: the first is used"
@@ -330,10 +333,14 @@ def _add_cash(
         if amount is None:
             continue
         label, places = best.get(target), accounts.cells.get(part, [])
-        elsewhere = label is not None and not label.place.startswith(
-            f"'{accounts.sheet.replace(chr(39), chr(39) * 2)}'!"
-        )
+        elsewhere = label is not None and not _is_on(accounts.sheet, label.place)
         is_open = elsewhere and target not in proved
+        if accounts.open.get(part) and target not in proved and not _is_plain(label):
+            text = (
+                f"{part} cash is {amount:,.2f} by the first of several columns ({', '.join(places)}), "
+                f"{accounts.open[part]} by others"
+            )
+            warnings.append(DataWarning("cash_differs", text, fields=(f"deal.{target}",)))
         if label is not None and is_open and abs(float(label.value) - amount) > CASH_TOLERANCE:
             warnings.append(
                 DataWarning(
@@ -348,6 +355,10 @@ def _add_cash(
     if accounts.currency is not None:
         said.setdefault("currency", accounts.currency)
     warnings += accounts.warnings
+
+
+def _is_on(sheet: str, place: str) -> bool:
+    return place.startswith(f"{in_quotes(sheet)}!")
 
 
 def _is_plain(label: Figure | None) -> bool:

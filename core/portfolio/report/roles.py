@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
+from core.portfolio.facts import Status
 from core.portfolio.report import words
 from core.portfolio.report.blocks import PageTable
-from core.portfolio.report.columns import BIG, ROWS_LOOKED_AT, ColumnContent, assigned, scored
+from core.portfolio.report.columns import BIG, ROLE_SCORE_MIN, ROWS_LOOKED_AT, ColumnContent, assigned, scored
 from core.portfolio.report.page import Cell
 from core.portfolio.report.relation import best_relation
 
@@ -64,9 +66,9 @@ def as_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
     name = _wordiest(contents, columns) if "name" not in columns else None
     if name is not None:
         columns["name"] = name
-    guessed = False
+    guessed = relation is None and _has_rival(contents, columns, weights)
     if "name" in columns and "status" in columns and not {"value", "limit"} <= columns.keys():
-        guessed = _by_comparison(table, contents, columns)
+        guessed |= _by_comparison(table, contents, columns)
     if not _is_of_tests(table, contents, columns):
         return False
     second = _second_limit(table, contents, columns)
@@ -76,6 +78,19 @@ def as_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
     if relation is not None and relation.columns[2] == columns.get("value"):
         table.by, table.matched = "relation", frozenset(("num", "den", "value"))
     return True
+
+
+def _has_rival(
+    contents: dict[int, ColumnContent], columns: dict[str, int], weights: dict[tuple[str, int], float]
+) -> bool:
+    """Whether another column without a role could be the value just as well by the words of its heading."""
+    value = columns.get("value")
+    return value is not None and any(
+        column not in columns.values()
+        and content.is_mostly(content.numbers)
+        and weights["value", column] >= max(ROLE_SCORE_MIN, weights["value", value])
+        for column, content in contents.items()
+    )
 
 
 def _may_be_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
@@ -154,9 +169,10 @@ COMPARISON_ROWS: Final = 3
 
 def _gives_status(table: PageTable, columns: dict[str, int], value: int, limit: int) -> bool:
     right, tried = 0, 0
+    told = replace(table, columns=columns)
     for row in table.rows[:ROWS_LOOKED_AT]:
         figure, bound = table.page.cell(row, value), table.page.cell(row, limit)
-        status = words.status_of(table.page.cell(row, columns["status"]).text)
+        status = status_at(told, row)
         measure = words.guess("test", table.page.cell(row, columns["name"]).text).role
         if not (figure.has_number and bound.has_number) or status is None or measure is None:
             continue
@@ -185,7 +201,24 @@ def limit_of(table: PageTable, row: int) -> Cell:
 
 def has_limit(table: PageTable, row: int) -> bool:
     """Whether a row of a table of tests has a limit or a status."""
-    return limit_of(table, row).has_number or words.status_of(table.cell(row, "status").text) is not None
+    return limit_of(table, row).has_number or status_at(table, row) is not None
+
+
+_BREACH: Final = re.compile(r"\b(?:breach\w*|exceptions?|violat\w+|failed|failures?|non compliant|out of compliance)\b")
+_COMPLIANCE: Final = re.compile(r"\b(?:pass\w*|in compliance|complian\w+|met|satisfied)\b")
+_ANSWERS: Final = frozenset(("y", "yes", "true", "n", "no", "false"))
+
+
+def status_at(table: PageTable, row: int) -> Status | None:
+    """What a row of a table of tests says of the outcome: under "Breach" yes is a fail."""
+    text = table.cell(row, "status").text
+    status = words.status_of(text)
+    if status is None or text.strip(" .").lower() not in _ANSWERS:
+        return status
+    heading = words.normal(table.headers.get(table.columns["status"], ""))
+    if _BREACH.search(heading) is None or _COMPLIANCE.search(_BREACH.sub(" ", heading)) is not None:
+        return status
+    return "pass" if status == "fail" else "fail"
 
 
 def rows_behind(table: PageTable) -> list[int]:
@@ -195,7 +228,7 @@ def rows_behind(table: PageTable) -> list[int]:
     """
     ends = [
         at for at, row in enumerate(table.rows)
-        if table.cell(row, "value").has_number or words.status_of(table.cell(row, "status").text) is not None
+        if table.cell(row, "value").has_number or status_at(table, row) is not None
     ]  # fmt: skip
     behind = table.rows[ends[-1] + 1 :] if ends else []
     has_amounts = any(

@@ -64,6 +64,12 @@ _AGGREGATES: Final = (
     re.compile(rf"\b{_COUNT} {_LARGE}\b"),
 )
 _UP_TO: Final = re.compile(rf"\bup to {_COUNT} obligor\b")
+_BUT_LARGEST: Final = re.compile(
+    rf"\b(?:other than|excluding|excl|except(?: for)?|outside(?: of)?|not in|after)(?: \()?(?: the)? "
+    rf"(?:{_LARGE} {_COUNT}|{_COUNT.replace('?P<n>', '?:')} {_LARGE})\b"
+)
+"""That the largest ones are left out: what remains is no aggregate of these."""
+
 _OTHER: Final = re.compile(r"\b(?:any|all|each|every) other\b")
 _ORDINAL: Final = re.compile(
     rf"\b(?:(?P<word>{'|'.join(_ORDINALS)})(?! (?:period|part(?:y|ies)))|(?P<n>\d{{1,2}})(?:st|nd|rd|th))\b"
@@ -185,7 +191,7 @@ def _subject(
     elif measure == "obligor" and rank is None and aggregate is None:
         # Without a rank, only a small limit says that one obligor is meant.
         rank, aggregate = (1, None) if limit is not None and limit <= SINGLE_OBLIGOR_LIMIT_MAX else (None, 0)
-    elif _OTHER.search(said) is not None:
+    elif _is_other(said):
         rank = None
     elif measure == "industry" and rank is None and aggregate is None:
         rank = 1
@@ -205,6 +211,8 @@ def _subject(
 def agency_of(said: str) -> Agency | None:
     """The agency that a label in its normal form names; None for none, and for two."""
     named = [agency for word, agency in _AGENCIES if word in said]
+    if not named and " ccc" not in said and re.search(r"\bcaa\b", said) is not None:
+        return "a"  # a rating of Moody's alone
     return named[0] if len(named) == 1 else None
 
 
@@ -221,6 +229,7 @@ def _classes(label: str, said: str) -> tuple[str, ...]:
 
 def _rank(said: str) -> tuple[int | None, int | None]:
     """(which one by size, how many together) that a label says; None, None where it says neither."""
+    said = _BUT_LARGEST.sub(" ", said)
     for pattern in _AGGREGATES:
         if (match := pattern.search(said)) is not None:
             count = _NUMBERS.get(match["n"]) or int(match["n"])
@@ -268,9 +277,29 @@ def _detail(measure: str, said: str, is_line: bool) -> str | None:
         return match[0].strip()
     finder = _DETAILS.get(measure)
     told = finder(said) if finder is not None else None
-    if measure in ("industry", "obligor") and _OTHER.search(said) is not None:
+    if measure in ("industry", "obligor") and _is_other(said):
         return "other"
+    if measure in _OF_LOANS and _DEFAULTED.search(_NOT_DEFAULTED.sub(" ", said)) is not None:
+        return " ".join(filter(None, (told, "defaulted")))
     return told
+
+
+def _is_other(said: str) -> bool:
+    """Whether a label is about what is beside the largest ones."""
+    return _OTHER.search(said) is not None or _BUT_LARGEST.search(said) is not None
+
+
+_OF_LOANS: Final = frozenset((
+    "senior_secured", "non_senior", "cov_lite", "fixed", "floating", "dip", "current_pay", "discount", "bridge",
+    "participation", "pik", "unfunded", "foreign", "country", "small", "long_dated", "bond",
+))  # fmt: skip
+"""Measures of kinds of loans, of which the defaulted ones are a part."""
+
+_DEFAULTED: Final = re.compile(r"\bdefaulted\b")
+_NOT_DEFAULTED: Final = re.compile(
+    r"\b(?:excluding|excl|other than|except(?: for)?|net of|less|not|non|without|neither|performing|and)\b.*?"
+    r"\bdefaulted\b"
+)
 
 
 def _of_kind(said: str) -> str | None:
@@ -341,6 +370,18 @@ def _of_monitor(said: str) -> str | None:
     return None if " monitor " in said and not parts else " ".join(parts) or None
 
 
+def _of_ccc(said: str) -> str | None:
+    """What an exclusion leaves out, or that only a part of what is rated CCC counts."""
+    part = re.search(r"\bbelow (?:caa|ccc)\b|\b(?:caa|ccc) deep\b", said)
+    return _of_exclusion(said) or (None if part is None else part[0])
+
+
+def _of_rate(said: str) -> str | None:
+    """A part of what pays a fixed or a floating rate."""
+    match = re.search(r"\b(?:note|bond|hedged|swapped|floors?)\b", said)
+    return None if match is None else match[0]
+
+
 def _of_amount(said: str) -> str | None:
     figures = re.findall(r"[<>]?=? ?\d[\d,.]*(?: ?(?:m|mm|million|bn))?\b", said)
     return " ".join(" ".join(figures).split()) or None
@@ -357,7 +398,7 @@ _DETAILS: Final = {
     "senior_secured": _of_kind, "non_senior": _of_part, "pik": _of_word, "structured": _of_word,
     "infrequent": _of_period,
     "was": _of_exclusion, "wac": _of_exclusion, "warf": _of_exclusion, "wal": _of_exclusion, "warr": _of_exclusion,
-    "ccc": _of_exclusion,
+    "ccc": _of_ccc, "fixed": _of_rate, "floating": _of_rate,
     "foreign": _of_place, "country": _of_country, "counterparty": _of_counterparty, "cdo_monitor": _of_monitor,
     "small": _of_amount,
 }  # fmt: skip

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.portfolio.facts import Direction, Fact, Status, Subject, Unit
+from core.portfolio.facts import Direction, Fact, Status, Subject, Unit, tolerance_of
 from core.portfolio.report import words
 from core.portfolio.report.blocks import Blocks, PageTable
 from core.portfolio.report.columns import BIG, context_of
 from core.portfolio.report.kinds import OPERATORS
 from core.portfolio.report.lines import PageLine, is_running
 from core.portfolio.report.page import Cell, Page
-from core.portfolio.report.roles import limit_of
+from core.portfolio.report.roles import limit_of, status_at
 from core.portfolio.report.subjects import Side, clause_of, coverage_of, is_test_name, subject_of
 
 NAME_LENGTH_MAX: Final = 300
@@ -112,7 +112,7 @@ def _of_table(table: PageTable) -> list[tuple[int, Fact]]:
                 fact, value=_scaled(prior, scale), place=table.place(row, "prior"), is_prior=True, status=None,
                 numerator=None, denominator=None, decimals=_decimals(prior, scale),
             )))  # fmt: skip
-    return _told_apart(_with_real_digits(found))
+    return _told_apart(_with_real_digits(_without_reversed(found)))
 
 
 def _row(table: PageTable, row: int) -> _Row | None:
@@ -131,7 +131,7 @@ def _row(table: PageTable, row: int) -> _Row | None:
         context=group if coverage_of(group) is not None else context_of(table),
         value=value,
         limit=limit,
-        status=words.status_of(table.cell(row, "status").text),
+        status=status_at(table, row),
         side=_side(limit, table.cell(row, "dir").text, table.headers.get(table.columns.get(role, -1), ""), name),
         numerator=_amount(table, row, "num"),
         denominator=_amount(table, row, "den"),
@@ -271,8 +271,18 @@ def _scale(subject: Subject | None, unit: Unit | None, cell: Cell, row: _Row, is
     if ratio is not None and row.value.number and row.value.has_number and not row.value.is_percent:
         return 100.0 if abs(ratio - 100.0 * row.value.number) < abs(ratio - row.value.number) else 1.0
     if subject is not None and subject.measure in MULTIPLES:
-        return 100.0 if abs(cell.number) <= RATIO_MAX else 1.0
+        return 100.0 if abs(cell.number) <= RATIO_MAX or _is_large_multiple(cell, row) else 1.0
     return 100.0 if is_fraction else 1.0
+
+
+def _is_large_multiple(cell: Cell, row: _Row) -> bool:
+    """Whether a ratio above ten is a multiple: beside a limit that is one, or a status that it else contradicts."""
+    limit = row.limit
+    if not limit.has_number or cell is limit:
+        return False
+    if not limit.is_percent and abs(limit.number) <= RATIO_MAX:
+        return True
+    return row.status == "pass" and cell.number < limit.number <= 100.0 * cell.number
 
 
 def _scaled(cell: Cell, scale: float) -> float | None:
@@ -303,6 +313,25 @@ def _direction(measure: str | None, row: _Row, value: float | None, trigger: flo
 
 
 # ---- what a table as a whole says ----------------------------------------------------------------------------------
+
+REVERSED_ROWS: Final = 3
+"""Tests whose printed outcome is the contrary of the comparison, and none that agrees, from which no outcome counts."""
+
+
+def _without_reversed(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
+    """The facts, without outcomes where a table has the contrary of all its comparisons: its yes means something
+    else."""
+    compared = [
+        ((fact.value >= fact.trigger) if fact.direction == "min" else (fact.value <= fact.trigger))
+        == (fact.status == "pass")
+        for _, fact in found
+        if fact.status is not None and fact.value is not None and fact.trigger is not None
+        and fact.direction is not None and fact.value != fact.trigger
+    ]  # fmt: skip
+    if len(compared) < REVERSED_ROWS or any(compared):
+        return found
+    return [(row, replace(fact, status=None)) for row, fact in found]
+
 
 DIGIT_ROWS: Final = 4
 """Figures of one section that must all end in a zero before the zero counts as not printed."""
@@ -376,7 +405,9 @@ def _compared(page: Page, row: int) -> Fact | None:
     return None
 
 
-VERTICAL_ROWS_MAX: Final = 12
+_RESULT: Final = re.compile(r"^\s*(?:test )?(?:result|outcome|status)\b", re.I)
+
+VERTICAL_ROWS_MAX: Final = 24
 """Rows of a test whose figures stand below each other."""
 
 
@@ -389,15 +420,19 @@ def _vertical(page: Page, blocks: Blocks, taken: set[int]) -> list[tuple[int, Fa
             groups.setdefault((line.block, line.title), []).append(line)
     for (_, title), lines in groups.items():
         roles = {words.guess("column.t", line.label).role: line for line in reversed(lines)}
+        ratios = [line for line in lines if _is_ratio(line)]
+        if "value" not in roles and len(ratios) == 1:
+            roles["value"] = ratios[0]
         if not {"value", "limit"} <= roles.keys() or len(lines) > VERTICAL_ROWS_MAX or not is_test_name(title, ""):
             continue
         cells = {role: page.cell(line.row, line.column) for role, line in roles.items()}
+        numerator, denominator = _amounts_of(roles["value"], lines)
         rows = [row for row in page.rows if lines[0].row <= row <= lines[-1].row + 1]
         row = _Row(
             name=title, group=page.sheet.name, context=page.sheet.name, value=cells["value"], limit=cells["limit"],
             status=next((said for one in rows if (said := _status_in(page, one)) is not None), None),
-            side=_side(cells["limit"], "", roles["limit"].label, title), numerator=cells.get("num", _NOTHING),
-            denominator=cells.get("den", _NOTHING), place=roles["value"].place,
+            side=_side(cells["limit"], "", roles["limit"].label, title), numerator=numerator, denominator=denominator,
+            place=roles["value"].place,
         )  # fmt: skip
         fact = _fact(row, is_fraction=False, is_guessed=False, by="words")
         if fact is not None:
@@ -406,10 +441,35 @@ def _vertical(page: Page, blocks: Blocks, taken: set[int]) -> list[tuple[int, Fa
     return found
 
 
+def _amounts_of(value: PageLine, lines: Sequence[PageLine]) -> tuple[Cell, Cell]:
+    """Numerator and denominator of a ratio: the only two amounts of its block that make it; nothing where none do, or
+    several."""
+    amounts = {round(line.value, 2): line for line in lines if abs(line.value) > BIG}
+    slack = (0.5 * 10.0 ** -(2 if value.decimals is None else value.decimals) + 1e-9) * (
+        1.0 if value.is_percent else 100.0
+    )
+    ratio = value.value if value.is_percent or abs(value.value) > RATIO_MAX else 100.0 * value.value
+    found = [
+        (above, below)
+        for above in amounts.values() for below in amounts.values()
+        if above is not below and abs(100.0 * above.value / below.value - ratio) <= slack
+    ]  # fmt: skip
+    if len(found) != 1:
+        return _NOTHING, _NOTHING
+    above, below = (line.page.cell(line.row, line.column) for line in found[0])
+    return above, below
+
+
+def _is_ratio(line: PageLine) -> bool:
+    """Whether a line is the ratio of a calculation, and not its limit."""
+    is_named = " ratio " in words.normal(line.label) and words.guess("column.t", line.label).role != "limit"
+    return is_named and abs(line.value) <= BIG and line.value != 0
+
+
 def _status_in(page: Page, row: int) -> Status | None:
     """What a line says of the test's outcome ("Result | Passed")."""
     texts = [cell.text for cell in page.row(row).values() if cell.is_words]
-    if len(texts) != 2 or words.guess("column.t", texts[0]).role != "status":
+    if len(texts) != 2 or not (words.guess("column.t", texts[0]).role == "status" or _RESULT.search(texts[0])):
         return None
     return words.status_of(texts[1])
 

@@ -35,6 +35,10 @@ _HYPHEN: Final = re.compile(r"(?<=[a-z])-(?=[a-z])|(?<=non)- (?=[a-z])")
 _DROPPED: Final = re.compile(r"[,;:\"!?*\[\]{}|]|\.(?!\d)|'(?!s\b)")
 
 
+_NOTED_STATUS: Final = re.compile(r"(pass(?:ed)?|fail(?:ed)?)(?: ?[*\u2020\u2021^]+| ?\(.*\)| - .*)$")
+"""An outcome with a mark or a note behind it."""
+
+
 class Guess(NamedTuple):
     """The role that a text's words say."""
 
@@ -136,6 +140,8 @@ def status_of(text: str) -> Literal["pass", "fail"] | None:
     """What a cell says of a test's outcome."""
     said = " ".join(text.lower().split())
     value = _values("status").get(said) or _values("status").get(said.replace("-", " "))
+    if value is None and (noted := _NOTED_STATUS.match(said)) is not None:
+        value = _values("status").get(noted[1])
     return "pass" if value == "pass" else "fail" if value == "fail" else None
 
 

@@ -14,7 +14,7 @@ from tests.core.portfolio.conftest import sheet_from_rows
 from tests.rows import every
 
 
-def accounts(*pages: list[list[Any]], currency: str | None = None) -> Accounts:
+def accounts(*pages: list[Any], currency: str | None = None) -> Accounts:
     """What the accounts of some pages say."""
     formats = ["General"]
     sheets = tuple(
@@ -149,3 +149,40 @@ def test_the_first_page_with_accounts_counts() -> None:
 def test_thousands_and_whole_units() -> None:
     found = accounts([["Account", "Balance (000s)"], ["Principal Account", -5.25]])
     assert (found.principal, found.cash[0].decimals) == (-5250.0, -1)
+
+
+GROUPS: list[list[Any]] = [
+    ["Account", "Number", "Principal", None, None, "Interest", None, None],
+    [None, None, "Opening", "Movements", "Closing", "Opening", "Movements", "Closing"],
+    [None, None, "USD", "USD", "USD", "USD", "USD", "USD"],
+    ["Collection Account", "1", 9.0, -14.0, -5.0, 1.0, 23.0, 24.0],
+    ["Custody Account", "2", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+]
+TWO_GROUPS: list[list[Any]] = [
+    ["Account", "Number", "Principal", None, "Interest", None],
+    [None, None, "Settled", "Traded", "Settled", "Traded"],
+    ["Collection Account", "1", 9.0, -5.0, 23.0, 24.0],
+    ["Payment Account", "2", 0.0, 0.0, 0.0, 0.0],
+]
+
+
+def headed(*headings: str) -> list[list[Any]]:
+    return [["Account", *headings], ["Principal Collection Account", 9.0, -14.0, -5.0][: len(headings) + 1],
+            ["Interest Collection Account", 1.0, 23.0, 24.0][: len(headings) + 1]]  # fmt: skip
+
+
+@every("rows, principal, interest, is_open", [
+    (GROUPS, -5.0, 24.0, False),
+    (TWO_GROUPS, -5.0, 24.0, False),
+    (headed("Cash", "Eligible Investments", "Total"), -5.0, 24.0, False),
+    (headed("Balance as of 15 Mar 2024", "Balance as of 15 May 2024", "Balance as of 16 May 2024"), -5.0, 24.0, False),
+    (headed("Balance as of 16/05/2024", "Balance as of 15/04/2024"), 9.0, 1.0, False),
+    (headed("Balance", "Unsettled Amount", "Ending Balance"), -5.0, 24.0, False),
+    (headed("Balance 1", "Balance 2"), 9.0, 1.0, True),
+])  # fmt: skip
+def test_which_of_several_columns_is_the_balance(
+    rows: list[list[Any]], principal: float, interest: float, is_open: bool
+) -> None:
+    found = accounts(rows)
+    assert (found.principal, found.interest) == (principal, interest)
+    assert any(found.open.values()) is is_open

@@ -162,3 +162,42 @@ def test_a_line_of_a_limit_is_not_the_figure() -> None:
 @every("label, clause", [("(c)(iii) Highest", "c iii"), ("(aa) Annual", "aa"), ("Annual", ""), ("a. Annual", "a")])
 def test_clauses(label: str, clause: str) -> None:
     assert clause_of(label) == clause
+
+
+@every("label, rank, aggregate, detail", [
+    ("Any single Obligor (other than top 5)", None, None, "other"),
+    ("Single Obligor (excluding the five largest)", None, None, "other"),
+    ("Single Obligor, excl. ten largest Obligors", None, None, "other"),
+    ("Top five Obligors", None, 5, None),
+    ("Single Obligor", 1, None, None),
+    ("Largest Industry (excluding top 2)", None, None, "other"),
+    ("Largest Industry", 1, None, None),
+])  # fmt: skip
+def test_what_leaves_the_largest_out_is_no_aggregate_of_them(
+    label: str, rank: int | None, aggregate: int | None, detail: str | None
+) -> None:
+    found = subject_of(label, side="max", limit=2.0).subject
+    assert found is not None
+    assert (found.rank, found.aggregate, found.detail) == (rank, aggregate, detail)
+
+
+@every("label, measure, agency, detail", [
+    ("Corporate Rescue Loans that are Defaulted Obligations", "dip", None, "defaulted"),
+    ("Cov-Lite Loans (excluding Defaulted Obligations)", "cov_lite", None, None),
+    ("Non-defaulted Discount Obligations", "discount", None, None),
+    ("Caa Obligations", "ccc", "a", None),
+    ("CCC/Caa Collateral Obligations", "ccc", None, None),
+    ("Collateral Obligations with a Moody's Rating below Caa3", "ccc", "a", "below caa"),
+    ("Caa2 or below", "ccc", "a", "caa deep"),
+    ("CCC- or below by S&P", "ccc", "b", "ccc deep"),
+    ("CCC+ or below by S&P", "ccc", "b", None),
+    ("Floating Rate Obligations with a floor", "floating", None, "floor"),
+    ("Senior Secured Floating Rate Notes", "floating", None, "note"),
+    ("Fixed Rate Obligations (hedged)", "fixed", None, "hedged"),
+    ("Average Obligor size", None, None, None),
+])  # fmt: skip
+def test_a_part_of_a_measure_is_not_the_measure(
+    label: str, measure: str | None, agency: str | None, detail: str | None
+) -> None:
+    found = subject_of(label, side="max", limit=2.0).subject
+    assert (found and (found.measure, found.agency, found.detail)) == (measure and (measure, agency, detail))

@@ -434,3 +434,55 @@ def test_amounts_in_thousands() -> None:
                        ["Cov-Lite Loans", 40_000.0, 390.0, "10.26%", "30.00%", "Pass"],
                        ["Fixed Rate", 7_800.0, 390.0, "2.00%", "5.00%", "Pass"]]  # fmt: skip
     assert [(one.numerator, one.denominator) for one in current(rows)] == [(40e6, 390e6), (7.8e6, 390e6)]
+
+
+@pytest.mark.parametrize(
+    ("heading", "answers"),
+    [
+        ("Breach", ("No", "Yes")), ("Trigger Breached?", ("N", "Y")), ("Exception", ("No", "Yes")),
+        ("Failed?", ("No", "Yes")), ("In Compliance", ("Yes", "No")), ("Pass / Fail", ("Pass*", "Fail - maintain")),
+        ("Outcome", ("PASS (cured)", "Failed†")),
+    ],
+)  # fmt: skip
+def test_what_yes_and_no_mean_is_said_by_the_heading(heading: str, answers: tuple[str, str]) -> None:
+    rows: list[Row] = [
+        ["Test", "Actual", "Requirement", heading],
+        ["Class A/B OC", "144.84%", "122.07%", answers[0]],
+        ["CCC Loans", "9.84%", "7.50%", answers[1]],
+        ["Cov-Lite", "65.59%", "70.00%", answers[0]],
+    ]
+    assert [one.status for one in current(rows)] == ["pass", "fail", "pass"]
+
+
+def test_an_outcome_that_is_the_contrary_of_every_comparison_is_none() -> None:
+    rows: list[Row] = [
+        ["Test", "Actual", "Requirement", "Result"],
+        ["Class A/B OC", "144.84%", "122.07%", "No"],
+        ["CCC Loans", "9.84%", "7.50%", "Yes"],
+        ["Cov-Lite", "65.59%", "70.00%", "No"],
+    ]
+    assert [one.status for one in current(rows)] == [None, None, None]
+    rows[1] = ["Class A/B OC", "144.84%", "122.07%", "Yes"]
+    assert [one.status for one in current(rows)] == ["pass", "pass", "fail"]
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "expected"),
+    [(12.4127, 1.2, 1241.27), (12.4127, 120.0, 1241.27), (2.4127, 1.2, 241.27), (144.84, 1.2207, 144.84)],
+)
+def test_a_large_multiple_is_no_percentage(value: float, limit: float, expected: float) -> None:
+    rows: list[Row] = [["Test", "Ratio", "Test Level", "Result"], ["Class A/B IC Test", value, limit, "PASSED"]]
+    (found,) = current([*rows, ["Class C IC Test", 2.2, 1.1, "PASSED"], ["Class D IC Test", 2.1, 1.1, "PASSED"]])[:1]
+    assert found.value == pytest.approx(expected)
+
+
+def test_oc_and_ic_stand_beside_each_other_with_headings_alike() -> None:
+    rows: list[Row] = [
+        ["Class", "Par Value Ratio", "Required", "Result", "Interest Coverage Ratio", "Required", "Result"],
+        ["A/B", "144.84%", "122.07%", "Pass", "241.00%", "120.00%", "Pass"],
+        ["C", "128.75%", "113.07%", "Pass", "109.00%", "115.00%", "Fail"],
+    ]
+    assert {(one.subject.measure, one.subject.classes, *brief(one)) for one in current(rows) if one.subject} == {
+        ("oc", ("A", "B"), 144.84, 122.07, "pass"), ("oc", ("C",), 128.75, 113.07, "pass"),
+        ("ic", ("A", "B"), 241.0, 120.0, "pass"), ("ic", ("C",), 109.0, 115.0, "fail"),
+    }  # fmt: skip

@@ -103,3 +103,25 @@ def test_whole_scores_are_printed_whole() -> None:
         ["Fitch Maximum Weighted Average Rating Factor Test", 24.0, 26.0, "Pass"],
     ]
     assert [one.tolerance > 0.1 for one in current(rows)] == [True, True, False]
+
+
+def test_a_test_below_its_calculation_has_limit_status_and_both_amounts() -> None:
+    page: list[list[Any]] = [
+        ["Class A/B Par Value Test"],
+        ["Aggregate Principal Balance", 280_000_000.0],
+        ["Plus: Principal Proceeds", 5_000_000.0],
+        ["Less: Excess CCC Adjustment Amount", -1_000_000.0],
+        ["Adjusted Collateral Principal Amount", 284_000_000.0],
+        ["Class A-1 Notes", 160_000_000.0],
+        ["Class B Notes", 40_000_000.0],
+        ["Total", 200_000_000.0],
+        ["Class A/B Par Value Ratio (A/B)", "142.00%"],
+        ["Required Ratio", "122.07%"],
+        ["Test Result", "PASS"],
+    ]
+    (found,) = [one for one in current(page) if one.unit == "percent"]
+    assert (found.value, found.trigger, found.status) == (142.0, 122.07, "pass")
+    assert (found.numerator, found.denominator) == (284_000_000.0, 200_000_000.0)
+    page[4][1] = 285_000_000.0
+    (found,) = [one for one in current(page) if one.unit == "percent"]
+    assert (found.numerator, found.denominator) == (None, None)
