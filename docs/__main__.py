@@ -35,7 +35,8 @@ OPERATIONS: Final = (
 )  # fmt: skip
 """Pages in their order."""
 BOOSTS: Final = {
-    "tutorial.md": 20, "how-to/": 40, "operations/": 20, "reference/api/": 0.1, "reference/functions/": 0.5,
+    "tutorial.md": 20, "how-to/": 40, "operations/": 20, "errors.md": 0.1, "reference/api/": 0.1,
+    "reference/functions/": 0.5,
 }  # fmt: skip
 """How much a page counts in a search, by how its path begins: what to do comes before what there is."""
 
