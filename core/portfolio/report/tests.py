@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.portfolio.facts import Direction, Fact, Status, Subject, Unit, tolerance_of
+from core.portfolio.facts import Direction, Fact, Status, Subject, Unit
 from core.portfolio.report import words
 from core.portfolio.report.blocks import Blocks, PageTable
 from core.portfolio.report.columns import BIG, context_of
