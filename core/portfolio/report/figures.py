@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from core.portfolio.deal import is_named
 from core.portfolio.fields import DEAL_LABELS, DEAL_SHEETS
 from core.portfolio.layout import header
 from core.portfolio.report.days import Days
+from core.portfolio.report.lines import earlier_columns
 from core.portfolio.report.page import NAN, Cell, Page
 
 VALUE_CELLS_MAX: Final = 4
@@ -55,6 +57,8 @@ class Figure(NamedTuple):
     place: str
     is_ambiguous: bool = False
     """A date that is another one with day and month the other way round."""
+    others: tuple[str, ...] = ()
+    """Other amounts of its row, with their places, where no heading says which one is of the day."""
 
 
 def find_figures(pages: Sequence[Page], days: Days) -> dict[str, list[Figure]]:
@@ -62,8 +66,8 @@ def find_figures(pages: Sequence[Page], days: Days) -> dict[str, list[Figure]]:
     found: dict[str, list[Figure]] = {}
     for order, page in enumerate(pages):
         named = is_named(page.sheet, DEAL_SHEETS)
-        for target, preference, value, place, ambiguous in _on(page, days, named=named):
-            found.setdefault(target, []).append(Figure((not named, preference, order), value, place, ambiguous))
+        for target, preference, value, place, ambiguous, others in _on(page, days, named=named):
+            found.setdefault(target, []).append(Figure((not named, preference, order), value, place, ambiguous, others))
     return {target: sorted(figures, key=lambda one: one.rank) for target, figures in found.items()}
 
 
@@ -76,7 +80,7 @@ def _label(text: str) -> tuple[str, int, str] | None:
     return None
 
 
-def _on(page: Page, days: Days, *, named: bool) -> Iterator[tuple[str, int, float | str, str, bool]]:
+def _on(page: Page, days: Days, *, named: bool) -> Iterator[tuple[str, int, float | str, str, bool, tuple[str, ...]]]:
     labels: dict[tuple[int, int], tuple[str, int]] = {}
     inside: dict[tuple[int, int], str] = {}
     scales: dict[tuple[int, int], float] = {}
@@ -94,11 +98,31 @@ def _on(page: Page, days: Days, *, named: bool) -> Iterator[tuple[str, int, floa
             places: Iterable[tuple[int, Cell]] = [(column, _alone(inside[row, column]))]
         else:
             places = _beside(page, row, column, labels, cells_max=VALUE_CELLS_MAX if named else 1)
+        others: list[str] = []
+        if target in AMOUNTS and not named and (row, column) not in inside:
+            places, others = _of_the_day(page, row, column, list(places))
         for at, cell in places:
             value, ambiguous = _value(target, cell, days, scales[row, column])
             if value == value:
-                yield target, preference, value, page.place(row, at), ambiguous
+                yield target, preference, value, page.place(row, at), ambiguous, tuple(others)
                 break
+
+
+def _of_the_day(
+    page: Page, row: int, column: int, places: list[tuple[int, Cell]]
+) -> tuple[list[tuple[int, Cell]], list[str]]:
+    """The amount right of a label that is of the day by the heading above it, and what else its row has where no
+    heading says."""
+    if not places or not places[0][1].has_number:
+        return places, []
+    beside = ((at, cell) for at, cell in page.row(row).items() if at > column)
+    amounts = list(takewhile(lambda one: one[1].has_number, beside))
+    earlier = earlier_columns(page, [row])
+    own = [(at, cell) for at, cell in amounts if at not in earlier]
+    if earlier:
+        return own[:1], []
+    first = own[0][1].number
+    return places, [f"{cell.number:,.2f} in {page.place(row, at)}" for at, cell in own[1:] if cell.number != first]
 
 
 def _may_stand(page: Page, row: int, column: int, label: tuple[str, int, str]) -> bool:

@@ -126,17 +126,23 @@ _EARLIER: Final = re.compile(
 
 def _without_earlier(page: Page, block: list[int]) -> Page:
     """The page without the columns of another day, where the heading of a block of lines names one of its own."""
+    earlier = earlier_columns(page, block)
+    return page.cut([column for column in range(COLUMNS_MAX) if column not in earlier]) if earlier else page
+
+
+def earlier_columns(page: Page, block: Sequence[int]) -> frozenset[int]:
+    """The columns of another day than the rest by the heading above some rows; none where no heading says it."""
     figures = sorted({column for row in block for column, cell in page.row(row).items() if cell.has_number})
     if len(figures) < 2:
-        return page
+        return frozenset()
     at = bisect_right(page.rows, block[0])
     for row in reversed(page.rows[max(0, at - HEADING_ROWS_MAX) : at]):
         cells = page.row(row)
         told = [column for column in figures if column in cells and not cells[column].has_number]
         earlier = _earlier(cells, told)
         if earlier and len(told) > len(earlier):
-            return page.cut([column for column in range(COLUMNS_MAX) if column not in earlier])
-    return page
+            return earlier
+    return frozenset()
 
 
 def _earlier(cells: dict[int, Cell], columns: list[int]) -> frozenset[int]:

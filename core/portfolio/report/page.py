@@ -83,6 +83,9 @@ _BEHIND: Final = re.compile(
 )
 """What may stand behind a figure: that it is a limit, or times ("1.3142x")."""
 
+_NOTE: Final = re.compile(r"(?<=[\d%])(?:\s*[*\u2020\u2021^]+|\s+\((?:\d{1,2}|[a-z])\))\s*$", re.IGNORECASE)
+"""A mark of a footnote behind a figure."""
+
 _IN_FORMAT: Final = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|[_*].')
 """What a number format shows beside digits."""
 
@@ -254,6 +257,7 @@ def _without_bound(text: str) -> tuple[str, Literal["min", "max"] | None]:
     """A text without the words that say that its figure is a limit, and the limit's side."""
     before = _BOUND.match(text)
     figure = text[before.end() :] if before else text
+    figure = _NOTE.sub("", figure)
     behind = _BEHIND.search(figure)
     figure = figure[: behind.start()] if behind else figure
     for found in (before, behind):

@@ -233,6 +233,13 @@ def _labelled(
     for target, found in figures.items():
         if target in calculations.proved:
             continue
+        is_used = cells.get(f"deal.{target}") == found[0].place
+        if found[0].others and is_used and not _is_on(accounts.sheet, found[0].place):
+            text = (
+                f"{target} is {_shown(target, found[0].value)} in {found[0].place}, the first amount of its row, and "
+            )
+            text += f"{' and '.join(found[0].others)}: the first is used"
+            warnings.append(DataWarning("labels_differ", text, fields=(f"deal.{target}",)))
         by_accounts = accounts.sheet if target in ("principal_cash", "interest_collected") else ""
         others = (one for one in found[1:] if not by_accounts or not _is_on(by_accounts, one.place))
         other = next((one for one in others if _differ(target, found[0], one)), None)

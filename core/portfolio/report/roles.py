@@ -133,12 +133,22 @@ def _is_of_tests(table: PageTable, contents: dict[int, ColumnContent], columns: 
     if "name" not in columns or not (is_judged or {"value", "prior"} <= columns.keys()):
         return False
     names = contents[columns["name"]]
-    if names.distinct < DISTINCT_SHARE * names.words or ("limit" not in columns and is_of_loans(table)):
+    if _distinct(table, columns["name"]) < DISTINCT_SHARE or ("limit" not in columns and is_of_loans(table)):
         return False
     if names.is_mostly(names.tests, TEST_SHARE):
         return True
     has_status = "status" in columns and "limit" in columns
     return has_status and names.tests > 0 and not is_of_loans(table)
+
+
+def _distinct(table: PageTable, name: int) -> float:
+    """Share of different names of a table; the same name in two sections is two."""
+    named = [
+        (table.sections.get(row, ""), cell.text)
+        for row in table.rows[:ROWS_LOOKED_AT] if (cell := table.page.cell(row, name)).is_words
+        and len(table.page.row(row)) > 1
+    ]  # fmt: skip
+    return len(set(named)) / max(1, len(named))
 
 
 def _by_comparison(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> bool:

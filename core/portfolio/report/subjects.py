@@ -25,7 +25,7 @@ SHARE_MAX: Final = 100.0
 CLASS_FIRST: Final = 3.0
 """Weight that coverage gains where a label begins with a class."""
 
-NARROW_SCORE_MIN: Final = 6.0
+_NARROW: Final = (("eod", 6.0), ("reinvestment", 4.0))
 """Weight from which words for an event of default, or for reinvestment and diversion, make a coverage test one of
 these."""
 
@@ -79,6 +79,7 @@ _FIRST: Final = re.compile(
 )
 _TOGETHER: Final = re.compile(r"\b(?:combined|together|in aggregate|aggregate of|sum of)\b")
 _CASH: Final = re.compile(r"\b(?:cash|eligible investments?|principal proceeds)\b")
+_INCLUDING_CASH: Final = re.compile(r"\b(?:incl|including|plus|with) (?:\w+ )?cash\b")
 _NOT: Final = re.compile(r"\b(?:not|non|other than|excluding|outside)\b")
 _ABROAD: Final = re.compile(r"\b(?:outside|other than|not|non|foreign|excluding)\b")
 _LIMIT_WORDS: Final = re.compile(r"\b(?:trigger|required|requirement|threshold|reference|target|adjustment|selected)\b")
@@ -153,7 +154,7 @@ def subject_of(
     if is_ranked and found.get("obligor", 0.0) >= words.SCORE_MIN and "counterparty" not in found:
         measure = "obligor"
     if measure in COVERAGE:
-        measure = next((role for role in ("eod", "reinvestment") if found.get(role, 0.0) >= NARROW_SCORE_MIN), measure)
+        measure = next((role for role, least in _NARROW if found.get(role, 0.0) >= least), measure)
     if measure is None or (measure in COVERAGE and not classes and not bare and guess.lead < 0):
         return _NOTHING
     return Label(_subject(measure, said, classes, rank, aggregate, limit, found, is_line), guess.lead)
@@ -201,7 +202,7 @@ def _subject(
         agency=agency_of(said),
         rank=rank,
         aggregate=aggregate,
-        with_cash=measure == "senior_secured" and _CASH.search(said) is not None,
+        with_cash=(_CASH if measure == "senior_secured" else _INCLUDING_CASH).search(said) is not None,
         subset=_subset(said, found) if measure == "obligor" else None,
         is_complement=measure in ("foreign", "country") and _ABROAD.search(said) is not None,
         detail="two agencies" if sum(word in said for word, _ in _AGENCIES) > 1 else _detail(measure, said, is_line),
@@ -279,9 +280,23 @@ def _detail(measure: str, said: str, is_line: bool) -> str | None:
     told = finder(said) if finder is not None else None
     if measure in ("industry", "obligor") and _is_other(said):
         return "other"
+    if measure == "industry" and _FIRST.search(said) is None and _ORDINAL.search(said) is None and _names_one(said):
+        return "named"
     if measure in _OF_LOANS and _DEFAULTED.search(_NOT_DEFAULTED.sub(" ", said)) is not None:
         return " ".join(filter(None, (told, "defaulted")))
     return told
+
+
+def _names_one(said: str) -> bool:
+    """Whether a label about industries names one of them."""
+    return _NAMED_INDUSTRY.search(said) is not None
+
+
+_NAMED_INDUSTRY: Final = re.compile(
+    r"(?:\bindustry(?: classification)?(?: group)? [-:] ?(?:\d+ )?(?!class|largest|top|max|limit|total|test)[a-z]{3,}"
+    r"|\bin the (?!same|any|single|largest|moodys|sp |fitch|collateral)(?:[a-z&,]+ ){1,4}industry\b)"
+)
+"""A name behind "Industry - ", or "in the banking industry"."""
 
 
 def _is_other(said: str) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.portfolio.facts import Direction, Fact, Status, Subject, Unit
+from core.portfolio.classes import class_keys
+from core.portfolio.facts import Direction, Fact, Status, Subject, Unit, tolerance_of
 from core.portfolio.report import words
 from core.portfolio.report.blocks import Blocks, PageTable
 from core.portfolio.report.columns import BIG, context_of
@@ -15,7 +16,7 @@ from core.portfolio.report.kinds import OPERATORS
 from core.portfolio.report.lines import PageLine, is_running
 from core.portfolio.report.page import Cell, Page
 from core.portfolio.report.roles import limit_of, status_at
-from core.portfolio.report.subjects import Side, clause_of, coverage_of, is_test_name, subject_of
+from core.portfolio.report.subjects import COVERAGE, Side, clause_of, coverage_of, is_test_name, subject_of
 
 NAME_LENGTH_MAX: Final = 300
 """Characters of a test's name."""
@@ -46,6 +47,12 @@ _FORMULA: Final = re.compile(r"[=*^]|/\s*\d|^\s*(?:plus|minus)\b", re.I)
 
 MULTIPLES: Final = frozenset(("oc", "ic", "reinvestment", "eod"))
 """Measures whose ratios may be printed as a multiple."""
+
+_RATES: Final = frozenset(("was", "wac"))
+"""Measures that may be in basis points."""
+
+BASIS_POINTS_MIN: Final = 50.0
+"""Spreads and coupons from which they are basis points, and no percentages."""
 
 _UNITS: Final[dict[str, Unit]] = {
     "wal": "years", "warf": "factor", "diversity": "factor", "retention": "amount", "price": "percent",
@@ -94,6 +101,8 @@ class _Row:
     numerator: Cell
     denominator: Cell
     place: str
+    over: str = ""
+    """Title or section that may name the classes; a sheet's name says too little of them."""
 
 
 def _of_table(table: PageTable) -> list[tuple[int, Fact]]:
@@ -136,6 +145,7 @@ def _row(table: PageTable, row: int) -> _Row | None:
         numerator=_amount(table, row, "num"),
         denominator=_amount(table, row, "den"),
         place=table.place(row, "value" if value.has_number else role),
+        over="" if group == table.page.sheet.name else group,
     )
 
 
@@ -174,14 +184,29 @@ def _are_fractions(rows: Sequence[_Row]) -> bool:
     limits = [abs(one.limit.number) for one in shares if one.limit.has_number and not one.limit.is_percent]
     if limits:
         return 0 < max(limits) < 1.0
-    beside = [abs(one.value.number) for one in shares if one.value.has_number and not one.value.is_percent]
-    return len(beside) >= FRACTION_ROWS and 0 < max(beside) < 1.0
+    beside = [one for one in shares if one.value.has_number and not one.value.is_percent]
+    small = len(beside) >= FRACTION_ROWS and 0 < max(abs(one.value.number) for one in beside) < 1.0
+    return small and _contradictions(beside, 100.0) <= _contradictions(beside, 1.0)
+
+
+def _contradictions(rows: Sequence[_Row], scale: float) -> int:
+    """How many outcomes are the contrary of the comparison with values at a scale."""
+    found = 0
+    for one in rows:
+        measure = words.guess("test", one.name).role
+        if one.status is None or not one.limit.has_number or measure is None:
+            continue
+        side = one.side or words.direction_of(measure)
+        value = scale * one.value.number
+        passes = value >= one.limit.number if side == "min" else value <= one.limit.number
+        found += passes != (one.status == "pass")
+    return found
 
 
 def _is_share(row: _Row) -> bool:
     """Whether a row's unit is a percentage that is never printed as a multiple."""
     measure = words.guess("test", row.name).role
-    return _unit(measure) == "percent" and measure not in MULTIPLES
+    return _unit(measure) == "percent" and measure not in MULTIPLES and measure != "warr"
 
 
 # ---- one fact ------------------------------------------------------------------------------------------------------
@@ -196,7 +221,7 @@ def _fact(row: _Row, *, is_fraction: bool, is_guessed: bool, by: str) -> Fact | 
     is_test = has_limit or row.status is not None
     limit = _in_percent(row.limit, is_fraction=is_fraction) if has_limit else None
     label = subject_of(row.name, title=row.context, side=row.side if is_test else None, limit=limit)
-    subject = label.subject
+    subject = _with_classes(label.subject, row.over)
     measure = None if subject is None else subject.measure
     unit = _unit_of(measure, row)
     if not is_test and (subject is None or not _is_figure(row.value, unit)):
@@ -222,6 +247,13 @@ def _fact(row: _Row, *, is_fraction: bool, is_guessed: bool, by: str) -> Fact | 
         by="relation" if by == "relation" and row.denominator.has_number else "words",
         is_guessed=is_guessed or (subject is not None and label.lead < SURE_LEAD and _is_doubtful(row)),
     )
+
+
+def _with_classes(subject: Subject | None, title: str) -> Subject | None:
+    """The subject, a coverage test that names no class as that of the classes of its title."""
+    if subject is None or subject.measure not in COVERAGE or subject.classes or subject.detail is not None:
+        return subject
+    return replace(subject, classes=class_keys(title))
 
 
 def _in_percent(limit: Cell, *, is_fraction: bool) -> float:
@@ -265,13 +297,19 @@ def _ratio(row: _Row) -> float | None:
 
 def _scale(subject: Subject | None, unit: Unit | None, cell: Cell, row: _Row, is_fraction: bool) -> float:
     """What a cell's figure is to be multiplied by to stand in its unit."""
-    if unit != "percent" or not cell.has_number or cell.is_percent or abs(cell.number) >= FRACTION_MAX:
+    if unit != "percent" or not cell.has_number or cell.is_percent:
+        return 1.0
+    if subject is not None and subject.measure in _RATES and abs(cell.number) >= BASIS_POINTS_MIN:
+        return 0.01
+    if abs(cell.number) >= FRACTION_MAX:
         return 1.0
     ratio = _ratio(row)
     if ratio is not None and row.value.number and row.value.has_number and not row.value.is_percent:
         return 100.0 if abs(ratio - 100.0 * row.value.number) < abs(ratio - row.value.number) else 1.0
     if subject is not None and subject.measure in MULTIPLES:
         return 100.0 if abs(cell.number) <= RATIO_MAX or _is_large_multiple(cell, row) else 1.0
+    if subject is not None and subject.measure == "warr":
+        return 100.0 if abs(cell.number) <= 1.0 else 1.0
     return 100.0 if is_fraction else 1.0
 
 
@@ -292,7 +330,7 @@ def _scaled(cell: Cell, scale: float) -> float | None:
 def _decimals(cell: Cell, scale: float) -> int | None:
     if not cell.has_number or cell.decimals is None:
         return None
-    return cell.decimals if scale == 1.0 else max(0, cell.decimals - 2)
+    return cell.decimals if scale == 1.0 else max(0, cell.decimals + (2 if scale < 1.0 else -2))
 
 
 def _whole(cell: Cell, unit: Unit | None) -> int | None:
@@ -445,10 +483,8 @@ def _amounts_of(value: PageLine, lines: Sequence[PageLine]) -> tuple[Cell, Cell]
     """Numerator and denominator of a ratio: the only two amounts of its block that make it; nothing where none do, or
     several."""
     amounts = {round(line.value, 2): line for line in lines if abs(line.value) > BIG}
-    slack = (0.5 * 10.0 ** -(2 if value.decimals is None else value.decimals) + 1e-9) * (
-        1.0 if value.is_percent else 100.0
-    )
-    ratio = value.value if value.is_percent or abs(value.value) > RATIO_MAX else 100.0 * value.value
+    scale = 1.0 if value.is_percent or abs(value.value) > RATIO_MAX else 100.0
+    ratio, slack = scale * value.value, scale * tolerance_of(value.value, value.decimals)
     found = [
         (above, below)
         for above in amounts.values() for below in amounts.values()

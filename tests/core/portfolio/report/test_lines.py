@@ -36,3 +36,19 @@ def test_amounts_are_those_of_the_day(headings: tuple[Any, Any], is_turned: bool
     identity = found.facts.identity("collateral_principal_amount")
     assert identity is not None
     assert (identity.total, identity.holds) == (2_500_000.0, True)
+
+
+@every("headings, amounts, principal, is_told", [
+    (("Last Month", "This Month"), (900.0, 500_000.0), 500_000.0, False),
+    ((date(2024, 4, 15), date(2024, 5, 15)), (900.0, 500_000.0), 500_000.0, False),
+    ((None, None), (500_000.0, 900.0), 500_000.0, True),
+    ((None, None), (500_000.0, 500_000.0), 500_000.0, False),
+    ((None, None), (500_000.0, "Other", 900.0), 500_000.0, False),
+])  # fmt: skip
+def test_a_label_beside_several_amounts(
+    headings: tuple[Any, Any], amounts: tuple[Any, ...], principal: float, is_told: bool
+) -> None:
+    rows: list[list[Any]] = [["Statement", *headings], ["Principal Collection Account", *amounts]]
+    found = Portfolio.from_workbook(workbook({"Statement": rows, "Assets": HOLDINGS}), as_of=5.0)
+    assert found.deal.principal_cash == principal
+    assert ("labels_differ" in [one.code for one in found.notes.warnings]) is is_told

@@ -201,3 +201,28 @@ def test_a_part_of_a_measure_is_not_the_measure(
 ) -> None:
     found = subject_of(label, side="max", limit=2.0).subject
     assert (found and (found.measure, found.agency, found.detail)) == (measure and (measure, agency, detail))
+
+
+@every("label, measure, rank, with_cash, detail", [
+    ("Largest obligor incl. cash", "obligor", 1, True, None),
+    ("Largest obligor", "obligor", 1, False, None),
+    ("Moody's Industry - Banking", "industry", 1, False, "named"),
+    ("Obligors in the Banking industry", "industry", 1, False, "named"),
+    ("Moody's Industry - Largest", "industry", 1, False, None),
+    ("Collateral Obligations in the same S&P Industry Classification", "industry", 1, False, None),
+])  # fmt: skip
+def test_one_industry_by_name_and_cash_in_a_share(
+    label: str, measure: str, rank: int, with_cash: bool, detail: str | None
+) -> None:
+    found = subject_of(label, side="max", limit=2.0).subject
+    assert found
+    assert (found.measure, found.rank, found.with_cash, found.detail) == (measure, rank, with_cash, detail)
+
+
+def test_a_coverage_test_for_reinvestment_is_none_of_its_class() -> None:
+    found = subject_of("Class D Overcollateralization (Reinvestment)", side="min", limit=108.0).subject
+    assert found
+    assert found.measure == "reinvestment"
+    period = subject_of("Class D Par Value Test during the Reinvestment Period", side="min", limit=108.0).subject
+    assert period
+    assert period.measure == "oc"

@@ -486,3 +486,40 @@ def test_oc_and_ic_stand_beside_each_other_with_headings_alike() -> None:
         ("oc", ("A", "B"), 144.84, 122.07, "pass"), ("oc", ("C",), 128.75, 113.07, "pass"),
         ("ic", ("A", "B"), 241.0, 120.0, "pass"), ("ic", ("C",), 109.0, 115.0, "fail"),
     }  # fmt: skip
+
+
+@every("label, value, limit, expected", [
+    ("DIP Loans", 0.4, "7.5%", (0.4, 7.5)),
+    ("Weighted Average Spread", 395, 350, (3.95, 3.5)),
+    ("Weighted Average Recovery Rate", 0.461, 0.43, (46.1, 43.0)),
+    ("Class A/B OC", "144.84%*", ">= 122.07%", (144.84, 122.07)),
+    ("Class C OC", "128.75% (1)", "113.07% (min)", (128.75, 113.07)),
+    ("WARF", "2,962 (2)", "3,000", (2962.0, 3000.0)),
+])  # fmt: skip
+def test_scales_and_footnotes_of_figures(label: str, value: Any, limit: Any, expected: tuple[float, float]) -> None:
+    plain: list[Row] = [["Bridge Loans", 0.2, "5%", "Pass"], ["Current Pay Obligations", 0.24, "2.5%", "Pass"]]
+    rows: list[Row] = [["Test", "Actual", "Requirement", "Result"], [label, value, limit, "Pass"], *plain]
+    found = current(rows)
+    assert (found[0].value, found[0].trigger) == pytest.approx(expected)
+    assert [one.value for one in found[1:]] == [0.2, 0.24]
+
+
+def test_sections_of_classes_without_words_are_of_their_coverage() -> None:
+    rows: list[Row] = [
+        ["Overcollateralization Tests"], ["Class", "Ratio", "Trigger", "Result"],
+        ["A/B", "144.84%", "122.07%", "Pass"], ["C", "128.75%", "113.07%", "Pass"],
+        ["Interest Coverage Tests"],
+        ["A/B", "241.84%", "120.00%", "Pass"], ["C", "210.75%", "115.00%", "Pass"],
+    ]  # fmt: skip
+    assert [(one.subject.measure, one.subject.classes, one.value) for one in current(rows) if one.subject] == [
+        ("oc", ("A", "B"), 144.84), ("oc", ("C",), 128.75), ("ic", ("A", "B"), 241.84), ("ic", ("C",), 210.75),
+    ]  # fmt: skip
+
+
+def test_a_title_names_the_classes_of_its_ratios_and_a_sheet_does_not() -> None:
+    body: list[Row] = [["Test", "Actual", "Trigger", "Result"], ["Overcollateralization Ratio", "144%", "122%", "Pass"]]
+    (titled,) = current([["Class A/B Coverage"], *body], "Tests")
+    (alone,) = current(body, "Class A")
+    assert titled.subject
+    assert alone.subject
+    assert (titled.subject.classes, alone.subject.classes) == (("A", "B"), ())
