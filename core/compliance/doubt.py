@@ -21,6 +21,7 @@ from core.definition.terms import SUITE_TESTS, TOTALS
 from core.portfolio.facts import Fact
 from core.portfolio.inputs import ANY, concern_of, input_of, inputs_of
 from core.portfolio.notes import DataWarning
+from core.remembered import remembered
 
 _RATED: Final = ("ratings",)
 _CDO_MONITOR: Final = ("ratings", "obligor", "industry", "country", "life", "life_basis", "day")
@@ -103,6 +104,14 @@ class Judged(NamedTuple):
     high: float | None
     judge: Callable[[float], Status]
     """The status of another figure by the same limit."""
+
+
+@remembered(1_024)
+def _read_by_share(text: str) -> tuple[str, ...]:
+    """What a share's formula reads, in the names of `FIELDS`."""
+    from core.definition.formulas import fields_of, share_of
+
+    return tuple(map(input_of, fields_of(share_of(text))))
 
 
 class Doubter:
@@ -246,9 +255,7 @@ class Doubter:
             yield from self._read_by_formula(own.value, test_id)
             return
         if own is not None and own.share is not None:
-            from core.definition.formulas import fields_of, share_of
-
-            yield from map(input_of, fields_of(share_of(own.share)))
+            yield from _read_by_share(own.share)
         yield from READS.get(measure, ())
         if measure == "warr" and not self._has_named_recoveries(own):
             yield from ("lien", "ratings")
