@@ -204,13 +204,15 @@ class Doubter:
     @cached_property
     def _open(self) -> frozenset[str]:
         """What some loans lack, and what warnings are about."""
-        return self._missing.union(*(inputs for _, inputs in self._told))
+        return self._missing.union(*(inputs for _, inputs in self._inputs_of_warnings))
 
     @cached_property
     def _missing(self) -> frozenset[str]:
         """What some loans lack or do not show, of what the coverage of a figure does not tell."""
         lacks = frozenset[str]() if self._pool is None else lacking(self._pool)
-        return lacks.union(*(inputs for warning, inputs in self._told if concern_of(warning) in _OF_MISSING))
+        return lacks.union(
+            *(inputs for warning, inputs in self._inputs_of_warnings if concern_of(warning) in _OF_MISSING)
+        )
 
     def beside(self, test: Test, measured: Measured | None) -> Beside | None:
         """The file's figure of a test beside ours; None where it has none."""
@@ -300,7 +302,7 @@ class Doubter:
     def _of_warnings(self, test: Test, missing_inputs: set[str]) -> Iterator[Doubt]:
         """The warnings of the run that are about what a test reads; not those that its own blanks tell better."""
         reads, own = self.reads(test), self._own.get(test.test_id)
-        for warning, inputs in self._told:
+        for warning, inputs in self._inputs_of_warnings:
             common = inputs & reads
             if not common or (warning.code in _TOLD_BY_SHARE and common <= missing_inputs):
                 continue
@@ -309,7 +311,7 @@ class Doubter:
             yield Doubt(concern_of(warning), warning.message, self._places(warning, common))
 
     @cached_property
-    def _told(self) -> list[tuple[DataWarning, frozenset[str]]]:
+    def _inputs_of_warnings(self) -> list[tuple[DataWarning, frozenset[str]]]:
         told = ((warning, inputs_of(warning)) for warning in self.warnings)
         return [(warning, inputs) for warning, inputs in told if inputs]
 

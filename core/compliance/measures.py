@@ -98,13 +98,13 @@ class Measured(NamedTuple):
     denominator: float
     coverage_pct: float | None = None
     """Share of par whose rows have the column, where blanks are left out."""
-    told: Callable[[], dict[str, Any]] = dict
+    break_down: Callable[[], dict[str, Any]] = dict
     """Makes the breakdown; it asks no column, only sums that stand."""
 
     @property
     def breakdown(self) -> dict[str, Any]:
         """What the figure is made of, for its details."""
-        return self.told()
+        return self.break_down()
 
 
 class Pool:
@@ -497,11 +497,11 @@ def single_obligor(pool: Pool) -> Measured:
     if not count:
         raise no_values("borrower_name or issuer_id")
 
-    def told() -> dict[str, Any]:
+    def break_down() -> dict[str, Any]:
         sixth = pool.share(largest[5]) if count > 5 else 0.0
         return {"obligors": pool.largest_obligors, "sixth_obligor_pct": rounded(sixth), "obligor_count": count}
 
-    return Measured(pool.share(largest[0]), largest[0], pool.denominator, pool.obligor_coverage_pct, told)
+    return Measured(pool.share(largest[0]), largest[0], pool.denominator, pool.obligor_coverage_pct, break_down)
 
 
 def top_five_obligors(pool: Pool) -> Measured:
@@ -510,10 +510,10 @@ def top_five_obligors(pool: Pool) -> Measured:
         raise no_values("borrower_name or issuer_id")
     par = sum(largest[:5])
 
-    def told() -> dict[str, Any]:
+    def break_down() -> dict[str, Any]:
         return {"obligors": pool.largest_obligors, "top_10_pct": rounded(pool.share(sum(largest)))}
 
-    return Measured(pool.share(par), par, pool.denominator, pool.obligor_coverage_pct, told)
+    return Measured(pool.share(par), par, pool.denominator, pool.obligor_coverage_pct, break_down)
 
 
 def _industry(pool: Pool, place: int) -> Measured:
@@ -587,10 +587,10 @@ def foreign_country(pool: Pool) -> Measured:
         raise no_values("country")
     par = max(0.0, tally.foreign_par)
 
-    def told() -> dict[str, Any]:
+    def break_down() -> dict[str, Any]:
         return {"home_countries": sorted(pool.definition.conventions.home_countries)}
 
-    return Measured(pool.share(par), par, pool.denominator, pool.covered(tally.country_par), told)
+    return Measured(pool.share(par), par, pool.denominator, pool.covered(tally.country_par), break_down)
 
 
 # Rating
@@ -614,7 +614,7 @@ def ccc_bucket(pool: Pool) -> Measured:
 
 
 def _buckets_told(pool: Pool) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    breakdown: dict[str, Any] = {
         "agencies": {
             name: rounded(pool.share(amount))
             for name, amount, more in zip(kernels.BUCKETS, pool.buckets, pool.masked_ccc, strict=True)
@@ -623,8 +623,8 @@ def _buckets_told(pool: Pool) -> dict[str, Any]:
         "unrated_pct": rounded(pool.covered(_unrated(pool))),
     }
     if masked := pool.tally.par_by_rank[MASKED]:
-        told["masked_pct"] = rounded(pool.covered(masked))
-    return told
+        breakdown["masked_pct"] = rounded(pool.covered(masked))
+    return breakdown
 
 
 def rating_factor(pool: Pool) -> Measured:
@@ -641,13 +641,13 @@ def rating_factor(pool: Pool) -> Measured:
 
 
 def _factors_told(pool: Pool) -> dict[str, Any]:
-    told = {
+    breakdown = {
         "derived_from_other_agency_pct": rounded(pool.covered(pool.tally.par_by_bucket[3])),
         "unrated_pct": rounded(pool.covered(_unrated(pool))),
     }
     if masked := pool.tally.par_by_rank[MASKED]:
-        told["masked_pct"] = rounded(pool.covered(masked))
-    return told
+        breakdown["masked_pct"] = rounded(pool.covered(masked))
+    return breakdown
 
 
 def recovery_rate(pool: Pool) -> Measured:
@@ -661,13 +661,13 @@ def recovery_rate(pool: Pool) -> Measured:
     if coverage_pct == 0.0:
         raise no_values("recovery_rate")
 
-    def told() -> dict[str, Any]:
+    def break_down() -> dict[str, Any]:
         said = {"given_pct": rounded(given_pct), "by_lien_type_pct": rounded(100 - given_pct)}
         if portfolio.lien is not None:
             said["lien_blank_pct"] = rounded(pool.covered(tally.par_by_lien[Lien.BLANK]))
         return said
 
-    return Measured(tally.recovery_sum / pool.par, tally.recovery_sum, pool.par, coverage_pct, told)
+    return Measured(tally.recovery_sum / pool.par, tally.recovery_sum, pool.par, coverage_pct, break_down)
 
 
 def agency_recovery_rate(pool: Pool, agency: str) -> Measured:
@@ -706,11 +706,11 @@ def _oc(pool: Pool, place: int) -> Measured:
     if balance <= 0:
         raise Unmeasurable("the balance of the tested notes is zero or negative")
 
-    def told() -> dict[str, Any]:
+    def break_down() -> dict[str, Any]:
         adjustments = {name: rounded(amount) for name, amount in pool.adjustments.items()}
         return {"tested_class": structure.oc[place].name, "adjustments": adjustments}
 
-    return Measured(adjusted / balance * 100, adjusted, balance, None, told)
+    return Measured(adjusted / balance * 100, adjusted, balance, None, break_down)
 
 
 def junior_oc(pool: Pool) -> Measured:
@@ -733,11 +733,11 @@ def _ic(pool: Pool, place: int) -> Measured:
     if due <= 0:
         raise Unmeasurable("the interest due on the tested notes is zero or negative")
 
-    def told() -> dict[str, Any]:
+    def break_down() -> dict[str, Any]:
         return {"tested_class": structure.ic[place].name, "income": shown_income(pool)}
 
     coverage_pct = None if is_given else pool.covered(pool.tally.interest_par)
-    return Measured(available / due * 100, available, due, coverage_pct, told)
+    return Measured(available / due * 100, available, due, coverage_pct, break_down)
 
 
 def shown_income(pool: Pool) -> dict[str, Any]:
@@ -768,10 +768,10 @@ def average_life(pool: Pool) -> Measured:
             f"maturity_date or average_life covers {coverage_pct:.2f}% of par, less than {COVERAGE_LEAST_PCT:.0f}%"
         )
 
-    def told() -> dict[str, Any]:
+    def break_down() -> dict[str, Any]:
         return {"wal_coverage_pct": rounded(coverage_pct), "past_maturity": tally.past_maturity}
 
-    return Measured(tally.life_sum / tally.life_par, tally.life_sum, tally.life_par, coverage_pct, told)
+    return Measured(tally.life_sum / tally.life_par, tally.life_sum, tally.life_par, coverage_pct, break_down)
 
 
 def average_spread(pool: Pool) -> Measured:
@@ -790,7 +790,7 @@ def average_spread(pool: Pool) -> Measured:
     excess = 0.0 if average_coupon is None else (average_coupon - measured_against) * pool.fixed_par / floating
     counts = reference is not None and isfinite(reference)
 
-    def told() -> dict[str, Any]:
+    def break_down() -> dict[str, Any]:
         return {
             "spread_pct": rounded(spread),
             "floor_credit_pct": rounded((tally.spread_sum - tally.contractual_sum) / tally.spread_par / 100),
@@ -800,7 +800,7 @@ def average_spread(pool: Pool) -> Measured:
         }
 
     value = spread + (excess if counts else 0.0)
-    return Measured(value, tally.spread_sum / 100, tally.spread_par, tally.spread_par / floating * 100, told)
+    return Measured(value, tally.spread_sum / 100, tally.spread_par, tally.spread_par / floating * 100, break_down)
 
 
 def diversity_score(pool: Pool) -> Measured:
@@ -814,7 +814,7 @@ def diversity_score(pool: Pool) -> Measured:
     units = pool.units(average)
     score = kernels.diversity(units, DIVERSITY_SCORES)
 
-    def told() -> dict[str, Any]:
+    def break_down() -> dict[str, Any]:
         return {
             "obligor_count": count,
             "average_par": rounded(average),
@@ -822,7 +822,7 @@ def diversity_score(pool: Pool) -> Measured:
             "equivalent_units": rounded(float(units.sum())),
         }
 
-    return Measured(score, score, 1.0, min(pool.obligor_coverage_pct, pool.industry_coverage_pct), told)
+    return Measured(score, score, 1.0, min(pool.obligor_coverage_pct, pool.industry_coverage_pct), break_down)
 
 
 def diversity_by(pool: Pool, field: str) -> Measured:
@@ -837,7 +837,7 @@ def diversity_by(pool: Pool, field: str) -> Measured:
     *named, blank = pool.par_by_name(field).tolist()
     score = kernels.diversity(units, DIVERSITY_SCORES)
 
-    def told() -> dict[str, Any]:
+    def break_down() -> dict[str, Any]:
         return {
             "obligor_count": count,
             "average_par": rounded(average),
@@ -845,7 +845,7 @@ def diversity_by(pool: Pool, field: str) -> Measured:
             "equivalent_units": rounded(float(units.sum())),
         }
 
-    return Measured(score, score, 1.0, min(pool.obligor_coverage_pct, pool.covered(pool.par - blank)), told)
+    return Measured(score, score, 1.0, min(pool.obligor_coverage_pct, pool.covered(pool.par - blank)), break_down)
 
 
 def delinquency(pool: Pool) -> Measured:
@@ -861,11 +861,11 @@ def delinquency(pool: Pool) -> Measured:
         raise no_values("days_past_due")
     par = max(0.0, tally.defaulted_par + tally.past_due_par)
 
-    def told() -> dict[str, Any]:
+    def break_down() -> dict[str, Any]:
         return {"defaulted_par": rounded(tally.defaulted_par), "past_due_par": rounded(tally.past_due_par)}
 
     coverage_pct = pool.covered(tally.aged_par) if only_days and pool.par > 0 else None
-    return Measured(par / held * 100, par, held, coverage_pct, told)
+    return Measured(par / held * 100, par, held, coverage_pct, break_down)
 
 
 def _printed_defaults(par: float, held: float) -> Measured:
@@ -904,13 +904,13 @@ def small_facilities(pool: Pool) -> Measured:
         raise no_values("facility_size")
     par = max(0.0, tally.small_par)
 
-    def told() -> dict[str, Any]:
+    def break_down() -> dict[str, Any]:
         blank_pct = rounded(100 - pool.covered(tally.country_par))
         home = "the US" if pool.definition.conventions.home_countries == ("US",) else "the deal's home"
         more = {"country_blank": f"held to the line for {home}"} if blank_pct else {}
         return {"country_blank_pct": blank_pct, **more}
 
-    return Measured(pool.share(par), par, pool.denominator, pool.covered(tally.sized_par), told)
+    return Measured(pool.share(par), par, pool.denominator, pool.covered(tally.sized_par), break_down)
 
 
 def quoted_depth(pool: Pool) -> Measured:

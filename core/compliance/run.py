@@ -835,7 +835,7 @@ class _Maker:
         }
         if limit.source == "sheet" and (told := limits.sheet.limits.get(test.test_id)) is not None:
             breakdown["threshold_from"] = f"{told.name}, {told.cell}" if told.cell else told.name
-        breakdown.update(measured.told())
+        breakdown.update(measured.break_down())
         if test.sheet_trigger is not None:
             breakdown["classes"] = self._classes.of(test, limit)
         if portfolio.deal.principal_cash is None and "cpa" in test.divides_by:

@@ -53,7 +53,7 @@ def with_families(portfolio: Portfolio, par: NDArray[np.float64]) -> Portfolio:
     table = np.arange(-1, len(obligor.values), dtype=np.int32)
     for _, members in families:
         table[[code + 1 for code in members]] = members[0]
-    portfolio.notes.warnings += [_told(fact, [named[code] for code in members]) for fact, members in families]
+    portfolio.notes.warnings += [_warning(fact, [named[code] for code in members]) for fact, members in families]
     names = portfolio.names | {"obligor": Names(table[obligor.codes + 1], obligor.values)}
     return replace(portfolio, names=names)
 
@@ -97,7 +97,7 @@ def _pairs(named: dict[int, str], sums: Sequence[float], amount: float) -> Itera
             yield first, second
 
 
-def _told(fact: Fact, names: Sequence[str]) -> DataWarning:
+def _warning(fact: Fact, names: Sequence[str]) -> DataWarning:
     return DataWarning(
         "obligor_families",
         f"{' and '.join(names)} count as one obligor: together they are the {fact.value or 0.0:,.2f} that {fact.place} "

@@ -177,7 +177,7 @@ class Simulator:
         pools = pools_of(portfolio, self._definition)
         self.before = run_suite(portfolio, suite, **self.options, pools=pools)
         self._kept = _kept(pools)
-        self.holdings = Holdings(_held(portfolio, pools[0] if pools else None), self._definition)
+        self.holdings = Holdings(_with_deal_for_changes(portfolio, pools[0] if pools else None), self._definition)
         if incremental is None:
             incremental = portfolio.row_count >= INCREMENTAL_ROWS
         self._bases = tuple(map(Base, pools)) if incremental and _is_loan_by_loan(pools) else ()
@@ -203,7 +203,7 @@ class Simulator:
         return run_suite(changed(self.holdings, change), self.suite, **self._after)
 
 
-def _held(portfolio: Portfolio, pool: Pool | None) -> Portfolio:
+def _with_deal_for_changes(portfolio: Portfolio, pool: Pool | None) -> Portfolio:
     """The portfolio to be traded: its currency is known whatever is sold, its haircuts follow its loans; a mapping may
     name no column of par."""
     deal = without_figures_of_loans(portfolio.deal)
