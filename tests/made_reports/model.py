@@ -84,6 +84,7 @@ class Report:
     seed: int
     deal: Deal
     pages: list[Page]
+    habits: Habits = field(default_factory=Habits)
     others: list[tuple[str, Rows]] = field(default_factory=list)
     """Sheets without loans."""
     changes: list[str] = field(default_factory=list)
@@ -91,6 +92,8 @@ class Report:
     carrier: Literal["workbook", "csv"] = "workbook"
     separator: str = ","
     file_name: str = "holdings.csv"
+    is_stacked: bool = False
+    """The pages of loans stand below each other on one sheet."""
 
 
 def make_column(
@@ -142,7 +145,7 @@ def _broken(heading: str, lines: int) -> list[str]:
 
 def _line(page: Page, line: int | Section | Subtotal) -> list[Any]:
     if isinstance(line, Section):
-        return [line.text]
+        return [line.text or None]
     if isinstance(line, int):
         return [_marked(column, line) for column in page.columns]
     cells: list[Any] = [_total(column, line.rows) if column.adds else None for column in page.columns]
@@ -180,6 +183,11 @@ def workbook_of(report: Report) -> Workbook:
 def sheet_rows(report: Report) -> list[tuple[str, Rows, Literal["visible", "hidden", "veryHidden"]]]:
     """Print every sheet: pages of loans in their order, the others before them."""
     found = [(name, rows, "visible") for name, rows in report.others]
+    if report.is_stacked:
+        stacked: Rows = []
+        for page in report.pages:
+            stacked += [*page_rows(page), [], []]
+        return [*found, ("Report", stacked, "visible")]  # type: ignore[list-item]
     found += [(page.name, page_rows(page), page.state) for page in report.pages]
     return found  # type: ignore[return-value]
 

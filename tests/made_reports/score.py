@@ -159,7 +159,7 @@ def _keys(truth: Truth, portfolio: Portfolio) -> Iterator[tuple[list[Any], list[
     par = [None if value is None else round(value) for value in truth.items["par"]]
     read_par = [None if value is None else round(value) for value in _read(portfolio, "par_value")]
     names = [pair for pair in _NAMES if pair[0] in truth.items and pair[1] in portfolio.names]
-    printed = [list(map(_folded, truth.items[item])) for item, _ in names]
+    printed = [[_name(value) for value in truth.items[item]] for item, _ in names]
     read = [list(map(_folded, _read(portfolio, name))) for _, name in names]
     for own, other in zip(printed, read, strict=True):
         yield list(zip(own, par, strict=True)), list(zip(other, read_par, strict=True))
@@ -170,7 +170,7 @@ def _keys(truth: Truth, portfolio: Portfolio) -> Iterator[tuple[list[Any], list[
 
 
 _NAMES: Final = (
-    ("borrower", "borrower_name"), ("facility", "facility_name"), ("description", "facility_name"),
+    ("borrower", "borrower_name"), ("description", "facility_name"), ("facility", "facility_name"),
 )  # fmt: skip
 
 
@@ -189,12 +189,18 @@ def _read(portfolio: Portfolio, name: str) -> list[Any]:
     return [None] * portfolio.row_count
 
 
+def _name(value: Any) -> Any:
+    return _folded(value[0] if isinstance(value, tuple) else value)
+
+
 def _folded(value: Any) -> Any:
     return "".join(sign for sign in value.casefold() if sign.isalnum()) if isinstance(value, str) else value
 
 
 def _same(item: str, printed: Any, read: Any) -> bool:
     kind = KINDS.get(item, "text")
+    if item == "description":
+        return _folded(read) in map(_folded, printed)
     if kind in ("flag", "coupon_type"):
         return bool(printed) == bool(read)
     if kind == "date":

@@ -59,7 +59,7 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
                 column.heading += rng.choice((" (000s)", " ($000)", " (in thousands)"))
     if has_lots:
         split_lots(rng, page, habits)
-    return Report("blotter", seed, deal, [page])
+    return Report("blotter", seed, deal, [page], habits)
 
 
 def split_lots(rng: Random, page: Page, habits: Habits) -> None:

@@ -51,10 +51,13 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         )
         page.columns.insert(0, descriptions(deal, loans, words, separator))
         pages.append(page)
-    return Report("bny", seed, deal, pages, deal_pages(build, f"{deal.as_of:%d-%b-%Y}"))
+    return Report("bny", seed, deal, pages, habits, deal_pages(build, f"{deal.as_of:%d-%b-%Y}"))
 
 
 def descriptions(deal: Deal, loans: list[int], words: str, separator: str) -> Column:
     """Make a column with issuer and facility in one cell."""
     names = [f"{deal.items['borrower'][at]}{separator}{deal.items['facility'][at]}" for at in loans]
-    return Column("description", words, list(names), list(names))
+    facilities = [deal.items["facility"][at] for at in loans]
+    column = Column("description", words, list(names), list(zip(names, facilities, strict=True)))
+    column.also = {"borrower": [deal.items["borrower"][at] for at in loans]}
+    return column

@@ -42,4 +42,4 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
     titles = [] if rng.random() < 0.6 else [deal.name, f"Holdings as of {deal.as_of:%d.%m.%Y}"]
     page = build.page("Holdings", titles, items, build.by_name())
     name = f"{deal.name.split(' ')[0].upper()}_Holdings_{deal.as_of:%d%m%Y}.csv"
-    return Report("euro", seed, deal, [page], carrier="csv", separator=";", file_name=name)
+    return Report("euro", seed, deal, [page], habits, carrier="csv", separator=";", file_name=name)

@@ -9,12 +9,12 @@ from random import Random
 
 from tests.made_reports.cells import Habits
 from tests.made_reports.deal import Deal
-from tests.made_reports.model import Column, Page, Report, Section, Subtotal
+from tests.made_reports.model import Page, Report, Section, Subtotal
+from tests.made_reports.rate_cells import rate_cells
 from tests.made_reports.styles.build import Build
 
 MARKET = "us"
 
-_CODES = {"SOFR": ("SF", "S", "SOFR"), "LIBOR": ("L", "L", "LIBOR"), "EURIBOR": ("E", "E", "EURIBOR")}
 _FOOTNOTES = ("(1)", "(2)(3)", "(a)", "(b)(c)", "*", "(4)(5)")
 
 
@@ -50,27 +50,7 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
     if carries_names:
         _names_above(page)
     page.total = rng.choice(("Total Investments", "Total"))
-    return Report("private", seed, deal, [page])
-
-
-def rate_cells(rng: Random, deal: Deal, loans: list[int]) -> Column:
-    """Make a column of cells such as SF+525, S + 5.25% or 7.50% Fixed."""
-    short, letter, long = _CODES[deal.market.index]
-    shapes = (f"{short}+{{points:.0f}}", f"{letter}+ {{percent:.2f}}%", f"{long} + {{percent:.2f}}%")
-    shape = rng.choice(shapes)
-    cells, spreads, indices = [], [], []
-    for at in loans:
-        spread = deal.items["spread"][at]
-        spreads.append(spread)
-        indices.append(deal.items["index"][at])
-        if spread is None:
-            cells.append(f"{deal.items['all_in'][at]:.2f}%")
-        else:
-            cells.append(shape.format(points=spread, percent=spread / 100))
-    words = rng.choice(("Rate", "Reference Rate and Spread", "Spread Above Index", "Interest Rate", "Coupon"))
-    column = Column("spread", words, cells, spreads)
-    column.also = {"index": indices}
-    return column
+    return Report("private", seed, deal, [page], habits)
 
 
 def mark(rng: Random, page: Page, item: str) -> None:

@@ -48,7 +48,7 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         if not by_names:
             page.columns.insert(0, asset_ids(deal, loans, id_words))
         pages.append(page)
-    return Report("us_bank", seed, deal, pages, deal_pages(build, f"{deal.as_of:%B %d, %Y}"))
+    return Report("us_bank", seed, deal, pages, habits, deal_pages(build, f"{deal.as_of:%B %d, %Y}"))
 
 
 def asset_ids(deal: Deal, loans: list[int], words: str) -> Column:

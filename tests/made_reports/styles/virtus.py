@@ -53,4 +53,4 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         head_lines=rng.choice((1, 2, 3)),
         total=rng.choice(("", "Total", "Grand Total")),
     )
-    return Report("virtus", seed, deal, [page], deal_pages(build, f"{deal.as_of:%m/%d/%Y}"))
+    return Report("virtus", seed, deal, [page], habits, deal_pages(build, f"{deal.as_of:%m/%d/%Y}"))

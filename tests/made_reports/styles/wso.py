@@ -48,5 +48,5 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
     rng.shuffle(items)
     page = build.page(rng.choice(("AssetExtract", "vw_Positions", "Holdings_Extract")), [], items, build.reordered())
     return Report(
-        "wso", seed, deal, [page], carrier="csv", file_name=f"{page.name}_{deal.as_of:%Y%m%d}.csv"
+        "wso", seed, deal, [page], habits, carrier="csv", file_name=f"{page.name}_{deal.as_of:%Y%m%d}.csv"
     )
