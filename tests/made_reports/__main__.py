@@ -36,6 +36,7 @@ def main() -> None:
         print(f"\n== {count} {'mutants' if is_mutant else 'reports'} in {time.perf_counter() - started:.1f} s")
         print(f"   reading {spent['read'] / 1e9 / count:.3f} s, scoring {spent['score'] / 1e9 / count:.3f} s a report")
         print(table(score))
+        print(f"figures: {dict(score.figures)}")
         print(examples(score, options.show, options.field))
 
 
@@ -84,7 +85,8 @@ def examples(score: Score, count: int, name: str | None) -> str:
         lines.append(miss.line())
         if len(lines) == count:
             break
-    return "\n".join([*lines, *score.figure_misses[:count]])
+    figures = sorted(score.figure_misses, key=lambda line: ("WITHOUT" not in line, "wrong" not in line))
+    return "\n".join([*lines, *figures[:count]])
 
 
 if __name__ == "__main__":

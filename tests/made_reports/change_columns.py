@@ -5,7 +5,6 @@ from __future__ import annotations
 from random import Random
 from typing import Any, Final
 
-from tests.made_reports.cells import Habits
 from tests.made_reports.model import Column, Page, Report
 from tests.made_reports.rate_cells import rate_cells
 from tests.made_reports.sinks import sink_column
@@ -179,5 +178,3 @@ def blank_headings(rng: Random, report: Report) -> None:
     columns = [column for page in report.pages if page.is_current for column in page.columns if column.heading]
     for column in rng.sample(columns, round(len(columns) * BLANK_SHARE)):
         column.heading = column.group = ""
-
-

@@ -12,6 +12,7 @@ from tests.made_reports.model import Column, Page, Report, Section, Subtotal
 
 _GROUPS: Final = ("industry", "industry_moodys", "industry_sp", "country", "lien", "currency", "frequency")
 _KEYS: Final = (("cusip",), ("isin",), ("asset_id",), ("borrower", "facility"), ("description",))
+_TITLES: Final = ("Confidential", "Prepared by the Collateral Administrator", "Run Date: see cover")
 _PRIOR_NAMES: Final = ("Prior Month", "Old", "Holdings (2)", "Copy of Holdings", "Last Month")
 
 
@@ -139,7 +140,9 @@ def add_total(rng: Random, report: Report) -> bool:
 def add_titles(rng: Random, report: Report) -> bool:
     """Put more lines above the head."""
     for page in report.pages:
-        page.titles += rng.sample(("Confidential", "Prepared by the Collateral Administrator", "Run Date: see cover"), 2)
+        page.titles += rng.sample(
+            ("Confidential", "Prepared by the Collateral Administrator", "Run Date: see cover"), 2
+        )
     return True
 
 

@@ -130,9 +130,7 @@ def _obligor(rng: Random, terms: Market, taken: set[str]) -> dict[str, Any]:
     }
 
 
-def _loan(
-    rng: Random, terms: Market, obligor: dict[str, Any], as_of: date, base: float, number: int
-) -> dict[str, Any]:
+def _loan(rng: Random, terms: Market, obligor: dict[str, Any], as_of: date, base: float, number: int) -> dict[str, Any]:
     """Draw one facility of an obligor."""
     is_bond = rng.random() < 0.05
     is_second = not is_bond and number == 1 and rng.random() < 0.4
@@ -155,7 +153,7 @@ def _loan(
         "facility": _facility(rng, terms, number, is_bond, is_second, is_revolver, is_delayed),
         "cusip": code,
         "loanx": None if is_bond else loanx(rng),
-        "isin": isin("XS" if terms.currency == "EUR" else "US", f"{rng.randrange(10**8, 10**9)}" if terms.currency == "EUR" else code),
+        "isin": isin("XS", f"{rng.randrange(10**8, 10**9)}") if terms.currency == "EUR" else isin("US", code),
         "par": par,
         "unfunded": round(par * rng.uniform(0.2, 1.2), 2) if is_revolver or is_delayed else 0.0,
         "price": price,

@@ -92,6 +92,8 @@ class Report:
     carrier: Literal["workbook", "csv"] = "workbook"
     separator: str = ","
     file_name: str = "holdings.csv"
+    says_day: bool = True
+    """A title, a page or the file's name says the day."""
     is_stacked: bool = False
     """The pages of loans stand below each other on one sheet."""
 
@@ -132,7 +134,10 @@ def head_rows(page: Page) -> Rows:
     groups = [column.group for column in page.columns]
     if not any(groups):
         return lines
-    return [[one if one and one != before else None for before, one in zip(["", *groups], groups, strict=False)], *lines]
+    return [
+        [one if one and one != before else None for before, one in zip(["", *groups], groups, strict=False)],
+        *lines,
+    ]
 
 
 def _broken(heading: str, lines: int) -> list[str]:

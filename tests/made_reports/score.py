@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final
@@ -11,9 +11,10 @@ from typing import Any, Final
 import numpy as np
 
 import core
-from core.portfolio.inputs import ANY, WARNINGS, input_of, inputs_of
 from core.portfolio.portfolio import Portfolio
 from tests.made_reports.cells import KINDS
+from tests.made_reports.doubts import Doubts
+from tests.made_reports.figures import Figure, figures_of
 from tests.made_reports.model import Report, csv_of, workbook_of
 from tests.made_reports.truth import FIELDS, GENERAL, Truth, truth_of
 
@@ -60,7 +61,7 @@ class Score:
 
     @property
     def share(self) -> float:
-        total = sum((counts for counts in self.counts.values()), Counter())
+        total = sum(self.counts.values(), Counter())
         return total["right"] / max(1, total.total())
 
     @property
@@ -70,15 +71,31 @@ class Score:
             line for line in self.figure_misses if "WITHOUT A DOUBT" in line
         ]
 
-    def add_field(self, report: Report, name: str, outcome: Outcome, heading: str, read_from: str, doubted: bool) -> None:
+    def add_field(
+        self, report: Report, name: str, outcome: Outcome, heading: str, read_from: str, doubted: bool
+    ) -> None:
+        """Add the cells of one field of a report."""
         self.counts[report.style, name].update(outcome.counts)
-        if outcome.counts["wrong"] or outcome.counts["missing"]:
+        misses = Count({kind: count for kind, count in outcome.counts.items() if kind != "right" and count})
+        if misses:
+            is_silent = "wrong" in misses and not doubted
             self.misses.append(
                 Miss(
-                    report.style, report.seed, name, heading, Count({k: n for k, n in outcome.counts.items() if k != "right"}),
-                    read_from, outcome.example, bool(outcome.counts["wrong"]) and not doubted, ", ".join(report.changes),
+                    report.style, report.seed, name, heading, misses, read_from, outcome.example, is_silent,
+                    ", ".join(report.changes),
                 )
             )  # fmt: skip
+
+    def add_figure(self, report: Report, figure: Figure) -> None:
+        """Add a figure of a report."""
+        self.figures[figure.kind] += 1
+        if figure.kind != "right":
+            silent = " WITHOUT A DOUBT" if figure.kind == "wrong" and not figure.is_doubtful else ""
+            changes = f" [{', '.join(report.changes)}]" if report.changes else ""
+            self.figure_misses.append(
+                f"{report.style} {report.seed} figure {figure.name}: {figure.read}, not {figure.printed}; "
+                f"{figure.kind}{silent}{changes}"
+            )
 
 
 @dataclass
@@ -103,35 +120,26 @@ def read_report(report: Report) -> Portfolio:
 
 def score_report(score: Score, report: Report, portfolio: Portfolio) -> None:
     """Add one report to the score."""
-    truth = truth_of(report)
+    truth, doubts = truth_of(report), Doubts(portfolio)
     score.reports[report.style] += 1
-    doubts = Doubts(portfolio)
     rows = matched_rows(truth, portfolio)
-    _score_rows(score, report, portfolio, rows, doubts)
+
+    def add(name: str, outcome: Outcome, heading: str, own: str) -> None:
+        score.add_field(report, name, outcome, heading, portfolio.source_cells.get(own, ""), doubts.of(own))
+
+    add("loans", _score_rows(portfolio, rows), "-", "par_value")
     for item, values in truth.items.items():
-        outcome, name = _best(item, values, rows, portfolio)
-        score.add_field(report, item, outcome, truth.headings[item], portfolio.source_cells.get(name, ""), doubts.of(name))
-    for name, items in GENERAL.items():
-        outcome = _score_general(name, items, truth, rows, portfolio)
-        if outcome is not None:
-            source = portfolio.source_cells.get(name, "")
-            score.add_field(report, f"any {name}", outcome, "-", source, doubts.of(name))
-    for name, outcome in _false_fields(report, truth, rows, portfolio):
-        score.add_field(
-            report, f"false {name}", outcome, "carried by no column", portfolio.source_cells.get(name, ""), doubts.of(name)
-        )
-
-
-class Doubts:
-    """Which fields the warnings of a portfolio make doubtful."""
-
-    def __init__(self, portfolio: Portfolio) -> None:
-        warnings = [one for one in portfolio.notes.warnings if one.code in WARNINGS]
-        self.fields = {name for one in warnings for name in one.fields}
-        self.inputs = {name for one in warnings for name in inputs_of(one)}
-
-    def of(self, name: str) -> bool:
-        return name in self.fields or input_of(name) in self.inputs or ANY in self.inputs
+        outcome, own = _best(item, values, rows, portfolio)
+        add(item, outcome, truth.headings[item], own)
+    general = {}
+    for own, items in GENERAL.items():
+        if best := _score_general(own, items, truth, rows, portfolio):
+            add(f"any {own}", best[0], "-", own)
+            general[own] = best[1]
+    for own, outcome in _false_fields(report, truth, rows, portfolio):
+        add(f"false {own}", outcome, "carried by no column", own)
+    for figure in figures_of(report, truth, portfolio, general):
+        score.add_figure(report, figure)
 
 
 def matched_rows(truth: Truth, portfolio: Portfolio) -> list[int | None]:
@@ -260,15 +268,16 @@ def _best(item: str, values: list[Any], rows: list[int | None], portfolio: Portf
 
 def _score_general(
     name: str, items: tuple[str, ...], truth: Truth, rows: list[int | None], portfolio: Portfolio
-) -> Outcome | None:
+) -> tuple[Outcome, str] | None:
     """Compare a field that one of several columns may feed: it must be one of them, the same for all loans."""
     carried = [item for item in items if item in truth.items]
     if len(carried) > 1:
         carried = [item for item in carried if not item.endswith("_facility")]
-    if len(carried) < 1 or name in {field for item in carried for field in FIELDS[item]}:
+    if not carried or name in {own for item in carried for own in FIELDS[item]}:
         return None
     read = _read(portfolio, name)
-    return max((_compared(item, truth.items[item], rows, read) for item in carried), key=lambda one: one.counts["right"])
+    outcomes = [(_compared(item, truth.items[item], rows, read), item) for item in carried]
+    return max(outcomes, key=lambda pair: pair[0].counts["right"])
 
 
 _DERIVED: Final = frozenset(
@@ -279,7 +288,7 @@ _DERIVED: Final = frozenset(
 def _false_fields(
     report: Report, truth: Truth, rows: list[int | None], portfolio: Portfolio
 ) -> Iterator[tuple[str, Outcome]]:
-    """Fields of the portfolio that no column of the report carries, where they differ from what the deal's loans are."""
+    """Fields that no column of the report carries, where they differ from what the deal's loans are."""
     carried = {name for item in truth.items for name in FIELDS[item]} | set(GENERAL) | _DERIVED
     items = {name: item for item, names in FIELDS.items() for name in names}
     for name in (*portfolio.numbers, *portfolio.names, *portfolio.flags):
@@ -298,12 +307,8 @@ def _false_fields(
             yield name, outcome
 
 
-def _score_rows(score: Score, report: Report, portfolio: Portfolio, rows: list[int | None], doubts: Doubts) -> None:
+def _score_rows(portfolio: Portfolio, rows: list[int | None]) -> Outcome:
     """Count the loans that are read, and rows that are none."""
     found = sum(row is not None for row in rows)
     counts = Count(right=found, missing=len(rows) - found, wrong=max(0, portfolio.row_count - found))
-    outcome = Outcome(counts, f"{portfolio.row_count} rows, {len(rows)} loans, {portfolio.notes.message}")
-    score.add_field(report, "loans", outcome, "-", portfolio.sheet_name, doubts.of("par_value"))
-
-
-Reader = Callable[[Report], Portfolio]
+    return Outcome(counts, f"{portfolio.row_count} rows, {len(rows)} loans, {portfolio.notes.message}")

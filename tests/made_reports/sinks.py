@@ -39,9 +39,9 @@ _DRAWS: Final[dict[str, _Draw]] = {
     "market_value_amount": lambda rng, deal, loan, habits: _money(
         rng, deal, loan, habits, deal.items["price"][loan] / 100
     ),
-    "share": lambda rng, deal, loan, habits: printed(
-        "floor", round(deal.items["par"][loan] / deal.par * 100, 4), habits, ""
-    ).cell,
+    "share": lambda rng, deal, loan, habits: (
+        printed("floor", round(deal.items["par"][loan] / deal.par * 100, 4), habits, "").cell
+    ),
     "comment": lambda rng, deal, loan, habits: rng.choice(_COMMENTS),
     "analyst": lambda rng, deal, loan, habits: rng.choice(_PEOPLE),
     "sponsor": lambda rng, deal, loan, habits: rng.choice(_SPONSORS),
@@ -49,9 +49,9 @@ _DRAWS: Final[dict[str, _Draw]] = {
     "asset_type": lambda rng, deal, loan, habits: "Bond" if deal.items["bond"][loan] else "Term Loan",
     "region": lambda rng, deal, loan, habits: "North America" if deal.items["country"][loan] in "US CA" else "Europe",
     "load_date": lambda rng, deal, loan, habits: _day(deal, 2, habits),
-    "prior_price": lambda rng, deal, loan, habits: printed(
-        "price", round(deal.items["price"][loan] + rng.uniform(-1.5, 1.5), 3), habits, ""
-    ).cell,
+    "prior_price": lambda rng, deal, loan, habits: (
+        printed("price", round(deal.items["price"][loan] + rng.uniform(-1.5, 1.5), 3), habits, "").cell
+    ),
     "price_change": lambda rng, deal, loan, habits: round(rng.uniform(-1.5, 1.5), 3),
     "pik_margin": lambda rng, deal, loan, habits: None,
     "fund": lambda rng, deal, loan, habits: deal.name.split(" ")[0].upper() + "1",

@@ -1,4 +1,4 @@
-"""Other spellings of a heading: abbreviations, case, underscores, footnote marks, broken lines, words without vowels."""
+"""Other spellings of a heading: abbreviations, case, underscores, footnote marks, words without vowels."""
 
 from __future__ import annotations
 

@@ -84,6 +84,10 @@ class Truth:
     headings: dict[str, str] = field(default_factory=dict)
     """Item -> where it stands: sheet and heading."""
 
+    @property
+    def loan_count(self) -> int:
+        return self.size
+
     def add(self, page: Page, column: Column, item: str, values: list[Any]) -> None:
         first = item not in self.items
         known = self.items.setdefault(item, [None] * self.size)

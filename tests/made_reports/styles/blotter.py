@@ -48,7 +48,7 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         items.insert(0, "row_number")
     in_title = habits.money == 1.0 or rng.random() < 0.5
     titles = [f"{deal.name} - positions {deal.as_of:%d %b %Y}"]
-    titles += ["(par in thousands)"] if habits.money != 1.0 and in_title else []
+    titles += ["(amounts in thousands)"] if habits.money != 1.0 and in_title else []
     loans = build.by_name()
     page = build.page(
         rng.choice(("Positions", "Blotter", "Portfolio")), titles, items, loans, total=rng.choice(("", "Total"))

@@ -47,6 +47,4 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
     items += build.optional(*_SINKS, share=0.6)
     rng.shuffle(items)
     page = build.page(rng.choice(("AssetExtract", "vw_Positions", "Holdings_Extract")), [], items, build.reordered())
-    return Report(
-        "wso", seed, deal, [page], habits, carrier="csv", file_name=f"{page.name}_{deal.as_of:%Y%m%d}.csv"
-    )
+    return Report("wso", seed, deal, [page], habits, carrier="csv", file_name=f"{page.name}_{deal.as_of:%Y%m%d}.csv")
