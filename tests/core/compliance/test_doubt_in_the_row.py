@@ -20,7 +20,7 @@ from core.compliance.result import TestResult as Result
 from core.compliance.run import run_suite
 from core.definition import READY
 from core.files.read import read
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 
 DATA = Path(__file__).parents[3] / "../shared/data"
 CENT = 0.005 + 1e-9

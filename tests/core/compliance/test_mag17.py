@@ -8,7 +8,7 @@ import pytest
 
 from core.compliance.run import run_suite
 from core.files.read import read
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 
 FILE = Path(__file__).parents[3] / "../shared/data/mag17.xlsx"
 
