@@ -149,6 +149,8 @@ class Found:
 
     preferences: dict[tuple[str, int], int] = field(default_factory=dict)
     """Target and column -> the place of the header among the target's aliases."""
+    evidence: dict[int, Evidence] = field(default_factory=dict)
+    """Column -> why it has its role; columns of no header without one."""
 
     @property
     def named_row(self) -> int:
