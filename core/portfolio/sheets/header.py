@@ -691,9 +691,8 @@ def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
     preferences = {
         (target, column): preference for column, options in feeds.items() for target, preference, _ in options
     }
-    return Found(
-        row, best.top, best.score, columns, best.texts, units, tuple(below), demoted, beside, preferences, evidence
-    )
+    texts = dict.fromkeys((place for places in columns.values() for place in places), "") | best.texts
+    return Found(row, best.top, best.score, columns, texts, units, tuple(below), demoted, beside, preferences, evidence)
 
 
 def _judged(
