@@ -198,6 +198,8 @@ class PageNote:
     """Field -> loans for which it says something else; the sheet that names more fields counts."""
     rows_without_loan: int = 0
     par_without_loan: float = 0.0
+    ambiguous: int = 0
+    """Of the rows without a loan those that fit several, or several of which fit one."""
     loans_without_row: int = 0
     contradictions: int = 0
     """Loans whose identifiers stand on different rows of it."""

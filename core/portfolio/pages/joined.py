@@ -15,7 +15,7 @@ from core.portfolio.cells.loans import UNSAID, Loans, take
 from core.portfolio.cells.parsing import key
 from core.portfolio.model import ratings
 from core.portfolio.model.notes import DataWarning, Notes, PageNote
-from core.portfolio.pages import currency, join
+from core.portfolio.pages import currency, join, match
 from core.portfolio.pages.identify import identified, positions
 from core.portfolio.sheets.sections import EmptyList
 from core.words import agreed, counted
@@ -25,9 +25,6 @@ OTHER_PAR_SHARE: Final = 0.2
 
 OTHER_PAR_ROWS: Final = 2
 """Rows with another par that it takes for that."""
-
-PAR_DIGITS: Final = 0.005
-"""Currency units by which par may differ from page to page: they round to cents."""
 
 ADDED_SHARE: Final = 0.5
 """Share of a page's loans that stand on no other page, from which they are loans of a second list."""
@@ -121,7 +118,7 @@ def _add(loans: Loans, page: Loans, note: PageNote) -> None:
     has = page.numbers.keys() | page.texts.keys() | page.ranks.keys()
     if par is None or "borrower_name" not in page.texts or not has & (_CHARACTERISTIC | set(ratings.AGENCY_OF)):
         return
-    rows = join.strangers(loans, page, join.match(loans, page))
+    rows = match.strangers(loans, page, match.match(loans, page))
     if len(rows) < ADDED_SHARE * page.row_count:
         return
     more = Loans(page.row_count, dict(page.numbers), dict(page.texts), dict(page.categories), dict(page.flags))
@@ -146,20 +143,24 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
         flagged: flags that titles of lists have raised so far.
     """
     other = page.loans
-    found = join.match(loans, other)
+    found = match.match(loans, other)
+    note.ambiguous = int(np.count_nonzero(found.ambiguous))
     if not found.rows.any():
         note.reason = "none of its rows names a loan of the first page"
         return
-    sums, own = join.par_by_row(loans, other, found)
-    differing = int(np.count_nonzero(np.abs(sums - own) > PAR_DIGITS))
-    if differing >= OTHER_PAR_ROWS and differing > OTHER_PAR_SHARE * len(own) and note.part != "added":
-        note.reason = f"the par of {differing:,} of {len(own):,} loans is another: of another day, deal or currency"
+    match.add_up_rows(other, found)
+    note.rows, note.lots = other.row_count, other.notes.lots
+    par = match.par_by_row(loans, other, found)
+    differing = int(np.count_nonzero(par.differs))
+    unlike = int(np.count_nonzero(par.differs & (par.own != 0)))
+    if unlike >= OTHER_PAR_ROWS and unlike > OTHER_PAR_SHARE * len(par.own) and note.part != "added":
+        note.reason = f"the par of {unlike:,} of {len(par.own):,} loans is another: of another day, deal or currency"
         return
-    rest = _telling(other, join.unused(found, other))
+    rest = _telling(other, match.unused(found))
     if note.part != "added":
         note.part = "list" if page.lists else "joined"
-        par = other.numbers.get("par_value")
-        note.rows_without_loan, note.par_without_loan = len(rest), 0.0 if par is None else _sum(par[rest])
+        amounts = other.numbers.get("par_value")
+        note.rows_without_loan, note.par_without_loan = len(rest), 0.0 if amounts is None else _sum(amounts[rest])
     if page.lists and page.lists not in other.flags:
         before = loans.flags.get(page.lists)
         said_no = 0 if before is None else int(np.count_nonzero(found.rows & (before == 0)))
@@ -243,7 +244,7 @@ def _warnings(note: PageNote, first: str) -> list[DataWarning]:
     if guessed and (note.fields or note.filled or note.conflicts or note.part == "list"):
         rows = sum(guessed.values())
         ways = {
-            ("the start of an identifier" if how == join.BY_START else how): count for how, count in guessed.items()
+            ("the start of an identifier" if how == match.BY_START else how): count for how, count in guessed.items()
         }
         by = ", ".join(f"{count:,} by {way}" if len(ways) > 1 else f"by {way}" for way, count in ways.items())
         fields = (*note.fields, *note.filled, *note.conflicts)
