@@ -79,8 +79,9 @@ def _identifiers(loans: Loans) -> None:
 
 def _by_chance(target: str, kinds: NDArray[np.uint8], kind: int) -> bool:
     """Whether CUSIPs of a column may be an author's own numbers, of which one in ten has the check digit of a CUSIP."""
-    is_own = target not in IDENTIFIERS and kind == _parse.CUSIP
-    return is_own and np.count_nonzero(kinds == _parse.OTHER) > np.count_nonzero(kinds == kind)
+    if target in IDENTIFIERS or kind != _parse.CUSIP:
+        return False
+    return bool(np.count_nonzero(kinds == _parse.OTHER) > np.count_nonzero(kinds == kind))
 
 
 def _kinds(column: TextColumn, *, cusip_first: bool) -> NDArray[np.uint8]:

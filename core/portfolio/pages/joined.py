@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from core.grid.address import cell_name
 from core.grid.sheet_name import in_quotes
 from core.portfolio.cells.loans import UNSAID, Loans, take
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.parsing import key, spread_out
 from core.portfolio.model import ratings
+from core.portfolio.model.fields import KEYS, Lien
 from core.portfolio.model.notes import DataWarning, Notes, PageNote
 from core.portfolio.pages import currency, join, match
 from core.portfolio.pages.identify import identified, positions
@@ -31,6 +32,17 @@ ADDED_SHARE: Final = 0.5
 
 CHANGES_SHARE: Final = 0.5
 """Share of the loans below which a page with ratings of before is a list of changes."""
+
+_NAMES: Final = ("borrower_name", "facility_name")
+
+_KINDS_OF_ASSET: Final = frozenset(
+    key(words)
+    for words in (
+        "Asset Type", "Security Type", "Instrument Type", "Loan Type", "Facility Type", "Investment Type",
+        "Collateral Type", "Obligation Type", "Type",
+    )
+)  # fmt: skip
+"""Headers under which a loan or a bond says what it is, not how senior: a page with a column of liens wins."""
 
 _CHARACTERISTIC: Final = frozenset(("maturity_date", "spread", "all_in_rate", "price", "industry"))
 """Fields of which a second list of loans has one at least."""
@@ -70,6 +82,8 @@ def joined(loans: Loans, pages: Sequence[PageLoans]) -> None:
         if page.left_out or not rows:
             note.reason = page.left_out or "it has no rows of loans"
             continue
+        if not page.lists:
+            _drop_silent(page.loans)
         positions(page.loans)
         note.rows, note.lots = page.loans.row_count, page.loans.notes.lots
         loans.own_dates |= page.loans.own_dates
@@ -170,6 +184,7 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
         loans.flags[page.lists] = np.where(found.rows, np.uint8(1), raised)
         flagged.add(page.lists)
         note.fields.append(page.lists)
+    _take_lien(loans, other, found)
     widened = join.widen(loans, other, found, unlike=_unlike(loans.notes, other.notes))
     note.by, note.contradictions = found.by, found.contradictions
     note.loans_without_row = int(np.count_nonzero(~found.rows))
@@ -180,17 +195,49 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
     _take_notes(loans, other, note.fields)
 
 
-def _telling(page: Loans, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of some rows of a page those that say something of a loan: not the rest of a footer under its names."""
+def _take_lien(loans: Loans, page: Loans, found: match.Match) -> None:
+    """Let the liens of a page win over a column of the loans that says what kind of asset each is."""
+    headers = [key(one.notes.matched_columns.get("lien_type", "")) for one in (loans, page)]
+    if loans.lien is None or page.lien is None or headers[0] not in _KINDS_OF_ASSET or headers[1] in _KINDS_OF_ASSET:
+        return
+    liens = spread_out(page.lien, Lien.BLANK, found.at.astype(np.int32))
+    said = (liens != Lien.BLANK) & (liens != Lien.OTHER)
+    if np.count_nonzero(said) <= np.count_nonzero(found.rows) / 2:
+        return
+    if "is_bond" not in loans.flags and (loans.lien == Lien.BOND).any():
+        loans.flags["is_bond"] = (loans.lien == Lien.BOND).astype(np.uint8)
+    loans.lien = np.where(said, liens, loans.lien)
+    _take_notes(loans, page, ["lien_type"])
+
+
+def _drop_silent(page: Loans) -> None:
+    """Leave out rows with an author's id or a name that say nothing of a loan: titles and footers of printed pages."""
+    if "asset_id" in page.texts:
+        says = _saying(page, (*_NAMES, "asset_id"))
+        if not says.all():
+            take(page, np.flatnonzero(says))
+
+
+def _saying(page: Loans, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Rows of a page that say something of a loan beside its names."""
     says = np.zeros(page.row_count, np.bool_)
     for values in page.numbers.values():
         says |= ~np.isnan(values)
     for target, column in page.texts.items():
-        if target not in ("borrower_name", "facility_name"):
+        if target not in names:
             says |= column.codes >= 0
     for flags in page.flags.values():
         says |= flags != UNSAID
-    return rows[says[rows]]
+    if page.lien is not None:
+        says |= page.lien != Lien.BLANK
+    for codes, _ in page.categories.values():
+        says |= codes >= 0
+    return says
+
+
+def _telling(page: Loans, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of some rows of a page those that say something of a loan: not the rest of a footer under its names."""
+    return rows[_saying(page, _NAMES)[rows]]
 
 
 def _unlike(own: Notes, other: Notes) -> set[str]:
@@ -233,14 +280,22 @@ def _warnings(note: PageNote, first: str) -> list[DataWarning]:
             f"added to those of {first!r}."
         )
         warn("second_loan_sheet", message, rows)
-    elif rows:
+    elif rows > note.ambiguous:
+        rows -= note.ambiguous
         of_par = f" with a par of {par:,.2f}" if par else ""
         message = (
             f"{counted(rows, 'row')} of {note.place}{of_par} found no loan on {first!r}, and "
             f"{agreed(rows, 'is/are')} left out."
         )
         warn("page_rows_without_loan", message, rows, ["par_value"] if par else [*note.fields, *note.filled])
-    guessed = {how: count for how, count in note.by.items() if " " in how or how.endswith(("borrower", "facility"))}
+    if note.ambiguous and note.part in ("joined", "list"):
+        message = (
+            f"{counted(note.ambiguous, 'row')} of {note.place} {agreed(note.ambiguous, 'fits/fit')} several loans of "
+            f"{first!r}, or are several for one without the same par: {agreed(note.ambiguous, 'it is/they are')} "
+            f"joined to none."
+        )
+        warn("page_rows_ambiguous", message, note.ambiguous, [*note.fields, *note.filled])
+    guessed = {how: count for how, count in note.by.items() if how not in KEYS}
     if guessed and (note.fields or note.filled or note.conflicts or note.part == "list"):
         rows = sum(guessed.values())
         ways = {

@@ -155,9 +155,7 @@ def _cut_names(
     return [(codes.pop(), key) for key, codes in meant.items() if len(codes) == 1]
 
 
-def _bare_by_key(
-    column: TextColumn, keys: NDArray[np.int32], wanted: NDArray[np.int32]
-) -> list[tuple[str, int]]:
+def _bare_by_key(column: TextColumn, keys: NDArray[np.int32], wanted: NDArray[np.int32]) -> list[tuple[str, int]]:
     """(letters and digits of a name, its key) of each of some keys, by the first row that has it."""
     places = np.flatnonzero(np.isin(keys, wanted))
     distinct, first = np.unique(keys[places], return_index=True)

@@ -117,7 +117,8 @@ def match(loans: Loans, page: Loans) -> Match:
     _by_identifier(own, other, found)
     contradictions = found.contradictions
     if not found.rows.all():
-        _by_identifier(*({target: keys.bare(one) for target, one in side.items()} for side in (own, other)), found)
+        own, other = ({target: keys.bare(one) for target, one in side.items()} for side in (own, other))
+        _by_identifier(own, other, found)
     found.contradictions = contradictions
     _by_start(loans, page, found)
     for one in _PASSES:
@@ -173,7 +174,7 @@ def _identifiers(loans: Loans) -> dict[str, TextColumn]:
 
 def _columns(loans: Loans, page: Loans) -> tuple[dict[str, TextColumn], dict[str, TextColumn]]:
     """The ids of both; of the loans' own asset ids those that stand on one loan, and none where both only count."""
-    own, other = ({target: one.texts[target] for target in KEYS if target in one.texts} for one in (loans, page))
+    own, other = keys.id_columns(loans), keys.id_columns(page)
     asset = own.get("asset_id")
     if asset is None:
         return own, other
@@ -270,13 +271,10 @@ def _by_key(loans: Loans, page: Loans, found: Match, one: _Pass) -> None:
     of_key = one.keys(loans, page)
     if of_key is None:
         return
-    sides = [
-        Side(key, _par(each), is_free)
-        for each, key, is_free in ((loans, of_key[0], ~found.rows), (page, of_key[1], free))
-    ]
+    own, other = Side(of_key[0], _par(loans), ~found.rows), Side(of_key[1], _par(page), free)
     rows_at = np.where(found.rows, found.leads[found.at], -1)
     pairs = pair(
-        *sides, rows_at, found.per_row, one.rule,
+        own, other, rows_at, found.per_row, one.rule,
         lambda groups, count: _loans_alike(loans, groups, count),
         lambda groups, count: _rows_alike(page, groups, count),
     )  # fmt: skip
@@ -315,7 +313,7 @@ def _agree(values: NDArray[np.float64], groups: Ints, count: int) -> Flags:
     low, high = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(low, groups[known], values[known])
     np.maximum.at(high, groups[known], values[known])
-    return np.asarray(low >= high, np.bool_) | (low == np.inf)
+    return np.asarray((low >= high) | (low == np.inf), np.bool_)
 
 
 def _coded(column: TextColumn) -> NDArray[np.float64]:
@@ -369,7 +367,9 @@ def _by_issuer(loans: Loans, page: Loans, found: Match) -> None:
     fresh = fresh[row_of[mine[fresh]] >= 0]
     if par is not None and sums is not None:  # the sum of the issuer's loans, or of another day
         total = np.bincount(row_of[mine[fresh]], np.nan_to_num(par[fresh]), page.row_count)
-        agrees = np.abs(total - sums) <= ISSUER_SHARE * np.maximum(np.abs(total), 1.0)
+        many = np.bincount(row_of[mine[fresh]], minlength=page.row_count)
+        most = np.maximum(ISSUER_SHARE * np.maximum(np.abs(total), 1.0), found.per_row * many)
+        agrees = np.abs(total - sums) <= most
         fresh = fresh[agrees[row_of[mine[fresh]]]]
     found.take(fresh, row_of[mine[fresh]], "borrower of several loans")
 
@@ -382,9 +382,9 @@ def _identifiers_differ(loans: Loans, page: Loans, at: Ints, rows: Ints) -> Flag
         if len(at):
             (mine, its), pool = together([parsing.subset(own[target], at), parsing.subset(other[target], rows)])
             unlike = np.flatnonzero((mine >= 0) & (its >= 0) & (mine != its))
-            for pair in unlike.tolist():
-                one, two = pool[int(mine[pair])], pool[int(its[pair])]
-                differ[pair] |= not may_be_one(one, two) and letters_and_digits(one) != letters_and_digits(two)
+            for at_pair in unlike.tolist():
+                one, two = pool[int(mine[at_pair])], pool[int(its[at_pair])]
+                differ[at_pair] |= not may_be_one(one, two) and letters_and_digits(one) != letters_and_digits(two)
     return differ
 
 

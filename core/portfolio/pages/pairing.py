@@ -202,9 +202,7 @@ def _alone(groups: _Groups, per_row: float, rule: Rule) -> None:
     groups.add(one[chosen], row[chosen], chosen)
 
 
-def _by_sums(
-    groups: _Groups, at: Ints, per_row: float, rule: Rule, loans_alike: Callable[[Ints, int], Flags]
-) -> None:
+def _by_sums(groups: _Groups, at: Ints, per_row: float, rule: Rule, loans_alike: Callable[[Ints, int], Flags]) -> None:
     """Pair several loans with one row, or several rows with one loan, whose par adds up; joined ones among them too."""
     loans, page = groups.loans, groups.page
     many, rows = groups.per(groups.own), groups.per(groups.other)
