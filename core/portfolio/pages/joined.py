@@ -290,9 +290,9 @@ def _warnings(note: PageNote, first: str) -> list[DataWarning]:
         warn("page_rows_without_loan", message, rows, ["par_value"] if par else [*note.fields, *note.filled])
     if note.ambiguous and note.part in ("joined", "list"):
         message = (
-            f"{counted(note.ambiguous, 'row')} of {note.place} {agreed(note.ambiguous, 'fits/fit')} several loans of "
-            f"{first!r}, or are several for one without the same par: {agreed(note.ambiguous, 'it is/they are')} "
-            f"joined to none."
+            f"{counted(note.ambiguous, 'row')} of {note.place} {agreed(note.ambiguous, 'has/have')} a name or an id "
+            f"that several loans of {first!r} or several rows have, and par does not tell which is meant: "
+            f"{agreed(note.ambiguous, 'it is/they are')} joined to none."
         )
         warn("page_rows_ambiguous", message, note.ambiguous, [*note.fields, *note.filled])
     guessed = {how: count for how, count in note.by.items() if how not in KEYS}

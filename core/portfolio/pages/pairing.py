@@ -154,7 +154,7 @@ def pair(
         _by_sums(groups, at, per_row, rule, loans_alike)
         _by_par(groups, per_row, rule, loans_alike)
         if not rule.needs_par:
-            _without_par(groups, rule, loans_alike, rows_alike)
+            _without_par(groups, at, rule, loans_alike, rows_alike)
     return _result(groups)
 
 
@@ -216,11 +216,17 @@ def _by_sums(groups: _Groups, at: Ints, per_row: float, rule: Rule, loans_alike:
     mine = groups.per(groups.own, np.nan_to_num(loans.par))
     its = groups.per(groups.other, np.nan_to_num(page.par))
     able &= (np.abs(mine - its) <= per_row * np.maximum(many, rows)) & (its != 0)
-    has = np.flatnonzero(at >= 0)  # a loan that stands on a row of another key
-    crossing = has[groups.own[has] != groups.other[at[has]]]
-    for members in (groups.own[crossing], groups.other[at[crossing]]):
-        able[members[members >= 0]] = False
-    _add_all(groups, able)
+    _add_all(groups, able & ~_crossing(groups, at))
+
+
+def _crossing(groups: _Groups, at: Ints) -> Flags:
+    """Groups with a loan that has a row of another key, or a row that a loan of another key has."""
+    crossing = np.zeros(groups.count, np.bool_)
+    has = np.flatnonzero(at >= 0)
+    has = has[groups.own[has] != groups.other[at[has]]]
+    for members in (groups.own[has], groups.other[at[has]]):
+        crossing[members[members >= 0]] = True
+    return crossing
 
 
 def _add_all(groups: _Groups, able: Flags) -> None:
@@ -274,6 +280,7 @@ def _by_par(groups: _Groups, per_row: float, rule: Rule, loans_alike: Callable[[
 
 def _without_par(
     groups: _Groups,
+    at: Ints,
     rule: Rule,
     loans_alike: Callable[[Ints, int], Flags],
     rows_alike: Callable[[Ints, int], Flags],
@@ -282,10 +289,9 @@ def _without_par(
     loans, page = groups.loans, groups.page
     silent = ~groups.done & (groups.per(np.where(_said(page.par), groups.other, -1)) == 0)
     many, rows = groups.per(groups.own), groups.per(groups.other)
-    silent &= (groups.per(np.where(loans.free, groups.own, -1)) == many) & (
-        groups.per(np.where(page.free, groups.other, -1)) == rows
-    )
-    one_row = silent & (rows == 1)
+    free_rows = groups.per(np.where(page.free, groups.other, -1))
+    silent &= (free_rows > 0) & ~_crossing(groups, at)
+    one_row = silent & (rows == 1) & (groups.per(np.where(loans.free, groups.own, -1)) == many)
     if one_row.any() and not rule.is_whole:
         one_row &= loans_alike(groups.own, groups.count)
     one_loan = silent & (many == 1) & (rows > 1)
