@@ -13,6 +13,8 @@ from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.loans import UNSAID, Loans, take
 from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.model.fields import IDENTIFIERS, KEYS, Lien
+from core.portfolio.model.notes import DataWarning
+from core.words import agreed, counted
 
 SUMMED: Final = ("par_value", "unfunded", "purchased_accrued_interest")
 """Numbers that lots of one position add up."""
@@ -239,6 +241,7 @@ def add_up(loans: Loans, keys: NDArray[np.int64]) -> NDArray[np.int64] | None:
     place = places[members[first]]
     sums = {name: _sum(loans.numbers[name][members], group) for name in SUMMED if name in loans.numbers}
     means = {name: _mean(loans.numbers[name][members], weight, group) for name in WEIGHTED if name in loans.numbers}
+    _warn_of_weights(loans, members, group, len(first))
     raised = {name: _any_lot(flags[members], group) for name, flags in loans.flags.items()}
     take(loans, source)
     for summed, total in sums.items():
@@ -253,6 +256,34 @@ def add_up(loans: Loans, keys: NDArray[np.int64]) -> NDArray[np.int64] | None:
     loans.notes.conflicting_lots = int(np.count_nonzero(loans.conflicting))
     places[members] = place[group]
     return places
+
+
+def _warn_of_weights(loans: Loans, members: NDArray[np.intp], group: NDArray[np.intp], groups: int) -> None:
+    """Warn of positions whose lots have different rates or prices, and no par to weigh them by."""
+    par = loans.numbers.get("par_value")
+    if par is not None and np.nansum(np.abs(par[members])) > 0:
+        return
+    differing = {
+        name: _differ(loans.numbers[name][members], group, groups) for name in WEIGHTED if name in loans.numbers
+    }
+    fields = tuple(name for name, differ in differing.items() if differ.any())
+    if not fields:
+        return
+    count = int(np.count_nonzero(np.any([differing[name] for name in fields], axis=0)))
+    message = (
+        f"{counted(count, 'position')} of sheet {loans.sheet_name!r} {agreed(count, 'has/have')} lots that differ in "
+        f"{', '.join(fields)}, and no par says how much each counts: the first lot counts."
+    )
+    loans.notes.warnings.append(DataWarning("conflicting_lots", message, count, fields))
+
+
+def _differ(values: NDArray[np.float64], group: NDArray[np.intp], groups: int) -> NDArray[np.bool_]:
+    """Groups with different values; blanks are none."""
+    known = ~np.isnan(values)
+    low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
+    np.minimum.at(low, group[known], values[known])
+    np.maximum.at(high, group[known], values[known])
+    return np.asarray(low < high, np.bool_)
 
 
 def _any_lot(flags: NDArray[np.uint8], group: NDArray[np.intp]) -> NDArray[np.uint8]:
@@ -284,11 +315,7 @@ def _conflicts(loans: Loans, members: NDArray[np.intp], group: NDArray[np.intp],
     if "maturity_date" in loans.numbers:
         columns.append(loans.numbers["maturity_date"][members])
     for values in columns:
-        known = ~np.isnan(values)
-        low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
-        np.minimum.at(low, group[known], values[known])
-        np.maximum.at(high, group[known], values[known])
-        differs |= low < high
+        differs |= _differ(values, group, groups)
     return differs
 
 

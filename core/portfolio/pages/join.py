@@ -44,7 +44,7 @@ class Widened:
 def widen(loans: Loans, page: Loans, found: Match, *, unlike: Iterable[str] = ()) -> Widened:
     """Give the loans what the page says of them: fields that they lack, and what is blank of the others.
 
-    Par stays the loans' own. Amounts that lots add up go to the first loan of a row.
+    Par stays the loans' own, where they have any. Amounts that lots add up go to the first loan of a row.
 
     Args:
         unlike: fields whose column has another meaning on the page: neither compared nor filled.
@@ -58,7 +58,7 @@ def widen(loans: Loans, page: Loans, found: Match, *, unlike: Iterable[str] = ()
         return spread_out(values, blank, np.asarray(at, np.int32))
 
     for target, values in page.numbers.items():
-        if target == "par_value" or target in skipped:
+        if target in skipped or (target == "par_value" and target in loans.numbers):
             continue
         figures = spread(values, np.nan)
         if target in SUMMED:

@@ -92,8 +92,13 @@ def joined(loans: Loans, pages: Sequence[PageLoans]) -> None:
         if not page.lists:
             _add(loans, page.loans, note)
     flagged: set[str] = set()
+    lacks_par = "par_value" not in loans.numbers
+    if lacks_par:
+        able.sort(key=lambda one: "par_value" not in one[0].loans.numbers)
     for page, note in able:
         _join(loans, page, note, flagged)
+    if lacks_par:
+        _drop_without_par(loans)
     for page, note in zip(pages, loans.notes.pages, strict=True):
         if note.part == "left out":
             has = page.loans.numbers.keys() | page.loans.texts.keys()
@@ -208,6 +213,18 @@ def _take_lien(loans: Loans, page: Loans, found: match.Match) -> None:
         loans.flags["is_bond"] = (loans.lien == Lien.BOND).astype(np.uint8)
     loans.lien = np.where(said, liens, loans.lien)
     _take_notes(loans, page, ["lien_type"])
+
+
+def _drop_without_par(loans: Loans) -> None:
+    """Leave out rows to which no page that says par gives any, where the first one says none: assets without a
+    position."""
+    par = loans.numbers.get("par_value")
+    if par is None or np.isnan(par).all():
+        return
+    has = ~np.isnan(par)
+    loans.notes.ignored_blank_par = loans.notes.loans_without_par = int(np.count_nonzero(~has))
+    if not has.all():
+        take(loans, np.flatnonzero(has))
 
 
 def _drop_silent(page: Loans) -> None:

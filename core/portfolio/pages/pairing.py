@@ -38,6 +38,10 @@ ROUND: Final = 10_000.0
 """Currency units: a par that is a multiple of it is met by chance."""
 
 
+PAIRED_SHARE: Final = 0.5
+"""Share of a name's rows that must have the par of a loan: among many loans some par is met by chance."""
+
+
 @dataclass(frozen=True, slots=True)
 class Side:
     """Loans, or the rows of a page."""
@@ -211,11 +215,14 @@ def _by_sums(groups: _Groups, at: Ints, per_row: float, rule: Rule, loans_alike:
     if not able.any():
         return
     able &= (rows == 1) & rule.is_whole | (many == 1) | loans_alike(groups.own, groups.count)
-    for members, par in ((groups.own, loans.par), (groups.other, page.par)):
-        able &= groups.per(np.where(np.isnan(par), members, -1)) == 0
-    mine = groups.per(groups.own, np.nan_to_num(loans.par))
+    able &= groups.per(np.where(np.isnan(page.par), groups.other, -1)) == 0
     its = groups.per(groups.other, np.nan_to_num(page.par))
-    able &= (np.abs(mine - its) <= per_row * np.maximum(many, rows)) & (its != 0)
+    if np.isnan(loans.par).all():  # the page is the one that says par
+        able &= rule.is_whole & (many == 1)
+    else:
+        able &= groups.per(np.where(np.isnan(loans.par), groups.own, -1)) == 0
+        mine = groups.per(groups.own, np.nan_to_num(loans.par))
+        able &= (np.abs(mine - its) <= per_row * np.maximum(many, rows)) & (its != 0)
     _add_all(groups, able & ~_crossing(groups, at))
 
 
@@ -267,6 +274,8 @@ def _by_par(groups: _Groups, per_row: float, rule: Rule, loans_alike: Callable[[
         is_round[cluster] = par % ROUND == 0
         unlike = np.bincount(group_of[~equal], minlength=groups.count) > 0
         equal &= ~is_round | ~unlike[group_of]
+        paired = np.bincount(group_of, np.where(equal, its, 0), groups.count)
+        equal &= (paired >= PAIRED_SHARE * np.bincount(group_of, its, groups.count))[group_of]
     if (equal & (mine > 1)).any():
         members = np.full(len(groups.own), -1, np.int64)
         members[places[0]] = cluster[:low]
