@@ -18,6 +18,7 @@ from core.portfolio.model.fields import KEYS, Lien
 from core.portfolio.model.notes import DataWarning, Notes, PageNote
 from core.portfolio.pages import currency, join, match
 from core.portfolio.pages.identify import identified, positions
+from core.portfolio.pages.keys import id_columns, together
 from core.portfolio.sheets.sections import EmptyList
 from core.words import agreed, counted
 
@@ -33,7 +34,8 @@ ADDED_SHARE: Final = 0.5
 CHANGES_SHARE: Final = 0.5
 """Share of the loans below which a page with ratings of before is a list of changes."""
 
-_NAMES: Final = ("borrower_name", "facility_name")
+_NAMING: Final = frozenset((*KEYS, "borrower_name", "facility_name"))
+"""What tells which loan a row is about, and says nothing of it."""
 
 _KINDS_OF_ASSET: Final = frozenset(
     key(words)
@@ -83,7 +85,7 @@ def joined(loans: Loans, pages: Sequence[PageLoans]) -> None:
             note.reason = page.left_out or "it has no rows of loans"
             continue
         if not page.lists:
-            _drop_silent(page.loans)
+            _drop_silent(loans, page.loans)
         positions(page.loans)
         note.rows, note.lots = page.loans.row_count, page.loans.notes.lots
         loans.own_dates |= page.loans.own_dates
@@ -227,21 +229,28 @@ def _drop_without_par(loans: Loans) -> None:
         take(loans, np.flatnonzero(has))
 
 
-def _drop_silent(page: Loans) -> None:
-    """Leave out rows with an author's id or a name that say nothing of a loan: titles and footers of printed pages."""
-    if "asset_id" in page.texts:
-        says = _saying(page, (*_NAMES, "asset_id"))
-        if not says.all():
-            take(page, np.flatnonzero(says))
+def _drop_silent(loans: Loans, page: Loans) -> None:
+    """Leave out rows with an id that no loan has and nothing else but a name: titles and footers of printed pages."""
+    says = _saying(page)
+    if not says.all():
+        codes, text = together([*id_columns(loans).values(), *(columns := id_columns(page)).values()])
+        own, other = codes[: len(codes) - len(columns)], codes[len(codes) - len(columns) :]
+        is_known = np.zeros(len(text) + 1, np.bool_)
+        for column in own:
+            is_known[column[column >= 0]] = True
+        has_known = np.any([is_known[column] for column in other], axis=0) if other else np.zeros(0, np.bool_)
+        keeps = says | has_known if other else np.ones(page.row_count, np.bool_)
+        if not keeps.all():
+            take(page, np.flatnonzero(keeps))
 
 
-def _saying(page: Loans, names: Sequence[str]) -> NDArray[np.bool_]:
-    """Rows of a page that say something of a loan beside its names."""
+def _saying(page: Loans) -> NDArray[np.bool_]:
+    """Rows of a page that say something of a loan beside its names and ids."""
     says = np.zeros(page.row_count, np.bool_)
     for values in page.numbers.values():
         says |= ~np.isnan(values)
     for target, column in page.texts.items():
-        if target not in names:
+        if target not in _NAMING:
             says |= column.codes >= 0
     for flags in page.flags.values():
         says |= flags != UNSAID
@@ -254,7 +263,7 @@ def _saying(page: Loans, names: Sequence[str]) -> NDArray[np.bool_]:
 
 def _telling(page: Loans, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Of some rows of a page those that say something of a loan: not the rest of a footer under its names."""
-    return rows[_saying(page, _NAMES)[rows]]
+    return rows[_saying(page)[rows]]
 
 
 def _unlike(own: Notes, other: Notes) -> set[str]:
