@@ -425,7 +425,8 @@ AUXILIARY_FIELDS: Final = (
     Field(
         "asset_id", "string",
         aliases=(
-            "Asset ID", "AssetID", "LoanID", "PositionID", "InstrumentID", "FacilityID", "Asset Number", "Asset Code", "Asset Ref", "Asset Reference", "Loan ID", "Loan Number",
+            "Asset ID", "AssetID", "LoanID", "PositionID", "InstrumentID", "FacilityID", "Asset Number", "Asset Code",
+            "Asset Ref", "Asset Reference", "Loan ID", "Loan Number",
             "Loan Code", "Loan Identifier", "Position ID", "Position Identifier", "Instrument ID", "Instrument Code",
             "Instrument Identifier", "Facility ID", "Facility Number", "Investment ID", "Holding ID", "Collateral ID",
             "Obligation ID", "Tranche ID", "Security Code", "Security Number", "Internal ID", "Internal Code",

@@ -125,9 +125,11 @@ def _name_codes(own: TextColumn, other: TextColumn) -> tuple[NDArray[np.int32], 
     number of codes."""
     (mine, its), text = together([name_keys(own), name_keys(other)])
     whole = np.arange(-1, len(text), dtype=np.int32)
-    for short, of_short, long, of_long in ((other, its, own, mine), (own, mine, other, its)):
-        for code, meant in _cut_names(short, of_short, long, of_long):
-            whole[code + 1] = meant
+    cut = _cut_names(other, its, own, mine)
+    known = {code for pair in cut for code in pair}
+    cut += [pair for pair in _cut_names(own, mine, other, its) if known.isdisjoint(pair)]
+    for code, meant in cut:
+        whole[code + 1] = meant
     return whole[mine + 1], whole[its + 1], len(text) + 1
 
 

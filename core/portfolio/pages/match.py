@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from core.portfolio.cells import parsing
 from core.portfolio.cells.identifiers import Prints, may_be_one
-from core.portfolio.cells.loans import UNSAID, Loans
+from core.portfolio.cells.loans import Loans
 from core.portfolio.cells.parsing import TextColumn, letters_and_digits
-from core.portfolio.model.fields import IDENTIFIERS, KEYS, Lien
+from core.portfolio.model.fields import IDENTIFIERS
 from core.portfolio.pages import keys
-from core.portfolio.pages.identify import SUMMED, add_up, name_keys
+from core.portfolio.pages.alike import loans_alike, rows_alike
+from core.portfolio.pages.identify import add_up, name_keys
 from core.portfolio.pages.keys import Pair, together
 from core.portfolio.pages.pairing import NEAR_SHARE, Flags, Ints, Pairs, Rule, Side, pair, tolerance
 
@@ -210,7 +211,7 @@ def _by_identifier(own: dict[str, TextColumn], other: dict[str, TextColumn], fou
 def _by_start(loans: Loans, page: Loans, found: Match) -> None:
     """Join rows whose identifiers are printed in another way: XS2250154 for XS2250154494, LX284437 for LX28443T7."""
     free = unused(found)
-    own, other = _identifiers(loans), _identifiers(page)
+    own, other = keys.id_columns(loans), keys.id_columns(page)
     if found.rows.all() or not 0 < len(free) <= STARTS_MAX or not own or not other:
         return
     codes, text = together(list(own.values()))
@@ -275,8 +276,8 @@ def _by_key(loans: Loans, page: Loans, found: Match, one: _Pass) -> None:
     rows_at = np.where(found.rows, found.leads[found.at], -1)
     pairs = pair(
         own, other, rows_at, found.per_row, one.rule,
-        lambda groups, count: _loans_alike(loans, groups, count),
-        lambda groups, count: _rows_alike(page, groups, count),
+        lambda groups, count: loans_alike(loans, groups, count),
+        lambda groups, count: rows_alike(page, groups, count),
     )  # fmt: skip
     found.ambiguous |= pairs.ambiguous
     _take_pairs(loans, page, found, pairs, one.how)
@@ -305,49 +306,6 @@ def _take_pairs(loans: Loans, page: Loans, found: Match, pairs: Pairs, how: str)
     found.by[how] = found.by.get(how, 0) + len(fresh)
     if not found.by[how]:
         del found.by[how]
-
-
-def _agree(values: NDArray[np.float64], groups: Ints, count: int) -> Flags:
-    """Groups in which all values that are there are one."""
-    known = (groups >= 0) & ~np.isnan(values)
-    low, high = np.full(count, np.inf), np.full(count, -np.inf)
-    np.minimum.at(low, groups[known], values[known])
-    np.maximum.at(high, groups[known], values[known])
-    return np.asarray((low >= high) | (low == np.inf), np.bool_)
-
-
-def _coded(column: TextColumn) -> NDArray[np.float64]:
-    return np.where(column.codes < 0, np.nan, column.codes.astype(np.float64))
-
-
-def _loans_alike(loans: Loans, groups: Ints, count: int) -> Flags:
-    """Groups of loans that can be lots of one: of one name, one identifier and one maturity."""
-    alike = np.ones(count, np.bool_)
-    for target in _NAMES:
-        if target in loans.texts:
-            alike &= _agree(_coded(name_keys(loans.texts[target])), groups, count)
-    for column in _identifiers(loans).values():
-        alike &= _agree(_coded(column), groups, count)
-    if "maturity_date" in loans.numbers:
-        alike &= _agree(loans.numbers["maturity_date"], groups, count)
-    return alike
-
-
-def _rows_alike(page: Loans, groups: Ints, count: int) -> Flags:
-    """Groups of rows that say the same in every field but amounts and ids."""
-    rows = np.flatnonzero(groups >= 0)
-    kept = groups[rows]
-    columns = [values for target, values in page.numbers.items() if target not in (*SUMMED, "par_value")]
-    columns += [_coded(column) for target, column in page.texts.items() if target not in (*KEYS, *_NAMES)]
-    columns += [_coded(TextColumn(codes, parsing.NO_TEXT)) for codes, _ in page.categories.values()]
-    columns += [np.where(flags == UNSAID, np.nan, flags) for flags in page.flags.values()]
-    columns += [np.where(ranks == 0, np.nan, ranks) for ranks in page.ranks.values()]
-    if page.lien is not None:
-        columns.append(np.where(page.lien == Lien.BLANK, np.nan, page.lien))
-    alike = np.ones(count, np.bool_)
-    for values in columns:
-        alike &= _agree(values[rows], kept, count)
-    return alike
 
 
 def _by_issuer(loans: Loans, page: Loans, found: Match) -> None:
