@@ -13,7 +13,7 @@ from core.portfolio.cells.parsing import TextColumn, spread_out
 from core.portfolio.cells.typed import NormalColumn
 from core.portfolio.model import ratings
 from core.portfolio.model.facts import Facts
-from core.portfolio.model.fields import IDENTIFIERS, STANDARD_TARGETS, Lien
+from core.portfolio.model.fields import KEYS, STANDARD_TARGETS, Lien
 from core.portfolio.model.notes import DataWarning, Notes
 from core.portfolio.model.portfolio import (
     Deal,
@@ -59,7 +59,7 @@ class Loans:
 
 
 _TEXTS: Final = frozenset(
-    (*IDENTIFIERS, "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
+    (*KEYS, "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
      "payment_frequency")
 )  # fmt: skip
 """Fields that are text whatever type a mapping of one's own gives them."""
@@ -89,7 +89,7 @@ def put(loans: Loans, target: str, column: NormalColumn) -> int:
     elif target == "as_of" and column.type == "date":
         loans.notes.as_of_column = float(np.nanmax(column.values)) if not column.blank().all() else None
     elif column.type == "string" or target in _TEXTS:
-        loans.texts[target] = parsing.upper(column.as_text()) if target in IDENTIFIERS else column.as_text()
+        loans.texts[target] = parsing.upper(column.as_text()) if target in KEYS else column.as_text()
     elif column.type == "boolean":
         loans.flags[target] = np.where(column.blank(), np.uint8(UNSAID), column.values != 0).astype(np.uint8)
     else:

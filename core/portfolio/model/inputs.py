@@ -134,6 +134,7 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "no_collateral": Meaning("left_out", ("par",)),
     "unidentified_rows": Meaning("left_out", ("par",)),
     "page_rows_without_loan": Meaning("left_out"),
+    "page_rows_ambiguous": Meaning("left_out"),
     "other_currency": Meaning("left_out", ("par",)),
 }
 """What the warnings that make figures doubtful mean, by code. The others of `WARNING_CODES` say how the file was read,

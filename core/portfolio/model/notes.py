@@ -23,6 +23,7 @@ WARNING_CODES: Final = {
     "second_loan_sheet": "loans of another sheet were added to the pool",
     "page_left_out": "a sheet with loans was left out",
     "page_rows_without_loan": "rows of another sheet found no loan, and are left out",
+    "page_rows_ambiguous": "rows of another sheet fit several loans, and are joined to none",
     "page_loans_without_row": "a sheet that gives a field says nothing of some loans",
     "page_conflict": "two sheets say different things of a loan",
     "page_joined_by_name": "rows were joined by a name, or by the start of an identifier",
@@ -198,6 +199,8 @@ class PageNote:
     """Field -> loans for which it says something else; the sheet that names more fields counts."""
     rows_without_loan: int = 0
     par_without_loan: float = 0.0
+    ambiguous: int = 0
+    """Of the rows without a loan those that fit several, or several of which fit one."""
     loans_without_row: int = 0
     contradictions: int = 0
     """Loans whose identifiers stand on different rows of it."""

@@ -12,7 +12,7 @@ import numpy as np
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import key
-from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, IDENTIFIERS, TRANCHE_SHEETS, Mapping
+from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, KEYS, TRANCHE_SHEETS, Mapping
 from core.portfolio.sheets import header, titles
 from core.portfolio.sheets.note_tables import is_named, is_note_table
 from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
@@ -48,7 +48,7 @@ TITLE_ROWS_MAX: Final = 10
 TITLE_COLUMNS_MAX: Final = 4
 """Columns of them."""
 
-_TELLING: Final = (*IDENTIFIERS, "borrower_name", "facility_name")
+_TELLING: Final = (*KEYS, "borrower_name", "facility_name")
 """Targets that tell which loan a row is about."""
 
 _NO_TITLE: Final = re.compile(r"[:\d]")

@@ -21,7 +21,7 @@ from core.portfolio.cells.parsing import (
     read_numbers,
     spread_out,
 )
-from core.portfolio.model.fields import IDENTIFIERS, Mapping
+from core.portfolio.model.fields import KEYS, Mapping
 from core.portfolio.sheets.below import BLANK_ROWS, Below
 from core.portfolio.sheets.header import SCORE_MIN, Found, Matcher, matcher
 from core.portfolio.sheets.titles import is_no_collateral
@@ -198,7 +198,7 @@ def pick(below: Below, found: Found, mapping: Mapping, par: NDArray[np.float64] 
 
 def _identifiers(mapping: Mapping, named: Container[str]) -> list[str]:
     """Targets that make a row a loan's: identifiers; in a file that is no list of loans whatever is text."""
-    known = [target for target in IDENTIFIERS if target in named]
+    known = [target for target in KEYS if target in named]
     if known or any(target in named for target in ("borrower_name", "facility_name")):
         return known
     found = [one for one in mapping.fields if one.target in named]
