@@ -174,7 +174,8 @@ class Pool:
             held = self.portfolio.deal.defaulted_in_denominator
         self.denominator = self.cpa
         if held != "none":
-            self.denominator += self.tally.defaulted_carried if held == "carried" else self.tally.defaulted_par
+            carried = self.printed.get("defaulted_carried", tally.defaulted_carried)
+            self.denominator += carried if held == "carried" else tally.defaulted_par
         self.divisors = {"cpa": min(self.cpa, self.denominator), "par": self.par}
         self.least_divisor = min(self.divisors.values())
         (

@@ -7,6 +7,7 @@ from dataclasses import replace
 from core.grid.sheet import Workbook
 from core.portfolio.assemble.assemble import assemble
 from core.portfolio.assemble.plausibility import doubts
+from core.portfolio.cells.loans import Loans
 from core.portfolio.mapping.joined import join_pages, warn_of_units
 from core.portfolio.mapping.reader import HEADERS_TOLD, Reader
 from core.portfolio.model.fields import (
@@ -16,6 +17,7 @@ from core.portfolio.model.fields import (
 )
 from core.portfolio.model.notes import DataWarning, Notes, told_of_formulas
 from core.portfolio.model.portfolio import AnyPortfolio, Deal, GivenSource, PortfolioData
+from core.portfolio.pages.base_rates import base_rate_of, in_percent
 from core.portfolio.pages.currency import exchange_rates, settle
 from core.portfolio.pages.printed import beside_loans
 from core.portfolio.pages.report.read import read_report
@@ -58,12 +60,30 @@ def portfolio_from_workbook(
     loans.tranches = report.tranches
     loans.deal = _dated(report.deal, loans.notes.as_of_column, as_of, loans.notes)
     loans.facts = report.facts
+    _add_base_rate(book, loans)
     currency, is_stated = loans.deal.currency, "deal.currency" in report.cells
     settle(loans, currency, reader.par_in_deal_currency(currency), exchange_rates(book), is_stated=is_stated)
     loans.source_cells = report.cells | loans.source_cells
     portfolio = beside_loans(assemble(into, loans, lambda ids: read_amortization(book, ids)))
     portfolio.notes.warnings += doubts(portfolio)
     return portfolio
+
+
+def _add_base_rate(book: Workbook, loans: Loans) -> None:
+    """The level of the loans' index by a page of rates, where no label says it; by the loans' rates a small one may be
+    a fraction.
+    """
+    said = loans.deal.base_rate
+    if said is not None:
+        loans.deal = replace(loans.deal, base_rate=in_percent(said, said, loans))
+        return
+    found = base_rate_of(book, loans)
+    if found is None:
+        return
+    rate, place = found
+    loans.deal = replace(loans.deal, base_rate=rate)
+    loans.source_cells["deal.base_rate"] = place
+    loans.notes.warnings.append(DataWarning("base_rate_by_page", f"the base rate is {rate:.6g} % by {place}"))
 
 
 def missing_columns(portfolio: PortfolioData, mapping: Mapping) -> list[str]:

@@ -191,7 +191,7 @@ class Reader:
     def par_in_deal_currency(self, currency: str | None) -> NDArray[np.float64] | None:
         """Par by a column whose header says that it is in the deal's currency, where another one feeds par."""
         for place in self.found.columns.get("par_value", [])[1:]:
-            if says_currency(self.found.texts[place], currency or ""):
+            if says_currency(self.found.texts[place], currency):
                 return parsing.read_numbers(self.cells(place)).values * self.found.magnitude(place)
         return None
 

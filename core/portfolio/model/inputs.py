@@ -85,6 +85,7 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "no_maturity": Meaning("blank_inputs", ("life",)),
     "no_base_rate": Meaning("blank_inputs", ("base_rate",)),
     "reference_coupon_unknown": Meaning("blank_inputs", ("coupon",)),
+    "reference_coupon_by_test": Meaning("stand_in", ("coupon",)),
     "interest_estimated": Meaning("estimate", ("interest",)),
     "fees_estimated": Meaning("estimate", ("fees",)),
     "may_differ_from_excel": Meaning("estimate", (ANY,)),

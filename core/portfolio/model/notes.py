@@ -90,6 +90,8 @@ WARNING_CODES: Final = {
     "masked_ratings": "ratings that are not shown, and what they count as",
     "obligors_alike": "obligors of like names that would be the largest one together",
     "reference_coupon_unknown": "fixed-rate loans whose excess coupon the average spread leaves out",
+    "reference_coupon_by_test": "an excess coupon that is counted over the limit of the coupon test",
+    "base_rate_by_page": "the level of the index by a page of rates",
     "obligor_families": "obligors that count as one by the file's page of the largest obligors",
     "affiliates_by_name": "obligors that count as one by their names",
     "bonds_secured": "bonds that count as senior secured because nothing says otherwise",
