@@ -639,7 +639,20 @@ def rating_factor(pool: Pool) -> Measured:
             left_out += amount
     if (par := par - left_out) <= 0:
         raise no_values("rating")
+    if pool.goes_by_file and pool.portfolio.deal.factor_ratings is not None:
+        total += pool.summed(("factor_ratings",), _by_factor_ratings)
     return Measured(total / par, total, par, coverage_pct, partial(_factors_told, pool))
+
+
+def _by_factor_ratings(pool: Pool) -> float:
+    """What the sum of par x factor has more by the column of the file's own rating factor."""
+    own = pool.view.ranks.get("rating_agency_a")
+    other = pool.portfolio.ranks.get(f"rating_agency_a_{pool.portfolio.deal.factor_ratings}")
+    if own is None or other is None:
+        return 0.0
+    rated = (own > 0) & (own <= DEFAULTED) & (other > 0) & (other <= DEFAULTED)
+    factors = np.array(pool.view.factors[: DEFAULTED + 1])
+    return float((pool.weights[rated] * (factors[other[rated]] - factors[own[rated]])).sum())
 
 
 def _factors_told(pool: Pool) -> dict[str, Any]:

@@ -37,6 +37,9 @@ FOOTING_DIGITS: Final = 0.005
 """Currency units by which a sheet's total may differ from the sum of its loans."""
 
 
+AGENCIES: Final = ("a", "b", "c")
+"""Moody's, S&P and Fitch, as names of fields have them."""
+
 HEADERS_TOLD: Final = 5
 """Columns that a warning names."""
 
@@ -69,6 +72,7 @@ class Reader:
         """Target -> cells with something in them that is no value of it."""
         self.columns = {target: places[0] for target, places in self.found.columns.items()}
         """Target -> the column that feeds it."""
+        self._take_other_ratings()
         self.passed_over: dict[int, str] = {}
         """Columns whose values are not what their header promises, with what they are."""
         self.scales: dict[str, parsing.Scale] = {}
@@ -204,6 +208,20 @@ class Reader:
                 cells = cells.take(self._rows)
             self._loan_cells[column] = cells
         return cells
+
+    def _take_other_ratings(self) -> None:
+        """Let a column that could be an agency's rating, and feeds nothing, feed one of its further ratings: which of
+        several the file's own tests go by is told by their sums.
+        """
+        for agency in AGENCIES:
+            rating = f"rating_agency_{agency}"
+            others = self.found.columns.get(rating, [])[1:]
+            free = [
+                target for kind in ("facility", "issuer", "final")
+                if (target := f"{rating}_{kind}") in self.works and target not in self.columns
+            ]  # fmt: skip
+            used = set(self.columns.values())
+            self.columns |= dict(zip(free, (place for place in others if place not in used), strict=False))
 
     def _all_par(self) -> Outcome | None:
         """The par of all rows below the header, in units of currency; its default where the rest of a loan is there."""

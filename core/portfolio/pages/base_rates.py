@@ -43,8 +43,8 @@ _MAIN_TENOR: Final = "-3M"
 class Level(NamedTuple):
     """One line of a page of rates."""
 
-    index: str
-    """With its tenor."""
+    name: str
+    """Of the index, with its tenor."""
     rate: float
     """As written, in percent where its own sign says so."""
     is_percent: bool
@@ -68,9 +68,9 @@ def base_rate_of(book: Workbook, loans: Loans) -> tuple[float, str] | None:
     index = _main_index(loans)
     family = index.partition("-")[0]
     ways = (
-        [one for one in levels if one.index == index],
-        [one for one in levels if one.index == f"{index}{_MAIN_TENOR}"],
-        [one for one in levels if one.index.partition("-")[0] == family or not family],
+        [one for one in levels if one.name == index],
+        [one for one in levels if one.name == f"{index}{_MAIN_TENOR}"],
+        [one for one in levels if one.name.partition("-")[0] == family or not family],
     )
     for near in ways:
         if len({one.rate for one in near}) == 1:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import Numbers, key
@@ -40,7 +41,10 @@ _ONLY_IF_NAMED: Final = frozenset(
 )  # fmt: skip
 """Labels that on other pages than the deal's mean something else: rows of a waterfall, columns of a payment list."""
 
-RATES: Final = {"base_rate": parsing.small_rate_percent, "reference_coupon": parsing.rate_percent}
+RATES: Final[dict[str, Callable[[Numbers], NDArray[np.float64]]]] = {
+    "base_rate": parsing.small_rate_percent,
+    "reference_coupon": parsing.rate_percent,
+}
 """Fields in percent, and what reads a figure as percent."""
 
 RATE_MAX: Final = 100.0
