@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from typing import Final
 
@@ -221,7 +222,10 @@ class Reader:
                 if (target := f"{rating}_{kind}") in self.works and target not in self.columns
             ]  # fmt: skip
             used = set(self.columns.values())
-            self.columns |= dict(zip(free, (place for place in others if place not in used), strict=False))
+            taken = dict(zip(free, (place for place in others if place not in used), strict=False))
+            self.columns |= taken
+            places = self.found.columns | {target: [place] for target, place in taken.items()}
+            self.found = replace(self.found, columns=places)
 
     def _all_par(self) -> Outcome | None:
         """The par of all rows below the header, in units of currency; its default where the rest of a loan is there."""
