@@ -25,7 +25,7 @@ from core.portfolio.pages.tranches import read_amortization
 from core.portfolio.sheets.locate import (
     candidates,
     chosen,
-    header_words,
+    no_loans,
 )
 from core.values import day_of
 
@@ -45,7 +45,7 @@ def portfolio_from_workbook(
     if holdings is None:
         report = read_report(book, tops)
         report.warnings.extend(_of_files(book))
-        notes = Notes(message=f"no sheet has a header that {header_words(mapping)}", warnings=report.warnings)
+        notes = Notes(message=no_loans(rated, mapping), warnings=report.warnings)
         return into(
             0, {}, {}, {}, {}, None, report.tranches, _dated(report.deal, None, as_of, notes), None, "Holdings", notes,
             report.cells, facts=report.facts,
