@@ -9,6 +9,7 @@ from core.portfolio.assemble.assemble import assemble
 from core.portfolio.assemble.plausibility import doubts
 from core.portfolio.cells.loans import Loans
 from core.portfolio.mapping.joined import join_pages, warn_of_units
+from core.portfolio.mapping.par_column import by_printed, preferring
 from core.portfolio.mapping.reader import HEADERS_TOLD, Reader
 from core.portfolio.model.fields import (
     PROFILES,
@@ -18,7 +19,7 @@ from core.portfolio.model.fields import (
 from core.portfolio.model.notes import DataWarning, Notes, told_of_formulas
 from core.portfolio.model.portfolio import AnyPortfolio, Deal, GivenSource, PortfolioData
 from core.portfolio.pages.base_rates import base_rate_of, in_percent
-from core.portfolio.pages.currency import exchange_rates, settle
+from core.portfolio.pages.currency import DEAL_CURRENCY, exchange_rates, mark, settle
 from core.portfolio.pages.printed import beside_loans
 from core.portfolio.pages.report.read import read_report
 from core.portfolio.pages.tranches import read_amortization
@@ -55,6 +56,13 @@ def portfolio_from_workbook(
     loans.notes.warnings += warn_of_units(holdings)
     report = read_report(book, tops, {holdings.sheet.index: reader.end})
     report.warnings.extend(_of_files(book))
+    par = by_printed(reader, report.facts, report.deal)
+    if par is not None:
+        holdings = replace(holdings, found=preferring(holdings.found, par.place))
+        reader = Reader(book, holdings, mapping)
+        loans = reader.loans()
+        mark(loans, DEAL_CURRENCY)
+        loans.notes.warnings += [*warn_of_units(holdings), DataWarning("par_by_printed", par.message)]
     join_pages(book, mapping, rated, holdings, loans)
     loans.notes.warnings += report.warnings
     loans.tranches = report.tranches

@@ -116,6 +116,7 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "page_total_differs": Meaning("conflict"),
     "conflicting_lots": Meaning("conflict", ("ratings", "life")),
     "column_stands_in": Meaning("ambiguous_column"),
+    "par_by_printed": Meaning("ambiguous_column", ("par",)),
     "ratings_by_printed": Meaning("ambiguous_column"),
     "factor_by_printed": Meaning("ambiguous_column", ("moodys_factor",)),
     "unit_doubtful": Meaning("ambiguous_column"),

@@ -93,6 +93,7 @@ WARNING_CODES: Final = {
     "reference_coupon_by_test": "an excess coupon that is counted over the limit of the coupon test",
     "ratings_by_printed": "which of an agency's columns of ratings counts: its CCC par is the printed one",
     "factor_by_printed": "the column of the rating factor: it gives the printed one, and the CCC bucket another",
+    "par_by_printed": "which of several columns of par counts: with it the loans make a printed amount",
     "base_rate_by_page": "the level of the index by a page of rates",
     "obligor_families": "obligors that count as one by the file's page of the largest obligors",
     "affiliates_by_name": "obligors that count as one by their names",

@@ -1,4 +1,4 @@
-"""The levels of reference rates from a page that lists them: "LIBOR | 3M | 2.31 %"."""
+"""Read the levels of reference rates from a page: "LIBOR | 3M | 2.31 %"."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ class Level(NamedTuple):
 
 
 def base_rate_of(book: Workbook, loans: Loans) -> tuple[float, str] | None:
-    """The level, in percent, of the index of most loans, and its place; None where no page says one level of it.
+    """Find the level, in percent, of the index of most loans, and its place.
+
+    None where no page says one level of it.
 
     Of an index without a tenor it is the level of three months where a page has several.
     """
@@ -79,14 +81,17 @@ def base_rate_of(book: Workbook, loans: Loans) -> tuple[float, str] | None:
 
 
 def _percent(level: Level, loans: Loans) -> float:
-    """A level in percent."""
+    """Give a level in percent."""
     if level.is_percent:
         return level.rate
     return in_percent(level.rate, float(parsing.small_rate_percent(Numbers(np.array([level.rate]), None))[0]), loans)
 
 
 def in_percent(written: float, read: float, loans: Loans) -> float:
-    """A small level is a fraction, or percent, by what all-in rates usually are above spreads; else as it was `read`."""
+    """Take a small level for a fraction or for percent by the loans' rates.
+
+    By what all-in rates usually are above spreads; elsewhere the level stays as it was `read`.
+    """
     spread, all_in = (loans.numbers.get(name) for name in ("spread", "all_in_rate"))
     if spread is None or all_in is None or not 0 < abs(written) <= FRACTION_MAX:
         return read

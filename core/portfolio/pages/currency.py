@@ -72,6 +72,9 @@ PAR_CURRENCY: Final = "par_currency"
 
 _DEALS_OWN: Final = "*"
 
+DEAL_CURRENCY: Final = "deal currency"
+"""What a header says of amounts in it."""
+
 
 def mark(loans: Loans, header: str) -> None:
     """Keep what the header of par says of its currency for each loan, before those of another sheet are added."""

@@ -1,4 +1,4 @@
-"""Which of an agency's columns of ratings the file's own tests go by: the one whose sums are the printed ones."""
+"""Choose the columns of ratings whose sums are those that the file prints."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ Ranks = NDArray[np.uint8]
 
 
 def with_rating_columns(portfolio: AnyPortfolio, par: Par) -> AnyPortfolio:
-    """The portfolio with the column of each agency whose CCC par is the printed one to the cent, and with that of the
-    printed rating factor, where the column of the agency's rating gives another figure.
+    """Take each agency's column whose CCC par is the printed one to the cent.
+
+    And of the rating factor the column that gives the printed one, where that of the agency's rating does not.
 
     Args:
         par: of the performing loans, 0 for the others.

@@ -1,4 +1,4 @@
-"""Tell a list of consumers' or properties' debts from one of corporate loans: by words that only the former have."""
+"""Tell lists of consumers' or properties' debts from those of corporate loans."""
 
 from __future__ import annotations
 
@@ -58,9 +58,10 @@ _IDS: Final = ("cusip", "isin", "loanx")
 
 
 def refusal(sheet: Sheet, found: Found | None) -> str:
-    """Why a sheet is no list of corporate loans: it has words of another class of assets, and less than two of an
-    index or a spread, an agency's ratings, liens, identifiers of securities, and companies as borrowers. "" where
-    nothing says so.
+    """Say why a sheet is no list of corporate loans; "" where nothing says so.
+
+    It is none where its columns have words of another class of assets, and less than two of these: an index or a
+    spread, an agency's ratings, liens, identifiers of securities, and companies as borrowers.
     """
     named = None if found is None else _named(found.texts.values())
     if found is None or named is None:
