@@ -14,6 +14,7 @@ from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, IDENTIFIERS, TRANCHE_SHEETS, Mapping
 from core.portfolio.sheets import asset_classes, header, titles
+from core.portfolio.sheets.captions import captioned
 from core.portfolio.sheets.note_tables import is_named, is_note_table
 from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
 
@@ -146,7 +147,7 @@ def candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
     """Every sheet of a book, with its best header for a mapping."""
     rated = []
     old = earlier(book)
-    for sheet in book.sheets:
+    for sheet in captioned(book):
         found = header.find(sheet, mapping)
         for _ in range(NOTE_TABLES_MAX):  # loans may stand below tables of notes
             deeper = None
