@@ -26,6 +26,7 @@ from core.portfolio.cells.parsing import (
 )
 from core.portfolio.model.fields import PROFILES, SHARED_TARGETS, STANDARD_TARGETS, Field, Mapping
 from core.portfolio.sheets.aliases import INSTEAD, USUAL, role_of_target
+from core.portfolio.sheets.content import marks
 from core.portfolio.sheets.evidence import Evidence
 from core.portfolio.sheets.roles import Columns, judge
 from core.portfolio.sheets.vocabulary import heading, tokens_of
@@ -86,6 +87,11 @@ WORDY_CELLS_MAX: Final = 200
 
 KNOWN_SHARE: Final = 0.5
 """Share of a row's words from which it can be a heading of words that nobody lists."""
+
+VALUES_SHARE: Final = 0.25
+"""Share of a row's texts that are values of a field (a rating, a currency, a yes) from which it is one of data."""
+
+_OF_VALUES: Final = frozenset(("letters", "flag", "currency", "country", "industry", "code", "coupon", "frequency"))
 
 DIGITS_SHARE: Final = 0.3
 """Share of a row's texts with a digit from which it is one of data."""
@@ -529,7 +535,7 @@ class _Scan:
             if options:
                 feeds[column] = options
         own, over = self._own_words(rows), self._group_words(rows, layers)
-        for column in feeds.keys() & own.keys():
+        for column in feeds.keys() & own.keys() if self._is_wordy(rows[-1]) else ():
             whole = self.aliases.options(own[column])
             if (column in over or not whole) and (by_words := self.aliases.by_words(own[column], over.get(column, ()))):
                 feeds[column] = by_words
@@ -697,8 +703,13 @@ class _Scan:
 
 def _has_known_words(texts: list[str]) -> bool:
     """Whether most words of a row are those of headings: names of companies and of industries are not."""
-    headings = [heading(text) for text in texts[:WORDY_CELLS_MAX]]
-    return sum(one.known for one in headings) >= KNOWN_SHARE * sum(one.total for one in headings)
+    texts = texts[:WORDY_CELLS_MAX]
+    headings = [heading(text) for text in texts]
+    if sum(one.known for one in headings) < KNOWN_SHARE * sum(one.total for one in headings):
+        return False
+    units = sum(_UNIT_CELL.fullmatch(words) is not None or words in _NO_UNIT for words in map(spelt, texts))
+    values = sum(not _OF_VALUES.isdisjoint(marks(text)) for text in texts)
+    return 2 * units < len(texts) and values < VALUES_SHARE * len(texts)
 
 
 def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
