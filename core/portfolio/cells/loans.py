@@ -83,6 +83,9 @@ def put(loans: Loans, target: str, column: NormalColumn) -> int:
         text = column.as_text()
         said = np.array([parsing.coupon_is_fixed(one) for one in text.text.strings()], np.int8)
         loans.coupon_fixed = spread_out(said, -1, text.codes)
+    elif target == "is_fixed" and column.type == "boolean":
+        if loans.coupon_fixed is None or not (loans.coupon_fixed >= 0).any():
+            loans.coupon_fixed = np.where(column.blank(), -1, column.values != 0).astype(np.int8)
     elif target == "base_rate":
         text = column.as_text()
         loans.categories[target] = parsing.categories(text, [parsing.base_rate(one) for one in text.text.strings()])

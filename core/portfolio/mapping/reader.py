@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from typing import Final
 
@@ -37,6 +38,9 @@ FOOTING_DIGITS: Final = 0.005
 """Currency units by which a sheet's total may differ from the sum of its loans."""
 
 
+AGENCIES: Final = ("a", "b", "c")
+"""Moody's, S&P and Fitch, as names of fields have them."""
+
 HEADERS_TOLD: Final = 5
 """Columns that a warning names."""
 
@@ -69,6 +73,7 @@ class Reader:
         """Target -> cells with something in them that is no value of it."""
         self.columns = {target: places[0] for target, places in self.found.columns.items()}
         """Target -> the column that feeds it."""
+        self._take_other_ratings()
         self.passed_over: dict[int, str] = {}
         """Columns whose values are not what their header promises, with what they are."""
         self.scales: dict[str, parsing.Scale] = {}
@@ -191,7 +196,7 @@ class Reader:
     def par_in_deal_currency(self, currency: str | None) -> NDArray[np.float64] | None:
         """Par by a column whose header says that it is in the deal's currency, where another one feeds par."""
         for place in self.found.columns.get("par_value", [])[1:]:
-            if says_currency(self.found.texts[place], currency or ""):
+            if says_currency(self.found.texts[place], currency):
                 return parsing.read_numbers(self.cells(place)).values * self.found.magnitude(place)
         return None
 
@@ -204,6 +209,23 @@ class Reader:
                 cells = cells.take(self._rows)
             self._loan_cells[column] = cells
         return cells
+
+    def _take_other_ratings(self) -> None:
+        """Let a column that could be an agency's rating, and feeds nothing, feed one of its further ratings: which of
+        several the file's own tests go by is told by their sums.
+        """
+        for agency in AGENCIES:
+            rating = f"rating_agency_{agency}"
+            others = self.found.columns.get(rating, [])[1:]
+            free = [
+                target for kind in ("facility", "issuer", "final")
+                if (target := f"{rating}_{kind}") in self.works and target not in self.columns
+            ]  # fmt: skip
+            used = set(self.columns.values())
+            taken = dict(zip(free, (place for place in others if place not in used), strict=False))
+            self.columns |= taken
+            places = self.found.columns | {target: [place] for target, place in taken.items()}
+            self.found = replace(self.found, columns=places)
 
     def _all_par(self) -> Outcome | None:
         """The par of all rows below the header, in units of currency; its default where the rest of a loan is there."""
