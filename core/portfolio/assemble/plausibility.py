@@ -87,6 +87,8 @@ def _required(portfolio: PortfolioData) -> Iterator[DataWarning]:
 
 def _commitment(portfolio: PortfolioData) -> Iterator[DataWarning]:
     header, unfunded = portfolio.notes.matched_columns.get("par_value", ""), portfolio.numbers.get("unfunded")
+    if any(one.code == "par_less_unfunded" for one in portfolio.notes.warnings):
+        return
     if unfunded is not None and key(header).startswith("commitment"):
         with np.errstate(invalid="ignore"):
             undrawn = int(np.count_nonzero(unfunded > 0))

@@ -183,9 +183,9 @@ def _has(below: Below, columns: Columns) -> Has:
         has_facility &= ~markers[columns.facility.codes]
     has_detail = has_id | has_facility | has_maturity
     is_cash = np.zeros(height, np.bool_)
-    for cells in named[:2]:
-        if cash_names is not None and cells is not None:
-            is_cash |= cash_names[cells.codes]
+    for column in named[:2]:
+        if cash_names is not None and column is not None:
+            is_cash |= cash_names[column.codes]
     is_cash &= has_par & ~has_id & ~has_maturity
     plain = has_par & has_name & has_detail & ~is_cash
     if columns.borrower is not None:

@@ -93,14 +93,14 @@ def _headings(columns: Columns, odd: Odd, par: Mask, detail: Mask, name: Mask) -
     """Rows with one text and without a par that head a group in spite of a figure beside it, such as its share of net
     assets: the next row that says anything has no name of its own, or the text is an industry.
     """
-    may_be = ~par & ~detail & (odd.texts == 1) & (odd.filled > 1) & (odd.filled <= HEADING_CELLS_MAX)
+    may_be: Mask = ~par & ~detail & (odd.texts == 1) & (odd.filled > 1) & (odd.filled <= HEADING_CELLS_MAX)
     if columns.par is None or not may_be.any():
-        return may_be & False
+        return np.zeros(len(may_be), np.bool_)
     filled = np.flatnonzero(odd.filled > 0)
     after = np.append(filled, len(may_be))[np.searchsorted(filled, np.arange(len(may_be)), side="right")]
     goes_on = np.append(par & detail & ~name, False)[after]
     goes_on &= np.append(odd.rows, -1)[after] == odd.rows + 1
-    return may_be & (goes_on & name | industries(odd, may_be))
+    return np.asarray(may_be & (goes_on & name | industries(odd, may_be)), np.bool_)
 
 
 def industries(odd: Odd, among: Mask) -> Mask:

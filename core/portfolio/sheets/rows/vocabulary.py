@@ -109,9 +109,20 @@ def is_equity(line: str) -> bool:
     return 2 * alike >= len(words) and alike - sum(word in EQUITY for word in words) < len(words)
 
 
+_FIGURES: Final = re.compile(
+    r"[\s:\u2010-\u2015-]*(?:\(?(?:[$€£]?\d[\d.,]{0,20}\s?%?|continued|cont['.]?d?)\)?[\s:.\u2010-\u2015-]*){0,4}$",
+    re.IGNORECASE,
+)
+
+
+def without_figures(text: str) -> str:
+    """A heading less what stands behind its name: "Software - 12.3 %", "Software (continued)"."""
+    return _FIGURES.sub("", " ".join(text[:LENGTH_MAX].split()))
+
+
 def is_industry(text: str) -> bool:
     """Whether a text is the name of an industry: all of its words are those of the classifications."""
-    words = key(text[:LENGTH_MAX]).split()
+    words = key(without_figures(text)).split()
     return (
         bool(words) and not _INDUSTRY.isdisjoint(words) and all(word in _INDUSTRY or word in _JOINING for word in words)
     )
