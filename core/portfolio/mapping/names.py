@@ -165,10 +165,10 @@ def _by_words(text: str) -> Pair | None:
     if len(text) > LENGTH_MAX:
         return None
     at = len(words)
-    while at > 1 and only_instrument(f"{key(words[at - 1])} loan"):
+    while at and _says_nothing_else(words[at - 1]):
         at -= 1
     behind = " ".join(words[at:])
-    if at == len(words) or not has_instrument(key(behind)):
+    if not 0 < at < len(words) or not has_instrument(key(behind)):
         return None
     return " ".join(words[:at]), behind
 

@@ -17,6 +17,7 @@ from core.portfolio.sheets.below import BLANK_ROWS, Below
 from core.portfolio.sheets.header import Found, Matcher, matcher
 from core.portfolio.sheets.rows import words
 from core.portfolio.sheets.rows.above import industries_above, parted
+from core.portfolio.sheets.rows.counters import counts_rows
 from core.portfolio.sheets.rows.kinds import Kinds, doubt_of, kinds_of
 from core.portfolio.sheets.rows.no_loans import equity_rows, under_no_collateral
 from core.portfolio.sheets.rows.odd import Columns, Has, Odd, repeats_header
@@ -93,7 +94,7 @@ def pick(below: Below, found: Found, mapping: Mapping, par: NDArray[np.float64] 
         [(column, codes) for column, codes in headers if len(codes)],
         places,
         tuple(below.cells(column) for column in _type_columns(found, places)) if "par_value" in cells else (),
-        _counter_columns(found, set(places.values())),
+        _counter_columns(sheet, found, set(places.values())),
     )
     two = parted(columns)
     picked = loans(below, columns if two is None else two, matcher(mapping))
@@ -110,21 +111,12 @@ def _type_columns(found: Found, places: dict[str, int]) -> list[int]:
     return list(dict.fromkeys(named))[:TYPES_MAX]
 
 
-_COUNTER: Final = frozenset(
-    (
-        "", "no", "nr", "num", "row", "line", "item", "index", "idx", "row no", "line no", "item no", "s no", "sr no",
-        "row number", "line number", "item number", "row id", "count", "seq",
-    )
-)  # fmt: skip
-"""Headings of a column that numbers the rows, as keys ("#" has none)."""
-
-
-def _counter_columns(found: Found, mapped: set[int]) -> frozenset[int]:
+def _counter_columns(sheet: Sheet, found: Found, mapped: set[int]) -> frozenset[int]:
     """Columns that number the rows: they say nothing of a row."""
     return frozenset(
         column
-        for column, text in found.texts.items()
-        if column not in mapped and text.strip() and key(text) in _COUNTER
+        for column, stored in enumerate(sheet.columns)
+        if column not in mapped and counts_rows(stored, found.texts.get(column, ""), found.row + 1)
     )
 
 
@@ -191,8 +183,16 @@ def _has(below: Below, columns: Columns) -> Has:
     if columns.borrower is not None:
         plain &= ~markers[columns.borrower.codes]
     if columns.par is None:  # a header repeated below has what names a loan, and no par to lack
-        plain &= ~repeats_header(columns, np.arange(height))
+        plain &= ~repeats_header(columns, np.arange(height)) & ~_says_one_thing(columns, height)
     return Has(has_par, has_name, has_id, has_detail, is_cash, plain)
+
+
+def _says_one_thing(columns: Columns, height: int) -> NDArray[np.bool_]:
+    """Rows of a list without a par with a single mapped cell: the lines of a page break may stand among identifiers."""
+    count = np.zeros(height, np.int32)
+    for cells, _ in columns.headers:
+        count += cells.present()
+    return np.asarray((count == 1) & (len(columns.headers) > 1), np.bool_)
 
 
 def _present(cells: Cells | None, height: int) -> NDArray[np.bool_]:

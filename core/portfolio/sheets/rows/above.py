@@ -25,6 +25,9 @@ INSTRUMENTS_MIN: Final = 3
 INSTRUMENTS_SHARE: Final = 0.4
 """Their share of the column's texts."""
 
+COMPANY_SHARE: Final = 1 / 15
+"""Companies for each instrument, at least."""
+
 HEADINGS_MIN: Final = 2
 """Headings that name industries from which these are the loans' industries."""
 
@@ -34,24 +37,37 @@ def parted(columns: Columns) -> Columns | None:
     "First lien term loan"; None where there is no such column.
     """
     both = columns.borrower if columns.facility is None else columns.facility if columns.borrower is None else None
-    if both is None or not _is_both(both):
+    if both is None or not _is_both(columns, both):
         return None
-    local, used = _parse.distinct(both.codes, len(both.pool.text))
-    says = [only_instrument(key(start_of(both.pool.text, code))) for code in used.tolist()]
-    is_instrument = spread_out(np.array(says, np.bool_), False, local)
+    is_instrument = _instruments(both)
     company, facility = _only(both, ~is_instrument), _only(both, is_instrument)
     types = tuple(facility if cells is both else cells for cells in columns.types) or (facility,)
     return replace(columns, borrower=company, facility=facility, types=types)
 
 
-def _is_both(cells: Cells) -> bool:
-    """Whether a column names instruments alone on many rows, and something else on others, by its first rows."""
-    codes = cells.codes[:SAMPLE_ROWS]
-    local, used = _parse.distinct(codes, len(cells.pool.text))
-    says = np.array([only_instrument(key(start_of(cells.pool.text, code))) for code in used.tolist()], np.bool_)
-    count = np.count_nonzero(spread_out(says, False, local))
-    filled = np.count_nonzero(codes >= 0)
-    return bool(count >= INSTRUMENTS_MIN and count >= INSTRUMENTS_SHARE * filled and count < filled)
+def _instruments(cells: Cells) -> NDArray[np.bool_]:
+    """Rows in which a column names an instrument alone."""
+    local, used = _parse.distinct(cells.codes, len(cells.pool.text))
+    says = [only_instrument(key(start_of(cells.pool.text, code))) for code in used.tolist()]
+    return spread_out(np.array(says, np.bool_), False, local)
+
+
+def _is_both(columns: Columns, both: Cells) -> bool:
+    """Whether a column names a company first, which nothing else tells to be a loan, and instruments alone on many of
+    the rows below; by its first rows.
+    """
+    sample = slice(0, SAMPLE_ROWS)
+    cells = both.take(sample)
+    is_instrument = _instruments(cells)
+    header = [codes for named, codes in columns.headers if named is both]
+    is_company = (cells.codes >= 0) & ~is_instrument & ~np.isin(cells.codes, np.concatenate([cells.codes[:0], *header]))
+    count, companies = np.count_nonzero(is_instrument), np.count_nonzero(is_company)
+    if count < INSTRUMENTS_MIN or count < INSTRUMENTS_SHARE * (count + companies) or companies < COMPANY_SHARE * count:
+        return False
+    for named in (*columns.identifiers, columns.maturity):
+        if named is not None and (named.take(sample).present() & is_company).any():
+            return False
+    return bool(np.argmax(is_company) < np.argmax(is_instrument))
 
 
 def _only(cells: Cells, rows: NDArray[np.bool_]) -> Cells:

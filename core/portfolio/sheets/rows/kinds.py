@@ -70,7 +70,10 @@ def kinds_of(columns: Columns, odd: Odd, has: Has) -> Kinds:
     marker = (bare | wordy | footer) & ~blank & ~header
     is_ruled = odd.matches(words.RULED, whole=True) & (odd.texts == odd.filled)
     is_words = (odd.texts == odd.filled) & ~blank & (is_ruled | ~par & ~name & ~detail)
-    label = ((odd.filled == 1) & (odd.texts == 1) | is_words) & ~marker & ~header
+    is_alone = (odd.filled == 1) & (odd.texts == 1)
+    if columns.par is None:  # an identifier alone names a loan
+        is_alone &= ~identified | has_words(columns, odd)
+    label = (is_alone | is_words) & ~marker & ~header
     label |= _headings(columns, odd, par, detail, name) & ~marker & ~header
     solid = ~(blank | header | marker | label)
     titles = odd.matches(words.POOL_TITLE, whole=True) & ~odd.matches(words.NOT_POOL, whole=True)
