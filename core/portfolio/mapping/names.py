@@ -42,6 +42,9 @@ _COUPON: Final = re.compile(
 )
 """A bond's coupon, or the day on which it is due."""
 
+_LEGAL: Final = frozenset(("llc", "lp", "llp", "limited"))
+"""Legal forms that stand in names of shares, too."""
+
 Pair = tuple[str, str]
 """A borrower and its facility."""
 
@@ -165,7 +168,7 @@ def _by_words(text: str) -> Pair | None:
     if len(text) > LENGTH_MAX:
         return None
     at = len(words)
-    while at and _says_nothing_else(words[at - 1]):
+    while at and key(words[at - 1]) not in _LEGAL and _says_nothing_else(words[at - 1]):
         at -= 1
     behind = " ".join(words[at:])
     if not 0 < at < len(words) or not has_instrument(key(behind)):

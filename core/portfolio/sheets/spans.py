@@ -30,7 +30,7 @@ SIGN_BYTES: Final = 4
 
 _OPENING: Final = frozenset(("$", "€", "£", "¥", "A$", "C$", "US$", "AU$", "NZ$", "($", "("))
 _CLOSING: Final = frozenset((")", "%", ")%", "%)"))
-SIGNS: Final = _OPENING | _CLOSING
+SIGNS: Final = _OPENING | _CLOSING | {""}
 """What stands in a cell of its own before or behind a figure."""
 
 

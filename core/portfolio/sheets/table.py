@@ -174,6 +174,9 @@ def _has(below: Below, columns: Columns) -> Has:
     if columns.facility is not None:
         has_facility &= ~markers[columns.facility.codes]
     has_detail = has_id | has_facility | has_maturity
+    for cells in columns.types:
+        if cells is not columns.facility:
+            has_detail |= cells.present() & ~markers[cells.codes]
     is_cash = np.zeros(height, np.bool_)
     for column in named[:2]:
         if cash_names is not None and column is not None:
@@ -345,7 +348,7 @@ def _borrowers(
         return None, 0
     named = columns.borrower.present()
     fillable = np.zeros(len(named), np.bool_)
-    for cells in (*columns.identifiers, columns.facility):
+    for cells in (*columns.identifiers, columns.facility, *columns.types):
         if cells is not None:
             fillable |= cells.present()
     needs = ~named[chosen] & fillable[chosen]

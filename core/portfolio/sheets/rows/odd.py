@@ -52,7 +52,7 @@ class Columns:
     @property
     def has_detail(self) -> bool:
         """Whether a column is known that tells a loan from its borrower."""
-        return bool(self.identifiers) or self.facility is not None or self.maturity is not None
+        return bool(self.identifiers or self.types) or self.facility is not None or self.maturity is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Has:
     name: NDArray[np.bool_]
     identifier: NDArray[np.bool_]
     detail: NDArray[np.bool_]
-    """An identifier, a facility or a maturity."""
+    """An identifier, a facility, a maturity or a kind of asset."""
     cash: NDArray[np.bool_]
     """A name like cash or account, and neither identifier nor maturity."""
     plain: NDArray[np.bool_]

@@ -33,6 +33,10 @@ _CORE: Final = DEBT | EQUITY | {"term"}
 _EQUITY_ALONE: Final = _words("equity equities stock stocks shares warrant warrants units unit share")
 """Words that make a share of any name of an instrument without a word for debt."""
 
+_INTEREST: Final = _words("interest interests")
+_OWNED: Final = _words("lp llc llp membership member members partnership partner partners")
+"""Words of whom an interest makes a share."""
+
 _ABOUT: Final = _words(
     "a b c d e f g h i ii iii iv 1 2 3 4 5 6 7 8 9 first second third 1st 2nd 3rd term senior snr sr secured unsecured"
     " junior jr out last in of the and for to delayed draw drawn undrawn funded unfunded incremental initial tranche"
@@ -101,12 +105,11 @@ def is_equity(line: str) -> bool:
     words = line.split()
     if not words or len(line) > LENGTH_MAX or not DEBT.isdisjoint(words) or "term" in words:
         return False
-    if _EQUITY_ALONE.isdisjoint(words):
-        known = not EQUITY.isdisjoint(words) and bool({"interest", "interests"} & set(words))
-        if not known:
-            return False
+    is_interest = not _INTEREST.isdisjoint(words) and not _OWNED.isdisjoint(words)
+    if _EQUITY_ALONE.isdisjoint(words) and not is_interest:
+        return False
     alike = sum(word in EQUITY or word in _ABOUT or _YEAR.fullmatch(word) is not None for word in words)
-    return 2 * alike >= len(words) and alike - sum(word in EQUITY for word in words) < len(words)
+    return 2 * alike >= len(words)
 
 
 _FIGURES: Final = re.compile(
