@@ -45,7 +45,7 @@ _ABOUT: Final = _words(
     " restated repriced repricing dollar multicurrency multi currency floating fixed rate due holdco opco super"
     " priority exit dip debtor possession b1 b2 b3 b4 b5 b6 b7 b8 b9 b10 c1 c2 a1 a2 d1 d2 additional original other"
     " investment investments cash interest interests class series participating convertible non voting llc lp limited"
-    " member members partner profits llp llc's redeemable cumulative option options right rights escrow collateral"
+    " member members partner profits llp llc's redeemable cumulative option options right rights escrow collateral purchase"
     " institutional covenant lite cov libor sofr euribor sonia prime plus commitment commitments portion part no"
     " security securities obligation obligations stub takeback tack mirror side car local closing date"
 )
@@ -100,7 +100,7 @@ _TERM: Final = re.compile(r"tl[a-z]?\d{0,2}|b\d{1,2}|ddtl\d?")
 
 def is_equity(line: str) -> bool:
     """Whether a line, a key, names shares, warrants or units, and no debt: "common stock", "llc units"; a company may
-    have such a word in its name, so at least half of the words are those of shares.
+    have such a word in its name, so all words are those of shares.
     """
     words = line.split()
     if not words or len(line) > LENGTH_MAX or not DEBT.isdisjoint(words) or "term" in words:
@@ -108,8 +108,7 @@ def is_equity(line: str) -> bool:
     is_interest = not _INTEREST.isdisjoint(words) and not _OWNED.isdisjoint(words)
     if _EQUITY_ALONE.isdisjoint(words) and not is_interest:
         return False
-    alike = sum(word in EQUITY or word in _ABOUT or _YEAR.fullmatch(word) is not None for word in words)
-    return 2 * alike >= len(words)
+    return all(word in EQUITY or word in _ABOUT or _YEAR.fullmatch(word) is not None for word in words)
 
 
 _FIGURES: Final = re.compile(
