@@ -13,7 +13,7 @@ from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, KEYS, TRANCHE_SHEETS, Mapping
-from core.portfolio.sheets import asset_classes, header, titles
+from core.portfolio.sheets import asset_classes, header, spans, titles
 from core.portfolio.sheets.captions import captioned
 from core.portfolio.sheets.note_tables import is_named, is_note_table
 from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
@@ -149,6 +149,8 @@ def candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
     old = earlier(book)
     for sheet in captioned(book):
         found = header.find(sheet, mapping)
+        if found is not None and (without_spans := spans.merged(sheet, found)) is not None:
+            sheet, found = without_spans, header.find(without_spans, mapping)
         for _ in range(NOTE_TABLES_MAX):  # loans may stand below tables of notes
             deeper = None
             if found is not None and is_note_table(sheet, found):
