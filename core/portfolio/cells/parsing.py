@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.portfolio.cells import _parse
+from core.portfolio.cells.footnotes import NO_SUPERSCRIPTS, may_have_marks, without_marks
 from core.portfolio.model.fields import COUNTRIES, INDUSTRIES, Lien
 from core.remembered import remembered
 from core.values import DAYS_BETWEEN_SYSTEMS, EPOCH, SERIAL_OF_1970, Kind
@@ -61,8 +62,9 @@ SERIAL_MAX: Final = 2_958_465
 
 @remembered(16_384)
 def key(text: str) -> str:
-    """A text for comparison: lower case, "&" as "and", no accents, every run of other signs one space."""
+    """A text for comparison: lower case, "&" as "and", no accents or superscripts, other signs as one space."""
     if not text.isascii():
+        text = text.translate(NO_SUPERSCRIPTS)
         text = "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
     return " ".join(_OTHER_SIGNS.sub(" ", text.lower().replace("&", " and ")).split())
 
@@ -631,6 +633,20 @@ def pool_of(strings: Sequence[str | None]) -> tuple[NDArray[np.int32], Text]:
     return codes, Text(offsets, data)
 
 
+def without_footnotes(column: TextColumn, *, brackets: bool = True) -> TextColumn:
+    """A column of names without footnote marks (`footnotes.without_marks`)."""
+    may_have = may_have_marks(column.text)
+    written = decoded(column.text, may_have)
+    bare = [without_marks(text, brackets=brackets) for text in written]
+    changed = [at for at, (old, new) in enumerate(zip(written, bare, strict=True)) if old != new]
+    if not changed:
+        return column
+    codes, extra = pool_of([bare[at] for at in changed])
+    table = np.arange(len(column.text), dtype=np.int32)
+    table[may_have[changed]] = codes + np.int32(len(column.text))
+    return merged_pool(spread_out(table, -1, column.codes), column.text, extra)
+
+
 def end_to_end(first: Text, second: Text) -> Text:
     """The strings of two pools; the second's codes move up by the length of the first."""
     offsets = np.concatenate((first.offsets, second.offsets[1:] + first.offsets[-1]))
@@ -655,7 +671,8 @@ def upper(column: TextColumn) -> TextColumn:
 @remembered(16_384)
 def letters_and_digits(text: str) -> str:
     """A text by its letters and digits alone, in upper case, whatever their width: what identifiers are compared by."""
-    return "".join(sign for sign in unicodedata.normalize("NFKC", text).upper() if sign.isalnum())
+    text = unicodedata.normalize("NFKC", text.translate(NO_SUPERSCRIPTS))
+    return "".join(sign for sign in text.upper() if sign.isalnum())
 
 
 def bare(text: Text) -> Text:

@@ -23,7 +23,9 @@ from core.portfolio.cells.parsing import (
     bit,
     spread_out,
 )
-from core.portfolio.model.fields import FieldType
+from core.portfolio.cells.rate_cells import rate_column, spreads
+from core.portfolio.model.fields import IDENTIFIERS, FieldType
+from core.portfolio.model.ratings import AGENCY_OF
 from core.values import EPOCH, from_serial
 
 _NO_ROWS: Final = TextColumn(np.zeros(0, np.int32), NO_TEXT)
@@ -124,6 +126,13 @@ def blank_column(kind: FieldType, height: int) -> NormalColumn:
     return NormalColumn(kind, np.full(height, np.nan))
 
 
+MARKED_TEXTS: Final = frozenset(
+    (*IDENTIFIERS, "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
+     "payment_frequency", "lien_type", "coupon_type", "base_rate")
+)  # fmt: skip
+"""Fields whose texts may have footnote marks behind them."""
+
+
 def day_number(text: str) -> float:
     """Days since 1970-01-01 of an ISO date."""
     return float((date.fromisoformat(text) - EPOCH).days)
@@ -143,14 +152,20 @@ class Read:
     """Rows whose text was taken for No although it is no word for it (the flags of a holdings sheet are read so)."""
 
 
-def read_text(cells: Cells, form: str = ISO, *, masks: bool = False) -> Read:
-    """A string field; a date is written in a form, and `parsing.MASK` may be a text."""
+def read_text(cells: Cells, form: str = ISO, *, target: str = "") -> Read:
+    """A string field; a date is written in a form.
+
+    In a rating `parsing.MASK` is a text; a name, a category or an identifier has no footnote marks.
+    """
 
     def written(serial: float) -> str | None:
         moment = from_serial(serial, date_1904=cells.pool.date_1904)
         return None if moment is None else date_format(form).written(moment)
 
-    return Read(text_column(parsing.read_text(cells, masks=masks, written=written)))
+    column = parsing.read_text(cells, masks=target in AGENCY_OF, written=written)
+    if target in MARKED_TEXTS:
+        column = parsing.without_footnotes(column, brackets=target != "facility_name")
+    return Read(text_column(column))
 
 
 def read_dates(cells: Cells, input_format: str | None) -> Read:
@@ -204,8 +219,14 @@ def read_booleans(cells: Cells, target: str) -> Read:
 def read_numbers(cells: Cells, *, is_spread: bool = False) -> tuple[parsing.Numbers, NDArray[np.bool_] | None]:
     """A number field as written, and the rows that hold something else."""
     numbers = parsing.read_numbers(cells, is_spread=is_spread)
+    rates = rate_column(cells) if is_spread else None
+    if rates is not None:
+        numbers = spreads(numbers, rates)
     has_others = numbers.unreadable or cells.seen & bit(BOOLEAN)
-    return numbers, _lost(cells, numbers.values) if has_others else None
+    lost = _lost(cells, numbers.values) if has_others else None
+    if rates is not None and lost is not None:
+        lost &= ~rates.is_fixed()
+    return numbers, lost
 
 
 def _lost(cells: Cells, values: NDArray[np.float64]) -> NDArray[np.bool_] | None:

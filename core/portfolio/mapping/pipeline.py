@@ -23,7 +23,6 @@ from core.portfolio.cells.parsing import (
 from core.portfolio.cells.typed import NormalColumn, Read
 from core.portfolio.mapping import rules, transforms
 from core.portfolio.model.fields import PROFILES, Field, FieldType, Mapping, Rule, Transform
-from core.portfolio.model.ratings import AGENCY_OF
 from core.values import ERRORS, from_serial
 
 Rows = NDArray[np.bool_]
@@ -163,7 +162,7 @@ def _read(work: Work, cells: Cells, in_unit: InUnit) -> Read:
         (one.parameters["input_format"] for one in work.transforms if one.operation == "date_format"), None
     )
     if kind == "string":
-        return typed.read_text(cells, input_format or ISO, masks=target in AGENCY_OF)
+        return typed.read_text(cells, input_format or ISO, target=target)
     if kind == "date":
         return typed.read_dates(cells, input_format)
     if kind == "boolean":

@@ -17,6 +17,7 @@ from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, Pool, bit
 from core.portfolio.cells.typed import text_column
 from core.portfolio.mapping import pipeline
 from core.portfolio.mapping.pipeline import InUnit, Outcome, Work, is_ruled
+from core.portfolio.mapping.rates import put_rates, spread_place
 from core.portfolio.model.fields import (
     IDENTIFIERS,
     SHARED_TARGETS,
@@ -91,6 +92,7 @@ class Reader:
                 self._divisor = self._par
                 self._outcomes["par_value", self.columns["par_value"]] = par
         self._choose_price()
+        self._choose_spread()
 
     @property
     def row_numbers(self) -> NDArray[np.int64]:
@@ -128,7 +130,7 @@ class Reader:
                 loans.ruled[target] = self.outcome(target).column
         self._commitments(loans)
         self._stand_ins(loans)
-        self._note(loans, self.columns)
+        self._note(loans, self.columns | self._rates(loans))
         if self._all is not None:
             self._foot(loans, self._all)
         if self._unread_par:
@@ -245,6 +247,21 @@ class Reader:
         at = parsing.price_place(places, self.cells)
         self.columns["price"] = places[at]
         self.passed_over |= dict.fromkeys(places[:at], "it holds amounts of currency, not prices")
+
+    def _choose_spread(self) -> None:
+        """A column of indexes and margins under "Rate" or "Index" feeds the spread, where no other one does."""
+        chosen = spread_place(self.columns, self.cells) if "spread" in self.works else None
+        if chosen is not None:
+            target, self.columns["spread"] = chosen
+            if target == "all_in_rate":
+                del self.columns[target]
+
+    def _rates(self, loans: Loans) -> dict[str, int]:
+        """What the column of spreads states beside them, put among the loans: field -> column."""
+        place = self.columns.get("spread")
+        if place is None or self._work("spread", place).transforms or "spread" not in loans.numbers:
+            return {}
+        return dict.fromkeys(put_rates(loans, self.cells(place), self.columns), place)
 
     def _put(self, loans: Loans, target: str, outcome: Outcome) -> None:
         """A typed column into its place among the loans."""

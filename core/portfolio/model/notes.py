@@ -48,6 +48,7 @@ WARNING_CODES: Final = {
     "past_maturity": "performing loans that matured before the day",
     "far_maturity": "loans that mature many years after the day",
     "matures_after_deal": "many loans mature after the deal",
+    "bare_rates": "percentages without an index stand in a column of indexes and margins",
     "unit_doubtful": "values too small or large for their field's unit",
     "negative_par": "loans with a negative par",
     "no_lien": "loans that do not say their lien count as first lien",
