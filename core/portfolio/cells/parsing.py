@@ -145,11 +145,15 @@ _NOTHING: Final = (np.zeros(0, np.uint8), np.zeros(0, np.float64), np.zeros(0, n
 class Pool:
     """The distinct strings of a sheet, and what is known of them before any column is read."""
 
-    __slots__ = ("_decimal_comma", "date_1904", "has_null", "has_percent", "null", "percent_formats", "text")
+    __slots__ = (
+        "_day_first", "_decimal_comma", "_number_formats", "date_1904", "has_null", "has_percent", "null",
+        "percent_formats", "text",
+    )  # fmt: skip
 
     def __init__(self, text: Text, number_formats: tuple[str, ...] = ("General",), *, date_1904: bool = False) -> None:
         self.text = text
         self.date_1904 = date_1904
+        self._number_formats = number_formats
         self.percent_formats = np.array([shows_percent(code) for code in number_formats], np.bool_)
         self.has_percent = bool(self.percent_formats.any())
         # One element more than there are strings, so that the code -1 of other cells finds a False at the end.
@@ -164,6 +168,21 @@ class Pool:
                 self.null[code] = True
         self.has_null = bool(self.null.any())
         self._decimal_comma: bool | None = None
+        self._day_first: bool | None = None
+
+    @property
+    def month_formats(self) -> NDArray[np.bool_]:
+        """Which number formats show a date's month and year, and no day."""
+        return np.array([shows_month(code) for code in self._number_formats], np.bool_)
+
+    def day_first(self) -> bool:
+        """Whether the sheet's slashed dates have the day first: some must, and none the month."""
+        if self._day_first is None:
+            short = np.flatnonzero(np.diff(self.text.offsets) <= FIGURE_BYTES_MAX)[:FIGURES_MAX]
+            dates = [found for text in decoded(self.text, short) if (found := _slashed(text)) is not None]
+            firsts, seconds = [int(found[1]) > 12 for found in dates], [int(found[3]) > 12 for found in dates]
+            self._day_first = any(firsts) and not any(seconds)
+        return self._day_first
 
     def decimal_comma(self) -> bool:
         """Whether the sheet's text writes decimals with a comma: some figure must, and none with a point.
@@ -203,6 +222,13 @@ def spread_out(table: NDArray[Scalar], blank: float, codes: NDArray[np.int32]) -
 def shows_percent(number_format: str) -> bool:
     """Whether a number format multiplies by 100: a % outside quotes, escapes and brackets."""
     return "%" in re.sub(r'"[^"]*"|\\.|\[[^\]]*\]', "", number_format)
+
+
+@remembered(1_024)
+def shows_month(number_format: str) -> bool:
+    """Whether a number format shows the month and the year of a date, and no day (mmm-yy)."""
+    codes = set(re.sub(r'"[^"]*"|\\.|\[[^\]]*\]', "", number_format).lower())
+    return {"m", "y"} <= codes and not codes & set("dhs")
 
 
 # ---- numbers -------------------------------------------------------------------------------------------------------
@@ -473,38 +499,72 @@ def small_rate_percent(numbers: Numbers, unit: str = "") -> NDArray[np.float64]:
 
 # ---- dates ---------------------------------------------------------------------------------------------------------
 
-_MONTH_NAMES: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTHS: Final = {
     name: number
-    for number, name in enumerate(_MONTH_NAMES, 1)
+    for number, names in enumerate(
+        (("jan", "gen", "ene"), ("feb", "fév", "fev"), ("mar", "mär", "mrz", "mae"), ("apr", "avr", "abr"),
+         ("may", "mai", "mag"), ("jun", "juin", "giu"), ("jul", "juil", "lug"), ("aug", "aoû", "aou", "ago"),
+         ("sep", "set"), ("oct", "okt", "ott", "out"), ("nov",), ("dec", "dez", "déc", "dic")), 1,
+    )
+    for name in names
 }  # fmt: skip
-_ISO: Final = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ].*)?")
-_COMPACT: Final = re.compile(r"((?:19|20|21)\d\d)(\d\d)(\d\d)")
-_NAMED: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?[-\s./]*([A-Za-z]{3,9})\.?[-\s,./]*(\d{4}|\d\d)(?: \d.*)?")
-_NAMED_FIRST: Final = re.compile(r"([A-Za-z]{3,9})\.?[-\s]*(\d{1,2})(?:st|nd|rd|th)?[-\s,]+(\d{4})(?: \d.*)?")
-_DOTTED: Final = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}|\d\d)(?: \d.*)?")
-_SLASHED: Final = re.compile(r"(\d{1,2})([/-])(\d{1,2})\2(\d{4}|\d\d)(?: \d.*)?")
+"""Months by the first letters of their names: English, German, French, Spanish, Italian."""
+
+
+def month_of_name(name: str) -> int:
+    """The number of a month by its name or the start of it; 0 where it is none."""
+    lowered = name.lower()
+    return _MONTHS.get(lowered[:4]) or _MONTHS.get(lowered[:3], 0)
+
+
+_CLOCK: Final = r"(?:(?:[T ]|, ?)\d.*|[Zz]|[+-]\d\d:?\d\d)?"
+"""A time, a zone, or both, behind a day."""
+_WEEKDAY: Final = re.compile(
+    r"\A(?:mon|tue|wed|thu|fri|sat|sun)(?:s|rs|nes|ur|urs)?(?:day)?\.?,?\s+(?=\d|[a-z])", re.IGNORECASE
+)
+_ISO: Final = re.compile(rf"(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:[T ].*|{_CLOCK})")
+_COMPACT: Final = re.compile(rf"((?:19|20|21)\d\d)(\d\d)(\d\d){_CLOCK}")
+_NAMED: Final = re.compile(
+    rf"(\d{{1,2}})(?:st|nd|rd|th|er)?(?: day)?(?: of)?[-\s./]*([^\W\d_]{{3,9}})\.?[-\s,./]*(\d{{4}}|\d\d){_CLOCK}"
+)
+_NAMED_FIRST: Final = re.compile(
+    rf"([^\W\d_]{{3,9}})\.?[-\s]*(?:the )?(\d{{1,2}})(?:st|nd|rd|th)?[-\s,]+(\d{{4}}){_CLOCK}"
+)
+_DOTTED: Final = re.compile(rf"(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}}|\d\d){_CLOCK}")
+_SLASHED: Final = re.compile(rf"(\d{{1,2}})([/-])(\d{{1,2}})\2(\d{{4}}|\d\d){_CLOCK}")
 DATE_LENGTH_MAX: Final = 40
 
 
 def read_dates(cells: Cells) -> NDArray[np.float64]:
     """Days since 1970-01-01, NaN where there is no date: serials of the workbook's system, or text.
 
-    A slashed date has the month first unless some value of the column has a first part above 12.
+    A slashed date has the month first unless some value of the column has a first part above 12; where no value of the
+    column can tell, the other texts of the sheet do.
     """
     numeric = _numeric(cells)
     shift = DAYS_BETWEEN_SYSTEMS if cells.pool.date_1904 else 0
     serials = np.floor(cells.numbers)
     days = serials + (shift - SERIAL_OF_1970)
     days[~numeric | (serials < (1 if shift else YEAR_1901)) | (serials > SERIAL_MAX)] = np.nan
-    for row in np.flatnonzero(numeric & (serials >= 19_010_101) & (serials <= 21_991_231)).tolist():
-        days[row] = date_days(str(int(serials[row])), day_first=False)
+    written = numeric & (serials >= 19_010_101) & (serials <= 21_991_231)
+    if written.any():
+        known, place = np.unique(serials[written], return_inverse=True)
+        days[written] = np.array([date_days(str(int(one)), day_first=False) for one in known.tolist()])[place]
     if cells.seen & bit(TEXT):
         local, strings = _strings(cells)
-        day_first = any(int(found[1]) > 12 for text in strings if (found := _slashed(text)) is not None)
+        order = _order(strings)
+        day_first = cells.pool.day_first() if order is None else order
         table = np.array([date_days(text, day_first=day_first) for text in strings], np.float64)
         days = np.where(cells.kinds == TEXT, spread_out(table, np.nan, local), days)
     return days
+
+
+def _order(strings: Iterable[str]) -> bool | None:
+    """Whether slashed dates have the day first: some first part is above 12; None where no part of any is."""
+    parts = [(int(found[1]), int(found[3])) for text in strings if (found := _slashed(text)) is not None]
+    if any(first > 12 for first, _ in parts):
+        return True
+    return None if parts and all(second <= 12 for _, second in parts) else False
 
 
 def _slashed(text: str) -> re.Match[str] | None:
@@ -515,20 +575,13 @@ def date_days(text: str, *, day_first: bool) -> float:
     """A date's text as days since 1970-01-01; NaN where it is none. A year of two digits is in this century."""
     if len(text) > DATE_LENGTH_MAX:
         return np.nan
-    text = text.strip()
-    if found := _ISO.fullmatch(text) or _COMPACT.fullmatch(text):
-        year, month, day = found[1], int(found[2]), int(found[3])
-    elif found := _NAMED.fullmatch(text):
-        year, month, day = found[3], _MONTHS.get(found[2][:3].lower(), 0), int(found[1])
-    elif found := _NAMED_FIRST.fullmatch(text):
-        year, month, day = found[3], _MONTHS.get(found[1][:3].lower(), 0), int(found[2])
-    elif found := _DOTTED.fullmatch(text):
-        year, month, day = found[3], int(found[2]), int(found[1])
-    elif found := _SLASHED.fullmatch(text):
-        first, second = int(found[1]), int(found[3])
-        year, month, day = found[4], *((second, first) if day_first else (first, second))
-    else:
+    parts = _parts(text.strip(), day_first=day_first)
+    if parts is None:
+        # A weekday before the day, or a footnote mark behind it.
+        parts = _parts(without_marks(_WEEKDAY.sub("", text.strip())), day_first=day_first)
+    if parts is None:
         return np.nan
+    year, month, day = parts
     years = int(year) + (2000 if len(year) == 2 else 0)
     if years <= 1900:
         return np.nan
@@ -536,6 +589,24 @@ def date_days(text: str, *, day_first: bool) -> float:
         return float((date(years, month, day) - EPOCH).days)
     except ValueError:
         return np.nan
+
+
+def _parts(text: str, *, day_first: bool) -> tuple[str, int, int] | None:
+    """Year, month and day of a date's text."""
+    if found := _ISO.fullmatch(text):
+        return found[1], int(found[3]), int(found[4])
+    if found := _COMPACT.fullmatch(text):
+        return found[1], int(found[2]), int(found[3])
+    if found := _NAMED.fullmatch(text):
+        return found[3], month_of_name(found[2]), int(found[1])
+    if found := _NAMED_FIRST.fullmatch(text):
+        return found[3], month_of_name(found[1]), int(found[2])
+    if found := _DOTTED.fullmatch(text):
+        return found[3], int(found[2]), int(found[1])
+    if found := _SLASHED.fullmatch(text):
+        first, second = int(found[1]), int(found[3])
+        return found[4], *((second, first) if day_first else (first, second))
+    return None
 
 
 # ---- flags ---------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.date_format import ISO, date_format, date_reader
+from core.portfolio.cells.month_dates import with_months
 from core.portfolio.cells.parsing import (
     BOOLEAN,
     ERROR,
@@ -25,8 +26,10 @@ from core.portfolio.cells.parsing import (
 )
 from core.portfolio.cells.rate_cells import rate_column, spreads
 from core.portfolio.model.fields import IDENTIFIERS, FieldType
+from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.ratings import AGENCY_OF
 from core.values import EPOCH, from_serial
+from core.words import agreed, counted
 
 _NO_ROWS: Final = TextColumn(np.zeros(0, np.int32), NO_TEXT)
 _NO_VALUES: Final = np.zeros(0, np.float64)
@@ -150,6 +153,8 @@ class Read:
     """Rows whose cell says something that is no value of the field's type; they are blank in the column."""
     doubtful: NDArray[np.bool_] | None = None
     """Rows whose text was taken for No although it is no word for it (the flags of a holdings sheet are read so)."""
+    warnings: tuple[DataWarning, ...] = ()
+    """What is a guess."""
 
 
 def read_text(cells: Cells, form: str = ISO, *, target: str = "") -> Read:
@@ -168,13 +173,26 @@ def read_text(cells: Cells, form: str = ISO, *, target: str = "") -> Read:
     return Read(text_column(column))
 
 
-def read_dates(cells: Cells, input_format: str | None) -> Read:
-    """A date field; with an input format, text has to fit it."""
+MATURITIES: Final = frozenset(("maturity_date",))
+"""Dates that may name a month alone, whose last day counts."""
+
+
+def read_dates(cells: Cells, input_format: str | None, *, target: str = "") -> Read:
+    """A date field; with an input format, text has to fit it. A month alone is a maturity's, and no other date's."""
     if input_format is not None and cells.seen & bit(TEXT):
         days = _by_format(cells, input_format)
-    else:
-        days = parsing.read_dates(cells)
-    return Read(NormalColumn("date", days), _lost(cells, days))
+        return Read(NormalColumn("date", days), _lost(cells, days))
+    days, guessed = parsing.read_dates(cells), 0
+    if target in MATURITIES:
+        days, guessed = with_months(cells, days)
+    warnings = []
+    if guessed:
+        message = (
+            f"{counted(guessed, 'cell')} of {target} such as 06/29 {agreed(guessed, 'counts/count')} as month and year, "
+            "because the whole column is written so."
+        )
+        warnings.append(DataWarning("short_months", message, guessed, (target,)))
+    return Read(NormalColumn("date", days), _lost(cells, days), warnings=tuple(warnings))
 
 
 def _by_format(cells: Cells, input_format: str) -> NDArray[np.float64]:

@@ -266,6 +266,7 @@ class Reader:
     def _put(self, loans: Loans, target: str, outcome: Outcome) -> None:
         """A typed column into its place among the loans."""
         column, work = outcome.column, self.works[target]
+        loans.notes.warnings += outcome.warnings
         if column.type == "string" and (work.transforms or work.field.default is not None):
             column = text_column(parsing.merged_pool(column.text.codes, column.text.text, NO_TEXT))
         if target == "lien_type" and parsing.is_second_lien_flag(self.found.texts[self.columns[target]]):

@@ -116,6 +116,7 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "conflicting_lots": Meaning("conflict", ("ratings", "life")),
     "column_stands_in": Meaning("ambiguous_column"),
     "unit_doubtful": Meaning("ambiguous_column"),
+    "short_months": Meaning("ambiguous_column", ("life",)),
     "bare_rates": Meaning("ambiguous_column", ("rates", "coupon_type")),
     "ambiguous_date": Meaning("ambiguous_column", ("day", "life")),
     "rule_broken": Meaning("implausible"),

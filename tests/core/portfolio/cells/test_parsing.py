@@ -263,6 +263,24 @@ def days(*when: int) -> float:
         "Sep 29, 2032",
         "20320929",
         " 29-Sep-2032 ",
+        "29th of September 2032",
+        "29th day of September, 2032",
+        "September the 29th, 2032",
+        "Wednesday, 29 September 2032",
+        "Wed 29-Sep-2032",
+        "2032.09.29",
+        "29.09.32",
+        "2032-09-29Z",
+        "2032-09-29+01:00",
+        "2032-09-29T00:00:00.000+02:00",
+        "20320929 00:00:00",
+        "20320929T000000Z",
+        "09/29/2032 12:00:00 AM",
+        "29. September 2032",
+        "29 sept. 2032",
+        "29-Sep-2032(1)",
+        "29-Sep-2032\u00b9",
+        "09/29/2032*",
     ],
 )
 def test_dates_in_text(make_cells: Callable[..., parsing.Cells], text: str) -> None:
@@ -272,6 +290,28 @@ def test_dates_in_text(make_cells: Callable[..., parsing.Cells], text: str) -> N
 def test_slashed_dates_are_read_alike_in_the_whole_column(make_cells: Callable[..., parsing.Cells]) -> None:
     assert same(parsing.read_dates(make_cells(["03/04/2030", "05/06/2031"])), [days(2030, 3, 4), days(2031, 5, 6)])
     assert same(parsing.read_dates(make_cells(["03/04/2030", "25/06/2031"])), [days(2030, 4, 3), days(2031, 6, 25)])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("31. Mai 2018", (2018, 5, 31)), ("15 Okt 2030", (2030, 10, 15)), ("1 ao\u00fbt 2029", (2029, 8, 1)),
+     ("31 d\u00e9c. 2029", (2029, 12, 31)), ("30 juin 2029", (2029, 6, 30)), ("31 juil. 2029", (2029, 7, 31)),
+     ("31st of May 2018", (2018, 5, 31))],
+)  # fmt: skip
+def test_months_of_other_languages(text: str, expected: tuple[int, int, int]) -> None:
+    assert parsing.date_days(text, day_first=False) == days(*expected)
+
+
+def test_slashed_dates_that_cannot_tell_go_by_the_other_texts_of_the_sheet() -> None:
+    def first_day(others: list[str]) -> float:
+        codes, text = parsing.pool_of(["03/04/2030", *others])
+        kinds, formats = np.array([parsing.TEXT], np.uint8), np.zeros(1, np.uint16)
+        cells = parsing.Cells(kinds, np.zeros(1), codes[:1], formats, parsing.Pool(text))
+        return float(parsing.read_dates(cells)[0])
+
+    assert first_day(["25/06/2031"]) == days(2030, 4, 3)
+    assert first_day(["06/25/2031"]) == days(2030, 3, 4)
+    assert first_day(["25/06/2031", "06/25/2031"]) == days(2030, 3, 4)
 
 
 @pytest.mark.parametrize(
