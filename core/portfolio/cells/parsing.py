@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.portfolio.cells import _parse
+from core.portfolio.cells.figures import plain_figure, side_of
 from core.portfolio.cells.footnotes import NO_SUPERSCRIPTS, may_have_marks, without_marks
 from core.portfolio.model.fields import COUNTRIES, INDUSTRIES, Lien
 from core.remembered import remembered
@@ -24,7 +25,28 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 Index = TypeVar("Index", bound=np.signedinteger[Any])
 
 NULL_WORDS: Final = frozenset(
-    ("", "N/A", "NA", "N.A.", "#N/A", "#N/A N/A", "-", "--", "---", "—", "–", "***", "TBD", "NM", "NULL", "NONE")
+    (
+        "",
+        "N/A",
+        "NA",
+        "N.A.",
+        "#N/A",
+        "#N/A N/A",
+        "-",
+        "--",
+        "---",
+        "—",
+        "–",
+        "***",
+        "TBD",
+        "TBA",
+        "NM",
+        "N.M.",
+        "N/M",
+        "NMF",
+        "NULL",
+        "NONE",
+    )
 )
 """What stands for nothing in a cell, in upper case."""
 
@@ -52,6 +74,12 @@ FIGURE_BYTES_MAX: Final = 24
 
 RATE_LEVEL_MAX: Final = 10_000.0
 """The greatest level of a base rate, 100 % in basis points: "US0003M" and "EUR003M" are names, not three millions."""
+
+MARK_MAX: Final = 99.0
+"""The greatest number of a footnote."""
+
+AMOUNT_MIN: Final = 1_000.0
+"""The median of a column of amounts, among which (1) is a footnote and no figure."""
 
 YEAR_1901: Final = 367
 """The 1900-system serial of 1901-01-01: a smaller one is a zero or a slip that a format shows as a date."""
@@ -198,8 +226,9 @@ class Pool:
         return self._decimal_comma
 
 
+_GROUP: Final = r"[.'\u2019\s]"
 _BEFORE, _AFTER = r"[^\w.,]*(?:[A-Z]{3}\s*)?", r"\s*(?:%|bps?|[A-Za-z]{1,3})?[^\w.,]*"
-_COMMA_FIGURE: Final = re.compile(rf"{_BEFORE}(?:\d{{1,3}}(?:\.\d{{3}})+,\d+|\d+,(?:\d\d?|\d{{4,}})){_AFTER}")
+_COMMA_FIGURE: Final = re.compile(rf"{_BEFORE}(?:\d{{1,3}}(?:{_GROUP}\d{{3}})+,\d+|\d+,(?:\d\d?|\d{{4,}})){_AFTER}")
 _POINT_FIGURE: Final = re.compile(rf"{_BEFORE}(?:\d{{1,3}}(?:,\d{{3}})+\.\d+|\d+\.(?:\d\d?|\d{{4,}})){_AFTER}")
 
 
@@ -254,9 +283,12 @@ def read_numbers(cells: Cells, *, is_spread: bool = False) -> Numbers:
     if cells.seen & ~_NUMERIC:
         values = np.where(_numeric(cells), values, np.nan)
         if cells.seen & bit(TEXT):
-            of_text = text_numbers(cells.codes, cells.pool, is_spread=is_spread)
+            has_numbers = bool(cells.seen & _NUMERIC)
+            of_text = text_numbers(cells.codes, cells.pool, is_spread=is_spread, has_numbers=has_numbers)
             values, marks = np.where(cells.kinds == TEXT, of_text.values, values), of_text.marks
             unreadable = of_text.unreadable
+            values, marked = _without_lone_marks(cells, values)
+            unreadable += marked
     if cells.pool.has_percent:
         shown = _numeric(cells) & cells.pool.percent_formats[cells.formats]
         if shown.any():
@@ -264,6 +296,28 @@ def read_numbers(cells: Cells, *, is_spread: bool = False) -> Numbers:
             marks = np.zeros(len(values), np.uint8) if marks is None else marks
             marks[shown] = _parse.PERCENT
     return Numbers(values, marks, unreadable)
+
+
+def _without_lone_marks(cells: Cells, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+    """The values without those of a footnote mark that stands alone, and how many these are.
+
+    (1) is minus 1 where the column has other negative figures, or figures of that size.
+    """
+    rows = np.flatnonzero((values < 0) & (values >= -MARK_MAX) & (values == np.floor(values)) & (cells.kinds == TEXT))
+    if not len(rows):
+        return values, 0
+    codes, place = np.unique(cells.codes[rows], return_inverse=True)
+    rows = rows[np.array([_LONE_MARK.fullmatch(text) is not None for text in decoded(cells.pool.text, codes)])[place]]
+    others = np.delete(values, rows)
+    others = others[~np.isnan(others)]
+    if not len(rows) or not len(others) or (others < 0).any() or float(np.median(others)) < AMOUNT_MIN:
+        return values, 0
+    values = values.copy()
+    values[rows] = np.nan
+    return values, len(rows)
+
+
+_LONE_MARK: Final = re.compile(r"\s*\(\d{1,2}\)\s*")
 
 
 def rate_levels(numbers: Numbers) -> Numbers:
@@ -281,18 +335,54 @@ def _numeric(cells: Cells) -> NDArray[np.bool_]:
     return np.asarray(numeric, np.bool_)
 
 
-def text_numbers(codes: NDArray[np.int32], pool: Pool, *, is_spread: bool = False) -> Numbers:
-    """The numbers of a column of texts, codes into a pool."""
+def text_numbers(
+    codes: NDArray[np.int32], pool: Pool, *, is_spread: bool = False, has_numbers: bool = False
+) -> Numbers:
+    """The numbers of a column of texts, codes into a pool; `has_numbers`: beside them cells are numbers.
+
+    Where a figure leaves open which sign is the decimal one (98,375 and 4.500), the column's other figures tell, and
+    where none of these does, the sheet's.
+    """
     local, used = _parse.distinct(codes, len(pool.text))
     read, read_marks = _parse.numbers(pool.text.offsets, pool.text.data, used, is_spread)
-    if (read_marks & _parse.THOUSANDS_COMMA).any() and pool.decimal_comma():
+    uses_comma = _uses_comma(read_marks, pool)
+    if uses_comma:
         read, read_marks = _parse.numbers(pool.text.offsets, pool.text.data, used, is_spread, True)
-    read[pool.null[used]] = np.nan
+    null = pool.null[used]
+    read[null] = np.nan
+    bad = (read_marks == _parse.UNREADABLE) & ~null
+    if bad.any():
+        texts = decoded(pool.text, used[bad][:FIGURES_MAX])
+        # CR or DR behind every figure says that all are of one side; behind some of them, it may be a sign.
+        is_one_side = not has_numbers and bool((bad | null).all()) and len({side_of(text) for text in texts}) == 1
+        plain_texts = [plain_figure(text, without_side=is_one_side) for text in texts]
+        again, again_marks = _numbers_of(plain_texts, is_spread=is_spread, uses_comma=uses_comma)
+        at = np.flatnonzero(bad)[:FIGURES_MAX]
+        read[at], read_marks[at] = again, again_marks
+        bad = (read_marks == _parse.UNREADABLE) & ~null
     values = spread_out(read, np.nan, local)
-    bad = (read_marks == _parse.UNREADABLE) & ~pool.null[used]
     unreadable = int(np.count_nonzero(spread_out(bad, False, local))) if bad.any() else 0
     read_marks &= _parse.PERCENT | _parse.BASIS_POINTS
     return Numbers(values, spread_out(read_marks, 0, local) if read_marks.any() else None, unreadable)
+
+
+def _uses_comma(marks: NDArray[np.uint8], pool: Pool) -> bool:
+    """Whether figures of a column that leave it open have a decimal comma."""
+    seen = int(np.bitwise_or.reduce(marks, initial=0))
+    if not seen & (_parse.THOUSANDS_COMMA | _parse.THOUSANDS_DOT):
+        return False
+    signs = seen & (_parse.DECIMAL_COMMA | _parse.DECIMAL_POINT)
+    return signs == _parse.DECIMAL_COMMA or (signs == 0 and pool.decimal_comma())
+
+
+def _numbers_of(
+    texts: Sequence[str], *, is_spread: bool, uses_comma: bool
+) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+    """The numbers of some texts and their marks."""
+    codes, text = pool_of(texts)
+    every = np.arange(len(text), dtype=np.int32)
+    values, marks = _parse.numbers(text.offsets, text.data, every, is_spread, uses_comma)
+    return spread_out(values, np.nan, codes), spread_out(marks, _parse.UNREADABLE, codes)
 
 
 def median_at_most(values: NDArray[np.float64], limit: float) -> bool:

@@ -188,8 +188,8 @@ def read_dates(cells: Cells, input_format: str | None, *, target: str = "") -> R
     warnings = []
     if guessed:
         message = (
-            f"{counted(guessed, 'cell')} of {target} such as 06/29 {agreed(guessed, 'counts/count')} as month and year, "
-            "because the whole column is written so."
+            f"{counted(guessed, 'cell')} of {target} such as 06/29 {agreed(guessed, 'counts/count')} as month and "
+            "year, because the whole column is written so."
         )
         warnings.append(DataWarning("short_months", message, guessed, (target,)))
     return Read(NormalColumn("date", days), _lost(cells, days), warnings=tuple(warnings))

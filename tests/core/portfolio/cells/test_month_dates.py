@@ -35,7 +35,8 @@ def read(cells: Cells) -> Any:
 @pytest.mark.parametrize(
     "text",
     ["Mar 2029", "Mar-29", "Mar'29", "March 2029", "MARCH, 2029", "Mar. 2029", "2029 March", "03/2029", "3/2029",
-     "03-2029", "03.2029", "2029-03", "2029/03", "202903", "Mar 2029\u00b9", "Mar 2029 (1)", "M\u00e4rz 2029", "mars 2029"],
+     "03-2029", "03.2029", "2029-03", "2029/03", "202903", "Mar 2029\u00b9", "Mar 2029 (1)",
+     "M\u00e4rz 2029", "mars 2029"],
 )  # fmt: skip
 def test_a_month_is_its_last_day(text: str) -> None:
     assert month_days(text) == END_OF_MARCH

@@ -76,7 +76,63 @@ def test_numbers_in_text(make_cells: Callable[..., parsing.Cells], text: str, nu
     assert read.unreadable == 0
 
 
-@pytest.mark.parametrize("text", ["N/A", "NA", "n.a.", "-", "--", "***", "TBD", "NM", " ", "", " n/a ", "#N/A N/A"])
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["4.500.000", "4.500"], [4_500_000, 4_500]),
+        (["1.234.567,89", "4.500", "750"], [1_234_567.89, 4_500, 750]),
+        (["1.234,5", "98,375"], [1_234.5, 98.375]),
+        (["98,5", "98,375", "97.250"], [98.5, 98.375, 97_250]),
+        (["1,234.5", "98.375", "4,500"], [1_234.5, 98.375, 4_500]),
+        (["1,234,567", "98,375"], [1_234_567, 98_375]),
+        (["98.375", "97.250"], [98.375, 97.25]),
+        (["4,500", "4,250"], [4_500, 4_250]),
+        (["0,500", "4,250"], [0.5, 4.25]),
+        (["1'234'567.89", "4.500"], [1_234_567.89, 4.5]),
+        (["1\u202f234\u202f567,89", "4.500"], [1_234_567.89, 4_500]),
+        # Both signs are decimal ones somewhere: each figure goes by its own form.
+        (["1.234,5", "1,234.5", "98,375", "4.500"], [1_234.5, 1_234.5, 98_375, 4.5]),
+    ],
+)
+def test_the_column_tells_its_decimal_sign(
+    make_cells: Callable[..., parsing.Cells], texts: list[str], expected: list[float]
+) -> None:
+    read = parsing.read_numbers(make_cells(texts))
+    assert read.values == pytest.approx(expected, rel=1e-15)
+    assert read.unreadable == 0
+
+
+def test_the_sheet_tells_the_decimal_sign_of_a_column_that_does_not() -> None:
+    def first(texts: list[str]) -> float:
+        codes, text = parsing.pool_of(texts)
+        return float(parsing.text_numbers(codes[:1], parsing.Pool(text)).values[0])
+
+    assert first(["4.500", "1.250.000,00"]) == 4_500
+    assert first(["4.500", "1,250,000.00"]) == 4.5
+    assert first(["98,375", "1 250 000,50"]) == 98.375
+    assert first(["98,375"]) == 98_375
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["(1)", "1,000,000", "2,000,000"], [NAN, 1_000_000, 2_000_000]),
+        (["(1)", "1,000,000", "(250,000)"], [-1, 1_000_000, -250_000]),
+        (["(1)", "5", "12"], [-1, 5, 12]),
+        (["(5)(8)", "1,000,000"], [NAN, 1_000_000]),
+    ],
+)
+def test_a_footnote_mark_alone_is_no_amount(
+    make_cells: Callable[..., parsing.Cells], texts: list[str], expected: list[float]
+) -> None:
+    read = parsing.read_numbers(make_cells(texts))
+    assert same(read.values, expected)
+    assert read.unreadable == int(np.isnan(expected).sum())
+
+
+@pytest.mark.parametrize(
+    "text", ["N/A", "NA", "n.a.", "n.m.", "N/M", "-", "--", "***", "TBD", "NM", " ", "", " n/a ", "#N/A N/A"]
+)
 def test_null_words_are_blank_and_not_unreadable(make_cells: Callable[..., parsing.Cells], text: str) -> None:
     read = parsing.read_numbers(make_cells([text, 1.0]))
     assert same(read.values, [NAN, 1.0])
