@@ -417,8 +417,9 @@ class Scale:
 
     unit: Literal["bps", "percent", "fraction", "currency", "thousands", "millions", "as written"]
     """The unit of the cells that say none."""
-    because: Literal["header", "median", "largest", "cells", "nothing"]
-    """The header's words, the median of the absolute values, the largest of them, every cell itself, or no value."""
+    because: Literal["header", "median", "largest", "cells", "nothing", "other rates", "level"]
+    """The header's words, the median of the absolute values, the largest of them, every cell itself, no value, the
+    other rates of the loans, or the usual level of the rate, which is a guess."""
     factor: float = 1.0
     """What a cell that says no unit is multiplied by."""
     percent: float = 1.0
@@ -440,6 +441,16 @@ RATES: Final = {
 SMALL_RATES: Final = frozenset(("floor", "base_rate_level"))
 """Targets in percent that are often below 1 %."""
 
+SMALL_FRACTION_MAX: Final = 0.25
+"""The greatest value of a column of floors or base rates that may be fractions."""
+
+BASE_FRACTIONS: Final = (0.02, 0.065)
+"""Between these lies the median of a column of base rates that are fractions where no other rate decides: 2 to 6.5 %.
+As percentages these would be 2 to 6.5 basis points."""
+
+BASE_FIT_MAX: Final = 0.1
+"""Percentage points by which a base rate may differ, in the median, from all-in rate less spread."""
+
 AMOUNTS: Final = frozenset(("par_value", "facility_size", "unfunded", "purchased_accrued_interest"))
 """Targets in units of currency."""
 
@@ -447,13 +458,32 @@ CURRENCY_PRICE: Final = 200.0
 """A price column with a greater median holds amounts of currency, not percent of par."""
 
 
-def scale(target: str, numbers: Numbers, unit: str = "", magnitude: float = 1.0, *, has_par: bool = False) -> Scale:
+@dataclass(frozen=True, slots=True)
+class RatesBeside:
+    """The other rates of the same loans, by which the unit of small ones is told."""
+
+    spread_unit: str = ""
+    """The unit that the column of spreads was read in; blank without one, or where each cell states its own."""
+    base: NDArray[np.float64] | None = None
+    """All-in rate less spread, in percent: what a base rate should come to."""
+
+
+def scale(
+    target: str,
+    numbers: Numbers,
+    unit: str = "",
+    magnitude: float = 1.0,
+    *,
+    has_par: bool = False,
+    beside: Callable[[], RatesBeside] | None = None,
+) -> Scale:
     """The unit of a column that feeds `target`, whose own is basis points, percent or currency.
 
     Args:
         unit: what the header says: "bps", "%" or nothing.
         magnitude: what the header multiplies amounts by: 1,000 or 1,000,000.
         has_par: whether amounts of currency can be told as a price.
+        beside: tells of the other rates, where figures alone leave the unit open.
     """
     if target == "spread":
         return spread_scale(numbers, unit)
@@ -462,7 +492,7 @@ def scale(target: str, numbers: Numbers, unit: str = "", magnitude: float = 1.0,
     if target in RATES:
         return rate_scale(numbers, RATES[target], unit)
     if target in SMALL_RATES:
-        return small_rate_scale(numbers, unit)
+        return small_rate_scale(numbers, unit, beside, is_base=target == "base_rate_level")
     if target in AMOUNTS and magnitude != 1.0:
         return Scale(_MAGNITUDES[magnitude], "header", magnitude)
     return Scale("as written", "nothing")
@@ -548,19 +578,49 @@ def rate_scale(numbers: Numbers, fraction_max: float = 0.25, unit: str = "") -> 
     return Scale("percent", _told(numbers, rest), limit=fraction_max)
 
 
-def small_rate_scale(numbers: Numbers, unit: str = "") -> Scale:
+def small_rate_scale(
+    numbers: Numbers, unit: str = "", beside: Callable[[], RatesBeside] | None = None, *, is_base: bool = False
+) -> Scale:
     """The unit of a column of floors or base rates; to percent.
 
-    Fractions only when every value but zero is at most 0.05 (0.50 is 0.50 %).
+    Fractions when every value but zero is at most 0.05 (0.50 is 0.50 %). Above, up to `SMALL_FRACTION_MAX`, the other
+    rates of the loans decide: what the all-in rates leave for a base rate, then fractions of a spread, then the level
+    that a base rate mostly has, which is a guess.
 
     `unit` is what the header says: "bps" is believed.
     """
     if unit == "bps":
         return Scale("bps", "header", 0.01)
     rest = np.abs(unmarked(numbers))
-    if bool((rest > 0).any()) and not bool((rest > 0.05).any()):
+    largest = float(np.nanmax(rest, initial=0.0))
+    if 0 < largest <= 0.05:
         return Scale("fraction", "largest", 100.0, limit=0.05)
-    return Scale("percent", _told(numbers, rest, "largest"), limit=0.05)
+    percent = Scale("percent", _told(numbers, rest, "largest"), limit=0.05)
+    if beside is None or not 0.05 < largest <= SMALL_FRACTION_MAX:
+        return percent
+    others = beside()
+    if is_base and others.base is not None:
+        is_fraction = _fits_as_fraction(numbers.values, others.base)
+        if is_fraction is not None:
+            return Scale("fraction", "other rates", 100.0) if is_fraction else Scale("percent", "other rates")
+    if others.spread_unit == "fraction":
+        return Scale("fraction", "other rates", 100.0)
+    low, high = BASE_FRACTIONS
+    is_level = is_base and bool((unmarked(numbers) >= 0).sum()) and low <= float(np.nanmedian(rest[rest > 0])) <= high
+    if is_level and not (unmarked(numbers) < 0).any():
+        return Scale("fraction", "level", 100.0, limit=high)
+    return percent
+
+
+def _fits_as_fraction(levels: NDArray[np.float64], base: NDArray[np.float64]) -> bool | None:
+    """Whether base rates as fractions come to what all-in rates and spreads leave; None where no unit fits."""
+    known = ~np.isnan(levels) & ~np.isnan(base) & (levels != 0)
+    if not known.any():
+        return None
+    as_fraction, as_percent = (
+        float(np.median(np.abs(levels[known] * factor - base[known]))) for factor in (100.0, 1.0)
+    )
+    return as_fraction < as_percent if min(as_fraction, as_percent) <= BASE_FIT_MAX else None
 
 
 def _told(

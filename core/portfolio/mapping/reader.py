@@ -131,6 +131,7 @@ class Reader:
         self._commitments(loans)
         self._stand_ins(loans)
         self._note(loans, self.columns | self._rates(loans))
+        self._warn_of_level(loans)
         if self._all is not None:
             self._foot(loans, self._all)
         if self._unread_par:
@@ -234,10 +235,24 @@ class Reader:
         def in_unit(target: str, numbers: parsing.Numbers) -> NDArray[np.float64]:
             unit, magnitude = self.found.unit(place), self.found.magnitude(place)
             has_par = self._divisor is not None
-            scale = self.scales[target] = parsing.scale(target, numbers, unit, magnitude, has_par=has_par)
+            scale = self.scales[target] = parsing.scale(
+                target, numbers, unit, magnitude, has_par=has_par, beside=self._rates_beside
+            )
             return parsing.scaled(numbers, scale, self._divisor)
 
         return in_unit
+
+    def _rates_beside(self) -> parsing.RatesBeside:
+        """The spreads and all-in rates of the loans, by which the unit of smaller rates is told."""
+        spread, all_in = (
+            self.outcome(target).column if target in self.columns else None for target in ("spread", "all_in_rate")
+        )
+        if spread is None:
+            return parsing.RatesBeside()
+        unit = self.scales["spread"].unit if "spread" in self.scales else ""
+        if all_in is None or spread.type != "number" or all_in.type != "number":
+            return parsing.RatesBeside(unit)
+        return parsing.RatesBeside(unit, all_in.values - spread.values / 100.0)
 
     def _choose_price(self) -> None:
         """A column of market values in currency gives way to a later one of prices."""
@@ -262,6 +277,16 @@ class Reader:
         if place is None or self._work("spread", place).transforms or "spread" not in loans.numbers:
             return {}
         return dict.fromkeys(put_rates(loans, self.cells(place), self.columns), place)
+
+    def _warn_of_level(self, loans: Loans) -> None:
+        """Tell of base rates that are fractions by nothing but their level."""
+        level = self.scales.get("base_rate_level")
+        if level is not None and level.because == "level":
+            message = (
+                "Base rates are read as fractions (0.05 is 5 %), because that is the usual level of a base rate; "
+                "no other rate of the sheet says so."
+            )
+            loans.notes.warnings.append(DataWarning("base_rate_by_level", message, None, ("base_rate_level",)))
 
     def _put(self, loans: Loans, target: str, outcome: Outcome) -> None:
         """A typed column into its place among the loans."""

@@ -117,6 +117,7 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "column_stands_in": Meaning("ambiguous_column"),
     "unit_doubtful": Meaning("ambiguous_column"),
     "short_months": Meaning("ambiguous_column", ("life",)),
+    "base_rate_by_level": Meaning("ambiguous_column", ("base_rate",)),
     "bare_rates": Meaning("ambiguous_column", ("rates", "coupon_type")),
     "ambiguous_date": Meaning("ambiguous_column", ("day", "life")),
     "rule_broken": Meaning("implausible"),

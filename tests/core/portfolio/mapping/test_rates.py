@@ -88,3 +88,35 @@ def test_a_bare_percentage_of_a_loan_with_an_index_is_a_spread(map_rows: MapRows
 def test_what_is_no_rate_counts_as_unreadable(map_rows: MapRows) -> None:
     portfolio = map_rows(loans("Spread", ["SF+525", "see note", "SF+600"]))
     assert portfolio.notes.unreadable_cells == {"spread": 1}
+
+
+@pytest.mark.parametrize(
+    ("levels", "others", "expected", "is_guess"),
+    [
+        # What the all-in rates leave for the base rate.
+        ([0.053, 0.051], {"Spread": [5.25, 5.0], "Coupon": [10.55, 10.1]}, [5.3, 5.1], False),
+        ([0.12, 0.08], {"Spread": [5.25, 5.0], "Coupon": [5.37, 5.08]}, [0.12, 0.08], False),
+        ([0.053, 0.049], {"Spread": [5.25, 5.0], "Coupon": [5.303, 5.049]}, [0.053, 0.049], False),
+        # Fractions of a spread.
+        ([0.12, 0.08], {"Spread": [0.0525, 0.05]}, [12, 8], False),
+        # The level that a base rate has.
+        ([0.053, 0.051], {"Spread": [5.25, 5.0]}, [5.3, 5.1], True),
+        ([0.053, 0.051], {"Spread": [525.0, 500.0]}, [5.3, 5.1], True),
+        ([0.12, 0.25], {"Spread": [5.25, 5.0]}, [0.12, 0.25], False),
+        ([5.3, 0.051], {"Spread": [5.25, 5.0]}, [5.3, 0.051], False),
+        ([-0.5, 0.053], {"Spread": [5.25, 5.0]}, [-0.5, 0.053], False),
+    ],
+)
+def test_base_rates_have_the_unit_that_the_other_rates_tell(
+    map_rows: MapRows, levels: list[float], others: dict[str, list[float]], expected: list[float], is_guess: bool
+) -> None:
+    portfolio = map_rows(loans("Base Rate", levels, **others))
+    assert portfolio.numbers["base_rate_level"] == pytest.approx(expected)
+    assert ("base_rate_by_level" in [one.code for one in portfolio.notes.warnings]) is is_guess
+
+
+def test_floors_are_fractions_beside_fractions_of_a_spread(map_rows: MapRows) -> None:
+    rates: dict[str, list[Any]] = {"Spread": [0.0525, 0.05]}
+    assert map_rows(loans("Floor", [0.06, 0.01], **rates)).numbers["floor"] == pytest.approx([6, 1])
+    rates = {"Spread": [5.25, 5.0]}
+    assert map_rows(loans("Floor", [0.25, 0.1], **rates)).numbers["floor"] == pytest.approx([0.25, 0.1])
