@@ -81,6 +81,7 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "page_loans_without_row": Meaning("blank_inputs"),
     "error_cells": Meaning("blank_inputs", (ANY,)),
     "no_rating": Meaning("blank_inputs", ("ratings",)),
+    "unrated_not_ccc": Meaning("stand_in", ("ratings",)),
     "no_price": Meaning("blank_inputs", ("price",)),
     "no_maturity": Meaning("blank_inputs", ("life",)),
     "no_base_rate": Meaning("blank_inputs", ("base_rate",)),

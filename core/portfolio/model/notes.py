@@ -55,6 +55,7 @@ WARNING_CODES: Final = {
     "negative_par": "loans with a negative par",
     "no_lien": "loans that do not say their lien count as first lien",
     "no_rating": "loans without a rating of any agency",
+    "unrated_not_ccc": "most loans have no rating of any agency, and count in no CCC bucket",
     "no_price": "loans without a price",
     "no_maturity": "loans without a maturity",
     "no_collateral": "rows under a heading that says that they are no collateral are no loans",
