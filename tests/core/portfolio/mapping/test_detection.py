@@ -15,7 +15,8 @@ from core.files.read import read
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
 from core.portfolio.mapping.configure import configured
-from core.portfolio.mapping.detection import Alternative, DetectedColumn, Detection, Unmapped, detect_columns
+from core.portfolio.mapping.detected import Alternative, DetectedColumn, Detection, Unmapped
+from core.portfolio.mapping.detection import detect_columns
 
 MAG17 = Path(__file__).parents[4] / "../shared/data/mag17.xlsx"
 HEADER = ["LoanX ID", "Issuer Name", "Par Amount", "Price", "Spread", "Maturity"]

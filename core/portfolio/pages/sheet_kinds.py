@@ -1,0 +1,129 @@
+"""Tell what each sheet of a workbook is: the loans, a page of them, a list, an old copy, notes, tests, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from core.grid.sheet import Workbook
+from core.grid.sheet_name import in_quotes
+from core.portfolio.model.facts import Kind as FactKind
+from core.portfolio.model.notes import PageNote
+from core.portfolio.pages.report.read import Report, read_report
+from core.portfolio.sheets.locate import Candidate, Holdings, of_another_day
+from core.portfolio.sheets.note_tables import is_note_table
+from core.words import counted
+
+SheetKind = Literal["holdings", "page", "list", "old copy", "template", "hidden", "notes", "tests", "other"]
+"""holdings: the loans. page: joined to them, or more of them. list: of some of them. old copy: of another day.
+template: a header with nothing below it. hidden: nothing is taken from it. notes: the deal's classes. tests: printed
+tests. other: none of these."""
+
+FIELDS_MAX: Final = 5
+"""Fields and figures that a reason names."""
+
+
+_FACTS: Final[dict[FactKind, str]] = {
+    "test": "test",
+    "figure": "figure",
+    "account": "account balance",
+    "component": "calculation line",
+    "stratification": "breakdown line",
+    "list": "list line",
+    "total": "total",
+    "empty_page": "empty list",
+    "note": "note figure",
+}
+"""What a fact is called in a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Printed:
+    """What the report's pages give, by the sheet's name as places write it."""
+
+    facts: dict[str, Counter[FactKind]] = field(default_factory=dict)
+    """How many figures of each kind stand there."""
+    cells: dict[str, list[str]] = field(default_factory=dict)
+    """What is read there of the deal and its notes: deal.as_of, tranches.current_balance."""
+
+
+def kinds(
+    book: Workbook, rated: Sequence[Candidate], holdings: Holdings | None, notes: Sequence[PageNote], end: int | None
+) -> Iterator[tuple[SheetKind, str]]:
+    """What each of the sheets is, and why.
+
+    Args:
+        notes: what became of the other sheets that say something of loans.
+        end: the row below the loans.
+    """
+    tops = {one.sheet.index: one.found.top for one in rated if one.found and one.has_loans}
+    ends = {} if holdings is None or end is None else {holdings.sheet.index: end}
+    printed = _printed(read_report(book, tops, ends))
+    old = of_another_day(book)
+    told = {note.sheet: note for note in sorted(notes, key=lambda note: note.part != "left out")}
+    for one in rated:
+        if holdings is not None and one.sheet is holdings.sheet:
+            yield "holdings", "its loans are read"
+            continue
+        yield next(_kinds(one, told.get(one.sheet.name), printed, is_old=one.sheet.index in old))
+
+
+def _kinds(
+    one: Candidate, note: PageNote | None, printed: _Printed, *, is_old: bool
+) -> Iterator[tuple[SheetKind, str]]:
+    """What a sheet may be, the surest first; the last one is always there."""
+    name = in_quotes(one.sheet.name)
+    facts, cells = printed.facts.get(name, Counter[FactKind]()), printed.cells.get(name, [])
+    if note is not None and note.part != "left out":
+        yield ("list" if note.part == "list" else "page"), _joined(note)
+    if is_old:
+        yield "old copy", "its name is that of a page of another day"
+    if one.sheet.state != "visible":
+        yield "hidden", "it is hidden"
+    if one.found is not None and not one.has_rows:
+        yield "template", "nothing stands below its header"
+    if (one.found is not None and is_note_table(one.sheet, one.found)) or _of_notes(cells):
+        yield "notes", "it gives the classes of notes"
+    if facts["test"]:
+        yield "tests", f"it prints {counted(facts['test'], 'test')}"
+    yield "other", _other(note, facts, cells)
+
+
+def _joined(note: PageNote) -> str:
+    """What was taken from a page."""
+    by = ", ".join(f"{count:,} by {how}" for how, count in note.by.items())
+    words = f"{counted(note.rows, 'row')} joined" + (f", {by}" if by else "")
+    if note.part == "added":
+        words = f"{counted(note.rows_without_loan, 'loan')} of it added"
+    if note.part == "list" and not note.rows:
+        words = "it says that its list is empty"
+    return words
+
+
+def _of_notes(cells: Sequence[str]) -> bool:
+    return any(what.startswith("tranches.") for what in cells)
+
+
+def _other(note: PageNote | None, facts: Counter[FactKind], cells: Sequence[str]) -> str:
+    """What else a sheet is good for, and why no loans are taken from it."""
+    parts = []
+    if note is not None:
+        parts.append(note.reason)
+    if cells:
+        more = ", ..." if len(cells) > FIELDS_MAX else ""
+        parts.append(f"it gives {', '.join(cells[:FIELDS_MAX])}{more}")
+    elif facts:
+        parts.append("it prints " + ", ".join(counted(count, _FACTS[kind]) for kind, count in facts.most_common()))
+    return "; ".join(parts) or "nothing is read from it"
+
+
+def _printed(report: Report) -> _Printed:
+    printed = _Printed()
+    for fact in report.facts.all:
+        kind: FactKind = "figure" if fact.kind == "test" and fact.is_prior else fact.kind
+        printed.facts.setdefault(fact.place.rpartition("!")[0], Counter())[kind] += 1
+    for what, place in report.cells.items():
+        printed.cells.setdefault(place.rpartition("!")[0], []).append(what)
+    return printed
