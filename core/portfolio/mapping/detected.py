@@ -26,6 +26,7 @@ class DetectedSheet:
     nearest: tuple[str, ...]
     """The headers of those rows that name a field, where they are no header all the same."""
     is_chosen: bool
+    """Whether its loans are those that other sheets add to."""
     reason: str
     """Why it was chosen or not."""
     kind: SheetKind = "other"
@@ -55,6 +56,7 @@ class LeftOut:
     reason: str
     """A key of `core.portfolio.sheets.table.Loans.counts`."""
     count: int
+    """How many rows there are."""
     rows: tuple[int, ...]
     """The first few, 1-based."""
     texts: tuple[str, ...]
@@ -68,7 +70,9 @@ class Alternative:
     column: str
     """Its letter."""
     header: str
+    """Its heading, as written."""
     reason: str
+    """Why it does not feed the field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,23 +110,31 @@ class DetectedColumn(ColumnRole):
     """The column that feeds a field."""
 
     target: str
+    """The field that it feeds."""
     type: FieldType
+    """What its cells are read as."""
     is_required: bool
+    """Whether the mapping requires the field."""
     column: str
     """Its letter."""
     header: str
     """As written, rows of names joined."""
     match: Match
+    """How the heading names the field."""
     alternatives: tuple[Alternative, ...]
     """The first few."""
     unit: str
     """What the figures are in: bps, percent, fraction, currency, thousands, millions; "" for a field without units."""
     unit_reason: str
+    """What told the unit; "" for a field without units."""
     factor: float
     """What a figure that says no unit itself is multiplied by."""
     value_count: int
+    """Cells with a value of the field."""
     blank_count: int
+    """Cells with nothing in them."""
     error_count: int
+    """Cells with an error such as #N/A."""
     unreadable_count: int
     """Cells with something in them that is no value of the field."""
     samples: tuple[Value, ...]
@@ -136,6 +148,7 @@ class Unmapped(ColumnRole):
     column: str
     """Its letter."""
     header: str
+    """Its heading, as written."""
     reason: str
     """Why it feeds none though its header names one; else ""."""
 
@@ -157,11 +170,13 @@ class PageColumns:
     """The columns of another sheet, or of a list on one, that says something of loans."""
 
     sheet: str
+    """Name of the sheet."""
     title: str
     """Of a list that stands below another one on the sheet; else ""."""
     header_rows: tuple[int, ...]
     """1-based, from the top."""
     columns: tuple[PageColumn, ...]
+    """Those with a cell below the heading, from the left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,22 +186,29 @@ class Detection:
     sheet: str | None
     """The sheet with the loans; None without one."""
     sheets: tuple[DetectedSheet, ...]
+    """All sheets of the workbook, or the one that was asked for."""
     header: DetectedHeader | None
+    """Where its header stands. Null: without one."""
     first_row: int | None
     """Of the first loan, 1-based."""
     last_row: int | None
     """Of the last loan, 1-based."""
     loan_count: int
+    """How many loans it has, before lots are added up."""
     left_out: tuple[LeftOut, ...]
+    """Rows below its header that are no loans, by reason."""
     filled_borrowers: int
     """Loans that take their borrower from a row above, as under merged cells."""
     columns: tuple[DetectedColumn, ...]
     """In the order of the mapping's fields, auxiliary ones last."""
     unmapped: tuple[Unmapped, ...]
+    """Its columns that feed no field, from the left."""
     duplicates: dict[str, tuple[str, ...]]
     """Header that stands more than once -> its columns' letters."""
     missing_required: tuple[str, ...]
+    """Fields that the mapping requires, without a column or a default."""
     missing_optional: tuple[str, ...]
+    """Other fields of the mapping without a column."""
     message: str
     """What was looked for, where no sheet has it; else ""."""
     pages: tuple[PageNote, ...] = ()

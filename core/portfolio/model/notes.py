@@ -177,6 +177,7 @@ class PageNote:
     """What became of another sheet that says something of the loans."""
 
     sheet: str
+    """Its name."""
     title: str = ""
     """Of a list that stands below another one on the sheet."""
     part: Literal["joined", "list", "added", "left out"]
@@ -197,8 +198,11 @@ class PageNote:
     conflicts: dict[str, int] = field(default_factory=dict)
     """Field -> loans for which it says something else; the sheet that names more fields counts."""
     rows_without_loan: int = 0
+    """Rows on it of no loan of the first sheet."""
     par_without_loan: float = 0.0
+    """Their par, in currency units."""
     loans_without_row: int = 0
+    """Loans of the first sheet of which it says nothing."""
     contradictions: int = 0
     """Loans whose identifiers stand on different rows of it."""
 
