@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Mapping as Dict
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Final, Literal, cast
@@ -70,38 +71,37 @@ def detect_columns(
         UnknownMapping: no built-in mapping has the name.
     """
     mapping = mapping_of(mapping)
-    rated = candidates(book, mapping)
-    if sheet is not None:
-        only = book[sheet]
-        rated = [one for one in rated if one.sheet is only]
+    every = candidates(book, mapping)
+    rated = every if sheet is None else [one for one in every if one.sheet is book[sheet]]
     holdings = chosen(rated)
     sheets = tuple(_sheets(rated, holdings, mapping))
     if holdings is None:
-        found = _nothing(sheets, mapping)
-        return found if sheet is not None else replace(found, sheets=_of_kinds(sheets, kinds(book, rated, None, (), 0)))
+        return replace(_nothing(mapping), sheets=_of_kinds(sheets, kinds(book, every, None)))
     reader = Reader(book, holdings, mapping)
     loans = reader.loans()
-    found = _explained(holdings, mapping, reader, loans, sheets)
-    if sheet is not None:
-        return _cut(found, columns_max)
-    join_pages(book, mapping, rated, holdings, loans)
+    found = _explained(holdings, mapping, reader, loans)
+    if sheet is None:
+        join_pages(book, mapping, rated, holdings, loans)
+        found = _with_pages(found, loans, page_columns([*pages(rated, holdings, mapping)]))
+    told = kinds(book, every, holdings, loans.notes.pages, reader.end)
+    return _cut(replace(found, sheets=_of_kinds(sheets, told)), columns_max)
+
+
+def _with_pages(found: Detection, loans: Loans, columns: Iterable[PageColumns]) -> Detection:
+    """The detection of the first sheet with what other sheets say, once they are joined to its loans."""
     given = {target for note in loans.notes.pages for target in note.fields}
-    found = replace(
+    return replace(
         found,
-        sheets=_of_kinds(sheets, kinds(book, rated, holdings, loans.notes.pages, reader.end)),
         missing_required=tuple(target for target in found.missing_required if target not in given),
         missing_optional=tuple(target for target in found.missing_optional if target not in given),
         pages=tuple(loans.notes.pages),
-        page_columns=tuple(page_columns([*pages(rated, holdings, mapping)])),
+        page_columns=tuple(columns),
         warnings=tuple(bounded(loans.notes.warnings)),
     )
-    return _cut(found, columns_max)
 
 
-def _of_kinds(sheets: tuple[DetectedSheet, ...], told: Iterable[tuple[SheetKind, str]]) -> tuple[DetectedSheet, ...]:
-    return tuple(
-        replace(one, kind=kind, kind_reason=why) for one, (kind, why) in zip(sheets, told, strict=True)
-    )  # fmt: skip
+def _of_kinds(sheets: Iterable[DetectedSheet], told: Dict[str, tuple[SheetKind, str]]) -> tuple[DetectedSheet, ...]:
+    return tuple(replace(one, kind=told[one.name][0], kind_reason=told[one.name][1]) for one in sheets)
 
 
 def _cut(found: Detection, columns_max: int | None) -> Detection:
@@ -118,13 +118,13 @@ def _cut(found: Detection, columns_max: int | None) -> Detection:
     return replace(found, unmapped=unmapped, page_columns=tuple(kept), columns_not_shown=every - columns_max)
 
 
-def _nothing(sheets: tuple[DetectedSheet, ...], mapping: Mapping) -> Detection:
+def _nothing(mapping: Mapping) -> Detection:
     message = (
         f"no header found: looked in the first {header.DEEP_ROWS_MAX:,} rows of each sheet for one that "
         f"{header_words(mapping)}"
     )
     required, optional = _missing(mapping, ())
-    return Detection(None, sheets, None, None, None, 0, (), 0, (), (), {}, required, optional, message)
+    return Detection(None, (), None, None, None, 0, (), 0, (), (), {}, required, optional, message)
 
 
 def _missing(mapping: Mapping, found: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -192,9 +192,7 @@ def _why_no_header(sheet: Sheet, found: header.Found | None, mapping: Mapping) -
 # ---- the sheet with the loans --------------------------------------------------------------------------------------
 
 
-def _explained(
-    holdings: Holdings, mapping: Mapping, reader: Reader, loans: Loans, sheets: tuple[DetectedSheet, ...]
-) -> Detection:
+def _explained(holdings: Holdings, mapping: Mapping, reader: Reader, loans: Loans) -> Detection:
     sheet, found = holdings.sheet, holdings.found
     rows = reader.below.rows(reader.rows.rows) + 1
     every = (*mapping.fields, *mapping.auxiliary)
@@ -205,7 +203,7 @@ def _explained(
     required, optional = _missing(mapping, reader.columns)
     return Detection(
         sheet=sheet.name,
-        sheets=sheets,
+        sheets=(),
         header=_header(found),
         first_row=int(rows[0]) if len(rows) else None,
         last_row=int(rows[-1]) if len(rows) else None,

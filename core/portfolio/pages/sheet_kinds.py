@@ -50,11 +50,16 @@ class _Printed:
 
 
 def kinds(
-    book: Workbook, rated: Sequence[Candidate], holdings: Holdings | None, notes: Sequence[PageNote], end: int | None
-) -> Iterator[tuple[SheetKind, str]]:
-    """What each of the sheets is, and why.
+    book: Workbook,
+    rated: Sequence[Candidate],
+    holdings: Holdings | None,
+    notes: Sequence[PageNote] = (),
+    end: int | None = None,
+) -> dict[str, tuple[SheetKind, str]]:
+    """What each of the sheets is, by its name, and why.
 
     Args:
+        rated: all sheets.
         notes: what became of the other sheets that say something of loans.
         end: the row below the loans.
     """
@@ -63,11 +68,12 @@ def kinds(
     printed = _printed(read_report(book, tops, ends))
     old = of_another_day(book)
     told = {note.sheet: note for note in sorted(notes, key=lambda note: note.part != "left out")}
-    for one in rated:
-        if holdings is not None and one.sheet is holdings.sheet:
-            yield "holdings", "its loans are read"
-            continue
-        yield next(_kinds(one, told.get(one.sheet.name), printed, is_old=one.sheet.index in old))
+    return {
+        one.sheet.name: ("holdings", "its loans are read")
+        if holdings is not None and one.sheet is holdings.sheet
+        else next(_kinds(one, told.get(one.sheet.name), printed, is_old=one.sheet.index in old))
+        for one in rated
+    }
 
 
 def _kinds(
