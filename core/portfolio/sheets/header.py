@@ -25,6 +25,10 @@ from core.portfolio.cells.parsing import (
     plain,
 )
 from core.portfolio.model.fields import PROFILES, SHARED_TARGETS, Field, Mapping
+from core.portfolio.sheets.aliases import USUAL, role_of_target
+from core.portfolio.sheets.evidence import Evidence
+from core.portfolio.sheets.roles import Columns, judge
+from core.portfolio.sheets.vocabulary import heading, tokens_of
 
 ROWS_MAX: Final = 40
 """Rows in which a header is looked for at a time: of several there the one that names most counts."""
@@ -70,6 +74,21 @@ COUNTED_MIN: Final = 5
 
 COUNTER_LENGTH_MAX: Final = 20
 """Characters of a cell that can number a column."""
+
+WORDS_MIN: Final = 3.0
+"""Weight of the words of a heading that nobody lists from which it names a field."""
+
+WORDY_CELLS_MIN: Final = 3
+"""Texts of a row from which its words are weighed."""
+
+DIGITS_SHARE: Final = 0.3
+"""Share of a row's texts with a digit from which it is one of data."""
+
+_GROUP_WORDS: Final = frozenset(
+    ("moodys", "sp", "fitch", "issuer", "facility", "original", "native", "settled", "traded", "country", "prior",
+     "account", "recovery", "rating", "watch")
+)  # fmt: skip
+"""Words of an upper row that are meant for the columns to its right, too, until the next one."""
 
 _NAMING: Final = frozenset(("borrower_name", "issuer_id", "cusip", "loanx_id", "isin"))
 """Targets that tell loans apart: a column with one value for all of them tells of the deal."""
@@ -218,6 +237,30 @@ class Matcher:
         self._memory: dict[str, tuple[tuple[str, int, bool], ...]] = {}
         self.has_given_names = any(_GIVEN_NAME.search(alias) for one in (*fields, *auxiliary) for alias in one.aliases)
         """Whether an alias reads like a name that is given to a column without one of its own."""
+        self.is_of_loans = any(one.target == "par_value" for one in fields)
+        """Whether words of `words.tsv` name its fields."""
+
+    def by_words(self, own: str, groups: tuple[str, ...] = ()) -> tuple[tuple[str, int, bool], ...]:
+        """What a heading that nobody lists may feed by the weight of its words; () for other lists than of loans."""
+        if not self.is_of_loans:
+            return ()
+        role, weight = heading(own, groups).best()
+        return self.of_role(role) if weight >= WORDS_MIN else ()
+
+    def of_role(self, role: str) -> tuple[tuple[str, int, bool], ...]:
+        """What a column of some role may feed: as its usual heading does."""
+        usual = USUAL.get(role)
+        return () if usual is None else self.options(usual)
+
+    def role_of(self, text: str, groups: tuple[str, ...], options: tuple[tuple[str, int, bool], ...]) -> str:
+        """The role of a heading that is listed: by its words where they name one that feeds the same, else by its
+        first field."""
+        targets = {target for target, _, _ in options}
+        weights = heading(text, groups).weights
+        for _, role in sorted(((weight, role) for role, weight in weights.items() if weight > 0), reverse=True):
+            if not targets.isdisjoint(target for target, _, _ in self.of_role(role)):
+                return role
+        return role_of_target(options[0][0])
 
     def options(self, header: str) -> tuple[tuple[str, int, bool], ...]:
         """What a header may feed, as (target, preference, is auxiliary): by its exact key, else less a unit word."""
@@ -371,6 +414,12 @@ class _Candidate:
     targets: frozenset[str]
     is_dated: bool
     """Whether a group of it says which columns are of another time."""
+    listed: frozenset[int] = frozenset()
+    """Columns whose heading the mapping lists."""
+    own: dict[int, str] = field(default_factory=dict)
+    """Column -> the words that stand in it."""
+    groups: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """Column -> words of upper rows that are meant for it."""
 
     @property
     def tells(self) -> tuple[int, int, bool]:
@@ -389,7 +438,7 @@ class _Scan:
         self, sheet: Sheet, aliases: Matcher, first: int = 0, cells_max: int = CELLS_MAX, rows: int = ROWS_MAX
     ) -> None:
         self.sheet, self.end = sheet, first + rows
-        self._aliases = aliases
+        self.aliases = aliases
         self._cells: dict[int, dict[int, int]] = {}
         self._numeric: set[int] = set()
         found: list[tuple[int, int, int]] = []
@@ -417,6 +466,7 @@ class _Scan:
         merged = np.array(sheet.merged, np.int64).reshape(-1, 4)
         self._merged = merged[(merged[:, 0] < height_max) & (merged[:, 3] > merged[:, 1])]
         self._groups: dict[int, dict[int, int]] = {}
+        self._wordy: dict[int, bool] = {}
         self._joins_left = JOINS_MAX
 
     @property
@@ -433,8 +483,10 @@ class _Scan:
             cells = self._cells[top]
             feeds = {column: self._options[code] for column, code in cells.items() if code in self._options}
             texts = {at: self._texts.get(code, "") for at, code in cells.items()}
-            return self._candidate(top, top, feeds, texts, is_dated=False)
-        if not any(code in self._options for row in rows for code in self._cells[row].values()):
+            return self._candidate(top, top, feeds, texts, texts, {}, is_dated=False)
+        if not self._is_wordy(rows[-1]) and not any(
+            code in self._options for row in rows for code in self._cells[row].values()
+        ):
             return None
         layers = [*(self._over(row) for row in rows[:-1]), self._cells[rows[-1]]]
         feeds, texts = {}, {}
@@ -454,26 +506,78 @@ class _Scan:
             texts[column] = " ".join(parts)
             if options:
                 feeds[column] = options
+        own, over = self._own_words(rows), self._group_words(rows, layers)
         groups = {self._texts.get(code, "") for layer in layers[:-1] for code in layer.values()}
         is_dated = any(_OF_ANOTHER_TIME.search(key(text)) for text in groups)
-        return self._candidate(rows[-1], top, feeds, texts, is_dated=is_dated)
+        return self._candidate(rows[-1], top, feeds, texts, own, over, is_dated=is_dated)
+
+    def _own_words(self, rows: range) -> dict[int, str]:
+        """By column the words that stand in it, from the top."""
+        own: dict[int, str] = {}
+        for row in rows:
+            for column, code in self._cells[row].items():
+                own[column] = (
+                    f"{own[column]} {self._texts.get(code, '')}" if column in own else self._texts.get(code, "")
+                )
+        return own
+
+    def _group_words(self, rows: range, layers: list[dict[int, int]]) -> dict[int, tuple[str, ...]]:
+        """By column the words of upper rows that merged cells, or words such as an agency, carry over it."""
+        carried: dict[int, tuple[str, ...]] = {}
+        for row, layer in zip(rows[:-1], layers[:-1], strict=True):
+            group = ""
+            for column in range(min(layers[-1], default=0), max(layers[-1], default=-1) + 1):
+                if column in self._cells[row]:
+                    text = self._texts.get(self._cells[row][column], "")
+                    group = text if not _GROUP_WORDS.isdisjoint(tokens_of(text)) else ""
+                    continue
+                code = layer.get(column)
+                text = group if code is None else self._texts.get(code, "")
+                if text and column in layers[-1]:
+                    carried[column] = (*carried.get(column, ()), text)
+        return carried
+
+    def _is_wordy(self, row: int) -> bool:
+        """Whether a row can be a heading by its words: several texts, no figure, hardly a digit."""
+        known = self._wordy.get(row)
+        if known is None:
+            texts = [self._texts.get(code, "") for code in self._cells[row].values()]
+            with_digits = sum(any(map(str.isdigit, text)) for text in texts)
+            known = (
+                row not in self._numeric and len(texts) >= WORDY_CELLS_MIN and with_digits < DIGITS_SHARE * len(texts)
+            )
+            self._wordy[row] = known
+        return known
 
     def _candidate(
-        self, row: int, top: int, feeds: dict[int, Options], texts: dict[int, str], *, is_dated: bool
+        self,
+        row: int,
+        top: int,
+        feeds: dict[int, Options],
+        texts: dict[int, str],
+        own: dict[int, str],
+        groups: dict[int, tuple[str, ...]],
+        *,
+        is_dated: bool,
     ) -> _Candidate:
         """A candidate, with what columns may feed by the names that only `names` gives: "Column 3", "Rating (2)".
 
         A mapping may use these, since that is how a sheet's columns are listed.
         """
-        if self._aliases.has_given_names:
+        if self.aliases.has_given_names:
             given = _distinct(texts.get(column, "") for column in range(self.sheet.column_count))
             for column, name in enumerate(given):
-                if name != _squeezed(texts.get(column, "")) and (options := self._aliases.options(name)):
+                if name != _squeezed(texts.get(column, "")) and (options := self.aliases.options(name)):
                     feeds[column] = options
                     texts.setdefault(column, name)
+        listed = frozenset(feeds)
+        if self.aliases.is_of_loans and self._is_wordy(row):
+            for column, text in own.items():
+                if column not in feeds and text and (by_words := self.aliases.by_words(text, groups.get(column, ()))):
+                    feeds[column] = by_words
         main = {target for options in feeds.values() for target, _, auxiliary in options if not auxiliary}
         every = frozenset(target for options in feeds.values() for target, _, _ in options)
-        return _Candidate(row, top, feeds, texts, len(main), every, is_dated)
+        return _Candidate(row, top, feeds, texts, len(main), every, is_dated, listed, own, groups)
 
     def _over(self, row: int) -> dict[int, int]:
         known = self._groups.get(row)
@@ -505,13 +609,13 @@ class _Scan:
             return ()
         self._joins_left -= 1
         if len(parts) == 1:
-            return self._aliases.options(parts[0])
+            return self.aliases.options(parts[0])
         if options := self._grouped(parts[0], parts[1:]):
             return options
         for start in range(1, len(parts)):
             if _OF_ANOTHER_TIME.search(key(parts[start - 1])):
                 return ()
-            if options := self._aliases.options(" ".join(parts[start:])):
+            if options := self.aliases.options(" ".join(parts[start:])):
                 return options
         return ()
 
@@ -519,7 +623,7 @@ class _Scan:
         """What words under a group may feed together with it, before them or behind."""
         rest, group = " ".join(below), group.strip()
         for words in (f"{group} {rest}", f"{rest} {group}", f"{rest} {group.rstrip('sS')}"):
-            if options := self._aliases.options(words):
+            if options := self.aliases.options(words):
                 return options
         return ()
 
@@ -578,14 +682,52 @@ def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
         row += 1
     beside = _beside(scan.sheet, best, row + 1)
     feeds = {column: options for column, options in best.feeds.items() if column not in beside}
-    columns = _assigned(feeds)
+    feeds, evidence = _judged(scan, best, feeds, row + 1, beside)
+    by_words = frozenset(feeds) - best.listed
+    columns = _assigned(feeds, later=by_words)
     demoted = _demoted(scan.sheet, columns, row + 1)
     if demoted:
-        columns = _assigned(feeds, demoted)
+        columns = _assigned(feeds, demoted, by_words)
     preferences = {
         (target, column): preference for column, options in feeds.items() for target, preference, _ in options
     }
-    return Found(row, best.top, best.score, columns, best.texts, units, tuple(below), demoted, beside, preferences)
+    texts = dict.fromkeys((place for places in columns.values() for place in places), "") | best.texts
+    return Found(row, best.top, best.score, columns, texts, units, tuple(below), demoted, beside, preferences, evidence)
+
+
+def _judged(
+    scan: _Scan,
+    best: _Candidate,
+    feeds: dict[int, Options],
+    first: int,
+    beside: frozenset[int],
+    *,
+    thorough: bool = False,
+) -> tuple[dict[int, Options], dict[int, Evidence]]:
+    """What the columns of a header feed, by words, cells and relations together, and why.
+
+    What the mapping lists keeps its fields unless its cells cannot be meant.
+    """
+    matcher = scan.aliases
+    if not matcher.is_of_loans:
+        return feeds, {}
+    known = {
+        column: matcher.role_of(best.own.get(column, best.texts[column]), best.groups.get(column, ()), feeds[column])
+        for column in best.listed & feeds.keys()
+    }
+    columns = Columns(scan.sheet, first, best.own, best.groups)
+    asked = [
+        column
+        for column in range(scan.sheet.column_count)
+        if column not in beside and (column in best.own or has_cells(scan.sheet.columns[column], first))
+    ]
+    evidence = judge(columns, known, asked, thorough=thorough)
+    judged: dict[int, Options] = {}
+    for column, one in evidence.items():
+        options = feeds[column] if column in known and known[column] == one.role else matcher.of_role(one.role)
+        if options:
+            judged[column] = options
+    return judged, evidence
 
 
 def _beside(sheet: Sheet, best: _Candidate, first: int) -> frozenset[int]:
@@ -653,24 +795,29 @@ def _is_constant(column: Column | None, first: int) -> bool:
     return most >= CONSTANT_ROWS and most >= CONSTANT_SHARE * len(codes)
 
 
-def _assigned(feeds: dict[int, Options], demoted: Container[int] = ()) -> dict[str, list[int]]:
+def _assigned(
+    feeds: dict[int, Options], demoted: Container[int] = (), later: Container[int] = ()
+) -> dict[str, list[int]]:
     """Which columns could feed which target, the best first; a column feeds one target, and any of the shared ones.
 
     That is the target of the mapping which names the column first among its aliases, else an auxiliary one.
+
+    Args:
+        later: of equals those that come after the others.
     """
-    wanted: dict[str, list[tuple[bool, int, int]]] = {}
+    wanted: dict[str, list[tuple[bool, int, bool, int]]] = {}
     for column, options in feeds.items():
         own = [(preference, at, target) for at, (target, preference, auxiliary) in enumerate(options) if not auxiliary]
         if own:
             preference, _, target = min(own)
-            wanted.setdefault(target, []).append((column in demoted, preference, column))
+            wanted.setdefault(target, []).append((column in demoted, preference, column in later, column))
     columns = {target: [column for *_, column in sorted(places)] for target, places in wanted.items()}
     claimed = {places[0] for places in columns.values()}
-    spare: dict[str, list[tuple[bool, int, int]]] = {}
+    spare: dict[str, list[tuple[bool, int, bool, int]]] = {}
     for column, options in feeds.items():
         for target, preference, auxiliary in options:
             if auxiliary and (column not in claimed or target in SHARED_TARGETS):
-                spare.setdefault(target, []).append((column in demoted, preference, column))
+                spare.setdefault(target, []).append((column in demoted, preference, column in later, column))
     for target, places in spare.items():
         is_shared = target in SHARED_TARGETS
         free = [column for *_, column in sorted(places) if is_shared or column not in claimed]

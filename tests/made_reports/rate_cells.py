@@ -1,0 +1,30 @@
+"""Cells that say several things of a rate, such as SF+525 and S + 5.25%."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Final
+
+from tests.made_reports.deal import Deal
+from tests.made_reports.model import Column
+
+_CODES: Final = {
+    "SOFR": ("SF", "S", "SOFR"), "LIBOR": ("L", "L", "LIBOR"), "EURIBOR": ("E", "E", "EURIBOR"),
+}  # fmt: skip
+
+
+def rate_cells(rng: Random, deal: Deal, loans: list[int], *, has_fixed: bool = True) -> Column:
+    """Make a column with index and spread in one cell; of fixed loans with the coupon where `has_fixed`, else blank."""
+    short, letter, long = _CODES[deal.market.index]
+    shape = rng.choice((f"{short}+{{points:.0f}}", f"{letter}+ {{percent:.2f}}%", f"{long} + {{percent:.2f}}%"))
+    cells: list[str | None] = []
+    for at in loans:
+        spread = deal.items["spread"][at]
+        if spread is not None:
+            cells.append(shape.format(points=spread, percent=spread / 100))
+        else:
+            cells.append(f"{deal.items['all_in'][at]:.2f}%" if has_fixed else None)
+    words = rng.choice(("Rate", "Reference Rate and Spread", "Spread Above Index", "Index and Margin"))
+    column = Column("spread", words, list(cells), [deal.items["spread"][at] for at in loans])
+    column.also = {"index": [deal.items["index"][at] for at in loans]}
+    return column

@@ -1,0 +1,45 @@
+"""A European administrator's export: semicolons, decimal commas, days with dots, margins in basis points.
+
+Layout known from exports of European administrators and from the fields of ESMA's loan-level templates.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from tests.made_reports.cells import Habits
+from tests.made_reports.deal import Deal
+from tests.made_reports.model import Report
+from tests.made_reports.styles.build import Build
+
+MARKET = "euro"
+
+_ITEMS = (
+    "borrower", "issuer_id", "facility", "loanx", "isin", "currency", "par", "unfunded", "purchase_price", "price",
+    "fixed", "index", "base_level", "spread", "floor", "all_in", "frequency", "maturity", "sp_issuer", "sp_facility",
+    "recovery_sp", "fitch", "recovery_fitch", "moodys_cfr", "industry_sp", "industry_fitch", "country", "lien",
+    "cov_lite", "defaulted", "current_pay", "facility_size", "average_life",
+)  # fmt: skip
+_SINKS = ("fund", "asset_type", "market_value_amount", "comment", "mark_date", "region", "pik_margin")
+
+
+def make(rng: Random, deal: Deal, seed: int) -> Report:
+    """Make a report of one csv file."""
+    habits = Habits(
+        rate="comma",
+        spread=rng.choice(("points", "points", "same")),
+        price="comma",
+        comma=True,
+        flag=rng.choice(("texts", "words", "letters")),
+        lien="senior",
+        date="dots",
+        coupon_type=rng.choice(("short", "words")),
+        country=rng.choice(("codes", "names")),
+    )
+    build = Build(rng, deal, habits, ("euro",))
+    items = [item for item in _ITEMS if rng.random() < 0.88 or item in ("borrower", "par", "facility")]
+    items += build.optional(*_SINKS, share=0.5)
+    titles = [] if rng.random() < 0.6 else [deal.name, f"Holdings as of {deal.as_of:%d.%m.%Y}"]
+    page = build.page("Holdings", titles, items, build.by_name())
+    name = f"{deal.name.split(' ')[0].upper()}_Holdings_{deal.as_of:%d%m%Y}.csv"
+    return Report("euro", seed, deal, [page], habits, carrier="csv", separator=";", file_name=name)

@@ -1,0 +1,50 @@
+"""A database extract in the way of Wall Street Office: names of columns as in SQL, NULL, bits, days as 20180531.
+
+Layout known from queries that managers publish on the tables of Wall Street Office, and from exports of Everest: one
+row for each asset, no titles, columns in no order that a reader would choose, many that carry no field.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from tests.made_reports.cells import Habits
+from tests.made_reports.deal import Deal
+from tests.made_reports.model import Report
+from tests.made_reports.styles.build import Build
+
+MARKET = "libor"
+
+_ITEMS = (
+    "borrower", "facility", "cusip", "isin", "loanx", "issuer_id", "par", "unfunded", "price", "purchase_price",
+    "fixed", "index", "base_level", "spread", "floor", "all_in", "frequency", "maturity", "average_life",
+    "moodys_cfr", "moodys_dp", "moodys_facility", "sp_issuer", "sp_facility", "fitch", "watch_moodys", "watch_sp",
+    "recovery_moodys", "recovery_sp", "recovery_fitch", "industry_moodys", "industry_sp", "industry_fitch", "country",
+    "currency", "lien", "defaulted", "default_date", "cov_lite", "dip", "current_pay", "deferring", "participation",
+    "delayed_draw", "revolver", "facility_size", "quote_depth",
+)  # fmt: skip
+_NEEDED = ("borrower", "par", "facility")
+_SINKS = (
+    "record_key", "load_date", "accrued", "next_payment", "trade_date", "mark_date", "market_value_amount", "region",
+    "asset_type", "pik_margin", "analyst",
+)  # fmt: skip
+
+
+def make(rng: Random, deal: Deal, seed: int) -> Report:
+    """Make a report of one table."""
+    habits = Habits(
+        rate=rng.choice(("bare", "bare", "percent")),
+        flag=rng.choice(("bits", "letters", "texts")),
+        lien=rng.choice(("words", "senior")),
+        date=rng.choice(("digits", "iso", "american")),
+        coupon_type=rng.choice(("words", "codes")),
+        country=rng.choice(("codes", "names")),
+        blank=rng.choice(("NULL", None)),
+        capitals=rng.random() < 0.3,
+    )
+    build = Build(rng, deal, habits, ("database",))
+    items = [item for item in _ITEMS if item in _NEEDED or rng.random() < 0.8]
+    items += build.optional(*_SINKS, share=0.6)
+    rng.shuffle(items)
+    page = build.page(rng.choice(("AssetExtract", "vw_Positions", "Holdings_Extract")), [], items, build.reordered())
+    return Report("wso", seed, deal, [page], habits, carrier="csv", file_name=f"{page.name}_{deal.as_of:%Y%m%d}.csv")
