@@ -77,10 +77,10 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class ColumnEvidence:
-    """What speaks for the role of a column, by weight: from 4 on the words alone name a field."""
+    """What speaks for the role of a column, by weight; what is above 0 in sum speaks for it."""
 
     words: float = 0.0
-    """What its heading says."""
+    """What its heading says, less what a role needs: 12 is a heading that the mapping lists."""
     content: float = 0.0
     """What its cells look like; below 0 where they speak against the role."""
     relations: float = 0.0

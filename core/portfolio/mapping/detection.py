@@ -16,6 +16,7 @@ from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.cells.loans import Loans
 from core.portfolio.cells.parsing import Cells, Scale, key
+from core.portfolio.mapping.column_roles import GAVE_WAY, Roles, page_columns, shown
 from core.portfolio.mapping.detected import (
     Alternative,
     DetectedColumn,
@@ -30,7 +31,6 @@ from core.portfolio.mapping.detected import (
 )
 from core.portfolio.mapping.joined import join_pages
 from core.portfolio.mapping.reader import Reader
-from core.portfolio.mapping.roles import GAVE_WAY, Roles, page_columns, shown
 from core.portfolio.model.fields import Field, Lien, Mapping, mapping_of
 from core.portfolio.model.notes import bounded
 from core.portfolio.pages.sheet_kinds import SheetKind, kinds
@@ -196,7 +196,7 @@ def _explained(holdings: Holdings, mapping: Mapping, reader: Reader, loans: Loan
     sheet, found = holdings.sheet, holdings.found
     rows = reader.below.rows(reader.rows.rows) + 1
     every = (*mapping.fields, *mapping.auxiliary)
-    roles = Roles(found, reader.columns)
+    roles = Roles(sheet, found, reader.columns)
     columns = tuple(_column(one, reader, loans, mapping, roles) for one in every if one.target in reader.columns)
     claimed = {*reader.columns.values(), *chain.from_iterable(found.columns.values())}
     names = header.names(sheet, found)

@@ -14,12 +14,16 @@ from core.portfolio.model.notes import PageNote
 from core.portfolio.pages.report.read import Report, read_report
 from core.portfolio.sheets.locate import Candidate, Holdings, of_another_day
 from core.portfolio.sheets.note_tables import is_note_table
+from core.portfolio.sheets.vocabulary import kind_weights
 from core.words import counted
 
 SheetKind = Literal["holdings", "page", "list", "old copy", "template", "hidden", "notes", "tests", "other"]
 """holdings: the loans. page: joined to them, or more of them. list: of some of them. old copy: of another day.
 template: a header with nothing below it. hidden: nothing is taken from it. notes: the deal's classes. tests: printed
 tests. other: none of these."""
+
+NAMED: Final = 3.0
+"""Weight from which the words of a sheet's name say what it is."""
 
 FIELDS_MAX: Final = 5
 """Fields and figures that a reason names."""
@@ -88,6 +92,11 @@ def _kinds(
         yield "old copy", "its name is that of a page of another day"
     if one.sheet.state != "visible":
         yield "hidden", "it is hidden"
+    said = kind_weights(one.sheet.name)
+    if said.get("old", 0.0) >= NAMED:
+        yield "old copy", "its name is that of an older page"
+    if said.get("template", 0.0) >= NAMED:
+        yield "template", "its name is that of a template"
     if one.found is not None and not one.has_rows:
         yield "template", "nothing stands below its header"
     if (one.found is not None and is_note_table(one.sheet, one.found)) or _of_notes(cells):
