@@ -34,9 +34,10 @@ from core.portfolio.mapping.reader import Reader
 from core.portfolio.model.fields import Field, Lien, Mapping, mapping_of
 from core.portfolio.model.notes import bounded
 from core.portfolio.pages.sheet_kinds import SheetKind, kinds
-from core.portfolio.sheets import header
+from core.portfolio.sheets import header, vocabulary
 from core.portfolio.sheets.below import Below
 from core.portfolio.sheets.locate import Candidate, Holdings, candidates, chosen, header_words, pages
+from core.portfolio.sheets.roles import OF_ALIAS
 from core.words import counted
 
 SAMPLES_MAX: Final = 3
@@ -277,7 +278,7 @@ def _column(one: Field, reader: Reader, loans: Loans, mapping: Mapping, roles: R
         is_required=one.required,
         column=column_name(column),
         header=shown(reader.found.texts.get(column, "")),
-        match=_match(one, reader.found.texts.get(column, ""), is_auxiliary=is_auxiliary),
+        match=_match(one, reader.found, column, is_auxiliary=is_auxiliary),
         alternatives=tuple(islice(_alternatives(one.target, reader, column), ALTERNATIVES_MAX)),
         unit="" if scale is None or scale.unit == "as written" else scale.unit,
         unit_reason=reason,
@@ -291,15 +292,19 @@ def _column(one: Field, reader: Reader, loans: Loans, mapping: Mapping, roles: R
     )
 
 
-def _match(one: Field, text: str, *, is_auxiliary: bool) -> Match:
+def _match(one: Field, found: header.Found, column: int, *, is_auxiliary: bool) -> Match:
     """How a header names a field."""
+    text = found.texts.get(column, "")
     aliases = {key(alias) for alias in one.aliases}
     for words, is_whole in ((key(text), True), (key(header.without_footnotes(text)), False)):
         if words in aliases:
             return "auxiliary alias" if is_auxiliary else "alias" if is_whole else "alias less a footnote"
         if words == key(one.target):
             return "field name"
-    return "alias less its unit"
+    evidence = found.evidence.get(column)
+    if evidence is None or evidence.words >= OF_ALIAS:
+        return "alias less its unit"
+    return "words" if vocabulary.heading(text).weights.get(evidence.role, 0.0) > 0 else "cells"
 
 
 def _alternatives(target: str, reader: Reader, column: int) -> Iterator[Alternative]:

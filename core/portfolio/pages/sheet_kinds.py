@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -22,7 +22,7 @@ SheetKind = Literal["holdings", "page", "list", "old copy", "template", "hidden"
 template: a header with nothing below it. hidden: nothing is taken from it. notes: the deal's classes. tests: printed
 tests. other: none of these."""
 
-NAMED: Final = 3.0
+NAMED: Final = 4.0
 """Weight from which the words of a sheet's name say what it is."""
 
 FIELDS_MAX: Final = 5
@@ -75,39 +75,38 @@ def kinds(
     return {
         one.sheet.name: ("holdings", "its loans are read")
         if holdings is not None and one.sheet is holdings.sheet
-        else next(_kinds(one, told.get(one.sheet.name), printed, is_old=one.sheet.index in old))
+        else _kind(one, told.get(one.sheet.name), printed, is_old=one.sheet.index in old)
         for one in rated
     }
 
 
-def _kinds(
-    one: Candidate, note: PageNote | None, printed: _Printed, *, is_old: bool
-) -> Iterator[tuple[SheetKind, str]]:
-    """What a sheet may be, the surest first; the last one is always there."""
-    name = in_quotes(one.sheet.name)
+def _kind(one: Candidate, note: PageNote | None, printed: _Printed, *, is_old: bool) -> tuple[SheetKind, str]:
+    """What a sheet is: the first that holds of what it may be, the surest first."""
+    name, said = in_quotes(one.sheet.name), kind_weights(one.sheet.name)
     facts, cells = printed.facts.get(name, Counter[FactKind]()), printed.cells.get(name, [])
-    if note is not None and note.part != "left out":
-        yield ("list" if note.part == "list" else "page"), _joined(note)
-    if is_old:
-        yield "old copy", "its name is that of a page of another day"
-    if one.sheet.state != "visible":
-        yield "hidden", "it is hidden"
-    said = kind_weights(one.sheet.name)
-    if said.get("old", 0.0) >= NAMED:
-        yield "old copy", "its name is that of an older page"
-    if said.get("template", 0.0) >= NAMED:
-        yield "template", "its name is that of a template"
-    if one.found is not None and not one.has_rows:
-        yield "template", "nothing stands below its header"
-    if (one.found is not None and is_note_table(one.sheet, one.found)) or _of_notes(cells):
-        yield "notes", "it gives the classes of notes"
-    if facts["test"]:
-        yield "tests", f"it prints {counted(facts['test'], 'test')}"
-    yield "other", _other(note, facts, cells)
+    part = "left out" if note is None else note.part
+    is_empty = one.found is not None and not one.has_rows
+    is_notes = one.found is not None and is_note_table(one.sheet, one.found)
+    gives_notes = any(what.startswith("tranches.") for what in cells)
+    able: tuple[tuple[bool, SheetKind, str], ...] = (
+        (part == "list", "list", _joined(note)),
+        (part in ("joined", "added"), "page", _joined(note)),
+        (said.get("template", 0.0) >= NAMED, "template", "its name is that of a template"),
+        (is_old, "old copy", "its name is that of a page of another day"),
+        (one.sheet.state != "visible", "hidden", "it is hidden"),
+        (said.get("old", 0.0) >= NAMED, "old copy", "its name is that of an older page"),
+        (is_empty, "template", "nothing stands below its header"),
+        (is_notes or gives_notes, "notes", "it gives the classes of notes"),
+        (facts["test"] > 0, "tests", f"it prints {counted(facts['test'], 'test')}"),
+        (True, "other", _other(note, facts, cells)),
+    )
+    return next((kind, why) for holds, kind, why in able if holds)
 
 
-def _joined(note: PageNote) -> str:
+def _joined(note: PageNote | None) -> str:
     """What was taken from a page."""
+    if note is None:
+        return ""
     by = ", ".join(f"{count:,} by {how}" for how, count in note.by.items())
     words = f"{counted(note.rows, 'row')} joined" + (f", {by}" if by else "")
     if note.part == "added":
@@ -115,10 +114,6 @@ def _joined(note: PageNote) -> str:
     if note.part == "list" and not note.rows:
         words = "it says that its list is empty"
     return words
-
-
-def _of_notes(cells: Sequence[str]) -> bool:
-    return any(what.startswith("tranches.") for what in cells)
 
 
 def _other(note: PageNote | None, facts: Counter[FactKind], cells: Sequence[str]) -> str:
