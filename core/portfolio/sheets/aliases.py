@@ -7,7 +7,7 @@ from typing import Final
 _AGENCIES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
 USUAL: Final[dict[str, str]] = {
-    "cusip": "CUSIP", "isin": "ISIN", "loanx_id": "LoanX ID", "asset_id": "Identifier", "borrower_name": "Borrower",
+    "cusip": "CUSIP", "isin": "ISIN", "loanx_id": "LoanX ID", "asset_id": "Asset ID", "borrower_name": "Borrower",
     "issuer_id": "Issuer ID", "facility_name": "Facility Name", "description": "Security Description",
     "par_value": "Par Amount", "par_settled": "Settled Par", "commitment": "Commitment", "unfunded": "Unfunded Amount",
     "facility_size": "Facility Size", "price": "Price", "market_value": "Market Value",
@@ -32,6 +32,9 @@ USUAL: Final[dict[str, str]] = {
 }  # fmt: skip
 """Role -> a heading of `model.fields` that has its meaning. Roles that are no fields (original par, cost, market value
 in a currency of its own, sinks) have none."""
+
+INSTEAD: Final = {"asset_id": "Identifier"}
+"""The usual heading of a role where a mapping does not know the first one."""
 
 _OF_TARGET: Final[dict[str, str]] = {
     "rating_agency_a": "rating_a", "rating_agency_b": "rating_b", "rating_agency_c": "rating_c",

@@ -33,6 +33,9 @@ MEMORY_MAX: Final = 16_384
 FILLED_FULL: Final = 12
 """Filled cells from which evidence counts in full; of fewer it shrinks."""
 
+AMOUNT_MIN: Final = 2_000.0
+"""Middle figure from which a column has amounts of currency, and no prices or rates."""
+
 MOST: Final = 0.6
 """Share of a column's cells from which they are what they seem to be."""
 NEARLY_ALL: Final = 0.9
@@ -45,7 +48,7 @@ WORD_OF_MARK: Final = {
     "letters": "ratings", "figures": "figures", "date": "dates", "currency": "currencies", "country": "countries",
     "flag": "yes or no", "legal": "names with a legal form", "facility": "names of facilities", "lien": "liens",
     "type": "kinds of assets", "index": "reference rates", "coupon": "fixed or floating", "frequency": "periods",
-    "industry": "industries", "industry_b": "industries of S&P's list", "code": "identifiers", "watch": "watches",
+    "industry": "industries", "industry_b": "industries of S&P's list", "code": "identifiers", "watch": "watches", "rate": "rates with an index",
 }  # fmt: skip
 """What a reader is shown for a mark."""
 
@@ -81,6 +84,12 @@ _PERIOD: Final = re.compile(
     re.IGNORECASE,
 )
 _LOANX: Final = re.compile(r"LX\d{6}")
+_RATE_CELL: Final = re.compile(
+    r"(?:\d{1,2} ?m(?:onth)?s? )?(?:s|sf|sofr|tsfr|term sofr|e|euribor|l|libor|sn|sonia|c|corra|cdor|p|prime|bbsy|b)"
+    r" ?(?:\([a-z0-9]{1,3}\))? ?\+ ?\d|\d{1,2}(?:\.\d+)?% (?:cash|pik)\b",
+    re.IGNORECASE,
+)
+"""A reference rate and a spread in one cell, or a coupon in cash and in kind."""
 _CODE: Final = re.compile(r"(?=[A-Za-z0-9-]*\d)[A-Za-z0-9][A-Za-z0-9-]{2,19}")
 _RATING: Final = re.compile(
     r"(?:\(p\))?(?:aaa|aa[+-]?|a[+-]?|bbb[+-]?|bb[+-]?|b[+-]?|ccc[+-]?|cc|c|d|sd|rd|nr|wr|aa[123]|a[123]|baa[123]|ba[123]"
@@ -146,8 +155,10 @@ def marks(text: str) -> frozenset[str]:
         found.add("coupon")
     if lower in _CURRENCIES or parsing.currency(text).lower() in _CURRENCIES:
         found.add("currency")
-    if parsing.country(text) != text or lower in _COUNTRY_CODES:
+    if "flag" not in found and (parsing.country(text) != text or lower in _COUNTRY_CODES):
         found.add("country")
+    if _RATE_CELL.match(text):
+        found.add("rate")
     if parsing.lien(text) not in (Lien.OTHER, Lien.BLANK):
         found.add("lien")
     if ratings.is_masked(text):
@@ -198,6 +209,14 @@ class Features:
         return np.asarray(values[values > 0], np.float64)
 
     @property
+    def is_binary(self) -> bool:
+        """Whether all figures are 0 or 1, some of them 1, in rows enough."""
+        if self.filled < FILLED_FULL or self.number < NEARLY_ALL:
+            return False
+        values = self.numbers[~np.isnan(self.numbers)]
+        return bool(((values == 0) | (values == 1)).all() and (values == 1).any())
+
+    @property
     def strength(self) -> float:
         """What evidence counts: in full from `FILLED_FULL` cells on."""
         return min(1.0, self.filled / FILLED_FULL)
@@ -223,12 +242,17 @@ def features(sheet: Sheet, column: Column | None, first: int, last: int) -> Feat
     is_number, is_text = kinds == NUMBER, kinds == TEXT
     found.numbers[at] = np.where(is_number, part.numbers, np.nan)
     counts = np.bincount(kinds, minlength=16)
-    texts = _texts(sheet, part.codes[is_text])
+    texts, blank = _texts(sheet, part.codes[is_text])
+    if blank:
+        is_text &= ~np.isin(part.codes, blank)
+        found.filled = filled = int(np.count_nonzero((kinds != 0) & ((kinds != TEXT) | is_text)))
+        if not filled:
+            return found
     as_figures, as_dates = _as_values(sheet, part.codes, found.numbers[at], texts)
     found.number = (int(counts[NUMBER]) + as_figures) / filled
     found.date = (int(counts[DATE]) + as_dates) / filled
     found.boolean = int(counts[BOOLEAN]) / filled
-    found.text = (int(counts[TEXT]) - as_figures - as_dates) / filled
+    found.text = (int(np.count_nonzero(is_text)) - as_figures - as_dates) / filled
     values = len(texts) + len(np.unique(part.numbers[~is_text & (kinds != 0)]))
     found.distinct = min(1.0, values / filled)
     if texts:
@@ -240,14 +264,14 @@ def features(sheet: Sheet, column: Column | None, first: int, last: int) -> Feat
     return found
 
 
-def _texts(sheet: Sheet, codes: NDArray[np.int32]) -> dict[int, str]:
-    """The first distinct texts of a column, by code."""
+def _texts(sheet: Sheet, codes: NDArray[np.int32]) -> tuple[dict[int, str], list[int]]:
+    """The first distinct texts of a column, by code, and the codes of those that say that there is nothing."""
     distinct = np.unique(codes)[:TEXTS_MAX].astype(np.int64)
     if not len(distinct):
-        return {}
-    return {
-        code: text for code, text in zip(distinct.tolist(), decoded(sheet.text, distinct), strict=True) if text.strip()
-    }
+        return {}, []
+    texts = dict(zip(distinct.tolist(), decoded(sheet.text, distinct), strict=True))
+    blank = [code for code, text in texts.items() if text.strip().upper() in parsing.NULL_WORDS]
+    return {code: text for code, text in texts.items() if code not in blank}, blank
 
 
 def _as_values(
@@ -309,6 +333,7 @@ _BY_MARK: Final = (
     ("facility", MOST, 4.5, ("facility_name",)), ("facility", MOST, 2.0, ("description",)),
     ("industry", MOST, 3.5, ("industry_a", "industry_b", "industry_c")), ("industry_b", 0.15, 1.2, ("industry_b",)),
     ("flag", NEARLY_ALL, 2.2, ("is_*", "cov_lite", "participation")),
+    ("rate", 0.5, 5.0, ("spread",)), ("rate", 0.5, -3.0, ("all_in_rate", "base_rate", "base_rate_level")),
     ("watch", MOST, 3.0, ("watch_a", "watch_b", "watch_c")),
 )  # fmt: skip
 """Mark, least share, weight, roles that gain it."""
@@ -320,7 +345,7 @@ def evidence(role: str, found: Features) -> tuple[float, str]:
         return 0.0, ""
     wrong = _wrong_type(role, found)
     if wrong:
-        return WRONG_TYPE, wrong
+        return WRONG_TYPE * found.strength, wrong
     gained, reason = 0.0, ""
     for mark, least, weight, roles in _BY_MARK:
         if found.share(mark) >= least and (role in roles or (role.startswith("is_") and "is_*" in roles)):
@@ -339,7 +364,9 @@ def _wrong_type(role: str, found: Features) -> str:
     if role in _DATES and found.date < 0.5 and not _are_day_numbers(found):
         return "its cells are no dates"
     if role in _NUMBERS and (found.date > 0.5 or found.number < 0.3) and found.text + found.date > 0.3:
-        return "its cells are no figures"
+        return "" if role == "spread" and found.share("rate") > 0.3 else "its cells are no figures"
+    if role in _NUMBERS and found.is_binary:
+        return "its cells are 0 or 1"
     if role in _TEXTS and found.text + found.boolean < 0.3 and found.number + found.date > 0.5:
         return "its cells are no words"
     if role in ("country", "currency") and found.text > 0.5 and found.share(role) < 0.2:
@@ -348,7 +375,7 @@ def _wrong_type(role: str, found: Features) -> str:
         return "its cells are no ratings"
     if role in ("cusip", "isin", "loanx_id") and found.date > 0.5:
         return "its cells are dates"
-    if role.startswith(("is_", "cov_lite")) and found.number > 0.5 and len(found.sizes) and found.sizes.max() > 1:
+    if role.startswith(("is_", "cov_lite")) and found.number > 0.5 and len(found.sizes) and not found.is_binary:
         return "its cells are figures"
     if role == "borrower_name" and found.share("code") > MOST:
         return "its cells are codes"
@@ -393,12 +420,14 @@ def _value(role: str, found: Features) -> tuple[float, str]:
         return 0.0, ""
     middle = float(np.median(sizes))
     if role in _AMOUNTS:
-        return (2.0, f"its middle figure is {middle:,.0f}") if middle >= 5_000 else (-1.0, "its figures are small")
-    if middle >= 5_000:
+        return (2.0, f"its middle figure is {middle:,.0f}") if middle >= AMOUNT_MIN else (-1.0, "its figures are small")
+    if middle >= AMOUNT_MIN:
         return -5.0, "its figures are amounts"
     if role in _PRICES:
         near = float(np.mean(((sizes >= 20) & (sizes <= 125)) | ((sizes >= 0.2) & (sizes <= 1.25))))
-        return (3.0, "its figures are prices") if near > 0.8 and middle > 0.5 else (-3.0, "its figures are no prices")
+        several = len(np.unique(sizes)) > 2 or len(sizes) < FILLED_FULL
+        is_price = near > 0.8 and middle > 0.5 and several
+        return (3.0, "its figures are prices") if is_price else (-3.0, "its figures are no prices")
     return _rate(role, sizes, middle)
 
 

@@ -25,7 +25,7 @@ from core.portfolio.cells.parsing import (
     plain,
 )
 from core.portfolio.model.fields import PROFILES, SHARED_TARGETS, Field, Mapping
-from core.portfolio.sheets.aliases import USUAL, role_of_target
+from core.portfolio.sheets.aliases import INSTEAD, USUAL, role_of_target
 from core.portfolio.sheets.evidence import Evidence
 from core.portfolio.sheets.roles import Columns, judge
 from core.portfolio.sheets.vocabulary import heading, tokens_of
@@ -228,31 +228,43 @@ def spelt(text: str) -> str:
     return key(text.translate(_SIGNS))
 
 
+Options = tuple[tuple[str, int, bool], ...]
+"""(target, place among its aliases, is auxiliary) of the fields that a heading may feed."""
+
+
 class Matcher:
     """Headers to targets by the aliases of some fields."""
 
     def __init__(self, fields: Sequence[Field], auxiliary: Sequence[Field] = ()) -> None:
         self._main = _alias_table(fields)
         self._auxiliary = _alias_table(auxiliary)
-        self._memory: dict[str, tuple[tuple[str, int, bool], ...]] = {}
+        self._own = {one.target: one.own for one in (*fields, *auxiliary) if one.own}
+        self._memory: dict[str, Options] = {}
         self.has_given_names = any(_GIVEN_NAME.search(alias) for one in (*fields, *auxiliary) for alias in one.aliases)
         """Whether an alias reads like a name that is given to a column without one of its own."""
         self.is_of_loans = any(one.target == "par_value" for one in fields)
         """Whether words of `words.tsv` name its fields."""
 
-    def by_words(self, own: str, groups: tuple[str, ...] = ()) -> tuple[tuple[str, int, bool], ...]:
+    def by_words(self, own: str, groups: tuple[str, ...] = ()) -> Options:
         """What a heading that nobody lists may feed by the weight of its words; () for other lists than of loans."""
         if not self.is_of_loans:
             return ()
         role, weight = heading(own, groups).best()
         return self.of_role(role) if weight >= WORDS_MIN else ()
 
-    def of_role(self, role: str) -> tuple[tuple[str, int, bool], ...]:
+    def of_role(self, role: str) -> Options:
         """What a column of some role may feed: as its usual heading does."""
         usual = USUAL.get(role)
-        return () if usual is None else self.options(usual)
+        if usual is None:
+            return ()
+        options = self.options(usual)
+        return options if options or role not in INSTEAD else self.options(INSTEAD[role])
 
-    def role_of(self, text: str, groups: tuple[str, ...], options: tuple[tuple[str, int, bool], ...]) -> str:
+    def names_itself(self, options: Options) -> bool:
+        """Whether a mapping of one's own names a heading itself, for one of the fields that it may feed."""
+        return any(preference < self._own.get(target, 0) for target, preference, _ in options)
+
+    def role_of(self, text: str, groups: tuple[str, ...], options: Options) -> str:
         """The role of a heading that is listed: by its words where they name one that feeds the same, else by its
         first field."""
         targets = {target for target, _, _ in options}
@@ -262,7 +274,7 @@ class Matcher:
                 return role
         return role_of_target(options[0][0])
 
-    def options(self, header: str) -> tuple[tuple[str, int, bool], ...]:
+    def options(self, header: str) -> Options:
         """What a header may feed, as (target, preference, is auxiliary): by its exact key, else less a unit word."""
         known = self._memory.get(header)
         if known is None:
@@ -271,7 +283,7 @@ class Matcher:
             known = self._memory[header] = self._options(header)
         return known
 
-    def _options(self, header: str) -> tuple[tuple[str, int, bool], ...]:
+    def _options(self, header: str) -> Options:
         for candidate in _candidates(header):
             options = [(*found, False) for found in self._main.get(candidate, ())]
             options += [(*found, True) for found in self._auxiliary.get(candidate, ())]
@@ -398,9 +410,6 @@ def _best(scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column:
     return best
 
 
-Options = tuple[tuple[str, int, bool], ...]
-
-
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     """One to three rows read as a header."""
@@ -422,10 +431,10 @@ class _Candidate:
     """Column -> words of upper rows that are meant for it."""
 
     @property
-    def tells(self) -> tuple[int, int, bool]:
+    def tells(self) -> tuple[int, int, bool, bool]:
         """Targets of the mapping, then those beside: "S&P Recovery Rate" tells more than its lower row alone; then
-        whether columns of another time are told from the others."""
-        return self.score, len(self.targets), self.is_dated
+        whether columns of another time, or of an agency, are told from the others."""
+        return self.score, len(self.targets), self.is_dated, bool(self.groups)
 
     def is_within(self, other: _Candidate) -> bool:
         return other.top < self.top and self.row <= other.row
@@ -491,6 +500,7 @@ class _Scan:
         layers = [*(self._over(row) for row in rows[:-1]), self._cells[rows[-1]]]
         feeds, texts = {}, {}
         group, beside, twice = "", -1, Counter(layers[-1].values())
+        by_word: set[int] = set()
         for column in sorted(set[int]().union(*layers)):
             parts = [text for layer in layers if (text := self._texts.get(layer.get(column, -1), "")).strip()]
             options = self._joined(parts)
@@ -507,9 +517,14 @@ class _Scan:
             if options:
                 feeds[column] = options
         own, over = self._own_words(rows), self._group_words(rows, layers)
+        for column in feeds.keys() & own.keys():
+            whole = self.aliases.options(own[column])
+            if (column in over or not whole) and (by_words := self.aliases.by_words(own[column], over.get(column, ()))):
+                feeds[column] = by_words
+                by_word.add(column)
         groups = {self._texts.get(code, "") for layer in layers[:-1] for code in layer.values()}
         is_dated = any(_OF_ANOTHER_TIME.search(key(text)) for text in groups)
-        return self._candidate(rows[-1], top, feeds, texts, own, over, is_dated=is_dated)
+        return self._candidate(rows[-1], top, feeds, texts, own, over, is_dated=is_dated, by_word=by_word)
 
     def _own_words(self, rows: range) -> dict[int, str]:
         """By column the words that stand in it, from the top."""
@@ -559,6 +574,7 @@ class _Scan:
         groups: dict[int, tuple[str, ...]],
         *,
         is_dated: bool,
+        by_word: Container[int] = (),
     ) -> _Candidate:
         """A candidate, with what columns may feed by the names that only `names` gives: "Column 3", "Rating (2)".
 
@@ -570,7 +586,7 @@ class _Scan:
                 if name != _squeezed(texts.get(column, "")) and (options := self.aliases.options(name)):
                     feeds[column] = options
                     texts.setdefault(column, name)
-        listed = frozenset(feeds)
+        listed = frozenset(column for column in feeds if column not in by_word)
         if self.aliases.is_of_loans and self._is_wordy(row):
             for column, text in own.items():
                 if column not in feeds and text and (by_words := self.aliases.by_words(text, groups.get(column, ()))):
@@ -715,7 +731,8 @@ def _judged(
         column: matcher.role_of(best.own.get(column, best.texts[column]), best.groups.get(column, ()), feeds[column])
         for column in best.listed & feeds.keys()
     }
-    columns = Columns(scan.sheet, first, best.own, best.groups)
+    fixed = frozenset(column for column in known if matcher.names_itself(feeds[column]))
+    columns = Columns(scan.sheet, first, best.own, best.groups, fixed)
     asked = [
         column
         for column in range(scan.sheet.column_count)

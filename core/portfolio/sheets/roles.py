@@ -30,6 +30,15 @@ SURE_LEAD: Final = 2.0
 OF_ALIAS: Final = 12.0
 """Weight of a heading that the mapping itself lists."""
 
+WEAK_WORDS: Final = 4.0
+"""Weight of its words below which a listed heading says little (Rate, Name, Balance): its cells decide with it."""
+
+OF_WEAK_ALIAS: Final = 4.0
+
+SECOND_SHARE: Final = 0.97
+SECOND_LOSS: Final = 0.6
+"""What a second column of a role counts: it takes its next role only where that comes near."""
+
 RIVALS_MAX: Final = 6
 """Roles of a column that are weighed against its cells."""
 
@@ -65,6 +74,8 @@ class Columns:
     """Column -> its own heading."""
     groups: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """Column -> the words of the header's upper rows over it."""
+    fixed: frozenset[int] = frozenset()
+    """Columns whose headings a mapping of one's own names: nobody asks what their cells say."""
     _features: dict[int, Features] = field(default_factory=dict)
 
     def features(self, column: int) -> Features:
@@ -104,11 +115,45 @@ def judge(
 
 def _listed(columns: Columns, column: int, role: str, *, thorough: bool) -> dict[str, Evidence]:
     """A heading that the mapping lists: its role, unless its cells are of another type."""
+    if column in columns.fixed:
+        return {role: Evidence(role, OF_ALIAS, reasons=("a heading of the mapping",))}
     if content.is_of_other_type(columns.sheet.columns[column], columns.first, role):
         return _weighed(columns, column, thorough=thorough)
+    if role in _BY_SIZE or role in _IDS:
+        role = _told_by_cells(role, columns.features(column))
+    elif columns.heading(column).weights.get(role, 0.0) < WEAK_WORDS:
+        return _weak(columns, column, role)
     cells, reason = content.evidence(role, columns.features(column)) if thorough else (0.0, "")
     reasons = ("a heading of the mapping", *((reason,) if reason else ()))
     return {role: Evidence(role, OF_ALIAS, max(0.0, cells), reasons=reasons)}
+
+
+_BY_SIZE: Final = ("price", "market_value")
+_IDS: Final = ("cusip", "isin", "loanx_id", "asset_id")
+_MARK_OF_ID: Final = {"cusip": "cusip", "isin": "isin", "loanx_id": "loanx"}
+
+
+def _told_by_cells(role: str, found: Features) -> str:
+    """Which of the roles that one heading may mean the cells are: a price or an amount, an identifier of which kind."""
+    if role in _BY_SIZE:
+        if not len(found.sizes):
+            return role
+        return "market_value" if float(np.median(found.sizes)) >= content.AMOUNT_MIN else "price"
+    shares = {one: found.share(mark) for one, mark in _MARK_OF_ID.items()}
+    best = max(shares, key=lambda one: shares[one])
+    return (
+        best if shares[best] >= content.MOST else "asset_id" if found.filled and shares.get(role, 0.0) < 0.2 else role
+    )
+
+
+def _weak(columns: Columns, column: int, role: str) -> dict[str, Evidence]:
+    """A listed heading of a general word: what it is listed for, and what its cells may be besides."""
+    found, said = columns.features(column), columns.heading(column)
+    roles, _ = _rivals(said, found)
+    roles = {name: weight for name, weight in roles.items() if not is_sink(name)}
+    roles[role] = OF_WEAK_ALIAS
+    weighed = [_evidence(name, weight, *content.evidence(name, found), THRESHOLD) for name, weight in roles.items()]
+    return {one.role: one for one in weighed if one.score > 0}
 
 
 def _weighed(columns: Columns, column: int, *, thorough: bool) -> dict[str, Evidence]:
@@ -214,7 +259,7 @@ def _assigned(scores: dict[int, dict[str, Evidence]]) -> dict[int, Evidence]:
         taken = first.get(role)
         if taken is not None and not is_sink(role):
             rest = _next(scores[column], role, first)
-            if rest is not None and rest.score >= 0.95 * score - 2.0:
+            if rest is not None and rest.score >= SECOND_SHARE * score - SECOND_LOSS:
                 continue  # it is better in its next role than as a second one of this
         chosen[column] = _with_margin(scores[column], role)
         first.setdefault(role, (column, score))
