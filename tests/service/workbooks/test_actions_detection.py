@@ -19,7 +19,7 @@ from tests.service.workbooks.conftest import PackFile, sheet_xml
 
 LIST = "/api/v1/workbooks"
 LOANS = [
-    ["LoanX ID", "Issuer Name", "Par Amount", "Price", "Rating", "Watch"],
+    ["LoanX ID", "Issuer Name", "Par Amount", "Price", "Rating", "Sales contact"],
     ["LX100001", "Alpha Inc", 1_000.0, 99.0, "B2", "x"],
     ["LX100002", "Beta Inc", 2_000.0, 98.0, "B1", None],
     ["LX100003", "Gamma Inc", 3_000.0, 97.0, "B3", None],
@@ -29,7 +29,7 @@ OWN = {
     "name": "Own",
     "source_type": "clo_holdings",
     "profile_id": "standard_clo",
-    "mappings": {"Desk": {"target": "desk", "type": "string"}, "Watch": {"target": "watch", "type": "string"}},
+    "mappings": {"Desk": {"target": "desk", "type": "string"}, "Sales contact": {"target": "watch", "type": "string"}},
 }
 
 
@@ -83,7 +83,7 @@ def test_the_mapping_is_the_querys_then_the_workbooks(owner: Member, path: Path)
     own = owner.post("/api/v1/mappings", json=OWN).json()["id"]
     workbook = owner.uploaded(path)["id"]
     plain = asked(owner, workbook)["detection"]
-    assert [one["header"] for one in plain["unmapped"]] == ["Watch"]
+    assert [one["header"] for one in plain["unmapped"]] == ["Sales contact"]
     tried = asked(owner, workbook, mapping_id=own)
     assert (tried["mapping_id"], tried["detection"]["unmapped"]) == (own, [])
     assert owner.patch(f"{LIST}/{workbook}", json={"mapping_id": own}).status_code == 200
