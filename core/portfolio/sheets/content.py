@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -219,7 +220,7 @@ class Features:
     @property
     def strength(self) -> float:
         """What evidence counts: in full from `FILLED_FULL` cells on."""
-        return min(1.0, self.filled / FILLED_FULL)
+        return min(1.0, math.sqrt(self.filled / FILLED_FULL))
 
     def share(self, mark: str) -> float:
         """The share of the distinct texts that have a mark."""

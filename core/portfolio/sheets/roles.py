@@ -39,6 +39,9 @@ SECOND_SHARE: Final = 0.97
 SECOND_LOSS: Final = 0.6
 """What a second column of a role counts: it takes its next role only where that comes near."""
 
+CELLS_MIN: Final = 5
+"""Filled cells of a column without a known heading from which they can tell its role."""
+
 RIVALS_MAX: Final = 6
 """Roles of a column that are weighed against its cells."""
 
@@ -120,7 +123,7 @@ def _listed(columns: Columns, column: int, role: str, *, thorough: bool) -> dict
     if content.is_of_other_type(columns.sheet.columns[column], columns.first, role):
         return _weighed(columns, column, thorough=thorough)
     if role in _BY_SIZE or role in _IDS:
-        role = _told_by_cells(role, columns.features(column))
+        role = _told_by_cells(role, columns, column)
     elif columns.heading(column).weights.get(role, 0.0) < WEAK_WORDS:
         return _weak(columns, column, role)
     cells, reason = content.evidence(role, columns.features(column)) if thorough else (0.0, "")
@@ -133,8 +136,12 @@ _IDS: Final = ("cusip", "isin", "loanx_id", "asset_id")
 _MARK_OF_ID: Final = {"cusip": "cusip", "isin": "isin", "loanx_id": "loanx"}
 
 
-def _told_by_cells(role: str, found: Features) -> str:
+def _told_by_cells(role: str, columns: Columns, column: int) -> str:
     """Which of the roles that one heading may mean the cells are: a price or an amount, an identifier of which kind."""
+    weights = columns.heading(column).weights
+    if role in _IDS and weights.get("asset_id", 0.0) <= weights.get(role, 0.0):
+        return role
+    found = columns.features(column)
     if role in _BY_SIZE:
         if not len(found.sizes):
             return role
@@ -165,7 +172,7 @@ def _weighed(columns: Columns, column: int, *, thorough: bool) -> dict[str, Evid
         if not content.is_of_other_type(columns.sheet.columns[column], columns.first, role):
             return {role: _evidence(role, weight, 0.0, "", THRESHOLD) for weight, role in by_words[:3]}
     found = columns.features(column)
-    if not said.known and not found.filled:
+    if not said.known and found.filled < CELLS_MIN:
         return {}
     roles, threshold = _rivals(said, found)
     weighed = [_evidence(role, weight, *content.evidence(role, found), threshold) for role, weight in roles.items()]

@@ -113,6 +113,8 @@ class Heading(NamedTuple):
     """Role -> weight; roles that no phrase speaks for or against are left out."""
     known: int
     """Words that a phrase knows."""
+    total: int = 0
+    """Words, but for those that mean nothing alone, and numbers."""
 
     def best(self, beside: Iterable[str] = ()) -> tuple[str, float]:
         """The role with the highest weight, but for some; ("", 0) where none is above 0."""
@@ -319,7 +321,7 @@ def _weighed(tokens: list[tuple[str, float, bool]], table: Words) -> Heading:
         base = total + penalty + (0.0 if is_sink(role) else against)
         for one in _of_agencies(role):
             weights[one] = _bounded(base + (_of_agency(role, one[-1], named) if "@" in role else 0.0))
-    return Heading(weights, len(known))
+    return Heading(weights, len(known), len(known) + unknown)
 
 
 def _of_agency(role: str, agency: str, named: set[str]) -> float:
