@@ -115,6 +115,7 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "page_total_differs": Meaning("conflict"),
     "conflicting_lots": Meaning("conflict", ("ratings", "life")),
     "column_stands_in": Meaning("ambiguous_column"),
+    "ambiguous_column": Meaning("ambiguous_column"),
     "unit_doubtful": Meaning("ambiguous_column"),
     "ambiguous_date": Meaning("ambiguous_column", ("day", "life")),
     "rule_broken": Meaning("implausible"),
