@@ -125,6 +125,7 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "factor_by_printed": Meaning("ambiguous_column", ("moodys_factor",)),
     "names_not_split": Meaning("ambiguous_column", ("obligor",)),
     "names_above": Meaning("ambiguous_column", ("obligor",)),
+    "ambiguous_column": Meaning("ambiguous_column"),
     "unit_doubtful": Meaning("ambiguous_column"),
     "short_months": Meaning("ambiguous_column", ("life",)),
     "base_rate_by_level": Meaning("ambiguous_column", ("base_rate",)),

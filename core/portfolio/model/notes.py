@@ -29,6 +29,7 @@ WARNING_CODES: Final = {
     "page_joined_by_name": "rows were joined by a name, or by the start of an identifier",
     "rule_broken": "rows break a rule of the mapping",
     "column_stands_in": "a column of the profile feeds a field for which the mapping names another",
+    "ambiguous_column": "a column could as well be another field's",
     "page_total_differs": "the total of a sheet is not the sum of its loans",
     "as_of_stands_in": "the day is that of the file or of its upload: nothing in the file says one",
     "cash_differs": "two pages differ in an account's balance",
@@ -193,6 +194,7 @@ class PageNote:
     """What became of another sheet that says something of the loans."""
 
     sheet: str
+    """Its name."""
     title: str = ""
     """Of a list that stands below another one on the sheet."""
     part: Literal["joined", "list", "added", "left out"]
@@ -213,10 +215,13 @@ class PageNote:
     conflicts: dict[str, int] = field(default_factory=dict)
     """Field -> loans for which it says something else; the sheet that names more fields counts."""
     rows_without_loan: int = 0
+    """Rows on it of no loan of the first sheet."""
     par_without_loan: float = 0.0
+    """Their par, in currency units."""
     ambiguous: int = 0
     """Of the rows without a loan those that fit several, or several of which fit one."""
     loans_without_row: int = 0
+    """Loans of the first sheet of which it says nothing."""
     contradictions: int = 0
     """Loans whose identifiers stand on different rows of it."""
 
