@@ -17,7 +17,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.made_reports", description=__doc__)
     parser.add_argument("--seeds", type=int, default=70, help="reports as their style prints them")
     parser.add_argument("--mutants", type=int, default=0, help="reports that are changed at random")
-    parser.add_argument("--blank-headings", action="store_true", help="blank a fifth of the headings of the mutants")
+    parser.add_argument("--blank-headings", action="store_true", help="those mutants alone that lack headings")
     parser.add_argument("--style", choices=sorted(STYLES), help="this style alone")
     parser.add_argument("--from", dest="first", type=int, default=0, help="the first seed")
     parser.add_argument("--show", type=int, default=30, help="examples of each kind")

@@ -80,10 +80,15 @@ class Habits:
     country: str = "names"
     index: str = "tenor"
     blank: Any = None
+    unrated: Any = None
+    """In place of a rating that there is not."""
     comma: bool = False
     """Numbers are texts with a decimal comma and dots between thousands."""
     capitals: bool = False
     """Names in capitals."""
+
+
+_RATINGS: Final = ("fitch", "moodys", "moodys_cfr", "moodys_facility", "sp", "sp_issuer", "sp_facility")
 
 
 class Printed(NamedTuple):
@@ -96,7 +101,7 @@ class Printed(NamedTuple):
 def printed(item: str, value: Any, habits: Habits, currency: str) -> Printed:
     """Print a value of an item."""
     if value is None:
-        return Printed(habits.blank, None)
+        return Printed(habits.unrated if item in _RATINGS else habits.blank, None)
     kind = KINDS.get(item)
     if kind is None:
         text = str(value)

@@ -71,9 +71,16 @@ def _printed(report: Report, truth: Truth, portfolio: Portfolio, general: dict[s
         columns[FIELDS[item][0]] = [_given(item, value) for value in values]
     for name, item in general.items():
         columns[name] = truth.items[item]
-    for name in set(columns) & {"rating_agency_c_issuer"}:
-        columns["rating_agency_c"] = columns[name]
-    deal = replace(portfolio.deal, as_of=float((report.deal.as_of - EPOCH).days), as_of_source="file")
+    if "moodys_facility" in truth.items:
+        columns["facility_rating_agency_a"] = truth.items["moodys_facility"]
+    for name, item in (("rating_agency_a", "moodys_facility"), ("rating_agency_b", "sp_facility")):
+        if item in truth.items and name not in columns and name in portfolio.ranks:
+            columns[name] = truth.items[item]  # nothing else is there, and the reader may let it stand in
+    if "price" not in columns and "price" in portfolio.numbers:
+        columns["price"] = report.deal.items["price"]  # market value over par says it, too
+    deal = portfolio.deal
+    if report.says_day:
+        deal = replace(deal, as_of=float((report.deal.as_of - EPOCH).days), as_of_source="file")
     return Portfolio.from_columns(columns, tranches=portfolio.tranches, deal=deal)
 
 

@@ -240,11 +240,14 @@ def _compared(item: str, values: list[Any], rows: list[int | None], read: list[A
 
 def _kind(item: str, printed: Any, read: Any) -> str:
     if printed is None:
-        is_blank = read is None or read is False or read == ""
+        is_blank = read in (None, False, "") or _folded(read) in _NO_RATING
         return "right" if is_blank else "wrong"
     if read is None:
         return "right" if printed is False else "missing"
     return "right" if _same(item, printed, read) else "wrong"
+
+
+_NO_RATING: Final = ("nr", "na", "unrated", "wr")
 
 
 def _has(portfolio: Portfolio, name: str) -> bool:
@@ -271,8 +274,6 @@ def _score_general(
 ) -> tuple[Outcome, str] | None:
     """Compare a field that one of several columns may feed: it must be one of them, the same for all loans."""
     carried = [item for item in items if item in truth.items]
-    if len(carried) > 1:
-        carried = [item for item in carried if not item.endswith("_facility")]
     if not carried or name in {own for item in carried for own in FIELDS[item]}:
         return None
     read = _read(portfolio, name)

@@ -53,7 +53,6 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "current_pay": ("is_current_pay",),
     "deferring": ("is_deferring",),
     "participation": ("participation",),
-    "bond": ("is_bond",),
     "revolver": ("is_revolving",),
     "delayed_draw": ("is_delayed_draw",),
     "default_date": ("default_date",),
@@ -64,14 +63,13 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
 """Item -> the fields that say it; any one of them will do."""
 
 GENERAL: Final[dict[str, tuple[str, ...]]] = {
-    "rating_agency_a": ("moodys_dp", "moodys_cfr", "moodys", "moodys_facility"),
-    "rating_agency_b": ("sp_issuer", "sp", "sp_facility"),
+    "rating_agency_a": ("moodys_dp", "moodys_cfr", "moodys"),
+    "rating_agency_b": ("sp_issuer", "sp"),
     "rating_agency_c": ("fitch",),
     "recovery_rate": ("recovery_moodys", "recovery_sp", "recovery_fitch"),
     "industry": ("industry", "industry_moodys", "industry_sp", "industry_fitch"),
 }
-"""Field that one of several columns feeds -> the items that may; a facility's rating may only where none of the issuer
-is there."""
+"""Field that one of several columns feeds -> the items that may; a facility's rating stands in for none of them."""
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from random import Random
 from typing import Any, Final
 
@@ -10,9 +11,14 @@ from tests.made_reports.cells import Habits
 from tests.made_reports.deal import Deal
 from tests.made_reports.model import Column, Page, Rows, make_column
 from tests.made_reports.sinks import sink_column
+from tests.made_reports.styles.lists import defaulted_list, largest_obligors, strata, trades
 from tests.made_reports.words import SINKS, heading
 
 AGENCY_WORDS: Final = {"moodys": "Moody's", "sp": "S&P", "fitch": "Fitch"}
+
+
+LIST_SHARE: Final = 0.5
+"""Of the lists beside the loans that a report has."""
 
 
 @dataclass
@@ -77,6 +83,8 @@ def deal_pages(build: Build, day: str) -> list[tuple[str, Rows]]:
         [deal.name],
         [f"{rng.choice(('As of', 'Determination Date:', 'As of Date:'))} {day}"],
         [],
+        ["Next Payment Date", deal.as_of + timedelta(days=rng.randrange(8, 40))],
+        ["Stated Maturity", deal.as_of + timedelta(days=3600)],
         ["Number of Assets", deal.size],
         ["Aggregate Principal Balance", round(deal.par, 2)],
         ["Principal Cash", deal.cash],
@@ -97,4 +105,9 @@ def deal_pages(build: Build, day: str) -> list[tuple[str, Rows]]:
         ["Class", "Original Balance", "Current Balance"],
         *([f"Class {name}" if len(name) == 1 else f"{name} Notes", amount, amount] for name, amount in deal.classes),
     ]
-    return [("Summary", summary), ("Accounts", accounts), ("Notes", notes)]
+    lists = [
+        trades(rng, deal), defaulted_list(deal), largest_obligors(deal),
+        strata(deal, "industry_sp", "Industry Distribution"), strata(deal, "country", "Country Distribution"),
+    ]  # fmt: skip
+    kept = [one for one in lists if rng.random() < LIST_SHARE]
+    return [("Summary", summary), ("Accounts", accounts), ("Notes", notes), *kept]

@@ -23,9 +23,16 @@ _ITEMS = (
 _SINKS = ("fund", "asset_type", "market_value_amount", "comment", "mark_date", "region", "pik_margin")
 
 
+_TRADED_AND_SETTLED = (
+    ("Nominal (Traded)", "Nominal (Settled)"), ("Traded Notional", "Settled Notional"),
+    ("Notional Trade Date", "Notional Settle Date"),
+)  # fmt: skip
+
+
 def make(rng: Random, deal: Deal, seed: int) -> Report:
     """Make a report of one csv file."""
     habits = Habits(
+        unrated=rng.choice((None, "NR")),
         rate="comma",
         spread=rng.choice(("points", "points", "same")),
         price="comma",
@@ -39,7 +46,20 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
     build = Build(rng, deal, habits, ("euro",))
     items = [item for item in _ITEMS if rng.random() < 0.88 or item in ("borrower", "par", "facility")]
     items += build.optional(*_SINKS, share=0.5)
+    has_day = rng.random() < 0.6
+    if has_day:
+        items.insert(rng.randrange(3), "report_date")
+    has_settled = rng.random() < 0.4
+    if has_settled:
+        items.insert(items.index("par") + rng.randrange(2), "par_settled")
     titles = [] if rng.random() < 0.6 else [deal.name, f"Holdings as of {deal.as_of:%d.%m.%Y}"]
     page = build.page("Holdings", titles, items, build.by_name())
+    if has_settled:
+        par, settled = page.column("par"), page.column("par_settled")
+        assert par is not None
+        assert settled is not None
+        par.heading, settled.heading = rng.choice(_TRADED_AND_SETTLED)
     name = f"{deal.name.split(' ')[0].upper()}_Holdings_{deal.as_of:%d%m%Y}.csv"
-    return Report("euro", seed, deal, [page], habits, carrier="csv", separator=";", file_name=name)
+    report = Report("euro", seed, deal, [page], habits, carrier="csv", separator=";", file_name=name)
+    report.says_day = has_day or bool(titles)
+    return report

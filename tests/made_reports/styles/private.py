@@ -42,7 +42,7 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
     )
     page = build.page("Schedule of Investments", titles, [one for one in items if one != "rate_cell"], order)
     at = [column.item for column in page.columns].index("maturity")
-    page.columns.insert(at, rate_cells(rng, deal, order))
+    page.columns.insert(at, rate_cells(rng, deal, order, has_all_in="all_in" in items))
     if rng.random() < 0.6:
         mark(rng, page, "borrower")
     if by_industry:

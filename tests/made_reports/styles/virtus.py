@@ -23,12 +23,23 @@ _ITEMS = (
     "country", "currency", "lien", "defaulted", "default_date", "cov_lite", "dip", "current_pay", "facility_size",
     "quote_depth",
 )  # fmt: skip
-_SINKS = ("accrued", "next_payment", "market_value_amount", "share", "trade_date", "asset_type", "region", "agent")
+_SINKS = (
+    "accrued",
+    "next_payment",
+    "market_value_amount",
+    "share",
+    "trade_date",
+    "original_face",
+    "asset_type",
+    "region",
+    "agent",
+)
 
 
 def make(rng: Random, deal: Deal, seed: int) -> Report:
     """Make a report of one sheet."""
     habits = Habits(
+        unrated=rng.choice((None, "NR")),
         rate=rng.choice(("percent", "fraction")),
         spread=rng.choice(("same", "points")),
         flag=rng.choice(("letters", "bits", "words")),

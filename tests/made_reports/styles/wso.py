@@ -26,7 +26,7 @@ _ITEMS = (
 _NEEDED = ("borrower", "par", "facility")
 _SINKS = (
     "record_key", "load_date", "accrued", "next_payment", "trade_date", "mark_date", "market_value_amount", "region",
-    "asset_type", "pik_margin", "analyst",
+    "asset_type", "pik_margin", "analyst", "original_face",
 )  # fmt: skip
 
 
@@ -45,6 +45,10 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
     build = Build(rng, deal, habits, ("database",))
     items = [item for item in _ITEMS if item in _NEEDED or rng.random() < 0.8]
     items += build.optional(*_SINKS, share=0.6)
+    has_day = rng.random() < 0.7
+    items += ["report_date"] if has_day else []
     rng.shuffle(items)
     page = build.page(rng.choice(("AssetExtract", "vw_Positions", "Holdings_Extract")), [], items, build.reordered())
-    return Report("wso", seed, deal, [page], habits, carrier="csv", file_name=f"{page.name}_{deal.as_of:%Y%m%d}.csv")
+    report = Report("wso", seed, deal, [page], habits, carrier="csv", file_name=f"{page.name}_{deal.as_of:%Y%m%d}.csv")
+    report.says_day = has_day
+    return report
