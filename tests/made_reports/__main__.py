@@ -6,8 +6,10 @@ import argparse
 import time
 import traceback
 from collections import Counter
+from typing import Any
 
-from tests.made_reports.model import Report
+from tests.core.portfolio.conftest import Shown
+from tests.made_reports.model import Report, sheet_rows
 from tests.made_reports.mutate import mutate
 from tests.made_reports.score import Score, read_report, score_report
 from tests.made_reports.styles.catalogue import STYLES, report_of
@@ -22,7 +24,14 @@ def main() -> None:
     parser.add_argument("--from", dest="first", type=int, default=0, help="the first seed")
     parser.add_argument("--show", type=int, default=30, help="examples of each kind")
     parser.add_argument("--field", help="examples of this field alone")
+    parser.add_argument("--print", type=int, metavar="SEED", help="print the sheets of one report instead")
     options = parser.parse_args()
+    if options.print is not None:
+        report = report_of(options.print, options.style)
+        if options.mutants:
+            mutate(report, options.print, blank_headings=options.blank_headings)
+        print(sheets(report, options.show))
+        return
     for count, is_mutant in ((options.seeds, False), (options.mutants, True)):
         if not count:
             continue
@@ -51,6 +60,19 @@ def _add(score: Score, report: Report, spent: Counter[str]) -> None:
     started = time.perf_counter_ns()
     score_report(score, report, portfolio)
     spent["score"] += time.perf_counter_ns() - started
+
+
+def sheets(report: Report, lines: int) -> str:
+    """The first lines of each sheet, with its state."""
+    printed = [f"{report.style} {report.seed} {report.changes} {report.habits}"]
+    for name, rows, state in sheet_rows(report):
+        printed.append(f"== {name} ({state}, {len(rows)} rows)")
+        printed += [" | ".join("" if cell is None else _shown(cell) for cell in row) for row in rows[:lines]]
+    return "\n".join(printed)
+
+
+def _shown(cell: Any) -> str:
+    return f"{cell.number} {cell.number_format}" if isinstance(cell, Shown) else repr(cell)
 
 
 def table(score: Score) -> str:

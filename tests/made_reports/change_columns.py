@@ -159,6 +159,22 @@ def add_marks(rng: Random, report: Report) -> bool:
     return True
 
 
+def add_watches(rng: Random, report: Report) -> bool:
+    """Put marks of watches behind some ratings."""
+    marks = rng.choice(((" *-", " *+"), ("*-", "*+"), (" (Neg)", " (Pos)"), (" /*-", " /*+")))
+    for page in report.pages:
+        for column in page.columns:
+            if column.item in _RATED:
+                column.marks = [rng.choice(marks) if cell and rng.random() < 0.08 else "" for cell in column.cells]
+                column.marks = [
+                    "" if cell == "NR" else own for cell, own in zip(column.cells, column.marks, strict=True)
+                ]
+    return True
+
+
+_RATED: Final = ("moodys", "moodys_cfr", "moodys_facility", "sp", "sp_issuer", "sp_facility", "fitch")
+
+
 def use_thousands(rng: Random, report: Report) -> bool:
     """Print amounts in thousands, and say so in their headings."""
     if report.habits.money != 1.0 or report.habits.comma:

@@ -68,9 +68,9 @@ def _printed(report: Report, truth: Truth, portfolio: Portfolio, general: dict[s
     """The loans as the pages print them, with the notes and the accounts of the reading."""
     columns: dict[str, Any] = {}
     for item, values in truth.items.items():
-        columns[FIELDS[item][0]] = [_given(item, value) for value in values]
+        columns[FIELDS[item][0]] = [_given(item, value) for value in truth.marked.get(item, values)]
     for name, item in general.items():
-        columns[name] = truth.items[item]
+        columns[name] = truth.marked.get(item, truth.items[item])
     if "moodys_facility" in truth.items:
         columns["facility_rating_agency_a"] = truth.items["moodys_facility"]
     for name, item in (("rating_agency_a", "moodys_facility"), ("rating_agency_b", "sp_facility")):

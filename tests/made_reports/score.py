@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from tests.made_reports.cells import KINDS
 from tests.made_reports.doubts import Doubts
 from tests.made_reports.figures import Figure, figures_of
 from tests.made_reports.model import Report, csv_of, workbook_of
-from tests.made_reports.truth import FIELDS, GENERAL, Truth, truth_of
+from tests.made_reports.truth import FIELDS, GENERAL, RATED, Truth, truth_of
 
 EPOCH: Final = date(1970, 1, 1)
 WITHIN: Final = {"par": 0.02, "unfunded": 0.02, "facility_size": 1.0, "average_life": 0.006, "spread": 0.02}
@@ -171,6 +172,9 @@ def _keys(truth: Truth, portfolio: Portfolio) -> Iterator[tuple[list[Any], list[
     read = [list(map(_folded, _read(portfolio, name))) for _, name in names]
     for own, other in zip(printed, read, strict=True):
         yield list(zip(own, par, strict=True)), list(zip(other, read_par, strict=True))
+    if "maturity" in truth.items:
+        days = [None if value is None else (value - EPOCH).days for value in truth.items["maturity"]]
+        yield list(zip(par, days, strict=True)), list(zip(read_par, _read(portfolio, "maturity_date"), strict=True))
     yield par, read_par
     if len(names) > 1:
         yield list(zip(*printed, strict=True)), list(zip(*read, strict=True))
@@ -205,8 +209,14 @@ def _folded(value: Any) -> Any:
     return "".join(sign for sign in value.casefold() if sign.isalnum()) if isinstance(value, str) else value
 
 
+_WATCH: Final = re.compile(r"[ *(/].*$")
+"""A watch word or mark behind a rating."""
+
+
 def _same(item: str, printed: Any, read: Any) -> bool:
     kind = KINDS.get(item, "text")
+    if item in RATED:
+        return isinstance(read, str) and _WATCH.sub("", read.strip()).upper() == printed.upper()
     if item == "description":
         return _folded(read) in map(_folded, printed)
     if kind in ("flag", "coupon_type"):

@@ -55,6 +55,8 @@ _DRAWS: Final[dict[str, _Draw]] = {
     "prior_price": lambda rng, deal, loan, habits: (
         printed("price", round(deal.items["price"][loan] + rng.uniform(-1.5, 1.5), 3), habits, "").cell
     ),
+    "prior_moodys": lambda rng, deal, loan, habits: rng.choice((deal.items["moodys"][loan] or "B2", "B2", "B3")),
+    "prior_sp": lambda rng, deal, loan, habits: rng.choice((deal.items["sp"][loan] or "B", "B", "B-")),
     "price_change": lambda rng, deal, loan, habits: round(rng.uniform(-1.5, 1.5), 3),
     "pik_margin": lambda rng, deal, loan, habits: None,
     "fund": lambda rng, deal, loan, habits: deal.name.split(" ")[0].upper() + "1",

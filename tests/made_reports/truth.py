@@ -72,6 +72,10 @@ GENERAL: Final[dict[str, tuple[str, ...]]] = {
 """Field that one of several columns feeds -> the items that may; a facility's rating stands in for none of them."""
 
 
+RATED: Final = ("moodys", "moodys_cfr", "moodys_dp", "moodys_facility", "sp", "sp_issuer", "sp_facility", "fitch")
+"""Items that are ratings."""
+
+
 @dataclass
 class Truth:
     """What the pages of a report say, by the deal's loans."""
@@ -79,6 +83,8 @@ class Truth:
     size: int
     items: dict[str, list[Any]] = field(default_factory=dict)
     """Item -> value of each loan."""
+    marked: dict[str, list[Any]] = field(default_factory=dict)
+    """Item -> ratings with the marks of watches behind them, where there are any."""
     headings: dict[str, str] = field(default_factory=dict)
     """Item -> where it stands: sheet and heading."""
 
@@ -88,6 +94,10 @@ class Truth:
 
     def add(self, page: Page, column: Column, item: str, values: list[Any]) -> None:
         first = item not in self.items
+        if first and column.marks and item in RATED:
+            self.marked[item] = [None] * self.size
+            for loan, cell, mark in zip(page.loans, column.cells, column.marks, strict=True):
+                self.marked[item][loan] = f"{cell}{mark}" if cell else None
         known = self.items.setdefault(item, [None] * self.size)
         self.headings.setdefault(item, f"{page.name}: {column.group + ' | ' if column.group else ''}{column.heading!r}")
         for loan, value in zip(page.loans, values, strict=True):
