@@ -45,7 +45,7 @@ def main() -> None:
         print(f"\n== {count} {'mutants' if is_mutant else 'reports'} in {time.perf_counter() - started:.1f} s")
         print(f"   reading {spent['read'] / 1e9 / count:.3f} s, scoring {spent['score'] / 1e9 / count:.3f} s a report")
         print(table(score))
-        print(f"figures: {dict(score.figures)}")
+        print(f"figures: {dict(score.figures)}; reports: {dict(score.reports)}")
         print(examples(score, options.show, options.field))
 
 
@@ -55,7 +55,8 @@ def _add(score: Score, report: Report, spent: Counter[str]) -> None:
         portfolio = read_report(report)
     except Exception:
         print(f"{report.style} {report.seed} {report.changes}: not read\n{traceback.format_exc(limit=-3)}")
-        raise
+        score.reports[f"{report.style} not read"] += 1
+        return
     spent["read"] += time.perf_counter_ns() - started
     started = time.perf_counter_ns()
     score_report(score, report, portfolio)
@@ -77,7 +78,7 @@ def _shown(cell: Any) -> str:
 
 def table(score: Score) -> str:
     """Shares of cells by style, and by field and style."""
-    styles = list(score.reports)
+    styles = [style for style in score.reports if style in STYLES]
     names = sorted({name for _, name in score.counts}, key=lambda name: (name.startswith(("any", "false")), name))
     lines = [f"{score.share:.2%} of cells right, {len(score.silent)} columns and figures wrong without a doubt", ""]
     lines.append(f"{'right % / wrong %':28}" + "".join(f"{style:>14}" for style in styles) + f"{'all':>14}")

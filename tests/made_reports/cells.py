@@ -195,7 +195,7 @@ def _flag(value: bool, habits: Habits, currency: str) -> Printed:
     return Printed(FLAGS[habits.flag][0 if value else 1], value)
 
 
-_PRINTERS: Final = {
+_PRINTERS: Final[dict[str, Callable[[Any, Habits, str], Printed]]] = {
     "money": _money,
     "price": _price,
     "rate": _rate,

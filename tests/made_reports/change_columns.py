@@ -15,7 +15,7 @@ BLANK_SHARE: Final = 0.2
 """Of the headings that are blanked."""
 
 ID_WORDS: Final = ("Asset ID", "Loan ID", "Security ID", "Asset Identifier")
-_APART: Final = ("report_date", "par_settled")
+_APART: Final = ("report_date", "par_settled", "par_native", "fx_rate")
 """Columns that stand beside others on purpose: a report that has none gets none."""
 
 _MARKED: Final = ("(1)", "(a)", "(2)(3)", "*", "\u00b2", " (b)")

@@ -191,7 +191,8 @@ def add_template(rng: Random, report: Report) -> bool:
     template = deepcopy(page)
     template.name, template.is_current = rng.choice(("Template", "Upload Template", "Format")), False
     template.titles, template.foot, template.total = ["Template - do not edit"], [], ""
-    template.lines = [line for line in template.lines if isinstance(line, int)][:2]
+    loans = [line for line in template.lines if isinstance(line, int)]
+    template.lines = [*loans[:2]]
     report.pages.insert(0, template)
     return True
 

@@ -7,7 +7,7 @@ from datetime import date
 from random import Random
 from typing import Any, Literal
 
-from core.grid.sheet import Workbook
+from core.grid.sheet import Sheet, Workbook
 from tests.core.portfolio.conftest import Shown, sheet_from_rows
 from tests.made_reports.cells import Habits, printed
 from tests.made_reports.deal import Deal
@@ -193,7 +193,7 @@ def _total(column: Column, rows: tuple[int, ...]) -> Any:
 def workbook_of(report: Report) -> Workbook:
     """Print a report as a workbook in memory."""
     formats = ["General"]
-    sheets = []
+    sheets: list[Sheet] = []
     for name, rows, state in sheet_rows(report):
         sheet = sheet_from_rows(rows, name, index=len(sheets), formats=formats)
         sheets.append(sheet if state == "visible" else replace(sheet, state=state))

@@ -222,15 +222,15 @@ def _same(item: str, printed: Any, read: Any) -> bool:
     if kind in ("flag", "coupon_type"):
         return bool(printed) == bool(read)
     if kind == "date":
-        return read == (printed - EPOCH).days
+        return bool(read == (printed - EPOCH).days)
     if kind == "lien":
-        return read == printed or (printed == 4 and read == 1)
+        return bool(read == printed or (printed == 4 and read == 1))
     if kind == "index":
         return isinstance(read, str) and printed in read.upper()
     if isinstance(printed, float | int):
         return isinstance(read, float) and abs(read - printed) <= WITHIN.get(item, 0.0006) + abs(printed) * 1e-9
     if item == "frequency":
-        return _FREQUENCIES.get(_folded(read), read) == _FREQUENCIES[_folded(printed)]
+        return bool(_FREQUENCIES.get(_folded(read), read) == _FREQUENCIES[_folded(printed)])
     return bool(_folded(printed) == _folded(read))
 
 
@@ -301,7 +301,7 @@ def _false_fields(
 ) -> Iterator[tuple[str, Outcome]]:
     """Fields that no column of the report carries, where they differ from what the deal's loans are."""
     carried = {name for item in truth.items for name in FIELDS[item]} | set(GENERAL) | _DERIVED
-    items = {name: item for item, names in FIELDS.items() for name in names}
+    items = {name: item for item, names in FIELDS.items() for name in names} | {"fx_rate": "fx_rate"}
     for name in (*portfolio.numbers, *portfolio.names, *portfolio.flags):
         if name in carried or name == "facility_rating_agency_a":
             continue

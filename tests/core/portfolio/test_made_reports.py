@@ -108,7 +108,9 @@ def test_what_a_report_says_is_what_plain_headings_say(style: str) -> None:
         for page in report.pages:
             page.columns = [column for column in page.columns if column.item != "base_level"]
             for column in page.columns:
-                column.group, column.heading = "", PLAIN.get(column.item, column.heading)
+                is_par = column.item == "par" and page.column("par_native") is not None
+                column.group = ""
+                column.heading = "Par Amount (Deal Currency)" if is_par else PLAIN.get(column.item, column.heading)
             page.head_lines = 1
         merge_pages(Random(seed), report)
         score_report(score, report, read_report(report))

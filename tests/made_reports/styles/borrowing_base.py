@@ -8,9 +8,9 @@ from __future__ import annotations
 from random import Random
 
 from tests.made_reports.cells import Habits
-from tests.made_reports.deal import Deal
-from tests.made_reports.model import Column, Page, Report
-from tests.made_reports.styles.build import Build
+from tests.made_reports.deal import Deal, make_foreign
+from tests.made_reports.model import Column, Page, Report, Rows
+from tests.made_reports.styles.build import FOREIGN_SHARE, Build, with_native_par
 
 MARKET = "us"
 
@@ -19,7 +19,7 @@ _ITEMS = (
     "spread", "floor", "base_level", "maturity", "moodys", "sp", "industry", "country", "defaulted", "cov_lite", "dip",
     "frequency",
 )  # fmt: skip
-_NEEDED = ("borrower", "facility", "par", "unfunded")
+_NEEDED = ("borrower", "facility", "par", "unfunded", "currency")
 _SINKS = ("ebitda", "leverage", "interest_cover", "trade_date", "sponsor", "row_number", "internal_rating", "comment")
 
 
@@ -36,6 +36,9 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         unrated="NR",
         index=rng.choice(("term", "long", "tenor")),
     )
+    is_foreign = rng.random() < FOREIGN_SHARE
+    if is_foreign:
+        make_foreign(rng, deal)
     build = Build(rng, deal, habits, ("private",))
     items = [item for item in _ITEMS if item in _NEEDED or rng.random() < 0.85]
     items += build.optional(*_SINKS, share=0.5)
@@ -44,9 +47,11 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         items.insert(0, "row_number")
     loans = build.by_name()
     page = build.page("Loan List", [], items, loans, total=rng.choice(("", "Total")))
-    if rng.random() < 0.4:
+    if is_foreign:
+        with_native_par(build, page)
+    if not is_foreign and rng.random() < 0.4:
         commitment(rng, page, only=rng.random() < 0.5)
-    inputs = [
+    inputs: Rows = [
         [deal.name],
         ["Borrowing Base Certificate"],
         ["Determination Date", deal.as_of],

@@ -17,6 +17,8 @@ from tests.made_reports.words import SINKS, heading
 AGENCY_WORDS: Final = {"moodys": "Moody's", "sp": "S&P", "fitch": "Fitch"}
 
 
+FOREIGN_SHARE: Final = 0.2
+"""Of the reports that have loans in several currencies, in the styles that print par in both."""
 LIST_SHARE: Final = 0.5
 """Of the lists beside the loans that a report has."""
 
@@ -63,6 +65,23 @@ class Build:
 
     def by_name(self) -> list[int]:
         return sorted(range(self.deal.size), key=self.deal.items["borrower"].__getitem__)
+
+
+_DEAL_AND_NATIVE: Final = {
+    "database": (("BASE_PAR_AMT", "LOCAL_PAR_AMT"), ("ParAmountDealCcy", "ParAmountNativeCcy")),
+    "short": (("Par Amt (USD)", "Par Amt (Local)"), ("Prin Bal Deal Ccy", "Prin Bal Native Ccy")),
+    "private": (("Outstanding Balance (USD)", "Outstanding Balance (Local Currency)"),),
+}
+
+
+def with_native_par(build: Build, page: Page) -> None:
+    """Head par by the deal's currency, and put par in the loan's own and its rate beside it."""
+    par = page.column("par")
+    assert par is not None
+    native, rate = build.column(page.loans, "par_native"), build.column(page.loans, "fx_rate")
+    par.heading, native.heading = build.rng.choice(_DEAL_AND_NATIVE[build.registers[0]])
+    at = page.columns.index(par) + build.rng.randrange(2)
+    page.columns[at:at] = [native, rate] if build.chance(0.7) else [native]
 
 
 def distinguish(rng: Random, columns: list[Column], registers: tuple[str, ...]) -> None:

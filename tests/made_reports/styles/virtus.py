@@ -9,9 +9,9 @@ from __future__ import annotations
 from random import Random
 
 from tests.made_reports.cells import Habits
-from tests.made_reports.deal import Deal
+from tests.made_reports.deal import Deal, make_foreign
 from tests.made_reports.model import Report
-from tests.made_reports.styles.build import Build, deal_pages
+from tests.made_reports.styles.build import FOREIGN_SHARE, Build, deal_pages, with_native_par
 
 MARKET = "us"
 
@@ -49,8 +49,11 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         date=rng.choice(("date", "american", "words")),
         capitals=rng.random() < 0.3,
     )
+    is_foreign = rng.random() < FOREIGN_SHARE
+    if is_foreign:
+        make_foreign(rng, deal)
     build = Build(rng, deal, habits, ("short",))
-    items = [*_FIRST, *(item for item in _ITEMS if rng.random() < 0.85 or item == "par")]
+    items = [*_FIRST, *(item for item in _ITEMS if rng.random() < 0.85 or item in ("par", "currency"))]
     items += build.optional(*_SINKS, share=0.5)
     if rng.random() < 0.4:
         rest = items[2:]
@@ -64,4 +67,6 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         head_lines=rng.choice((1, 2, 3)),
         total=rng.choice(("", "Total", "Grand Total")),
     )
+    if is_foreign:
+        with_native_par(build, page)
     return Report("virtus", seed, deal, [page], habits, deal_pages(build, f"{deal.as_of:%m/%d/%Y}"))

@@ -9,9 +9,9 @@ from __future__ import annotations
 from random import Random
 
 from tests.made_reports.cells import Habits
-from tests.made_reports.deal import Deal
+from tests.made_reports.deal import Deal, make_foreign
 from tests.made_reports.model import Report
-from tests.made_reports.styles.build import Build
+from tests.made_reports.styles.build import FOREIGN_SHARE, Build, with_native_par
 
 MARKET = "libor"
 
@@ -23,7 +23,7 @@ _ITEMS = (
     "currency", "lien", "defaulted", "default_date", "cov_lite", "dip", "current_pay", "deferring", "participation",
     "delayed_draw", "revolver", "facility_size", "quote_depth",
 )  # fmt: skip
-_NEEDED = ("borrower", "par", "facility")
+_NEEDED = ("borrower", "par", "facility", "currency")
 _SINKS = (
     "record_key", "load_date", "accrued", "next_payment", "trade_date", "mark_date", "market_value_amount", "region",
     "asset_type", "pik_margin", "analyst", "original_face",
@@ -42,6 +42,9 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         blank=rng.choice(("NULL", None)),
         capitals=rng.random() < 0.3,
     )
+    is_foreign = rng.random() < FOREIGN_SHARE
+    if is_foreign:
+        make_foreign(rng, deal)
     build = Build(rng, deal, habits, ("database",))
     items = [item for item in _ITEMS if item in _NEEDED or rng.random() < 0.8]
     items += build.optional(*_SINKS, share=0.6)
@@ -49,6 +52,8 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
     items += ["report_date"] if has_day else []
     rng.shuffle(items)
     page = build.page(rng.choice(("AssetExtract", "vw_Positions", "Holdings_Extract")), [], items, build.reordered())
+    if is_foreign:
+        with_native_par(build, page)
     report = Report("wso", seed, deal, [page], habits, carrier="csv", file_name=f"{page.name}_{deal.as_of:%Y%m%d}.csv")
     report.says_day = has_day
     return report
