@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from random import Random
 from typing import Any, Final
 
-from tests.made_reports.draws import company, cusip, isin, loanx
+from tests.made_reports.draws import company, cusip, distinct, isin, loanx
 
 MOODYS: Final = ("Ba1", "Ba2", "Ba3", "B1", "B2", "B3", "Caa1", "Caa2", "Caa3", "Ca")
 SP: Final = ("BB+", "BB", "BB-", "B+", "B", "B-", "CCC+", "CCC", "CCC-", "CC")
@@ -92,7 +92,7 @@ def draw_deal(seed: int, market: str, size: int) -> Deal:
     while len(loans) < size:
         obligor = _obligor(rng, terms, taken)
         for number in range(rng.choices((1, 2), (86, 14))[0]):
-            loans.append(_loan(rng, terms, obligor, as_of, base, number))
+            loans.append(_loan(rng, terms, obligor | {"taken": taken}, as_of, base, number))
     loans = loans[:size]
     items = {name: [loan[name] for loan in loans] for name in loans[0]}
     par = sum(items["par"])
@@ -125,7 +125,7 @@ def _obligor(rng: Random, terms: Market, taken: set[str]) -> dict[str, Any]:
     name = company(rng, country, taken)
     return {
         "borrower": name,
-        "issuer_id": str(rng.randrange(200_000, 999_999)),
+        "issuer_id": distinct(lambda: str(rng.randrange(200_000, 999_999)), taken),
         "country": country,
         "currency": terms.currency,
         "industry_moodys": industry[0],
@@ -157,12 +157,13 @@ def _loan(rng: Random, terms: Market, obligor: dict[str, Any], as_of: date, base
     price = round(rng.uniform(18, 62) if is_defaulted else min(101.2, rng.gauss(98.2, 2.2)), 3)
     par = round(rng.uniform(0.4e6, 6e6), 2) if rng.random() < 0.6 else float(rng.randrange(2, 30) * 250_000)
     size = float(rng.randrange(150, 2600) * 1_000_000)
-    code = cusip(rng)
+    taken = obligor.pop("taken")
+    code = distinct(lambda: cusip(rng), taken)
     life = rng.randrange(420, 2700)
     return obligor | {
         "facility": _facility(rng, terms, number, is_bond, is_second, is_revolver, is_delayed),
         "cusip": code,
-        "loanx": None if is_bond else loanx(rng),
+        "loanx": None if is_bond else distinct(lambda: loanx(rng), taken),
         "isin": isin("XS", f"{rng.randrange(10**8, 10**9)}") if terms.currency == "EUR" else isin("US", code),
         "par": par,
         "unfunded": round(par * rng.uniform(0.2, 1.2), 2) if is_revolver or is_delayed else 0.0,

@@ -36,6 +36,8 @@ class Miss:
     heading: str
     counts: Count
     read_from: str
+    feeds: str
+    """Fields that the column feeds instead."""
     example: str
     is_silent: bool
     changes: str
@@ -46,7 +48,7 @@ class Miss:
         changes = f" [{self.changes}]" if self.changes else ""
         return (
             f"{self.style} {self.seed} {self.field}: {self.heading}; {counts}{silent}; "
-            f"read from {self.read_from or '-'}; {self.example}{changes}"
+            f"read from {self.read_from or '-'}, the column feeds {self.feeds or 'none'}; {self.example}{changes}"
         )
 
 
@@ -73,7 +75,7 @@ class Score:
         ]
 
     def add_field(
-        self, report: Report, name: str, outcome: Outcome, heading: str, read_from: str, doubted: bool
+        self, report: Report, name: str, outcome: Outcome, heading: str, read_from: str, feeds: str, *, doubted: bool
     ) -> None:
         """Add the cells of one field of a report."""
         self.counts[report.style, name].update(outcome.counts)
@@ -82,7 +84,7 @@ class Score:
             is_silent = "wrong" in misses and not doubted
             self.misses.append(
                 Miss(
-                    report.style, report.seed, name, heading, misses, read_from, outcome.example, is_silent,
+                    report.style, report.seed, name, heading, misses, read_from, feeds, outcome.example, is_silent,
                     ", ".join(report.changes),
                 )
             )  # fmt: skip
@@ -126,7 +128,9 @@ def score_report(score: Score, report: Report, portfolio: Portfolio) -> None:
     rows = matched_rows(truth, portfolio)
 
     def add(name: str, outcome: Outcome, heading: str, own: str) -> None:
-        score.add_field(report, name, outcome, heading, portfolio.source_cells.get(own, ""), doubts.of(own))
+        read_from = portfolio.source_cells.get(own, "")
+        feeds = ", ".join(fed_by(report, portfolio, truth.columns[name])) if name in truth.columns else ""
+        score.add_field(report, name, outcome, heading, read_from, feeds, doubted=doubts.of(own))
 
     add("loans", _score_rows(portfolio, rows), "-", "par_value")
     for item, values in truth.items.items():
@@ -141,6 +145,21 @@ def score_report(score: Score, report: Report, portfolio: Portfolio) -> None:
         add(f"false {own}", outcome, "carried by no column", own)
     for figure in figures_of(report, truth, portfolio, general):
         score.add_figure(report, figure)
+
+
+def fed_by(report: Report, portfolio: Portfolio, column: tuple[str, str]) -> list[str]:
+    """Fields that a column of a sheet feeds."""
+    sheet, letters = column
+    if report.carrier == "csv":
+        sheet = report.file_name.removesuffix(".csv")
+    elif report.is_stacked:
+        sheet = "Report"
+    start = f"'{sheet}'!{letters}"
+    return [
+        name
+        for name, cells in portfolio.source_cells.items()
+        if any(one.strip().startswith(start) and one.strip()[len(start)].isdigit() for one in cells.split(","))
+    ]
 
 
 def matched_rows(truth: Truth, portfolio: Portfolio) -> list[int | None]:

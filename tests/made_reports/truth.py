@@ -86,7 +86,9 @@ class Truth:
     marked: dict[str, list[Any]] = field(default_factory=dict)
     """Item -> ratings with the marks of watches behind them, where there are any."""
     headings: dict[str, str] = field(default_factory=dict)
-    """Item -> where it stands: sheet and heading."""
+    """Item -> where it stands: sheet, column and heading."""
+    columns: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Item -> name of its sheet and letters of its column."""
 
     @property
     def loan_count(self) -> int:
@@ -99,12 +101,23 @@ class Truth:
             for loan, cell, mark in zip(page.loans, column.cells, column.marks, strict=True):
                 self.marked[item][loan] = f"{cell}{mark}" if cell else None
         known = self.items.setdefault(item, [None] * self.size)
-        self.headings.setdefault(item, f"{page.name}: {column.group + ' | ' if column.group else ''}{column.heading!r}")
+        letters = column_letters(next(at for at, own in enumerate(page.columns) if own is column))
+        self.columns.setdefault(item, (page.name, letters))
+        heading = f"{column.group} | {column.heading}" if column.group else column.heading
+        self.headings.setdefault(item, f"{page.name}!{letters} {heading!r}")
         for loan, value in zip(page.loans, values, strict=True):
             if column.adds and first:
                 known[loan] = value if known[loan] is None else known[loan] + (value or 0.0)
             elif known[loan] is None:
                 known[loan] = value
+
+
+def column_letters(at: int) -> str:
+    """Name a column, 0-based, as a spreadsheet does."""
+    letters = ""
+    while at >= 0:
+        letters, at = chr(ord("A") + at % 26) + letters, at // 26 - 1
+    return letters
 
 
 def truth_of(report: Report) -> Truth:

@@ -83,7 +83,7 @@ PLAIN = {
     "fixed": "Coupon Type",
     "moodys": "Moody's Rating",
     "moodys_cfr": "Moody's CFR",
-    "moodys_dp": "Moody's DP Rating",
+    "moodys_dp": "Moody's DP Rating - WARF",
     "moodys_facility": "Moody's Facility Rating",
     "sp": "S&P Rating",
     "sp_issuer": "S&P Issuer Rating",
