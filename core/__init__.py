@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from core.grid.sheet import Sheet, Workbook
     from core.insights.analyst import analyse
     from core.insights.subject import Subject
-    from core.portfolio.portfolio import Deal, Portfolio, Tranches
+    from core.portfolio import Portfolio
+    from core.portfolio.model.portfolio import Deal, Tranches
     from core.questions.ask import ask
     from core.recalc.book import Book, read
     from core.reconciliation.run import Reconciliation, reconcile
@@ -64,12 +65,12 @@ _loading = RLock()
 
 _HOMES = {
     "Book": "core.recalc.book",
-    "Deal": "core.portfolio.portfolio",
+    "Deal": "core.portfolio.model.portfolio",
     "Evaluation": "core.formula",
     "FormulaValue": "core.values",
     "Graph": "core.formula.blocks",
     "GraphFault": "core.formula.blocks",
-    "Portfolio": "core.portfolio.portfolio",
+    "Portfolio": "core.portfolio",
     "Program": "core.formula",
     "Reconciliation": "core.reconciliation.run",
     "Results": "core.compliance.result",
@@ -80,7 +81,7 @@ _HOMES = {
     "TestResult": "core.compliance.result",
     "Trade": "core.scenario.trades",
     "TradeError": "core.scenario.trades",
-    "Tranches": "core.portfolio.portfolio",
+    "Tranches": "core.portfolio.model.portfolio",
     "Workbook": "core.grid.sheet",
     "analyse": "core.insights.analyst",
     "ask": "core.questions.ask",

@@ -26,7 +26,7 @@ def warm() -> None:
         from core.formula import did_you_mean
         from core.formula.blocks import TEMPLATES, check
         from core.formula.evaluate import evaluate
-        from core.portfolio.portfolio import Portfolio
+        from core.portfolio import Portfolio
     except ImportError as error:
         raise KernelError(f"{error}; compile the kernels: make setup") from error
     portfolio = Portfolio.from_columns(
@@ -56,7 +56,7 @@ def warm_calculations() -> None:
     from core.definition import parse
     from core.insights.analyst import analyse
     from core.insights.subject import Subject
-    from core.portfolio.portfolio import Portfolio
+    from core.portfolio import Portfolio
     from core.questions.ask import ask
     from core.scenario.optimize import Constraints, optimize
     from core.scenario.simulate import Simulator

@@ -19,8 +19,9 @@ from bench.questions import OURS, Prepared, Question
 from bench.rows import asked
 from core.compliance.measures import DIVERSITY_SCORES
 from core.compliance.run import run_suite
-from core.portfolio.portfolio import Deal, Names, Portfolio, Tranches
-from core.portfolio.ratings import FACTOR
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Deal, Names, Tranches
+from core.portfolio.model.ratings import FACTOR
 
 LARGEST, SMALLEST = 1_000_000, 200
 REPEATS = {SMALLEST: 300, 10_000: 60, LARGEST: 7}

@@ -19,7 +19,7 @@ from bench.questions import OURS, Prepared, Question
 from bench.rows import asked
 from core.compliance.run import run_suite
 from core.definition import Definition, parse
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 
 REPEATS = {1_000: 60, 1_000_000: 5}
 SECONDS_MOST = {1_000: 0.005, 1_000_000: 1.0}

@@ -23,7 +23,7 @@ from core.export.run import export_workbook
 from core.files.read import read
 from core.generate import generate
 from core.grid.sheet import Workbook
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.provenance.verify import Record, verify
 from core.recalc.book import Book
 

@@ -18,7 +18,8 @@ from core.generate import generate
 from core.insights.analyst import analyse
 from core.insights.insight import Insight
 from core.insights.subject import Subject
-from core.portfolio.portfolio import Deal, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Deal
 
 SMALL, LARGE = 400, 100_000
 SMALL_SECONDS_MOST, LARGE_SECONDS_MOST = 0.3, 5.0

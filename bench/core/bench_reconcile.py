@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from bench.questions import OURS, Prepared, Question, Work
 from bench.rows import asked
 from core.generate import generate
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.reconciliation import RULES, Reconciliation, reconcile
 
 LARGEST = 999_999

@@ -26,7 +26,7 @@ from bench.rows import asked
 from core.compliance.result import Results
 from core.compliance.run import run_suite
 from core.generate import generate
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.report.compliance import compliance_content
 from core.report.content import ComplianceReport, Origin, Point, Series
 from core.report.document import compliance_pdf

@@ -27,7 +27,7 @@ from bench.questions import Question
 from bench.rows import asked
 from core.compliance.run import run_suite
 from core.files.write import Formats, sheet_of, write_workbook_rows
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.provenance.canonical import data_hash
 from core.reconciliation import reconcile
 

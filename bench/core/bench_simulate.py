@@ -15,7 +15,8 @@ from bench.core.bench_compliance import portfolio
 from bench.questions import OURS, Prepared, Question
 from bench.rows import asked
 from core.compliance.run import run_suite
-from core.portfolio.portfolio import Names, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Names
 from core.scenario.changed import changed
 from core.scenario.simulate import Simulator, simulate_many
 from core.scenario.trades import Trade

@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import inf, log
 from typing import Final, Literal, NamedTuple
 
-from core.portfolio.facts import Fact
+from core.portfolio.model.facts import Fact
 
 Part = Literal["numerator", "denominator", "value"]
 

@@ -12,8 +12,8 @@ from core.compliance.measures import Measured, Pool
 from core.compliance.result import PublishedFigure, Status, TestResult
 from core.compliance.suites import UNIT_SIGNS, Test
 from core.definition.terms import AGENCIES
-from core.portfolio.facts import Fact
-from core.portfolio.notes import DataWarning
+from core.portfolio.model.facts import Fact
+from core.portfolio.model.notes import DataWarning
 
 SIGNIFICANT: Final = 6
 """Digits of a difference in a message, where its decimals show none."""

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.ratings import MASKED
+from core.portfolio.model.ratings import MASKED
 
 RATING_FACTORS: Final = (
     13.51, 26.75, 46.36, 63.90, 99.50, 146.35, 199.83, 271.01, 361.17, 540.42, 784.92, 1233.63, 1565.44, 1982.00,

@@ -1,7 +1,7 @@
 """A portfolio as a deal's definition sees it: ratings by their ladder, recoveries, obligors, industries and home.
 
-What is masked is rated, and the rating is not shown: `core.portfolio.ratings.MASKED` in the place of a rank where the
-definition leaves it out, else what it says.
+What is masked is rated, and the rating is not shown: `core.portfolio.model.ratings.MASKED` in the place of a rank where
+the definition leaves it out, else what it says.
 """
 
 from __future__ import annotations
@@ -16,12 +16,21 @@ from numpy.typing import NDArray
 
 from core.definition.definition import AgencyRatings, Definition, Family, ParValue
 from core.definition.terms import AGENCIES
-from core.portfolio.assemble import name_keys
+from core.portfolio import Portfolio
 from core.portfolio.cells.parsing import TextColumn, currency, pool_of
-from core.portfolio.facts import Agency
-from core.portfolio.fields import Lien
-from core.portfolio.portfolio import Deal, Names, Portfolio, defaulted
-from core.portfolio.ratings import DEFAULTED, FACTORS, MASKED, UNBUCKETED, is_masked, rank, watch
+from core.portfolio.model.facts import Agency
+from core.portfolio.model.fields import Lien
+from core.portfolio.model.portfolio import Deal, Names, defaulted
+from core.portfolio.model.ratings import (
+    DEFAULTED,
+    FACTORS,
+    MASKED,
+    UNBUCKETED,
+    is_masked,
+    rank,
+    watch,
+)
+from core.portfolio.pages.identify import name_keys
 
 DEFAULT: Final = Definition()
 """What holds without a definition."""

@@ -16,7 +16,7 @@ from core.compliance.kernels import rounded
 from core.compliance.result import Direction, Status
 from core.definition.definition import InterestCoverage, NoteClass
 from core.frames.brief import brief
-from core.portfolio.portfolio import Deal, Tranches
+from core.portfolio.model.portfolio import Deal, Tranches
 from core.remembered import remembered
 
 DEFAULT_OC_TRIGGERS: Final = {"A": 121.60, "B": 121.60, "C": 114.00, "D": 106.40, "E": 104.20, "F": 103.20}

@@ -26,7 +26,7 @@ from core.compliance.suites import OBLIGOR, RATING, Divisor, Test
 from core.definition.definition import AgencyRatings, DealTest, Definition, Matrix
 from core.definition.formulas import names_of
 from core.definition.terms import MEASURES, TOTALS
-from core.portfolio.ratings import DEFAULTED, FACTORS, MASKED
+from core.portfolio.model.ratings import DEFAULTED, FACTORS, MASKED
 
 FITCH_FACTORS: Final = (
     0.135671299, 0.349, 0.629, 0.858, 1.237, 1.572, 2.099, 2.630, 3.162, 6.039, 8.903, 11.844, 15.733, 19.627, 23.671,

@@ -18,9 +18,9 @@ from core.compliance.spans import Case, is_covered, lacking, missing, span
 from core.compliance.suites import UNIT_SIGNS, Test
 from core.definition.definition import DealTest
 from core.definition.terms import SUITE_TESTS, TOTALS
-from core.portfolio.facts import Fact
-from core.portfolio.inputs import ANY, concern_of, input_of, inputs_of
-from core.portfolio.notes import DataWarning
+from core.portfolio.model.facts import Fact
+from core.portfolio.model.inputs import ANY, concern_of, input_of, inputs_of
+from core.portfolio.model.notes import DataWarning
 from core.remembered import remembered
 
 _RATED: Final = ("ratings",)

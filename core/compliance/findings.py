@@ -15,8 +15,8 @@ from core.compliance.kernels import BUCKETS
 from core.compliance.measures import AGENCY_NAMES, NOT_PRINTED, PRINTED, Pool, recovered
 from core.compliance.spans import masked_par
 from core.definition.terms import AGENCIES
-from core.portfolio.fields import Lien
-from core.portfolio.notes import DataWarning
+from core.portfolio.model.fields import Lien
+from core.portfolio.model.notes import DataWarning
 
 LIKE_OBLIGORS_MAX: Final = 30
 """Obligors, the largest first, whose names are compared."""

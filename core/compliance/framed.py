@@ -13,7 +13,7 @@ from core.frames.brief import missing, shortened
 from core.frames.figures import decimals_of, figure_shown
 from core.frames.frame import Frame, FrameColumn, number_column, text_column
 from core.frames.notebook import Figure, Markup, bar, card, sentence, table, verdict
-from core.portfolio.notes import told_of
+from core.portfolio.model.notes import told_of
 from core.words import counted
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
-from core.portfolio.portfolio import Names
+from core.portfolio.model.portfolio import Names
 
 FLAGS: tuple[str, ...]
 """The flags whose par is added up, in the order of their bits."""
@@ -51,7 +51,7 @@ class Tally:
     par_by_bucket: tuple[float, float, float, float]
     """Par rated Caa1/CCC+ or lower by agency A, B, C; then par whose rank is B's or C's."""
     par_by_lien: tuple[float, ...]
-    """8 sums, by `core.portfolio.fields.Lien`."""
+    """8 sums, by `core.portfolio.model.fields.Lien`."""
     par_by_flag: tuple[float, float, float, float, float, float, float]
     """In the order of FLAGS."""
     recovery_sum: float
@@ -108,7 +108,7 @@ def tally(
 ) -> Tally:
     """Walk the loans once and add up what every test needs.
 
-    The columns are those of `core.portfolio.portfolio.Portfolio`, `row_count` long and contiguous; they may be
+    The columns are those of `core.portfolio.model.portfolio.Portfolio`, `row_count` long and contiguous; they may be
     read-only. `recovery_by_kind` (6, 8) gives the recovery rate in percent by notch difference, from -3 to +2, and by
     lien; `rules` are those of `core.compliance.conventions.Rules`; `as_of` is in days since 1970 and `base_rate` in
     percent (NaN where unknown); `home` is the code of the home country (-2: not named). Of `numbers`,

@@ -9,8 +9,8 @@
 
 import numpy as np
 
-from core.portfolio.portfolio import DAYS_PAST_DUE_DEFAULTED
-from core.portfolio.ratings import DEFAULTED, UNBUCKETED
+from core.portfolio.model.portfolio import DAYS_PAST_DUE_DEFAULTED
+from core.portfolio.model.ratings import DEFAULTED, UNBUCKETED
 
 from cpython.object cimport PyObject_GenericSetAttr
 from libc.math cimport NAN, fabs, floor, rint
@@ -212,7 +212,7 @@ cdef class Tally:
     cdef readonly Py_ssize_t obligor_count
     cdef readonly tuple top_obligors  # codes and par of the ten largest, largest first
     cdef readonly object industry_par  # float64, the last for blank
-    cdef readonly tuple par_by_rank  # 25 sums, by the rank that gives the rating factor; see core.portfolio.ratings.MASKED
+    cdef readonly tuple par_by_rank  # 25 sums, by the rank that gives the rating factor; see core.portfolio.model.ratings.MASKED
     cdef readonly tuple par_by_bucket  # 4 sums: the CCC buckets of A, B, C; par whose rank is another agency's than A's
     cdef readonly tuple par_by_lien  # 8 sums
     cdef readonly tuple par_by_flag  # 7 sums

@@ -16,7 +16,7 @@ from core.definition.definition import DealTest
 from core.definition.names import AGENCY_WORDS, Meaning, NoMeaning, meaning_of_fact
 from core.definition.terms import SUITE_TESTS
 from core.portfolio.cells.parsing import key
-from core.portfolio.facts import Fact, Facts
+from core.portfolio.model.facts import Fact, Facts
 
 PARAMETERS: Final = ("agency", "classification", "class", "nth", "line", "of")
 """What a measure may be told, as a definition's document names it."""

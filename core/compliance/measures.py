@@ -20,11 +20,12 @@ from core.compliance import coverage, kernels
 from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, view_of
 from core.compliance.kernels import rounded
 from core.definition.definition import Definition
-from core.portfolio.facts import Fact
-from core.portfolio.fields import Lien
-from core.portfolio.portfolio import Deal, Names, Portfolio, without_figures_of_loans
-from core.portfolio.ratings import CCC, DEFAULTED, MASKED, RECOVERY, UNBUCKETED
-from core.portfolio.report.strata import industry_shares
+from core.portfolio import Portfolio
+from core.portfolio.model.facts import Fact
+from core.portfolio.model.fields import Lien
+from core.portfolio.model.portfolio import Deal, Names, without_figures_of_loans
+from core.portfolio.model.ratings import CCC, DEFAULTED, MASKED, RECOVERY, UNBUCKETED
+from core.portfolio.pages.report.strata import industry_shares
 
 PERIOD_YEARS: Final = 0.25
 """The interest period where the deal does not give its days."""

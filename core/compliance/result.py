@@ -13,8 +13,8 @@ from core.compliance import framed
 from core.compliance.kernels import put, rounded
 from core.frames.brief import brief, shown
 from core.frames.frame import Frame, Framed
-from core.portfolio.notes import DataWarning, bounded
-from core.portfolio.portfolio import AsOfSource
+from core.portfolio.model.notes import DataWarning, bounded
+from core.portfolio.model.portfolio import AsOfSource
 
 Status = Literal["pass", "fail", "warning"]
 Direction = Literal["min", "max", "exact"]

@@ -52,10 +52,11 @@ from core.compliance.result import (
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, UNIT_SIGNS, Suite, Test
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import AGENCIES, TOTALS
+from core.portfolio import Portfolio
+from core.portfolio.assemble.plausibility import with_days
+from core.portfolio.assemble.portfolio import DEFINITION_DAYS
 from core.portfolio.cells.checkpoint import checkpoint
-from core.portfolio.notes import DataWarning
-from core.portfolio.plausibility import with_days
-from core.portfolio.portfolio import Portfolio
+from core.portfolio.model.notes import DataWarning
 from core.values import day_of
 from core.words import suggestion
 
@@ -346,7 +347,7 @@ def pools_of(portfolio: Portfolio, definition: Definition | None) -> tuple[Pool,
         return ()
     if definition is not None:
         said = definition.conventions
-        days = {name: getattr(said, name) for name in ("closing_date", "reinvestment_end", "stated_maturity")}
+        days = {name: getattr(said, name) for name in DEFINITION_DAYS}
         portfolio = with_days(portfolio, days, "the definition", first=True)
     pool = Pool(portfolio, definition)
     if definition is None or not pool.view.has_bounds:

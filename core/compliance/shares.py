@@ -16,8 +16,8 @@ from core.formula.evaluate import evaluate
 from core.formula.language import FormulaError
 from core.formula.ranges import Environment
 from core.portfolio.cells.checkpoint import checkpoint
-from core.portfolio.fields import STANDARD_TARGETS, Lien
-from core.portfolio.ratings import DEFAULTED
+from core.portfolio.model.fields import STANDARD_TARGETS, Lien
+from core.portfolio.model.ratings import DEFAULTED
 from core.values import SERIAL_OF_1970
 
 Bools = NDArray[np.bool_]

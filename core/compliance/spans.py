@@ -12,9 +12,9 @@ import numpy as np
 from core.compliance.conventions import masked_rows
 from core.compliance.measures import DAYS_A_YEAR, Measured, Pool
 from core.definition.terms import AGENCIES
-from core.portfolio.fields import Lien
-from core.portfolio.plausibility import LIFE_YEARS_MAX, USUAL
-from core.portfolio.ratings import FACTORS, MASKED, RECOVERY, UNBUCKETED
+from core.portfolio.assemble.plausibility import LIFE_YEARS_MAX, USUAL
+from core.portfolio.model.fields import Lien
+from core.portfolio.model.ratings import FACTORS, MASKED, RECOVERY, UNBUCKETED
 
 NOTHING_PCT: Final = 1e-6
 """Percent of par that is the rounding of sums."""
@@ -138,8 +138,8 @@ def is_covered(measured: Measured) -> bool:
 
 
 def lacking(pool: Pool) -> frozenset[str]:
-    """What some loans lack, in the names of `core.portfolio.inputs.FIELDS`, of what the coverage of a figure does not
-    tell: ratings that are blank or masked, liens, recovery rates, numbers of quotes, countries."""
+    """What some loans lack, in the names of `core.portfolio.model.inputs.FIELDS`, of what the coverage of a figure does
+    not tell: ratings that are blank or masked, liens, recovery rates, numbers of quotes, countries."""
     tally, least = pool.tally, pool.par * (1 - NOTHING_PCT / 100)
     by_rank, lien = tally.par_by_rank, pool.portfolio.lien
     known = {

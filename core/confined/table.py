@@ -222,7 +222,7 @@ class TapeAnswer(Struct, frozen=True, kw_only=True):
     as_of: str | None
     """ISO date, where the file says one."""
     warnings: tuple[tuple[str, str, int | None], ...]
-    """Code, message and rows of each `core.portfolio.notes.DataWarning`."""
+    """Code, message and rows of each `core.portfolio.model.notes.DataWarning`."""
 
 
 READ_TAPE: Final = ConfinedWork(

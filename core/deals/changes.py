@@ -6,8 +6,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from core.portfolio.notes import DataWarning
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.notes import DataWarning
 from core.reconciliation import RULES, Issue, reconcile
 from core.reconciliation.rules import FIELD_CODE
 

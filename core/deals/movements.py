@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance.result import Results, Skipped
-from core.portfolio.portfolio import Amortization, Names, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Amortization, Names
 from core.reconciliation import reconcile
 
 PartName = Literal["added", "removed", "par", "ratings", "prices", "rates", "other_fields", "liabilities_and_cash"]

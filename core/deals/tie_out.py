@@ -30,8 +30,8 @@ from core.compliance.run import pools_of, run_suite
 from core.definition import Definition, DefinitionError, parse, to_document
 from core.definition.names import NoMeaning, meaning_of_fact
 from core.definition.terms import SUITE_TESTS
-from core.portfolio.facts import Fact
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.facts import Fact
 
 PUBLISHED_MAX: Final = 500
 """Figures of a file that are set beside ours."""

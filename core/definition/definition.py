@@ -15,7 +15,7 @@ from core.definition.keys import Checked, Choice, Day, Flag, Integer, Listed, Na
 from core.definition.terms import AGENCIES, CATEGORIES, DENOMINATORS, FORMULA_MAX, MEASURES, UNITS
 from core.frames.brief import brief
 from core.portfolio.cells.parsing import country as country_code
-from core.portfolio.ratings import rank
+from core.portfolio.model.ratings import rank
 
 TESTS_MAX: Final = 500
 CLASSES_MAX: Final = 50

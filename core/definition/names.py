@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from core.portfolio.cells.parsing import key
-from core.portfolio.facts import Agency, Direction, Fact, Subject
+from core.portfolio.model.facts import Agency, Direction, Fact, Subject
 
 ONE_OBLIGOR_MOST_PCT: Final = 4.0
 """Limit of a test of obligors that names no rank: up to here it is about one obligor, beyond it about several."""

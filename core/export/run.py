@@ -33,9 +33,9 @@ from core.files.write.formats import CSV, JSON, PDF, XLSX, ZIP_MIME_TYPE
 from core.files.write.json import write_json
 from core.grid.sheet import Sheet, Workbook
 from core.grid.sheet_name import free_name
-from core.portfolio.fields import Mapping as LoanMapping
-from core.portfolio.layout import header
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.fields import Mapping as LoanMapping
+from core.portfolio.sheets import header
 from core.provenance.canonical import VERSION, DataHash, data_hash
 from core.provenance.manifest import Manifest, hashed, signed
 from core.provenance.names import all_names

@@ -23,7 +23,7 @@ from core.generate.tables import (
     RANK_CAA3,
     RATINGS,
 )
-from core.portfolio.ratings import DEFAULTED
+from core.portfolio.model.ratings import DEFAULTED
 
 LOAN_PAR_MAX: Final = 0.015
 OBLIGOR_PAR_MAX: Final = 0.020

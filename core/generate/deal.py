@@ -25,8 +25,8 @@ from core.generate.tables import (
     LIENS,
     TRANCHES,
 )
-from core.portfolio.portfolio import Deal, Tranches
-from core.portfolio.ratings import SCALE_A, SCALE_B
+from core.portfolio.model.portfolio import Deal, Tranches
+from core.portfolio.model.ratings import SCALE_A, SCALE_B
 
 LOANS_MIN: Final = 200
 """Fewer loans than this do not make a book that keeps to the limits."""

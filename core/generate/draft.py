@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.generate.deal import Coded, GeneratedDeal
 from core.generate.draws import Chance, security_numbers
 from core.generate.tables import NOUNS, OPENINGS
-from core.portfolio.fields import IDENTIFIERS
+from core.portfolio.model.fields import IDENTIFIERS
 
 Columns = dict[str, NDArray[np.float64] | NDArray[np.bool_] | NDArray[np.str_] | Coded]
 Rows = NDArray[np.int64]

@@ -14,8 +14,8 @@ from core.generate.book import Book
 from core.generate.draft import Columns, Draft, Rows
 from core.generate.sheets import Texts
 from core.generate.tables import RANK_CA
-from core.portfolio.fields import IDENTIFIERS
-from core.portfolio.ratings import SCALE_A, SCALE_B
+from core.portfolio.model.fields import IDENTIFIERS
+from core.portfolio.model.ratings import SCALE_A, SCALE_B
 
 Severity = Literal["critical", "error", "warning", "info", "none"]
 

@@ -19,7 +19,7 @@ from core.generate.tables import (
     RANK_CAA1,
     RANK_CAA2,
 )
-from core.portfolio.ratings import DEFAULTED, FACTOR
+from core.portfolio.model.ratings import DEFAULTED, FACTOR
 
 _OBLIGOR_SHARE: Final = 0.03
 _CCC_SHARE: Final = 0.06

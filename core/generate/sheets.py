@@ -25,7 +25,7 @@ from core.generate.tables import (
     LIENS,
     TRANCHES,
 )
-from core.portfolio.ratings import SCALE_A, SCALE_B
+from core.portfolio.model.ratings import SCALE_A, SCALE_B
 from core.values import SERIAL_OF_1970
 
 MESSY: Final = (

@@ -57,7 +57,7 @@ INDUSTRIES: Final = (
     ("Utilities: Water", 0.1),
     ("Wholesale", 0.9),
 )
-"""The industries of `core.portfolio.fields`, with their weight among obligors."""
+"""The industries of `core.portfolio.model.fields`, with their weight among obligors."""
 
 COUNTRIES: Final = (
     # name, share of obligors %, legal forms of its companies

@@ -16,7 +16,7 @@ from core.generate.deal import SHEET_ROWS_MAX
 from core.generate.draft import Columns, Draft
 from core.generate.draws import Chance
 from core.generate.tables import AS_OF, CURRENCY, INDEX_NAME
-from core.portfolio.ratings import SCALE_A
+from core.portfolio.model.ratings import SCALE_A
 
 PAGE_LINES: Final = 60
 """Lines of the tape on one page, where it has pages."""

@@ -15,7 +15,7 @@ from core.insights.study import Finding, NotKnown, Study
 from core.insights.subject import Subject
 from core.insights.words import plain
 from core.portfolio.cells.checkpoint import checkpoint
-from core.portfolio.notes import WARNING_CODES
+from core.portfolio.model.notes import WARNING_CODES
 
 SUBJECTS_MAX: Final = 20
 """Portfolios that are looked at together."""

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 
 WORST: Final = 21
 """The rank of C: a rating that falls becomes no default."""

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from core.compliance.measures import Pool
 from core.insights.insight import Condition, Recipe
-from core.portfolio.fields import Lien
-from core.portfolio.portfolio import Names
-from core.portfolio.ratings import DEFAULTED
+from core.portfolio.model.fields import Lien
+from core.portfolio.model.portfolio import Names
+from core.portfolio.model.ratings import DEFAULTED
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -17,7 +17,7 @@ from core.insights.limits import NAMED, doubted
 from core.insights.study import Draft, Finding, Study, Urgency
 from core.insights.subject import POINTS_MAX, Point
 from core.insights.words import plain
-from core.portfolio.ratings import CCC
+from core.portfolio.model.ratings import CCC
 
 MOVED_SHOWN: Final = 4
 """Tests whose move is explained: those whose cushion moved most of their limit."""

@@ -13,8 +13,8 @@ from core.insights.limits import NAMED
 from core.insights.stress import DOUBTFUL
 from core.insights.study import Finding, Study
 from core.insights.words import listed, plain
-from core.portfolio.notes import WARNING_CODES
-from core.portfolio.ratings import CCC
+from core.portfolio.model.notes import WARNING_CODES
+from core.portfolio.model.ratings import CCC
 
 WANTED: Final = {
     "price": "prices", "worst_rating": "ratings", "maturity_date": "maturities", "industry": "industries",

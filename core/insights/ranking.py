@@ -24,7 +24,7 @@ from typing import Final
 
 from core.insights.insight import Category, Stakeholder
 from core.insights.study import Basis, Finding, Study, Urgency
-from core.portfolio.notes import DataWarning
+from core.portfolio.model.notes import DataWarning
 
 PRIORITY: Final[dict[Urgency, int]] = {"act": 1, "near": 2, "notable": 3, "context": 4, "background": 5}
 CONFIDENCE: Final[dict[Basis, float]] = {"measured": 0.95, "projected": 0.80, "extrapolated": 0.50}

@@ -12,7 +12,7 @@ from core.insights.insight import Change, Condition, Recipe
 from core.insights.limits import NAMED
 from core.insights.study import Draft, Finding, Study, Urgency
 from core.insights.words import listed, plain
-from core.portfolio.ratings import CCC, SCALE_A, SCALE_B
+from core.portfolio.model.ratings import CCC, SCALE_A, SCALE_B
 from core.scenario.headroom import first_failure
 from core.scenario.trades import Trade, TradeError
 from core.values import day_of

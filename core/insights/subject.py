@@ -14,7 +14,7 @@ from core.compliance.result import Results, Status
 from core.compliance.run import pools_of, run_suite
 from core.definition.definition import Definition
 from core.frames.brief import brief
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.reconciliation.rules import IssueType, Severity
 from core.values import day_of
 

@@ -1,10 +1,5 @@
-"""Loans under standard names: fields, header detection, mapping, ratings, the portfolio.
+"""Loans under standard names, read from whatever file a trustee sends: `read` is the front door."""
 
-Loading any part of it hands the readers in to `Portfolio`, which they make.
-"""
+from core.portfolio.assemble.portfolio import Portfolio, read
 
-from core.portfolio.columns import portfolio_from_columns
-from core.portfolio.mapping import portfolio_from_workbook
-from core.portfolio.portfolio import Readers, hand_in
-
-hand_in(Readers(portfolio_from_workbook, portfolio_from_columns))
+__all__ = ["Portfolio", "read"]

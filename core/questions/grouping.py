@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from core.portfolio.cells.checkpoint import checkpoint
-from core.portfolio.ratings import DEFAULTED
+from core.portfolio.model.ratings import DEFAULTED
 from core.questions.answer import ROWS_SHOWN
 from core.questions.loans import Book, Group, Unavailable
 from core.questions.measuring import TEXTS, Mask, compared, operation_of, par_and_share, quantity_words, unit_of
@@ -199,6 +199,6 @@ def _how(query: Query, name: str) -> str | None:
 def _place_of(by: str, label: str) -> float:
     if by == "year":
         return float(label)
-    from core.portfolio.ratings import rank
+    from core.portfolio.model.ratings import rank
 
     return float(rank(label) or DEFAULTED)

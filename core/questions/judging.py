@@ -15,7 +15,7 @@ from core.compliance.suites import DEAL_SUITE, TESTS
 from core.deals.movements import movements
 from core.insights.subject import Subject
 from core.insights.words import listed, plain
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.questions.answer import ROWS_SHOWN, Unit
 from core.questions.loans import Book, Unavailable
 from core.questions.measuring import compared

@@ -15,9 +15,19 @@ from core.compliance.measures import Measured, Pool, Unmeasurable
 from core.compliance.run import pools_of
 from core.compliance.suites import TESTS
 from core.insights.subject import Subject
-from core.portfolio.fields import Lien
-from core.portfolio.portfolio import Amortization, Names, Portfolio, without_figures_of_loans
-from core.portfolio.ratings import AGENCY_OF, CCC, DEFAULTED, MASKED, SCALE_A, SCALE_B, UNBUCKETED, watch
+from core.portfolio import Portfolio
+from core.portfolio.model.fields import Lien
+from core.portfolio.model.portfolio import Amortization, Names, without_figures_of_loans
+from core.portfolio.model.ratings import (
+    AGENCY_OF,
+    CCC,
+    DEFAULTED,
+    MASKED,
+    SCALE_A,
+    SCALE_B,
+    UNBUCKETED,
+    watch,
+)
 from core.questions.query import Condition
 from core.questions.vocabulary import QUANTITIES
 

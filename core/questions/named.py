@@ -11,9 +11,9 @@ from typing import Final
 from core.compliance.suites import TESTS
 from core.insights.subject import Subject
 from core.portfolio.cells.checkpoint import checkpoint
+from core.portfolio.cells.identifiers import standard
 from core.portfolio.cells.parsing import country
-from core.portfolio.fields import COUNTRIES
-from core.portfolio.identifiers import standard
+from core.portfolio.model.fields import COUNTRIES
 from core.questions.tokens import Token
 from core.questions.vocabulary import INDUSTRY_WORDS, phrases, stems_of
 

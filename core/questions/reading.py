@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from core.portfolio.ratings import CCC, SCALE_A, SCALE_B
+from core.portfolio.model.ratings import CCC, SCALE_A, SCALE_B
 from core.questions.named import Found, Named
 from core.questions.query import Condition, Having, Operator
 from core.questions.tokens import Token

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.insights.subject import Subject
 from core.insights.words import listed, plain
-from core.portfolio.ratings import SCALE_B
+from core.portfolio.model.ratings import SCALE_B
 from core.questions.answer import ROWS_SHOWN
 from core.questions.comparing import change, each, part
 from core.questions.grouping import groups

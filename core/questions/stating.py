@@ -176,7 +176,7 @@ def class_rows(subject: Subject, classes: Sequence[str]) -> list[int]:
     tranches = subject.portfolio.tranches
     if tranches is None:
         raise Unavailable("the file has no notes")
-    from core.portfolio.classes import class_key, covers
+    from core.portfolio.model.classes import class_key, covers
 
     if tuple(classes) == ("*",):
         return list(range(len(tranches.classes)))

@@ -13,8 +13,8 @@ from core.compliance.run import run_suite
 from core.compliance.suites import TESTS
 from core.insights.subject import Subject
 from core.insights.words import listed, plain
-from core.portfolio.portfolio import Portfolio
-from core.portfolio.ratings import AGENCY_OF, MASKED, SCALE_A, SCALE_B
+from core.portfolio import Portfolio
+from core.portfolio.model.ratings import AGENCY_OF, MASKED, SCALE_A, SCALE_B
 from core.questions.answer import ROWS_SHOWN
 from core.questions.judging import by_id, resolved, unit_of
 from core.questions.loans import Book, Unavailable

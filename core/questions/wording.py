@@ -9,7 +9,7 @@ from typing import Any, Final
 from core.compliance.home import FOREIGN, OUTSIDE
 from core.compliance.suites import TESTS
 from core.insights.words import listed, plain
-from core.portfolio.ratings import SCALE_A, SCALE_B
+from core.portfolio.model.ratings import SCALE_A, SCALE_B
 from core.questions.answer import Unit
 from core.questions.query import Action, Condition, Having, Query
 from core.questions.vocabulary import QUANTITIES

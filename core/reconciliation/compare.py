@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells import parsing
-from core.portfolio.ratings import DEFAULTED
+from core.portfolio.model.ratings import DEFAULTED
 from core.reconciliation import _compare, _match, _prints
 from core.reconciliation.match import Keys, Matched, Rows
 from core.reconciliation.rules import (

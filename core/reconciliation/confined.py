@@ -11,10 +11,10 @@ from core.confined.table import TapeAnswer, TapeOrder
 from core.files.errors import FileRefused
 from core.files.read import read_files
 from core.grid.codec import write_sheet
-from core.portfolio import stored
-from core.portfolio.fields import Mapping
-from core.portfolio.mapping import missing_columns
-from core.portfolio.trustees import TRUSTEES
+from core.portfolio.assemble import stored
+from core.portfolio.assemble.read import missing_columns
+from core.portfolio.mapping.trustees import TRUSTEES
+from core.portfolio.model.fields import Mapping
 from core.recalc.confined import calculating
 from core.reconciliation import tape
 from core.reconciliation.written import iso_day

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.frames.brief import brief
 from core.frames.frame import Frame, Framed, TextRows
 from core.frames.notebook import Markup, card, left_out, places, table
-from core.portfolio.ratings import SCALE_A, SCALE_B
+from core.portfolio.model.ratings import SCALE_A, SCALE_B
 from core.reconciliation.compare import Discrepancies
 from core.reconciliation.loans import ComparedLoans
 from core.reconciliation.match import Matched, Rows

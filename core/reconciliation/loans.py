@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.assemble import name_keys
 from core.portfolio.cells import parsing
-from core.portfolio.fields import IDENTIFIERS
+from core.portfolio.model.fields import IDENTIFIERS
+from core.portfolio.pages.identify import name_keys
 from core.reconciliation import _match
 from core.reconciliation.match import Rows
 from core.reconciliation.rules import STAGES

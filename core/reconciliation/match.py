@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio.assemble import name_keys
 from core.portfolio.cells import parsing
+from core.portfolio.cells.identifiers import Prints, is_told, pairs
 from core.portfolio.cells.parsing import TextColumn
-from core.portfolio.identifiers import Prints, is_told, pairs
+from core.portfolio.pages.identify import name_keys
 from core.reconciliation import _match, _prints
 from core.reconciliation.rules import ROUNDING_DECIMALS, STAGES, IdentifierType
 from core.reconciliation.side import Side, content_order
@@ -91,7 +91,7 @@ def match(tape: Side, book: Side, prints_of: PrintsOf, threads: Threads) -> Matc
     In turn: CUSIP with a fitting check digit (its own, or the one in a US ISIN); the CUSIP of one side and the one that
     a loan of the other side has in its US ISIN only; LoanX id of the known shape; ISIN with a fitting check digit; any
     identifier as it is written, where it fits no check, then by its letters and digits; another print of an
-    identifier (`core.portfolio.identifiers`);
+    identifier (`core.portfolio.cells.identifiers`);
     normalised borrower and maturity; normalised borrower and facility; a borrower and all that is compared; the
     borrower alone, and at last its looser name alone, where one loan of each side has it and their par is within 5 %.
     Between identifiers and names, par in thousands is told from what is paired by then (`Side.factor`).

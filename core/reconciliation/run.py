@@ -16,9 +16,9 @@ from core.frames.brief import brief
 from core.frames.given import columns_of, is_frame
 from core.frames.notebook import card, left_out
 from core.grid.sheet import Workbook
-from core.portfolio.columns import is_standard
-from core.portfolio.notes import DataWarning, told_of
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.assemble.columns import is_standard
+from core.portfolio.model.notes import DataWarning, told_of
 from core.recalc.book import File, read
 from core.reconciliation.compare import compare, compared_fields, fingerprints
 from core.reconciliation.issues import Issues

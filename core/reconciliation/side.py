@@ -8,10 +8,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio import ratings
+from core.portfolio import Portfolio
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import TextColumn
-from core.portfolio.portfolio import Names, Portfolio, Strings
+from core.portfolio.model import ratings
+from core.portfolio.model.portfolio import Names, Strings
 from core.reconciliation.rules import ReconcileError
 
 LOANS_MAX: Final = 10_000_000

@@ -8,15 +8,15 @@ from typing import Final
 import numpy as np
 
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio.fields import IDENTIFIERS, Mapping
-from core.portfolio.layout import header
-from core.portfolio.locate import Holdings, candidates, chosen
-from core.portfolio.notes import DataWarning, Notes, bounded
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.fields import IDENTIFIERS, Mapping
+from core.portfolio.model.notes import DataWarning, Notes, bounded
+from core.portfolio.sheets import header
+from core.portfolio.sheets.locate import Holdings, candidates, chosen
 from core.words import counted
 
 LOANS_FILE: Final = "loans.safetensors"
-"""The loans of a tape in the folder where they are stored: a sheet of `core.portfolio.stored`."""
+"""The loans of a tape in the folder where they are stored: a sheet of `core.portfolio.assemble.stored`."""
 HEADERS_TOLD: Final = 30
 """Columns that a message names."""
 HEADER_CHARACTERS: Final = 60

@@ -18,7 +18,8 @@ from core.compliance.suites import DEAL_SUITE, SUITES, TESTS
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut
 from core.definition import Definition
-from core.portfolio.portfolio import AsOfSource, Deal, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import AsOfSource, Deal
 from core.report.content import (
     UNNAMED,
     Category,

@@ -10,7 +10,7 @@ from msgspec import Struct
 from core.compliance.result import Direction, Doubt, PublishedFigure, Source, Status, Summary
 from core.deals.movements import PartName
 from core.deals.tie_out import TieOut
-from core.portfolio.notes import DataWarning
+from core.portfolio.model.notes import DataWarning
 
 Unit = Literal["percent", "factor", "score", "years", "amount", "number"]
 Outcome = Literal["pass", "warning", "doubtful", "fail", "none"]

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from core.compliance.coverage import Tested, cure_amount
 from core.compliance.measures import Pool
 from core.compliance.result import Results, TestResult
-from core.portfolio.portfolio import Tranches
+from core.portfolio.model.portfolio import Tranches
 from core.report.content import ClassLine, Coverage, Ladder, NoteLine, Step
 
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 from core.compliance.result import TestResult
 from core.definition import Definition, to_document
 from core.definition.keys import Listed, Table
-from core.portfolio.notes import Notes, PageNote
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.notes import Notes, PageNote
 from core.report.content import Fact, Lineage, Method, Origin, Rule
 
 

@@ -14,9 +14,9 @@ from core.compliance.measures import AGENCY_NAMES, Pool
 from core.compliance.result import Results, TestResult
 from core.compliance.suites import DEAL_SUITE
 from core.definition import Definition
-from core.portfolio.fields import Lien
-from core.portfolio.portfolio import Names
-from core.portfolio.ratings import MASKED, SCALE_A, SCALE_B, UNBUCKETED
+from core.portfolio.model.fields import Lien
+from core.portfolio.model.portfolio import Names
+from core.portfolio.model.ratings import MASKED, SCALE_A, SCALE_B, UNBUCKETED
 from core.report.content import Concentration, Distribution, Share
 from core.words import counted
 

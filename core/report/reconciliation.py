@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from core.charts.charts import bar
-from core.portfolio.notes import DataWarning
+from core.portfolio.model.notes import DataWarning
 from core.reconciliation.rules import RULES, SEVERITIES, Severity
 from core.reconciliation.written import STAGES, figure_text
 from core.report.content import Fact, Verdict

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from core.compliance import kernels
 from core.compliance.conventions import View
 from core.compliance.measures import Pool, Sums
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.scenario.base import Base, Bucket, haircut_of
 from core.scenario.holdings import Change, Holdings
 from core.scenario.touched import Touched, touched

@@ -10,9 +10,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.assemble import SUMMED
-from core.portfolio.fields import Lien
-from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.fields import Lien
+from core.portfolio.model.portfolio import Amortization, Deal, Names
+from core.portfolio.pages.identify import SUMMED
 from core.scenario.holdings import Bought, Change, Holdings
 
 _NOT_COPIED: Final = frozenset((*SUMMED, "purchase_price"))

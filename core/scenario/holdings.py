@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.definition.definition import Definition
-from core.portfolio.assemble import SUMMED
+from core.portfolio import Portfolio
+from core.portfolio.cells.identifiers import Prints, is_told, may_be_one
 from core.portfolio.cells.parsing import letters_and_digits
-from core.portfolio.identifiers import Prints, is_told, may_be_one
-from core.portfolio.notes import DataWarning
-from core.portfolio.portfolio import Amortization, Names, Portfolio, Strings
+from core.portfolio.model.notes import DataWarning
+from core.portfolio.model.portfolio import Amortization, Names, Strings
+from core.portfolio.pages.identify import SUMMED
 from core.scenario.trades import (
     IDENTITY,
     TRADES_MAX,

@@ -25,7 +25,7 @@ from core.compliance.result import Results, TestResult
 from core.compliance.run import UnknownTest
 from core.frames.brief import brief
 from core.portfolio.cells.checkpoint import checkpoint
-from core.portfolio.notes import DataWarning
+from core.portfolio.model.notes import DataWarning
 from core.scenario.changed import changed
 from core.scenario.simulate import NEUTRAL, Simulation, Simulator
 from core.scenario.trades import AMOUNT_MAX, PRICE_MAX, TRADES_MAX, Trade, TradeError

@@ -20,8 +20,9 @@ from core.compliance.run import pools_of, run_suite
 from core.frames.brief import brief, shortened
 from core.frames.figures import change_shown, decimals_of, figure_shown
 from core.frames.notebook import Figure, bar, card, table, verdict
-from core.portfolio.notes import DataWarning, told_of
-from core.portfolio.portfolio import Portfolio, without_figures_of_loans
+from core.portfolio import Portfolio
+from core.portfolio.model.notes import DataWarning, told_of
+from core.portfolio.model.portfolio import without_figures_of_loans
 from core.scenario.after import NeedsFullPass, pools_after
 from core.scenario.base import Base
 from core.scenario.changed import changed

@@ -9,7 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.portfolio.portfolio import Amortization, Names, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Amortization, Names
 from core.scenario.base import Base
 from core.scenario.changed import changed, with_cash
 from core.scenario.holdings import Bought, Change, Holdings

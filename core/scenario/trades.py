@@ -12,12 +12,12 @@ from typing import Any, Final, Literal
 import msgspec
 
 from core.frames.brief import brief
-from core.portfolio.assemble import name_keys
 from core.portfolio.cells import parsing
+from core.portfolio.cells.identifiers import standard
 from core.portfolio.cells.parsing import TextColumn
-from core.portfolio.fields import AUXILIARY_FIELDS, STANDARD_CLO_FIELDS, Lien
-from core.portfolio.identifiers import standard
-from core.portfolio.ratings import AGENCY_OF, is_not_rated, rank
+from core.portfolio.model.fields import AUXILIARY_FIELDS, STANDARD_CLO_FIELDS, Lien
+from core.portfolio.model.ratings import AGENCY_OF, is_not_rated, rank
+from core.portfolio.pages.identify import name_keys
 from core.remembered import remembered
 from core.values import EPOCH
 

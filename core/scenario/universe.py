@@ -6,10 +6,10 @@ from datetime import timedelta
 from math import isfinite
 from typing import Any, Final, Literal
 
-from core.portfolio.assemble import SUMMED
-from core.portfolio.fields import Lien
-from core.portfolio.portfolio import Portfolio
-from core.portfolio.ratings import AGENCY_OF, DEFAULTED, SCALE_A, SCALE_B
+from core.portfolio import Portfolio
+from core.portfolio.model.fields import Lien
+from core.portfolio.model.ratings import AGENCY_OF, DEFAULTED, SCALE_A, SCALE_B
+from core.portfolio.pages.identify import SUMMED
 from core.scenario.trades import DATA_FIELDS, IDENTITY, TEXT_MAX, Trade
 from core.values import EPOCH
 

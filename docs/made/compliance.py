@@ -9,7 +9,7 @@ from latex2mathml.converter import convert
 
 from core.compliance.grouped import KINDS
 from core.compliance.suites import CATALOGUE, SUITES, UNIT_SIGNS, Test
-from core.portfolio.portfolio import DAYS_PAST_DUE_DEFAULTED
+from core.portfolio.model.portfolio import DAYS_PAST_DUE_DEFAULTED
 from docs.made.markdown import code, page, plain, table
 
 OPENING: Final = """A test divides sums over the deal's loans and compares what comes out with a limit. Its *cushion* is the distance to

@@ -23,7 +23,7 @@ from core.formula.ranges import Environment
 from core.formula.translation import Target, translate
 from core.formula.values import DEFAULT, LOCALES, Locale
 from core.grid.codec import Manifest, open_workbook
-from core.portfolio.notes import DataWarning, told_of_formulas
+from core.portfolio.model.notes import DataWarning, told_of_formulas
 from core.recalc.book import Book
 from service.calculations.schema import (
     BatchFormula,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from core.portfolio.notes import DataWarning
+from core.portfolio.model.notes import DataWarning
 from service.platform.http.problem import Problem, RateLimited
 from service.workbooks.schema import LocaleTag
 

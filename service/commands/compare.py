@@ -108,7 +108,7 @@ def compare(
 
 
 def _page(old: Path, new: Path, suite: str, loans: Changes, tests: Simulation, rows: str, limit: int) -> Page:
-    from core.portfolio.notes import bounded, of_side
+    from core.portfolio.model.notes import bounded, of_side
 
     days = {"from": tests.before.as_of, "to": tests.after.as_of}
     sides = (of_side("from", tests.before.warnings), of_side("to", tests.after.warnings))

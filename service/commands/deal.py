@@ -25,8 +25,8 @@ from service.commands.refusal import Refused
 if TYPE_CHECKING:
     from core.deals.movements import Movement
     from core.deals.tie_out import TieOut
-    from core.portfolio.fields import Mapping
-    from core.portfolio.portfolio import Portfolio
+    from core.portfolio import Portfolio
+    from core.portfolio.model.fields import Mapping
 
 EXIT_DIFFERENT: Final = 1
 EXIT_NOTHING: Final = 2
@@ -193,7 +193,7 @@ def movements(
     from core.compliance.run import run_suite
     from core.compliance.suites import DEAL_SUITE
     from core.deals.movements import movements as moved
-    from core.portfolio.notes import bounded, of_side
+    from core.portfolio.model.notes import bounded, of_side
 
     suite = DEAL_SUITE if definition is not None else "enhanced"
     with limited(after), busy("Running each step"):

@@ -171,7 +171,7 @@ def _lineage(
     import msgspec
 
     from core.compliance.run import run_suite
-    from core.portfolio.portfolio import Portfolio
+    from core.portfolio import Portfolio
 
     definition = read_definition(deal, chosen)
     portfolio = Portfolio.from_workbook(book, chosen, as_of=changed_day([file]), as_of_source="modified")

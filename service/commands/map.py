@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from core.grid.sheet import Workbook
-    from core.portfolio.detection import DetectedColumn, DetectedSheet, Detection, LeftOut
-    from core.portfolio.fields import Mapping
-    from core.portfolio.notes import DataWarning, PageNote
-    from core.portfolio.profile.normalise import CellFault, Normalised
+    from core.portfolio.mapping.detection import DetectedColumn, DetectedSheet, Detection, LeftOut
+    from core.portfolio.mapping.normalise import CellFault, Normalised
+    from core.portfolio.model.fields import Mapping
+    from core.portfolio.model.notes import DataWarning, PageNote
 
 EXIT_INVALID: Final = 1
 SHOWN_DEFAULT: Final = 20
@@ -90,8 +90,8 @@ def map_columns(
     if not 0 <= limit <= SHOWN_MAX:
         raise Refused(f"--limit must be between 0 and {SHOWN_MAX:,}, not {limit:,}")
     with busy(f"Reading {file.name}"):
-        from core.portfolio.detection import detect_columns
-        from core.portfolio.validation import validate
+        from core.portfolio.mapping.detection import detect_columns
+        from core.portfolio.mapping.validation import validate
 
         chosen = read_mapping(mapping)
         book = read_workbook(file)
@@ -119,8 +119,8 @@ def _sheets_of(book: Workbook) -> str:
 
 def _doubts(book: Workbook, mapping: Mapping) -> list[DataWarning]:
     """What a compliance run of the workbook says before its results."""
-    from core.portfolio.notes import bounded
-    from core.portfolio.portfolio import Portfolio
+    from core.portfolio import Portfolio
+    from core.portfolio.model.notes import bounded
 
     return bounded(Portfolio.from_workbook(book, mapping).notes.warnings)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    from core.portfolio.notes import DataWarning
+    from core.portfolio.model.notes import DataWarning
 
 Format = Literal["table", "json", "csv", "md"]
 
@@ -402,7 +402,7 @@ def _print_line(line: Line, console: Console) -> None:
 
 
 def _warning_lines(warnings: Sequence[DataWarning]) -> Iterator[Line]:
-    from core.portfolio.notes import told_of
+    from core.portfolio.model.notes import told_of
 
     apart = [f"{warning.code}: {warning.message}" for warning in warnings]
     for text in apart if len(apart) <= WARNINGS_APART else told_of(warnings):

@@ -14,8 +14,9 @@ from service.commands.refusal import Refused
 if TYPE_CHECKING:
     from core.definition.definition import Definition
     from core.grid.sheet import Workbook
-    from core.portfolio.fields import Mapping
-    from core.portfolio.portfolio import GivenSource, Portfolio
+    from core.portfolio import Portfolio
+    from core.portfolio.model.fields import Mapping
+    from core.portfolio.model.portfolio import GivenSource
     from core.scenario.trades import Trade
 
 SECONDS_A_DAY: Final = 86_400
@@ -63,7 +64,7 @@ def read_loans(
     Raises:
         Refused: one cannot be read, or they hold no loans: with what was looked for and found.
     """
-    from core.portfolio.portfolio import Portfolio
+    from core.portfolio import Portfolio
 
     book = read_workbook(*files)
     source: GivenSource = "request"
@@ -114,8 +115,8 @@ def read_mapping(given: str | None) -> Mapping:
     """
     import msgspec
 
-    from core.portfolio.fields import PROFILES
-    from core.portfolio.profile.configure import ConfigurationError, configured
+    from core.portfolio.mapping.configure import ConfigurationError, configured
+    from core.portfolio.model.fields import PROFILES
 
     if given is None or given in PROFILES:
         return PROFILES[given or "standard_clo"]

@@ -20,7 +20,7 @@ from service.commands.refusal import Refused
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from core.portfolio.portfolio import Portfolio
+    from core.portfolio import Portfolio
     from core.reconciliation import Reconciliation
     from core.reconciliation.issues import Issue
 
@@ -110,8 +110,8 @@ def compared(
         Refused: one cannot be read, or they cannot be compared as asked.
     """
     with busy(f"Reading {tape.name}"):
-        from core.portfolio.notes import DataWarning, of_side
-        from core.portfolio.trustees import TRUSTEES
+        from core.portfolio.mapping.trustees import TRUSTEES
+        from core.portfolio.model.notes import DataWarning, of_side
         from core.reconciliation import ReconcileError
         from core.reconciliation import reconcile as compare
         from core.reconciliation.rules import chosen, tolerances_of

@@ -28,7 +28,7 @@ from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
     from core.definition.definition import Definition
-    from core.portfolio.portfolio import Portfolio
+    from core.portfolio import Portfolio
     from core.reconciliation import Reconciliation
     from core.report.content import ComplianceReport
     from core.report.reconciliation import IssueLine

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from core.compliance.result import Results, Skipped, Summary, TestResult
-    from core.portfolio.notes import DataWarning
+    from core.portfolio.model.notes import DataWarning
     from core.scenario.simulate import Impacts, Projected, Simulation
 
 LONGEST_WORD: Final = len("overcollateralisation")

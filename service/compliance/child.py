@@ -12,8 +12,9 @@ from core.compliance.result import Results, Skipped, TestResult
 from core.compliance.run import UnknownTest, run_suite
 from core.definition.definition import Definition
 from core.definition.document import DefinitionError, parse
-from core.portfolio.notes import DataWarning
-from core.portfolio.portfolio import AsOfSource, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.notes import DataWarning
+from core.portfolio.model.portfolio import AsOfSource
 
 
 class Ran(Struct, frozen=True, kw_only=True, tag=True):

@@ -24,8 +24,9 @@ from core.compliance.result import Results, TestResult
 from core.definition import Definition, parse
 from core.grid.codec import Manifest, open_workbook
 from core.grid.sheet import Workbook
-from core.portfolio.fields import Mapping as ColumnMapping
-from core.portfolio.portfolio import GivenSource, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.fields import Mapping as ColumnMapping
+from core.portfolio.model.portfolio import GivenSource
 from core.values import EPOCH
 from service.audit.shared import Extent, piece
 from service.compliance import replay_store as store

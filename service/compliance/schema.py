@@ -10,8 +10,8 @@ from msgspec import Meta, Struct
 
 from core.compliance.result import Direction, Skipped, Status, Summary, TestResult
 from core.compliance.suites import Category
-from core.portfolio.notes import DataWarning
-from core.portfolio.portfolio import AsOfSource
+from core.portfolio.model.notes import DataWarning
+from core.portfolio.model.portfolio import AsOfSource
 from service.platform.http.api import Offset, PageQuery
 from service.platform.http.moments import Moment
 from service.platform.http.problem import Problem

@@ -19,11 +19,11 @@ from core.compliance import run as runs
 from core.compliance.conventions import currency_of
 from core.compliance.suites import DEAL_SUITE
 from core.definition import Definition, ready_for, unknown_fields
+from core.portfolio import Portfolio
+from core.portfolio.assemble.plausibility import with_days
+from core.portfolio.assemble.read import missing_columns
 from core.portfolio.cells import checkpoint
-from core.portfolio.fields import Mapping
-from core.portfolio.mapping import missing_columns
-from core.portfolio.plausibility import with_days
-from core.portfolio.portfolio import Portfolio
+from core.portfolio.model.fields import Mapping
 from core.values import day_of
 from service.compliance import child, store
 from service.compliance.schema import AlreadyRunning, InvalidDefinition, RunTooSlow

@@ -11,7 +11,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET
 
-from core.portfolio.identifiers import is_sound
+from core.portfolio.cells.identifiers import is_sound
 from service.compliance import stream_store as store
 from service.compliance.stream_schema import (
     METADATA_BYTES_MAX,

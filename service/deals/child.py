@@ -13,8 +13,8 @@ from core.compliance.suites import DEAL_SUITE
 from core.deals.movements import Movement, movements
 from core.deals.tie_out import TieOut, tie_out
 from core.definition.definition import Definition
-from core.portfolio.notes import DataWarning, of_side
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.notes import DataWarning, of_side
 from core.reconciliation import ReconcileError
 
 Rules = Mapping[str, Any]

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from core.compliance.result import Status
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut
-from core.portfolio.notes import DataWarning
+from core.portfolio.model.notes import DataWarning
 from service.platform.http.api import PageQuery, Uploads
 from service.platform.http.problem import Problem
 from service.workbooks.schema import AsOf, Description, MappingId, StreamKey

@@ -13,8 +13,8 @@ from core.confined.run import ChildKilled, run
 from core.formula.blocks import Graph, UnknownColumn, by_name
 from core.grid.address import column_name
 from core.grid.codec import open_sheet
-from core.portfolio.fields import PROFILES
-from core.portfolio.layout.header import find
+from core.portfolio.model.fields import PROFILES
+from core.portfolio.sheets.header import find
 from service.formulas import store
 from service.formulas.actions import whole
 from service.formulas.child import PREVIEW, NotApplied, Place, PreviewOrder

@@ -15,7 +15,7 @@ import msgspec
 from core import words
 from core.compliance.suites import DEAL_SUITE
 from core.insights.subject import BREAKS_SHOWN, Break, Breaks, Point, Subject
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.questions.answer import Answer
 from service.compliance import shared as compliance
 from service.compliance.schema import RunTooSlow

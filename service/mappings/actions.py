@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple, get_args
 import msgspec
 from msgspec import UNSET
 
-from core.portfolio.fields import PROFILES, SourceType
-from core.portfolio.fields import Field as CoreField
-from core.portfolio.fields import Mapping as CoreMapping
-from core.portfolio.profile import configure
+from core.portfolio.mapping import configure
+from core.portfolio.model.fields import PROFILES, SourceType
+from core.portfolio.model.fields import Field as CoreField
+from core.portfolio.model.fields import Mapping as CoreMapping
 from service.mappings import child, shared, store
 from service.mappings.schema import (
     DOCUMENT_BYTES_MAX,

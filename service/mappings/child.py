@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from core.portfolio.fields import Mapping
-from core.portfolio.profile.configure import ConfigurationError, Fault, OwnField, UnknownProfile, configured
+from core.portfolio.mapping.configure import ConfigurationError, Fault, OwnField, UnknownProfile, configured
+from core.portfolio.model.fields import Mapping
 from service.mappings import trial_actions
 from service.mappings.schema import Sample
 from service.platform.http.api import Raw

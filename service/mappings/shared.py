@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
 
 import msgspec
 
-from core.portfolio.fields import PROFILES, Mapping
+from core.portfolio.model.fields import PROFILES, Mapping
 from service.mappings import child, store
 from service.mappings.schema import MappingRow, MappingTooSlow
 from service.mappings.trial_actions import TEXT_GROWTH_BYTES_MAX, mapping_time

@@ -12,9 +12,9 @@ import numpy as np
 
 from core.portfolio.cells import checkpoint
 from core.portfolio.cells.typed import NormalColumn
-from core.portfolio.fields import Mapping
-from core.portfolio.profile.configure import OwnField
-from core.portfolio.profile.normalise import CellFault, Normalised, SampleError, normalise_rows
+from core.portfolio.mapping.configure import OwnField
+from core.portfolio.mapping.normalise import CellFault, Normalised, SampleError, normalise_rows
+from core.portfolio.model.fields import Mapping
 from service.mappings.schema import ANSWER_BYTES_MAX, Finding, MappingTooSlow, Trial
 from service.platform.http.api import Raw
 from service.platform.http.problem import ValidationFailed

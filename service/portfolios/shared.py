@@ -6,7 +6,8 @@ from datetime import date
 from typing import Final, NamedTuple
 
 from core.grid.sheet import Workbook
-from core.portfolio.portfolio import GivenSource, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import GivenSource
 from core.values import EPOCH
 from service.mappings.shared import MappingAndJson, mapping_time
 from service.platform.context import Unit

@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from core.confined.table import GIGABYTE, ConfinedWork, texts
 from core.grid.codec import Manifest, open_sheet, open_workbook
-from core.portfolio import stored
-from core.portfolio.errors import MappingError
-from core.portfolio.fields import Mapping
-from core.portfolio.notes import DataWarning
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.assemble import stored
+from core.portfolio.model.errors import MappingError
+from core.portfolio.model.fields import Mapping
+from core.portfolio.model.notes import DataWarning
 from core.reconciliation import ReconcileError, reconcile, tape
 from core.values import day_of
 from service.reconciliation.copy_child import write_issues

@@ -11,7 +11,7 @@ import msgspec
 
 from core.confined.run import run, workplace
 from core.confined.tasks import in_thread
-from core.portfolio.notes import DataWarning, of_side
+from core.portfolio.model.notes import DataWarning, of_side
 from core.reconciliation.isolate import read_tape_isolated
 from core.reconciliation.issues import COLUMNS
 from core.reconciliation.rules import ALWAYS

@@ -11,8 +11,8 @@ from uuid import UUID
 
 from core.grid.codec import Manifest, open_sheet
 from core.grid.sheet import Sheet
-from core.portfolio.fields import IDENTIFIERS
-from core.portfolio.stored import loans_at
+from core.portfolio.assemble.stored import loans_at
+from core.portfolio.model.fields import IDENTIFIERS
 from core.values import EPOCH
 from service.mappings.schema import MappingNotFound
 from service.mappings.shared import DEFAULT_MAPPING, get_mapping

@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from core.portfolio.notes import DataWarning
+from core.portfolio.model.notes import DataWarning
 from service.mappings.schema import naming_a_mapping
 from service.platform.context import Context, Unit
 from service.platform.data.listing import columns_of, insert_of, page

@@ -13,8 +13,8 @@ from msgspec import UNSET
 import core
 from core.compliance.conventions import currency_of
 from core.compliance.suites import DEAL_SUITE
-from core.portfolio.notes import DataWarning, bounded
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.notes import DataWarning, bounded
 from core.scenario.simulate import Projected
 from core.scenario.trades import TradeError, loan_of, without_effect
 from service.compliance import shared as compliance

@@ -10,8 +10,9 @@ from msgspec import Struct
 
 from core.compliance.result import TestResult
 from core.compliance.run import UnknownTest
-from core.portfolio.notes import DataWarning
-from core.portfolio.portfolio import AsOfSource, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.notes import DataWarning
+from core.portfolio.model.portfolio import AsOfSource
 from core.scenario.headroom import Room, headroom
 from core.scenario.optimize import Constraints, InfeasibleError, ObjectiveError, UniverseError, after, optimize
 from core.scenario.simulate import Impacts, NotCompared, Projected, Simulation, Simulator

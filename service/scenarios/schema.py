@@ -9,8 +9,8 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from core.compliance.suites import Category
-from core.portfolio.notes import DataWarning
-from core.portfolio.portfolio import AsOfSource
+from core.portfolio.model.notes import DataWarning
+from core.portfolio.model.portfolio import AsOfSource
 from core.scenario.headroom import Headroom
 from core.scenario.optimize import Constraints
 from core.scenario.simulate import Impacts, NotCompared, Projected

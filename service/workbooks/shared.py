@@ -9,7 +9,7 @@ from uuid import UUID
 
 from core.grid.codec import Manifest, open_workbook
 from core.grid.sheet import Workbook
-from core.portfolio.identifiers import is_sound
+from core.portfolio.cells.identifiers import is_sound
 from service.platform.context import Context, Unit
 from service.platform.data.lru import Lru, bytes_of
 from service.platform.http.api import Streamed

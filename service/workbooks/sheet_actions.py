@@ -22,8 +22,8 @@ from core.files.parts import Shows, shown
 from core.grid.address import cell_name, column_name
 from core.grid.column import Column, Text
 from core.grid.sheet import Sheet, Workbook
-from core.portfolio.layout.header import detect
-from core.portfolio.notes import DataWarning, told_of_formulas
+from core.portfolio.model.notes import DataWarning, told_of_formulas
+from core.portfolio.sheets.header import detect
 from core.values import ERRORS, Kind, from_serial
 from service.platform.http.api import Raw
 from service.platform.http.problem import Fault, ValidationFailed

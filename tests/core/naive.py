@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 
 FACTOR_BY_RANK = (
     8070, 1, 10, 20, 40, 70, 120, 180, 260, 360, 610, 940, 1350, 1766, 2220, 2720, 3490, 4770, 6500, 8070,

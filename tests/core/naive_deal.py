@@ -9,7 +9,7 @@ from math import copysign
 from typing import Any
 
 from core.definition.definition import DealTest, Definition
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from tests.core import naive
 from tests.core.naive import DAYS, Loan, finite
 

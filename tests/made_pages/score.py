@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from core.portfolio.facts import Fact, Facts
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.facts import Fact, Facts
 from tests.made_pages.book import Book
 from tests.made_pages.cells import Expectation
 

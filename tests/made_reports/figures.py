@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from core.compliance.run import run_suite
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from tests.made_reports.doubts import Doubts
 from tests.made_reports.model import Report
 from tests.made_reports.truth import FIELDS, Truth

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 import core
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from tests.made_reports.cells import KINDS
 from tests.made_reports.doubts import Doubts
 from tests.made_reports.figures import Figure, figures_of

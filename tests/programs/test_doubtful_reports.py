@@ -13,7 +13,7 @@ from core.compliance.result import Results
 from core.compliance.run import run_suite
 from core.files.read import read
 from core.files.write import write_workbook_rows
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.report.compliance import compliance_content
 from core.report.content import Origin
 from core.report.document import compliance_pdf

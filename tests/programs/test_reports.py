@@ -18,8 +18,8 @@ from core.export.run import export_workbook
 from core.files.read import read
 from core.generate import generate
 from core.grid.sheet import Workbook
-from core.portfolio.notes import DataWarning
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.notes import DataWarning
 from core.report.compliance import compliance_content
 from core.report.content import ComplianceReport, Origin, Point, Series
 from core.report.document import compliance_pdf

@@ -10,7 +10,7 @@ from core.generate import generate
 from core.insights.analyst import analyse
 from core.insights.insight import Stakeholder
 from core.insights.subject import Subject
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.questions.ask import ask
 from tests.conftest import Member
 from tests.service.compliance.conftest import (  # noqa: F401 - a fixture

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.portfolio.cells import _parse
-from core.portfolio.fields import COUNTRIES, INDUSTRIES, Lien
+from core.portfolio.model.fields import COUNTRIES, INDUSTRIES, Lien
 from core.remembered import remembered
 from core.values import DAYS_BETWEEN_SYSTEMS, EPOCH, SERIAL_OF_1970, Kind
 

@@ -12,8 +12,18 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.date_format import ISO, date_format, date_reader
-from core.portfolio.cells.parsing import BOOLEAN, ERROR, NO_TEXT, NUMBER, TEXT, Cells, TextColumn, bit, spread_out
-from core.portfolio.fields import FieldType
+from core.portfolio.cells.parsing import (
+    BOOLEAN,
+    ERROR,
+    NO_TEXT,
+    NUMBER,
+    TEXT,
+    Cells,
+    TextColumn,
+    bit,
+    spread_out,
+)
+from core.portfolio.model.fields import FieldType
 from core.values import EPOCH, from_serial
 
 _NO_ROWS: Final = TextColumn(np.zeros(0, np.int32), NO_TEXT)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.portfolio.portfolio import Amortization, Deal, Names, Portfolio, Tranches
-from core.portfolio.ratings import AGENCY_OF, rank
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Amortization, Deal, Names, Tranches
+from core.portfolio.model.ratings import AGENCY_OF, rank
 
 NAMES = (
     "obligor", "industry", "industry_a", "industry_b", "industry_c", "country", "currency",

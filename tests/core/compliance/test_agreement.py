@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.compliance.agreement import Ours, agreement_of
-from core.portfolio.facts import Fact
+from core.portfolio.model.facts import Fact
 from tests.rows import every
 
 

@@ -12,8 +12,9 @@ from core.compliance.conventions import currency_of, standard_of
 from core.compliance.measures import Pool
 from core.compliance.run import run_suite
 from core.definition import READY, parse
-from core.portfolio.facts import Fact, Facts, Subject
-from core.portfolio.portfolio import Deal, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
 from tests.core.compliance.test_measures import portfolios
 from tests.rows import every

@@ -7,7 +7,7 @@ from math import nan
 import pytest
 
 from core.compliance.coverage import income, structure
-from core.portfolio.portfolio import Deal
+from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import G1_NOTES, tranches_of
 from tests.rows import every
 

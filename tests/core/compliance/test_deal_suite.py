@@ -21,7 +21,8 @@ from core.definition import READY, parse, parse_toml, to_document
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import MEASURES
 from core.files.read import read
-from core.portfolio.portfolio import Deal, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
 from tests.core.naive_deal import Book, Unknown, printed, suite_figures
 from tests.core.naive_deal import figure as naive_figure

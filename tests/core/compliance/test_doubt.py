@@ -17,10 +17,11 @@ from core.compliance.run import run_suite
 from core.definition import parse
 from core.definition.terms import MEASURES
 from core.files.read import read
-from core.portfolio.facts import Fact, Facts, Identity, Subject
-from core.portfolio.inputs import ANY, FIELDS, WARNINGS, input_of
-from core.portfolio.notes import WARNING_CODES, DataWarning, Notes, bounded, told_of
-from core.portfolio.portfolio import Deal, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.facts import Fact, Facts, Identity, Subject
+from core.portfolio.model.inputs import ANY, FIELDS, WARNINGS, input_of
+from core.portfolio.model.notes import WARNING_CODES, DataWarning, Notes, bounded, told_of
+from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
 from tests.rows import every
 

@@ -11,8 +11,9 @@ from core.compliance.measures import Pool
 from core.compliance.result import Results
 from core.compliance.run import run_suite
 from core.definition import parse
-from core.portfolio.notes import WARNING_CODES, WARNING_LENGTH_MAX, DataWarning, bounded
-from core.portfolio.portfolio import Deal, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.notes import WARNING_CODES, WARNING_LENGTH_MAX, DataWarning, bounded
+from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import portfolio_of, tranches_of
 from tests.rows import every
 

@@ -13,7 +13,7 @@ import pytest
 
 from core.compliance.framed import ROWS_SHOWN, thinnest_first
 from core.compliance.result import Details, PublishedFigure, Results, Skipped, TestResult
-from core.portfolio.notes import DataWarning
+from core.portfolio.model.notes import DataWarning
 
 
 def result(test_id: str, value: float, limit: float, cushion: float | None, status: str = "pass") -> TestResult:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.compliance import kernels
-from core.portfolio.portfolio import Names
+from core.portfolio.model.portfolio import Names
 
 RECOVERY = np.full((6, 8), 45.0)
 RULES = (80.0, 75.0, 90.0, 85.0, 3.0, 70.0, 150e6, 250e6, True, 0)

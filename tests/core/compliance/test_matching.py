@@ -11,7 +11,7 @@ from core.compliance.matching import Pairs, pair, with_counted_decimals
 from core.compliance.run import pools_of
 from core.compliance.suites import SUITES
 from core.definition import READY, Definition, parse
-from core.portfolio.facts import Fact, Facts, Subject
+from core.portfolio.model.facts import Fact, Facts, Subject
 from tests.core.compliance.test_published import book
 from tests.rows import every
 

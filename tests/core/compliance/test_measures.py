@@ -17,8 +17,9 @@ from core.compliance.measures import DIVERSITY_SCORES, Pool
 from core.compliance.run import run_suite
 from core.compliance.suites import TESTS
 from core.definition.definition import Definition
-from core.portfolio.facts import Fact, Facts, Subject
-from core.portfolio.portfolio import Amortization, Deal, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.portfolio import Amortization, Deal
 from tests.core import naive
 from tests.core.compliance.conftest import RANKS, A, names_of, portfolio_of, tranches_of
 from tests.rows import every

@@ -12,8 +12,9 @@ from core.compliance.result import Threshold
 from core.compliance.run import run_suite
 from core.definition import READY, parse
 from core.files.read import read
-from core.portfolio.facts import Fact, Facts, Subject
-from core.portfolio.portfolio import Deal, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
 from tests.rows import every
 

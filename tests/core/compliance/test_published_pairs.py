@@ -17,8 +17,8 @@ from core.deals.tie_out import tie_out
 from core.definition import READY
 from core.definition.names import Meaning, meaning_of_fact
 from core.files.read import read
-from core.portfolio.facts import Fact
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.facts import Fact
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 FILES = {

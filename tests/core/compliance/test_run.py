@@ -32,9 +32,10 @@ from core.compliance.run import (
 from core.compliance.suites import CATALOGUE
 from core.definition import READY, UnknownDefinition, parse
 from core.grid.sheet import Workbook
-from core.portfolio.fields import UnknownMapping
-from core.portfolio.notes import DataWarning, Notes
-from core.portfolio.portfolio import Deal, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.fields import UnknownMapping
+from core.portfolio.model.notes import DataWarning, Notes
+from core.portfolio.model.portfolio import Deal
 from core.scenario.simulate import Simulator
 from tests.core.compliance.conftest import g1_columns, portfolio_of, tranches_of
 

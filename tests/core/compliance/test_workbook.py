@@ -12,7 +12,7 @@ import xlsxwriter
 from core.compliance.result import TestResult
 from core.compliance.run import run_suite
 from core.files.read import read
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 
 Run = Callable[[Sequence[Sequence[Any]], str], TestResult]
 

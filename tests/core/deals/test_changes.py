@@ -7,7 +7,7 @@ import random
 import pytest
 
 from core.deals.changes import FieldChange, changes
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 
 Loan = dict[str, float | str]
 

@@ -15,8 +15,9 @@ from core.compliance.run import run_suite
 from core.deals.movements import LOANS_SHOWN, PARTS, Movement, movements
 from core.definition import parse
 from core.generate import generate
-from core.portfolio.facts import Fact, Facts, Subject
-from core.portfolio.portfolio import Deal, Portfolio, Tranches
+from core.portfolio import Portfolio
+from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.portfolio import Deal, Tranches
 from tests.core.compliance.conftest import portfolio_of
 
 Columns = dict[str, Any]

@@ -14,8 +14,8 @@ from core.compliance.run import run_suite
 from core.deals.tie_out import PUBLISHED_MAX, TieOuts, tie_out
 from core.definition import READY, parse
 from core.generate import generate
-from core.portfolio.facts import Fact, Facts, Subject
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.facts import Fact, Facts, Subject
 
 
 @pytest.fixture(scope="module")

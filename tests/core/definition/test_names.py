@@ -8,7 +8,7 @@ import pytest
 
 from core.definition import parse
 from core.definition.names import Meaning, NoMeaning, meaning_of
-from core.portfolio.facts import Direction, Subject
+from core.portfolio.model.facts import Direction, Subject
 from tests.rows import every
 
 SHARES = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from core.definition.names import Meaning, meaning_of_fact
-from core.portfolio.facts import Direction, Fact
-from core.portfolio.report.subjects import subject_of
+from core.portfolio.model.facts import Direction, Fact
+from core.portfolio.pages.report.subjects import subject_of
 from tests.rows import every
 
 NAMES = [

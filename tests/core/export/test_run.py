@@ -26,7 +26,7 @@ from core.files.write import Formula, write_workbook_rows
 from core.generate import generate
 from core.grid.calculation import DEFAULT
 from core.grid.sheet import Sheet, Table, Workbook
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.provenance.manifest import read_manifest
 from core.provenance.verify import Record, verify
 from core.recalc.book import Book

@@ -18,7 +18,7 @@ from core.files import archive
 from core.files.errors import FileRefused, FileTooLarge, InvalidFormat, ParseFailed, TooManySheets
 from core.files.limits import FILE_BYTES_MAX
 from core.files.read import probe, read, read_files
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from tests.rows import every
 
 Parts = dict[str, str | bytes]

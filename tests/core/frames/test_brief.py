@@ -20,7 +20,8 @@ import core
 from core.compliance.result import Results, TestResult
 from core.frames.brief import CHARACTERS_MAX, missing, shortened, shown, value_shown
 from core.insights.subject import Break, Breaks, Point, Subject
-from core.portfolio.portfolio import Deal, Portfolio, Tranches
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Deal, Tranches
 from core.recalc.book import Book
 from tests.rows import every
 

@@ -18,7 +18,8 @@ import pytest
 from core.formula.evaluate import compile, evaluate  # noqa: A004
 from core.formula.language.errors import FormulaError
 from core.frames.given import cell_value, column_of, columns_of, listed
-from core.portfolio.portfolio import Deal, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Deal
 from core.recalc.book import Book
 from core.recalc.errors import BookError
 from core.reconciliation.run import reconcile

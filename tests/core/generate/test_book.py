@@ -10,7 +10,7 @@ import pytest
 
 from core.generate import LOANS_MAX, LOANS_MIN, SEED_MAX, GeneratedDeal, GenerateError, generate
 from core.generate.tables import INDUSTRIES as WEIGHTS
-from core.portfolio.fields import INDUSTRIES
+from core.portfolio.model.fields import INDUSTRIES
 
 SEEDS = (1, 2, 3, 4, 5, 6, 7, 8)
 AS_OF = "2026-03-31"

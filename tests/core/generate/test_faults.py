@@ -6,7 +6,7 @@ import pytest
 
 from core.compliance.run import run_suite
 from core.generate import FAULTS, generate
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 
 BROKEN = {
     "breach_obligor": {"single_obligor_concentration"},

@@ -13,8 +13,8 @@ from core.generate.book import draw_book
 from core.generate.deal import GeneratedDeal, GenerateError, generate
 from core.generate.reports import LOANS_MAX, REPORTS, GeneratedReport, generate_report
 from core.generate.sheets import draw_texts
-from core.portfolio import ratings
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model import ratings
 
 NUMBERS = (
     "par_value", "price", "purchase_price", "spread", "floor", "all_in_rate", "recovery_rate", "maturity_date",

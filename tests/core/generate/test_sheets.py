@@ -14,7 +14,7 @@ from core.compliance.run import run_suite
 from core.files.read import read
 from core.generate import MANAGERS_FILE, MESSY, GeneratedDeal, generate
 from core.generate.sheets import rows_at_most
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 
 Rows = list[tuple[Any, ...]]
 

@@ -11,9 +11,9 @@ import pytest
 
 from core.generate import generate
 from core.insights.subject import Break, Breaks, Point, Subject
-from core.portfolio.facts import Fact, Facts
-from core.portfolio.facts import Subject as About
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.facts import Fact, Facts
+from core.portfolio.model.facts import Subject as About
 
 LOANS = 260
 GONE, NEW = 5, 6

@@ -11,7 +11,7 @@ from core.compliance.result import Results
 from core.compliance.suites import TESTS
 from core.insights.insight import Change, Condition, Figure, Insight, Recipe
 from core.insights.subject import Subject
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.scenario.simulate import simulate
 from core.scenario.trades import Trade
 from tests.core import naive

@@ -9,7 +9,7 @@ import pytest
 
 from core.insights.analyst import analyse
 from core.insights.subject import Subject
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 
 
 def test_obligors_that_two_portfolios_hold_and_the_tightest_tests(demo: Subject) -> None:

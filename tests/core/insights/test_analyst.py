@@ -20,7 +20,7 @@ from core.insights.insight import CATEGORIES, STAKEHOLDERS, Insight
 from core.insights.ranking import ANGLES, CONFIDENCE, PRIORITY
 from core.insights.stress import CLOSE_MOST
 from core.insights.subject import Subject
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from tests.core.compliance.test_measures import portfolios
 from tests.core.insights.conftest import story
 from tests.core.insights.recompute import Book, Given, Twin, digits_without_a_figure, identifier_of

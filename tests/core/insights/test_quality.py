@@ -11,7 +11,7 @@ from core.insights.insight import Insight
 from core.insights.ranking import DISPUTED
 from core.insights.subject import Breaks, Subject
 from core.insights.words import plain
-from core.portfolio.facts import Fact, Facts
+from core.portfolio.model.facts import Fact, Facts
 from tests.core.insights.conftest import COV_LITE, story
 
 

@@ -13,8 +13,8 @@ import pytest
 from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.grid.sheet import Formulas, Sheet, Workbook
+from core.portfolio import Portfolio
 from core.portfolio.cells.parsing import Cells, Pool
-from core.portfolio.portfolio import Portfolio
 from core.values import ERROR_CODE, Kind, to_serial
 
 

@@ -22,7 +22,8 @@ from typing import Any, Final
 from core.compliance.suites import TESTS
 from core.files.read import read
 from core.generate import generate
-from core.portfolio.portfolio import Deal, Portfolio, Tranches
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Deal, Tranches
 from tests.core import naive
 
 HERE: Final = Path(__file__).parent

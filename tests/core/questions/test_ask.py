@@ -10,7 +10,8 @@ from typing import Any
 
 from core.generate import generate
 from core.insights.subject import Subject
-from core.portfolio.portfolio import Deal, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Deal
 from core.questions.answer import SUBJECTS_MAX
 from core.questions.ask import ask
 from tests.rows import every

@@ -8,7 +8,7 @@ import pytest
 
 from core.generate import generate
 from core.insights.subject import Subject
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.questions.answer import QUESTION_LENGTH_MAX, QuestionError
 from core.questions.interpreting import interpret
 from core.questions.parts import Unread

@@ -19,7 +19,7 @@ from core.confined.table import PARSE, NamedFile, ParseOrder
 from core.files.isolate import parse_isolated, read_by_child
 from core.files.read import read
 from core.grid.codec import Manifest, open_workbook, write_workbook
-from core.portfolio.notes import told_of_formulas
+from core.portfolio.model.notes import told_of_formulas
 from core.recalc import blank
 from core.recalc.book import with_values
 from core.recalc.confined import calculating

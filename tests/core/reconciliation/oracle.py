@@ -13,7 +13,7 @@ from typing import Any
 from stdnum import cusip as stdnum_cusip
 from stdnum import isin as stdnum_isin
 
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 
 Loan = dict[str, Any]
 

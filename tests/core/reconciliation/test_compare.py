@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from stdnum import isin as stdnum_isin
 
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.reconciliation import Issue, _compare, reconcile
 from tests.core.reconciliation.oracle import day, portfolio_of
 from tests.rows import every

@@ -17,9 +17,9 @@ from core.files.read import read
 from core.files.write import write_workbook_rows
 from core.generate import GeneratedTape
 from core.grid.codec import open_sheet
-from core.portfolio.portfolio import Portfolio
-from core.portfolio.stored import from_sheet
-from core.portfolio.trustees import TRUSTEES
+from core.portfolio import Portfolio
+from core.portfolio.assemble.stored import from_sheet
+from core.portfolio.mapping.trustees import TRUSTEES
 from core.reconciliation.isolate import read_tape_isolated
 from core.reconciliation.tape import LOANS_FILE, TapeRefused
 from tests.core.reconciliation.isolated import LIMITS, left_in

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.generate import generate
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.reconciliation import Issue, Issues, reconcile
 from core.reconciliation.issues import COLUMNS
 

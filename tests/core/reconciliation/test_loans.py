@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.portfolio.portfolio import Names, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Names
 from core.reconciliation import reconcile
 from core.reconciliation.loans import KEY_LENGTH_MAX
 from tests.core.reconciliation.oracle import day, portfolio_of

@@ -15,7 +15,8 @@ from stdnum import cusip as stdnum_cusip
 
 import core
 from core.generate import generate
-from core.portfolio.portfolio import Names, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Names
 from core.reconciliation import RULES, Issue, ReconcileError, Reconciliation, reconcile
 from core.reconciliation.issues import COLUMNS
 from core.reconciliation.run import SHARED_LEAST, THREADS_MAX

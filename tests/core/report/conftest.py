@@ -10,7 +10,8 @@ import pytest
 
 from core.compliance.result import Details, Doubt, PublishedFigure, Results, Skipped, TestResult
 from core.compliance.run import run_suite
-from core.portfolio.portfolio import Deal, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Deal
 from core.report.compliance import compliance_content
 from core.report.content import ComplianceReport, Origin
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of

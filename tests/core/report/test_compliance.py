@@ -16,7 +16,7 @@ from core.compliance.result import Results, TestResult, Threshold
 from core.compliance.run import run_suite
 from core.deals.movements import movements
 from core.definition import parse
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.report.compliance import KEY_FIGURES_SHOWN
 from core.report.content import ComplianceReport, Point, Series
 from tests.core.report.conftest import reported, result_of, skipped_of

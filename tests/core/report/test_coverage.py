@@ -9,7 +9,7 @@ import pytest
 from core.compliance.result import Threshold
 from core.compliance.run import run_suite
 from core.definition import parse
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.report.content import Coverage
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
 from tests.core.report.conftest import reported

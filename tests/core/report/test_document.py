@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from core.charts.drawing import Chart
 from core.compliance.result import Doubt, Results
 from core.compliance.run import run_suite
-from core.portfolio.notes import DataWarning
-from core.portfolio.portfolio import Names, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.notes import DataWarning
+from core.portfolio.model.portfolio import Names
 from core.report.content import ComplianceReport, Ladder, Origin, Point, Series, Step
 from core.report.document import RUNNING_MAX, TEMPLATE, _steps, _view, compliance_pdf
 from core.report.tables import compliance_tables

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from core.compliance.result import Results
-from core.portfolio.notes import DataWarning
+from core.portfolio.model.notes import DataWarning
 from core.redact.replace import Policy
 from core.report.content import Fact
 from core.report.files import Cleaner, write_compliance, write_reconciliation

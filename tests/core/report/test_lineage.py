@@ -9,7 +9,7 @@ from core.compliance.run import run_suite
 from core.definition import Definition, parse
 from core.files.read import read
 from core.generate import generate
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.report.compliance import compliance_content
 from core.report.content import Origin
 from core.report.lineage import rules_of

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from core.definition import parse
-from core.portfolio.portfolio import Deal, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Deal
 from core.report.content import ComplianceReport, Concentration
 from core.report.pool import ROWS_SHOWN, YEARS_SHOWN
 from tests.core.compliance.conftest import g1_columns, portfolio_of

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from core.portfolio.notes import DataWarning
+from core.portfolio.model.notes import DataWarning
 from core.reconciliation.rules import ALWAYS, RULES, SEVERITIES
 from core.report.content import Fact
 from core.report.reconciliation import (

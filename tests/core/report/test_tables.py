@@ -11,7 +11,7 @@ import pytest
 
 from core.compliance.result import Doubt, Results
 from core.compliance.run import run_suite
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.report import tables
 from core.report.reconciliation import Tally
 from core.report.tables import Looks, compliance_tables, reconciliation_tables, write_tables

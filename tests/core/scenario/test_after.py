@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from core.compliance.result import Results
 from core.definition import parse
 from core.definition.definition import Definition
-from core.portfolio.portfolio import Amortization, Deal, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Amortization, Deal
 from core.scenario import touched
 from core.scenario.simulate import Simulator
 from core.scenario.trades import Trade, TradeError

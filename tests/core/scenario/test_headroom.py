@@ -10,7 +10,7 @@ import pytest
 
 import core
 from core.compliance.result import Threshold
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.scenario.headroom import CLOSE, Room, first_failure, headroom
 from core.scenario.simulate import Simulator
 from core.scenario.trades import Trade, TradeError

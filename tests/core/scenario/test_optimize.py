@@ -14,7 +14,8 @@ from core.compliance.result import Threshold
 from core.compliance.run import UnknownTest
 from core.definition import parse
 from core.generate import generate
-from core.portfolio.portfolio import Deal, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Deal
 from core.scenario.optimize import Constraints, InfeasibleError, ObjectiveError, Proposal, optimize
 from core.scenario.simulate import Simulation, Simulator
 from core.scenario.trades import Trade

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import core
 from core.compliance.run import run_suite
 from core.definition import parse
-from core.portfolio.portfolio import Deal, Portfolio
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Deal
 from core.scenario.changed import changed
 from core.scenario.simulate import Simulation, Simulator, simulate
 from core.scenario.trades import Trade, TradeError

@@ -6,7 +6,7 @@ import pytest
 
 import core
 from core.generate import generate
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.scenario.universe import name_of, offers, sales, trade_of
 
 

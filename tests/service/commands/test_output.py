@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from core.portfolio.notes import DataWarning
+from core.portfolio.model.notes import DataWarning
 from service.commands.output import (
     Column,
     Grid,

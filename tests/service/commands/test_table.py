@@ -8,7 +8,7 @@ from dataclasses import replace
 from rich.console import Console
 
 from core.compliance.result import Details, Doubt, PublishedFigure, Results, Skipped, TestResult
-from core.portfolio.notes import DataWarning
+from core.portfolio.model.notes import DataWarning
 from core.scenario.simulate import compared
 from service.commands.output import Grid, Page, console_for, print_page
 from service.commands.table import results_page, two_files_columns

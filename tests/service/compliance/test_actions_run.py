@@ -18,7 +18,7 @@ import pytest
 import core
 from core.compliance.result import Threshold
 from core.generate import generate
-from core.portfolio.fields import PROFILES
+from core.portfolio.model.fields import PROFILES
 from service.compliance.store import lock_of
 
 RUN = "/api/v1/compliance/run"

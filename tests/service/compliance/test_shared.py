@@ -9,8 +9,8 @@ import pytest
 from core.compliance.run import run_suite
 from core.definition import parse
 from core.generate import generate
+from core.portfolio import Portfolio
 from core.portfolio.cells import checkpoint
-from core.portfolio.portfolio import Portfolio
 from service.compliance.shared import DEFINITION_BYTES_MAX
 from tests.conftest import Member, Stack
 

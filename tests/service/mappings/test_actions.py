@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from core.portfolio.fields import PROFILES
+from core.portfolio.model.fields import PROFILES
 from tests.conftest import Member, Stack
 from tests.service.mappings.conftest import PATH, body, column
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.portfolio.profile.normalise import SAMPLE_COLUMNS_MAX, SAMPLE_ROWS_MAX, SAMPLE_TEXT_MAX, SAMPLE_VALUES_MAX
+from core.portfolio.mapping.normalise import SAMPLE_COLUMNS_MAX, SAMPLE_ROWS_MAX, SAMPLE_TEXT_MAX, SAMPLE_VALUES_MAX
 from tests.conftest import Member, Stack
 from tests.service.mappings.conftest import PATH, column
 

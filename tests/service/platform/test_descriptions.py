@@ -38,7 +38,7 @@ def test_the_strings_below_fields_are_those_of_the_syntax_tree() -> None:
 
 OTHERS = {
     "core.compliance.result", "core.deals.movements", "core.deals.tie_out", "core.formula.blocks.graph",
-    "core.portfolio.notes", "core.scenario.headroom", "core.scenario.optimize", "core.scenario.simulate",
+    "core.portfolio.model.notes", "core.scenario.headroom", "core.scenario.optimize", "core.scenario.simulate",
     "service.platform.http.api", "service.platform.http.problem", "service.platform.work.attempt",
 }  # fmt: skip
 

@@ -19,7 +19,7 @@ from core.compliance.run import run_suite
 from core.confined.run import ChildFailed
 from core.definition import READY, parse
 from core.generate import generate
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from service.compliance.child import NoSuchTest, Ran, parse_definition, run
 from service.mappings.child import try_sample
 from service.mappings.schema import MappingTooSlow, Sample

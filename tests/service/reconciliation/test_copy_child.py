@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.portfolio.portfolio import Portfolio
+from core.portfolio import Portfolio
 from core.reconciliation.run import reconcile
 from service.reconciliation.copy_child import KEY_BYTES, VALUE_CHARACTERS, write_issues
 from tests.service.reconciliation.copied import parsed

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from core.portfolio.cells import parsing
 from core.portfolio.cells._parse import BASIS_POINTS, PERCENT
-from core.portfolio.fields import INDUSTRIES, Lien
+from core.portfolio.model.fields import INDUSTRIES, Lien
 
 NAN = math.nan
 

@@ -15,7 +15,14 @@ from core.grid._intern import intern
 from core.grid.column import Text
 from core.portfolio.cells import patterns
 from core.portfolio.cells._replace import substituted
-from core.portfolio.cells.patterns import PatternError, matching, pattern_fault, replaced, replacement_fault, template
+from core.portfolio.cells.patterns import (
+    PatternError,
+    matching,
+    pattern_fault,
+    replaced,
+    replacement_fault,
+    template,
+)
 
 
 def pool(strings: list[str]) -> Text:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from core.portfolio.cells import parsing, typed
 from core.portfolio.cells.parsing import Cells
 from core.portfolio.cells.typed import NormalColumn, blank_column, day_number, either, text_column
-from core.portfolio.fields import FieldType
+from core.portfolio.model.fields import FieldType
 
 MakeCells = Callable[..., Cells]
 

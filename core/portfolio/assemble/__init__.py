@@ -1,0 +1,1 @@
+"""Make portfolios: the front door of workbooks, of columns and of stored loans."""

@@ -1,0 +1,154 @@
+"""Loans as read to a portfolio: obligors, industries, fixed rates, prices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.portfolio.cells import parsing
+from core.portfolio.cells.loans import SLACK_MAX, Loans
+from core.portfolio.cells.parsing import Scalar, TextColumn
+from core.portfolio.model.portfolio import (
+    Amortization,
+    AnyPortfolio,
+    Names,
+    Strings,
+    defaulted,
+)
+from core.portfolio.pages.identify import add_up_lots, identified, name_keys
+
+
+def assemble(
+    into: type[AnyPortfolio],
+    loans: Loans,
+    amortization: Callable[[dict[str, Names]], Amortization | None] | None = None,
+) -> AnyPortfolio:
+    """The portfolio of some loans; `amortization` finds the payment schedule by the identifiers of its rows."""
+    identified(loans)
+    loans.flags = {name: flags & np.uint8(1) for name, flags in loans.flags.items()}
+    _unpriced(loans)
+    par = loans.numbers.get("par_value")
+    loans.notes.negative_par_rows = 0 if par is None else int(np.count_nonzero(par < 0))
+    add_up_lots(loans)
+    names = {target: Names(column.codes, Strings(column.text)) for target, column in loans.texts.items()}
+    names |= {target: Names(codes, values) for target, (codes, values) in loans.categories.items()}
+    for target, meaning in (("industry", parsing.industries), ("country", _countries), ("currency", _currencies)):
+        column = loans.texts.get(target)
+        if column is not None:
+            names[target] = Names(*parsing.categories(column, meaning(column.text.strings())))
+    obligor = _obligor(loans.texts.get("issuer_id"), loans.texts.get("borrower_name"))
+    if obligor is not None:
+        names["obligor"] = obligor
+        loans.notes.rows_without_obligor = int(np.count_nonzero(obligor.codes < 0))
+    _fixed(loans, names.get("base_rate"))
+    return into(
+        row_count=loans.row_count,
+        numbers={name: _own(values) for name, values in loans.numbers.items()},
+        names={name: Names(_own(column.codes), column.values) for name, column in names.items()},
+        flags={name: _own(flags) for name, flags in loans.flags.items()},
+        ranks={name: _own(ranks) for name, ranks in loans.ranks.items()},
+        lien=None if loans.lien is None else _own(loans.lien),
+        tranches=loans.tranches,
+        deal=loans.deal,
+        amortization=amortization(names) if amortization is not None else None,
+        sheet_name=loans.sheet_name,
+        notes=loans.notes,
+        source_cells=loans.source_cells,
+        lots=loans.lots,
+        conflicting=loans.conflicting,
+        facts=loans.facts,
+        own_dates=frozenset(loans.own_dates),
+    )
+
+
+def _own(column: NDArray[Scalar]) -> NDArray[Scalar]:
+    """The column, copied where it is a piece of a much larger one in memory; a piece of a mapped file stays one."""
+    owner: NDArray[Any] = column
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    return column.copy() if owner.base is None and owner.nbytes > SLACK_MAX * column.nbytes else column
+
+
+def _countries(texts: list[str]) -> list[str]:
+    return [parsing.country(text) for text in texts]
+
+
+def _currencies(texts: list[str]) -> list[str]:
+    return [parsing.currency(text) for text in texts]
+
+
+def _obligor(issuer: TextColumn | None, borrower: TextColumn | None) -> Names | None:
+    """The key of the obligor tests: the issuer's id, else the id of the same name elsewhere, else the name's key."""
+    if borrower is None:
+        return None if issuer is None else Names(issuer.codes, Strings(issuer.text))
+    if issuer is None:
+        column = name_keys(borrower)
+        return Names(column.codes, Strings(column.text))
+    without = issuer.codes < 0
+    if not without.any():
+        return Names(issuer.codes, Strings(issuer.text))
+    named = name_keys(borrower)
+    codes = _ids_by_name(issuer.codes, named)
+    codes = np.where((codes < 0) & (named.codes >= 0), named.codes + np.int32(len(issuer.text)), codes)
+    column = parsing.merged_pool(codes, issuer.text, named.text)
+    return Names(column.codes, Strings(column.text))
+
+
+def _ids_by_name(codes: NDArray[np.int32], named: TextColumn) -> NDArray[np.int32]:
+    """Issuer codes with blanks filled from the rows of the same name, where those agree on one id."""
+    both = (codes >= 0) & (named.codes >= 0)
+    low = np.full(len(named.text) + 1, np.iinfo(np.int32).max, np.int32)
+    high = np.full(len(named.text) + 1, -1, np.int32)
+    np.minimum.at(low, named.codes[both], codes[both])
+    np.maximum.at(high, named.codes[both], codes[both])
+    agreed = np.where(low == high, high, np.int32(-1))
+    agreed[-1] = -1
+    return np.where(codes >= 0, codes, agreed[named.codes])
+
+
+def _fixed(loans: Loans, index: Names | None) -> None:
+    """is_fixed from the coupon type, else a base rate "Fixed", else a coupon without spread and index.
+
+    Left out when no column can tell: neither coupon type nor index, and not both spread and all-in rate.
+    """
+    spread, coupon = loans.numbers.get("spread"), loans.numbers.get("all_in_rate")
+    said = loans.coupon_fixed
+    # A column without a value says nothing of any loan.
+    spread = None if spread is not None and np.isnan(spread).all() else spread
+    index = None if index is not None and not (index.codes >= 0).any() else index
+    said = None if said is not None and not (said >= 0).any() else said
+    if said is None and index is None and (spread is None or coupon is None):
+        return
+    blank = np.ones(loans.row_count, np.bool_)
+    fixed = np.zeros(loans.row_count, np.bool_)
+    if index is not None:
+        is_fixed = np.array([value == "FIXED" for value in index.values] + [False], np.bool_)
+        fixed |= is_fixed[index.codes]
+    if coupon is not None and (spread is not None or index is not None):
+        no_spread = blank if spread is None else np.isnan(spread)
+        no_index = blank if index is None else index.codes < 0
+        fixed |= no_spread & no_index & ~np.isnan(coupon)
+    if said is not None:
+        fixed = np.where(said >= 0, said == 1, fixed)
+    loans.flags["is_fixed"] = fixed.astype(np.uint8)
+
+
+def _unpriced(loans: Loans) -> None:
+    """A price of 0 on a performing loan says that there is none; nothing is bought for 0 either. Before lots are added
+    up, whose mean a 0 would lower."""
+    bought = loans.numbers.get("purchase_price")
+    if bought is not None and (bought == 0).any():
+        loans.notes.zero_purchase_prices = int(np.count_nonzero(bought == 0))
+        loans.numbers["purchase_price"] = np.where(bought == 0, np.nan, bought)
+    price = loans.numbers.get("price")
+    if price is None:
+        return
+    zero = price == 0
+    if not zero.any():
+        return
+    zero &= ~defaulted(loans.row_count, loans.numbers, loans.flags, loans.ranks, loans.deal.as_of)
+    loans.numbers["price"] = np.where(zero, np.nan, price)
+    loans.notes.zero_prices = int(np.count_nonzero(zero))

@@ -1,0 +1,250 @@
+"""What makes a portfolio's figures doubtful, as a table of checks: what each looks at and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import date
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.portfolio.cells.parsing import key
+from core.portfolio.model.notes import DataWarning
+from core.portfolio.model.portfolio import AnyPortfolio, PortfolioData
+from core.portfolio.model.ratings import AGENCY_OF, is_masked
+from core.values import EPOCH, day_of
+from core.words import agreed, counted
+
+SCALE_MIN: Final = 30.0
+"""How many times as large as the notes, or as small, par is in other units than they are."""
+
+BESIDE_NOTES: Final = (0.6, 2.0)
+"""Par and principal cash over the notes, within which a deal's assets lie."""
+
+SHARE_MIN: Final = 0.10
+"""Share of loans without a price or a maturity from which it is told."""
+
+AFTER_MATURITY_MIN: Final = 0.25
+"""Share of loans that mature after the deal from which a date of the one or the other is doubtful."""
+
+LIFE_YEARS_MAX: Final = 15.0
+"""Years that a loan or bond of a deal lives at most: leveraged loans are made for seven, bonds for ten."""
+
+USUAL: Final = {
+    "spread": (10.0, 2_500.0, "bps"), "all_in_rate": (0.5, 40.0, "%"), "price": (2.0, 150.0, "% of par"),
+    "recovery_rate": (1.0, 100.0, "%"),
+}  # fmt: skip
+"""Within what a value other than 0 lies, for fields whose units are told by a whole column's size."""
+
+UNUSUAL_MIN: Final = 0.05
+"""Share of a column's values beyond what is usual from which its unit, or that of some rows, is doubtful."""
+
+
+def doubts(portfolio: PortfolioData) -> list[DataWarning]:
+    """What is to be known before a figure of the portfolio is trusted, in the order of `CHECKS`."""
+    return [warning for check in CHECKS for warning in check(portfolio)]
+
+
+def with_days(portfolio: AnyPortfolio, days: Mapping[str, date | None], whose: str, *, first: bool) -> AnyPortfolio:
+    """The portfolio with somebody's word on days of its deal where the file says none, or in place of the file's.
+
+    A warning tells where the two differ, and what these days make doubtful is told anew.
+
+    Args:
+        days: fields of `Deal` and their days; None says nothing.
+        whose: as a warning calls it.
+        first: they go before the file's.
+    """
+    deal, told = portfolio.deal, []
+    taken: dict[str, Any] = {}
+    for name, day in days.items():
+        if day is None:
+            continue
+        own, said = getattr(deal, name), float((day - EPOCH).days)
+        if own is None or first:
+            taken[name] = said
+        if own is not None and own != said:
+            which = f"{whose} counts" if first else "the file counts"
+            message = f"the {name.replace('_', ' ')} is {day_of(own)} by the file and {day} by {whose}: {which}"
+            told.append(DataWarning("deal_days_differ", message))
+    if not taken and not told:
+        return portfolio
+    made = replace(portfolio, deal=replace(deal, **taken))
+    kept = [one for one in portfolio.notes.warnings if one.code not in _OF_DAYS]
+    return replace(made, notes=replace(portfolio.notes, warnings=[*kept, *told, *_days(made)]))
+
+
+def _required(portfolio: PortfolioData) -> Iterator[DataWarning]:
+    if missing := portfolio.notes.missing_required:
+        yield DataWarning(
+            "required_missing",
+            f"no column of {portfolio.sheet_name!r} is {', '.join(missing)}: it is required",
+            fields=tuple(missing),
+        )
+
+
+def _commitment(portfolio: PortfolioData) -> Iterator[DataWarning]:
+    header, unfunded = portfolio.notes.matched_columns.get("par_value", ""), portfolio.numbers.get("unfunded")
+    if unfunded is not None and key(header).startswith("commitment"):
+        with np.errstate(invalid="ignore"):
+            undrawn = int(np.count_nonzero(unfunded > 0))
+        if undrawn:
+            message = f"par is the column {header!r}, with what {_of(undrawn, portfolio, 'has/have')} not drawn"
+            yield DataWarning("par_is_commitment", message, undrawn)
+
+
+def _par_beside_notes(portfolio: PortfolioData) -> Iterator[DataWarning]:
+    par, tranches = portfolio.numbers.get("par_value"), portfolio.tranches
+    if par is None or tranches is None:
+        return
+    assets = float(np.nansum(par)) + (portfolio.deal.principal_cash or 0.0)
+    notes = float(np.nansum(tranches.current_balance))
+    if assets <= 0 or notes <= 0:
+        return
+    times = assets / notes
+    said = f"the loans and principal cash are {assets:,.2f}, the notes {notes:,.2f}"
+    if times > SCALE_MIN or times < 1 / SCALE_MIN:
+        yield DataWarning("par_scale", f"{said}: one of them is in thousands or millions")
+    elif not BESIDE_NOTES[0] <= times <= BESIDE_NOTES[1]:
+        yield DataWarning("par_unlike_notes", f"{said}: loans or notes are missing, or counted twice")
+
+
+_OF_DAYS: Final = frozenset(("as_of_outside_life", "past_maturity", "far_maturity", "matures_after_deal"))
+
+
+def _days(portfolio: PortfolioData) -> Iterator[DataWarning]:
+    deal = portfolio.deal
+    day, maturity = deal.as_of, portfolio.numbers.get("maturity_date")
+    if day is not None and deal.closing_date is not None and day < deal.closing_date:
+        yield DataWarning(
+            "as_of_outside_life", f"the day {day_of(day)} is before the deal closed, {day_of(deal.closing_date)}"
+        )
+    if day is not None and deal.stated_maturity is not None and day > deal.stated_maturity:
+        yield DataWarning(
+            "as_of_outside_life", f"the day {day_of(day)} is after the deal's maturity, {day_of(deal.stated_maturity)}"
+        )
+    if maturity is None or not portfolio.row_count:
+        return
+    if day is not None:
+        with np.errstate(invalid="ignore"):
+            past = int(np.count_nonzero((maturity < day) & ~portfolio.defaulted()))
+        if past:
+            yield DataWarning("past_maturity", f"{_of(past, portfolio)} matured before {day_of(day)}: life 0", past)
+        with np.errstate(invalid="ignore"):
+            far = int(np.count_nonzero(maturity - day > LIFE_YEARS_MAX * 365.25))
+        if far:
+            message = f"{_of(far, portfolio, 'matures/mature')} more than {LIFE_YEARS_MAX:g} years after {day_of(day)}"
+            yield DataWarning("far_maturity", f"{message}: the one date or the other is doubtful", far)
+    if deal.stated_maturity is not None:
+        with np.errstate(invalid="ignore"):
+            late = int(np.count_nonzero(maturity > deal.stated_maturity))
+        if late > AFTER_MATURITY_MIN * portfolio.row_count:
+            yield DataWarning(
+                "matures_after_deal",
+                f"{_of(late, portfolio, 'matures/mature')} after the deal, {day_of(deal.stated_maturity)}",
+                late,
+            )
+
+
+def _units(portfolio: PortfolioData) -> Iterator[DataWarning]:
+    for target, (low, high, unit) in USUAL.items():
+        values = portfolio.numbers.get(target)
+        if values is None:
+            continue
+        with np.errstate(invalid="ignore"):
+            size = np.abs(values)
+            given = int(np.count_nonzero(size > 0))
+            odd = int(np.count_nonzero(((size > 0) & (size < low)) | (size > high)))
+        if odd and odd >= UNUSUAL_MIN * given:
+            yield DataWarning(
+                "unit_doubtful",
+                f"{target} of {_of(odd, portfolio)} is not within {low:g} to {high:,g} {unit}: the header or some rows "
+                "give another unit",
+                odd,
+                (target,),
+            )
+
+
+def _shares(portfolio: PortfolioData) -> Iterator[DataWarning]:
+    count = portfolio.row_count
+    if not count:
+        return
+    rated = [target for target in AGENCY_OF if target in portfolio.ranks]
+    if rated:
+        without = ~np.any([portfolio.ranks[target] > 0 for target in rated], axis=0) & ~_masked(portfolio, rated)
+        if missing := int(np.count_nonzero(without)):
+            yield DataWarning("no_rating", f"{_of(missing, portfolio, 'has/have')} no rating of any agency", missing)
+    if portfolio.lien is not None and (missing := portfolio.notes.lien_blank_rows or 0) >= SHARE_MIN * count:
+        yield DataWarning(
+            "no_lien",
+            f"{counted(missing, 'row', 'does/do')} not say {agreed(missing, 'its/their')} lien: first lien",
+            missing,
+        )
+    for code, target, words in (
+        ("no_price", "price", "no price"),
+        ("no_maturity", "maturity_date", "no maturity that can be read"),
+    ):
+        values = portfolio.numbers.get(target)
+        missing = count if values is None else int(np.count_nonzero(np.isnan(values)))
+        if missing >= SHARE_MIN * count:
+            yield DataWarning(code, f"{_of(missing, portfolio, 'has/have')} {words}", missing)
+
+
+def _masked(portfolio: PortfolioData, targets: list[str]) -> NDArray[np.bool_]:
+    """Loans with a rating that is known and not shown."""
+    rows = np.zeros(portfolio.row_count, np.bool_)
+    for target in targets:
+        names = portfolio.names.get(target)
+        if names is not None:
+            rows |= np.array([*(is_masked(text) for text in names.values), False], np.bool_)[names.codes]
+    return rows
+
+
+_COUNTS: Final = (
+    ("lien_unrecognised", "lien_unrecognised_rows", "row",
+     "has words for a lien that say none: not first lien/have words for a lien that say none: not first lien"),
+    ("negative_par", "negative_par_rows", "row",
+     "has a negative par, which lowers the sums/have a negative par, which lowers the sums"),
+    ("rows_without_par", "loans_without_par", "row",
+     "looks like a loan and has no par that can be read: it is left out/"
+     "look like loans and have no par that can be read: they are left out"),
+    ("rows_after_end", "rows_after_end", "row",
+     "below the end of the table looks like a loan, and is left out/"
+     "below the end of the table look like loans, and are left out"),
+    ("unidentified_rows", "unidentified_rows", "row",
+     "has a par, and no name or identifier: it is left out/have a par, and no name or identifier: they are left out"),
+    ("error_cells", "error_cells", "cell", "holds an error, and counts as blank/hold an error, and count as blank"),
+    ("conflicting_lots", "conflicting_lots", "position",
+     "has lots that differ in a rating or the maturity/have lots that differ in a rating or the maturity"),
+    ("destroyed_identifiers", "destroyed_identifiers", "identifier",
+     "is lost: a spreadsheet made a number of it/are lost: a spreadsheet made numbers of them"),
+)  # fmt: skip
+"""Code, count in `Notes`, what it is of, what is said of one and of several."""
+
+
+def _rows(portfolio: PortfolioData) -> Iterator[DataWarning]:
+    notes = portfolio.notes
+    for code, name, noun, words in _COUNTS:
+        if count := getattr(notes, name):
+            yield DataWarning(code, counted(count, noun, words), count)
+    for target, count in sorted(notes.unreadable_cells.items()):
+        yield DataWarning(
+            "unreadable_cells",
+            f"{counted(count, 'cell')} of {target} cannot be read, and {agreed(count, 'counts/count')} as blank",
+            count,
+            (target,),
+        )
+
+
+def _of(count: int, portfolio: PortfolioData, verb: str = "") -> str:
+    """So many of the loans, with the half of the verb "has/have" that goes with them."""
+    told = f"{count:,} of {counted(portfolio.row_count, 'loan')}"
+    return f"{told} {agreed(count, verb)}" if verb else told
+
+
+CHECKS: Final[tuple[Callable[[PortfolioData], Iterator[DataWarning]], ...]] = (
+    _required, _commitment, _par_beside_notes, _days, _units, _shares, _rows,
+)  # fmt: skip
+"""Every check of a portfolio; what pages say of each other is noted where they are read."""

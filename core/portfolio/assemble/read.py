@@ -1,0 +1,115 @@
+"""Read the portfolio of a workbook: its loans, its notes, its deal, what it prints of itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from core.grid.sheet import Workbook
+from core.portfolio.assemble.assemble import assemble
+from core.portfolio.assemble.plausibility import doubts
+from core.portfolio.mapping.joined import join_pages, warn_of_units
+from core.portfolio.mapping.reader import HEADERS_TOLD, Reader
+from core.portfolio.model.fields import (
+    PROFILES,
+    Mapping,
+    mapping_of,
+)
+from core.portfolio.model.notes import DataWarning, Notes, told_of_formulas
+from core.portfolio.model.portfolio import AnyPortfolio, Deal, GivenSource, PortfolioData
+from core.portfolio.pages.currency import exchange_rates, settle
+from core.portfolio.pages.printed import beside_loans
+from core.portfolio.pages.report.read import read_report
+from core.portfolio.pages.tranches import read_amortization
+from core.portfolio.sheets.locate import (
+    candidates,
+    chosen,
+    header_words,
+)
+from core.values import day_of
+
+
+def portfolio_from_workbook(
+    book: Workbook,
+    given: Mapping | str | None,
+    as_of: tuple[float, GivenSource] | None,
+    *,
+    into: type[AnyPortfolio],
+) -> AnyPortfolio:
+    """See `Portfolio.from_workbook`."""
+    mapping = mapping_of(given)
+    rated = candidates(book, mapping)
+    holdings = chosen(rated)
+    tops = {one.sheet.index: one.found.top for one in rated if one.found and one.has_loans}
+    if holdings is None:
+        report = read_report(book, tops)
+        report.warnings.extend(_of_files(book))
+        notes = Notes(message=f"no sheet has a header that {header_words(mapping)}", warnings=report.warnings)
+        return into(
+            0, {}, {}, {}, {}, None, report.tranches, _dated(report.deal, None, as_of, notes), None, "Holdings", notes,
+            report.cells, facts=report.facts,
+        )  # fmt: skip
+    reader = Reader(book, holdings, mapping)
+    loans = reader.loans()
+    loans.notes.warnings += warn_of_units(holdings)
+    report = read_report(book, tops, {holdings.sheet.index: reader.end})
+    report.warnings.extend(_of_files(book))
+    join_pages(book, mapping, rated, holdings, loans)
+    loans.notes.warnings += report.warnings
+    loans.tranches = report.tranches
+    loans.deal = _dated(report.deal, loans.notes.as_of_column, as_of, loans.notes)
+    loans.facts = report.facts
+    currency, is_stated = loans.deal.currency, "deal.currency" in report.cells
+    settle(loans, currency, reader.par_in_deal_currency(currency), exchange_rates(book), is_stated=is_stated)
+    loans.source_cells = report.cells | loans.source_cells
+    portfolio = beside_loans(assemble(into, loans, lambda ids: read_amortization(book, ids)))
+    portfolio.notes.warnings += doubts(portfolio)
+    return portfolio
+
+
+def missing_columns(portfolio: PortfolioData, mapping: Mapping) -> list[str]:
+    """What a mapping of one's own requires and no column of the workbook feeds, each with the columns that were looked
+    for: no figure should be made of such loans.
+
+    Empty for a built-in mapping, whose fields are what most files have, and without a sheet of loans; an issuer's id
+    does for the borrower's name.
+    """
+    if mapping.id in PROFILES or not portfolio.notes.holdings_found:
+        return []
+    fields = {one.target: one for one in mapping.fields}
+    return [
+        f"{target} ({', '.join(repr(alias) for alias in fields[target].aliases[:HEADERS_TOLD])})"
+        for target in portfolio.notes.missing_required
+        if not (target == "borrower_name" and "issuer_id" in portfolio.names)
+    ]
+
+
+def _of_files(book: Workbook) -> list[DataWarning]:
+    """What is to be said of the workbook's files before any of their sheets is looked at."""
+    return [*told_of_formulas(book), *_unread_files(book)]
+
+
+def _unread_files(book: Workbook) -> list[DataWarning]:
+    """That files of an archive were left out, by name."""
+    if not book.left_out:
+        return []
+    names = ", ".join(map(repr, book.left_out))
+    return [DataWarning("file_left_out", f"files of another kind than a spreadsheet's were not read: {names}")]
+
+
+def _dated(deal: Deal, column: float | None, given: tuple[float, GivenSource] | None, notes: Notes) -> Deal:
+    """The deal with its as-of day: a caller's or the workbook's own record's, else what the file says, else a column
+    of the holdings, else the day of the file or of its upload, which is told.
+    """
+    if given is not None and given[1] in ("request", "workbook"):
+        return replace(deal, as_of=given[0], as_of_source=given[1])
+    if deal.as_of is not None:
+        return deal
+    if column is not None:
+        return replace(deal, as_of=column, as_of_source="column")
+    if given is None:
+        return deal
+    words = {"modified": "was last changed", "upload": "was uploaded"}[given[1]]
+    notes.warnings.append(
+        DataWarning("as_of_stands_in", f"nothing in the file says its day: {day_of(given[0])} is when it {words}")
+    )
+    return replace(deal, as_of=given[0], as_of_source=given[1])

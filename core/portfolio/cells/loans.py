@@ -1,0 +1,146 @@
+"""Loans of one sheet as typed columns, before they are joined, and how a column is put among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.portfolio.cells import parsing
+from core.portfolio.cells.parsing import TextColumn, spread_out
+from core.portfolio.cells.typed import NormalColumn
+from core.portfolio.model import ratings
+from core.portfolio.model.facts import Facts
+from core.portfolio.model.fields import IDENTIFIERS, STANDARD_TARGETS, Lien
+from core.portfolio.model.notes import DataWarning, Notes
+from core.portfolio.model.portfolio import (
+    Deal,
+    Tranches,
+)
+from core.words import agreed, counted
+
+UNSAID: Final = 2
+"""A flag whose cell is blank, until the portfolio is made: another page may say it, and else it is no."""
+
+
+SLACK_MAX: Final = 2
+"""How many times its own size a portfolio's column may keep alive in memory."""
+
+
+@dataclass
+class Loans:
+    """The rows of a source under standard names, in the fields' units, before lots are added up."""
+
+    row_count: int
+    numbers: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    texts: dict[str, TextColumn] = field(default_factory=dict)
+    categories: dict[str, tuple[NDArray[np.int32], tuple[str, ...]]] = field(default_factory=dict)
+    """Text columns that already have canonical names."""
+    flags: dict[str, NDArray[np.uint8]] = field(default_factory=dict)
+    """0, 1, or `UNSAID`."""
+    ranks: dict[str, NDArray[np.uint8]] = field(default_factory=dict)
+    lien: NDArray[np.uint8] | None = None
+    coupon_fixed: NDArray[np.int8] | None = None
+    """1 fixed, 0 floating, -1 where the coupon type does not say; None without the column."""
+    tranches: Tranches | None = None
+    facts: Facts = field(default_factory=Facts)
+    deal: Deal = field(default_factory=Deal)
+    sheet_name: str = "Holdings"
+    notes: Notes = field(default_factory=Notes)
+    source_cells: dict[str, str] = field(default_factory=dict)
+    lots: NDArray[np.int32] | None = None
+    conflicting: NDArray[np.bool_] | None = None
+    own_dates: set[str] = field(default_factory=set)
+    """Numbers of a mapping's own fields that are days."""
+    ruled: dict[str, NormalColumn] = field(default_factory=dict)
+    """Columns as they were typed, of fields that a mapping's rules or defaults are about."""
+
+
+_TEXTS: Final = frozenset(
+    (*IDENTIFIERS, "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
+     "payment_frequency")
+)  # fmt: skip
+"""Fields that are text whatever type a mapping of one's own gives them."""
+
+
+def put(loans: Loans, target: str, column: NormalColumn) -> int:
+    """Give the loans a typed column; of ratings, liens, coupon types and indexes what their words mean.
+
+    Returns:
+        Rows of a rating whose word means nothing.
+    """
+    if target in ratings.AGENCY_OF:
+        return _put_rating(loans, target, column.as_text())
+    if target == "lien_type":
+        text = column.as_text()
+        liens = np.array([parsing.lien(one) for one in text.text.strings()], np.uint8)
+        loans.lien = spread_out(liens, Lien.BLANK, text.codes)
+        loans.notes.lien_blank_rows = int(np.count_nonzero(loans.lien == Lien.BLANK))
+        loans.notes.lien_unrecognised_rows = int(np.count_nonzero(loans.lien == Lien.OTHER))
+    elif target == "coupon_type":
+        text = column.as_text()
+        said = np.array([parsing.coupon_is_fixed(one) for one in text.text.strings()], np.int8)
+        loans.coupon_fixed = spread_out(said, -1, text.codes)
+    elif target == "base_rate":
+        text = column.as_text()
+        loans.categories[target] = parsing.categories(text, [parsing.base_rate(one) for one in text.text.strings()])
+    elif target == "as_of" and column.type == "date":
+        loans.notes.as_of_column = float(np.nanmax(column.values)) if not column.blank().all() else None
+    elif column.type == "string" or target in _TEXTS:
+        loans.texts[target] = parsing.upper(column.as_text()) if target in IDENTIFIERS else column.as_text()
+    elif column.type == "boolean":
+        loans.flags[target] = np.where(column.blank(), np.uint8(UNSAID), column.values != 0).astype(np.uint8)
+    else:
+        loans.numbers[target] = column.values
+        if column.type == "date" and target not in STANDARD_TARGETS:
+            loans.own_dates.add(target)
+    return 0
+
+
+def _put_rating(loans: Loans, target: str, text: TextColumn) -> int:
+    strings = text.text.strings()
+    ranks = [ratings.rank(one, ratings.AGENCY_OF[target]) for one in strings]
+    loans.texts[target] = text
+    loans.ranks[target] = spread_out(np.array(ranks, np.uint8), 0, text.codes)
+    odd = [not rank and not ratings.is_not_rated(one) for rank, one in zip(ranks, strings, strict=True)]
+    if not any(odd):
+        return 0
+    counts = np.bincount(text.codes + 1, minlength=len(strings) + 1)[1:].tolist()
+    if masks := ratings.masks_of(strings, counts, ranks):
+        _mask(loans, target, masks, counts)
+    return sum(counts[at] for at, is_odd in enumerate(odd) if is_odd and at not in masks)
+
+
+def _mask(loans: Loans, target: str, masks: list[int], counts: list[int]) -> None:
+    """Read a column's own words for a masked rating, by their codes, as masks, and tell of them."""
+    text = loans.texts[target]
+    strings = text.text.strings()
+    for at in masks:
+        count = counts[at]
+        message = (
+            f"{strings[at]!r} stands for {target} on {counted(count, 'row')} and is no rating: "
+            f"{agreed(count, 'it counts/they count')} as masked."
+        )
+        loans.notes.warnings.append(DataWarning("masked_word", message, count, (target,)))
+        strings[at] = ratings.MASK
+    codes, pool = parsing.pool_of(strings)
+    loans.texts[target] = TextColumn(spread_out(codes, -1, text.codes), pool)
+
+
+def take(loans: Loans, rows: NDArray[np.intp]) -> None:
+    """Replace every column by these rows of it; the texts of the others go where these are many."""
+    few = len(rows) * SLACK_MAX < loans.row_count
+    loans.row_count = len(rows)
+    loans.numbers = {name: values[rows] for name, values in loans.numbers.items()}
+    loans.texts = {
+        name: parsing.subset(column, rows) if few else TextColumn(column.codes[rows], column.text)
+        for name, column in loans.texts.items()
+    }
+    loans.categories = {name: (codes[rows], values) for name, (codes, values) in loans.categories.items()}
+    loans.flags = {name: flags[rows] for name, flags in loans.flags.items()}
+    loans.ranks = {name: ranks[rows] for name, ranks in loans.ranks.items()}
+    loans.lien = None if loans.lien is None else loans.lien[rows]
+    loans.coupon_fixed = None if loans.coupon_fixed is None else loans.coupon_fixed[rows]
+    loans.ruled = {name: column.take(rows) for name, column in loans.ruled.items()}

@@ -1,0 +1,481 @@
+"""What the reader of a workbook detects and why: its sheet, header, loans, columns and units, for a person to check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Final, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.address import column_name
+from core.grid.sheet import Sheet, Workbook
+from core.portfolio.cells import parsing
+from core.portfolio.cells.loans import Loans
+from core.portfolio.cells.parsing import Cells, Scale, key
+from core.portfolio.mapping.joined import join_pages
+from core.portfolio.mapping.reader import Reader
+from core.portfolio.model.fields import Field, FieldType, Lien, Mapping, mapping_of
+from core.portfolio.model.notes import DataWarning, PageNote
+from core.portfolio.sheets import header
+from core.portfolio.sheets.below import Below
+from core.portfolio.sheets.locate import Candidate, Holdings, candidates, chosen, header_words
+from core.words import counted
+
+SAMPLES_MAX: Final = 3
+"""Values of a column that are shown."""
+
+PLACES_MAX: Final = 5
+"""Rows of a kind that are shown one by one."""
+
+TEXT_LENGTH_MAX: Final = 80
+"""Characters of a text that is shown."""
+
+Value = float | str | bool | None
+Match = Literal["alias", "alias less its unit", "alias less a footnote", "field name", "auxiliary alias"]
+
+
+@dataclass(frozen=True, slots=True)
+class DetectedSheet:
+    """A sheet and whether it has the loans."""
+
+    name: str
+    state: Literal["visible", "hidden", "veryHidden"]
+    score: int
+    """Distinct fields that its best header names."""
+    header_rows: tuple[int, ...]
+    """Rows of that header, or of the row that comes nearest to one; 1-based."""
+    nearest: tuple[str, ...]
+    """The headers of those rows that name a field, where they are no header all the same."""
+    is_chosen: bool
+    reason: str
+    """Why it was chosen or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class DetectedHeader:
+    """The header of the sheet with the loans."""
+
+    rows: tuple[int, ...]
+    """1-based, from the top."""
+    kind: Literal["one row", "two rows", "three rows"]
+    """Rows of names; those of units and of numbers below come on top of them."""
+    units_row: int | None
+    """1-based; a row of units below the names."""
+    numbers_row: int | None
+    """1-based; a row that counts the columns (1, 2, 3, ...)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Rows below the header that are no loans, for one reason."""
+
+    reason: str
+    """A key of `core.portfolio.sheets.table.Loans.counts`."""
+    count: int
+    rows: tuple[int, ...]
+    """The first few, 1-based."""
+    texts: tuple[str, ...]
+    """What the first cell with a value says in each of `rows`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another column that could have fed a field, and why it does not."""
+
+    column: str
+    """Its letter."""
+    header: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class DetectedColumn:
+    """The column that feeds a field."""
+
+    target: str
+    type: FieldType
+    is_required: bool
+    column: str
+    """Its letter."""
+    header: str
+    """As written, rows of names joined."""
+    match: Match
+    alternatives: tuple[Alternative, ...]
+    unit: str
+    """What the figures are in: bps, percent, fraction, currency, thousands, millions; "" for a field without units."""
+    unit_reason: str
+    factor: float
+    """What a figure that says no unit itself is multiplied by."""
+    value_count: int
+    blank_count: int
+    error_count: int
+    unreadable_count: int
+    """Cells with something in them that is no value of the field."""
+    samples: tuple[Value, ...]
+    """The first values as read, dates as YYYY-MM-DD."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unmapped:
+    """A column that feeds no field."""
+
+    column: str
+    """Its letter."""
+    header: str
+    reason: str
+    """Why it feeds none though its header names one; else ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """What was detected in a workbook, and why."""
+
+    sheet: str | None
+    """The sheet with the loans; None without one."""
+    sheets: tuple[DetectedSheet, ...]
+    header: DetectedHeader | None
+    first_row: int | None
+    """Of the first loan, 1-based."""
+    last_row: int | None
+    """Of the last loan, 1-based."""
+    loan_count: int
+    left_out: tuple[LeftOut, ...]
+    filled_borrowers: int
+    """Loans that take their borrower from a row above, as under merged cells."""
+    columns: tuple[DetectedColumn, ...]
+    """In the order of the mapping's fields, auxiliary ones last."""
+    unmapped: tuple[Unmapped, ...]
+    duplicates: dict[str, tuple[str, ...]]
+    """Header that stands more than once -> its columns' letters."""
+    missing_required: tuple[str, ...]
+    missing_optional: tuple[str, ...]
+    message: str
+    """What was looked for, where no sheet has it; else ""."""
+    pages: tuple[PageNote, ...] = ()
+    """The other sheets that say something of loans, and what was taken from each."""
+    warnings: tuple[DataWarning, ...] = ()
+    """What may make a figure wrong that is made of all this."""
+
+
+def detect_columns(book: Workbook, mapping: Mapping | str | None = None, *, sheet: str | None = None) -> Detection:
+    """Explain how the reader finds the loans of a workbook under a mapping, or the built-in one of a name (standard_clo
+    without one).
+
+    Args:
+        sheet: look at this sheet only, and join no others to it.
+
+    Raises:
+        KeyError: no sheet has that name.
+        UnknownMapping: no built-in mapping has the name.
+    """
+    mapping = mapping_of(mapping)
+    rated = candidates(book, mapping)
+    if sheet is not None:
+        only = book[sheet]
+        rated = [one for one in rated if one.sheet is only]
+    holdings = chosen(rated)
+    sheets = tuple(_sheets(rated, holdings, mapping))
+    if holdings is None:
+        return _nothing(sheets, mapping)
+    reader = Reader(book, holdings, mapping)
+    loans = reader.loans()
+    found = _explained(holdings, mapping, reader, loans, sheets)
+    if sheet is not None:
+        return found
+    join_pages(book, mapping, rated, holdings, loans)
+    given = {target for note in loans.notes.pages for target in note.fields}
+    return replace(
+        found,
+        missing_required=tuple(target for target in found.missing_required if target not in given),
+        missing_optional=tuple(target for target in found.missing_optional if target not in given),
+        pages=tuple(loans.notes.pages),
+        warnings=tuple(loans.notes.warnings),
+    )
+
+
+def _nothing(sheets: tuple[DetectedSheet, ...], mapping: Mapping) -> Detection:
+    message = (
+        f"no header found: looked in the first {header.DEEP_ROWS_MAX:,} rows of each sheet for one that "
+        f"{header_words(mapping)}"
+    )
+    required, optional = _missing(mapping, ())
+    return Detection(None, sheets, None, None, None, 0, (), 0, (), (), {}, required, optional, message)
+
+
+def _missing(mapping: Mapping, found: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Targets of the mapping without a column: required ones, but for those that have a default, and all others."""
+    named = set(found)
+    missing = [one for one in mapping.fields if one.target not in named]
+    required = tuple(one.target for one in missing if one.required and one.default is None)
+    return required, tuple(one.target for one in missing if one.target not in required)
+
+
+# ---- sheets --------------------------------------------------------------------------------------------------------
+
+
+def _sheets(rated: list[Candidate], holdings: Holdings | None, mapping: Mapping) -> Iterator[DetectedSheet]:
+    best = next((one for one in rated if holdings is not None and one.sheet is holdings.sheet), None)
+    for one in rated:
+        found = one.found or header.nearest(one.sheet, mapping)
+        rows = () if found is None else tuple(range(found.top + 1, found.row + 2))
+        nearest = () if one.found is not None or found is None else tuple(_named(found))
+        reason = _why(one, best, found, mapping)
+        score = 0 if found is None else found.score
+        yield DetectedSheet(one.sheet.name, one.sheet.state, score, rows, nearest, one is best, reason)
+
+
+def _named(found: header.Found) -> Iterator[str]:
+    """The headers that name a field, from the left."""
+    for column in sorted({places[0] for places in found.columns.values()}):
+        yield _shown(found.texts[column])
+
+
+def _why(one: Candidate, best: Candidate | None, found: header.Found | None, mapping: Mapping) -> str:
+    """Why a sheet was chosen or not."""
+    if one.found is None:
+        return _why_no_header(one.sheet, found, mapping)
+    if one.refused:
+        return one.refused
+    assert best is not None
+    if one is best:
+        return f"its header names {counted(one.found.score, 'field')}"
+    mine, its = one.rank, best.rank
+    if mine[0] != its[0]:
+        return "nothing stands below its header"
+    if mine[1] != its[1]:
+        return one.only_adds
+    if mine[2] != its[2]:
+        return f"its header names fewer fields ({mine[2]} of {its[2]})"
+    if mine[3] != its[3]:
+        return "its header names as many fields, but no figures stand below it"
+    if mine[4] != its[4]:
+        return "it is hidden, and its header names no more fields"
+    return f"its header names as many fields, and sheet {best.sheet.name} comes first"
+
+
+def _why_no_header(sheet: Sheet, found: header.Found | None, mapping: Mapping) -> str:
+    least = min(header.SCORE_MIN, len(mapping.fields))
+    if sheet.row_count == 0:
+        return "it is empty"
+    if found is None:
+        return f"no row among its first {header.ROWS_MAX} names a field"
+    if found.score >= least:
+        return f"its best row names {counted(found.score, 'field')}, but none of {', '.join(mapping.anchors)}"
+    return f"its best row names {found.score} of the {least} fields that make a header"
+
+
+# ---- the sheet with the loans --------------------------------------------------------------------------------------
+
+
+def _explained(
+    holdings: Holdings, mapping: Mapping, reader: Reader, loans: Loans, sheets: tuple[DetectedSheet, ...]
+) -> Detection:
+    sheet, found = holdings.sheet, holdings.found
+    rows = reader.below.rows(reader.rows.rows) + 1
+    every = (*mapping.fields, *mapping.auxiliary)
+    columns = tuple(_column(one, reader, loans, mapping) for one in every if one.target in reader.columns)
+    claimed = {*reader.columns.values(), *chain.from_iterable(found.columns.values())}
+    names = header.names(sheet, found)
+    required, optional = _missing(mapping, reader.columns)
+    return Detection(
+        sheet=sheet.name,
+        sheets=sheets,
+        header=_header(found),
+        first_row=int(rows[0]) if len(rows) else None,
+        last_row=int(rows[-1]) if len(rows) else None,
+        loan_count=loans.row_count,
+        left_out=tuple(_left_out(reader.below, reader.rows.left_out)),
+        filled_borrowers=reader.rows.counts.get("filled_borrowers", 0),
+        columns=columns,
+        unmapped=tuple(
+            Unmapped(column_name(column), _shown(name), _BESIDE if column in found.beside else "")
+            for column, name in enumerate(names)
+            if column not in claimed and header.has_cells(sheet.columns[column], found.top)
+        ),
+        duplicates=_duplicates(sheet, found),
+        missing_required=required,
+        missing_optional=optional,
+        message="",
+    )
+
+
+_BESIDE: Final = "it belongs to a shorter table beside the loans"
+
+
+def _header(found: header.Found) -> DetectedHeader:
+    rows = tuple(range(found.top + 1, found.row + 2))
+    kinds: tuple[Literal["one row", "two rows", "three rows"], ...] = ("one row", "two rows", "three rows")
+    places = {what: found.named_row + 2 + at for at, what in enumerate(found.below)}
+    return DetectedHeader(rows, kinds[found.named_row - found.top], places.get("units"), places.get("numbers"))
+
+
+def _left_out(below: Below, left_out: dict[str, NDArray[np.int64]]) -> Iterator[LeftOut]:
+    """The reasons in the order of their first rows."""
+    for reason, places in sorted(left_out.items(), key=lambda one: int(one[1][0])):
+        rows = below.rows(places[:PLACES_MAX]).tolist()
+        texts = tuple(_first_text(below.sheet, row) for row in rows)
+        yield LeftOut(reason, len(places), tuple(row + 1 for row in rows), texts)
+
+
+def _first_text(sheet: Sheet, row: int) -> str:
+    values = (sheet.value(row, column) for column in range(sheet.column_count))
+    return _shown(next((value for value in values if value is not None and str(value).strip()), ""))
+
+
+def _duplicates(sheet: Sheet, found: header.Found) -> dict[str, tuple[str, ...]]:
+    """Headers that stand more than once, compared as headers are."""
+    places: dict[str, list[int]] = {}
+    for column, text in sorted(found.texts.items()):
+        if words := key(text):
+            places.setdefault(words, []).append(column)
+    return {
+        _shown(found.texts[columns[0]]): tuple(column_name(column) for column in columns)
+        for columns in places.values()
+        if len(columns) > 1
+    }
+
+
+def _shown(value: Value) -> str:
+    """A value as one short line."""
+    text = parsing.plain(value) if isinstance(value, float) else "" if value is None else str(value)
+    text = " ".join(text[: 4 * TEXT_LENGTH_MAX].split())
+    return text if len(text) <= TEXT_LENGTH_MAX else f"{text[: TEXT_LENGTH_MAX - 3]}..."
+
+
+# ---- one column ----------------------------------------------------------------------------------------------------
+
+
+def _column(one: Field, reader: Reader, loans: Loans, mapping: Mapping) -> DetectedColumn:
+    column = reader.columns[one.target]
+    cells = reader.cells(column)
+    is_auxiliary = any(one is other for other in mapping.auxiliary)
+    present = cells.present()
+    errors = cells.error_count()
+    unreadable = reader.unreadable.get(one.target, 0)
+    filled = int(np.count_nonzero(present))
+    scale, reason = _unit(one.target, reader, cells, column)
+    return DetectedColumn(
+        target=one.target,
+        type=one.type,
+        is_required=one.required,
+        column=column_name(column),
+        header=_shown(reader.found.texts.get(column, "")),
+        match=_match(one, reader.found.texts.get(column, ""), is_auxiliary=is_auxiliary),
+        alternatives=tuple(_alternatives(one.target, reader, column)),
+        unit="" if scale is None or scale.unit == "as written" else scale.unit,
+        unit_reason=reason,
+        factor=1.0 if scale is None else scale.factor,
+        value_count=filled - unreadable,
+        blank_count=len(cells.kinds) - filled - errors,
+        error_count=errors,
+        unreadable_count=unreadable,
+        samples=tuple(_samples(one, reader, loans, present)),
+    )
+
+
+def _match(one: Field, text: str, *, is_auxiliary: bool) -> Match:
+    """How a header names a field."""
+    aliases = {key(alias) for alias in one.aliases}
+    for words, is_whole in ((key(text), True), (key(header.without_footnotes(text)), False)):
+        if words in aliases:
+            return "auxiliary alias" if is_auxiliary else "alias" if is_whole else "alias less a footnote"
+        if words == key(one.target):
+            return "field name"
+    return "alias less its unit"
+
+
+def _alternatives(target: str, reader: Reader, column: int) -> Iterator[Alternative]:
+    """The columns that could have fed a field instead, and why they do not."""
+    claimed = {place: other for other, place in reader.columns.items()}
+    for place in reader.found.columns[target]:
+        if place == column:
+            continue
+        reason = reader.passed_over.get(place) or _REASONS.get(reader.found.demoted.get(place, ""), "")
+        if target == "base_rate" and place == reader.level_column:
+            reason = "it is read for the level of the rate"
+        if not reason:
+            other = claimed.get(place)
+            reason = f"it feeds {other}" if other else f"{_shown(reader.found.texts[column])} is the preferred name"
+        yield Alternative(column_name(place), _shown(reader.found.texts[place]), reason)
+
+
+_REASONS: Final = {
+    "blank": "it has no value",
+    "constant": "it says the same on every row, as a column about the deal does",
+}
+
+
+# ---- units ---------------------------------------------------------------------------------------------------------
+
+
+def _unit(target: str, reader: Reader, cells: Cells, column: int) -> tuple[Scale | None, str]:
+    """The unit of a column's figures and what told it."""
+    if target == "base_rate":
+        place = reader.level_column
+        return (None, "") if place is None else _unit("base_rate_level", reader, reader.cells(place), place)
+    scale = reader.scales.get(target)
+    if scale is None:
+        return None, ""
+    if any(one.field == target for one in reader.mapping.transforms) and scale.unit == "as written":
+        return scale, "the mapping's own transforms give it"
+    if scale.because == "nothing":
+        return scale, "" if scale.unit == "as written" else "there is no figure to tell it"
+    if scale.because == "header":
+        return scale, _header_reason(reader.found, column)
+    numbers = parsing.read_numbers(cells, is_spread=target == "spread")
+    marked = 0 if numbers.marks is None else int(np.count_nonzero(numbers.marks))
+    own = (
+        "each cell says it"
+        if scale.because == "cells"
+        else f"{counted(marked, 'marked cell', 'keeps its own/keep their own')}"
+        if marked
+        else ""
+    )
+    if scale.because == "cells":
+        return scale, own
+    sizes = np.abs(numbers.values if scale.unit == "currency" else parsing.unmarked(numbers))
+    sizes = sizes[sizes > 0]
+    if not len(sizes):  # a look-up of the mapping's own made them
+        return scale, scale.because
+    figure = float(np.median(sizes) if scale.because == "median" else sizes.max())
+    held = "" if scale.limit is None else f" is {'at most' if figure <= scale.limit else 'above'} {scale.limit:g}"
+    return scale, f"{scale.because} {figure:,.6g}{held}" + (f"; {own}" if own else "")
+
+
+def _header_reason(found: header.Found, column: int) -> str:
+    text = found.texts.get(column, "")
+    if header.unit(text) or header.magnitude(text) != 1.0:
+        return "the header says so"
+    return f"the row of units says {_shown(found.units.get(column, ''))}"
+
+
+# ---- values --------------------------------------------------------------------------------------------------------
+
+
+def _samples(one: Field, reader: Reader, loans: Loans, present: NDArray[np.bool_]) -> Iterator[Value]:
+    """The first values of a field as the reader has them; None for a cell whose content is none."""
+    for row in np.flatnonzero(present)[:SAMPLES_MAX].tolist():
+        value = _value(one.target, reader, loans, row)
+        yield _shown(value) if isinstance(value, str) else value
+
+
+def _value(target: str, reader: Reader, loans: Loans, row: int) -> Value:
+    if target == "lien_type" and loans.lien is not None:
+        return Lien(int(loans.lien[row])).name.lower()
+    if target == "coupon_type" and loans.coupon_fixed is not None:
+        return {0: "floating", 1: "fixed"}.get(int(loans.coupon_fixed[row]))
+    if target == "base_rate":
+        return _base_rate(loans, row)
+    (value,) = reader.outcome(target).column.python(slice(row, row + 1))
+    return cast(Value, value)
+
+
+def _base_rate(loans: Loans, row: int) -> Value:
+    codes, names = loans.categories.get("base_rate", (None, ()))
+    if codes is not None and codes[row] >= 0:
+        return str(names[int(codes[row])])
+    level = loans.numbers.get("base_rate_level")
+    return None if level is None or np.isnan(level[row]) else float(level[row])

@@ -1,0 +1,95 @@
+"""Join the pages of a workbook to its loans, then apply the rules of the mapping."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from core.grid.sheet import Workbook
+from core.portfolio.cells.loans import Loans, put
+from core.portfolio.mapping import pipeline
+from core.portfolio.mapping.pipeline import Outcome, Work, is_ruled
+from core.portfolio.mapping.reader import Reader
+from core.portfolio.model.fields import (
+    Mapping,
+)
+from core.portfolio.model.notes import DataWarning
+from core.portfolio.pages.joined import PageLoans, joined, note_empty
+from core.portfolio.sheets.locate import (
+    TOO_MANY,
+    Candidate,
+    Holdings,
+    in_units_of_title,
+    lists_without_loans,
+    pages,
+    passed_over,
+)
+from core.words import agreed, counted
+
+
+def warn_of_units(holdings: Holdings) -> list[DataWarning]:
+    """That a line above the loans says what their amounts are multiplied by."""
+    line, scale = holdings.titled
+    message = f"Amounts of sheet {holdings.sheet.name!r} are multiplied by {scale:,.0f}: {line!r} stands above them."
+    return [DataWarning("units_of_title", message)] if line else []
+
+
+def join_pages(
+    book: Workbook,
+    mapping: Mapping,
+    rated: list[Candidate],
+    holdings: Holdings,
+    loans: Loans,
+    *,
+    all_ruled: bool = False,
+) -> None:
+    """Give the loans of one sheet what the other sheets say of them, and note which are left out; then what the mapping
+    says of fields that no sheet has, and which rows break its rules.
+    """
+    read, unread = [], 0
+    for page in pages(rated, holdings, mapping):
+        if page.left_out == TOO_MANY:
+            unread += 1
+            continue
+        located = replace(in_units_of_title(page.sheet, page.found), end=page.end)
+        of_page = Reader(book, located, mapping).loans(all_ruled=all_ruled)
+        of_page.notes.warnings += warn_of_units(located)
+        read.append(PageLoans(of_page, page.lists, page.left_out, page.title, page.shows_changes))
+    joined(loans, read)
+    if unread:
+        message = (
+            f"{counted(unread, 'more sheet')} may say something of the loans, and {agreed(unread, 'was/were')} not "
+            f"read: {TOO_MANY}."
+        )
+        loans.notes.warnings.append(DataWarning("page_left_out", message))
+    for sheet, empty in lists_without_loans(book):
+        note_empty(loans, sheet, empty)
+    used = {note.sheet for note in loans.notes.pages if note.part != "left out"}
+    left_out = {note.sheet for note in loans.notes.pages} - used
+    loans.notes.sheets_not_read = [name for name in passed_over(rated, holdings, mapping) if name in left_out]
+    for target, work in pipeline.works(mapping).items():
+        if is_ruled(work, mapping):
+            _rule(loans, target, work)
+
+
+def _rule(loans: Loans, target: str, work: Work) -> None:
+    """Give the loans the default of a field that no sheet feeds, and count the rows that break the field's rules, lots
+    not yet added up.
+    """
+    column, notes = loans.ruled.get(target), loans.notes
+    if column is None:
+        column = pipeline.constant(work, loans.row_count).column
+        if work.field.default is not None:
+            put(loans, target, column)
+            notes.missing_required = [one for one in notes.missing_required if one != target]
+        elif not work.rules:
+            return  # it is told as a required column that is missing
+    outcome = Outcome(column)
+    pipeline.check(work, outcome)
+    counts: dict[str, int] = {}
+    for one in outcome.findings:
+        counts[one.rule] = counts.get(one.rule, 0) + len(one.rows)
+    for rule, count in counts.items():
+        message = f"{counted(count, 'row', 'breaks/break')} the rule {rule!r} of the mapping for {target}."
+        notes.warnings.append(DataWarning("rule_broken", message, count, (target,)))
+    if counts:
+        notes.rule_failures[target] = counts

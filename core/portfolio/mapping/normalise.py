@@ -1,0 +1,363 @@
+"""Rows under a mapping's targets with what is wrong in them; samples of plain values under a mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from heapq import merge
+from itertools import chain, islice
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.portfolio.cells import parsing
+from core.portfolio.cells.parsing import Cells, Pool, Scale
+from core.portfolio.cells.typed import NormalColumn, either
+from core.portfolio.mapping.pipeline import (
+    TYPE,
+    Finding,
+    InUnit,
+    Outcome,
+    Work,
+    changed,
+    check,
+    constant,
+    filled,
+    works,
+)
+from core.portfolio.model.errors import MappingError
+from core.portfolio.model.fields import Field, Mapping
+from core.portfolio.sheets import header
+from core.values import Kind
+
+ERRORS_MAX: Final = 1_000
+"""Errors and warnings that are listed, of each; all are counted."""
+
+SAMPLE_ROWS_MAX: Final = 10_000
+"""Rows of one sample."""
+
+SAMPLE_VALUES_MAX: Final = 500_000
+"""Values of one sample."""
+
+SAMPLE_COLUMNS_MAX: Final = 2_000
+"""Distinct column names of one sample."""
+
+SAMPLE_TEXT_MAX: Final = 1_000_000
+"""Characters of one sample's texts: what its patterns have to read."""
+
+TEXT_LENGTH_MAX: Final = 32_767
+"""Characters of one text, as many as a spreadsheet cell holds."""
+
+MAPPED_TEXT_BYTES_MAX: Final = 32 * 1024 * 1024
+"""UTF-8 bytes of the distinct texts that a sample's columns may come to: replacing makes much of little."""
+
+VALUE_LENGTH_MAX: Final = 200
+"""Characters of a value that a fault shows."""
+
+EXACT_INTEGER_MAX: Final = 2**53
+"""Up to this size every integer is a double; a larger one in a sample keeps its digits as text."""
+
+
+class SampleError(MappingError):
+    """A sample with more rows, columns or text than one request may bring."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellFault:
+    """One thing that is wrong, or worth a warning."""
+
+    row: int | None
+    """A sample's row by its place, from 1; a sheet's by its own number; None for a whole column."""
+    field: str
+    """The target; the source's own name for a column that feeds none."""
+    rule: str
+    """A rule, an operation, "type", "error_cell" or "unmapped_column"."""
+    message: str
+    value: Any = None
+    """What stands there: number, text, boolean or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Normalised:
+    """Rows under the targets of a mapping."""
+
+    row_count: int
+    row_numbers: NDArray[np.int64]
+    """What each row is called: its place in a sample, from 1, or its number in the sheet."""
+    columns: dict[str, NormalColumn]
+    """Fields that a column or a default feeds, in the mapping's order; all of `row_count` rows."""
+    errors: list[CellFault] = field(default_factory=list)
+    """By row; the first `ERRORS_MAX`."""
+    warnings: list[CellFault] = field(default_factory=list)
+    """Those of columns, then by row; the first `ERRORS_MAX`."""
+    error_count: int = 0
+    warning_count: int = 0
+    rows_invalid: int = 0
+    """Rows with an error."""
+    unmapped_columns: list[str] = field(default_factory=list)
+    """Named columns of the source that feed no field."""
+    missing_required_columns: list[str] = field(default_factory=list)
+    """Required fields that neither a column nor a default feeds."""
+    missing_columns: list[str] = field(default_factory=list)
+    """All fields of the mapping that no column feeds."""
+
+    @property
+    def is_valid(self) -> bool:
+        """No row in error, and no required column missing."""
+        return not self.error_count and not self.missing_required_columns
+
+    def rows(self, start: int = 0, stop: int | None = None) -> list[dict[str, Any]]:
+        """Rows `start` to `stop - 1` by target: text, float, boolean, dates as text; None for blank."""
+        cut = slice(start, self.row_count if stop is None else stop)
+        values = [column.python(cut) for column in self.columns.values()]
+        if not values:
+            return [{} for _ in range(*cut.indices(self.row_count))]
+        return [dict(zip(self.columns, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+@dataclass(slots=True)
+class Report:
+    """What is collected on the way to a `Normalised`."""
+
+    mapping: Mapping
+    row_numbers: NDArray[np.int64]
+    unmapped: list[str]
+    columns: dict[str, NormalColumn] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    missing: list[Field] = field(default_factory=list)
+
+    def take(self, work: Work, outcome: Outcome | None) -> None:
+        """A field as typed, to be checked; None for one that no column feeds."""
+        is_fed = outcome is not None
+        if outcome is None:
+            if all(one.target != work.field.target for one in self.mapping.fields):
+                return
+            self.missing.append(work.field)
+            outcome = constant(work, len(self.row_numbers))
+        check(work, outcome)
+        self.findings += outcome.findings
+        if is_fed or work.field.default is not None:
+            self.columns[work.field.target] = outcome.column
+
+    def finished(self) -> Normalised:
+        """All of it, once each field was taken."""
+        column_warnings = [
+            CellFault(None, name, "unmapped_column", f"column {_shown(name)!r} feeds no field")
+            for name in self.unmapped
+        ]
+        errors = [one for one in self.findings if not one.is_warning]
+        warnings = [one for one in self.findings if one.is_warning]
+        invalid = np.zeros(len(self.row_numbers), np.bool_)
+        for one in errors:
+            invalid[one.rows] = True
+        return Normalised(
+            len(self.row_numbers),
+            self.row_numbers,
+            self.columns,
+            self._listed(errors),
+            [*column_warnings, *self._listed(warnings)][:ERRORS_MAX],
+            sum(len(one.rows) for one in errors),
+            sum(len(one.rows) for one in warnings) + len(column_warnings),
+            int(np.count_nonzero(invalid)),
+            self.unmapped,
+            [one.target for one in self.missing if one.required and one.default is None],
+            [one.target for one in self.missing],
+        )
+
+    def _listed(self, findings: list[Finding]) -> list[CellFault]:
+        """The first of some findings, row by row."""
+        heads = [[(row, at) for row in one.rows[:ERRORS_MAX].tolist()] for at, one in enumerate(findings)]
+        chosen = list(islice(merge(*heads), ERRORS_MAX))
+        rows: dict[int, list[int]] = {}
+        for row, at in chosen:
+            rows.setdefault(at, []).append(row)
+        values = {
+            (row, at): value
+            for at, of_finding in rows.items()
+            for row, value in zip(of_finding, findings[at].values(np.array(of_finding, np.int64)), strict=True)
+        }
+        return [
+            CellFault(
+                int(self.row_numbers[row]),
+                findings[at].field,
+                findings[at].rule,
+                findings[at].message,
+                _shown(values[row, at]),
+            )
+            for row, at in chosen
+        ]
+
+
+def _shown(value: Any) -> Any:
+    """A value as a fault shows it: a long text is cut."""
+    long = isinstance(value, str) and len(value) > VALUE_LENGTH_MAX
+    return f"{value[:VALUE_LENGTH_MAX]}..." if long else value
+
+
+# ---- samples -------------------------------------------------------------------------------------------------------
+
+
+def normalise_rows(mapping: Mapping, rows: Sequence[dict[str, Any]]) -> Normalised:
+    """Rows of plain values by source column, mapped and checked; they need not have the same columns.
+
+    Names are compared as headers are. Where several columns of a row could feed a field, the preferred one that has a
+    value does. Figures stand in their field's unit unless a cell or a name states another ("3.5%", "Spread (%)"): a few
+    rows have no median to guess by.
+
+    Raises:
+        SampleError: more rows, values, columns or text than a sample may have, or may come to.
+    """
+    _check_size(rows)
+    sources = _Sources(mapping, rows)
+    report = Report(mapping, np.arange(1, len(rows) + 1, dtype=np.int64), sources.unmapped)
+    size_bytes = 0
+    for target, work in works(mapping).items():
+        names = sources.of.get(target)
+        if names is None:
+            report.take(work, None)
+            continue
+        is_own = [work.on(sources.preferences[target, name]) is work for name in names]
+        outcome = _sample_column(work, names, is_own, rows)
+        size_bytes += len(outcome.column.text.text.data)
+        if size_bytes > MAPPED_TEXT_BYTES_MAX:
+            raise SampleError(f"its texts come to more than {MAPPED_TEXT_BYTES_MAX:,} bytes when mapped")
+        report.take(work, outcome)
+    return report.finished()
+
+
+def _check_size(rows: Sequence[dict[str, Any]]) -> None:
+    if len(rows) > SAMPLE_ROWS_MAX:
+        raise SampleError(f"the sample has {len(rows)} rows, more than {SAMPLE_ROWS_MAX}")
+    values = sum(len(row) for row in rows)
+    if values > SAMPLE_VALUES_MAX:
+        raise SampleError(f"the sample has {values} values, more than {SAMPLE_VALUES_MAX}")
+    size = sum(len(value) for row in rows for value in row.values() if isinstance(value, str))
+    if size > SAMPLE_TEXT_MAX:
+        raise SampleError(f"the sample has {size} characters of text, more than {SAMPLE_TEXT_MAX}")
+
+
+class _Sources:
+    """Which names of a sample feed which target."""
+
+    def __init__(self, mapping: Mapping, rows: Sequence[dict[str, Any]]) -> None:
+        names = list(dict.fromkeys(chain.from_iterable(rows)))
+        if len(names) > SAMPLE_COLUMNS_MAX:
+            raise SampleError(f"the sample has {len(names)} columns, more than {SAMPLE_COLUMNS_MAX}")
+        options_of = header.matcher(mapping).options
+        self.unmapped: list[str] = []
+        wanted: dict[str, list[tuple[int, int, str]]] = {}
+        for place, name in enumerate(names):
+            options = options_of(name) if len(name) <= header.HEADER_BYTES_MAX else ()
+            own = [one for one in options if not one[2]] or list(options)
+            for target, preference, _ in own:
+                wanted.setdefault(target, []).append((preference, place, name))
+            if not own:
+                self.unmapped.append(name)
+        self.of = {target: [name for _, _, name in sorted(places)] for target, places in wanted.items()}
+        """Target -> names, the preferred one first."""
+        self.preferences = {
+            (target, name): preference for target, places in wanted.items() for preference, _, name in places
+        }
+        """Target and name -> the name's place among the target's aliases."""
+
+
+def _sample_column(work: Work, names: list[str], is_own: list[bool], rows: Sequence[dict[str, Any]]) -> Outcome:
+    """One field of a sample.
+
+    Args:
+        is_own: which of the names the mapping's transforms are about.
+    """
+    chosen = [next((name for name in names if not _is_blank(row.get(name))), None) for row in rows]
+    values = [None if name is None else row[name] for name, row in zip(chosen, rows, strict=True)]
+    faults = [_value_fault(value) for value in values]
+    plain = [None if fault else value for value, fault in zip(values, faults, strict=True)]
+    from_name = np.array([-1 if name is None else names.index(name) for name in chosen], np.int64)
+    lost = np.array([fault is not None for fault in faults], np.bool_)
+    own = np.array([*is_own, True], np.bool_)[from_name]
+    stated = _stated(names, from_name)
+    if own.all() or not work.transforms:
+        outcome = changed(work, cells_from_values(plain), stated)
+    else:
+        parts = [
+            changed(
+                each,
+                cells_from_values([one if is_in else None for one, is_in in zip(plain, part, strict=True)]),
+                stated,
+            )
+            for each, part in ((work, own.tolist()), (replace(work, transforms=()), (~own).tolist()))
+        ]
+        outcome = Outcome(either(own, parts[0].column, parts[1].column), parts[0].findings + parts[1].findings)
+        for part in parts:
+            lost = lost if part.lost is None else lost | part.lost
+    outcome.lost = lost if outcome.lost is None else lost | outcome.lost
+    outcome.column = filled(work, outcome.column, outcome.lost)
+    for fault in dict.fromkeys(fault for fault in faults if fault):
+        found = np.array([at for at, one in enumerate(faults) if one == fault], np.int64)
+        outcome.findings.append(Finding(work.field.target, TYPE, f"{work.field.target} {fault}", found, _nothing))
+    return outcome
+
+
+def _is_blank(value: Any) -> bool:
+    """Whether a sample's value leaves its cell empty."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _nothing(rows: NDArray[np.int64]) -> list[Any]:
+    return [None] * len(rows)
+
+
+def _value_fault(value: Any) -> str | None:
+    """Why a sample's value is none that a cell could have."""
+    if isinstance(value, str):
+        if len(value) > TEXT_LENGTH_MAX:
+            return f"has more than {TEXT_LENGTH_MAX} characters"
+        return "is not valid Unicode" if any("\ud800" <= sign <= "\udfff" for sign in value) else None
+    if value is None or isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return None if abs(value) <= 1.7e308 else "is not a finite number"
+    return "is not a plain value"
+
+
+def cells_from_values(values: Sequence[str | float | bool | None]) -> Cells:
+    """Plain values as one column's cells."""
+    height = len(values)
+    kinds, numbers = np.zeros(height, np.uint8), np.zeros(height)
+    texts: list[Any] = [None] * height
+    for row, value in enumerate(values):
+        if isinstance(value, bool):
+            kinds[row], numbers[row] = Kind.BOOLEAN, value
+        elif isinstance(value, str):
+            kinds[row], texts[row] = Kind.TEXT, value
+        elif isinstance(value, int) and abs(value) > EXACT_INTEGER_MAX:
+            kinds[row], texts[row] = Kind.TEXT, str(value)
+        elif value is not None:
+            kinds[row], numbers[row] = Kind.NUMBER, value
+    codes, text = parsing.pool_of(texts)
+    return Cells(kinds, numbers, codes, np.zeros(height, np.uint16), Pool(text))
+
+
+def _stated(names: list[str], from_name: NDArray[np.int64]) -> InUnit:
+    """A sample's figures, each in the unit that its own name or cell states."""
+
+    def in_unit(target: str, numbers: parsing.Numbers) -> NDArray[np.float64]:
+        values = numbers.values.copy()
+        for at in np.unique(from_name[from_name >= 0]).tolist():
+            rows = from_name == at
+            own = parsing.Numbers(numbers.values[rows], None if numbers.marks is None else numbers.marks[rows])
+            values[rows] = parsing.scaled(own, _stated_scale(target, names[at]))
+        return values
+
+    return in_unit
+
+
+def _stated_scale(target: str, name: str) -> Scale:
+    """The unit that a column's name states; without one, its field's own."""
+    unit, magnitude = header.unit(name), header.magnitude(name)
+    if target == "spread":
+        factor = 100.0 if unit == "%" else 1.0
+        return Scale("percent" if unit == "%" else "bps", "header", factor, 100.0, 1.0)
+    if target in parsing.PRICES or target in parsing.RATES or target in parsing.SMALL_RATES:
+        return Scale("bps" if unit == "bps" else "percent", "header", 0.01 if unit == "bps" else 1.0)
+    return Scale("as written", "header", magnitude if target in parsing.AMOUNTS else 1.0)

@@ -1,0 +1,148 @@
+"""What the parameters of transforms and rules may be: one checker for each kind of value."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+
+from core.portfolio.model.fields import FieldType
+
+TEXT_LENGTH_MAX: Final = 200
+"""Characters of a text in a parameter: a replacement, a value of an enumeration or of a lookup."""
+
+ENTRIES_MAX: Final = 5_000
+"""Entries of a lookup, values of an enumeration."""
+
+DECIMALS_MAX: Final = 12
+"""Decimals that a number can be rounded to."""
+
+NUMBER_MAX: Final = 1e15
+"""The size of a number in a parameter: beyond it a double has no cents."""
+
+YEAR_MIN: Final = 1901
+"""The first year of a date in a field: 1900 is what a zero shown as a date says."""
+
+LENGTH_MAX: Final = 32_767
+"""The greatest length that a rule can ask for: a spreadsheet cell holds no more characters."""
+
+Checker = Callable[[Any, FieldType], str | None]
+"""What is wrong with a value, for a field of a type; None where nothing is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of an operation or a rule."""
+
+    name: str
+    fault: Checker
+    required: bool = True
+
+
+def is_number(value: Any) -> bool:
+    """A finite number, and no boolean."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
+
+
+def iso_day(text: str) -> date | None:
+    """The day that a text of the form YYYY-MM-DD names; None for any other text."""
+    try:
+        return date.fromisoformat(text) if _ISO.fullmatch(text) else None
+    except ValueError:
+        return None
+
+
+_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+
+
+def literal_fault(value: Any, kind: FieldType) -> str | None:
+    """Why a value is none of the field's type: dates are ISO text."""
+    if kind == "number":
+        if not is_number(value):
+            return "is not a number"
+        return None if abs(value) <= NUMBER_MAX else f"is beyond {NUMBER_MAX:,.0f} either side of 0"
+    if kind == "boolean":
+        return None if isinstance(value, bool) else "is neither true nor false"
+    if kind == "date":
+        return None if isinstance(value, str) and iso_day(value) else "is not a date of the form YYYY-MM-DD"
+    return text_fault(value, kind) or ("is blank" if not value.strip() else None)
+
+
+def value_fault(value: Any, kind: FieldType) -> str | None:
+    """Why a value cannot stand in a field of the type: as `literal_fault`, and a date that a sheet has as blank."""
+    what = literal_fault(value, kind)
+    if what is None and kind == "date" and int(value[:4]) < YEAR_MIN:
+        return f"is before {YEAR_MIN}, which counts as no date"
+    return what
+
+
+def text_fault(value: Any, _kind: FieldType) -> str | None:
+    """A text of at most `TEXT_LENGTH_MAX` characters that can be written as UTF-8."""
+    if not isinstance(value, str) or len(value) > TEXT_LENGTH_MAX:
+        return f"is not a text of up to {TEXT_LENGTH_MAX} characters"
+    return None if _is_unicode(value) else "is not valid Unicode"
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= sign <= "\udfff" for sign in text)
+
+
+def number_fault(value: Any, _kind: FieldType) -> str | None:
+    """A number of either sign."""
+    return literal_fault(value, "number")
+
+
+def divisor_fault(value: Any, _kind: FieldType) -> str | None:
+    """A number but 0."""
+    return literal_fault(value, "number") or ("is 0" if value == 0 else None)
+
+
+def decimals_fault(value: Any, _kind: FieldType) -> str | None:
+    """A whole number of decimals."""
+    fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= DECIMALS_MAX
+    return None if fits else f"is not a whole number from 0 to {DECIMALS_MAX}"
+
+
+def length_fault(value: Any, _kind: FieldType) -> str | None:
+    """A number of characters."""
+    fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LENGTH_MAX
+    return None if fits else f"is not a whole number from 0 to {LENGTH_MAX}"
+
+
+def values_fault(value: Any, kind: FieldType) -> str | None:
+    """A list of values of the field's type."""
+    if not isinstance(value, list | tuple) or not 0 < len(value) <= ENTRIES_MAX:
+        return f"is not a list of 1 to {ENTRIES_MAX} values"
+    for at, one in enumerate(value):
+        if what := literal_fault(one, kind):
+            return f"value {at} {what}"
+    return None
+
+
+def lookup_key(text: str) -> str:
+    """How a lookup compares: without case, and without space about the text."""
+    return text.strip().casefold()
+
+
+def entries_fault(value: Any, kind: FieldType) -> str | None:
+    """An object from texts to values of the field's type, or to null for blank."""
+    if not isinstance(value, dict) or not 0 < len(value) <= ENTRIES_MAX:
+        return f"is not an object of 1 to {ENTRIES_MAX} entries"
+    seen: dict[str, Any] = {}
+    for name, meaning in value.items():
+        if what := text_fault(name, kind) or (None if meaning is None else value_fault(meaning, kind)):
+            return f"entry {name[:40]!r} {what}"
+        if seen.setdefault(lookup_key(name), meaning) != meaning:
+            return f"has two meanings for {name[:40]!r}, which is compared without case"
+    return None
+
+
+def ordered_fault(parameters: dict[str, Any]) -> str | None:
+    """`min` and `max`: one of them at least, and in order."""
+    low, high = parameters.get("min"), parameters.get("max")
+    if low is None and high is None:
+        return "has neither min nor max"
+    return "min is greater than max" if low is not None and high is not None and low > high else None

@@ -1,0 +1,244 @@
+"""One field of a mapping: its cells typed once, transformed, filled up with the default, and checked by its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.portfolio.cells import parsing, typed
+from core.portfolio.cells.date_format import ISO
+from core.portfolio.cells.parsing import (
+    BOOLEAN,
+    DATE,
+    ERROR,
+    NUMBER,
+    TEXT,
+    Cells,
+    TextColumn,
+)
+from core.portfolio.cells.typed import NormalColumn, Read
+from core.portfolio.mapping import rules, transforms
+from core.portfolio.model.fields import PROFILES, Field, FieldType, Mapping, Rule, Transform
+from core.portfolio.model.ratings import AGENCY_OF
+from core.values import ERRORS, from_serial
+
+Rows = NDArray[np.bool_]
+InUnit = Callable[[str, parsing.Numbers], NDArray[np.float64]]
+"""A target's numbers into its unit."""
+
+TYPE: Final = "type"
+"""What the report calls a cell that is no value of its field's type."""
+
+_NOUNS: Final[dict[FieldType, str]] = {
+    "string": "text", "number": "a number", "date": "a date", "boolean": "true or false",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a mapping does with one field."""
+
+    field: Field
+    transforms: tuple[Transform, ...] = ()
+    rules: tuple[Rule, ...] = ()
+
+    @property
+    def says_unit(self) -> bool:
+        """Whether a transform of its own states the unit of its numbers: nothing is guessed then."""
+        return any(transforms.OPERATIONS[one.operation].is_numeric for one in self.transforms)
+
+    def on(self, preference: int) -> Work:
+        """What is done with the column of this place among the field's aliases: a mapping's transforms are about the
+        columns that it names, not about one of its profile's that stands in for them.
+        """
+        own = self.field.own
+        return self if not self.transforms or own == 0 or preference < own else replace(self, transforms=())
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Rows of one field with the same fault."""
+
+    field: str
+    rule: str
+    """A rule, an operation, `TYPE`, or "error_cell"."""
+    message: str
+    rows: NDArray[np.int64]
+    """Ascending."""
+    values: Callable[[NDArray[np.int64]], list[Any]]
+    """What stands in some of the rows."""
+    is_warning: bool = False
+
+    def among(self, places: NDArray[np.int64]) -> Finding:
+        """What is left of it in a column of these rows, which ascend."""
+        at = np.searchsorted(places, self.rows)
+        rows = (
+            at[(at < len(places)) & (places[np.minimum(at, len(places) - 1)] == self.rows)] if len(places) else at[:0]
+        )
+        return replace(self, rows=rows, values=lambda at: self.values(places[at]))
+
+
+@dataclass(slots=True)
+class Outcome:
+    """A field's column and all that was found on the way to it."""
+
+    column: NormalColumn
+    findings: list[Finding] = field(default_factory=list)
+    lost: Rows | None = None
+    """Rows that are in error before any rule is asked."""
+
+    def take(self, rows: NDArray[np.int64] | slice) -> Outcome:
+        """Some of its rows, which ascend."""
+        places = np.arange(len(self.column), dtype=np.int64)[rows]
+        findings = [one.among(places) for one in self.findings]
+        return Outcome(self.column.take(rows), findings, None if self.lost is None else self.lost[rows])
+
+
+def works(mapping: Mapping) -> dict[str, Work]:
+    """What a mapping does with each of its fields, auxiliary ones included."""
+    return {
+        one.target: Work(
+            one,
+            tuple(change for change in mapping.transforms if change.field == one.target),
+            tuple(rule for rule in mapping.rules if rule.field == one.target),
+        )
+        for one in (*mapping.fields, *mapping.auxiliary)
+    }
+
+
+def is_ruled(work: Work, mapping: Mapping) -> bool:
+    """Whether a mapping of one's own says what a field's values must be, or what stands in for them."""
+    return bool(work.rules) or work.field.default is not None or (work.field.required and mapping.id not in PROFILES)
+
+
+def run(work: Work, cells: Cells, in_unit: InUnit) -> Outcome:
+    """The cells of a field read, transformed, and with the default in its blanks."""
+    outcome = changed(work, cells, in_unit)
+    outcome.column = filled(work, outcome.column, outcome.lost)
+    return outcome
+
+
+def constant(work: Work, height: int) -> Outcome:
+    """A field that no column feeds: its default in every row, or blanks."""
+    return Outcome(filled(work, typed.blank_column(work.field.type, height)))
+
+
+# ---- reading and transforming --------------------------------------------------------------------------------------
+
+
+def changed(work: Work, cells: Cells, in_unit: InUnit) -> Outcome:
+    """The cells of a field read and transformed."""
+    target, kind = work.field.target, work.field.type
+    written = cells
+    if kind != "string":
+        for one in work.transforms:
+            if one.operation == "lookup":
+                cells = transforms.looked_up(cells, kind, one.parameters)
+    read = _read(work, cells, in_unit)
+    outcome = Outcome(read.column, lost=read.unreadable)
+
+    def as_written(rows: NDArray[np.int64]) -> list[Any]:
+        return [cell_value(written, row) for row in rows.tolist()]
+
+    errors = typed.error_cells(cells)
+    for rows, rule, message, is_warning in (
+        (read.unreadable, TYPE, f"{target} is not {_NOUNS[kind]}", False),
+        (read.doubtful, TYPE, f"{target} is neither yes nor no; taken for no", True),
+        (errors, "error_cell", f"{target} holds an error; taken for blank", True),
+    ):
+        if rows is not None:
+            outcome.findings.append(Finding(target, rule, message, np.flatnonzero(rows), as_written, is_warning))
+    for one in work.transforms:
+        _apply(one, outcome)
+    return outcome
+
+
+def _read(work: Work, cells: Cells, in_unit: InUnit) -> Read:
+    target, kind = work.field.target, work.field.type
+    input_format = next(
+        (one.parameters["input_format"] for one in work.transforms if one.operation == "date_format"), None
+    )
+    if kind == "string":
+        return typed.read_text(cells, input_format or ISO, masks=target in AGENCY_OF)
+    if kind == "date":
+        return typed.read_dates(cells, input_format)
+    if kind == "boolean":
+        return typed.read_booleans(cells, target)
+    numbers, unreadable = typed.read_numbers(cells, is_spread=target == "spread")
+    values = numbers.values if work.says_unit else in_unit(target, numbers)
+    return Read(NormalColumn("number", values), unreadable)
+
+
+def _apply(one: Transform, outcome: Outcome) -> None:
+    before = outcome.column
+    result = transforms.applied(one.operation, before, one.parameters)
+    outcome.column = result.column
+    if result.failed is None:
+        return
+    operation = transforms.OPERATIONS[one.operation]
+    rows = np.flatnonzero(result.failed)
+    message = f"{one.field} {operation.failure}"
+    outcome.findings.append(Finding(one.field, one.operation, message, rows, before.python, operation.is_warning))
+    if not operation.is_warning:
+        outcome.lost = result.failed if outcome.lost is None else outcome.lost | result.failed
+
+
+def cell_value(cells: Cells, row: int) -> Any:
+    """One cell as Python has it: a date is ISO text, an error its own."""
+    kind, number = int(cells.kinds[row]), float(cells.numbers[row])
+    if kind == TEXT:
+        return cells.pool.text[int(cells.codes[row])]
+    if kind == NUMBER:
+        return number
+    if kind == BOOLEAN:
+        return number != 0
+    if kind == ERROR:
+        return ERRORS[int(number)]
+    moment = from_serial(number, date_1904=cells.pool.date_1904) if kind == DATE else None
+    return number if kind == DATE and moment is None else None if moment is None else moment.date().isoformat()
+
+
+# ---- defaults ------------------------------------------------------------------------------------------------------
+
+
+def filled(work: Work, column: NormalColumn, lost: Rows | None = None) -> NormalColumn:
+    """The column with its field's default in its blanks, but for rows that are in error.
+
+    The default is a value of the field, so transforms do not touch it.
+    """
+    default: Any = work.field.default
+    if default is None:
+        return column
+    rows = column.blank()
+    if lost is not None:
+        rows &= ~lost
+    if not rows.any():
+        return column
+    if column.type != "string":
+        value = typed.day_number(default) if column.type == "date" else float(default)
+        return column.with_values(np.where(rows, value, column.values))
+    _, text = parsing.pool_of([default])
+    codes = np.where(rows, np.int32(0), np.int32(-1))
+    return typed.either(~rows, column, typed.text_column(TextColumn(codes, text)))
+
+
+# ---- rules ---------------------------------------------------------------------------------------------------------
+
+
+def check(work: Work, outcome: Outcome) -> None:
+    """Add what breaks the field's rules, of rows that are not lost; a required field has that rule first."""
+    asked = list(work.rules)
+    if work.field.required and all(rule.rule != "required" for rule in asked):
+        asked.insert(0, Rule(work.field.target, "required"))
+    for rule in asked:
+        broken = rules.broken(rule.rule, outcome.column, rule.parameters)
+        if outcome.lost is not None:
+            broken &= ~outcome.lost
+        if broken.any():
+            message = rule.message or rules.message(rule.rule, rule.field, rule.parameters)
+            rows = np.flatnonzero(broken)
+            outcome.findings.append(Finding(rule.field, rule.rule, message, rows, outcome.column.python))

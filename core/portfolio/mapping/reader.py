@@ -1,0 +1,365 @@
+"""Type the columns of one sheet of loans, each once, in the units of their fields."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.address import range_name
+from core.grid.sheet import Workbook
+from core.grid.sheet_name import in_quotes
+from core.portfolio.cells import parsing
+from core.portfolio.cells.loans import Loans, put
+from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, Pool, bit
+from core.portfolio.cells.typed import text_column
+from core.portfolio.mapping import pipeline
+from core.portfolio.mapping.pipeline import InUnit, Outcome, Work, is_ruled
+from core.portfolio.model.fields import (
+    IDENTIFIERS,
+    SHARED_TARGETS,
+    Field,
+    Lien,
+    Mapping,
+)
+from core.portfolio.model.notes import DataWarning, Notes
+from core.portfolio.pages.currency import says_currency
+from core.portfolio.sheets import header, table
+from core.portfolio.sheets.below import Below
+from core.portfolio.sheets.locate import (
+    Holdings,
+)
+from core.words import agreed, counted
+
+FOOTING_DIGITS: Final = 0.005
+"""Currency units by which a sheet's total may differ from the sum of its loans."""
+
+
+HEADERS_TOLD: Final = 5
+"""Columns that a warning names."""
+
+
+NEAR_SHARE: Final = 1e-3
+"""Share of the sum by which a figure that stands alone may differ from it and still be meant for it."""
+
+
+class Reader:
+    """Types the columns of one sheet of loans, each once.
+
+    Args:
+        with_blank_par: rows that are loans but for a blank par are read, too.
+    """
+
+    def __init__(self, book: Workbook, holdings: Holdings, mapping: Mapping, *, with_blank_par: bool = False) -> None:
+        self._sheet, self.found = holdings.sheet, holdings.found
+        pool = Pool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
+        end = self._sheet.row_count if holdings.end is None else holdings.end
+        self.below = Below(self._sheet, pool, self.found.row + 1, end)
+        self.mapping = mapping
+        self.works = pipeline.works(mapping)
+        self._outcomes: dict[tuple[str, int], Outcome] = {}
+        self._loan_cells: dict[int, Cells] = {}
+        self._par: NDArray[np.float64] | None = None
+        self._unread_par = 0
+        self._divisor: NDArray[np.float64] | None = None
+        """The par that prices in currency are divided by: none where the mapping says that it is no number."""
+        self.unreadable: dict[str, int] = {}
+        """Target -> cells with something in them that is no value of it."""
+        self.columns = {target: places[0] for target, places in self.found.columns.items()}
+        """Target -> the column that feeds it."""
+        self.passed_over: dict[int, str] = {}
+        """Columns whose values are not what their header promises, with what they are."""
+        self.scales: dict[str, parsing.Scale] = {}
+        """Target -> the unit its column was found to be in."""
+        self.level_column: int | None = None
+        """Of the columns that tell of the base rate the one with its level."""
+        par = self._all_par()
+        self._all = None if par is None else par.column.values
+        self.rows = table.pick(self.below, self.found, mapping, self._all)
+        """Which of the rows below the header are loans."""
+        self._rows, self._borrower = (
+            _with_blank_par(self.rows) if with_blank_par else (self.rows.rows, self.rows.borrower)
+        )
+        if par is not None:
+            no_loans = self.rows.left_out.get("ignored_blank_par", np.zeros(0, np.int64))
+            self._unread_par = 0 if par.lost is None else int(np.count_nonzero(par.lost[no_loans]))
+            par = par.take(self._rows)
+            self._par = par.column.values
+            if self.works["par_value"].field.type == "number":
+                self._divisor = self._par
+                self._outcomes["par_value", self.columns["par_value"]] = par
+        self._choose_price()
+
+    @property
+    def row_numbers(self) -> NDArray[np.int64]:
+        """The sheet's number, 1-based, of each row that is read."""
+        return self.below.rows(self._rows) + 1
+
+    def outcome(self, target: str, place: int | None = None) -> Outcome:
+        """A field as typed from its column, or another one that may feed it: in its unit, with what was found."""
+        place = self.columns[target] if place is None else place
+        outcome = self._outcomes.get((target, place))
+        if outcome is None:
+            work = self._work(target, place)
+            source = self._borrower if target == "borrower_name" else None
+            cells = self.cells(place) if source is None else self.below.cells(place).take(source)
+            if work.says_unit:
+                self.scales[target] = parsing.Scale("as written", "nothing")
+            outcome = self._outcomes[target, place] = pipeline.run(work, cells, self._in_unit(place))
+        return outcome
+
+    def loans(self, *, all_ruled: bool = False) -> Loans:
+        """All mapped columns of the rows that are loans, in their places; and those that rules are about as typed, or
+        `all_ruled`.
+        """
+        kept = self._rows
+        loans = Loans(row_count=kept.stop - kept.start if isinstance(kept, slice) else len(kept))
+        loans.sheet_name = self._sheet.name
+        for target in self.columns:
+            if target == "base_rate":
+                self._base_rate(loans)
+            elif target == "par_value" and self._par is not None:
+                loans.numbers[target] = self._par
+            else:
+                self._put(loans, target, self.outcome(target))
+            if all_ruled or is_ruled(self.works[target], self.mapping):
+                loans.ruled[target] = self.outcome(target).column
+        self._commitments(loans)
+        self._stand_ins(loans)
+        self._note(loans, self.columns)
+        if self._all is not None:
+            self._foot(loans, self._all)
+        if self._unread_par:
+            message = (
+                f"{counted(self._unread_par, 'row')} of sheet {self._sheet.name!r} "
+                f"{agreed(self._unread_par, 'is left out: its/are left out: their')} par cannot be read."
+            )
+            loans.notes.warnings.append(DataWarning("unreadable_cells", message, self._unread_par, ("par_value",)))
+        return loans
+
+    def unmapped(self) -> list[str]:
+        """Headers of columns that feed no field, in order."""
+        used = set(chain.from_iterable(self.found.columns.values()))
+        texts = {column: " ".join(text.split()) for column, text in sorted(self.found.texts.items())}
+        return [text for column, text in texts.items() if column not in used and text]
+
+    def _foot(self, loans: Loans, par: NDArray[np.float64]) -> None:
+        """Warn of a total that is not the sum of the loans; of several one that is will do."""
+        left_out = self.rows.left_out
+        said = [left_out.get(reason, np.zeros(0, np.int64)) for reason in ("total_rows", "unidentified_rows")]
+        with np.errstate(over="ignore", invalid="ignore"):
+            own = float(np.nansum(par[self._rows]))
+            # What nothing calls a total is one where it comes near the sum.
+            near = said[1][np.abs(par[said[1]] - own) <= NEAR_SHARE * abs(own)]
+            figures = par[np.concatenate((said[0], near))]
+            figures = figures[~np.isnan(figures)]
+            if not len(figures) or abs(float(figures.sum()) - own) <= FOOTING_DIGITS:
+                return
+            differences = np.abs(figures - own)
+        if not (differences <= FOOTING_DIGITS).any():
+            total = float(figures[np.argmin(differences)])
+            message = f"The total of sheet {self._sheet.name!r} is {total:,.2f}; its loans add up to {own:,.2f}."
+            # By half a cent a loan the two differ for the rounding of each: that makes no figure doubtful.
+            is_more = differences.min() > FOOTING_DIGITS * loans.row_count
+            loans.notes.warnings.append(
+                DataWarning("page_total_differs", message, fields=("par_value",) if is_more else ())
+            )
+
+    @property
+    def end(self) -> int:
+        """The row of the sheet below its last loan."""
+        rows = self.rows.rows
+        if isinstance(rows, slice):
+            return self.below.row(rows.stop - 1) + 1 if rows.stop else self.found.row + 1
+        return self.below.row(int(rows[-1])) + 1 if len(rows) else self.found.row + 1
+
+    def _note_no_collateral(self, notes: Notes) -> None:
+        """Count the rows under headings that say that they are no collateral, and tell of them."""
+        rows = self.rows.left_out.get("no_collateral_rows")
+        if rows is None:
+            return
+        par = 0.0 if self._all is None else float(np.nansum(self._all[rows]))
+        notes.no_collateral_rows, notes.no_collateral_par = len(rows), par
+        message = (
+            f"{counted(len(rows), 'row')} of sheet {self._sheet.name!r} with a par of {par:,.2f} "
+            f"{agreed(len(rows), 'is no loan: its/are no loans: their')} heading says that it is no collateral."
+        )
+        notes.warnings.append(DataWarning("no_collateral", message, len(rows)))
+
+    def par_in_deal_currency(self, currency: str | None) -> NDArray[np.float64] | None:
+        """Par by a column whose header says that it is in the deal's currency, where another one feeds par."""
+        for place in self.found.columns.get("par_value", [])[1:]:
+            if says_currency(self.found.texts[place], currency or ""):
+                return parsing.read_numbers(self.cells(place)).values * self.found.magnitude(place)
+        return None
+
+    def cells(self, column: int) -> Cells:
+        """A column's cells of the rows that are loans."""
+        cells = self._loan_cells.get(column)
+        if cells is None:
+            cells = self.below.cells(column)
+            if not isinstance(self._rows, slice) or self._rows != slice(0, len(cells.kinds)):
+                cells = cells.take(self._rows)
+            self._loan_cells[column] = cells
+        return cells
+
+    def _all_par(self) -> Outcome | None:
+        """The par of all rows below the header, in units of currency; its default where the rest of a loan is there."""
+        place = self.columns.get("par_value")
+        if place is None:
+            return None
+        work = self._work("par_value", place)
+        if work.field.type != "number":  # in a mapping of one's own; what is done with text or dates makes no amount
+            work = Work(Field("par_value", "number"))
+        outcome = pipeline.changed(work, self.below.cells(place), self._in_unit(place))
+        if work.field.default is not None:
+            keeps = np.zeros(self.below.height, np.bool_) if outcome.lost is None else outcome.lost
+            for targets in (("borrower_name",), (*IDENTIFIERS, "facility_name", "maturity_date")):
+                said = [self.below.cells(self.columns[one]).present() for one in targets if one in self.columns]
+                keeps = keeps | ~np.any(said, axis=0) if said else keeps
+            outcome.column = pipeline.filled(work, outcome.column, keeps)
+        return outcome
+
+    def _work(self, target: str, place: int) -> Work:
+        """What is done with a column that feeds a target."""
+        return self.works[target].on(self.found.preferences.get((target, place), 0))
+
+    def _in_unit(self, place: int) -> InUnit:
+        """Figures of a column in their target's unit; how that was told is kept."""
+
+        def in_unit(target: str, numbers: parsing.Numbers) -> NDArray[np.float64]:
+            unit, magnitude = self.found.unit(place), self.found.magnitude(place)
+            has_par = self._divisor is not None
+            scale = self.scales[target] = parsing.scale(target, numbers, unit, magnitude, has_par=has_par)
+            return parsing.scaled(numbers, scale, self._divisor)
+
+        return in_unit
+
+    def _choose_price(self) -> None:
+        """A column of market values in currency gives way to a later one of prices."""
+        places = self.found.columns.get("price", [])
+        if len(places) < 2 or self._work("price", places[0]).says_unit:
+            return
+        at = parsing.price_place(places, self.cells)
+        self.columns["price"] = places[at]
+        self.passed_over |= dict.fromkeys(places[:at], "it holds amounts of currency, not prices")
+
+    def _put(self, loans: Loans, target: str, outcome: Outcome) -> None:
+        """A typed column into its place among the loans."""
+        column, work = outcome.column, self.works[target]
+        if column.type == "string" and (work.transforms or work.field.default is not None):
+            column = text_column(parsing.merged_pool(column.text.codes, column.text.text, NO_TEXT))
+        if target == "lien_type" and parsing.is_second_lien_flag(self.found.texts[self.columns[target]]):
+            column = text_column(parsing.second_liens(column.as_text()))
+        lost = 0 if outcome.lost is None else int(np.count_nonzero(outcome.lost))
+        if unreadable := lost + put(loans, target, column):
+            self.unreadable[target] = unreadable
+
+    def _base_rate(self, loans: Loans) -> None:
+        """An index by name, its level in percent, or both in one column; what an earlier column said stays."""
+        for place in self.found.columns["base_rate"]:
+            work, cells = self._work("base_rate", place), self.cells(place)
+            is_words = bool(work.transforms) or work.field.default is not None
+            if is_words:
+                text = self.outcome("base_rate", place).column.as_text()
+                levels = parsing.rate_levels(parsing.text_numbers(text.codes, Pool(text.text)))
+            else:
+                levels = parsing.rate_levels(parsing.read_numbers(cells))
+            is_level = ~np.isnan(levels.values)
+            if is_level.any() and "base_rate_level" not in loans.numbers:
+                loans.numbers["base_rate_level"] = self._in_unit(place)("base_rate_level", levels)
+                self.level_column = place
+            if "base_rate" not in loans.categories and (is_words or not is_level.any() or cells.seen & bit(TEXT)):
+                text = self.outcome("base_rate", place).column.as_text()
+                codes = np.where(is_level, np.int32(-1), text.codes) if is_level.any() else text.codes
+                self._put(loans, "base_rate", Outcome(text_column(parsing.TextColumn(codes, text.text))))
+
+    def _commitments(self, loans: Loans) -> None:
+        """Bonds whose funded balance is zero have their par in a Commitment column (trustees' flat files do so).
+
+        A bond is what the lien says, or what has an ISIN and no LoanX id beside loans that have one.
+        """
+        others = self.found.columns.get("par_value", [])[1:]
+        other = next((place for place in others if self._is_commitment(place)), None)
+        par = loans.numbers.get("par_value")
+        if other is None or par is None:
+            return
+        bonds = np.zeros(loans.row_count, np.bool_) if loans.lien is None else loans.lien == Lien.BOND
+        loanx, isin = loans.texts.get("loanx_id"), loans.texts.get("isin")
+        if loanx is not None and isin is not None and (loanx.codes >= 0).any():
+            bonds |= (loanx.codes < 0) & (isin.codes >= 0)
+        unfunded = (par == 0) & bonds
+        if unfunded.any():
+            commitment = parsing.read_numbers(self.cells(other)).values * self.found.magnitude(other)
+            loans.numbers["par_value"] = np.where(unfunded, commitment, par)
+
+    def _is_commitment(self, column: int) -> bool:
+        return header.without_unit(parsing.key(self.found.texts[column])) == "commitment"
+
+    def _stand_ins(self, loans: Loans) -> None:
+        """Warn of columns that feed fields for which the mapping names others."""
+        for target, work in self.works.items():
+            column = self.columns.get(target)
+            if column is None or not work.field.own:
+                continue
+            if self.found.preferences.get((target, column), 0) < work.field.own:
+                continue
+            named = ", ".join(repr(alias) for alias in work.field.aliases[: work.field.own][:HEADERS_TOLD])
+            header_text = " ".join(self.found.texts.get(column, "").split())
+            message = f"Column {header_text!r} stands in for {target}: the mapping's own ({named}) is not there."
+            loans.notes.warnings.append(DataWarning("column_stands_in", message, fields=(target,)))
+
+    def _note(self, loans: Loans, columns: dict[str, int]) -> None:
+        notes, texts, counts = loans.notes, self.found.texts, self.rows.counts
+        notes.holdings_found = True
+        notes.header_row = self.found.row
+        notes.matched_columns = {target: " ".join(texts[column].split()) for target, column in sorted(columns.items())}
+        notes.missing_required = [
+            one.target for one in self.mapping.fields if one.required and one.target not in columns
+        ]
+        notes.error_cells = sum(self.cells(column).error_count() for column in set(columns.values()))
+        once = {column for target, column in columns.items() if target not in SHARED_TARGETS}
+        notes.unreadable_cells = {
+            target: count
+            for target, count in self.unreadable.items()
+            if target not in SHARED_TARGETS or columns[target] not in once
+        }
+        notes.ignored_blank_par = counts.get("ignored_blank_par", 0)
+        notes.loans_without_par = counts.get("loans_without_par", 0)
+        notes.section_rows = counts.get("section_rows", 0)
+        notes.total_rows = counts.get("total_rows", 0)
+        notes.subtotal_rows = counts.get("subtotal_rows", 0)
+        notes.cash_rows = counts.get("cash_rows", 0)
+        notes.repeated_headers = counts.get("repeated_headers", 0)
+        notes.unidentified_rows = counts.get("unidentified_rows", 0)
+        notes.rows_after_end = counts.get("rows_after_end", 0)
+        self._note_no_collateral(notes)
+        notes.filled_borrowers = counts.get("filled_borrowers", 0)
+        name = in_quotes(self._sheet.name)
+        kept = self._rows
+        places = (
+            (kept.start, kept.stop - 1) if isinstance(kept, slice) else (kept[0], kept[-1]) if len(kept) else (0, -1)
+        )
+        if places[1] >= places[0]:
+            low, high = (self.below.row(int(place)) for place in places)
+            loans.source_cells = {
+                target: f"{name}!{range_name(low, column, high, column)}" for target, column in columns.items()
+            }
+
+
+def _with_blank_par(
+    picked: table.Loans,
+) -> tuple[NDArray[np.int64] | slice, NDArray[np.int64] | None]:
+    """The loans and the rows that lack nothing but par; and the row that each takes its borrower from."""
+    more = picked.left_out.get("ignored_blank_par")
+    if more is None or not len(more):
+        return picked.rows, picked.borrower
+    loans = picked.rows if not isinstance(picked.rows, slice) else np.arange(picked.rows.start, picked.rows.stop)
+    rows = np.union1d(loans, more)
+    if picked.borrower is None:
+        return rows, None
+    source = rows.copy()
+    source[np.searchsorted(rows, loans)] = picked.borrower
+    return rows, source

@@ -1,0 +1,53 @@
+"""The loans of a workbook under a mapping's rules: what is wrong with them, row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.grid.sheet import Workbook
+from core.portfolio.cells.typed import either
+from core.portfolio.mapping.joined import join_pages
+from core.portfolio.mapping.normalise import Normalised, Report
+from core.portfolio.mapping.pipeline import Outcome
+from core.portfolio.mapping.reader import Reader
+from core.portfolio.model.fields import Mapping
+from core.portfolio.sheets.locate import candidates, chosen, pages
+
+
+def validate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> Normalised | None:
+    """The rows of the sheet with the loans, mapped and checked: loans, and rows that would be but for a blank par.
+
+    They are typed as for a portfolio, and have what other sheets say of them. Loans that only other sheets have are not
+    among them. None where no sheet has a header.
+
+    Args:
+        sheet: look at this sheet only, and join no others to it.
+
+    Raises:
+        KeyError: no sheet has that name.
+    """
+    rated = candidates(book, mapping)
+    if sheet is not None:
+        only = book[sheet]
+        rated = [one for one in rated if one.sheet is only]
+    holdings = chosen(rated)
+    if holdings is None:
+        return None
+    reader = Reader(book, holdings, mapping, with_blank_par=True)
+    outcomes = {target: reader.outcome(target) for target in reader.columns}
+    if sheet is None and any(pages(rated, holdings, mapping)):
+        alone = Reader(book, holdings, mapping)
+        loans = alone.loans(all_ruled=True)
+        join_pages(book, mapping, rated, holdings, loans, all_ruled=True)
+        at = np.full(len(reader.row_numbers), -1, np.int64)
+        at[np.searchsorted(reader.row_numbers, alone.row_numbers)] = np.arange(len(alone.row_numbers))
+        for target, column in loans.ruled.items():
+            joined, own = column.take(at), outcomes.get(target)
+            if own is None:
+                outcomes[target] = Outcome(joined)
+            else:
+                own.column = either(~own.column.blank(), own.column, joined)
+    report = Report(mapping, reader.row_numbers, reader.unmapped())
+    for target, work in reader.works.items():
+        report.take(work, outcomes.get(target))
+    return report.finished()

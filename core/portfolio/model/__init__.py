@@ -1,0 +1,1 @@
+"""What a portfolio is: fields, loans as typed columns, notes, deal, facts, ratings."""

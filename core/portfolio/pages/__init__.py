@@ -1,0 +1,1 @@
+"""Read the other pages of a report: facts, joins, currencies, days."""

@@ -1,0 +1,246 @@
+"""Par in several currencies: converted by the file's own rates, or left blank and told; never added up as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.sheet import Sheet, Workbook
+from core.portfolio.cells import parsing
+from core.portfolio.cells.loans import Loans
+from core.portfolio.cells.parsing import TextColumn, key
+from core.portfolio.model.notes import DataWarning
+from core.words import agreed, counted
+
+AMOUNTS: Final = ("par_value", "unfunded", "facility_size")
+"""What is converted."""
+
+RATE_ROWS_MAX: Final = 200
+"""Rows of a page of exchange rates that are looked at."""
+
+RATE_COLUMNS_MAX: Final = 12
+"""Columns of it."""
+
+NAMES_TOLD: Final = 3
+"""Loans that a warning names."""
+
+PARITY: Final = 0.02
+"""How near to 1 a rate may be whose direction can still be told."""
+
+_STRENGTH: Final = {
+    "GBP": 5, "EUR": 4, "USD": 3, "CAD": 2, "AUD": 2, "NZD": 2, "SGD": 2,
+    "PLN": 1, "DKK": 1, "NOK": 1, "SEK": 1, "CZK": 1, "MXN": 1, "ZAR": 1, "JPY": 1, "HUF": 1, "HKD": 1, "CNY": 1,
+    "CHF": 0,
+}  # fmt: skip
+"""Currencies by what one unit is worth: of two with different figures the greater has been worth more for decades. The
+franc has crossed the euro and the dollar: 0 tells no direction."""
+
+_RATE_PAGES: Final = re.compile(r"\b(fx|foreign exchange|exchange rates?|currency rates?|spot rates?)\b")
+_PAIR: Final = re.compile(r"([A-Z]{3})\s*(?:/|-|to|per|:)?\s*([A-Z]{3})", re.IGNORECASE)
+_IN_DEAL_CURRENCY: Final = re.compile(r"\b(deal|base|reporting|fund|portfolio) (currency|ccy)\b")
+_CODE: Final = re.compile(r"[A-Z]{3}")
+_WORDS: Final = {
+    "USD": ("usd", "us dollar", "us dollars", "$"), "EUR": ("eur", "euro", "euros", "€"),
+    "GBP": ("gbp", "sterling", "£"), "CHF": ("chf",), "JPY": ("jpy", "¥"), "CAD": ("cad",), "AUD": ("aud",),
+    "SEK": ("sek",), "NOK": ("nok",), "DKK": ("dkk",),
+}  # fmt: skip
+
+
+Rates = dict[frozenset[str], float]
+"""A currency, or the two of a pair -> the rate between it and the deal's, or between the two."""
+
+
+def says_currency(header: str, currency: str) -> bool:
+    """Whether the header of an amount says that it is in the deal's currency, by name or in so many words."""
+    words = f" {key(header)} "
+    named = (f" {word} " in words if word.isalpha() or " " in word else word in header for word in _own(currency))
+    return _IN_DEAL_CURRENCY.search(words) is not None or any(named)
+
+
+def _own(currency: str) -> tuple[str, ...]:
+    return _WORDS.get(currency, (currency.lower(),))
+
+
+PAR_CURRENCY: Final = "par_currency"
+"""The text column that has, until amounts are settled, the currency that the header of each loan's par names."""
+
+_DEALS_OWN: Final = "*"
+
+
+def mark(loans: Loans, header: str) -> None:
+    """Keep what the header of par says of its currency for each loan, before those of another sheet are added."""
+    words = f" {key(header)} "
+    named = [code for code, said in _WORDS.items() if any(f" {word} " in words for word in said if word.isalpha())]
+    named += [code for code, said in _WORDS.items() if any(sign in header for sign in said if sign in "€£¥")]
+    code = _DEALS_OWN if _IN_DEAL_CURRENCY.search(words) else named[0] if len(named) == 1 else ""
+    if code and PAR_CURRENCY not in loans.texts:
+        _, text = parsing.pool_of([code])
+        loans.texts[PAR_CURRENCY] = TextColumn(np.zeros(loans.row_count, np.int32), text)
+
+
+def settle(
+    loans: Loans,
+    currency: str | None,
+    in_deal_currency: NDArray[np.float64] | None,
+    rates: Rates,
+    *,
+    is_stated: bool = False,
+) -> None:
+    """Bring the amounts of all loans into one currency, or blank the par of those that cannot be.
+
+    The deal's currency is what is given, else the one that most par is in; a loan that names none has it. One that the
+    names of accounts suggest needs a loan in it. Loans in another are told in `loans.notes.warnings`, with what was
+    done.
+
+    Args:
+        currency: the deal's, ISO 4217, where the file says it.
+        in_deal_currency: par in it from a column of its own, one for each loan of the first sheet, NaN blank.
+        rates: the figures of pages of exchange rates.
+        is_stated: the file says the deal's currency in so many words.
+    """
+    header = loans.notes.matched_columns.get("par_value", "")
+    if is_one_sheet := PAR_CURRENCY not in loans.texts:
+        mark(loans, header)
+    marked, par = loans.texts.pop(PAR_CURRENCY, None), loans.numbers.get("par_value")
+    if par is None:
+        return
+    place, which = _by_currency(loans.row_count, loans.texts.get("currency"), marked)
+    is_stated = is_stated and currency is not None and _CODE.fullmatch(currency) is not None
+    if len(place) < (1 if is_stated and currency not in place else 2):
+        return
+    sums = {code: float(np.nansum(np.abs(par[which == at]))) for code, at in place.items() if bool((which == at).any())}
+    sums.pop(_DEALS_OWN, None)
+    if not sums:
+        return
+    own = (
+        currency if currency is not None and (is_stated or currency in sums) else max(sums, key=lambda code: sums[code])
+    )
+    if is_one_sheet and says_currency(header, own):
+        return
+    for code in sums:
+        if code != own:
+            _convert(loans, np.flatnonzero(which == place[code]), code, own, in_deal_currency, rates)
+
+
+def _by_currency(
+    row_count: int, column: TextColumn | None, marked: TextColumn | None
+) -> tuple[dict[str, int], NDArray[np.int32]]:
+    """Currency -> its number, and the number of each loan's par, -1 for none: by the header above it, else its own."""
+    place: dict[str, int] = {}
+    which = np.full(row_count, -1, np.int32)
+    for of in (column, marked):
+        if of is not None:
+            codes = [parsing.currency(text) for text in of.text.strings()]
+            known = [
+                place.setdefault(code, len(place)) if code == _DEALS_OWN or _CODE.fullmatch(code) else -1
+                for code in codes
+            ]
+            its = parsing.spread_out(np.array(known, np.int32), -1, of.codes)
+            which = np.where(its >= 0, its, which)
+    return place, which
+
+
+def _convert(
+    loans: Loans,
+    rows: NDArray[np.int64],
+    code: str,
+    own: str,
+    in_deal_currency: NDArray[np.float64] | None,
+    rates: Rates,
+) -> None:
+    """The amounts of the loans in one other currency."""
+    par = loans.numbers["par_value"]
+    rate = loans.numbers.get("fx_rate", np.full(len(par), np.nan))[rows]
+    of_page = rates.get(frozenset((code, own)), rates.get(frozenset((code,)), np.nan))
+    rate = np.where(np.isnan(rate) | (rate <= 0), of_page, rate)
+    factor = np.array([_factor(one, code, own) for one in rate.tolist()], np.float64)
+    how = "their rate"
+    if in_deal_currency is not None:
+        given = np.full(len(par), np.nan)
+        given[: len(in_deal_currency)] = in_deal_currency
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of_par = given[rows] / par[rows]
+        known = np.isfinite(of_par)
+        if known.any():
+            factor, how = np.where(known, of_par, factor), "the column in the deal's currency"
+    converted = np.isfinite(factor)
+    for target in AMOUNTS:
+        if target in loans.numbers:
+            values = loans.numbers[target].copy()
+            values[rows] = np.round(values[rows] * factor, 6)
+            loans.numbers[target] = values
+    if converted.any():
+        used = np.unique(factor[converted])
+        at = f"{used[0]:.6g}" if len(used) == 1 else f"{used[0]:.6g} to {used[-1]:.6g}"
+        message = (
+            f"{counted(converted.sum(), 'loan')} in {code} {agreed(converted.sum(), 'was/were')} converted to {own} by "
+            f"{how}: 1 {code} is {at} {own}."
+        )
+        loans.notes.warnings.append(DataWarning("currency_converted", message, int(converted.sum())))
+    refused = rows[~converted]
+    if len(refused):
+        amount = float(np.nansum(par[refused]))
+        message = (
+            f"{counted(len(refused), 'loan')} in {code} with a par of {amount:,.2f} {agreed(len(refused), 'is/are')} "
+            f"not counted: the file has no rate to {own} that can be used ({_names(loans, refused)})."
+        )
+        loans.notes.warnings.append(DataWarning("other_currency", message, len(refused)))
+
+
+def _factor(rate: float, code: str, own: str) -> float:
+    """What an amount is multiplied by; NaN where nothing tells whether the rate multiplies or divides."""
+    mine, its = _STRENGTH.get(code, 0), _STRENGTH.get(own, 0)
+    if not np.isfinite(rate) or mine == its or not mine or not its or abs(rate - 1.0) < PARITY:
+        return float("nan")
+    return rate if (rate > 1.0) == (mine > its) else 1.0 / rate
+
+
+def _names(loans: Loans, rows: NDArray[np.int64]) -> str:
+    column = next((loans.texts[one] for one in ("borrower_name", "facility_name") if one in loans.texts), None)
+    names = (
+        []
+        if column is None
+        else [str(column.text[int(column.codes[row])]) for row in rows[:NAMES_TOLD] if column.codes[row] >= 0]
+    )
+    return ", ".join(names) + (", ..." if len(rows) > NAMES_TOLD else "")
+
+
+def exchange_rates(book: Workbook) -> Rates:
+    """The pages of exchange rates: the first figure right of a currency, or of a pair of them.
+
+    What has two different figures has none.
+    """
+    found: Rates = {}
+    twice: set[frozenset[str]] = set()
+    for sheet in book.sheets:
+        if _RATE_PAGES.search(key(sheet.name)):
+            for codes, rate in _rates(sheet):
+                if found.setdefault(codes, rate) != rate:
+                    twice.add(codes)
+    return {codes: rate for codes, rate in found.items() if codes not in twice}
+
+
+def _rates(sheet: Sheet) -> Iterator[tuple[frozenset[str], float]]:
+    for row in range(min(sheet.row_count, RATE_ROWS_MAX)):
+        codes: set[str] = set()
+        for column in range(min(sheet.column_count, RATE_COLUMNS_MAX)):
+            value = sheet.value(row, column)
+            if isinstance(value, str) and len(value) <= parsing.FIGURE_BYTES_MAX:
+                codes |= _codes(value)
+            elif isinstance(value, float | int) and not isinstance(value, bool) and value > 0 and codes:
+                yield frozenset(codes), float(value)
+                break
+
+
+def _codes(text: str) -> set[str]:
+    """The currencies that a cell names: one, or the two of a pair."""
+    whole = parsing.currency(text.strip())
+    if whole in _STRENGTH:
+        return {whole}
+    pair = _PAIR.fullmatch(text.strip())
+    codes = {pair[1].upper(), pair[2].upper()} if pair else set()
+    return codes if codes <= _STRENGTH.keys() else set()

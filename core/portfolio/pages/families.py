@@ -1,0 +1,106 @@
+"""Obligors that a file counts as one: the parents on its page of the largest obligors, by what loans add up to."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.portfolio.model.facts import Fact
+from core.portfolio.model.notes import DataWarning
+from core.portfolio.model.portfolio import AnyPortfolio, Names
+from core.portfolio.pages.report.adding import LINE_TOLERANCE
+
+OBLIGORS_MAX: Final = 1_000
+"""Obligors of a portfolio among which families are looked for."""
+
+PRINTED_MAX: Final = 50
+"""Rows of a page of the largest obligors that are looked at."""
+
+LETTERS_MIN: Final = 4
+"""Letters of a first word that may name a family: a shorter one is shared by chance."""
+
+ROUND: Final = 50_000.0
+"""Currency units: a sum that is a multiple of it is met by chance, and says nothing."""
+
+_WORD: Final = re.compile(r"[A-Z0-9]+")
+
+
+def with_families(portfolio: AnyPortfolio, par: NDArray[np.float64]) -> AnyPortfolio:
+    """The portfolio with one obligor for each family that its page of the largest obligors shows.
+
+    A printed amount that no single obligor reaches is a family's where just one set of obligors makes it to the cent:
+    all that share a first word, else two of them.
+
+    Args:
+        par: performing par of each loan.
+    """
+    obligor = portfolio.names.get("obligor")
+    printed = portfolio.facts.of("list", "obligors")[:PRINTED_MAX]
+    if obligor is None or not printed or not 1 < len(obligor.values) <= OBLIGORS_MAX:
+        return portfolio
+    sums = np.bincount(obligor.codes + 1, par, len(obligor.values) + 1)[1:].tolist()
+    named = {code: name for code, name in enumerate(obligor.values) if sums[code] > 0.0}
+    families = list(_families(printed, named, sums))
+    if not families:
+        return portfolio
+    table = np.arange(-1, len(obligor.values), dtype=np.int32)
+    for _, members in families:
+        table[[code + 1 for code in members]] = members[0]
+    portfolio.notes.warnings += [_warning(fact, [named[code] for code in members]) for fact, members in families]
+    names = portfolio.names | {"obligor": Names(table[obligor.codes + 1], obligor.values)}
+    return replace(portfolio, names=names)
+
+
+def _families(
+    printed: Sequence[Fact], named: dict[int, str], sums: Sequence[float]
+) -> Iterator[tuple[Fact, tuple[int, ...]]]:
+    """(printed row, its obligors) of each family; each obligor is in one."""
+    free = dict(named)
+    for fact in printed:
+        amount = fact.value or 0.0
+        if amount <= 0.0 or amount % ROUND < LINE_TOLERANCE or any(_is(sums[code], amount) for code in free):
+            continue
+        for sets in (list(_by_first_word(free, sums, amount)), list(_pairs(free, sums, amount))):
+            if len(sets) == 1:
+                for code in sets[0]:
+                    del free[code]
+                yield fact, sets[0]
+            if sets:
+                break
+
+
+def _is(own: float, printed: float) -> bool:
+    return abs(own - printed) <= 2 * LINE_TOLERANCE
+
+
+def _by_first_word(named: dict[int, str], sums: Sequence[float], amount: float) -> Iterator[tuple[int, ...]]:
+    groups: dict[str, list[int]] = defaultdict(list)
+    for code, name in named.items():
+        word = _WORD.search(name.upper())
+        if word is not None and len(word[0]) >= LETTERS_MIN:
+            groups[word[0]].append(code)
+    for members in groups.values():
+        if len(members) > 1 and _is(sum(sums[code] for code in members), amount):
+            yield tuple(members)
+
+
+def _pairs(named: dict[int, str], sums: Sequence[float], amount: float) -> Iterator[tuple[int, ...]]:
+    for first, second in combinations(named, 2):
+        if _is(sums[first] + sums[second], amount):
+            yield first, second
+
+
+def _warning(fact: Fact, names: Sequence[str]) -> DataWarning:
+    return DataWarning(
+        "obligor_families",
+        f"{' and '.join(names)} count as one obligor: together they are the {fact.value or 0.0:,.2f} that {fact.place} "
+        f"prints of {fact.label}",
+        len(names),
+    )

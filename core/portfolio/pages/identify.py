@@ -1,0 +1,304 @@
+"""Identify loans: identifiers to their own columns, lots to positions, names to keys."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.column import Text
+from core.portfolio.cells import _parse, parsing
+from core.portfolio.cells.loans import UNSAID, Loans, take
+from core.portfolio.cells.parsing import TextColumn
+from core.portfolio.model.fields import IDENTIFIERS, Lien
+
+SUMMED: Final = ("par_value", "unfunded", "purchased_accrued_interest")
+"""Numbers that lots of one position add up."""
+
+
+WEIGHTED: Final = ("price", "purchase_price", "spread", "floor", "all_in_rate", "base_rate_level")
+"""Numbers that lots of one position average by par; every other field comes from the lot with the largest par."""
+
+
+_KIND_OF: Final = {"cusip": _parse.CUSIP, "loanx_id": _parse.LOANX, "isin": _parse.ISIN}
+
+
+LETTERS_MAX: Final = 10_000
+"""Characters whose plain form is remembered."""
+
+
+def identified(loans: Loans) -> None:
+    """Give each identifier to its column, and blank what is none; a second time changes nothing."""
+    _identifiers(loans)
+    _placeholders(loans)
+    _second_liens(loans)
+
+
+def positions(loans: Loans) -> None:
+    """One row for each identifier: lots are added up."""
+    identified(loans)
+    add_up_lots(loans)
+
+
+def _identifiers(loans: Loans) -> None:
+    """Give each identifier to the column of its kind: trustees mix LoanX ids, ISINs and CUSIPs in one column.
+
+    One that is printed in groups (12A456 7B 7, LX-123456) gets its standard form where the letters and digits are an
+    identifier by check digit or shape; any other keeps its signs, which may tell it from another.
+    Eight digits in a CUSIP column get back the zero that a spreadsheet took, when the check digit then fits; a number
+    in scientific notation is a destroyed identifier: blank, and counted.
+    """
+    moved: list[tuple[str, TextColumn]] = []
+    destroyed = 0
+    for target in IDENTIFIERS:
+        column = loans.texts.get(target)
+        if column is None:
+            continue
+        column, kinds = _standard(column, cusip_first=target == "cusip")
+        if (kinds == _parse.DESTROYED).any():
+            lost = kinds[column.codes] == _parse.DESTROYED
+            destroyed += int(np.count_nonzero(lost))
+            column = TextColumn(np.where(lost, np.int32(-1), column.codes), column.text)
+        if target == "cusip" and (kinds == _parse.SHORT_CUSIP).any():
+            column = _padded(column, kinds)
+            kinds = _kinds(column, cusip_first=target == "cusip")
+        for other, kind in _KIND_OF.items():
+            if other != target and (kinds == kind).any():
+                leaves = kinds[column.codes] == kind
+                moved.append((other, TextColumn(np.where(leaves, column.codes, np.int32(-1)), column.text)))
+                column = TextColumn(np.where(leaves, np.int32(-1), column.codes), column.text)
+        loans.texts[target] = column
+    for target, column in moved:
+        own = loans.texts.get(target)
+        loans.texts[target] = column if own is None else _filled(own, column)
+    loans.notes.destroyed_identifiers += destroyed
+
+
+def _kinds(column: TextColumn, *, cusip_first: bool) -> NDArray[np.uint8]:
+    """The kind of each string, and OTHER at the end for the code -1."""
+    kinds = _parse.identifier_kinds(column.text.offsets, column.text.data, cusip_first)
+    return np.concatenate((kinds, np.array([_parse.OTHER], np.uint8)))
+
+
+def _standard(column: TextColumn, *, cusip_first: bool) -> tuple[TextColumn, NDArray[np.uint8]]:
+    """The column with identifiers in their standard form, and the kinds of its strings as `_kinds` gives them."""
+    kinds = _kinds(column, cusip_first=cusip_first)
+    other = np.flatnonzero(kinds[:-1] == _parse.OTHER)
+    if not len(other):
+        return column, kinds
+    bare = parsing.bare(parsing.subset(TextColumn(other.astype(np.int32), column.text), np.arange(len(other))).text)
+    found = _parse.identifier_kinds(bare.offsets, bare.data, cusip_first)
+    standard = np.flatnonzero((found == _parse.CUSIP) | (found == _parse.LOANX) | (found == _parse.ISIN))
+    if not len(standard):
+        return column, kinds
+    table = np.arange(-1, len(column.text), dtype=np.int32)
+    table[other[standard] + 1] = standard + len(column.text)
+    column = parsing.merged_pool(table[column.codes + 1], column.text, bare)
+    return column, _kinds(column, cusip_first=cusip_first)
+
+
+def _padded(column: TextColumn, kinds: NDArray[np.uint8]) -> TextColumn:
+    """Eight-digit strings with a zero before them where that makes a CUSIP."""
+    short = np.flatnonzero(kinds[:-1] == _parse.SHORT_CUSIP)
+    written, extra = parsing.pool_of(["0" + column.text[code] for code in short.tolist()])
+    fits = _parse.identifier_kinds(extra.offsets, extra.data, True)[written] == _parse.CUSIP
+    table = np.arange(-1, len(column.text), dtype=np.int32)
+    table[short[fits] + 1] = written[fits] + np.int32(len(column.text))
+    return parsing.merged_pool(table[column.codes + 1], column.text, extra)
+
+
+def _filled(own: TextColumn, other: TextColumn) -> TextColumn:
+    """A column with its blanks filled from another one."""
+    take = (own.codes < 0) & (other.codes >= 0)
+    codes = np.where(take, other.codes + np.int32(len(own.text)), own.codes)
+    return parsing.merged_pool(codes, own.text, other.text)
+
+
+def _second_liens(loans: Loans) -> None:
+    """A second lien by a column of its own, beside one that says how senior the loan is or that it is secured."""
+    flags = loans.flags.pop("is_second_lien", None)
+    if flags is not None:
+        lien = np.full(loans.row_count, Lien.BLANK, np.uint8) if loans.lien is None else loans.lien
+        unlike = (lien == Lien.FIRST_LIEN) | (lien == Lien.BLANK)
+        loans.lien = np.where(unlike & (flags == 1), np.uint8(Lien.SECOND_LIEN), lien)
+
+
+def _placeholders(loans: Loans) -> None:
+    """Blank what stands for an unknown identifier ("PRIVATE", nine zeros): of no identifier's shape, on loans of
+    several borrowers. Whatever else comes again is a lot, an owner's own code too.
+    """
+    count = 0
+    borrower: NDArray[np.int64] | None = None
+    for target in IDENTIFIERS:
+        column = loans.texts.get(target)
+        if column is None or not len(column.text):
+            continue
+        odd = np.bincount(column.codes + 1, minlength=len(column.text) + 1)[1:] > 1
+        if not odd.any():
+            continue
+        kinds = _kinds(column, cusip_first=target == "cusip")[:-1]
+        odd &= (kinds == _parse.OTHER) | (kinds == _parse.SHORT_CUSIP)
+        if not odd.any():
+            continue
+        borrower = _borrower_codes(loans) if borrower is None else borrower
+        rows = np.flatnonzero(parsing.spread_out(odd, False, column.codes) & (borrower >= 0))
+        codes = column.codes[rows]
+        low, high = np.full(len(odd), np.iinfo(np.int64).max), np.full(len(odd), -1, np.int64)
+        np.minimum.at(low, codes, borrower[rows])
+        np.maximum.at(high, codes, borrower[rows])
+        several = parsing.spread_out(low < high, False, column.codes)
+        count += int(np.count_nonzero(several))
+        loans.texts[target] = TextColumn(np.where(several, np.int32(-1), column.codes), column.text)
+    loans.notes.placeholder_identifiers += count
+
+
+def _borrower_codes(loans: Loans) -> NDArray[np.int64]:
+    """A number for each row's borrower: by name, else by issuer id; -1 without either."""
+    borrower, issuer = loans.texts.get("borrower_name"), loans.texts.get("issuer_id")
+    if borrower is not None:
+        return name_keys(borrower).codes.astype(np.int64)
+    return np.full(loans.row_count, -1, np.int64) if issuer is None else issuer.codes.astype(np.int64)
+
+
+def _position_keys(loans: Loans) -> NDArray[np.int64] | None:
+    """A number for each position: its CUSIP, else LoanX id, else ISIN; -1 without any; None when no column has one.
+
+    A row without a CUSIP whose LoanX id stands beside one CUSIP on other rows is a lot of that position.
+    """
+    keys: NDArray[np.int64] | None = None
+    base = 0
+    for target in IDENTIFIERS:
+        column = loans.texts.get(target)
+        if column is None:
+            continue
+        own = np.where(column.codes >= 0, column.codes + np.int64(base), np.int64(-1))
+        keys = own if keys is None else np.where(keys >= 0, keys, _linked(keys, column, own))
+        base += len(column.text)
+    return keys
+
+
+def _linked(keys: NDArray[np.int64], column: TextColumn, own: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Each row's own key, or the one key that its string has on other rows."""
+    both = (keys >= 0) & (column.codes >= 0)
+    codes, known = column.codes[both], keys[both]
+    key_of = np.full(len(column.text) + 1, -1, np.int64)
+    key_of[codes] = known
+    key_of[codes[key_of[codes] != known]] = -1
+    linked = key_of[column.codes]
+    return np.where((linked >= 0) & (column.codes >= 0), linked, own)
+
+
+def add_up_lots(loans: Loans) -> None:
+    """Add up the rows of one identifier into the first of them."""
+    keys = _position_keys(loans)
+    if keys is None or loans.row_count < 2:
+        return
+    count = np.bincount(keys + 1)
+    count[0] = 0
+    if count.max() < 2:
+        return
+    members = np.flatnonzero(count[keys + 1] > 1)
+    _, first, group = np.unique(keys[members], return_index=True, return_inverse=True)
+    par = loans.numbers.get("par_value")
+    weight = np.zeros(len(members)) if par is None else np.nan_to_num(par[members])
+    order = np.lexsort((members, -weight, group))
+    leads = members[order[np.searchsorted(group[order], np.arange(len(first)))]]
+    loans.notes.lots = len(members)
+    conflicts = _conflicts(loans, members, group, len(first))
+    loans.notes.conflicting_lots = int(np.count_nonzero(conflicts))
+    # Every row but the later lots stays, and shows the position's largest lot.
+    keep = np.ones(loans.row_count, np.bool_)
+    keep[members] = False
+    keep[members[first]] = True
+    source = np.arange(loans.row_count)
+    source[members[first]] = leads
+    source = source[keep]
+    place = (np.cumsum(keep) - 1)[members[first]]
+    sums = {name: _sum(loans.numbers[name][members], group) for name in SUMMED if name in loans.numbers}
+    means = {name: _mean(loans.numbers[name][members], weight, group) for name in WEIGHTED if name in loans.numbers}
+    raised = {name: _any_lot(flags[members], group) for name, flags in loans.flags.items()}
+    take(loans, source)
+    for summed, total in sums.items():
+        loans.numbers[summed][place] = total
+    for weighted, mean in means.items():
+        loans.numbers[weighted][place] = np.where(np.isnan(mean), loans.numbers[weighted][place], mean)
+    for flag, any_lot in raised.items():
+        loans.flags[flag][place] = any_lot
+    loans.lots = np.ones(loans.row_count, np.int32)
+    loans.lots[place] = np.bincount(group)
+    loans.conflicting = np.zeros(loans.row_count, np.bool_)
+    loans.conflicting[place] = conflicts
+
+
+def _any_lot(flags: NDArray[np.uint8], group: NDArray[np.intp]) -> NDArray[np.uint8]:
+    """By group 1 where a lot says yes, else 0 where one says no."""
+    says_yes, says_no = (np.bincount(group, flags == said) > 0 for said in (1, 0))
+    return np.where(says_yes, np.uint8(1), np.where(says_no, np.uint8(0), np.uint8(UNSAID)))
+
+
+def _sum(values: NDArray[np.float64], group: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Sums by group; NaN where every value is blank."""
+    known = ~np.isnan(values)
+    sums = np.bincount(group, np.where(known, values, 0.0))
+    return np.where(np.bincount(group, known) > 0, sums, np.nan)
+
+
+def _mean(values: NDArray[np.float64], weight: NDArray[np.float64], group: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Means by weight over the values that are there; NaN where their weight is not positive."""
+    known = ~np.isnan(values)
+    total = np.bincount(group, np.where(known, weight, 0.0))
+    summed = np.bincount(group, np.where(known, weight * values, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(total > 0, summed / total, np.nan)
+
+
+def _conflicts(loans: Loans, members: NDArray[np.intp], group: NDArray[np.intp], groups: int) -> NDArray[np.bool_]:
+    """Which positions' lots differ in a rating or in the maturity."""
+    differs = np.zeros(groups, np.bool_)
+    columns = [ranks[members].astype(np.float64) for ranks in loans.ranks.values()]
+    if "maturity_date" in loans.numbers:
+        columns.append(loans.numbers["maturity_date"][members])
+    for values in columns:
+        known = ~np.isnan(values)
+        low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
+        np.minimum.at(low, group[known], values[known])
+        np.maximum.at(high, group[known], values[known])
+        differs |= low < high
+    return differs
+
+
+def name_keys(column: TextColumn) -> TextColumn:
+    """The names of a column without what does not tell companies apart: case, accents, signs, brackets, legal forms."""
+    text, codes = column.text, column.codes
+    high = np.flatnonzero(text.data >= 0x80)
+    if len(high):
+        spelt = np.unique(np.searchsorted(text.offsets, high, side="right") - 1)
+        written, extra = parsing.pool_of([_plain_letters(text[code]) for code in spelt.tolist()])
+        table = np.arange(-1, len(text), dtype=np.int32)
+        table[spelt + 1] = written + np.int32(len(text))
+        joined = parsing.merged_pool(table[codes + 1], text, extra)
+        text, codes = joined.text, joined.codes
+    keys, offsets, data = _parse.name_keys(text.offsets, text.data)
+    return TextColumn(parsing.spread_out(keys, -1, codes), Text(offsets, data))
+
+
+class _Letters(dict[int, str]):
+    """What stands for each character of a name, worked out when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        signs = [sign for sign in unicodedata.normalize("NFKD", chr(code)) if not unicodedata.combining(sign)]
+        plain = "".join(sign if sign.isascii() or sign.isalnum() else " " for sign in signs).upper()
+        if len(self) < LETTERS_MAX:
+            self[code] = plain
+        return plain
+
+
+_LETTERS: Final = _Letters()
+
+
+def _plain_letters(name: str) -> str:
+    """The name in upper case without accents, other signs beyond ASCII as spaces."""
+    letters = name.upper().translate(_LETTERS)
+    return letters if letters.strip() else name

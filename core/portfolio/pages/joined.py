@@ -1,0 +1,264 @@
+"""Pages of loans joined to the first: which rows speak of which loans, which are loans of their own, what to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.address import cell_name
+from core.grid.sheet_name import in_quotes
+from core.portfolio.cells.loans import UNSAID, Loans, take
+from core.portfolio.cells.parsing import key
+from core.portfolio.model import ratings
+from core.portfolio.model.notes import DataWarning, Notes, PageNote
+from core.portfolio.pages import currency, join
+from core.portfolio.pages.identify import identified, positions
+from core.portfolio.sheets.sections import EmptyList
+from core.words import agreed, counted
+
+OTHER_PAR_SHARE: Final = 0.2
+"""Share of the joined rows with another par from which a page is one of another day or another deal."""
+
+OTHER_PAR_ROWS: Final = 2
+"""Rows with another par that it takes for that."""
+
+PAR_DIGITS: Final = 0.005
+"""Currency units by which par may differ from page to page: they round to cents."""
+
+ADDED_SHARE: Final = 0.5
+"""Share of a page's loans that stand on no other page, from which they are loans of a second list."""
+
+CHANGES_SHARE: Final = 0.5
+"""Share of the loans below which a page with ratings of before is a list of changes."""
+
+_CHARACTERISTIC: Final = frozenset(("maturity_date", "spread", "all_in_rate", "price", "industry"))
+"""Fields of which a second list of loans has one at least."""
+
+
+@dataclass(slots=True)
+class PageLoans:
+    """A page as read."""
+
+    loans: Loans
+    lists: str
+    """The flag that is true of all its loans by its title; else ""."""
+    left_out: str
+    """Why nothing is taken from it; else ""."""
+    title: str = ""
+    """Of a list that stands below another one on its sheet."""
+    shows_changes: bool = False
+    """Whether its header names a rating of before: a page of few loans is a list of changes then."""
+
+
+def joined(loans: Loans, pages: Sequence[PageLoans]) -> None:
+    """Give the loans what the pages say of them, and put those of second lists below them.
+
+    What the loans say themselves stays; of several pages with a field the first one gives it. Every page's part is
+    noted in `loans.notes`, with a warning where it can change a figure.
+    """
+    if not pages:
+        return
+    identified(loans)
+    able: list[tuple[PageLoans, PageNote]] = []
+    for page in pages:
+        rows = page.loans.row_count
+        note = PageNote(sheet=page.loans.sheet_name, title=page.title, part="left out", rows=rows)
+        loans.notes.pages.append(note)
+        if page.shows_changes and rows < CHANGES_SHARE * loans.row_count:
+            page.left_out = page.left_out or "it lists changes of ratings"
+        if page.left_out or not rows:
+            note.reason = page.left_out or "it has no rows of loans"
+            continue
+        positions(page.loans)
+        note.rows, note.lots = page.loans.row_count, page.loans.notes.lots
+        loans.own_dates |= page.loans.own_dates
+        able.append((page, note))
+    for page, note in able:
+        if not page.lists:
+            _add(loans, page.loans, note)
+    flagged: set[str] = set()
+    for page, note in able:
+        _join(loans, page, note, flagged)
+    for page, note in zip(pages, loans.notes.pages, strict=True):
+        if note.part == "left out":
+            has = page.loans.numbers.keys() | page.loans.texts.keys()
+            if note.rows and has >= {"par_value", "borrower_name"}:
+                message = f"{note.heading} was left out: {note.reason}."
+                loans.notes.warnings.append(DataWarning("page_left_out", message, note.rows))
+            continue
+        loans.notes.warnings += [*page.loans.notes.warnings, *_warnings(note, loans.sheet_name)]
+
+
+def note_empty(loans: Loans, sheet: str, empty: EmptyList) -> None:
+    """Take a list that a page shows to be empty for what it says: no loan has its flag.
+
+    Where another page gives the flag to loans they keep it, with a warning.
+    """
+    place = f"{in_quotes(sheet)}!{cell_name(empty.row, empty.column)}"
+    note = PageNote(sheet=sheet, title=empty.title, part="list")
+    loans.notes.pages.append(note)
+    flags = loans.flags.get(empty.flag)
+    if flags is None:
+        loans.flags[empty.flag] = np.zeros(loans.row_count, np.uint8)
+        loans.source_cells[empty.flag] = place
+        note.fields.append(empty.flag)
+    elif flagged := int(np.count_nonzero(flags == 1)):
+        note.conflicts[empty.flag] = flagged
+        message = (
+            f"{note.heading} says that there are none ({place}), and {counted(flagged, 'loan')} "
+            f"{agreed(flagged, 'has/have')} {empty.flag} by another page: what that page says stays."
+        )
+        loans.notes.warnings.append(DataWarning("page_conflict", message, flagged, (empty.flag,)))
+
+
+def _add(loans: Loans, page: Loans, note: PageNote) -> None:
+    """Put the loans of a second list below the others: most of its rows stand nowhere else, with what a loan has."""
+    par = page.numbers.get("par_value")
+    has = page.numbers.keys() | page.texts.keys() | page.ranks.keys()
+    if par is None or "borrower_name" not in page.texts or not has & (_CHARACTERISTIC | set(ratings.AGENCY_OF)):
+        return
+    rows = join.strangers(loans, page, join.match(loans, page))
+    if len(rows) < ADDED_SHARE * page.row_count:
+        return
+    more = Loans(page.row_count, dict(page.numbers), dict(page.texts), dict(page.categories), dict(page.flags))
+    more.ranks, more.lien, more.coupon_fixed = dict(page.ranks), page.lien, page.coupon_fixed
+    more.ruled = dict(page.ruled)
+    take(more, rows)
+    for some, notes in ((loans, loans.notes), (more, page.notes)):
+        currency.mark(some, notes.matched_columns.get("par_value", ""))
+    note.part, note.rows_without_loan, note.par_without_loan = "added", len(rows), _sum(par[rows])
+    join.append(loans, more)
+
+
+def _sum(par: NDArray[np.float64]) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.nansum(par))
+
+
+def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> None:
+    """Give the loans the columns of a page.
+
+    Args:
+        flagged: flags that titles of lists have raised so far.
+    """
+    other = page.loans
+    found = join.match(loans, other)
+    if not found.rows.any():
+        note.reason = "none of its rows names a loan of the first page"
+        return
+    sums, own = join.par_by_row(loans, other, found)
+    differing = int(np.count_nonzero(np.abs(sums - own) > PAR_DIGITS))
+    if differing >= OTHER_PAR_ROWS and differing > OTHER_PAR_SHARE * len(own) and note.part != "added":
+        note.reason = f"the par of {differing:,} of {len(own):,} loans is another: of another day, deal or currency"
+        return
+    rest = _telling(other, join.unused(found, other))
+    if note.part != "added":
+        note.part = "list" if page.lists else "joined"
+        par = other.numbers.get("par_value")
+        note.rows_without_loan, note.par_without_loan = len(rest), 0.0 if par is None else _sum(par[rest])
+    if page.lists and page.lists not in other.flags:
+        before = loans.flags.get(page.lists)
+        said_no = 0 if before is None else int(np.count_nonzero(found.rows & (before == 0)))
+        if said_no and page.lists not in flagged:
+            note.conflicts[page.lists] = said_no
+        raised = np.zeros(loans.row_count, np.uint8) if before is None else before
+        loans.flags[page.lists] = np.where(found.rows, np.uint8(1), raised)
+        flagged.add(page.lists)
+        note.fields.append(page.lists)
+    widened = join.widen(loans, other, found, unlike=_unlike(loans.notes, other.notes))
+    note.by, note.contradictions = found.by, found.contradictions
+    note.loans_without_row = int(np.count_nonzero(~found.rows))
+    note.fields += sorted(widened.taken)
+    note.filled, note.conflicts = widened.filled, note.conflicts | widened.conflicts
+    if differing:
+        note.conflicts["par_value"] = differing
+    _take_notes(loans, other, note.fields)
+
+
+def _telling(page: Loans, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of some rows of a page those that say something of a loan: not the rest of a footer under its names."""
+    says = np.zeros(page.row_count, np.bool_)
+    for values in page.numbers.values():
+        says |= ~np.isnan(values)
+    for target, column in page.texts.items():
+        if target not in ("borrower_name", "facility_name"):
+            says |= column.codes >= 0
+    for flags in page.flags.values():
+        says |= flags != UNSAID
+    return rows[says[rows]]
+
+
+def _unlike(own: Notes, other: Notes) -> set[str]:
+    """Fields that both have under headers of different meaning."""
+    by_header = join.BY_HEADER | set(ratings.AGENCY_OF)
+    return {
+        target
+        for target in by_header & own.matched_columns.keys() & other.matched_columns.keys()
+        if key(own.matched_columns[target]) != key(other.matched_columns[target])
+    }
+
+
+def _take_notes(loans: Loans, page: Loans, fields: list[str]) -> None:
+    """What the reader of a page noted of the fields that come from there."""
+    for target in fields:
+        if (header := page.notes.matched_columns.get(target)) is not None:
+            loans.notes.matched_columns[target] = header
+        if (place := page.source_cells.get(target)) is not None:
+            loans.source_cells[target] = place
+        if (count := page.notes.unreadable_cells.get(target)) is not None:
+            loans.notes.unreadable_cells[target] = count
+        if target in loans.notes.missing_required:
+            loans.notes.missing_required.remove(target)
+    if "lien_type" in fields:
+        loans.notes.lien_blank_rows = page.notes.lien_blank_rows
+        loans.notes.lien_unrecognised_rows = page.notes.lien_unrecognised_rows
+
+
+def _warnings(note: PageNote, first: str) -> list[DataWarning]:
+    """What a page did that a reader of the figures must know."""
+    said: list[DataWarning] = []
+
+    def warn(code: str, message: str, rows: int, fields: Iterable[str] = ()) -> None:
+        said.append(DataWarning(code, message, rows, tuple(fields)))
+
+    rows, par = note.rows_without_loan, note.par_without_loan
+    if note.part == "added":
+        message = (
+            f"{counted(rows, 'loan')} of {note.place} with a par of {par:,.2f} {agreed(rows, 'was/were')} "
+            f"added to those of {first!r}."
+        )
+        warn("second_loan_sheet", message, rows)
+    elif rows:
+        of_par = f" with a par of {par:,.2f}" if par else ""
+        message = (
+            f"{counted(rows, 'row')} of {note.place}{of_par} found no loan on {first!r}, and "
+            f"{agreed(rows, 'is/are')} left out."
+        )
+        warn("page_rows_without_loan", message, rows, ["par_value"] if par else [*note.fields, *note.filled])
+    guessed = {how: count for how, count in note.by.items() if " " in how or how.endswith(("borrower", "facility"))}
+    if guessed and (note.fields or note.filled or note.conflicts or note.part == "list"):
+        rows = sum(guessed.values())
+        ways = {
+            ("the start of an identifier" if how == join.BY_START else how): count for how, count in guessed.items()
+        }
+        by = ", ".join(f"{count:,} by {way}" if len(ways) > 1 else f"by {way}" for way, count in ways.items())
+        fields = (*note.fields, *note.filled, *note.conflicts)
+        message = f"{counted(rows, 'row')} of {note.place} {agreed(rows, 'was/were')} joined {by}."
+        warn("page_joined_by_name", message, rows, fields)
+    if note.part == "joined" and note.fields and note.loans_without_row <= note.rows and note.loans_without_row:
+        said_of = counted(note.loans_without_row, "loan")
+        message = f"{note.heading} gives {', '.join(note.fields)} and says nothing of {said_of}."
+        warn("page_loans_without_row", message, note.loans_without_row, note.fields)
+    if note.conflicts:
+        listed = ", ".join(f"{target} ({count:,})" for target, count in note.conflicts.items())
+        stays = "its title counts for the flag, " if note.part == "list" else ""
+        message = f"{note.heading} says something else of {listed}: {stays}what the first page says stays."
+        warn("page_conflict", message, max(note.conflicts.values()), note.conflicts)
+    if note.contradictions:
+        message = f"The identifiers of {counted(note.contradictions, 'loan')} stand on different rows of {note.place}."
+        warn("page_conflict", message, note.contradictions, (*note.fields, *note.filled, *note.conflicts))
+    return said

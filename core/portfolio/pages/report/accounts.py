@@ -1,0 +1,389 @@
+"""The deal's accounts on any page: what principal and interest cash is, by an account's name and its columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Final, Literal
+
+from core.portfolio.cells import parsing
+from core.portfolio.model.facts import Fact, Subject
+from core.portfolio.model.notes import DataWarning
+from core.portfolio.pages.report import words
+from core.portfolio.pages.report.blocks import Blocks, PageTable
+from core.portfolio.pages.report.components import decimals_at, role_of
+from core.portfolio.pages.report.days import DATE
+from core.portfolio.pages.report.figures import CURRENCIES
+from core.portfolio.pages.report.identities import Item
+from core.portfolio.sheets import header
+
+ACCOUNTS_MAX: Final = 200
+"""Accounts of one page."""
+
+SUMMED_MAX: Final = 6
+"""Principal accounts of which every sum is tried as the deal's principal cash."""
+
+_CALCULATED_LEAST: Final = 5.0
+"""Weight from which an account's name is that of a calculated amount beside the accounts."""
+
+_NEGATIVE: Final = re.compile(
+    r"\b(?:opening|beginning|prior|previous|starting|deposits?|withdrawals?|debits?|credits?|receipts?|payments?|rate|"
+    r"required|target|minimum|maximum|date|number|no|id|excess|deficit|change|count|movements?|activity|transfers?|"
+    r"(?:in|out)flows?|unsettled|pending)\b"
+)
+"""Words of columns that are no balance of the day."""
+
+_BALANCE: Final = re.compile(r"\b(?:balances?|cash|amounts?|total|closing|ending|current|ledger|available|end)\b")
+_TOTAL: Final = re.compile(r"\btotal\b")
+_CLOSING: Final = re.compile(r"\b(?:closing|ending|current|end)\b")
+_CURRENCY_WORDS: Final = frozenset(word.lower() for word in (*CURRENCIES.values(), *CURRENCIES) if " " not in word)
+
+_BASIS: Final = re.compile(r"\b(?:received|traded?|settlement|settled?|value) date(?: basis)?\b", re.IGNORECASE)
+"""Words for a basis: they say nothing of what an account or a column is."""
+
+Part = Literal["principal", "interest", "balance"]
+Basis = Literal["traded", "", "settled"]
+_BASES: Final[tuple[Basis, ...]] = ("traded", "", "settled")
+"""Bases of balances, those that count first first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """One amount of an account."""
+
+    part: Part
+    basis: Basis
+    amount: float
+    """Currency units of the account, or of the deal where the column says so."""
+    place: str
+    decimals: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A row of a table of accounts."""
+
+    name: str
+    role: str
+    """principal, interest, collection, reserve, ...: a role of the words for accounts; "other" where none fits."""
+    currency: str | None
+    """ISO 4217; None where neither a column nor its name says one."""
+    is_converted: bool
+    """Its amounts are in the deal's currency, whatever its own is."""
+    balances: tuple[Balance, ...]
+    group: str
+    """Title of its table."""
+    others: tuple[Balance, ...] = ()
+    """Amounts of columns that could be its balances as well, where they differ."""
+
+    def amount(self, part: Part, basis: Basis) -> Balance | None:
+        """Its balance of a part on a basis."""
+        return next((one for one in self.balances if one.part == part and one.basis == basis), None)
+
+
+@dataclass
+class Accounts:
+    """The accounts of a file, and what cash they hold."""
+
+    principal: float | None = None
+    """By the likeliest reading of the first page that has accounts; the identity may prefer another."""
+    interest: float | None = None
+    cells: dict[str, list[str]] = field(default_factory=dict)
+    """"principal" and "interest" -> the cells with something in them that were added up."""
+    currency: str | None = None
+    """That of most money, where the accounts name any."""
+    warnings: list[DataWarning] = field(default_factory=list)
+    open: dict[str, str] = field(default_factory=dict)
+    """"principal" and "interest" -> what else their columns say, where nothing decides which one is the balance."""
+    sheet: str = ""
+    """Where they stand."""
+    cash: tuple[Item, ...] = ()
+    """Every reading of principal cash, the likeliest first: bases, and sums of some accounts."""
+    collected: tuple[Item, ...] = ()
+    """Every reading of interest cash."""
+    amounts: tuple[Item, ...] = ()
+    """Calculated amounts in the list of accounts, under the roles of lines: they are no accounts."""
+    facts: tuple[Fact, ...] = ()
+
+
+def find_accounts(pages: Iterable[Blocks], currency: str | None) -> Accounts:
+    """Principal and interest cash of the first page with accounts of either: traded before settled balances, and a
+    printed amount before a zero.
+
+    Several principal accounts are added up. One in another currency than the deal's is left out, and told.
+    """
+    found = Accounts()
+    for blocks in pages:
+        tables = [table for table in blocks.tables if table.kind == "accounts"]
+        accounts = _unlike([one for table in tables for one in _accounts(table)])[:ACCOUNTS_MAX]
+        if not accounts:
+            continue
+        found.facts += tuple(fact for one in accounts for fact in _facts(one))
+        found.amounts += tuple(item for one in accounts for item in _calculated(one))
+        _read(found, accounts, currency, tables[0].page.sheet.name)
+    return found
+
+
+def _read(found: Accounts, accounts: Sequence[Account], currency: str | None, sheet: str) -> None:
+    own = _currency(accounts, currency)
+    counted = [one for one in accounts if _is_counted(one, own)]
+    cash, interest = _options(counted, "principal", "cash"), _options(counted, "interest", "coll")
+    is_first = not found.cash and not found.collected and bool(cash or interest)
+    found.cash += cash
+    found.collected += interest
+    if not is_first:
+        return
+    found.sheet, found.currency = sheet, own
+    for part, options in (("principal", cash), ("interest", interest)):
+        best = next((one for one in options if one.amount), options[0] if options else None)
+        if best is not None:
+            setattr(found, part, best.amount)
+            found.cells[part] = list(best.places)
+    found.open.update(_open(part, counted) for part in ("principal", "interest"))
+    for one in accounts:
+        if one not in counted and one.role in ("principal", "interest") and any(two.amount for two in one.balances):
+            assert own is not None, "only another currency leaves an account out"
+            found.warnings.append(
+                DataWarning(
+                    "other_currency",
+                    f"the account {one.name!r} is not in {own}, and not counted: the file's rate is needed",
+                    fields=("deal.principal_cash", "deal.interest_collected"),
+                )
+            )
+
+
+def _open(part: Part, accounts: Sequence[Account]) -> tuple[str, str]:
+    """(part, which amounts could be the balance of its accounts as well; "" for none)."""
+    told = [
+        f"{two.amount:,.2f} in {two.place}"
+        for one in accounts if one.role in (part, "collection")
+        for two in one.others if two.part in (part, "balance")
+    ]  # fmt: skip
+    return part, " and ".join(told)
+
+
+def _is_counted(account: Account, own: str | None) -> bool:
+    return account.is_converted or own is None or account.currency in (None, own)
+
+
+def _currency(accounts: Sequence[Account], stated: str | None) -> str | None:
+    """The deal's currency: what is stated, else that of most money on accounts, else of most accounts."""
+    if stated is not None:
+        return stated
+    weights: dict[str, tuple[float, int]] = {}
+    for one in accounts:
+        if one.currency is not None and one.role != "calc":
+            amount, count = weights.get(one.currency, (0.0, 0))
+            weights[one.currency] = amount + max((abs(two.amount) for two in one.balances), default=0.0), count + 1
+    return max(weights, key=lambda name: weights[name], default=None)
+
+
+# ---- cash ----------------------------------------------------------------------------------------------------------
+
+
+def _options(accounts: Sequence[Account], part: Literal["principal", "interest"], role: str) -> tuple[Item, ...]:
+    """The readings of one kind of cash: all accounts on each basis, then sums of some of them."""
+    whole: list[Item] = []
+    some: list[Item] = []
+    for basis in _BASES:
+        balances = [two for one in accounts if (two := _of(one, part, basis)) is not None]
+        if not balances:
+            continue
+        balances = _without_sum(balances)
+        whole.append(_added(balances, role))
+        filled = [two for two in balances if two.amount]
+        if 1 < len(filled) <= SUMMED_MAX:
+            some += [
+                _added(few, role) for count in range(len(filled) - 1, 0, -1) for few in combinations(filled, count)
+            ]
+    # A zero never beats a printed amount.
+    return (*sorted(whole, key=lambda item: not item.amount), *some)
+
+
+def _of(account: Account, part: Literal["principal", "interest"], basis: Basis) -> Balance | None:
+    """What an account has of one kind of cash: its column of the kind, or its only balance where its name says it."""
+    if account.role not in ("principal", "interest", "collection"):
+        return None
+    own = account.amount(part, basis)
+    if own is not None:
+        # Interest that lies on the principal account is none of the principal's, and stays interest.
+        return own
+    return account.amount("balance", basis) if account.role == part else None
+
+
+def _without_sum(balances: list[Balance]) -> list[Balance]:
+    """The balances without one that is the sum of the others, or that repeats the only other one."""
+    filled = [one for one in balances if one.amount]
+    for one in filled:
+        rest = [two for two in filled if two is not one]
+        if rest and abs(sum(two.amount for two in rest) - one.amount) < 0.006 * (len(rest) + 1):
+            return [two for two in balances if two is not one]
+    return balances
+
+
+def _added(balances: Sequence[Balance], role: str) -> Item:
+    decimals = [one.decimals for one in balances if one.decimals is not None]
+    return Item(
+        role,
+        sum(one.amount for one in balances),
+        tuple(one.place for one in balances if one.amount),
+        min(decimals) if decimals else None,
+    )
+
+
+# ---- tables --------------------------------------------------------------------------------------------------------
+
+
+def _unlike(accounts: list[Account]) -> list[Account]:
+    """The accounts of one page without those that are printed again with the same amounts."""
+    found: dict[tuple[str, tuple[float, ...]], Account] = {}
+    for one in accounts:
+        found.setdefault((words.normal(one.name), tuple(two.amount for two in one.balances)), one)
+    return list(found.values())
+
+
+def _accounts(table: PageTable) -> Iterator[Account]:
+    """The rows of a table, totals left out."""
+    name = table.columns.get("name", min(table.headers))
+    columns = _columns(table, name)
+    kind = next((at for at, text in table.headers.items() if at != name and "type" in words.normal(text).split()), None)
+    currency = next((at for at, text in table.headers.items() if _is_currency_column(table, at, text)), None)
+    is_converted = any(words.scores("column.a", table.headers[at]).get("deal", 0) > 0 for at, _, _ in columns)
+    for row in table.rows:
+        label = table.page.cell(row, name).text
+        read = list(_balances(table, row, columns))
+        first = {(one.part, one.basis): one for one in reversed(read)}
+        balances = tuple(one for one in read if first[one.part, one.basis] is one)
+        others = tuple(one for one in read if one.amount != first[one.part, one.basis].amount)
+        if not label or not balances or words.is_total(label):
+            continue
+        type_ = "" if kind is None else table.page.cell(row, kind).text
+        named = None if currency is None else _currency_of(table.page.cell(row, currency).text)
+        yield Account(
+            label, _role(label, type_, table.sections.get(row, "")), named or _currency_of(label), is_converted,
+            balances, table.title, others,
+        )  # fmt: skip
+
+
+def _role(name: str, kind: str, section: str = "") -> str:
+    """What an account is for: by its name, else by its type, else by the section in which it stands."""
+    for text in (_BASIS.sub(" ", name), kind, section):
+        scores = words.scores("account", text)
+        if scores.get("calc", 0.0) >= _CALCULATED_LEAST:
+            return "calc"
+        role = words.guess("account", text).role
+        if role is not None:
+            return role
+    return "other"
+
+
+def _columns(table: PageTable, name: int) -> list[tuple[int, Part, Basis]]:
+    """The columns of balances: of the deal's own currency where there are any, of parts where there are any."""
+    found: list[tuple[int, Part, Basis, bool, bool]] = []
+    for column, text in table.headers.items():
+        said = words.normal(text)
+        if column == name or not _has_figures(table, column) or _NEGATIVE.search(_without_basis(said)):
+            continue
+        part: Part = "principal" if "principal" in said else "interest" if "interest" in said else "balance"
+        basis: Basis = words.basis_of(text)  # type: ignore[assignment]
+        if part == "balance" and not basis and not _BALANCE.search(said) and _currency_of(text) is None:
+            continue
+        scores = words.scores("column.a", text)
+        found.append((column, part, basis, scores.get("deal", 0) > 0, scores.get("native", 0) > 0))
+    if any(is_deal for *_, is_deal, _ in found):
+        found = [one for one in found if one[3]]
+    elif any(not is_native for *_, is_native in found):
+        found = [one for one in found if not one[4]]
+    if any(part != "balance" for _, part, *_ in found):
+        found = [one for one in found if one[1] != "balance"]
+    kinds: dict[tuple[Part, Basis], list[int]] = {}
+    for column, part, basis, *_ in found:
+        kinds.setdefault((part, basis), []).append(column)
+    return [(column, *kind) for kind, columns in kinds.items() for column in _likeliest(table, columns)]
+
+
+def _likeliest(table: PageTable, columns: list[int]) -> list[int]:
+    """Of columns of one kind of balance that of the latest day, else the total of cash and investments, else that of
+    the end; all of them where nothing decides."""
+    latest: set[int] = set()
+    for is_day_first in (True, False):
+        days = {column: _day_of(table.headers[column], day_first=is_day_first) for column in columns}
+        latest |= {max(columns, key=lambda column: days[column])} if all(days.values()) else set()
+    if len(latest) == 1:
+        return [*latest]
+    for word in (_TOTAL, _CLOSING):
+        said = [column for column in columns if word.search(words.normal(table.headers[column])) is not None]
+        if len(said) == 1:
+            return said
+    return columns
+
+
+def _day_of(heading: str, *, day_first: bool) -> float:
+    """The day in a heading; 0 for none."""
+    found = DATE.search(heading)
+    day = 0.0 if found is None else parsing.date_days(found[0], day_first=day_first)
+    return day if day == day else 0.0
+
+
+def _without_basis(said: str) -> str:
+    """The words of a heading less those of its basis: "received date basis" is no date and no receipt."""
+    return _BASIS.sub(" ", said)
+
+
+def _has_figures(table: PageTable, column: int) -> bool:
+    return any(table.page.cell(row, column).has_number for row in table.rows)
+
+
+def _balances(table: PageTable, row: int, columns: list[tuple[int, Part, Basis]]) -> Iterator[Balance]:
+    titled = header.magnitude_of_title(header.spelt(table.title))
+    for column, part, basis in columns:
+        cell = table.page.cell(row, column)
+        if not cell.has_number or cell.is_percent:
+            continue
+        said = header.magnitude(table.headers[column])
+        scale = said if said != 1.0 else titled
+        yield Balance(
+            part, basis, cell.number * scale, table.page.place(row, column),
+            decimals_at(cell.number, cell.decimals, scale),
+        )  # fmt: skip
+
+
+def _is_currency_column(table: PageTable, column: int, text: str) -> bool:
+    said = words.normal(text).split()
+    return bool({"ccy", "currency", "curr"} & set(said)) and any(
+        _currency_of(table.page.cell(row, column).text) is not None for row in table.rows
+    )
+
+
+def _currency_of(text: str) -> str | None:
+    """The currency that a text names, if it names just one."""
+    named = {CURRENCIES[word] for word in words.normal(text).split() if word in _CURRENCY_WORDS}
+    return named.pop() if len(named) == 1 else None
+
+
+# ---- what is told --------------------------------------------------------------------------------------------------
+
+
+def _calculated(account: Account) -> Iterator[Item]:
+    """A calculated amount beside the accounts, under the role of a line."""
+    if account.role != "calc":
+        return
+    role, _ = role_of(account.name)
+    balance = account.balances[0]
+    if role is not None:
+        yield Item(role, balance.amount, (balance.place,), balance.decimals)
+
+
+def _facts(account: Account) -> Iterator[Fact]:
+    """An account as facts, one for each amount."""
+    role = role_of(account.name)[0] if account.role == "calc" else account.role
+    if role is None:
+        return
+    for balance in account.balances:
+        yield Fact(
+            kind="component" if account.role == "calc" else "account", label=account.name,
+            subject=Subject(measure=role, detail=" ".join(filter(None, (balance.part, balance.basis)))),
+            value=balance.amount, place=balance.place, unit="amount", decimals=balance.decimals, group=account.group,
+        )  # fmt: skip

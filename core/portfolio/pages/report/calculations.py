@@ -1,0 +1,429 @@
+"""What a file's own calculations say of cash, par and interest: found by words, decided by what adds up to the cent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final, Literal
+
+from core.portfolio.model.facts import Fact, Facts, Identity
+from core.portfolio.pages.report import words
+from core.portfolio.pages.report.accounts import Accounts
+from core.portfolio.pages.report.blocks import Blocks, PageTable
+from core.portfolio.pages.report.components import Component, ComponentPage, facts_of, find_components, with_sign
+from core.portfolio.pages.report.identities import (
+    SIGNED_LINES_MAX,
+    CollateralFigures,
+    Item,
+    Solution,
+    collateral_principal_amount,
+    listed,
+    makes,
+    numerator,
+    signed,
+    unlike,
+)
+from core.portfolio.pages.report.page import Page
+from core.portfolio.pages.report.strata import defaulted_par, find_strata
+
+LIST_ROWS_MIN: Final = 20
+"""Rows from which the sum of a list's amounts may be the par of all loans."""
+
+TARGETS_MAX: Final = 3
+"""Numerators of one kind that are solved."""
+
+SIGNED_BLOCKS_MAX: Final = 40
+"""Blocks of lines in which signs are tried for one numerator of interest coverage."""
+
+_OF_SHARES: Final = frozenset(("oc", "ic", "reinvestment", "eod"))
+"""Measures whose denominator is no collateral principal amount."""
+
+_OTHER_INTEREST: Final = frozenset(("oth_int", "accint"))
+
+
+@dataclass
+class Calculations:
+    """What the file's calculations say."""
+
+    deal: dict[str, float | str] = field(default_factory=dict)
+    """Fields of `Deal`."""
+    cells: dict[str, str] = field(default_factory=dict)
+    """Field -> where it stands."""
+    proved: set[str] = field(default_factory=set)
+    """Fields that a sum proves: no other figure of the file makes it."""
+    identities: tuple[Identity, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    """Components, accounts, stratifications, lists, totals and empty pages."""
+
+
+def read_calculations(
+    pages: Sequence[tuple[Page, Blocks]],
+    lists: Sequence[tuple[Page, Blocks]],
+    tests: Iterable[Fact],
+    accounts: Accounts,
+) -> Calculations:
+    """What some pages calculate beside their tests; of `lists`, which have loans, only what they list counts."""
+    blocks = [one for _, one in pages]
+    components = find_components(blocks)
+    whole = {page.sheet.index for page, _ in lists}
+    listed = [pair for pair in pages if pair[0].sheet.index not in whole]
+    printed = (*find_strata((*listed, *lists)), *facts_of(components), *accounts.facts)
+    found = calculate(Facts(all=(*tests, *printed)), blocks, components, accounts)
+    found.facts = printed
+    return found
+
+
+def calculate(
+    facts: Facts, pages: Sequence[Blocks], components: Sequence[ComponentPage], accounts: Accounts
+) -> Calculations:
+    """The sums that the file's figures make, and what of `Deal` follows from them.
+
+    Args:
+        facts: the tests with their numerators and denominators, lists and empty pages.
+    """
+    found = Calculations()
+    evidence = _Evidence(facts, pages, components, accounts)
+    cpa, identity = collateral_principal_amount(evidence.collateral())
+    identities = [identity]
+    if cpa is not None:
+        _take_collateral(found, cpa, evidence)
+    _take_defaulted(found, evidence)
+    oc = evidence.oc_numerator(cpa)
+    if oc is not None:
+        identities.append(oc.identity("oc_numerator"))
+        _take_oc(found, oc, cpa)
+    ic = evidence.ic_numerator()
+    if ic is not None:
+        identities.append(ic.identity("ic_numerator"))
+        _take_ic(found, ic)
+    else:
+        _take_lines_of_interest(found, evidence)
+    identities += _tables(pages)
+    found.identities = tuple(one for one in identities if one is not None)
+    return found
+
+
+class _Evidence:
+    """The figures of a file by their roles."""
+
+    def __init__(
+        self, facts: Facts, pages: Sequence[Blocks], components: Sequence[ComponentPage], accounts: Accounts
+    ) -> None:
+        self.facts = facts
+        self.pages = pages
+        self.components = components
+        self.accounts = accounts
+        self.defaulted = defaulted_par(facts)
+
+    def of(self, *roles: str) -> list[Item]:
+        """The lines of some roles, those that are certain first, and the calculated amounts among accounts."""
+        lines = [one for page in self.components for one in page.components if one.role in roles]
+        ordered = sorted(lines, key=lambda one: not one.is_certain)
+        return [one.item() for one in ordered] + [one for one in self.accounts.amounts if one.role in roles]
+
+    def totals(self) -> list[Item]:
+        """What shares divide by, the one of most tests first, then the lines that say so."""
+        counts: Counter[float] = Counter()
+        places: dict[float, str] = {}
+        for fact in self.facts.figures:
+            measure = None if fact.subject is None else fact.subject.measure
+            if fact.denominator and measure not in _OF_SHARES and fact.unit in ("percent", None):
+                counts[fact.denominator] += 1
+                places.setdefault(fact.denominator, fact.place)
+        modal = [Item("cpa", amount, (places[amount],)) for amount, count in counts.most_common() if count > 1]
+        return [*modal, *self.of("cpa")]
+
+    def collateral(self) -> CollateralFigures:
+        """What may be part of the collateral principal amount."""
+        summed = [
+            Item("par", total.value, (total.place,), total.decimals)
+            for total in self.facts.of("total") if total.value is not None and total.subject is not None
+            and total.subject.measure in ("rating", "industry", "country")
+        ]  # fmt: skip
+        cash = [*self.accounts.cash[:1], *self.of("cash"), *self.accounts.cash[1:]]
+        # A zero never beats a printed amount.
+        cash = [one for one in cash if one.amount] + [one for one in cash if not one.amount]
+        return CollateralFigures(
+            totals=unlike(self.totals()),
+            sums=tuple(self._sums_of_par_and_cash()),
+            par=unlike([*self.of("par", "perf"), *summed, *_lists(self.pages)]),
+            defaulted=unlike(self._defaulted()),
+            carried=unlike(self.of("defcarry")),
+            cash=unlike(cash),
+            others=unlike(self._amounts()),
+        )
+
+    def _defaulted(self) -> Iterator[Item]:
+        if self.defaulted is not None and self.defaulted.value:
+            yield Item("defpar", self.defaulted.value, (self.defaulted.place,), self.defaulted.decimals)
+        yield from self.of("defpar")
+
+    def _amounts(self) -> Iterator[Item]:
+        """Every amount that may be cash though no word says so."""
+        for page in self.components:
+            for one in page.components:
+                if one.role is None and not one.line.is_total and one.value:
+                    yield one.item("cash")
+        for fact in self.accounts.facts:
+            if fact.kind == "account" and fact.value:
+                yield Item("cash", fact.value, (fact.place,), fact.decimals)
+
+    def _sums_of_par_and_cash(self) -> Iterator[Item]:
+        """The totals whose parts are a par and a cash."""
+        for page in self.components:
+            for one in page.sums:
+                parts = page.parts(one.at)
+                roles = {part.role for part, added in parts if added}
+                if "cash" in roles and roles & {"par", "perf"} and roles <= {"par", "perf", "cash", "defpar"}:
+                    yield page.components[one.at].item("cpa")
+
+    # ---- numerators ----
+
+    def _of_tests(self, measure: str, role: str) -> list[Item]:
+        """The numerators of the tests of a kind of coverage, that of most tests first."""
+        counts: Counter[float] = Counter()
+        places: dict[float, str] = {}
+        for fact in self.facts.figures:
+            if fact.numerator and fact.subject is not None and fact.subject.measure == measure:
+                counts[fact.numerator] += 1
+                places.setdefault(fact.numerator, fact.place)
+        return [Item(role, amount, (places[amount],)) for amount, _ in counts.most_common()]
+
+    def _targets(self, measure: str, role: str) -> list[Item]:
+        """The same, then the lines that say so."""
+        lines = (one for one in self.of(role) if one.amount)
+        return list(unlike([*self._of_tests(measure, role), *lines]))[:TARGETS_MAX]
+
+    def _by_block(self, target: Item) -> Solution | None:
+        """The lines of a page that add up to a numerator: as the parts of a line that has it."""
+        for page in self.components:
+            for one in reversed(page.sums):
+                line = page.components[one.at]
+                if abs(line.value - target.amount) > line.item().slack + target.slack:
+                    continue
+                parts = tuple(_signed(part, added) for part, added in page.parts(one.at))
+                if sum(1 for part in parts if part.amount) > 1:
+                    return Solution(line.item(target.role), parts, is_proved=True)
+        return None
+
+    def oc_numerator(self, cpa: Solution | None) -> Solution | None:
+        """The parts of the numerator of the OC ratios."""
+        for target in self._targets("oc", "acpa"):
+            block = self._by_block(target)
+            if block is not None and block.total.amount and {"par", "perf", "cpa"} & {one.role for one in block.parts}:
+                return block
+            bases = [] if cpa is None else [Item("cpa", cpa.total.amount, cpa.total.places, cpa.total.decimals)]
+            adjustments = [
+                with_sign(one) for one in self.of("disc", "cccx", "hair", "accint", "defcarry")
+                if cpa is None or one.role != "defcarry" or all(part.role != "defcarry" for part in cpa.parts)
+            ]  # fmt: skip
+            solution = numerator(target, bases, adjustments)
+            if solution is not None:
+                return solution
+        return None
+
+    def ic_numerator(self) -> Solution | None:
+        """The parts of the numerator of the IC ratios."""
+        for target in self._targets("ic", "icnum"):
+            block = self._by_block(target)
+            if block is not None:
+                return block
+            collected = [*self.of("coll"), *self.accounts.collected]
+            rest = [with_sign(one) for one in self.of("tobe", "senior", "oth_int", "accint")]
+            rest = [one.taken_off if one.role == "accint" else one for one in rest]
+            own = [one for one in collected if abs(one.amount - target.amount) > one.slack + target.slack]
+            solution = numerator(target, own, rest, needs=frozenset(("tobe",)))
+            if solution is not None:
+                return solution
+            short = (lines for page in self.components for lines in _blocks(page) if len(lines) <= SIGNED_LINES_MAX + 1)
+            for lines in islice(short, SIGNED_BLOCKS_MAX):
+                free = [one for one in lines if abs(one.amount - target.amount) > 1.0]
+                if len(free) > 1 and (solution := signed(target, free)) is not None:
+                    return solution
+        return None
+
+    def whole_interest(self) -> Item | None:
+        """The numerator of the IC tests where a line has just this under the name of interest proceeds."""
+        for target in self._of_tests("ic", "icnum"):
+            lines = [one for one in self.of("coll", "icnum") if abs(one.amount - target.amount) <= one.slack]
+            if lines:
+                return lines[0]
+        return None
+
+    def lines_of_interest(self) -> list[Item]:
+        """The lines of the first block with interest collected and interest to come, where no numerator is known."""
+        blocks: dict[tuple[int, str, int], list[Component]] = {}
+        for number, page in enumerate(self.components):
+            for one in page.components:
+                if one.is_certain:
+                    blocks.setdefault((number, one.line.title, one.line.block), []).append(one)
+        for lines in blocks.values():
+            if {"coll", "tobe"} <= {one.role for one in lines}:
+                return [one.item() for one in lines]
+        amounts = list(self.accounts.amounts)
+        return [*self.accounts.collected[:1], *amounts] if any(one.role == "tobe" for one in amounts) else []
+
+
+def _signed(part: Component, added: float) -> Item:
+    return Item(part.role or "", added, (part.line.place,), part.decimals)
+
+
+def _blocks(page: ComponentPage) -> Iterator[list[Item]]:
+    """The lines of each block of a page."""
+    blocks: dict[tuple[str, int], list[Item]] = {}
+    for one in page.components:
+        if not one.line.is_total:
+            blocks.setdefault((one.line.title, one.line.block), []).append(one.item())
+    yield from blocks.values()
+
+
+def _lists(pages: Iterable[Blocks]) -> Iterator[Item]:
+    """The sums of long lists' amounts: one may be the par of all loans."""
+    for blocks in pages:
+        for table in blocks.tables:
+            if table.kind == "list" and "amount" in table.columns and len(table.rows) >= LIST_ROWS_MIN:
+                scale = table.magnitude("amount")
+                cells = [
+                    cell for row in table.rows
+                    if (cell := table.cell(row, "amount")).has_number and not words.is_total(_label(table, row))
+                    and table.cell(row, "name").text
+                ]  # fmt: skip
+                yield Item(
+                    "par", sum(cell.number for cell in cells) * scale, (table.place(table.rows[0], "amount"),),
+                    min((cell.decimals for cell in cells if cell.decimals is not None), default=2),
+                )  # fmt: skip
+
+
+def _label(table: PageTable, row: int) -> str:
+    return next((cell.text for cell in table.page.row(row).values() if cell.is_words), "")
+
+
+# ---- tables --------------------------------------------------------------------------------------------------------
+
+
+def _tables(pages: Iterable[Blocks]) -> Iterator[Identity]:
+    """Whether the balances of the classes, and the industries, add up to the totals that are printed below them."""
+    told: set[str] = set()
+    for blocks in pages:
+        for table in blocks.tables:
+            name: Literal["class_balances", "industries"]
+            if table.kind == "notes" and "bal" in table.columns:
+                name, role, label = "class_balances", "bal", "class"
+            elif table.kind == "stratification" and "amount" in table.columns and " industry " in words.normal(
+                table.headers[table.columns["name"]]
+            ):  # fmt: skip
+                name, role, label = "industries", "amount", "name"
+            else:
+                continue
+            identity = _table(table, name, role, label)
+            if identity is not None and (name == "industries" or name not in told):
+                told.add(name)
+                yield identity
+
+
+def _table(table: PageTable, name: str, role: str, label: str) -> Identity | None:
+    rows = [row for row in table.rows if table.cell(row, role).has_number]
+    scale = table.magnitude(role)
+    items = [
+        Item(table.cell(row, label).text, table.cell(row, role).number * scale, (table.place(row, role),))
+        for row in rows
+    ]  # fmt: skip
+    ends = [at for at, row in enumerate(rows) if not table.cell(row, label).text or words.is_total(_label(table, row))]
+    if not ends or ends[0] < 2:
+        return None
+    return listed(name, items[ends[0]], items[: ends[0]])
+
+
+# ---- fields of the deal --------------------------------------------------------------------------------------------
+
+
+def _put(found: Calculations, target: str, amount: float | str, items: Sequence[Item], *, is_proved: bool) -> None:
+    found.deal[target] = amount
+    places = [place for one in items for place in one.places]
+    if places:
+        found.cells[target] = ", ".join(dict.fromkeys(places))
+    if is_proved:
+        found.proved.add(target)
+
+
+def _take_collateral(found: Calculations, cpa: Solution, evidence: _Evidence) -> None:
+    cash = cpa.parts[-1]
+    _put(found, "principal_cash", cash.amount, [cash], is_proved=cpa.is_proved)
+    roles = [one.role for one in cpa.parts]
+    printed = evidence.defaulted is not None and evidence.defaulted.value
+    if not printed or not any(one.amount == cpa.total.amount for one in evidence.totals()):
+        return
+    counts = "carried" if "defcarry" in roles else "none" if "perf" in roles or "defpar" in roles else "par"
+    if cpa.is_proved and (counts != "par" or _is_gross(cpa.parts[0], evidence)):
+        _put(found, "defaulted_in_denominator", counts, [cpa.total], is_proved=True)
+
+
+def _is_gross(par: Item, evidence: _Evidence) -> bool:
+    """Whether a par has the defaulted loans within: a line of par less them is printed too."""
+    return evidence.defaulted is not None and any(
+        makes(par, (other, Item("defpar", evidence.defaulted.value or 0.0))) for other in evidence.of("par", "perf")
+    )
+
+
+def _take_defaulted(found: Calculations, evidence: _Evidence) -> None:
+    printed = evidence.defaulted
+    if printed is not None and printed.value is not None:
+        found.deal["defaulted_par"] = abs(printed.value)
+        found.cells["defaulted_par"] = printed.place
+
+
+def _take_oc(found: Calculations, oc: Solution, cpa: Solution | None) -> None:
+    """The haircuts and other items of the OC numerator, where they are proved."""
+    if not oc.is_proved:
+        return
+    parts = list(oc.parts)
+    if cpa is not None and any(one.role == "cpa" for one in parts):
+        parts += [one for one in cpa.parts if one.role == "defcarry"]
+    for target, roles, sign in (
+        ("ccc_haircut", ("cccx",), -1.0),
+        ("discount_haircut", ("disc",), -1.0),
+        ("other_haircut", ("hair",), -1.0),
+        ("defaulted_carried", ("defcarry",), 1.0),
+    ):
+        own = [one for one in parts if one.role in roles]
+        if own or target != "defaulted_carried" or not found.deal.get("defaulted_par"):
+            _put(found, target, sign * sum(one.amount for one in own) + 0.0, own, is_proved=True)
+    known = ("cccx", "disc", "hair", "defcarry", "par", "perf", "cpa", "cash", "defpar")
+    rest = [one for one in parts if one.role not in known]
+    if any(one.amount for one in rest):
+        _put(found, "par_value_other", sum(one.amount for one in rest), rest, is_proved=True)
+
+
+def _take_ic(found: Calculations, ic: Solution) -> None:
+    """The parts of the IC numerator: of a line whose words say nothing, the largest is what was collected."""
+    unknown = [one for one in ic.parts if one.role not in ("coll", "tobe", "senior", *_OTHER_INTEREST)]
+    parts = {role: [one for one in ic.parts if one.role == role] for role in ("coll", "tobe", "senior")}
+    if not parts["coll"] and unknown:
+        largest = max(unknown, key=lambda one: one.amount)
+        parts["coll"], unknown = [largest], [one for one in unknown if one is not largest]
+    if not parts["coll"]:
+        return
+    for target, role in (("interest_collected", "coll"), ("interest_receivable", "tobe"), ("senior_fees", "senior")):
+        own = parts[role]
+        if not own and not ic.is_proved:
+            continue
+        amount = sum(one.amount for one in own)
+        _put(found, target, -amount + 0.0 if role == "senior" else amount, own, is_proved=ic.is_proved)
+    other = [*unknown, *(one for one in ic.parts if one.role in _OTHER_INTEREST)]
+    if any(one.amount for one in other):
+        _put(found, "interest_other", sum(one.amount for one in other), other, is_proved=ic.is_proved)
+
+
+def _take_lines_of_interest(found: Calculations, evidence: _Evidence) -> None:
+    """The numerator as such where the file has no more of it; else the lines of one block by their words alone."""
+    whole = evidence.whole_interest()
+    if whole is not None:
+        _put(found, "interest_available", whole.amount, [whole], is_proved=True)
+        return
+    lines = evidence.lines_of_interest()
+    for target, role in (("interest_collected", "coll"), ("interest_receivable", "tobe"), ("senior_fees", "senior")):
+        own = [one for one in lines if one.role == role]
+        if own:
+            _put(found, target, abs(sum(one.amount for one in own)), own, is_proved=False)

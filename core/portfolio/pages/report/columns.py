@@ -1,0 +1,124 @@
+"""What the columns of a table hold, and the roles that their headings and their content give them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from core.portfolio.pages.report import words
+from core.portfolio.pages.report.blocks import PageTable
+from core.portfolio.pages.report.page import Cell
+from core.portfolio.pages.report.subjects import is_test_name
+
+ROLE_SCORE_MIN: Final = 2.0
+"""Weight from which a column has a role."""
+
+CONTENT_SHARE: Final = 0.6
+"""Share of a column's cells from which they tell its role."""
+
+BIG: Final = 20_000.0
+"""Figures above it are amounts, neither a test's value nor its limit."""
+
+NAMES_LOOKED_AT: Final = 40
+"""Texts of a column whose words are looked at for tests."""
+
+ROWS_LOOKED_AT: Final = 200
+"""Rows of a table whose content tells roles."""
+
+_SIDE_WORDS: Final = frozenset((
+    "min", "max", "min.", "max.", "minimum", "maximum", ">=", "<=", ">", "<", "≥", "≤", "=>", "=<",
+    "at least", "at most", "not less than", "not more than", "floor", "cap", "lower", "upper",
+))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnContent:
+    """How many of a column's cells are what; totals and lone texts left out."""
+
+    filled: int
+    """Cells that stand for something."""
+    numbers: int
+    percents: int
+    words: int
+    statuses: int
+    bounds: int
+    """Figures with a bound, or words for a limit's side."""
+    sides: int
+    """Words for a limit's side alone."""
+    big: int
+    """Figures above `BIG`."""
+    tests: int
+    """Texts that are the name of a test."""
+    distinct: int
+    """Different texts."""
+
+    def is_mostly(self, count: int, share: float = CONTENT_SHARE) -> bool:
+        """Whether so many cells are at least a share of those that stand for something."""
+        return self.filled > 0 and count >= share * self.filled
+
+
+def content_of(table: PageTable, column: int) -> ColumnContent:
+    """What a column holds, totals and lone texts left out."""
+    cells = [
+        cell
+        for row in table.rows[:ROWS_LOOKED_AT]
+        if len(cells := table.page.row(row)) > 1 and (cell := cells.get(column)) is not None and not cell.is_blank
+        and not words.is_total(first_text(cells))
+    ]  # fmt: skip
+    texts = [cell.text for cell in cells if cell.is_words]
+    context = context_of(table)
+    sides = sum(text.lower() in _SIDE_WORDS for text in texts)
+    return ColumnContent(
+        filled=len(cells),
+        numbers=sum(cell.has_number for cell in cells),
+        percents=sum(cell.is_percent for cell in cells),
+        words=len(texts),
+        statuses=sum(words.status_of(text) is not None for text in texts),
+        bounds=sides + sum(cell.bound is not None for cell in cells if cell.has_number),
+        sides=sides,
+        big=sum(cell.has_number and abs(cell.number) > BIG for cell in cells),
+        tests=_tests_among(texts, context),
+        distinct=len(set(texts)),
+    )
+
+
+def _tests_among(texts: list[str], context: str) -> int:
+    """How many of a column's texts are names of tests, by the first of them."""
+    sample = texts[:NAMES_LOOKED_AT]
+    return round(sum(is_test_name(text, context) for text in sample) * len(texts) / max(1, len(sample)))
+
+
+def context_of(table: PageTable) -> str:
+    """What stands over a table's names: its title, its sheet and its headings, which may say what coverage is meant."""
+    return " . ".join((table.title, table.page.sheet.name, *table.headers.values()))
+
+
+def first_text(cells: dict[int, Cell]) -> str:
+    """The first words of a row."""
+    return next((cell.text for cell in cells.values() if cell.is_words), "")
+
+
+Bonus = Callable[[str, ColumnContent], float]
+"""What a column's content adds to a role."""
+
+
+def assigned(weights: dict[tuple[str, int], float]) -> dict[str, int]:
+    """Role -> column, the most certain pair first; each role and each column once."""
+    columns: dict[str, int] = {}
+    for (role, column), score in sorted(weights.items(), key=lambda one: (-one[1], one[0][1])):
+        if score >= ROLE_SCORE_MIN and role not in columns and column not in columns.values():
+            columns[role] = column
+    return columns
+
+
+def scored(
+    table: PageTable, contents: dict[int, ColumnContent], group: str, roles: tuple[str, ...], bonus: Bonus
+) -> dict[tuple[str, int], float]:
+    """What the words of each column's heading and its content say for each role."""
+    found: dict[tuple[str, int], float] = {}
+    for column, content in contents.items():
+        said = words.scores(group, table.headers[column])
+        for role in roles:
+            found[role, column] = said.get(role, 0.0) + bonus(role, content)
+    return found

@@ -1,0 +1,181 @@
+"""The lines of calculations that a file prints (par, cash, interest, deductions), with their roles and sums."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from core.portfolio.model.facts import Fact, Subject
+from core.portfolio.pages.report import words
+from core.portfolio.pages.report.adding import Amount, Sum, leaves, sums_of
+from core.portfolio.pages.report.blocks import Blocks
+from core.portfolio.pages.report.identities import Item
+from core.portfolio.pages.report.lines import PageLine
+from core.portfolio.pages.report.subjects import coverage_of
+from core.portfolio.sheets import header
+
+COMPONENTS_MAX: Final = 2_000
+"""Lines of calculations of one file."""
+
+CERTAIN_LEAD: Final = 1.5
+"""By how much the best role leads the next one where it is certain."""
+
+_CPA_LEAST: Final = 5.0
+"""Weight from which words for a collateral principal amount win over those for par, which are among them."""
+
+_DEFAULTED: Final = re.compile(r"\bdefault\w*")
+_WITHOUT: Final = re.compile(
+    r"\b(?:excl|excluding|exclusive|other than|net of|without|non|less|performing)\b.*\bdefault"
+)
+"""Words of a par that is without defaulted loans."""
+
+_CARRIED: Final = re.compile(r"\b(?:carr(?:ied|ying)|lower of|market value|recovery|collateral value|at )")
+_TAKES_OFF: Final = re.compile(r"\b(?:adjustment|haircut|reduction|deduction)s?\b")
+_ADDED_TO_NUMERATOR: Final = frozenset(("defcarry", "accint"))
+TAKEN_OFF: Final = frozenset(("disc", "cccx", "hair", "senior"))
+"""Roles that are deductions whatever their printed sign is."""
+
+_LESS: Final = TAKEN_OFF | {"defpar"}
+"""Roles of lines that a sum takes off where it does not add them as printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One line of a calculation."""
+
+    line: PageLine
+    role: str | None
+    """As in `Subject.measure`; None where its words say none."""
+    is_certain: bool
+    scale: float = 1.0
+    """What its page says that amounts are to be multiplied by: 1,000 for thousands."""
+
+    @property
+    def value(self) -> float:
+        """Currency units."""
+        return self.line.value * self.scale
+
+    @property
+    def decimals(self) -> int | None:
+        """Digits behind the point of `value` that the page shows; below 0 for whole thousands."""
+        return decimals_at(self.line.value, self.line.decimals, self.scale)
+
+    def item(self, role: str | None = None) -> Item:
+        """The line as a part of a sum, under another role where one is given."""
+        return Item(role or self.role or "", self.value, (self.line.place,), self.decimals)
+
+
+def decimals_at(number: float, decimals: int | None, scale: float) -> int | None:
+    """Digits behind the point of a number that is shown with some of its own and is to be multiplied."""
+    if scale == 1.0:
+        return decimals
+    if decimals is None:
+        decimals = len(f"{number:.6f}".rstrip("0").partition(".")[2])
+    return decimals - (3 if scale == 1_000.0 else 6)
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentPage:
+    """The components of one page, and the sums among them."""
+
+    components: tuple[Component, ...]
+    sums: tuple[Sum, ...]
+
+    def parts(self, at: int) -> tuple[tuple[Component, float], ...]:
+        """The lines that make the sum at a place, subtotals dissolved, and what each adds."""
+        return tuple((self.components[line], added) for line, added in leaves(self.sums, at))
+
+
+def find_components(pages: Iterable[Blocks]) -> list[ComponentPage]:
+    """The lines of amounts on all pages; percentages and counts are none."""
+    found: list[ComponentPage] = []
+    count = 0
+    for blocks in pages:
+        components = tuple(_components(blocks.lines))[: COMPONENTS_MAX - count]
+        count += len(components)
+        if components:
+            found.append(_page(components))
+    return found
+
+
+def facts_of(pages: Sequence[ComponentPage]) -> Iterator[Fact]:
+    """The components as facts: what is a sum of others is a total."""
+    for page in pages:
+        totals = {one.at for one in page.sums}
+        for at, one in enumerate(page.components):
+            if one.role is None and at not in totals and not one.line.is_total:
+                continue
+            yield Fact(
+                kind="total" if one.line.is_total or (at in totals and one.role is None) else "component",
+                label=one.line.label, subject=None if one.role is None else Subject(measure=one.role),
+                value=one.value, place=one.line.place, unit="amount", decimals=one.decimals, group=one.line.title,
+                by="sum" if at in totals else "words", is_guessed=one.role is not None and not one.is_certain,
+            )  # fmt: skip
+
+
+def role_of(label: str, *, is_less: bool = False) -> tuple[str | None, bool]:
+    """(role, whether it is certain) of a line by its words."""
+    scores = dict(words.scores("line", label))
+    said = words.normal(label)
+    if scores.get("cpa", 0.0) >= max(_CPA_LEAST, scores.get("acpa", 0.0)):
+        scores.pop("par", None)
+    if _DEFAULTED.search(said) and not _WITHOUT.search(said.replace(" less ", " ", 1) if is_less else said):
+        is_carried = _CARRIED.search(said) is not None
+        if {"par", "perf"} & scores.keys() and not is_carried:
+            scores = {"defpar": max(scores.values())}
+        elif is_carried and not _TAKES_OFF.search(said):
+            scores["defcarry"] = max(words.SCORE_MIN, *scores.values(), 0.0) + CERTAIN_LEAD
+    elif _WITHOUT.search(said) and "par" in scores:
+        scores["perf"] = scores.get("perf", 0.0) + scores.pop("par")
+    guess = words.guess_of(scores)
+    if guess.role == "count":
+        return None, False
+    return guess.role, guess.lead >= CERTAIN_LEAD
+
+
+def _components(lines: Sequence[PageLine]) -> Iterator[Component]:
+    for line in _in_blocks(lines):
+        if line.is_percent or (line.decimals is not None and line.decimals > 2 and abs(line.value) < 100.0):
+            continue
+        if words.guess("line", line.label).role == "count":
+            continue
+        role, is_certain = role_of(line.label, is_less=line.is_less)
+        if " denominator " in words.normal(line.label) and coverage_of(line.title) is not None:
+            role = None  # of the notes, and no collateral principal amount
+        said = header.magnitude(line.label)
+        scale = said if said != 1.0 else header.magnitude_of_title(header.spelt(line.title))
+        yield Component(line, role, is_certain, scale)
+
+
+def _in_blocks(lines: Sequence[PageLine]) -> list[PageLine]:
+    """The lines from the top, or where blocks stand side by side those of one column after the other."""
+    if len({line.row for line in lines}) == len(lines):
+        return list(lines)
+    return sorted(lines, key=lambda line: (line.column, line.row))
+
+
+def _page(components: tuple[Component, ...]) -> ComponentPage:
+    """The components with their sums: of a page's blocks together, since a total counts the block above.
+
+    What is called a collateral balance, and makes a sum with cash, is a par.
+    """
+    sums = sums_of([
+        Amount(one.value, one.line.is_less or one.role in _LESS, one.line.is_total) for one in components
+    ])  # fmt: skip
+    totals = {one.at for one in sums}
+    pars: set[int] = set()
+    for one in sums:
+        roles = {components[at].role: at for at, _ in one.parts}
+        if {"cash", "cpa"} <= roles.keys() and not roles.keys() & {"par", "perf"} and roles["cpa"] not in totals:
+            pars.add(roles["cpa"])
+    told = (replace(one, role="par") if at in pars else one for at, one in enumerate(components))
+    return ComponentPage(tuple(told), sums)
+
+
+def with_sign(item: Item) -> Item:
+    """A part of a numerator with the sign that its role has, whatever the printed one is."""
+    if item.role in TAKEN_OFF:
+        return item.taken_off
+    return item.added if item.role in _ADDED_TO_NUMERATOR else item

@@ -1,0 +1,214 @@
+"""Days as pages write them: which way round 03/04/2024 is, told by the file's other dates, and the line "As of ..."."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+
+from core.grid.column import Text
+from core.portfolio.cells import parsing
+from core.portfolio.cells.parsing import key
+from core.portfolio.model.notes import DataWarning
+from core.portfolio.pages.report.page import NAN, Cell, Page
+from core.values import SERIAL_OF_1970, day_of
+
+DATES_MAX: Final = 2_000
+"""Strings of a sheet that are looked at to tell whether the day stands first."""
+
+_SLASHED: Final = re.compile(r"(\d{1,2})([/-])(\d{1,2})\2(\d{4}|\d\d)")
+_SLASHED_BYTES: Final = (8, 10)
+"""UTF-8 bytes of a date in figures: 1/2/2024 to 16/12/2024."""
+
+_DATE: Final = (
+    r"\d{4}-\d{1,2}-\d{1,2}"
+    r"|\d{1,2}(?:st|nd|rd|th)?[-\s./]{0,2}[A-Za-z]{3,9}\.?[-\s,./]{0,2}(?:\d{4}|\d\d)"
+    r"|[A-Za-z]{3,9}\.?[-\s]{1,2}\d{1,2}(?:st|nd|rd|th)?[-\s,]{1,2}\d{4}"
+    r"|\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d\d)"
+)
+DATE: Final = re.compile(_DATE)
+"""A day inside of a text."""
+
+_AS_OF: Final = re.compile(
+    rf"\b(?:(?P<first>as (?:of|at)(?: date)?)|(?P<second>determination date|calculation date|measurement date)"
+    rf"|(?P<third>report(?:ing)? date|statement date|period end(?:ing)?(?: date)?))"
+    rf"\s*[:\-–]?\s*(?:the\s+)?(?P<date>{_DATE})(?!\d)",
+    re.IGNORECASE,
+)
+_OTHERS: Final = re.compile(r"\b(?:ratings?|prices?|priced|rates?|closing|issued?|effective|amended)\b", re.IGNORECASE)
+"""Words before "as of" whose day is not the report's."""
+
+_POOL: Final = re.compile(r"\b(?:holdings|portfolio|collateral|positions|assets|loans|report)\b", re.IGNORECASE)
+"""Words of a title that say what is listed: "Holdings by Rating as of ..." is no day of ratings."""
+
+_FOOTER: Final = re.compile(rf"(?:©|\(c\)|copyright|page \d)\D.*?\b(?P<date>{_DATE})\s*$", re.IGNORECASE)
+
+_TITLE: Final = re.compile(rf"(?:^|[\s:,\-–(])(?P<date>{_DATE})\)?\s*$")
+_NO_TITLE: Final = re.compile(
+    r"\b(?:clos|matur|pay|next|due|issue|effective|amend|run|print|generat|export|creat|prepar|start|begin|from|reinvest"
+    r"|prior|previous|last|price|rating|refinanc|first)",
+    re.IGNORECASE,
+)
+"""Words of a line whose day is not the one that the page is of."""
+
+_COLUMN: Final = {"as of date": 0, "as of": 0, "as at": 0, "asofdate": 0, "determination date": 1, "report date": 2,
+                  "reporting date": 2, "period end date": 2}  # fmt: skip
+"""Headers of columns with the day on every row, as `key` gives them -> tier."""
+
+TITLE_ROWS: Final = 6
+"""Rows from the top of a page in which a day may stand without a word for it."""
+
+COLUMN_ROWS: Final = 50
+"""Rows below a header that must say one day."""
+
+FIRST_DAY: Final = 7_305
+"""1990-01-01 in days since 1970: nothing that a report is of lies before it."""
+
+
+class Days:
+    """Reads dates of one file."""
+
+    def __init__(self, texts: Iterable[Text]) -> None:
+        """`texts`: the strings of its sheets; those that can be one way only decide the others."""
+        votes: Counter[str] = Counter()
+        for text in texts:
+            sizes = np.diff(text.offsets)
+            short = np.flatnonzero((sizes >= _SLASHED_BYTES[0]) & (sizes <= _SLASHED_BYTES[1]))[:DATES_MAX]
+            for string in parsing.decoded(text, short):
+                votes[_way(string)] += 1
+        self.likely: Literal["day first", "month first"] = "month first"
+        """What is taken where nothing decides."""
+        self.order: Literal["day first", "month first", ""] = (
+            "" if votes["day first"] == votes["month first"]
+            else "day first" if votes["day first"] > votes["month first"] else "month first"
+        )  # fmt: skip
+
+    def learn(self, strings: Iterable[str]) -> None:
+        """Let dates inside of longer texts decide, where no other did."""
+        if not self.order:
+            votes = Counter(_way(found[0]) for string in strings for found in _SLASHED.finditer(string))
+            if votes["day first"] != votes["month first"]:
+                self.order = "day first" if votes["day first"] > votes["month first"] else "month first"
+
+    def of(self, cell: Cell) -> tuple[float, bool]:
+        """Days since 1970-01-01, NaN for no date; and whether day and month could be the other way round.
+
+        A number is a serial of 1970 or later, or YYYYMMDD.
+        """
+        if cell.day == cell.day:
+            return cell.day, False
+        if cell.text:
+            return self.read(cell.text)
+        if 19_700_101 <= cell.number <= 21_991_231:
+            return parsing.date_days(str(int(cell.number)), day_first=False), False
+        if SERIAL_OF_1970 <= cell.number <= parsing.SERIAL_MAX:
+            return cell.number // 1 - SERIAL_OF_1970, False
+        return NAN, False
+
+    def read(self, text: str) -> tuple[float, bool]:
+        """The same of a text; where nothing decides, in the likely order."""
+        found = _SLASHED.fullmatch(text.strip())
+        if found is None:
+            return parsing.date_days(text, day_first=False), False
+        way = _way(text.strip())
+        day = parsing.date_days(text, day_first=(way or self.order or self.likely) == "day first")
+        return day, not way and not self.order and found[1].zfill(2) != found[3].zfill(2)
+
+
+def _way(text: str) -> Literal["day first", "month first", ""]:
+    """Which way round a date in figures must be; "" where it could be either, and for what is none."""
+    found = _SLASHED.fullmatch(text)
+    if found is None:
+        return ""
+    first, second = int(found[1]), int(found[3])
+    return (
+        "day first" if 12 < first <= 31 and second <= 12 else "month first" if 12 < second <= 31 and first <= 12 else ""
+    )
+
+
+class AsOf(NamedTuple):
+    """A day that some line says the report is of."""
+
+    tier: int
+    """0 "As of", 1 a determination date, 2 a report date, 3 a footer, 4 a title that has a date and no word for it."""
+    day: float
+    text: str
+    place: str
+    is_ambiguous: bool
+
+
+def as_of_lines(pages: Sequence[Page], days: Days) -> list[AsOf]:
+    """The lines that say a day, of all pages."""
+    found = []
+    for page in pages:
+        for row, column, text in page.texts():
+            line, tier = _AS_OF.search(text), 3
+            if line is None:
+                line = _FOOTER.search(text)
+            elif _OTHERS.search(text[: line.start()]):
+                line, tier = (line if row < TITLE_ROWS and _POOL.search(text) else None), 4
+            else:
+                tier = next(at for at, name in enumerate(("first", "second", "third")) if line[name])
+            if line is None and row < TITLE_ROWS and not _NO_TITLE.search(text) and _is_title(page, row, column):
+                line, tier = _TITLE.search(text), 4
+            if line is not None:
+                day, ambiguous = days.read(line["date"])
+                if day >= FIRST_DAY:
+                    found.append(AsOf(tier, day, line["date"], page.place(row, column), ambiguous))
+            elif (header := _COLUMN.get(key(text))) is not None:
+                found.extend(_below(page, row, column, header, days))
+        for row in page.rows[:TITLE_ROWS]:
+            for column, cell in page.row(row).items():
+                if row < TITLE_ROWS and cell.day >= FIRST_DAY and _is_title(page, row, column):
+                    found.append(AsOf(4, cell.day, f"{day_of(cell.day)}", page.place(row, column), False))
+    return found
+
+
+def _is_title(page: Page, row: int, column: int) -> bool:
+    """Whether a cell belongs to no label on its left, and to no table: its row has little else."""
+    cells = page.row(row)
+    return len(cells) <= 2 and not any(
+        at == column - 1 or (at < column and (cell.text.endswith(":") or _NO_TITLE.search(cell.text)))
+        for at, cell in cells.items()
+    )
+
+
+def _below(page: Page, row: int, column: int, tier: int, days: Days) -> Iterator[AsOf]:
+    """The day of a column that says the same one on every row."""
+    at = bisect_right(page.rows, row)
+    said = [(lower, days.of(page.cell(lower, column))) for lower in page.rows[at : at + COLUMN_ROWS]]
+    if said and len({day for _, (day, _) in said}) == 1 and said[0][1][0] >= FIRST_DAY:
+        lower, (day, ambiguous) = said[0]
+        cell = page.cell(lower, column)
+        yield AsOf(tier, day, cell.text or f"{day_of(day)}", page.place(lower, column), ambiguous)
+
+
+def chosen(lines: Sequence[AsOf]) -> tuple[AsOf | None, list[DataWarning]]:
+    """The day of the most telling lines that most of them say; and what to know of it."""
+    if not lines:
+        return None, []
+    tier = min(line.tier for line in lines)
+    told = [line for line in lines if line.tier == tier]
+    count = Counter(line.day for line in told)
+    best = max(told, key=lambda line: count[line.day])
+    warnings = []
+    if len(count) > 1:
+        others = ", ".join(sorted({f"{day_of(day)}" for day in count if day != best.day}))
+        warnings.append(
+            DataWarning("as_of_conflict", f"pages say different days: {day_of(best.day)} is used, not {others}")
+        )
+    if tier >= 3:
+        where = "a footer only" if tier == 3 else "a title that does not say what it is"
+        warnings.append(DataWarning("as_of_footer", f"the day {day_of(best.day)} stands in {where} ({best.place})"))
+    return best, warnings
+
+
+def ambiguous(text: str, place: str, day: float) -> DataWarning:
+    """That a date could be read two ways."""
+    return DataWarning(
+        "ambiguous_date", f"{text} in {place} is read as {day_of(day)}: no other date of the file says which way round"
+    )

@@ -1,0 +1,175 @@
+"""The deal's labelled figures and dates on any page: "Principal Cash | 5.00", "Next Payment: 21/01/2025"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from core.portfolio.cells import _parse, parsing
+from core.portfolio.cells.parsing import Numbers, key
+from core.portfolio.model.fields import DEAL_LABELS, DEAL_SHEETS
+from core.portfolio.pages.report.days import Days
+from core.portfolio.pages.report.lines import earlier_columns
+from core.portfolio.pages.report.page import NAN, Cell, Page
+from core.portfolio.sheets import header
+from core.portfolio.sheets.note_tables import is_named
+
+VALUE_CELLS_MAX: Final = 4
+"""Filled cells right of a label on a sheet named for the deal in which its figure is looked for: a currency or an
+account number may precede it. On other pages it is the next one."""
+
+_CURRENCY: Final = re.compile(r" (?:usd|us|eur|gbp|chf|cad|aud|jpy)$")
+
+_LABELS: Final = {
+    key(alias): (one.target, preference)
+    for one in DEAL_LABELS
+    for preference, alias in reversed([*enumerate((*one.aliases, one.target))])  # of equal keys the first alias counts
+}
+TYPES: Final = {one.target: one.type for one in DEAL_LABELS}
+
+AMOUNTS: Final = frozenset(("principal_cash", "interest_collected", "interest_receivable", "senior_fees"))
+"""Fields in currency: a label may say that they are in thousands or millions."""
+
+_ONLY_IF_NAMED: Final = frozenset(
+    ("principal proceeds", "interest proceeds", "interest received", "scheduled interest", "expected interest",
+     "interest collections", "distribution date", "payment date", "issue date")
+)  # fmt: skip
+"""Labels that on other pages than the deal's mean something else: rows of a waterfall, columns of a payment list."""
+
+CURRENCIES: Final = {
+    "usd": "USD", "us dollar": "USD", "us dollars": "USD", "dollar": "USD", "eur": "EUR", "euro": "EUR",
+    "euros": "EUR", "gbp": "GBP", "sterling": "GBP", "pound sterling": "GBP", "chf": "CHF", "swiss franc": "CHF",
+    "cad": "CAD", "aud": "AUD", "jpy": "JPY", "sek": "SEK", "nok": "NOK", "dkk": "DKK", "pln": "PLN",
+}  # fmt: skip
+"""What currencies are called, as `key` gives it -> ISO 4217."""
+
+
+class Figure(NamedTuple):
+    """What a label's value says."""
+
+    rank: tuple[bool, int, int]
+    """Not on a sheet named for the deal, then the label's preference, then the order of pages: the least counts."""
+    value: float | str
+    place: str
+    is_ambiguous: bool = False
+    """A date that is another one with day and month the other way round."""
+    others: tuple[str, ...] = ()
+    """Other amounts of its row, with their places, where no heading says which one is of the day."""
+
+
+def find_figures(pages: Sequence[Page], days: Days) -> dict[str, list[Figure]]:
+    """Field of `Deal` -> what the labels for it say, the preferred one first."""
+    found: dict[str, list[Figure]] = {}
+    for order, page in enumerate(pages):
+        named = is_named(page.sheet, DEAL_SHEETS)
+        for target, preference, value, place, ambiguous, others in _on(page, days, named=named):
+            found.setdefault(target, []).append(Figure((not named, preference, order), value, place, ambiguous, others))
+    return {target: sorted(figures, key=lambda one: one.rank) for target, figures in found.items()}
+
+
+def _label(text: str) -> tuple[str, int, str] | None:
+    """(target, preference, words) of a label."""
+    words = key(text)
+    for said in dict.fromkeys((words, header.without_unit(words), _CURRENCY.sub("", words))):
+        if said in _LABELS:
+            return (*_LABELS[said], said)
+    return None
+
+
+def _on(page: Page, days: Days, *, named: bool) -> Iterator[tuple[str, int, float | str, str, bool, tuple[str, ...]]]:
+    labels: dict[tuple[int, int], tuple[str, int]] = {}
+    inside: dict[tuple[int, int], str] = {}
+    scales: dict[tuple[int, int], float] = {}
+    for row, column, text in page.texts():
+        said, colon, rest = text.partition(":")
+        label = _label(said)
+        if label is None or (not named and not _may_stand(page, row, column, label)):
+            continue
+        labels[row, column] = label[:2]
+        scales[row, column] = header.magnitude(said)
+        if colon and rest.strip():
+            inside[row, column] = rest.strip()
+    for (row, column), (target, preference) in labels.items():
+        if (row, column) in inside:
+            places: Iterable[tuple[int, Cell]] = [(column, _alone(inside[row, column]))]
+        else:
+            places = _beside(page, row, column, labels, cells_max=VALUE_CELLS_MAX if named else 1)
+        others: list[str] = []
+        if target in AMOUNTS and not named and (row, column) not in inside:
+            places, others = _of_the_day(page, row, column, list(places))
+        for at, cell in places:
+            value, ambiguous = _value(target, cell, days, scales[row, column])
+            if value == value:
+                yield target, preference, value, page.place(row, at), ambiguous, tuple(others)
+                break
+
+
+def _of_the_day(
+    page: Page, row: int, column: int, places: list[tuple[int, Cell]]
+) -> tuple[list[tuple[int, Cell]], list[str]]:
+    """The amount right of a label that is of the day by the heading above it, and what else its row has where no
+    heading says."""
+    if not places or not places[0][1].has_number:
+        return places, []
+    beside = ((at, cell) for at, cell in page.row(row).items() if at > column)
+    amounts = list(takewhile(lambda one: one[1].has_number, beside))
+    earlier = earlier_columns(page, [row])
+    own = [(at, cell) for at, cell in amounts if at not in earlier]
+    if earlier:
+        return own[:1], []
+    first = own[0][1].number
+    return places, [f"{cell.number:,.2f} in {page.place(row, at)}" for at, cell in own[1:] if cell.number != first]
+
+
+def _may_stand(page: Page, row: int, column: int, label: tuple[str, int, str]) -> bool:
+    """Whether a label may be one on a page that is not the deal's: not inside of another table's row."""
+    target, _, words = label
+    if words in _ONLY_IF_NAMED:
+        return False
+    first = column == min(page.row(row))
+    return first or target not in ("base_rate", "currency", "payment_days", "reference_coupon")
+
+
+def _alone(text: str) -> Cell:
+    """A cell of its own for what follows a label's colon."""
+    written, pool = parsing.pool_of([text])
+    values, marks = _parse.numbers(pool.offsets, pool.data, written, False)
+    return Cell(text, float(values[0]), bool(marks[0] & _parse.PERCENT))
+
+
+def _beside(
+    page: Page, row: int, column: int, labels: dict[tuple[int, int], tuple[str, int]], *, cells_max: int
+) -> Iterator[tuple[int, Cell]]:
+    """The filled cells right of a label, up to one that says that there is no figure, or to the next label's own."""
+    given = 0
+    for at, cell in page.row(row).items():
+        if at <= column:
+            continue
+        if cell.is_blank or (given and (row, at) in labels) or given == cells_max:
+            return
+        given += 1
+        yield at, cell
+
+
+def _value(target: str, cell: Cell, days: Days, scale: float) -> tuple[float | str, bool]:
+    """What a cell says of a field, in its unit, NaN for nothing; and whether a date is ambiguous.
+
+    `scale`: what the label says amounts are to be multiplied by.
+    """
+    kind = TYPES[target]
+    if kind == "date":
+        return days.of(cell)
+    if kind == "string":
+        return CURRENCIES.get(key(cell.text), NAN), False
+    if not cell.has_number:
+        return NAN, False
+    numbers = Numbers(np.array([cell.number]), np.array([_parse.PERCENT], np.uint8) if cell.is_percent else None)
+    if target == "base_rate":
+        return float(parsing.small_rate_percent(numbers)[0]), False
+    if target == "reference_coupon":
+        return float(parsing.rate_percent(numbers)[0]), False
+    return cell.number * scale if target in AMOUNTS else cell.number, False

@@ -1,0 +1,341 @@
+"""Of what each table of a page is, and which column has which role: by words, by content, by ratios."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final, Literal
+
+from core.portfolio.model.classes import are_class_names, class_key, is_class_name
+from core.portfolio.pages.report import words
+from core.portfolio.pages.report.blocks import Blocks, PageTable, cut, sections_of
+from core.portfolio.pages.report.columns import (
+    BIG,
+    CONTENT_SHARE,
+    ROWS_LOOKED_AT,
+    ColumnContent,
+    assigned,
+    content_of,
+    scored,
+)
+from core.portfolio.pages.report.lines import PageLine, lines_of
+from core.portfolio.pages.report.page import Cell, Page
+from core.portfolio.pages.report.roles import (
+    LIST_WORDS,
+    as_tests,
+    has_limit,
+    is_limit,
+    is_of_loans,
+    rows_behind,
+)
+from core.portfolio.pages.report.subjects import coverage_of, is_bare_class, is_test_name
+
+NOTES_MAX: Final = 25
+"""Classes of one table of notes; a longer one lists ratings or loans."""
+
+CLASS_SHARE: Final = 0.7
+"""Share of a column's names that are classes from which its table is one of notes."""
+
+COLUMNS_LOOKED_AT: Final = 40
+"""Columns of a table that may have roles."""
+
+OPERATORS: Final[dict[str, Literal["min", "max"]]] = {
+    ">": "min", ">=": "min", "≥": "min", "=>": "min", "<": "max", "<=": "max", "≤": "max", "=<": "max",
+}  # fmt: skip
+"""Comparisons -> the side of the limit behind them."""
+
+_STRATA_WORDS: Final = re.compile(
+    r"\b(?:rating|industry|country|domicile|jurisdiction|region|maturity|type|currency|lien)\b"
+)
+_PLACE_WORDS: Final = re.compile(r"\b(?:industry|country|domicile|jurisdiction|region)\b")
+_ACCOUNT_WORDS: Final = re.compile(r"\b(?:account|cash)\b")
+_MOVEMENT_WORDS: Final = re.compile(r"\b(?:transactions?|payee|debit|counterparty|trade date(?! basis))\b")
+"""Words of headings over what moved on accounts."""
+
+_AMOUNT_WORDS: Final = re.compile(r"\b(?:balance|par|principal|amount|exposure|value|notional|face|outstanding)\b")
+_SHARE_WORDS: Final = re.compile(r"%|\b(?:percent|percentage|pct|share|concentration)\b")
+
+
+def read_blocks(page: Page) -> Blocks:
+    """The tables of a page with their kinds and roles, and its lines; rows of tables that are none are lines too."""
+    found = cut(page)
+    found.tables[:] = [part for table in found.tables for part in _by_coverage(table)]
+    found.tables.extend(_headless(page, found))
+    lines: list[PageLine] = []
+    for table in found.tables:
+        classify(table)
+        if table.kind == "lines":
+            lines += _as_lines(table)
+        elif table.kind == "tests":
+            lines += _behind(table)
+            lines += _without_limit(table)
+    return Blocks(found.tables, sorted([*found.lines, *lines], key=lambda line: (line.row, line.column)))
+
+
+def _by_coverage(table: PageTable) -> Iterator[PageTable]:
+    """A table of classes with columns of OC beside columns of IC as one table of each; any other as it is."""
+    columns: dict[str, list[int]] = {measure: [] for measure in _COVERAGE_TITLES}
+    last: str | None = None
+    for column, text in sorted(table.headers.items()):
+        last = coverage_of(text) or last  # "Required" and "Result" stand behind the ratio that they are of
+        if last is not None:
+            columns[last].append(column)
+    first = min(table.headers)
+    names = [cell.text for row in table.rows if (cell := table.page.cell(row, first)).is_words]
+    are_classes = sum(map(is_bare_class, names)) >= CLASS_SHARE * len(names) > 0
+    if not are_classes or min(map(len, columns.values())) < 2:
+        yield table
+        return
+    for measure, some in columns.items():
+        headers = {first: table.headers[first]} | {column: table.headers[column] for column in some}
+        yield replace(table, headers=headers, title=_COVERAGE_TITLES[measure], sections={})
+
+
+_COVERAGE_TITLES: Final = {"oc": "Overcollateralization", "ic": "Interest Coverage"}
+
+HEADLESS_ROWS: Final = 3
+"""Rows with a test's name and figures from which they are a table though no heading stands above."""
+
+HEADLESS_BETWEEN: Final = 3
+"""Rows between two such rows that are names of sections, or tests without a status."""
+
+HEADLESS_NAMES: Final = 2
+"""Texts of such a row of which one is the name: a clause or a group may stand before it."""
+
+HEADLESS_SHARE: Final = 0.5
+"""Share of the rows of such a run that are tests by their names: of a list of loans, only a few seem to be."""
+
+HEADLESS_WIDTHS: Final = range(3, 16)
+"""Cells of such a row between two others."""
+
+HEADLESS_CELLS: Final = 3
+"""Cells of such a row: a name, a figure, and a limit or a status."""
+
+
+def _headless(page: Page, found: Blocks) -> Iterator[PageTable]:
+    """Runs of rows in no table whose first words are tests and behind which limits or statuses stand."""
+    taken = {row for table in found.tables for row in (*table.rows, *table.heading_rows)}
+    run: list[int] = []
+    between: list[int] = []
+    for row in (*page.rows, -1):
+        cells = page.row(row)
+        if row not in taken and row >= 0 and _is_test_row(cells):
+            run += [*between, row] if run else [row]
+            between = []
+        elif row not in taken and run and len(between) < HEADLESS_BETWEEN and len(cells) in (1, *HEADLESS_WIDTHS):
+            between.append(row)
+        else:
+            rows = [one for one in run if len(page.row(one)) > 1]
+            tests = sum(_is_test_row(page.row(one)) for one in rows)
+            if len(rows) >= HEADLESS_ROWS and tests >= HEADLESS_SHARE * len(rows):
+                headers = dict.fromkeys(sorted({column for one in run for column in page.row(one)}), "")
+                yield PageTable(
+                    page=page, title=page.sheet.name, heading_rows=(run[0],), headers=headers, rows=run,
+                    sections=dict(sections_of(page, run)),
+                )  # fmt: skip
+            run, between = [], []
+
+
+def _is_test_row(cells: dict[int, Cell]) -> bool:
+    """Whether a row has a test's name, a figure that is no amount, and a status or a limit."""
+    if len(cells) < HEADLESS_CELLS or any(cell.text in OPERATORS for cell in cells.values()):
+        return False
+    has_status = any(words.status_of(cell.text) is not None or cell.bound is not None for cell in cells.values())
+    figures = any(cell.has_number and abs(cell.number) <= BIG for cell in cells.values())
+    names = [cell.text for cell in cells.values() if cell.is_words][:HEADLESS_NAMES]
+    return has_status and figures and any(is_test_name(name, "") for name in names)
+
+
+def classify(table: PageTable) -> None:
+    """Write a table's kind and the columns of its roles into it."""
+    contents = {column: content_of(table, column) for column in list(table.headers)[:COLUMNS_LOOKED_AT]}
+    for kind in (_as_notes, as_tests, _as_accounts, _as_stratification, _as_list):
+        if kind(table, contents):
+            return
+    names = [column for column, content in contents.items() if content.is_mostly(content.words)]
+    table.kind, table.columns = "lines", {"name": names[0]} if names else {}
+
+
+# ---- notes ---------------------------------------------------------------------------------------------------------
+
+_NOTE_ROLES: Final = (
+    "class", "orig", "bal", "spread", "cpn", "due", "defer", "oct", "ict", "mat", "ccy", "rating", "other",
+)  # fmt: skip
+
+
+def _as_notes(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
+    column = next((column for column in contents if _lists_classes(table, column)), -1)
+    if column < 0 or any(content.is_mostly(content.statuses) for content in contents.values()):
+        return False
+    if coverage_of(table.title) is not None and any(is_limit(text) for text in table.headers.values()):
+        return False
+
+    def bonus(role: str, content: ColumnContent) -> float:
+        if role in ("orig", "bal", "due", "defer", "spread", "cpn", "oct", "ict"):
+            return 0.0 if content.numbers else -20.0
+        return -20.0 if role == "class" else 0.0
+
+    columns = assigned(scored(table, contents, "column.n", _NOTE_ROLES, bonus))
+    if not columns.keys() & {"bal", "orig"} and (last := _any_balance(table, contents)) is not None:
+        columns["bal"] = last
+    if not columns.keys() & {"bal", "orig", "due"}:
+        return False
+    table.kind, table.columns = "notes", {"class": column} | {
+        role: at for role, at in columns.items() if role not in ("other", "rating", "ccy") and at != column
+    }  # fmt: skip
+    return True
+
+
+def _any_balance(table: PageTable, contents: dict[int, ColumnContent]) -> int | None:
+    """A column of balances of whatever day, for want of a better one."""
+    return next(
+        (column for column, content in contents.items()
+         if content.numbers and " balance " in words.normal(table.headers[column])
+         and " interest " not in words.normal(table.headers[column])),
+        None,
+    )  # fmt: skip
+
+
+def _lists_classes(table: PageTable, column: int) -> bool:
+    """Whether a column has the names of a deal's classes: unique, few, one of them A or X."""
+    names = [
+        cell.text
+        for row in table.rows
+        if len(table.page.row(row)) > 1 and (cell := table.page.cell(row, column)).is_words
+        and not words.is_total(cell.text)
+    ]  # fmt: skip
+    classes = [name for name in names if is_class_name(name)]
+    if not 0 < len(names) <= NOTES_MAX or len(set(names)) < len(names) or len(classes) < CLASS_SHARE * len(names):
+        return False
+    if sum(words.guess("test", name).role in ("oc", "ic") for name in names) * 2 > len(names):
+        return False
+    rated = " rating " in words.normal(table.headers[column])
+    has_senior = len(names) > 1 and any(class_key(name)[:1] in ("A", "X") for name in classes)
+    return not rated and (are_class_names(names) or has_senior)
+
+
+# ---- accounts, stratifications, lists ------------------------------------------------------------------------------
+
+
+def _as_accounts(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
+    said = words.normal(f"{table.title} . {' . '.join(table.headers.values())}")
+    if _ACCOUNT_WORDS.search(said) is None:
+        return False
+    figures = [column for column, content in contents.items() if content.numbers]
+    names = {
+        column: words.scores("column.a", table.headers[column]).get("name", 0.0)
+        for column, content in contents.items() if content.is_mostly(content.words)
+    }  # fmt: skip
+    if not figures or not names:
+        return False
+    name = max(names, key=lambda column: (names[column], -column))
+    in_heading = _ACCOUNT_WORDS.search(words.normal(table.headers[name])) is not None
+    if _MOVEMENT_WORDS.search(said) is not None or (is_of_loans(table) and not in_heading):
+        return False
+    named = sum(
+        words.guess("account", table.page.cell(row, name).text).role is not None for row in table.rows[:ROWS_LOOKED_AT]
+    )
+    if not in_heading and named < CONTENT_SHARE * contents[name].filled:
+        return False
+    table.kind, table.columns = "accounts", {"name": name}
+    return True
+
+
+def _as_stratification(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
+    names = [column for column, content in contents.items() if content.is_mostly(content.words)]
+    if not names:
+        return False
+    name = names[0]
+    texts = [cell.text for row in table.rows if (cell := table.page.cell(row, name)).is_words]
+    are_ratings = len(names) == 1 and sum(map(words.is_rating_label, texts)) >= CONTENT_SHARE * len(texts)
+    said = words.normal(table.headers[name])
+    is_of_obligors = " obligor " in said and _PLACE_WORDS.search(said) is None
+    are_loans = len(names) > 1 and is_of_loans(table)
+    if not are_ratings and (_STRATA_WORDS.search(said) is None or is_of_obligors or are_loans):
+        return False
+    columns = _amount_and_share(table, contents)
+    if "amount" not in columns:
+        return False
+    table.kind, table.columns = "stratification", {"name": name} | columns
+    return True
+
+
+def _as_list(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
+    named = any(LIST_WORDS.search(words.normal(text)) is not None for text in table.headers.values())
+    if not named and words.guess("page", table.title).role is None:
+        return False
+    names = {
+        column: len(LIST_WORDS.findall(words.normal(table.headers[column]))) + content.distinct / 1_000
+        for column, content in contents.items() if content.is_mostly(content.words)
+    }  # fmt: skip
+    columns = _amount_and_share(table, contents)
+    if (len(table.headers) < 3 and not columns) or _is_of_lines(table, names):
+        return False
+    obligor = [column for column in names if " obligor " in words.normal(table.headers[column])]
+    if names:
+        columns["name"] = obligor[0] if obligor else max(names, key=lambda column: names[column])
+    table.kind, table.columns = "list", columns
+    return True
+
+
+def _is_of_lines(table: PageTable, names: dict[int, float]) -> bool:
+    """Whether a table's names are lines of a calculation: a description, and amounts of this and the last month."""
+    if len(names) != 1:
+        return False
+    texts = [cell.text for row in table.rows if (cell := table.page.cell(row, next(iter(names)))).is_words]
+    return sum(words.guess("line", text).role is not None for text in texts) >= CONTENT_SHARE * len(texts)
+
+
+def _amount_and_share(table: PageTable, contents: dict[int, ColumnContent]) -> dict[str, int]:
+    """The columns of par and of its share, by heading and content."""
+    columns: dict[str, int] = {}
+    for column, content in contents.items():
+        said = words.normal(table.headers[column])
+        if not content.is_mostly(content.numbers):
+            continue
+        is_share = _SHARE_WORDS.search(said) is not None or content.is_mostly(content.percents)
+        if is_share and not content.big:
+            columns.setdefault("share", column)
+        elif _AMOUNT_WORDS.search(said) is not None and not is_share:
+            best = columns.get("amount")
+            if best is None or _amount_rank(said, content) > _amount_rank(
+                words.normal(table.headers[best]), contents[best]
+            ):
+                columns["amount"] = column
+    return columns
+
+
+def _amount_rank(said: str, content: ColumnContent) -> int:
+    """How surely a column has par: large figures first, a balance before an amount, market and carrying values last."""
+    return 3 * content.is_mostly(content.big, 0.5) + _word_rank(said)
+
+
+def _word_rank(said: str) -> int:
+    if re.search(r"\b(?:market|carrying|excess|price|interest|unfunded)\b", said):
+        return 0
+    return 2 if re.search(r"\b(?:principal|par|balance)\b", said) else 1
+
+
+# ---- lines of tables -----------------------------------------------------------------------------------------------
+
+
+def _as_lines(table: PageTable) -> list[PageLine]:
+    return lines_of(table.page, table.rows, table.title, table.columns.get("name"))
+
+
+def _behind(table: PageTable) -> list[PageLine]:
+    """Lines of the calculation below the tests, which are no rows of theirs any more."""
+    rows = rows_behind(table)
+    if not rows:
+        return []
+    table.rows = table.rows[: -len(rows)]
+    return lines_of(table.page, rows, table.title)
+
+
+def _without_limit(table: PageTable) -> Iterator[PageLine]:
+    """The rows of a table of tests with neither a limit nor a status: balances that stand below them."""
+    rows = [row for row in table.rows if not has_limit(table, row) and table.cell(row, "value").has_number]
+    if rows:
+        cut_page = table.page.cut((table.columns["name"], table.columns["value"]))
+        yield from lines_of(cut_page, rows, table.title, table.columns["name"])

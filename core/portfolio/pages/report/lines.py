@@ -1,0 +1,227 @@
+"""The lines of a page: a label with an amount, in blocks that end at gaps and titles."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from core.portfolio.cells import parsing
+from core.portfolio.pages.report import words
+from core.portfolio.pages.report.days import DATE
+from core.portfolio.pages.report.page import COLUMNS_MAX, NAN, Cell, Page
+
+LINES_MAX: Final = 2_000
+"""Lines of one page."""
+
+LOAN_CELLS_MIN: Final = 8
+"""Cells of a row from which it is a loan's, and no line."""
+
+_NOTHING: Final = Cell("")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageLine:
+    """A label with an amount."""
+
+    label: str
+    value: float
+    decimals: int | None
+    is_percent: bool
+    section: str
+    """The text alone above it in its block; "" where none is, or a subtotal ended it."""
+    is_less: bool
+    """Its label or its section says that it is subtracted, whatever its printed sign."""
+    is_total: bool
+    """Its label says that it is a sum."""
+    block: int
+    """Which block of the page, from the top."""
+    title: str
+    """What stands above the block."""
+    page: Page
+    row: int
+    column: int
+    """Of the amount."""
+
+    @property
+    def place(self) -> str:
+        """Where the amount stands, with the sheet's name."""
+        return self.page.place(self.row, self.column)
+
+
+def is_running(text: str) -> bool:
+    """Whether a text is one that stands on every page: a deal's name, a day, a page's number, a footer."""
+    said = words.normal(text)
+    return any(
+        word in said
+        for word in (" as of ", " clo ", " dac ", " ltd ", " page ", " determination date ", " payment date ",
+                     " monthly report ", " next payment ", " report date ", " calculation date ")
+    )  # fmt: skip
+
+
+_SIGN_SECTIONS: Final = frozenset(("less", "plus", "add", "minus", "deduct", "deductions", "additions", "add back"))
+
+
+def lines_of(page: Page, rows: Sequence[int], title: str = "", label: int | None = None) -> list[PageLine]:
+    """The lines of some rows of a page, block by block: a block ends at a gap and at a title.
+
+    `label`: the column of the labels, where it is known.
+    """
+    found: list[PageLine] = []
+    number = 0
+    for heading, block in _line_blocks(page, rows, title):
+        now = _without_earlier(page, block)
+        for part in [now] if label is not None else _line_columns(now, block):
+            own = [row for row in block if part.row(row)]
+            column = _amount_column(part, own)
+            if column is not None:
+                found += _lines(part, own, number, heading, column, label)
+            number += 1
+        if len(found) >= LINES_MAX:
+            break
+    return found[:LINES_MAX]
+
+
+LINE_COLUMNS_MAX: Final = 6
+"""Blocks of lines that stand side by side."""
+
+
+def _line_columns(page: Page, block: list[int]) -> list[Page]:
+    """The page cut into the columns of blocks of lines that stand side by side: labels right of another's amounts."""
+    counts: Counter[int] = Counter()
+    for row in block:
+        is_behind = False
+        for column, cell in page.row(row).items():
+            if (
+                is_behind
+                and cell.is_words
+                and words.status_of(cell.text) is None
+                and _has_amount_behind(page, row, column)
+            ):
+                counts[column] += 1
+            is_behind |= cell.has_number
+    starts = sorted(column for column, count in counts.items() if count > 1)[: LINE_COLUMNS_MAX - 1]
+    if not starts:
+        return [page]
+    return [page.cut(range(start, end)) for start, end in zip([0, *starts], [*starts, COLUMNS_MAX], strict=True)]
+
+
+def _has_amount_behind(page: Page, row: int, column: int) -> bool:
+    """Whether the next cell is a figure."""
+    following = next((cell for at, cell in page.row(row).items() if at > column), _NOTHING)
+    return following.has_number
+
+
+HEADING_ROWS_MAX: Final = 60
+"""Rows above a block of lines in which the heading of its columns is looked for."""
+
+_EARLIER: Final = re.compile(
+    r"\b(?:prior|previous|preceding|opening|beginning|last (?:month|period|report|determination|payment))\b"
+)
+"""Words of a column whose amounts are not those of the day."""
+
+
+def _without_earlier(page: Page, block: list[int]) -> Page:
+    """The page without the columns of another day, where the heading of a block of lines names one of its own."""
+    earlier = earlier_columns(page, block)
+    return page.cut([column for column in range(COLUMNS_MAX) if column not in earlier]) if earlier else page
+
+
+def earlier_columns(page: Page, block: Sequence[int]) -> frozenset[int]:
+    """The columns of another day than the rest by the heading above some rows; none where no heading says it."""
+    figures = sorted({column for row in block for column, cell in page.row(row).items() if cell.has_number})
+    if len(figures) < 2:
+        return frozenset()
+    at = bisect_right(page.rows, block[0])
+    for row in reversed(page.rows[max(0, at - HEADING_ROWS_MAX) : at]):
+        cells = page.row(row)
+        told = [column for column in figures if column in cells and not cells[column].has_number]
+        earlier = _earlier(cells, told)
+        if earlier and len(told) > len(earlier):
+            return earlier
+    return frozenset()
+
+
+def _earlier(cells: dict[int, Cell], columns: list[int]) -> frozenset[int]:
+    """Which of some columns a heading says to be of an earlier day than another."""
+    said = frozenset(
+        column for column in columns if _EARLIER.search(words.normal(cells[column].text)) is not None
+    )  # fmt: skip
+    if said:
+        return said
+    found: set[frozenset[int]] = set()
+    for is_day_first in (True, False):
+        days = {column: _day_of(cells[column], day_first=is_day_first) for column in columns}
+        known = {column: day for column, day in days.items() if day == day}
+        if len(known) > 1 and len(known) == sum(_has_day(cells[column]) for column in columns):
+            found.add(frozenset(column for column, day in known.items() if day < max(known.values())))
+    return found.pop() if len(found) == 1 else frozenset()
+
+
+def _has_day(cell: Cell) -> bool:
+    return cell.day == cell.day or DATE.search(cell.text) is not None
+
+
+def _day_of(cell: Cell, *, day_first: bool) -> float:
+    """The day of a date, or inside of a text; NaN for none."""
+    if cell.day == cell.day:
+        return cell.day
+    found = DATE.search(cell.text)
+    return NAN if found is None else parsing.date_days(found[0], day_first=day_first)
+
+
+def _line_blocks(page: Page, rows: Sequence[int], title: str) -> Iterator[tuple[str, list[int]]]:
+    """(title, rows) of each block."""
+    block: list[int] = []
+    for row in rows:
+        cells = page.row(row)
+        lone = next(iter(cells.values())) if len(cells) == 1 else None
+        is_title = lone is not None and lone.is_words and words.normal(lone.text).strip() not in _SIGN_SECTIONS
+        if block and (is_title or row > block[-1] + 1):
+            yield title, block
+            block = []
+        if is_title:
+            assert lone is not None, "a title is a lone text"
+            title = title if is_running(lone.text) else lone.text
+        elif len(cells) < LOAN_CELLS_MIN:
+            block.append(row)
+    if block:
+        yield title, block
+
+
+def _amount_column(page: Page, block: list[int]) -> int | None:
+    """The column with most figures, the leftmost of several."""
+    counts = Counter(column for row in block for column, cell in page.row(row).items() if cell.has_number)
+    return min(counts, key=lambda column: (-counts[column], column)) if counts else None
+
+
+def _lines(page: Page, block: list[int], number: int, title: str, column: int, label: int | None) -> Iterator[PageLine]:
+    section = ""
+    for row in block:
+        cells = page.row(row)
+        name = cells[label].text if label is not None and label in cells else _label(cells)
+        at = column if cells.get(column, _NOTHING).has_number else None
+        if at is None:
+            at = next((one for one, cell in cells.items() if cell.has_number and one != label), None)
+        if at is None:
+            if name and len(cells) == 1:
+                section = name
+            continue
+        cell = cells[at]
+        is_total = words.is_total(name)
+        yield PageLine(
+            label=name, value=cell.number, decimals=cell.decimals, is_percent=cell.is_percent, section=section,
+            is_less=words.is_less(name) or words.is_less(section), is_total=is_total, block=number, title=title,
+            page=page, row=row, column=at,
+        )  # fmt: skip
+        if is_total:
+            section = ""
+
+
+def _label(cells: dict[int, Cell]) -> str:
+    """The first words of a row, those of a clause's letter left out where more follow."""
+    texts = [cell.text for cell in cells.values() if cell.is_words]
+    return next((text for text in texts if sum(letter.isalpha() for letter in text) > 3), texts[0] if texts else "")

@@ -1,0 +1,273 @@
+"""The cells of a page that people made, by row: what each says as text, figure or day."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+
+from core.grid.address import cell_name
+from core.grid.sheet import Sheet, Workbook
+from core.grid.sheet_name import in_quotes
+from core.portfolio.cells import _parse, parsing
+from core.portfolio.cells.parsing import (
+    BLANK,
+    BOOLEAN,
+    DATE,
+    ERROR,
+    TEXT,
+    Pool,
+)
+from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970
+
+PAGES_MAX: Final = 200
+"""Sheets of a workbook that are looked at."""
+
+ROWS_MAX: Final = 2_000
+"""Rows of a page that are looked at."""
+
+COLUMNS_MAX: Final = 64
+"""Columns of a page that are looked at."""
+
+CELLS_MAX: Final = 20_000
+"""Cells of a page that are looked at, from the top: a page of notes, accounts or tests has hundreds."""
+
+TEXT_BYTES_MAX: Final = 400
+"""UTF-8 bytes of a text that is looked at; a longer one is prose."""
+
+TEXTS_BYTES_MAX: Final = 60_000
+"""UTF-8 bytes of all texts of a page that are looked at, from the top, each text once: a dense page of tests has
+10,000."""
+
+NAN: Final = float("nan")
+
+
+class Cell(NamedTuple):
+    """What one cell says; "" and NaN for what it does not."""
+
+    text: str
+    """Of a text cell, one space between words."""
+    number: float = NAN
+    """As shown: 1.25 formatted as a percentage is 125; of a text, what it reads as ("130.08%", "(1,000.00)")."""
+    is_percent: bool = False
+    day: float = NAN
+    """Of a date cell, days since 1970-01-01."""
+    decimals: int | None = None
+    """Digits behind the point that the page shows, by the number's format or its text; None: nothing says it."""
+    bound: Literal["min", "max"] | None = None
+    """That the figure is a limit, and of which side: ">= 5 %", "Min 5 %", "5 % (max)"."""
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether it stands for nothing ("N/A", "-", "***")."""
+        return not self.has_number and self.day != self.day and self.text.upper() in _NULLS
+
+    @property
+    def is_words(self) -> bool:
+        """Whether it is a text that neither reads as a number nor stands for nothing."""
+        return bool(self.text) and not self.has_number and self.text.upper() not in _NULLS
+
+    @property
+    def has_number(self) -> bool:
+        """Whether it is or reads as a number."""
+        return self.number == self.number
+
+
+_NOTHING: Final = Cell("")
+
+_NULLS: Final = parsing.NULL_WORDS | {"*", "**", ".", "NIL", "NOT APPLICABLE"}
+
+_LEAST: Final = r">|≥|at least|(?:not|no) less than|minimum|min\b"
+_MOST: Final = r"<|≤|at most|(?:not|no) (?:more|greater) than|maximum|max\b"
+_BOUND: Final = re.compile(rf"^\s*(?:(?:(?P<min>{_LEAST})|(?P<max>{_MOST})|=)[\s=:.]*)+", re.IGNORECASE)
+"""What may stand before a limit's figure."""
+
+_BEHIND: Final = re.compile(
+    r"\s*\(?\s*(?:(?P<min>min(?:imum)?)|(?P<max>max(?:imum)?))\.?\s*\)?\s*$|(?<=\d)\s?x\s*$", re.IGNORECASE
+)
+"""What may stand behind a figure: that it is a limit, or times ("1.3142x")."""
+
+_NOTE: Final = re.compile(r"(?<=[\d%])(?:\s*[*\u2020\u2021^]+|\s+\((?:\d{1,2}|[a-z])\))\s*$", re.IGNORECASE)
+"""A mark of a footnote behind a figure."""
+
+_IN_FORMAT: Final = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|[_*].')
+"""What a number format shows beside digits."""
+
+_POINTS_APART: Final = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+")
+"""Thousands set apart by points, as a text with decimal commas has them."""
+
+FORMAT_LENGTH_MAX: Final = 255
+"""Characters of a number format that is looked at."""
+
+
+@lru_cache(256)
+def decimals_of_format(code: str) -> int | None:
+    """Digits behind the point that a number format shows; None for formats that do not say it, and for dates."""
+    shown = _IN_FORMAT.sub("", code[:FORMAT_LENGTH_MAX].partition(";")[0])
+    if re.search(r"[a-df-zA-DF-Z/]|[eE][+-]|,(?![#0?])", shown) or not re.search(r"[0#?]", shown):
+        return None
+    _, _, behind = shown.partition(".")
+    return len(re.findall(r"[0?#]", behind))
+
+
+def decimals_of_text(text: str, decimal_comma: bool) -> int:
+    """Digits behind the point of a figure that is written as a text."""
+    found = re.search(r",(\d+)\D*$" if decimal_comma else r"\.(\d+)\D*$", text)
+    return len(found[1]) if found else 0
+
+
+class Page:
+    """The cells of some rows of a sheet."""
+
+    def __init__(self, book: Workbook, sheet: Sheet, spans: Iterable[tuple[int, int]]) -> None:
+        """Rows `first` to `last - 1` of each span, `CELLS_MAX` cells and `TEXTS_BYTES_MAX` bytes of text from the top.
+
+        `end`: the row from which on nothing is looked at because of these limits; None: all rows of the spans are.
+        """
+        self.sheet = sheet
+        spans = list(spans)
+        self._cells: dict[int, dict[int, Cell]] = {}
+        pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
+        found = sorted(_stored(sheet, pool, spans), key=lambda one: one[:2])
+        count = _within_limits(sheet, found)
+        self.end: int | None = found[count][0] if count < len(found) else None
+        found = [one for one in found[:count] if self.end is None or one[0] < self.end]
+        texts = _texts(sheet, pool, {code for _, _, kind, _, code, _, _ in found if kind == TEXT})
+        shift = (DAYS_BETWEEN_SYSTEMS if book.date_1904 else 0) - SERIAL_OF_1970
+        decimals = [decimals_of_format(code) for code in book.number_formats]
+        for row, column, kind, number, code, is_percent, style in found:
+            if kind == TEXT:
+                cell = texts.get(code, _NOTHING)
+                if code in texts and not cell.text:
+                    continue
+            elif kind == DATE:
+                cell = Cell("", NAN, False, number // 1 + shift)
+            elif kind in (BOOLEAN, ERROR):
+                continue
+            else:
+                cell = Cell("", round(number * 100, 9) if is_percent else number, is_percent, NAN, decimals[style])
+            self._cells.setdefault(row, {})[column] = cell
+        self.rows = sorted(self._cells)
+        """Rows with a cell, from the top."""
+        self.starts = sorted(first for first, _ in spans)
+        """First rows of the spans: between two of them stands what is not looked at."""
+
+    def cut(self, columns: Container[int]) -> Page:
+        """The page with these columns alone."""
+        part = Page.__new__(Page)
+        part.sheet, part.starts, part.end = self.sheet, self.starts, self.end
+        within = {row: {at: cell for at, cell in cells.items() if at in columns} for row, cells in self._cells.items()}
+        part._cells = {row: cells for row, cells in within.items() if cells}
+        part.rows = sorted(part._cells)
+        return part
+
+    @property
+    def cell_count(self) -> int:
+        """How many cells hold something."""
+        return sum(map(len, self._cells.values()))
+
+    @property
+    def text_length(self) -> int:
+        """Characters of all texts of words, each text once."""
+        return sum(map(len, {cell.text for cells in self._cells.values() for cell in cells.values() if cell.is_words}))
+
+    def row(self, row: int) -> dict[int, Cell]:
+        """The cells of a row by column, from the left."""
+        return self._cells.get(row, {})
+
+    def cell(self, row: int, column: int) -> Cell:
+        """One cell; nothing where there is none."""
+        return self._cells.get(row, {}).get(column, _NOTHING)
+
+    def place(self, row: int, column: int) -> str:
+        """Where a cell stands, with the sheet's name."""
+        return f"{in_quotes(self.sheet.name)}!{cell_name(row, column)}"
+
+    def texts(self) -> Iterator[tuple[int, int, str]]:
+        """(row, column, text) of every text cell, row by row."""
+        for row in self.rows:
+            for column, cell in self._cells[row].items():
+                if cell.text:
+                    yield row, column, cell.text
+
+
+_Stored = tuple[int, int, int, float, int, bool, int]
+"""Row, column, kind, number, code, is shown as a percentage, format."""
+
+
+def _within_limits(sheet: Sheet, found: list[_Stored]) -> int:
+    """How many cells from the top are looked at."""
+    seen: set[int] = set()
+    left = TEXTS_BYTES_MAX
+    for at, (_, _, kind, _, code, _, _) in enumerate(found[:CELLS_MAX]):
+        if kind != TEXT or code in seen:
+            continue
+        seen.add(code)
+        size = int(sheet.text.offsets[code + 1] - sheet.text.offsets[code])
+        left -= size if size <= TEXT_BYTES_MAX else 0
+        if left < 0:
+            return at
+    return min(len(found), CELLS_MAX)
+
+
+def _stored(sheet: Sheet, pool: Pool, spans: list[tuple[int, int]]) -> Iterator[_Stored]:
+    """The cells that hold something."""
+    for column, stored in enumerate(sheet.columns[:COLUMNS_MAX]):
+        if stored is None:
+            continue
+        for first, last in spans:
+            first, last = max(first, stored.start), min(last, stored.stop, first + ROWS_MAX)
+            if first >= last:
+                continue
+            cut = stored.span(first, last)
+            at = np.flatnonzero(cut.kinds != BLANK)
+            yield from zip(
+                (at + first).tolist(),
+                [column] * len(at),
+                cut.kinds[at].tolist(),
+                cut.numbers[at].tolist(),
+                cut.codes[at].tolist(),
+                pool.percent_formats[cut.formats[at]].tolist(),
+                cut.formats[at].tolist(),
+                strict=True,
+            )
+
+
+def _texts(sheet: Sheet, pool: Pool, codes: set[int]) -> dict[int, Cell]:
+    """What some strings of a sheet say; prose is left out."""
+    used = np.array(sorted(codes), np.int64)
+    sizes = sheet.text.offsets[used + 1] - sheet.text.offsets[used]
+    used = used[sizes <= TEXT_BYTES_MAX]
+    strings = [" ".join(string.split()) for string in parsing.decoded(sheet.text, used)]
+    figures, bounds = zip(*map(_without_bound, strings), strict=True) if strings else ((), ())
+    written, text = parsing.pool_of(list(figures))
+    comma = pool.decimal_comma()
+    values, marks = _parse.numbers(text.offsets, text.data, written, False, comma)
+    texts: dict[int, Cell] = {}
+    for code, string, figure, bound, value, mark in zip(
+        used.tolist(), strings, figures, bounds, values.tolist(), marks.tolist(), strict=True
+    ):
+        if value != value or figure.upper() in parsing.NULL_WORDS:
+            texts[code] = Cell(string)
+        else:
+            is_percent = bool(mark & _parse.PERCENT)
+            if comma and _POINTS_APART.fullmatch(figure):
+                value = float(figure.replace(".", ""))
+            texts[code] = Cell(string, value, is_percent, NAN, decimals_of_text(figure, comma), bound)
+    return texts
+
+
+def _without_bound(text: str) -> tuple[str, Literal["min", "max"] | None]:
+    """A text without the words that say that its figure is a limit, and the limit's side."""
+    before = _BOUND.match(text)
+    figure = text[before.end() :] if before else text
+    figure = _NOTE.sub("", figure)
+    behind = _BEHIND.search(figure)
+    figure = figure[: behind.start()] if behind else figure
+    for found in (before, behind):
+        if found is not None and (found["min"] or found["max"]):
+            return figure, "min" if found["min"] else "max"
+    return figure, None

@@ -1,0 +1,373 @@
+"""All that a report says beside its loans, from the pages of a workbook: notes, accounts, dates, printed figures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from collections.abc import Mapping as Dict
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from core.grid.sheet import Sheet, Workbook
+from core.grid.sheet_name import in_quotes
+from core.portfolio.cells import parsing
+from core.portfolio.model.facts import Fact, Facts, Identity
+from core.portfolio.model.notes import DataWarning
+from core.portfolio.model.portfolio import Deal, Tranches
+from core.portfolio.pages.report import days as dates
+from core.portfolio.pages.report import notes as note_tables
+from core.portfolio.pages.report.accounts import Accounts, find_accounts
+from core.portfolio.pages.report.blocks import Blocks
+from core.portfolio.pages.report.calculations import Calculations, read_calculations
+from core.portfolio.pages.report.denominators import named_by_denominator
+from core.portfolio.pages.report.figures import AMOUNTS, TYPES, Figure, find_figures
+from core.portfolio.pages.report.kinds import read_blocks
+from core.portfolio.pages.report.page import PAGES_MAX, Page
+from core.portfolio.pages.report.tests import facts_of
+from core.portfolio.pages.report.triggers import reinvestment_trigger, with_triggers
+from core.portfolio.pages.report.twice import merged
+from core.portfolio.pages.tranches import read_tranches
+from core.portfolio.sheets.locate import of_another_day
+from core.values import day_of
+
+LIST_ROWS_MAX: Final = 400
+"""Rows of a sheet with loans that is looked at as a whole: it may be a list of defaulted or CCC loans."""
+
+TAIL_ROWS: Final = 60
+"""Rows at the end of a page of loans in which a footer is looked for."""
+
+CASH_TOLERANCE: Final = 0.01
+"""Currency units by which two pages may differ in an account's balance."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the pages beside the loans say."""
+
+    tranches: Tranches | None
+    deal: Deal
+    facts: Facts
+    cells: dict[str, str]
+    """What was read -> where it stands, as in `Portfolio.source_cells`."""
+    warnings: list[DataWarning] = field(default_factory=list)
+
+
+def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | None = None) -> Report:
+    """Read the pages of a workbook.
+
+    Args:
+        loans: index of each sheet with loans -> the first row of its header; of these only what stands above, and what
+            stands below the loans, are looked at.
+        ends: index of some of them -> the first row below the loans; of the others the last rows count.
+    """
+    ends = ends or {}
+    pages = [
+        Page(book, sheet, _spans(sheet.row_count, loans.get(sheet.index), ends.get(sheet.index)))
+        for sheet in book.sheets[:PAGES_MAX]
+    ]  # fmt: skip
+    budget = _Budget()
+    read = _by_rank(pages, of_another_day(book), budget)
+    lists = _lists(book, loans, ends, budget)
+    days = dates.Days(sheet.text for sheet in book.sheets[:PAGES_MAX])
+    days.learn(text for page in pages for _, _, text in page.texts())
+    if _is_european(page.sheet for page in pages):
+        days.likely = "day first"
+    said: dict[str, Any] = {}
+    cells: dict[str, str] = {}
+    warnings: list[DataWarning] = []
+    tests: list[Fact] = []
+    steps: list[list[Fact]] = []
+    note_facts: list[Fact] = []
+    tranches, note_cells = None, dict[str, str]()
+    printed: list[Fact] = []
+    identities: list[Identity] = []
+    for why, some in read.items():
+        things: list[str] = []
+        if tranches is None:
+            tranches, note_cells, told = _notes(book, some)
+            warnings += told
+            things += [f"notes ({next(iter(note_cells.values()), '')})"] if tranches is not None else []
+        count = len(tests)
+        own = named_by_denominator((fact for page in some for fact in facts_of(page.page, page.blocks)), tranches)
+        tests = merged(own, tests)
+        steps.append(tests)
+        shown = {one.page.sheet.index for one in some}
+        listed = [one for one in lists if one.page.sheet.index in shown]
+        new, places, told, calculations = _labelled(some, listed, days, said.get("currency"), tests)
+        if why == _PRIOR:
+            new.pop("as_of", None)
+        added = [target for target in new if target not in said]
+        things += [f"{target} ({places.get(f'deal.{target}', 'an account')})" for target in added]
+        said |= {target: new[target] for target in added}
+        cells |= {at: places[at] for target in added if (at := f"deal.{target}") in places}
+        warnings += told if added or not why else []
+        things += [
+            f"test {one.label!r} ({one.place})" for one in tests[count:] if one.kind == "test" and not one.is_prior
+        ]
+        if not why:
+            note_facts += note_tables.facts_of(page.blocks for page in some)
+            printed, identities = list(calculations.facts), list(calculations.identities)
+        if why and things:
+            text = f"no other sheet says {', '.join(things)}: read from {why}"
+            fields = [f"deal.{target}" for target in added] + ["tranches"] * (tranches is not None and bool(told))
+            warnings.append(DataWarning("page_stands_in", text, fields=tuple(fields)))
+    for known in steps:
+        # Where pages that come first have triggers, those of later ones do not count.
+        tranches = None if tranches is None else with_triggers(tranches, known)
+    warnings += budget.warnings()
+    return Report(
+        tranches,
+        Deal(
+            **said,
+            as_of_source="file" if "as_of" in said else None,
+            reinvestment_oc_trigger=reinvestment_trigger(tests),
+        ),
+        Facts(all=(*tests, *note_facts, *printed), identities=tuple(identities)),
+        note_cells | cells,
+        warnings,
+    )
+
+
+def _is_european(sheets: Iterable[Sheet]) -> bool:
+    """Whether the texts of some sheets name the euro or sterling, and no dollar."""
+    named: set[str] = set()
+    for sheet in sheets:
+        sizes = np.diff(sheet.text.offsets)
+        short = np.flatnonzero(sizes <= CURRENCY_BYTES_MAX)[:CURRENCY_TEXTS_MAX]
+        named |= {word for text in parsing.decoded(sheet.text, short) for word in _CURRENCY.findall(text.upper())}
+    return bool(named & {"EUR", "EURO", "€", "GBP", "£", "EURIBOR", "SONIA"}) and not named & {"USD", "$", "SOFR"}
+
+
+_CURRENCY: Final = re.compile(r"(?<![A-Z])(?:EURO?|EURIBOR|GBP|SONIA|USD|SOFR)(?![A-Z])|[€£$]")
+
+CURRENCY_BYTES_MAX: Final = 60
+"""UTF-8 bytes of a text in which a currency is looked for."""
+
+CURRENCY_TEXTS_MAX: Final = 2_000
+"""Such texts of a sheet that are looked at."""
+
+CELLS_CUT_MAX: Final = 200_000
+"""Cells of all pages of a file that are cut into tables and lines, those of the pages that count first."""
+
+CHARACTERS_CUT_MAX: Final = 250_000
+"""Characters of the texts of these pages: a report of 50 pages has 100,000."""
+
+_HIDDEN: Final = "what is hidden"
+_PRIOR: Final = "what is of another day by its name"
+
+
+class _Read(NamedTuple):
+    """A page with the tables and lines into which it is cut."""
+
+    page: Page
+    blocks: Blocks
+
+
+def _by_rank(pages: list[Page], old: frozenset[int], budget: _Budget) -> dict[str, list[_Read]]:
+    """What speaks against pages -> these; "" for those that are shown and of the day, which come first."""
+    ranked: dict[str, list[Page]] = {"": [], _HIDDEN: [], _PRIOR: []}
+    for page in pages:
+        is_old, is_shown = page.sheet.index in old, page.sheet.state == "visible"
+        ranked[_PRIOR if is_old else "" if is_shown else _HIDDEN].append(page)
+    return {why: [budget.read(page) for page in some] for why, some in ranked.items()}
+
+
+class _Budget:
+    """What may still be cut into tables and lines, and the pages of which something was left out."""
+
+    def __init__(self) -> None:
+        self.cells, self.characters = CELLS_CUT_MAX, CHARACTERS_CUT_MAX
+        self.left_out: list[str] = []
+
+    def read(self, page: Page) -> _Read:
+        """A page cut; without tables and lines where the budget is used up."""
+        self.cells -= page.cell_count
+        self.characters -= page.text_length
+        is_within = self.cells >= 0 and self.characters >= 0
+        if not is_within:
+            self.left_out.append(f"{page.sheet.name!r}")
+        elif page.end is not None:
+            self.left_out.append(f"{page.sheet.name!r} from row {page.end + 1} on")
+        return _Read(page, read_blocks(page) if is_within else Blocks([], []))
+
+    def warnings(self) -> list[DataWarning]:
+        """That something was left out."""
+        if not self.left_out:
+            return []
+        text = f"too much text for figures beside the loans, not read: {', '.join(self.left_out)}"
+        return [DataWarning("pages_too_long", text)]
+
+
+def _lists(book: Workbook, loans: Dict[int, int], ends: Dict[int, int], budget: _Budget) -> list[_Read]:
+    """The short sheets with loans that are not the portfolio itself, as a whole: what they list are facts, and nothing
+    else of them is."""
+    sheets = [book.sheets[at] for at in loans if at not in ends and book.sheets[at].row_count <= LIST_ROWS_MAX]
+    pages = [Page(book, sheet, [(0, sheet.row_count)]) for sheet in sheets[:PAGES_MAX]]
+    return [budget.read(page) for page in pages]
+
+
+def _labelled(
+    read: list[_Read], lists: list[_Read], days: dates.Days, currency: str | None, tests: list[Fact]
+) -> tuple[dict[str, Any], dict[str, str], list[DataWarning], Calculations]:
+    """Fields of `Deal` that some pages say by labels, lines, accounts and calculations, the cells of each, what to
+    know, and the calculations themselves."""
+    pages = [one.page for one in read]
+    figures = find_figures(pages, days)
+    best = {target: found[0] for target, found in figures.items()}
+    said: dict[str, Any] = {target: figure.value for target, figure in best.items()}
+    cells = {f"deal.{target}": figure.place for target, figure in best.items()}
+    warnings: list[DataWarning] = []
+    _add_as_of(pages, days, best.get("as_of"), said, cells, warnings)
+    warnings += [
+        dates.ambiguous("the date", figure.place, float(figure.value))
+        for target, figure in best.items()
+        if figure.is_ambiguous and said[target] == figure.value and not _has(warnings, "ambiguous_date", figure.place)
+    ]
+    accounts = find_accounts((one.blocks for one in read), said.get("currency") or currency)
+    calculations = read_calculations(read, lists, tests, accounts)
+    _add_cash(accounts, best, said, cells, warnings, calculations.proved)
+    _add_calculations(calculations, best, said, cells)
+    for target, found in figures.items():
+        if target in calculations.proved:
+            continue
+        is_used = cells.get(f"deal.{target}") == found[0].place
+        if found[0].others and is_used and not _is_on(accounts.sheet, found[0].place):
+            text = (
+                f"{target} is {_shown(target, found[0].value)} in {found[0].place}, the first amount of its row, and "
+            )
+            text += f"{' and '.join(found[0].others)}: the first is used"
+            warnings.append(DataWarning("labels_differ", text, fields=(f"deal.{target}",)))
+        by_accounts = accounts.sheet if target in ("principal_cash", "interest_collected") else ""
+        others = (one for one in found[1:] if not by_accounts or not _is_on(by_accounts, one.place))
+        other = next((one for one in others if _differ(target, found[0], one)), None)
+        if other is not None and cells[f"deal.{target}"] == found[0].place:
+            texts = [f"{_shown(target, one.value)} in {one.place}" for one in (found[0], other)]
+            text = f"{target} is {' and '.join(texts)}: the first is used"
+            warnings.append(DataWarning("labels_differ", text, fields=(f"deal.{target}",)))
+    return said, cells, warnings, calculations
+
+
+def _has(warnings: list[DataWarning], code: str, place: str) -> bool:
+    return any(one.code == code and f" {place} " in one.message for one in warnings)
+
+
+def _differ(target: str, first: Figure, other: Figure) -> bool:
+    """Whether a label contradicts the first: any one for an amount, else one of the same words."""
+    if target in AMOUNTS:
+        return abs(float(first.value) - float(other.value)) > CASH_TOLERANCE
+    return first.rank[1] == other.rank[1] and first.value != other.value
+
+
+def _shown(target: str, value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    return (
+        f"{day_of(value)}" if TYPES[target] == "date" else f"{value:,.6g}" if target not in AMOUNTS else f"{value:,.2f}"
+    )
+
+
+def _notes(book: Workbook, read: list[_Read]) -> tuple[Tranches | None, dict[str, str], list[DataWarning]]:
+    """The notes of the sheet that is named for them, else of any page's table."""
+    tranches, cells = read_tranches(book, (one.page.sheet for one in read))
+    blocks = [one.blocks for one in read]
+    if tranches is None:
+        return note_tables.find_notes(blocks)
+    return *note_tables.filled(tranches, cells, blocks), []
+
+
+def _spans(row_count: int, header_row: int | None, end: int | None) -> list[tuple[int, int]]:
+    """Which rows of a page are looked at."""
+    if header_row is None:
+        return [(0, row_count)]
+    return [(0, header_row), (max(header_row + 1, row_count - TAIL_ROWS) if end is None else end, row_count)]
+
+
+def _add_as_of(
+    pages: list[Page],
+    days: dates.Days,
+    label: Figure | None,
+    said: dict[str, Any],
+    cells: dict[str, str],
+    warnings: list[DataWarning],
+) -> None:
+    """The day of a sheet named for the deal, else of the lines that say one, else of a label on another page."""
+    if label is not None and not label.rank[0]:
+        return
+    line, told = dates.chosen(dates.as_of_lines(pages, days))
+    if line is None or (label is not None and line.tier > label.rank[1]):
+        return
+    said["as_of"], cells["deal.as_of"] = line.day, line.place
+    warnings += told
+    if line.is_ambiguous:
+        warnings.append(dates.ambiguous(line.text, line.place, line.day))
+
+
+def _add_calculations(
+    calculations: Calculations, best: dict[str, Figure], said: dict[str, Any], cells: dict[str, str]
+) -> None:
+    """What the file's own calculations say: before labels where a sum proves it, and elsewhere before all but a label
+    that says just this on a sheet named for the deal."""
+    for target, value in calculations.deal.items():
+        if target not in calculations.proved and _is_plain(best.get(target)):
+            continue
+        said[target] = value
+        cells.pop(f"deal.{target}", None)
+        if target in calculations.cells:
+            cells[f"deal.{target}"] = calculations.cells[target]
+    available = calculations.deal.get("interest_available")
+    if available is not None and abs(said.get("interest_collected", 0.0) - float(available)) <= CASH_TOLERANCE:
+        # The label has the numerator of the whole period, and not what was collected of it.
+        said.pop("interest_collected", None)
+        cells.pop("deal.interest_collected", None)
+
+
+def _add_cash(
+    accounts: Accounts,
+    best: dict[str, Figure],
+    said: dict[str, Any],
+    cells: dict[str, str],
+    warnings: list[DataWarning],
+    proved: AbstractSet[str],
+) -> None:
+    """Cash from a page of accounts, unless a sheet named for the deal has the label that says just this."""
+    for target, amount, part in (
+        ("principal_cash", accounts.principal, "principal"),
+        ("interest_collected", accounts.interest, "interest"),
+    ):
+        if amount is None:
+            continue
+        label, places = best.get(target), accounts.cells.get(part, [])
+        elsewhere = label is not None and not _is_on(accounts.sheet, label.place)
+        is_open = elsewhere and target not in proved
+        if accounts.open.get(part) and target not in proved and not _is_plain(label):
+            text = (
+                f"{part} cash is {amount:,.2f} by the first of several columns ({', '.join(places)}), "
+                f"{accounts.open[part]} by others"
+            )
+            warnings.append(DataWarning("cash_differs", text, fields=(f"deal.{target}",)))
+        if label is not None and is_open and abs(float(label.value) - amount) > CASH_TOLERANCE:
+            warnings.append(
+                DataWarning(
+                    "cash_differs",
+                    f"{part} cash is {label.value:,.2f} in {label.place} and {amount:,.2f} on the accounts "
+                    f"({', '.join(places)}): the {'first' if _is_plain(label) else 'second'} is used",
+                    fields=(f"deal.{target}",),
+                )
+            )
+        if not _is_plain(label):
+            said[target], cells[f"deal.{target}"] = amount, ", ".join(places)
+    if accounts.currency is not None:
+        said.setdefault("currency", accounts.currency)
+    warnings += accounts.warnings
+
+
+def _is_on(sheet: str, place: str) -> bool:
+    return place.startswith(f"{in_quotes(sheet)}!")
+
+
+def _is_plain(label: Figure | None) -> bool:
+    """Whether a label on a sheet named for the deal says the cash itself, and no account's balance."""
+    return label is not None and label.rank[:2] == (False, 0)

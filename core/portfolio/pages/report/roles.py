@@ -1,0 +1,254 @@
+"""The roles of the columns of a table of tests: name, value, limit, status, numerator, denominator and the rest."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from core.portfolio.model.facts import Status
+from core.portfolio.pages.report import words
+from core.portfolio.pages.report.blocks import PageTable
+from core.portfolio.pages.report.columns import (
+    BIG,
+    ROLE_SCORE_MIN,
+    ROWS_LOOKED_AT,
+    ColumnContent,
+    assigned,
+    scored,
+)
+from core.portfolio.pages.report.page import Cell
+from core.portfolio.pages.report.relation import best_relation
+
+TEST_SHARE: Final = 0.3
+"""Share of a column's names that are tests from which its table is one of tests."""
+
+DISTINCT_SHARE: Final = 0.6
+"""Share of different texts among a table's names of tests: liens and types of loans come again and again."""
+
+LIST_WORDS: Final = re.compile(
+    r"\b(?:obligor|asset|security|securities|instrument|facility|identifier|isin|cusip|loan ?x|loan|parent|description|"
+    r"trade date|settle(?:ment)? date)\b"
+)
+"""Words of headings over loans, obligors or trades."""
+
+_TEST_ROLES: Final = (
+    "name", "clause", "value", "prior", "num", "den", "limit", "dir", "status", "cushion", "group",
+)  # fmt: skip
+_FIGURES: Final = frozenset(("value", "prior", "num", "den", "limit", "cushion"))
+
+
+def _test_bonus(role: str, content: ColumnContent) -> float:
+    """What a column's content adds to a role of a table of tests."""
+    if role == "status":
+        return 6.0 if content.is_mostly(content.statuses) else -8.0
+    if role == "dir":
+        return 8.0 if content.is_mostly(content.sides) else -8.0
+    if role == "name":
+        if not content.is_mostly(content.words) or content.is_mostly(content.statuses):
+            return -12.0
+        return 4.0 if content.is_mostly(content.tests, TEST_SHARE) else 0.0
+    if role in _FIGURES and not content.numbers:
+        return -12.0
+    if role in ("value", "limit") and content.is_mostly(content.big, 0.5):
+        return -4.0
+    if role == "limit":
+        return 8.0 if content.is_mostly(content.bounds) else 0.0
+    if role == "value" and content.is_mostly(content.bounds):
+        return -6.0
+    if role == "den" and content.numbers and not content.big:
+        return -4.0  # in millions, it is small
+    return 0.0
+
+
+def as_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
+    """Write the roles into a table of tests; False, and nothing written, where it is none."""
+    weights = scored(table, contents, "column.t", _TEST_ROLES, _test_bonus)
+    figures = [column for column, content in contents.items() if content.numbers]
+    relation = best_relation(table, figures) if _may_be_tests(table, contents) else None
+    if relation is not None:
+        for role, column, weight in zip(("num", "den", "value"), relation.columns, (6.0, 6.0, 3.5), strict=True):
+            weights[role, column] += weight
+    columns = assigned(weights)
+    name = _wordiest(contents, columns) if "name" not in columns else None
+    if name is not None:
+        columns["name"] = name
+    guessed = relation is None and _has_rival(contents, columns, weights)
+    if "name" in columns and "status" in columns and not {"value", "limit"} <= columns.keys():
+        guessed |= _by_comparison(table, contents, columns)
+    if not _is_of_tests(table, contents, columns):
+        return False
+    second = _second_limit(table, contents, columns)
+    if second is not None:
+        columns["limit2"] = second
+    table.kind, table.columns, table.is_guessed = "tests", columns, guessed
+    if relation is not None and relation.columns[2] == columns.get("value"):
+        table.by, table.matched = "relation", frozenset(("num", "den", "value"))
+    return True
+
+
+def _has_rival(
+    contents: dict[int, ColumnContent], columns: dict[str, int], weights: dict[tuple[str, int], float]
+) -> bool:
+    """Whether another column without a role could be the value just as well by the words of its heading."""
+    value = columns.get("value")
+    return value is not None and any(
+        column not in columns.values()
+        and content.is_mostly(content.numbers)
+        and weights["value", column] >= max(ROLE_SCORE_MIN, weights["value", value])
+        for column, content in contents.items()
+    )
+
+
+def _may_be_tests(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
+    """Whether some column names tests, and no heading is over loans: only then are ratios tried."""
+    has_limit = any(is_limit(table.headers[column]) for column in contents)
+    has_names = any(content.is_mostly(content.tests, TEST_SHARE) for content in contents.values())
+    return (has_limit or has_names) and (has_limit or not is_of_loans(table))
+
+
+def _second_limit(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> int | None:
+    """A column of limits beside another, one of them minima: no row has both."""
+    first = columns.get("limit")
+    if first is None:
+        return None
+    for column, content in contents.items():
+        if column in columns.values() or not content.numbers or not is_limit(table.headers[column]):
+            continue
+        if not any(
+            table.page.cell(row, column).has_number and table.page.cell(row, first).has_number for row in table.rows
+        ):
+            return column
+    return None
+
+
+def _wordiest(contents: dict[int, ColumnContent], columns: dict[str, int]) -> int | None:
+    """The column of most different words that has no role: a flat file repeats the deal and the day."""
+    free = [
+        (content.tests, content.distinct, -column)
+        for column, content in contents.items()
+        if column not in columns.values() and content.is_mostly(content.words)
+        and not content.is_mostly(content.statuses)
+    ]  # fmt: skip
+    return -max(free)[2] if free else None
+
+
+def _is_of_tests(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> bool:
+    """Whether the roles make a table of tests: names that are tests, and two of value, limit and status; figures of two
+    dates are read as these are."""
+    is_judged = len(columns.keys() & {"value", "limit", "status"}) >= 2
+    if "name" not in columns or not (is_judged or {"value", "prior"} <= columns.keys()):
+        return False
+    names = contents[columns["name"]]
+    if _distinct(table, columns["name"]) < DISTINCT_SHARE or ("limit" not in columns and is_of_loans(table)):
+        return False
+    if names.is_mostly(names.tests, TEST_SHARE):
+        return True
+    has_status = "status" in columns and "limit" in columns
+    return has_status and names.tests > 0 and not is_of_loans(table)
+
+
+def _distinct(table: PageTable, name: int) -> float:
+    """Share of different names of a table; the same name in two sections is two."""
+    named = [
+        (table.sections.get(row, ""), cell.text)
+        for row in table.rows[:ROWS_LOOKED_AT] if (cell := table.page.cell(row, name)).is_words
+        and len(table.page.row(row)) > 1
+    ]  # fmt: skip
+    return len(set(named)) / max(1, len(named))
+
+
+def _by_comparison(table: PageTable, contents: dict[int, ColumnContent], columns: dict[str, int]) -> bool:
+    """Find value and limit as the two columns whose comparison gives the printed status; whether two pairs fit."""
+    free = [
+        column for column, content in contents.items()
+        if content.numbers and not content.is_mostly(content.big, 0.5)
+        and (column not in columns.values() or column in (columns.get("value"), columns.get("limit")))
+    ]  # fmt: skip
+    pairs = [
+        (value, limit)
+        for value in free for limit in free
+        if value != limit and columns.get("value", value) == value and columns.get("limit", limit) == limit
+        and _gives_status(table, columns, value, limit)
+    ]  # fmt: skip
+    if not pairs:
+        return False
+    columns["value"], columns["limit"] = min(pairs)
+    return len(pairs) > 1
+
+
+COMPARISON_SHARE: Final = 0.9
+"""Share of rows whose status a comparison of two columns must give."""
+
+COMPARISON_ROWS: Final = 3
+"""Rows that it must be found in."""
+
+
+def _gives_status(table: PageTable, columns: dict[str, int], value: int, limit: int) -> bool:
+    right, tried = 0, 0
+    told = replace(table, columns=columns)
+    for row in table.rows[:ROWS_LOOKED_AT]:
+        figure, bound = table.page.cell(row, value), table.page.cell(row, limit)
+        status = status_at(told, row)
+        measure = words.guess("test", table.page.cell(row, columns["name"]).text).role
+        if not (figure.has_number and bound.has_number) or status is None or measure is None:
+            continue
+        side = bound.bound or words.direction_of(measure)
+        passes = figure.number >= bound.number if side == "min" else figure.number <= bound.number
+        tried += 1
+        right += passes == (status == "pass")
+    return tried >= COMPARISON_ROWS and right >= COMPARISON_SHARE * tried
+
+
+def is_limit(heading: str) -> bool:
+    """Whether a heading is that of limits."""
+    return words.guess("column.t", heading).role == "limit"
+
+
+def is_of_loans(table: PageTable) -> bool:
+    """Whether headings speak of loans or trades."""
+    return sum(LIST_WORDS.search(words.normal(text)) is not None for text in table.headers.values()) >= 2
+
+
+def limit_of(table: PageTable, row: int) -> Cell:
+    """The limit of a row of a table of tests, of the two columns where minima and maxima have one each."""
+    first = table.cell(row, "limit")
+    return first if first.has_number else table.cell(row, "limit2")
+
+
+def has_limit(table: PageTable, row: int) -> bool:
+    """Whether a row of a table of tests has a limit or a status."""
+    return limit_of(table, row).has_number or status_at(table, row) is not None
+
+
+_BREACH: Final = re.compile(r"\b(?:breach\w*|exceptions?|violat\w+|failed|failures?|non compliant|out of compliance)\b")
+_COMPLIANCE: Final = re.compile(r"\b(?:pass\w*|in compliance|complian\w+|met|satisfied)\b")
+_ANSWERS: Final = frozenset(("y", "yes", "true", "n", "no", "false"))
+
+
+def status_at(table: PageTable, row: int) -> Status | None:
+    """What a row of a table of tests says of the outcome: under "Breach" yes is a fail."""
+    text = table.cell(row, "status").text
+    status = words.status_of(text)
+    if status is None or text.strip(" .").lower() not in _ANSWERS:
+        return status
+    heading = words.normal(table.headers.get(table.columns["status"], ""))
+    if _BREACH.search(heading) is None or _COMPLIANCE.search(_BREACH.sub(" ", heading)) is not None:
+        return status
+    return "pass" if status == "fail" else "fail"
+
+
+def rows_behind(table: PageTable) -> list[int]:
+    """The rows of a table of tests behind its last one that has a figure or a status, where they print amounts.
+
+    These are lines of a calculation that stands below the tests, under the same columns.
+    """
+    ends = [
+        at for at, row in enumerate(table.rows)
+        if table.cell(row, "value").has_number or status_at(table, row) is not None
+    ]  # fmt: skip
+    behind = table.rows[ends[-1] + 1 :] if ends else []
+    has_amounts = any(
+        abs(table.cell(row, "limit").number) > BIG for row in behind if table.cell(row, "limit").has_number
+    )
+    return behind if has_amounts else []

@@ -1,0 +1,241 @@
+"""Stratifications by rating, industry and country, lists of loans and obligors, and pages that say that they are empty:
+what they add up to says of all loans what the loans' own rows leave blank."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from core.portfolio.model import ratings
+from core.portfolio.model.facts import Agency, Fact, Facts, Subject
+from core.portfolio.pages.report import words
+from core.portfolio.pages.report.adding import LINE_TOLERANCE, adds_up
+from core.portfolio.pages.report.blocks import Blocks, PageTable
+from core.portfolio.pages.report.components import decimals_at
+from core.portfolio.pages.report.lines import is_running
+from core.portfolio.pages.report.page import Page
+
+ROWS_MAX: Final = 300
+"""Rows of one table or list that are told as facts."""
+
+FACTS_MAX: Final = 3_000
+"""Such facts of one file."""
+
+TITLE_ROWS_MAX: Final = 6
+"""Rows above a text that says that there is nothing in which it is looked for of what."""
+
+_LISTED: Final = frozenset((
+    "ccc", "defaulted", "deferring", "current_pay", "discount", "dip", "long_dated", "obligors",
+))  # fmt: skip
+"""Lists that are read; lists of trades, payments and changes are about other days."""
+
+_AGENCIES: Final[tuple[tuple[Agency, str], ...]] = (("a", "moodys"), ("b", "sp"), ("c", "fitch"))
+_OF_LOANS: Final = re.compile(r"\b(?:asset|facility|issue|loan|security) ")
+_BELOW: Final = re.compile(r"\b(?:and|or) (?:below|lower|worse|less)\b")
+
+
+def find_strata(pages: Iterable[tuple[Page, Blocks]]) -> list[Fact]:
+    """The rows and totals of stratifications and lists, and the empty pages, in the file's order."""
+    found: list[Fact] = []
+    for page, blocks in pages:
+        for table in blocks.tables:
+            if table.kind == "stratification" and "amount" in table.columns:
+                found += _stratification(table)
+            elif table.kind == "list" and "amount" in table.columns:
+                found += _lists(table)
+        found += _empty(page)
+        if len(found) >= FACTS_MAX:
+            break
+    return found[:FACTS_MAX]
+
+
+# ---- stratifications -----------------------------------------------------------------------------------------------
+
+
+def _stratification(table: PageTable) -> Iterator[Fact]:
+    heading = table.headers[table.columns["name"]]
+    measure = _by_what(table, heading)
+    if measure is None:
+        return
+    agency = agency_of(heading) or agency_of(table.title)
+    group = f"{table.title} . {heading}"
+    yield from _rows(table, table.rows, Subject(measure=measure, agency=agency), group, "stratification")
+
+
+def _by_what(table: PageTable, heading: str) -> str | None:
+    labels = [cell.text for row in table.rows if (cell := table.cell(row, "name")).is_words]
+    if sum(map(words.is_rating_label, labels)) * 2 > len(labels):
+        return "rating"
+    for text in (heading, table.title):
+        role = words.guess("page", text).role
+        if role in ("industry", "country"):
+            return role
+    return None
+
+
+def agency_of(text: str) -> Agency | None:
+    """Whose ratings or industries a text names, if it names just one agency's."""
+    said = words.normal(text).split()
+    named: list[Agency] = [agency for agency, name in _AGENCIES if name in said]
+    return named[0] if len(named) == 1 else None
+
+
+def _rows(table: PageTable, rows: Sequence[int], subject: Subject, group: str, kind: str) -> Iterator[Fact]:
+    """The rows of a table as facts, then its total: the printed one, else what they add up to."""
+    scale = table.magnitude("amount")
+    found: list[Fact] = []
+    total: Fact | None = None
+    for row in rows[: ROWS_MAX + 1]:
+        cell, name = table.cell(row, "amount"), table.cell(row, "name").text
+        if not cell.has_number or cell.is_percent:
+            continue
+        fact = Fact(
+            kind="stratification" if kind == "stratification" else "list", label=name, subject=subject,
+            value=cell.number * scale, place=table.place(row, "amount"), unit="amount",
+            decimals=decimals_at(cell.number, cell.decimals, scale), group=group,
+        )  # fmt: skip
+        if _is_total(table, row, fact, found):
+            total = fact
+        else:
+            found.append(fact)
+    yield from found
+    if total is not None and total.value is not None:
+        yield _total(total, subject, group, [one.value or 0.0 for one in found])
+
+
+def _total(total: Fact, subject: Subject, group: str, parts: Sequence[float]) -> Fact:
+    assert total.value is not None, "a total has an amount"
+    is_sum = adds_up(total.value, parts)
+    return Fact(
+        kind="total", label=total.label, subject=subject, value=total.value, place=total.place, unit="amount",
+        decimals=total.decimals, group=group, by="sum" if is_sum else "words", is_guessed=not is_sum,
+    )  # fmt: skip
+
+
+def _is_total(table: PageTable, row: int, fact: Fact, above: Sequence[Fact]) -> bool:
+    """Whether a row is its table's total: by the word, or a row without a name that is the sum of those above."""
+    texts = [cell.text for cell in table.page.row(row).values() if cell.is_words]
+    if any(map(words.is_total, texts)):
+        return True
+    is_shorter = not fact.label or len(table.page.row(row)) * 2 <= len(table.headers)
+    return is_shorter and len(above) > 1 and adds_up(fact.value or 0.0, [one.value or 0.0 for one in above])
+
+
+# ---- lists ---------------------------------------------------------------------------------------------------------
+
+
+def _lists(table: PageTable) -> Iterator[Fact]:
+    """The lists of a table: a text alone in a row is the title of those below it."""
+    groups: dict[str, list[int]] = {}
+    for row in table.rows:
+        groups.setdefault(table.group(row), []).append(row)
+    for title, rows in groups.items():
+        measure = words.guess("page", title).role or words.guess("page", table.title).role
+        if measure in _LISTED:
+            subject = Subject(measure=measure, agency=agency_of(title))
+            yield from _rows(table, rows, subject, title, "list")
+
+
+# ---- pages that are empty ------------------------------------------------------------------------------------------
+
+
+def _empty(page: Page) -> Iterator[Fact]:
+    for row, column, text in page.texts():
+        if not words.says_none(text) or len(page.row(row)) > 1:
+            continue
+        title = _title_of(page, row)
+        measure = words.guess("page", title).role
+        if measure in _LISTED:
+            yield Fact(
+                kind="empty_page", label=title, subject=Subject(measure=measure, agency=agency_of(title)), value=0.0,
+                place=page.place(row, column), unit="amount", group=title,
+            )  # fmt: skip
+
+
+def _title_of(page: Page, row: int) -> str:
+    """The nearest text above that stands alone and is none of those on every page; else the sheet's name."""
+    for above in range(row - 1, max(-1, row - 1 - TITLE_ROWS_MAX), -1):
+        cells = [cell.text for cell in page.row(above).values() if cell.is_words]
+        if len(cells) == 1 and not is_running(cells[0]):
+            return cells[0]
+    return page.sheet.name
+
+
+# ---- what they say of all loans ------------------------------------------------------------------------------------
+
+
+def tables_of(facts: Facts, measure: str, agency: Agency | None) -> list[tuple[Fact, tuple[Fact, ...]]]:
+    """(total, rows) of the stratifications by a measure and an agency that add up to the total that they print."""
+    found: list[tuple[Fact, tuple[Fact, ...]]] = []
+    for total in facts.of("total", measure):
+        if total.subject is not None and total.subject.agency == agency and total.by == "sum":
+            rows = tuple(
+                one for one in facts.of("stratification", measure)
+                if one.group == total.group and one.subject == total.subject
+            )  # fmt: skip
+            if rows:
+                found.append((total, rows))
+    return found
+
+
+def rated_par(facts: Facts, agency: Agency, par: float) -> tuple[dict[int, float], tuple[str, ...]] | None:
+    """(rating rank -> par, places) by a rating table of an agency that adds up to the par of all loans.
+
+    None where there is none, or a row of it is no single rating. Of several the one of issuers goes before that of the
+    loans' own ratings.
+    """
+    tables = tables_of(facts, "rating", agency)
+    for total, rows in sorted(tables, key=lambda one: _OF_LOANS.search(words.normal(one[0].group)) is not None):
+        ranks = [(ratings.rank(row.label, agency), row.value or 0.0) for row in rows]
+        if abs((total.value or 0.0) - par) > LINE_TOLERANCE * (len(rows) + 1):
+            continue
+        if any(not rank and amount for rank, amount in ranks) or any(
+            _BELOW.search(words.normal(row.label)) for row in rows
+        ):
+            continue
+        by_rank: dict[int, float] = {}
+        for rank, amount in ranks:
+            by_rank[rank] = by_rank.get(rank, 0.0) + amount
+        return by_rank, (total.place, *(row.place for row in rows))
+    return None
+
+
+def ccc_share(facts: Facts, agency: Agency, par: float) -> Fact | None:
+    """The par of an agency's ratings of CCC+ (Caa1) and below, by a rating table that adds up to the par of all loans.
+
+    Defaulted loans are left out. Its denominator is that par.
+    """
+    table = rated_par(facts, agency, par)
+    if table is None:
+        return None
+    by_rank, places = table
+    below = sum(amount for rank, amount in by_rank.items() if ratings.CCC <= rank < ratings.DEFAULTED)
+    return Fact(
+        kind="total", label="CCC+ (Caa1) and below", subject=Subject(measure="ccc", agency=agency), value=below,
+        denominator=par, place=places[0], also=places[1:], unit="amount", by="sum",
+    )  # fmt: skip
+
+
+def industry_shares(facts: Facts, agency: Agency | None, par: float) -> tuple[Fact, ...]:
+    """The rows of an industry table that adds up to the par of all loans, the largest first."""
+    for total, rows in tables_of(facts, "industry", agency):
+        if abs((total.value or 0.0) - par) <= LINE_TOLERANCE * (len(rows) + 1):
+            return tuple(sorted(rows, key=lambda row: -(row.value or 0.0)))
+    return ()
+
+
+def defaulted_par(facts: Facts) -> Fact | None:
+    """The par of the defaulted loans: what the list of them adds up to, else a line of a calculation, else zero where a
+    page says that there are none."""
+    rows = facts.of("list", "defaulted")
+    if rows:
+        return Fact(
+            kind="total", label=rows[0].group, subject=Subject(measure="defaulted"),
+            value=sum(one.value or 0.0 for one in rows), place=rows[0].place, also=tuple(one.place for one in rows[1:]),
+            unit="amount", decimals=rows[0].decimals, by="sum",
+        )  # fmt: skip
+    lines = [one for one in facts.of("component", "defpar") if one.value is not None and not one.is_guessed]
+    if lines:
+        return lines[0]
+    return next(iter(facts.of("empty_page", "defaulted")), None)

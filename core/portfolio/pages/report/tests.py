@@ -1,0 +1,542 @@
+"""The tests and figures that a page prints, as facts: value, limit, status, numerator and denominator of each row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from core.portfolio.model.classes import class_keys
+from core.portfolio.model.facts import (
+    Direction,
+    Fact,
+    Status,
+    Subject,
+    Unit,
+    tolerance_of,
+)
+from core.portfolio.pages.report import words
+from core.portfolio.pages.report.blocks import Blocks, PageTable
+from core.portfolio.pages.report.columns import BIG, context_of
+from core.portfolio.pages.report.kinds import OPERATORS
+from core.portfolio.pages.report.lines import PageLine, is_running
+from core.portfolio.pages.report.page import Cell, Page
+from core.portfolio.pages.report.roles import limit_of, status_at
+from core.portfolio.pages.report.subjects import (
+    COVERAGE,
+    Side,
+    clause_of,
+    coverage_of,
+    is_test_name,
+    subject_of,
+)
+
+NAME_LENGTH_MAX: Final = 300
+"""Characters of a test's name."""
+
+RATIO_MAX: Final = 10.0
+"""Coverage ratios and their limits up to which a page has them as a multiple: 1.2937 is 129.37 %."""
+
+FRACTION_MAX: Final = 20.0
+"""Figures from which none is a fraction, whatever stands beside it."""
+
+FRACTION_ROWS: Final = 2
+"""Values beside limits in percent that must all stay below one to be fractions."""
+
+WHOLE_MIN: Final = 30.0
+"""Rating factors and scores from which a whole figure is printed without digits; Fitch's factor, with two, is less."""
+
+DENOMINATOR_MIN: Final = 1_000.0
+"""Currency units from which a denominator tells the scale of its ratio."""
+
+SURE_LEAD: Final = 1.5
+"""Lead of a measure below which its reading is a guess."""
+
+_LEAST: Final = re.compile(r"\b(?:min(?:imum)?|at least|not less than|floor|(?<!or )(?<!and )lower)\b|>|≥", re.I)
+_MOST: Final = re.compile(r"\b(?:max(?:imum)?|at most|not (?:more|greater) than|cap|upper)\b|<|≤", re.I)
+
+_FORMULA: Final = re.compile(r"[=*^]|/\s*\d|^\s*(?:plus|minus)\b", re.I)
+"""Marks of a label that is a step of a calculation."""
+
+MULTIPLES: Final = frozenset(("oc", "ic", "reinvestment", "eod"))
+"""Measures whose ratios may be printed as a multiple."""
+
+_RATES: Final = frozenset(("was", "wac"))
+"""Measures that may be in basis points."""
+
+BASIS_POINTS_MIN: Final = 50.0
+"""Spreads and coupons from which they are basis points, and no percentages."""
+
+_UNITS: Final[dict[str, Unit]] = {
+    "wal": "years", "warf": "factor", "diversity": "factor", "retention": "amount", "price": "percent",
+}  # fmt: skip
+"""Units of measures; of all others a percentage."""
+
+_AMOUNTS: Final = frozenset(("retention", "sale"))
+"""Measures that may be amounts."""
+
+_NOTHING: Final = Cell("")
+
+
+def facts_of(page: Page, blocks: Blocks) -> Iterator[Fact]:
+    """The tests and figures of a page in its order; those of the month before are marked."""
+    found: list[tuple[int, Fact]] = []
+    taken: set[int] = set()
+    for table in blocks.tables:
+        taken.update(table.rows)
+        if table.kind == "tests":
+            found += _of_table(table)
+    found += _vertical(page, blocks, taken)
+    found += [(row, fact) for row in page.rows if row not in taken and (fact := _compared(page, row)) is not None]
+    compared = {row for row, _ in found}
+    found += [
+        (line.row, fact) for line in blocks.lines if line.row not in compared and (fact := _of_line(line)) is not None
+    ]
+    yield from (fact for _, fact in sorted(found, key=lambda one: one[0]))
+
+
+# ---- rows of tables ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The cells of a test."""
+
+    name: str
+    group: str
+    context: str
+    """Titles of its section, table and page."""
+    value: Cell
+    limit: Cell
+    status: Status | None
+    side: Side | None
+    """That the page prints."""
+    numerator: Cell
+    denominator: Cell
+    place: str
+    over: str = ""
+    """Title or section that may name the classes; a sheet's name says too little of them."""
+
+
+def _of_table(table: PageTable) -> list[tuple[int, Fact]]:
+    rows = [(row, one) for row in table.rows if (one := _row(table, row)) is not None]
+    is_fraction = _are_fractions([one for _, one in rows])
+    found: list[tuple[int, Fact]] = []
+    for row, one in rows:
+        fact = _fact(one, is_fraction=is_fraction, is_guessed=table.is_guessed, by=table.by)
+        if fact is None:
+            continue
+        found.append((row, fact))
+        prior = table.cell(row, "prior")
+        if prior.has_number and not fact.is_prior:
+            scale = _scale(fact.subject, fact.unit, prior, one, is_fraction)
+            found.append((row, replace(
+                fact, value=_scaled(prior, scale), place=table.place(row, "prior"), is_prior=True, status=None,
+                numerator=None, denominator=None, decimals=_decimals(prior, scale),
+            )))  # fmt: skip
+    return _told_apart(_with_real_digits(_without_reversed(found)))
+
+
+def _row(table: PageTable, row: int) -> _Row | None:
+    cells = table.page.row(row)
+    name = table.cell(row, "name").text
+    value, limit = table.cell(row, "value"), limit_of(table, row)
+    role = "limit" if table.cell(row, "limit").has_number or "limit2" not in table.columns else "limit2"
+    if len(cells) < 2 or not name or len(name) > NAME_LENGTH_MAX or is_running(name) or words.is_total(name):
+        return None
+    if not value.has_number and not limit.has_number:
+        return None
+    group = table.group(row) if "group" not in table.columns else table.cell(row, "group").text or table.title
+    return _Row(
+        name=name,
+        group=group,
+        context=group if coverage_of(group) is not None else context_of(table),
+        value=value,
+        limit=limit,
+        status=status_at(table, row),
+        side=_side(limit, table.cell(row, "dir").text, table.headers.get(table.columns.get(role, -1), ""), name),
+        numerator=_amount(table, row, "num"),
+        denominator=_amount(table, row, "den"),
+        place=table.place(row, "value" if value.has_number else role),
+        over="" if group == table.page.sheet.name else group,
+    )
+
+
+def _amount(table: PageTable, row: int, role: str) -> Cell:
+    """A numerator or denominator in units of currency, where its heading says thousands or millions."""
+    cell = table.cell(row, role)
+    scale = table.magnitude(role) if cell.has_number and role in table.columns else 1.0
+    return cell if scale == 1.0 else cell._replace(number=cell.number * scale)
+
+
+def _side(limit: Cell, direction: str, heading: str, name: str) -> Side | None:
+    """The side of the limit that the page prints: with its figure, in its own column, in the heading or the name."""
+    if limit.bound is not None:
+        return limit.bound
+    for text in (direction, heading, name):
+        least, most = _LEAST.search(text) is not None, _MOST.search(text) is not None
+        if least != most:
+            return "min" if least else "max"
+    return None
+
+
+def _are_fractions(rows: Sequence[_Row]) -> bool:
+    """Whether shares of a table are fractions: their ratios say so, else none of their limits reaches one.
+
+    Beside limits that are printed as percentages, values that stay below one are.
+    """
+    told = [
+        abs(ratio - 100.0 * one.value.number) < abs(ratio - one.value.number)
+        for one in rows
+        if one.value.has_number and not one.value.is_percent and one.value.number
+        and (ratio := _ratio(one)) is not None
+    ]  # fmt: skip
+    if told:
+        return 2 * sum(told) > len(told)
+    shares = [one for one in rows if _is_share(one)]
+    limits = [abs(one.limit.number) for one in shares if one.limit.has_number and not one.limit.is_percent]
+    if limits:
+        return 0 < max(limits) < 1.0
+    beside = [one for one in shares if one.value.has_number and not one.value.is_percent]
+    small = len(beside) >= FRACTION_ROWS and 0 < max(abs(one.value.number) for one in beside) < 1.0
+    return small and _contradictions(beside, 100.0) <= _contradictions(beside, 1.0)
+
+
+def _contradictions(rows: Sequence[_Row], scale: float) -> int:
+    """How many outcomes are the contrary of the comparison with values at a scale."""
+    found = 0
+    for one in rows:
+        measure = words.guess("test", one.name).role
+        if one.status is None or not one.limit.has_number or measure is None:
+            continue
+        side = one.side or words.direction_of(measure)
+        value = scale * one.value.number
+        passes = value >= one.limit.number if side == "min" else value <= one.limit.number
+        found += passes != (one.status == "pass")
+    return found
+
+
+def _is_share(row: _Row) -> bool:
+    """Whether a row's unit is a percentage that is never printed as a multiple."""
+    measure = words.guess("test", row.name).role
+    return _unit(measure) == "percent" and measure not in MULTIPLES and measure != "warr"
+
+
+# ---- one fact ------------------------------------------------------------------------------------------------------
+
+
+def _unit(measure: str | None) -> Unit | None:
+    return None if measure is None else _UNITS.get(measure, "percent")
+
+
+def _fact(row: _Row, *, is_fraction: bool, is_guessed: bool, by: str) -> Fact | None:
+    has_limit = row.limit.has_number
+    is_test = has_limit or row.status is not None
+    limit = _in_percent(row.limit, is_fraction=is_fraction) if has_limit else None
+    label = subject_of(row.name, title=row.context, side=row.side if is_test else None, limit=limit)
+    subject = _with_classes(label.subject, row.over)
+    measure = None if subject is None else subject.measure
+    unit = _unit_of(measure, row)
+    if not is_test and (subject is None or not _is_figure(row.value, unit)):
+        return None
+    value_scale = _scale(subject, unit, row.value, row, is_fraction)
+    limit_scale = _scale(subject, unit, row.limit, row, is_fraction)
+    value = _scaled(row.value, value_scale)
+    trigger = _scaled(row.limit, limit_scale)
+    return Fact(
+        kind="test" if is_test else "figure",
+        label=row.name,
+        subject=subject,
+        value=value,
+        place=row.place,
+        unit=unit,
+        decimals=_whole(row.value, unit) if row.value.decimals is None else _decimals(row.value, value_scale),
+        numerator=row.numerator.number if row.numerator.has_number else None,
+        denominator=row.denominator.number if row.denominator.has_number else None,
+        trigger=trigger,
+        direction=_direction(measure, row, value, trigger) if is_test else None,
+        status=row.status,
+        group=row.group,
+        by="relation" if by == "relation" and row.denominator.has_number else "words",
+        is_guessed=is_guessed or (subject is not None and label.lead < SURE_LEAD and _is_doubtful(row)),
+    )
+
+
+def _with_classes(subject: Subject | None, title: str) -> Subject | None:
+    """The subject, a coverage test that names no class as that of the classes of its title."""
+    if subject is None or subject.measure not in COVERAGE or subject.classes or subject.detail is not None:
+        return subject
+    return replace(subject, classes=class_keys(title))
+
+
+def _in_percent(limit: Cell, *, is_fraction: bool) -> float:
+    return limit.number * 100.0 if is_fraction and not limit.is_percent and abs(limit.number) < 1.0 else limit.number
+
+
+def _is_doubtful(row: _Row) -> bool:
+    """Whether nothing but words says what a row is about: no limit whose side agrees."""
+    return row.side is None
+
+
+def _unit_of(measure: str | None, row: _Row) -> Unit | None:
+    """The unit of a row's value and limit."""
+    if row.value.is_percent or row.limit.is_percent:
+        return "percent"
+    figures = [cell.number for cell in (row.value, row.limit) if cell.has_number]
+    if measure in _AMOUNTS or any(abs(number) > BIG for number in figures):
+        return "amount" if any(abs(number) > BIG for number in figures) else "percent"
+    if measure is None:
+        ratio = _ratio(row)
+        return "percent" if ratio is not None and row.value.has_number and _is_near(ratio, row.value.number) else None
+    return _unit(measure)
+
+
+def _is_near(ratio: float, number: float) -> bool:
+    return min(abs(ratio - number), abs(ratio - 100.0 * number)) <= max(0.06, 0.001 * abs(ratio))
+
+
+def _is_figure(value: Cell, unit: Unit | None) -> bool:
+    """Whether a figure without a limit may be compared: no amount, and no zero, which says nothing."""
+    return value.has_number and value.number != 0 and unit not in (None, "amount") and abs(value.number) <= BIG
+
+
+def _ratio(row: _Row) -> float | None:
+    """Numerator / denominator in percent, where both are amounts."""
+    above, below = row.numerator, row.denominator
+    if not (above.has_number and below.has_number) or abs(below.number) < DENOMINATOR_MIN or above.number == 0:
+        return None
+    return 100.0 * above.number / below.number
+
+
+def _scale(subject: Subject | None, unit: Unit | None, cell: Cell, row: _Row, is_fraction: bool) -> float:
+    """What a cell's figure is to be multiplied by to stand in its unit."""
+    if unit != "percent" or not cell.has_number or cell.is_percent:
+        return 1.0
+    if subject is not None and subject.measure in _RATES and abs(cell.number) >= BASIS_POINTS_MIN:
+        return 0.01
+    if abs(cell.number) >= FRACTION_MAX:
+        return 1.0
+    ratio = _ratio(row)
+    if ratio is not None and row.value.number and row.value.has_number and not row.value.is_percent:
+        return 100.0 if abs(ratio - 100.0 * row.value.number) < abs(ratio - row.value.number) else 1.0
+    if subject is not None and subject.measure in MULTIPLES:
+        return 100.0 if abs(cell.number) <= RATIO_MAX or _is_large_multiple(cell, row) else 1.0
+    if subject is not None and subject.measure == "warr":
+        return 100.0 if abs(cell.number) <= 1.0 else 1.0
+    return 100.0 if is_fraction else 1.0
+
+
+def _is_large_multiple(cell: Cell, row: _Row) -> bool:
+    """Whether a ratio above ten is a multiple: beside a limit that is one, or a status that it else contradicts."""
+    limit = row.limit
+    if not limit.has_number or cell is limit:
+        return False
+    if not limit.is_percent and abs(limit.number) <= RATIO_MAX:
+        return True
+    return row.status == "pass" and cell.number < limit.number <= 100.0 * cell.number
+
+
+def _scaled(cell: Cell, scale: float) -> float | None:
+    return round(cell.number * scale, 9) if cell.has_number else None
+
+
+def _decimals(cell: Cell, scale: float) -> int | None:
+    if not cell.has_number or cell.decimals is None:
+        return None
+    return cell.decimals if scale == 1.0 else max(0, cell.decimals + (2 if scale < 1.0 else -2))
+
+
+def _whole(cell: Cell, unit: Unit | None) -> int | None:
+    """No digits of a whole rating factor or score whose format says none: 2845, and not 25."""
+    is_whole = unit == "factor" and cell.has_number and cell.number == round(cell.number)
+    return 0 if is_whole and cell.number >= WHOLE_MIN else None
+
+
+def _direction(measure: str | None, row: _Row, value: float | None, trigger: float | None) -> Direction | None:
+    """The printed side of the limit, else the measure's; of a monitor the one that gives the printed status."""
+    if row.side is not None:
+        return row.side
+    if measure is None or measure == "cdo_monitor":
+        if value is None or trigger is None or row.status is None or value == trigger:
+            return None
+        return "min" if (value > trigger) == (row.status == "pass") else "max"
+    return words.direction_of(measure)
+
+
+# ---- what a table as a whole says ----------------------------------------------------------------------------------
+
+REVERSED_ROWS: Final = 3
+"""Tests whose printed outcome is the contrary of the comparison, and none that agrees, from which no outcome counts."""
+
+
+def _without_reversed(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
+    """The facts, without outcomes where a table has the contrary of all its comparisons: its yes means something
+    else."""
+    compared = [
+        ((fact.value >= fact.trigger) if fact.direction == "min" else (fact.value <= fact.trigger))
+        == (fact.status == "pass")
+        for _, fact in found
+        if fact.status is not None and fact.value is not None and fact.trigger is not None
+        and fact.direction is not None and fact.value != fact.trigger
+    ]  # fmt: skip
+    if len(compared) < REVERSED_ROWS or any(compared):
+        return found
+    return [(row, replace(fact, status=None)) for row, fact in found]
+
+
+DIGIT_ROWS: Final = 4
+"""Figures of one section that must all end in a zero before the zero counts as not printed."""
+
+
+def _with_real_digits(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
+    """The facts, with one decimal less where all figures of a section end in a zero that the trustee's rounding left.
+
+    Values stored with one digit less than their format shows (0.089 as 8.90 %) are such.
+    """
+    sections: dict[tuple[str, bool, int | None], list[float]] = {}
+    for _, fact in found:
+        if fact.value and fact.unit == "percent":
+            sections.setdefault((fact.group, fact.is_prior, fact.decimals), []).append(fact.value)
+    return [
+        (row, replace(fact, decimals=fact.decimals - 1))
+        if fact.decimals and fact.unit == "percent"
+        and _all_end_in_zero(sections.get((fact.group, fact.is_prior, fact.decimals), []), fact.decimals)
+        else (row, fact)
+        for row, fact in found
+    ]  # fmt: skip
+
+
+def _all_end_in_zero(values: list[float], decimals: int) -> bool:
+    scale = 10.0 ** (decimals - 1)
+    return len(values) >= DIGIT_ROWS and all(abs(value * scale - round(value * scale)) < 1e-6 for value in values)
+
+
+def _told_apart(found: list[tuple[int, Fact]]) -> list[tuple[int, Fact]]:
+    """The facts, those of one subject with other limits told apart by the letters of their clauses."""
+    limits: dict[Subject, set[tuple[str, float | None]]] = {}
+    for _, fact in found:
+        if fact.subject is not None and fact.kind == "test" and not fact.is_prior:
+            limits.setdefault(fact.subject, set()).add((clause_of(fact.label), fact.trigger))
+    several = {
+        subject
+        for subject, some in limits.items()
+        if len({trigger for _, trigger in some}) > 1 and len({clause for clause, _ in some}) == len(some)
+    }
+    return [
+        (row, replace(fact, subject=replace(fact.subject, detail=_with_clause(fact.subject, fact.label))))
+        if fact.subject is not None and fact.subject in several else (row, fact)
+        for row, fact in found
+    ]  # fmt: skip
+
+
+def _with_clause(subject: Subject, label: str) -> str:
+    return " ".join(part for part in (subject.detail, "clause", clause_of(label)) if part)
+
+
+# ---- rows that stand in no table -----------------------------------------------------------------------------------
+
+
+def _compared(page: Page, row: int) -> Fact | None:
+    """A test written as a comparison without a heading: name, figure, >=, limit, and perhaps a status."""
+    cells = list(page.row(row).items())
+    for at, (_, cell) in enumerate(cells):
+        if not 2 <= at < len(cells) - 1 or cell.text not in OPERATORS:
+            continue
+        (column, value), (_, limit) = cells[at - 1], cells[at + 1]
+        name = next((one.text for _, one in cells[: at - 1] if one.is_words), "")
+        if not name or len(name) > NAME_LENGTH_MAX or not limit.has_number or not value.has_number:
+            return None
+        status = next((said for _, one in cells[at + 2 :] if (said := words.status_of(one.text)) is not None), None)
+        if abs(value.number) > BIG and status is None:
+            return None
+        place, sheet = page.place(row, column), page.sheet.name
+        side = OPERATORS[cell.text]
+        made = _Row(name, sheet, sheet, value, limit, status, side, _NOTHING, _NOTHING, place)
+        return _fact(made, is_fraction=False, is_guessed=False, by="words")
+    return None
+
+
+_RESULT: Final = re.compile(r"^\s*(?:test )?(?:result|outcome|status)\b", re.I)
+
+VERTICAL_ROWS_MAX: Final = 24
+"""Rows of a test whose figures stand below each other."""
+
+
+def _vertical(page: Page, blocks: Blocks, taken: set[int]) -> list[tuple[int, Fact]]:
+    """Tests whose name is the title of a block, with lines for the actual figure, the limit and the result."""
+    found: list[tuple[int, Fact]] = []
+    groups: dict[tuple[int, str], list[PageLine]] = {}
+    for line in blocks.lines:
+        if line.row not in taken:
+            groups.setdefault((line.block, line.title), []).append(line)
+    for (_, title), lines in groups.items():
+        roles = {words.guess("column.t", line.label).role: line for line in reversed(lines)}
+        ratios = [line for line in lines if _is_ratio(line)]
+        if "value" not in roles and len(ratios) == 1:
+            roles["value"] = ratios[0]
+        if not {"value", "limit"} <= roles.keys() or len(lines) > VERTICAL_ROWS_MAX or not is_test_name(title, ""):
+            continue
+        cells = {role: page.cell(line.row, line.column) for role, line in roles.items()}
+        numerator, denominator = _amounts_of(roles["value"], lines)
+        rows = [row for row in page.rows if lines[0].row <= row <= lines[-1].row + 1]
+        row = _Row(
+            name=title, group=page.sheet.name, context=page.sheet.name, value=cells["value"], limit=cells["limit"],
+            status=next((said for one in rows if (said := _status_in(page, one)) is not None), None),
+            side=_side(cells["limit"], "", roles["limit"].label, title), numerator=numerator, denominator=denominator,
+            place=roles["value"].place,
+        )  # fmt: skip
+        fact = _fact(row, is_fraction=False, is_guessed=False, by="words")
+        if fact is not None:
+            found.append((roles["value"].row, fact))
+            taken.update(line.row for line in lines)
+    return found
+
+
+def _amounts_of(value: PageLine, lines: Sequence[PageLine]) -> tuple[Cell, Cell]:
+    """Numerator and denominator of a ratio: the only two amounts of its block that make it; nothing where none do, or
+    several."""
+    amounts = {round(line.value, 2): line for line in lines if abs(line.value) > BIG}
+    scale = 1.0 if value.is_percent or abs(value.value) > RATIO_MAX else 100.0
+    ratio, slack = scale * value.value, scale * tolerance_of(value.value, value.decimals)
+    found = [
+        (above, below)
+        for above in amounts.values() for below in amounts.values()
+        if above is not below and abs(100.0 * above.value / below.value - ratio) <= slack
+    ]  # fmt: skip
+    if len(found) != 1:
+        return _NOTHING, _NOTHING
+    above, below = (line.page.cell(line.row, line.column) for line in found[0])
+    return above, below
+
+
+def _is_ratio(line: PageLine) -> bool:
+    """Whether a line is the ratio of a calculation, and not its limit."""
+    is_named = " ratio " in words.normal(line.label) and words.guess("column.t", line.label).role != "limit"
+    return is_named and abs(line.value) <= BIG and line.value != 0
+
+
+def _status_in(page: Page, row: int) -> Status | None:
+    """What a line says of the test's outcome ("Result | Passed")."""
+    texts = [cell.text for cell in page.row(row).values() if cell.is_words]
+    if len(texts) != 2 or not (words.guess("column.t", texts[0]).role == "status" or _RESULT.search(texts[0])):
+        return None
+    return words.status_of(texts[1])
+
+
+def _of_line(line: PageLine) -> Fact | None:
+    """A line as a figure: a percentage with a subject, or a factor or a life that its words name."""
+    label = subject_of(line.label, title=line.title, is_line=True)
+    subject = label.subject
+    if sum(cell.has_number for cell in line.page.row(line.row).values()) > 1:
+        return None  # which of them is the figure of the day, no heading says
+    if subject is None or line.value == 0 or line.is_less or abs(line.value) > BIG or _FORMULA.search(line.label):
+        return None
+    unit = _unit(subject.measure)
+    if not line.is_percent and unit not in ("years", "factor"):
+        return None
+    return Fact(
+        kind="figure", label=line.label, subject=subject, value=line.value, place=line.place,
+        unit="percent" if line.is_percent else unit, decimals=line.decimals, group=line.title,
+        is_guessed=label.lead < SURE_LEAD,
+    )  # fmt: skip

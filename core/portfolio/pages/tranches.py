@@ -1,0 +1,221 @@
+"""Read the sheets of the notes and of scheduled principal payments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from collections.abc import Mapping as Dict
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.address import range_name
+from core.grid.sheet import Sheet, Workbook
+from core.grid.sheet_name import in_quotes
+from core.portfolio.cells import parsing
+from core.portfolio.cells.parsing import Cells, Numbers, Pool, letters_and_digits
+from core.portfolio.model.fields import (
+    AMORTIZATION_LABELS,
+    AMORTIZATION_SHEETS,
+    IDENTIFIERS,
+    TRANCHE_LABELS,
+    TRANCHE_SHEETS,
+    Field,
+    Mapping,
+)
+from core.portfolio.model.portfolio import Amortization, Names, Tranches
+from core.portfolio.sheets import header
+from core.portfolio.sheets.below import Below
+from core.portfolio.sheets.note_tables import TOTAL, is_named
+
+TRANCHES_MAX: Final = 500
+"""Rows below the header that are read as classes of notes."""
+
+
+INCOME: Final = re.compile(r"sub|income|equity|prefer(?:ence|red)|residual", re.IGNORECASE)
+"""Classes of income notes."""
+
+
+# A letter on its own, or with the marks of a reset, a loan, a fixed or a new note: A-1-R, AL, BF, C-R2.
+_LETTER: Final = re.compile(r"(?:(?:class|tranche|notes?)\s*)?([a-z])(?=[lrfn]{0,2}(?:[^a-z]|$))", re.IGNORECASE)
+
+
+def _labels(name: str, fields: tuple[Field, ...]) -> Mapping:
+    return Mapping(name, name, "custom", fields, anchors=tuple(one.target for one in fields if one.required))
+
+
+_TRANCHE_MAPPING: Final = _labels("tranches", TRANCHE_LABELS)
+
+
+_AMORTIZATION_MAPPING: Final = _labels("amortization", AMORTIZATION_LABELS)
+
+
+class _Table:
+    """A small sheet with a header, read by label."""
+
+    def __init__(self, book: Workbook, sheet: Sheet, found: header.Found, rows_max: int) -> None:
+        self.sheet, self.found = sheet, found
+        self.first = found.row + 1
+        self.last = max(self.first, min(sheet.row_count, self.first + rows_max))
+        pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
+        self._below = Below(sheet, pool, self.first, self.last)
+
+    def cells(self, label: str) -> Cells | None:
+        places = self.found.columns.get(label)
+        if not places:
+            return None
+        return self._below.cells(places[0])
+
+    def numbers(self, label: str) -> Numbers:
+        cells = self.cells(label)
+        if cells is None:
+            return Numbers(np.full(self._below.height, np.nan), None)
+        return parsing.read_numbers(cells, is_spread=label == "spread")
+
+    def amounts(self, label: str) -> NDArray[np.float64]:
+        """Amounts in units of currency: those under "(000s)" or "($mm)" are multiplied."""
+        places = self.found.columns.get(label)
+        return self.numbers(label).values * (self.found.magnitude(places[0]) if places else 1.0)
+
+    def texts(self, label: str) -> list[str]:
+        cells = self.cells(label)
+        assert cells is not None
+        column = parsing.read_text(cells)
+        strings = [*column.text.strings(), ""]
+        return [strings[code] for code in column.codes.tolist()]
+
+    def unit(self, label: str) -> str:
+        places = self.found.columns.get(label)
+        return self.found.unit(places[0]) if places else ""
+
+
+def read_tranches(book: Workbook, sheets: Iterable[Sheet]) -> tuple[Tranches | None, dict[str, str]]:
+    """The notes of the first sheet named like one for them, most senior first, and the cells of each column."""
+    for sheet in sheets:
+        if not is_named(sheet, TRANCHE_SHEETS):
+            continue
+        found = header.find(sheet, _TRANCHE_MAPPING)
+        if found is not None:
+            return _tranches(_Table(book, sheet, found, TRANCHES_MAX))
+    return None, {}
+
+
+def _tranches(sheet: _Table) -> tuple[Tranches | None, dict[str, str]]:
+    names = sheet.texts("class")
+    rows = [row for row, name in enumerate(names) if name and not TOTAL.match(name)]
+    if rows:
+        gap = next((row for row in range(rows[0], len(names)) if not names[row]), len(names))
+        rows = [row for row in rows if row < gap]
+    if not rows:
+        return None, {}
+    classes = [names[row] for row in rows]
+    original = sheet.amounts("original_balance")[rows]
+    if "current_balance" in sheet.found.columns:
+        current = np.nan_to_num(sheet.amounts("current_balance")[rows])
+    else:
+        current = original
+    tranches = ordered(
+        classes,
+        {
+            "current_balance": current,
+            "original_balance": original,
+            "coupon": parsing.rate_percent(sheet.numbers("coupon"))[rows],
+            "spread": _spreads(sheet)[rows],
+            "oc_trigger": as_percent(sheet.numbers("oc_trigger").values[rows]),
+            "ic_trigger": as_percent(sheet.numbers("ic_trigger").values[rows]),
+            "rank": sheet.numbers("rank").values[rows],
+            "deferred_interest": np.nan_to_num(sheet.amounts("deferred_interest")[rows]),
+            "interest_due": sheet.amounts("interest_due")[rows],
+        },
+    )
+    low, high = sheet.first + rows[0], sheet.first + rows[-1]
+    name = in_quotes(sheet.sheet.name)
+    cells = {
+        f"tranches.{label}": f"{name}!{range_name(low, places[0], high, places[0])}"
+        for label, places in sheet.found.columns.items()
+    }
+    return tranches, cells
+
+
+def _spreads(sheet: _Table) -> NDArray[np.float64]:
+    """The spread column, and what a coupon in words says where it has none: SOFR + 1.30%."""
+    spread = parsing.spread_bps(sheet.numbers("spread"), sheet.unit("spread"))
+    cells = sheet.cells("coupon")
+    if cells is None or not cells.seen & parsing.bit(parsing.TEXT):
+        return spread
+    added = parsing.read_numbers(cells, is_spread=True)
+    in_words = np.isnan(parsing.read_numbers(cells).values)
+    worded = Numbers(np.where(in_words, added.values, np.nan), added.marks)
+    return np.where(np.isnan(spread), parsing.spread_bps(worded), spread)
+
+
+def as_percent(triggers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Triggers in percent: one of at most 10 is a ratio (1.216 is 121.6)."""
+    return np.where(triggers <= 10, np.round(triggers * 100.0, 9), triggers)
+
+
+def ordered(classes: list[str], columns: Dict[str, NDArray[np.float64]]) -> Tranches:
+    """Tranches by rank, then by their order; without ranks by their order, A-1 and A-2 sharing one."""
+    blank = np.full(len(classes), np.nan)
+    rank = columns.get("rank", blank)
+    ranks = _ranks_by_letter(classes) if np.isnan(rank).any() else rank.astype(np.int32)
+    order = np.argsort(ranks, kind="stable")
+    column = {name: columns.get(name, blank)[order] for name in _MONEY}
+    return Tranches(
+        classes=tuple(classes[at] for at in order.tolist()),
+        rank=ranks[order],
+        is_income=np.array([INCOME.search(classes[at]) is not None for at in order.tolist()], np.bool_),
+        **column,
+    )
+
+
+_MONEY: Final = (
+    "current_balance", "original_balance", "coupon", "spread", "oc_trigger", "ic_trigger", "deferred_interest",
+    "interest_due",
+)  # fmt: skip
+
+
+def _ranks_by_letter(classes: list[str]) -> NDArray[np.int32]:
+    ranks: list[int] = []
+    previous = ""
+    for name in classes:
+        found = _LETTER.match(name.strip())
+        letter = found[1].lower() if found else ""
+        ranks.append(ranks[-1] if ranks and letter and letter == previous else len(set(ranks)) + 1)
+        previous = letter
+    return np.array(ranks, np.int32)
+
+
+def _row(row_of: Dict[str, int | None], identifier: str) -> int:
+    """The row of an identifier, by its letters and digits where it is written in another way; -1 for none."""
+    row = row_of[identifier] if identifier in row_of else row_of.get(letters_and_digits(identifier))
+    return -1 if row is None else row
+
+
+def read_amortization(book: Workbook, names: Dict[str, Names]) -> Amortization | None:
+    """The scheduled payments of the loans with these identifiers; None without the sheet. Others are left out."""
+    for sheet in book.sheets:
+        if not is_named(sheet, AMORTIZATION_SHEETS):
+            continue
+        found = header.find(sheet, _AMORTIZATION_MAPPING)
+        if found is None or not {"identifier", "date", "amount"} <= found.columns.keys():
+            continue
+        payments = _Table(book, sheet, found, sheet.row_count)
+        row_of: dict[str, int | None] = {}
+        """The loan of an identifier, and of its letters and digits where they are those of one identifier."""
+        for target in reversed(IDENTIFIERS):
+            if target in names:
+                values = [*names[target].values, ""]
+                own = {values[code]: row for row, code in enumerate(names[target].codes.tolist()) if code >= 0}
+                bare: dict[str, int | None] = {}
+                for text in own:
+                    bare[letters_and_digits(text)] = None if letters_and_digits(text) in bare else own[text]
+                row_of |= bare | own
+        rows = np.array([_row(row_of, text.upper()) for text in payments.texts("identifier")], np.int64)
+        dates = payments.cells("date")
+        assert dates is not None
+        days, amount = parsing.read_dates(dates), payments.numbers("amount").values
+        known = (rows >= 0) & ~np.isnan(days) & ~np.isnan(amount)
+        return Amortization(row=rows[known], days=days[known], amount=amount[known])
+    return None

@@ -1,0 +1,890 @@
+"""Finding the header row of a sheet and what its columns are called."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final, Literal
+
+import numpy as np
+
+from core.grid.address import column_name
+from core.grid.column import Column
+from core.grid.sheet import Sheet
+from core.portfolio.cells.parsing import (
+    BLANK,
+    BOOLEAN,
+    DATE,
+    NUMBER,
+    TEXT,
+    decoded,
+    key,
+    plain,
+)
+from core.portfolio.model.fields import PROFILES, SHARED_TARGETS, Field, Mapping
+from core.portfolio.sheets.aliases import INSTEAD, USUAL, role_of_target
+from core.portfolio.sheets.evidence import Evidence
+from core.portfolio.sheets.roles import Columns, judge
+from core.portfolio.sheets.vocabulary import heading, tokens_of
+
+ROWS_MAX: Final = 40
+"""Rows in which a header is looked for at a time: of several there the one that names most counts."""
+
+DEEP_ROWS_MAX: Final = 1_000
+"""Rows in which it is looked for, forty after forty, where those before have none."""
+
+SCORE_MIN: Final = 3
+"""Distinct targets that a header row must name."""
+
+PAGE_COLUMNS_MIN: Final = 2
+"""Columns that the header of a page must name to add to loans of another sheet: what tells them, and one more."""
+
+HEADER_BYTES_MAX: Final = 400
+"""UTF-8 bytes of a cell that can still be a header; a longer one is prose."""
+
+MEMORY_MAX: Final = 20_000
+"""Texts whose targets a matcher remembers: the words of one workbook come again with the next request."""
+
+STACK_MAX: Final = 3
+"""Rows that may make up the names of one header: a group, and words that are wrapped below it."""
+
+SAMPLE_ROWS: Final = 1_000
+"""Rows below a header that tell whether a column shows one value only."""
+
+CONSTANT_ROWS: Final = 3
+"""Cells of one text from which a column may be the deal's and not the loans'."""
+
+CONSTANT_SHARE: Final = 0.75
+"""Share of one text in a column's cells from which it is the same on every row: totals and footers have others."""
+
+BESIDE_SHARE: Final = 0.75
+"""Share of the loans' rows that a table beside them must not reach to be another one."""
+
+CELLS_MAX: Final = 50_000
+"""Text cells of a sheet that are looked at, from the top: three rows of the widest sheet."""
+
+JOINS_MAX: Final = 20_000
+"""Stacked cells whose words are put together: a sheet of thousands of text columns costs no more than that."""
+
+COUNTED_MIN: Final = 5
+"""Columns that a row must number (1, 2, 3, ...) to be no loan."""
+
+COUNTER_LENGTH_MAX: Final = 20
+"""Characters of a cell that can number a column."""
+
+WORDS_MIN: Final = 3.0
+"""Weight of the words of a heading that nobody lists from which it names a field."""
+
+WORDY_CELLS_MIN: Final = 3
+"""Texts of a row from which its words are weighed."""
+
+DIGITS_SHARE: Final = 0.3
+"""Share of a row's texts with a digit from which it is one of data."""
+
+_GROUP_WORDS: Final = frozenset(
+    ("moodys", "sp", "fitch", "issuer", "facility", "original", "native", "settled", "traded", "country", "prior",
+     "account", "recovery", "rating", "watch")
+)  # fmt: skip
+"""Words of an upper row that are meant for the columns to its right, too, until the next one."""
+
+_NAMING: Final = frozenset(("borrower_name", "issuer_id", "cusip", "loanx_id", "isin"))
+"""Targets that tell loans apart: a column with one value for all of them tells of the deal."""
+
+_SIGNS: Final = str.maketrans({"$": " usd ", "€": " eur ", "£": " gbp ", "¥": " jpy ", "%": " percent "})
+_CURRENCY: Final = r"(?:us )?dollars?|euros?|deal currency|us usd|usd|eur|gbp|jpy|chf|cad|aud|sek|nok|dkk"
+_THOUSANDS: Final = r"000 ?s?|thousands?"
+_MILLIONS: Final = r"mm|mn|mln|millions?"
+_UNIT: Final = (
+    rf"(?:in )?(?:(?:{_CURRENCY})(?: in)?(?: (?:(?P<thousands_a>{_THOUSANDS}|k)|(?P<millions_a>{_MILLIONS}|m)))?"
+    rf"|(?:(?P<thousands_b>{_THOUSANDS})|(?P<millions_b>{_MILLIONS}))(?: (?:of )?(?:{_CURRENCY}))?"
+    r"|bps?|basis points?|(?:percent|percentage|pct)(?: of (?:par|face))?|of (?:par|face)"
+    r"|years?|yrs?|months?|days?|y n|yes no|(?:dd?|mm?m?|yyyy|yy)(?: (?:dd?|mm?m?|yyyy|yy)){1,2}|[dmy]{8})"
+)
+_TITLE_UNIT: Final = re.compile(
+    rf" (?:in|{_CURRENCY})(?: (?:{_CURRENCY}))?(?: in)? (?:(?P<thousands>{_THOUSANDS}|k)|(?P<millions>{_MILLIONS}|m)) "
+)
+_UNIT_WORDS: Final = re.compile(rf" {_UNIT}$")
+_UNIT_CELL: Final = re.compile(_UNIT)
+_NO_UNIT: Final = frozenset(("", "n a", "na", "none", "text", "string", "number", "date"))
+"""Keys of cells that may stand in a row of units without being one."""
+
+_FOOTNOTE: Final = re.compile(
+    r"(?:\(\s?(?:\d\d?|[a-j])\s?\)|\[\s?(?:\d\d?|[a-j])\s?\]|[*\u2020\u2021\u00a7\u00b9\u00b2\u00b3\u2070-\u2079])$"
+)
+"""A footnote's mark at the end of a header; (k) and (m) may be units."""
+
+_FOOTNOTE_LENGTH_MAX: Final = 6
+
+_OF_ANOTHER_TIME: Final = re.compile(
+    r"^(?:prior|previous|last|beginning|opening|original|initial)"
+    r"(?: (?:month|period|report|quarter|balances?|values?))?$|^(?:change|changes|variance|difference)s?$"
+)
+"""Groups over columns that another month, or the deal's beginning, filled."""
+
+_GIVEN_NAME: Final = re.compile(r"^Column \d+$| \(\d+\)$", re.IGNORECASE)
+
+_COUNTER: Final = re.compile(r"\s*[(\[]?\s*(?:(\d{1,5})(?:\.0)?|([A-Za-z]))\s*[)\].]?\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The header of any sheet and the rows below it."""
+
+    row: int | None
+    """0-based; the lowest one of several; None where no row is a header and the columns go by their letters."""
+    names: list[str]
+    """One for each column of the sheet, distinct."""
+    first_row: int
+    """First row of data, 0-based."""
+    last_row: int
+    """One past the last row with a cell: totals and footers are cells of the sheet like all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A header row that names the targets of a mapping."""
+
+    row: int
+    """0-based; the lowest one of several: the data starts below it."""
+    top: int
+    """The highest one of several, else `row`."""
+    score: int
+    """Distinct targets of the mapping that it names."""
+    columns: dict[str, list[int]] = field(default_factory=dict)
+    """Target -> the columns that could feed it, the preferred one first."""
+    texts: dict[int, str] = field(default_factory=dict)
+    """Column -> its header as written, the rows of names joined; columns whose header is no text are not in it."""
+    units: dict[int, str] = field(default_factory=dict)
+    """Column -> what a row of units below the names says of it."""
+    below: tuple[Literal["units", "numbers"], ...] = ()
+    """What the header's rows below the names hold: units, or numbers of the columns (1, 2, 3, ...)."""
+    demoted: dict[int, Literal["blank", "constant"]] = field(default_factory=dict)
+    """Columns that gave way to another one for the same target: without a value, or with the same on every row."""
+    beside: frozenset[int] = frozenset()
+    """Columns whose header names a target, but of another table to the side."""
+
+    preferences: dict[tuple[str, int], int] = field(default_factory=dict)
+    """Target and column -> the place of the header among the target's aliases."""
+    evidence: dict[int, Evidence] = field(default_factory=dict)
+    """Column -> why it has its role; columns of no header without one."""
+
+    @property
+    def named_row(self) -> int:
+        """The lowest row of names."""
+        return self.row - len(self.below)
+
+    def unit(self, column: int) -> str:
+        """The unit that a column's header states, by itself or in a row of units: "bps", "%" or ""."""
+        return unit(self.texts.get(column, "")) or unit(self.units.get(column, ""))
+
+    def magnitude(self, column: int) -> float:
+        """What the header says a figure is to be multiplied by: 1,000 for thousands, 1,000,000 for millions, else 1."""
+        said = magnitude(self.texts.get(column, ""))
+        return said if said != 1.0 else magnitude(self.units.get(column, ""))
+
+
+def unit(header: str) -> str:
+    """The unit that a header states: "bps", "%" or ""."""
+    words = key(header).split()
+    if "bps" in words or "bp" in words or "basis points" in key(header):
+        return "bps"
+    return "%" if "%" in header or "percent" in words or "pct" in words else ""
+
+
+def magnitude(header: str) -> float:
+    """1,000 where a header says thousands ("Par ($000s)"), 1,000,000 for millions ("USD mm"), else 1."""
+    found = _UNIT_WORDS.search(f" {spelt(without_footnotes(header))}")
+    if found is None:
+        return 1.0
+    if found["thousands_a"] or found["thousands_b"]:
+        return 1_000.0
+    return 1_000_000.0 if found["millions_a"] or found["millions_b"] else 1.0
+
+
+def magnitude_of_title(title: str) -> float:
+    """The same of a line above a table: "Portfolio (USD thousands)", "All amounts in $000s unless stated"."""
+    found = _TITLE_UNIT.search(f" {spelt(title)} ")
+    return 1.0 if found is None else 1_000.0 if found["thousands"] else 1_000_000.0
+
+
+def without_footnotes(header: str) -> str:
+    """A header less the marks of its footnotes: "Par Amount (1)" is "Par Amount"."""
+    rest = header.rstrip()
+    while found := _FOOTNOTE.search(rest[-_FOOTNOTE_LENGTH_MAX:]):
+        rest = rest[: -len(found[0])].rstrip()
+    return rest
+
+
+def without_unit(words: str) -> str:
+    """A key less the words for its unit at the end."""
+    return _UNIT_WORDS.sub("", words)
+
+
+def spelt(text: str) -> str:
+    """The key of a text with its signs for currencies and percent as words: a second time changes nothing."""
+    return key(text.translate(_SIGNS))
+
+
+Options = tuple[tuple[str, int, bool], ...]
+"""(target, place among its aliases, is auxiliary) of the fields that a heading may feed."""
+
+
+class Matcher:
+    """Headers to targets by the aliases of some fields."""
+
+    def __init__(self, fields: Sequence[Field], auxiliary: Sequence[Field] = ()) -> None:
+        self._main = _alias_table(fields)
+        self._auxiliary = _alias_table(auxiliary)
+        self._own = {one.target: one.own for one in (*fields, *auxiliary) if one.own}
+        self._memory: dict[str, Options] = {}
+        self.has_given_names = any(_GIVEN_NAME.search(alias) for one in (*fields, *auxiliary) for alias in one.aliases)
+        """Whether an alias reads like a name that is given to a column without one of its own."""
+        self.is_of_loans = any(one.target == "par_value" for one in fields)
+        """Whether words of `words.tsv` name its fields."""
+
+    def by_words(self, own: str, groups: tuple[str, ...] = ()) -> Options:
+        """What a heading that nobody lists may feed by the weight of its words; () for other lists than of loans."""
+        if not self.is_of_loans:
+            return ()
+        role, weight = heading(own, groups).best()
+        return self.of_role(role) if weight >= WORDS_MIN else ()
+
+    def of_role(self, role: str) -> Options:
+        """What a column of some role may feed: as its usual heading does."""
+        usual = USUAL.get(role)
+        if usual is None:
+            return ()
+        options = self.options(usual)
+        return options if options or role not in INSTEAD else self.options(INSTEAD[role])
+
+    def names_itself(self, options: Options) -> bool:
+        """Whether a mapping of one's own names a heading itself, for one of the fields that it may feed."""
+        return any(preference < self._own.get(target, 0) for target, preference, _ in options)
+
+    def role_of(self, text: str, groups: tuple[str, ...], options: Options) -> str:
+        """The role of a heading that is listed: by its words where they name one that feeds the same, else by its
+        first field."""
+        targets = {target for target, _, _ in options}
+        weights = heading(text, groups).weights
+        for _, role in sorted(((weight, role) for role, weight in weights.items() if weight > 0), reverse=True):
+            if not targets.isdisjoint(target for target, _, _ in self.of_role(role)):
+                return role
+        return role_of_target(options[0][0])
+
+    def options(self, header: str) -> Options:
+        """What a header may feed, as (target, preference, is auxiliary): by its exact key, else less a unit word."""
+        known = self._memory.get(header)
+        if known is None:
+            if len(self._memory) >= MEMORY_MAX:
+                self._memory.clear()
+            known = self._memory[header] = self._options(header)
+        return known
+
+    def _options(self, header: str) -> Options:
+        for candidate in _candidates(header):
+            options = [(*found, False) for found in self._main.get(candidate, ())]
+            options += [(*found, True) for found in self._auxiliary.get(candidate, ())]
+            if options:
+                return tuple(options)
+        return ()
+
+
+def _candidates(header: str) -> Iterator[str]:
+    """The keys that a header may be known by, each once: as it stands, less its unit, less its footnotes' marks."""
+    plain_header = without_footnotes(header)
+    yield from dict.fromkeys(
+        one
+        for text in dict.fromkeys((header, plain_header))
+        for one in (key(text), without_unit(key(text)), without_unit(spelt(text)))
+    )
+
+
+def _alias_table(fields: Iterable[Field]) -> dict[str, list[tuple[str, int]]]:
+    """Key of a header -> (target, preference) of the fields that it may feed; a field's own name yields to aliases."""
+    table: dict[str, list[tuple[str, int]]] = {}
+    fields = tuple(fields)
+    for one in fields:
+        for preference, alias in enumerate(one.aliases):
+            entry = table.setdefault(key(alias), [])
+            if all(target != one.target for target, _ in entry):
+                entry.append((one.target, preference))
+    for one in fields:
+        table.setdefault(key(one.target), [(one.target, len(one.aliases))])
+    return table
+
+
+def matcher(mapping: Mapping) -> Matcher:
+    """The matcher of a mapping, made once for its fields."""
+    return _matcher(mapping.fields, mapping.auxiliary)
+
+
+@lru_cache(maxsize=64)
+def _matcher(fields: tuple[Field, ...], auxiliary: tuple[Field, ...]) -> Matcher:
+    return Matcher(fields, auxiliary)
+
+
+def detect(sheet: Sheet) -> Header:
+    """The header of any sheet: the best standard_clo header, else the first row with a cell when it holds only text.
+
+    Without either `row` is None, the columns are named by their letters, and the data starts at the sheet's first row.
+    """
+    found = find(sheet, PROFILES["standard_clo"])
+    if found is not None:
+        return Header(found.row, names(sheet, found), found.row + 1, sheet.row_count)
+    row = _first_row(sheet)
+    if row is not None and _is_all_text(sheet, row):
+        return Header(row, names(sheet, Found(row, row, 0)), row + 1, sheet.row_count)
+    return Header(None, [column_name(column) for column in range(sheet.column_count)], 0, sheet.row_count)
+
+
+def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> Found | None:
+    """The best header for a mapping: most distinct targets among the first rows, then the topmost; None without.
+
+    Up to `STACK_MAX` rows are read as one where that names more than each alone. A row of units or of the columns'
+    numbers below belongs to the header. Where the first rows have none, as below a summary on the same sheet, the
+    next ones are looked at.
+
+    Args:
+        first: the row to begin with.
+    """
+    strings = {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"}
+    cells_left = CELLS_MAX
+    for start in range(first, max(first + 1, min(sheet.row_count, first + DEEP_ROWS_MAX)), ROWS_MAX):
+        scan = _Scan(sheet, matcher(mapping), start, cells_left)
+        best = _best(scan, min(SCORE_MIN, len(mapping.fields)), frozenset(mapping.anchors))
+        if best is not None:
+            return _found(scan, best, strings)
+        cells_left -= scan.cell_count
+        if cells_left <= 0:
+            break
+    return None
+
+
+def find_page(
+    sheet: Sheet, mapping: Mapping, anchors: frozenset[str] | None, first: int = 0, rows: int = ROWS_MAX
+) -> Found | None:
+    """The best header of a sheet that adds to loans of another one: one of the anchors and one more column's target,
+    auxiliary ones included; None without.
+
+    Args:
+        anchors: None for any two columns' targets.
+        first: the row to begin with.
+        rows: how many are looked at.
+    """
+    scan = _Scan(sheet, matcher(mapping), first, rows=rows)
+    best = _best(scan, PAGE_COLUMNS_MIN, anchors, by_column=True)
+    if best is None:
+        return None
+    return _found(scan, best, {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"})
+
+
+def nearest(sheet: Sheet, mapping: Mapping) -> Found | None:
+    """The row that comes nearest to a header of the mapping, to say what a sheet without one has; None without any."""
+    scan = _Scan(sheet, matcher(mapping))
+    best = _best(scan, 1, None)
+    return None if best is None else Found(best.row, best.top, best.score, _assigned(best.feeds), best.texts)
+
+
+def _best(scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column: bool = False) -> _Candidate | None:
+    """The candidate with the highest score, then of most targets, then the topmost, then, within its rows, the one of
+    fewest rows.
+
+    Args:
+        least: the score that it must have; the columns that feed anything, where they are counted `by_column`.
+    """
+    best: _Candidate | None = None
+    for row in scan.rows:
+        for height in range(1, min(STACK_MAX, scan.end - row) + 1):
+            one = scan.stack(row, height)
+            if one is None:
+                break
+            if (len(one.feeds) if by_column else one.score) < least:
+                continue
+            if anchors is not None and not one.targets & anchors:
+                continue
+            if best is None or one.tells > best.tells or (one.tells == best.tells and one.is_within(best)):
+                best = one
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """One to three rows read as a header."""
+
+    row: int
+    top: int
+    feeds: dict[int, Options]
+    """Column -> what it could feed."""
+    texts: dict[int, str]
+    score: int
+    targets: frozenset[str]
+    is_dated: bool
+    """Whether a group of it says which columns are of another time."""
+    listed: frozenset[int] = frozenset()
+    """Columns whose heading the mapping lists."""
+    own: dict[int, str] = field(default_factory=dict)
+    """Column -> the words that stand in it."""
+    groups: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """Column -> words of upper rows that are meant for it."""
+
+    @property
+    def tells(self) -> tuple[int, int, bool, bool]:
+        """Targets of the mapping, then those beside: "S&P Recovery Rate" tells more than its lower row alone; then
+        whether columns of another time, or of an agency, are told from the others."""
+        return self.score, len(self.targets), self.is_dated, bool(self.groups)
+
+    def is_within(self, other: _Candidate) -> bool:
+        return other.top < self.top and self.row <= other.row
+
+
+class _Scan:
+    """The text cells of a sheet's first rows, and what each could be the header of."""
+
+    def __init__(
+        self, sheet: Sheet, aliases: Matcher, first: int = 0, cells_max: int = CELLS_MAX, rows: int = ROWS_MAX
+    ) -> None:
+        self.sheet, self.end = sheet, first + rows
+        self.aliases = aliases
+        self._cells: dict[int, dict[int, int]] = {}
+        self._numeric: set[int] = set()
+        found: list[tuple[int, int, int]] = []
+        height_max = self.end + STACK_MAX + 1
+        for column, stored in enumerate(sheet.columns):
+            if stored is None or stored.start >= height_max or stored.stop <= first:
+                continue
+            low = max(first, stored.start)
+            part = stored.span(low, min(stored.stop, height_max))
+            kinds, codes = part.kinds.tolist(), part.codes.tolist()
+            for row, kind in enumerate(kinds, low):
+                if kind == TEXT:
+                    found.append((row, column, codes[row - low]))
+                elif kind in (NUMBER, DATE, BOOLEAN):
+                    self._numeric.add(row)
+        found = sorted(found)[:cells_max]
+        self.cell_count = len(found)
+        distinct = np.array(sorted({code for _, _, code in found}), np.int64)
+        sizes = sheet.text.offsets[1:][distinct] - sheet.text.offsets[distinct]
+        distinct = distinct[sizes <= HEADER_BYTES_MAX]
+        self._texts = dict(zip(distinct.tolist(), decoded(sheet.text, distinct), strict=True))
+        self._options = {code: options for code, text in self._texts.items() if (options := aliases.options(text))}
+        for row, column, code in found:
+            self._cells.setdefault(row, {})[column] = code
+        merged = np.array(sheet.merged, np.int64).reshape(-1, 4)
+        self._merged = merged[(merged[:, 0] < height_max) & (merged[:, 3] > merged[:, 1])]
+        self._groups: dict[int, dict[int, int]] = {}
+        self._wordy: dict[int, bool] = {}
+        self._joins_left = JOINS_MAX
+
+    @property
+    def rows(self) -> list[int]:
+        """Rows with text, from the top."""
+        return sorted(row for row in self._cells if row < self.end)
+
+    def stack(self, top: int, height: int) -> _Candidate | None:
+        """Rows read as one header: a row alone, groups over fields, wrapped words; None where that cannot be."""
+        rows = range(top, top + height)
+        if any(row not in self._cells or row in self._numeric for row in rows[1:]):
+            return None
+        if height == 1:
+            cells = self._cells[top]
+            feeds = {column: self._options[code] for column, code in cells.items() if code in self._options}
+            texts = {at: self._texts.get(code, "") for at, code in cells.items()}
+            return self._candidate(top, top, feeds, texts, texts, {}, is_dated=False)
+        if not self._is_wordy(rows[-1]) and not any(
+            code in self._options for row in rows for code in self._cells[row].values()
+        ):
+            return None
+        layers = [*(self._over(row) for row in rows[:-1]), self._cells[rows[-1]]]
+        feeds, texts = {}, {}
+        group, beside, twice = "", -1, Counter(layers[-1].values())
+        by_word: set[int] = set()
+        for column in sorted(set[int]().union(*layers)):
+            parts = [text for layer in layers if (text := self._texts.get(layer.get(column, -1), "")).strip()]
+            options = self._joined(parts)
+            if column in layers[0]:
+                # Only what stands over a field is a group; it may be centred over the next columns without a merge.
+                group = self._texts.get(layers[0][column], "") if column in layers[-1] else ""
+            elif group and column == beside + 1:
+                if (under := self._grouped(group, parts)) or not options:
+                    options, parts = under, [group, *parts] if under else parts
+                elif twice[layers[-1].get(column, -1)] > 1 and _OF_ANOTHER_TIME.search(key(group)):
+                    options, parts = (), [group, *parts]
+            beside = column
+            texts[column] = " ".join(parts)
+            if options:
+                feeds[column] = options
+        own, over = self._own_words(rows), self._group_words(rows, layers)
+        for column in feeds.keys() & own.keys():
+            whole = self.aliases.options(own[column])
+            if (column in over or not whole) and (by_words := self.aliases.by_words(own[column], over.get(column, ()))):
+                feeds[column] = by_words
+                by_word.add(column)
+        groups = {self._texts.get(code, "") for layer in layers[:-1] for code in layer.values()}
+        is_dated = any(_OF_ANOTHER_TIME.search(key(text)) for text in groups)
+        return self._candidate(rows[-1], top, feeds, texts, own, over, is_dated=is_dated, by_word=by_word)
+
+    def _own_words(self, rows: range) -> dict[int, str]:
+        """By column the words that stand in it, from the top."""
+        own: dict[int, str] = {}
+        for row in rows:
+            for column, code in self._cells[row].items():
+                own[column] = (
+                    f"{own[column]} {self._texts.get(code, '')}" if column in own else self._texts.get(code, "")
+                )
+        return own
+
+    def _group_words(self, rows: range, layers: list[dict[int, int]]) -> dict[int, tuple[str, ...]]:
+        """By column the words of upper rows that merged cells, or words such as an agency, carry over it."""
+        carried: dict[int, tuple[str, ...]] = {}
+        for row, layer in zip(rows[:-1], layers[:-1], strict=True):
+            group = ""
+            for column in range(min(layers[-1], default=0), max(layers[-1], default=-1) + 1):
+                if column in self._cells[row]:
+                    text = self._texts.get(self._cells[row][column], "")
+                    group = text if not _GROUP_WORDS.isdisjoint(tokens_of(text)) else ""
+                    continue
+                code = layer.get(column)
+                text = group if code is None else self._texts.get(code, "")
+                if text and column in layers[-1]:
+                    carried[column] = (*carried.get(column, ()), text)
+        return carried
+
+    def _is_wordy(self, row: int) -> bool:
+        """Whether a row can be a heading by its words: several texts, no figure, hardly a digit."""
+        known = self._wordy.get(row)
+        if known is None:
+            texts = [self._texts.get(code, "") for code in self._cells[row].values()]
+            with_digits = sum(any(map(str.isdigit, text)) for text in texts)
+            known = (
+                row not in self._numeric and len(texts) >= WORDY_CELLS_MIN and with_digits < DIGITS_SHARE * len(texts)
+            )
+            self._wordy[row] = known
+        return known
+
+    def _candidate(
+        self,
+        row: int,
+        top: int,
+        feeds: dict[int, Options],
+        texts: dict[int, str],
+        own: dict[int, str],
+        groups: dict[int, tuple[str, ...]],
+        *,
+        is_dated: bool,
+        by_word: Container[int] = (),
+    ) -> _Candidate:
+        """A candidate, with what columns may feed by the names that only `names` gives: "Column 3", "Rating (2)".
+
+        A mapping may use these, since that is how a sheet's columns are listed.
+        """
+        if self.aliases.has_given_names:
+            given = _distinct(texts.get(column, "") for column in range(self.sheet.column_count))
+            for column, name in enumerate(given):
+                if name != _squeezed(texts.get(column, "")) and (options := self.aliases.options(name)):
+                    feeds[column] = options
+                    texts.setdefault(column, name)
+        listed = frozenset(column for column in feeds if column not in by_word)
+        if self.aliases.is_of_loans and self._is_wordy(row):
+            for column, text in own.items():
+                if column not in feeds and text and (by_words := self.aliases.by_words(text, groups.get(column, ()))):
+                    feeds[column] = by_words
+        main = {target for options in feeds.values() for target, _, auxiliary in options if not auxiliary}
+        every = frozenset(target for options in feeds.values() for target, _, _ in options)
+        return _Candidate(row, top, feeds, texts, len(main), every, is_dated, listed, own, groups)
+
+    def _over(self, row: int) -> dict[int, int]:
+        known = self._groups.get(row)
+        if known is None:
+            known = self._groups[row] = self._filled(row)
+        return known
+
+    def _filled(self, row: int) -> dict[int, int]:
+        """A row's text cells, those of merged cells over all their columns."""
+        cells = dict(self._cells[row])
+        merged = self._merged[(self._merged[:, 0] <= row) & (row <= self._merged[:, 2])]
+        merged = merged[np.lexsort((-merged[:, 3], merged[:, 1]))]
+        firsts, widest = np.unique(merged[:, 1], return_index=True)
+        reach = 0
+        for first, last in zip(firsts.tolist(), merged[widest, 3].tolist(), strict=True):
+            # Merged cells that overlap, as only a broken file has them, do not make this quadratic.
+            if (code := self._cells[row].get(first)) is not None:
+                for column in range(max(first + 1, reach), min(last + 1, self.sheet.column_count)):
+                    cells.setdefault(column, code)
+                reach = max(reach, last + 1)
+        return cells
+
+    def _joined(self, parts: list[str]) -> Options:
+        """What stacked words may feed: all of them, else a field before its group, else those from below.
+
+        What stands below "Prior Month" or "Original" is not what the file says of today.
+        """
+        if self._joins_left <= 0:
+            return ()
+        self._joins_left -= 1
+        if len(parts) == 1:
+            return self.aliases.options(parts[0])
+        if options := self._grouped(parts[0], parts[1:]):
+            return options
+        for start in range(1, len(parts)):
+            if _OF_ANOTHER_TIME.search(key(parts[start - 1])):
+                return ()
+            if options := self.aliases.options(" ".join(parts[start:])):
+                return options
+        return ()
+
+    def _grouped(self, group: str, below: list[str]) -> Options:
+        """What words under a group may feed together with it, before them or behind."""
+        rest, group = " ".join(below), group.strip()
+        for words in (f"{group} {rest}", f"{rest} {group}", f"{rest} {group.rstrip('sS')}"):
+            if options := self.aliases.options(words):
+                return options
+        return ()
+
+    def units(self, row: int, over: _Candidate, strings: set[str]) -> dict[int, str]:
+        """The cells of a row that holds units and nothing else; {} for another row.
+
+        One unit alone above a column of text is a label: "USD" over the loans in dollars.
+        """
+        if row in self._numeric:
+            return {}
+        said: dict[int, str] = {}
+        for column, code in self._cells.get(row, {}).items():
+            words = spelt(self._texts.get(code, "?" * HEADER_BYTES_MAX))
+            if _UNIT_CELL.fullmatch(words):
+                said[column] = self._texts[code].strip()
+            elif words not in _NO_UNIT:
+                return {}
+        measured = [column for column in said if any(one not in strings for one, _, _ in over.feeds.get(column, ()))]
+        return said if measured or len(said) > 1 else {}
+
+    def numbers(self, row: int, over: _Candidate) -> bool:
+        """Whether a row only counts the columns of a header: 1, 2, 3, ... or A, B, C, ..., in brackets or not."""
+        counted = []
+        kinds = set()
+        for column in range(self.sheet.column_count):
+            value = self.sheet.value(row, column)
+            if value is None:
+                continue
+            kind = "figures"
+            if isinstance(value, str) and (found := _COUNTER.fullmatch(value[:COUNTER_LENGTH_MAX])):
+                kind = "figures" if found[1] else "letters"
+                value = float(found[1] or ord(found[2].upper()) - ord("A") + 1)
+            kinds.add(kind)
+            counted.append(column)
+            if value != len(counted):
+                return False
+        return len(counted) >= COUNTED_MIN and len(kinds) == 1 and over.feeds.keys() <= set(counted)
+
+
+def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
+    """A candidate with the rows below that belong to it; of several columns for one target the one that tells most.
+
+    Args:
+        strings: targets that hold text.
+    """
+    row = best.row
+    units: dict[int, str] = {}
+    below: list[Literal["units", "numbers"]] = []
+    for _ in range(2):
+        if not units and (units := scan.units(row + 1, best, strings)):
+            below.append("units")
+        elif "numbers" not in below and scan.numbers(row + 1, best):
+            below.append("numbers")
+        else:
+            break
+        row += 1
+    beside = _beside(scan.sheet, best, row + 1)
+    feeds = {column: options for column, options in best.feeds.items() if column not in beside}
+    feeds, evidence = _judged(scan, best, feeds, row + 1, beside)
+    by_words = frozenset(feeds) - best.listed
+    columns = _assigned(feeds, later=by_words)
+    demoted = _demoted(scan.sheet, columns, row + 1)
+    if demoted:
+        columns = _assigned(feeds, demoted, by_words)
+    preferences = {
+        (target, column): preference for column, options in feeds.items() for target, preference, _ in options
+    }
+    texts = dict.fromkeys((place for places in columns.values() for place in places), "") | best.texts
+    return Found(row, best.top, best.score, columns, texts, units, tuple(below), demoted, beside, preferences, evidence)
+
+
+def _judged(
+    scan: _Scan,
+    best: _Candidate,
+    feeds: dict[int, Options],
+    first: int,
+    beside: frozenset[int],
+    *,
+    thorough: bool = False,
+) -> tuple[dict[int, Options], dict[int, Evidence]]:
+    """What the columns of a header feed, by words, cells and relations together, and why.
+
+    What the mapping lists keeps its fields unless its cells cannot be meant.
+    """
+    matcher = scan.aliases
+    if not matcher.is_of_loans:
+        return feeds, {}
+    known = {
+        column: matcher.role_of(best.own.get(column, best.texts[column]), best.groups.get(column, ()), feeds[column])
+        for column in best.listed & feeds.keys()
+    }
+    fixed = frozenset(column for column in known if matcher.names_itself(feeds[column]))
+    columns = Columns(scan.sheet, first, best.own, best.groups, fixed)
+    asked = [
+        column
+        for column in range(scan.sheet.column_count)
+        if column not in beside and (column in best.own or has_cells(scan.sheet.columns[column], first))
+    ]
+    evidence = judge(columns, known, asked, thorough=thorough)
+    judged: dict[int, Options] = {}
+    for column, one in evidence.items():
+        options = feeds[column] if column in known and known[column] == one.role else matcher.of_role(one.role)
+        if options:
+            judged[column] = options
+    return judged, evidence
+
+
+def _beside(sheet: Sheet, best: _Candidate, first: int) -> frozenset[int]:
+    """Columns of a shorter table beside that of the loans: behind a blank column, with a field that the loans have too.
+
+    Blank columns within a table are common; a second list of the same things that ends earlier is another table.
+    """
+    blocks: list[list[int]] = []
+    for column in sorted(best.feeds):
+        gap = range(blocks[-1][-1] + 1, column) if blocks else range(0)
+        if not blocks or any(not has_cells(sheet.columns[between], best.top) for between in gap):
+            blocks.append([])
+        blocks[-1].append(column)
+    targets = [{one for column in block for one, _, _ in best.feeds[column]} for block in blocks]
+    if len(blocks) == 1:
+        return frozenset()
+    main = max(range(len(blocks)), key=lambda at: len(targets[at]))
+    ends = [max(_end(sheet.columns[column]) for column in block) for block in blocks]
+    return frozenset(
+        column
+        for at, block in enumerate(blocks)
+        if at != main and targets[at] & targets[main] and ends[at] - first < BESIDE_SHARE * (ends[main] - first)
+        for column in block
+    )
+
+
+def _end(column: Column | None) -> int:
+    """One past the last row of a column with a cell that is not blank."""
+    if column is None:
+        return 0
+    filled = np.flatnonzero(column.kinds)
+    return column.start + int(filled[-1]) + 1 if len(filled) else 0
+
+
+def _demoted(sheet: Sheet, columns: dict[str, list[int]], first: int) -> dict[int, Literal["blank", "constant"]]:
+    """Columns that give way to another for the same target: blank ones, and of those for names the deal's own."""
+    demoted: dict[int, Literal["blank", "constant"]] = {}
+    for target, places in columns.items():
+        if len(places) == 1:
+            continue
+        filled = [place for place in places if has_cells(sheet.columns[place], first)]
+        blank = set(places) - set(filled) if filled else set()
+        demoted.update(dict.fromkeys(blank, "blank"))
+        constant = [place for place in filled if target in _NAMING and _is_constant(sheet.columns[place], first)]
+        if len(constant) < len(filled):
+            demoted.update(dict.fromkeys(constant, "constant"))
+    return demoted
+
+
+def has_cells(column: Column | None, first: int) -> bool:
+    """Whether a column has a cell that is not blank from row `first` (0-based) on."""
+    return column is not None and bool(column.held.kinds[column.begin(first) :].any())
+
+
+def _is_constant(column: Column | None, first: int) -> bool:
+    """Whether one text fills most of a column's cells below the header, as the deal's name on every row does."""
+    if column is None:
+        return False
+    low = max(0, first - column.start)
+    codes = column.codes[low : low + SAMPLE_ROWS]
+    codes = codes[codes >= 0]
+    if len(codes) < CONSTANT_ROWS:
+        return False
+    most = int(np.unique(codes, return_counts=True)[1].max())
+    return most >= CONSTANT_ROWS and most >= CONSTANT_SHARE * len(codes)
+
+
+def _assigned(
+    feeds: dict[int, Options], demoted: Container[int] = (), later: Container[int] = ()
+) -> dict[str, list[int]]:
+    """Which columns could feed which target, the best first; a column feeds one target, and any of the shared ones.
+
+    That is the target of the mapping which names the column first among its aliases, else an auxiliary one.
+
+    Args:
+        later: of equals those that come after the others.
+    """
+    wanted: dict[str, list[tuple[bool, int, bool, int]]] = {}
+    for column, options in feeds.items():
+        own = [(preference, at, target) for at, (target, preference, auxiliary) in enumerate(options) if not auxiliary]
+        if own:
+            preference, _, target = min(own)
+            wanted.setdefault(target, []).append((column in demoted, preference, column in later, column))
+    columns = {target: [column for *_, column in sorted(places)] for target, places in wanted.items()}
+    claimed = {places[0] for places in columns.values()}
+    spare: dict[str, list[tuple[bool, int, bool, int]]] = {}
+    for column, options in feeds.items():
+        for target, preference, auxiliary in options:
+            if auxiliary and (column not in claimed or target in SHARED_TARGETS):
+                spare.setdefault(target, []).append((column in demoted, preference, column in later, column))
+    for target, places in spare.items():
+        is_shared = target in SHARED_TARGETS
+        free = [column for *_, column in sorted(places) if is_shared or column not in claimed]
+        if free:
+            columns[target] = free
+            if not is_shared:
+                claimed.add(free[0])
+    return columns
+
+
+def names(sheet: Sheet, found: Found) -> list[str]:
+    """The names of all columns, distinct: "Column N" for an empty header, " (2)" after the second of a kind."""
+    return list(_distinct(_written(sheet, found, column) for column in range(sheet.column_count)))
+
+
+def _written(sheet: Sheet, found: Found, column: int) -> str:
+    text = found.texts.get(column)
+    if text is not None:
+        return text
+    cell = sheet.value(found.named_row, column)
+    return "" if cell is None else plain(cell) if isinstance(cell, float) else str(cell)
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _distinct(texts: Iterable[str]) -> Iterator[str]:
+    used: set[str] = set()
+    count: dict[str, int] = {}
+    for column, text in enumerate(texts):
+        name = base = _squeezed(text) or f"Column {column + 1}"
+        while name in used:
+            count[base] = count.get(base, 1) + 1
+            name = f"{base} ({count[base]})"
+        used.add(name)
+        yield name
+
+
+def _first_row(sheet: Sheet) -> int | None:
+    """The first row with a cell that is not blank."""
+    first: int | None = None
+    for stored in sheet.columns:
+        if stored is not None and (first is None or stored.start < first):
+            filled = stored.kinds != BLANK
+            at = int(np.argmax(filled)) if len(filled) else 0
+            if len(filled) and filled[at] and (first is None or stored.start + at < first):
+                first = stored.start + at
+    return first
+
+
+def _is_all_text(sheet: Sheet, row: int) -> bool:
+    return all(sheet.kind(row, column) in (BLANK, TEXT) for column in range(sheet.column_count))

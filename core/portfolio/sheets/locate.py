@@ -1,0 +1,391 @@
+"""Which sheets of a workbook hold loans, and which of them is the one that the others add to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from core.grid.sheet import Sheet, Workbook
+from core.portfolio.cells import parsing
+from core.portfolio.cells.parsing import key
+from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, IDENTIFIERS, TRANCHE_SHEETS, Mapping
+from core.portfolio.sheets import header, titles
+from core.portfolio.sheets.note_tables import is_named, is_note_table
+from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
+
+_AMOUNTS: Final = ("par_value", "principal_balance")
+"""Targets for what a loan amounts to."""
+
+AMOUNTS: Final = (*_AMOUNTS, "unfunded")
+"""Targets in currency that a line above the header may mean."""
+
+THOUSANDS: Final = 1_000.0
+
+LOAN_MAX: Final = 1e9
+"""Currency units that the middle one of a pool's loans does not reach."""
+ANCHORS_TOLD: Final = 8
+"""Targets that a message names; a mapping of one's own may have hundreds."""
+
+PAGES_MAX: Final = 40
+"""Sheets that are joined to the one with the loans."""
+
+TOO_MANY: Final = f"there are more than {PAGES_MAX} such sheets"
+"""Why a sheet beyond these is not even read."""
+
+NOTE_TABLES_MAX: Final = 4
+"""Tables of notes below which loans are looked for on one sheet."""
+
+NEAR_ROWS: Final = 3
+"""Rows right above a header far down whose words are its title."""
+
+TITLE_ROWS_MAX: Final = 10
+"""Rows above a header that are looked at for the page's title."""
+
+TITLE_COLUMNS_MAX: Final = 4
+"""Columns of them."""
+
+_TELLING: Final = (*IDENTIFIERS, "borrower_name", "facility_name")
+"""Targets that tell which loan a row is about."""
+
+_NO_TITLE: Final = re.compile(r"[:\d]")
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """The sheet with the loans and its header."""
+
+    sheet: Sheet
+    found: header.Found
+    titled: tuple[str, float] = ("", 1.0)
+    """The line above the header that says what amounts are to be multiplied by, and that; found.units have it."""
+    end: int | None = None
+    """One past the last row that is looked at, 0-based; None for all of the sheet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Another sheet, or a list of one, that says something of loans."""
+
+    sheet: Sheet
+    found: header.Found
+    lists: str
+    """The flag that is true of all its loans by its title: is_defaulted on a page of defaulted obligations; else ""."""
+    left_out: str
+    """Why nothing is taken from it; "" where something may be."""
+    title: str = ""
+    """Of a list that stands below another one on its sheet: what its title says."""
+    end: int | None = None
+    """One past its last row, 0-based; None where it may reach down to the end of the sheet."""
+    shows_changes: bool = False
+    """Whether its header names a rating of before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What makes a sheet the one with the loans, or not."""
+
+    sheet: Sheet
+    found: header.Found | None
+    """Its best header; None without one."""
+    has_rows: bool
+    """Whether a column that makes the header one of loans has a cell below it."""
+    has_figures: bool
+    """Whether the column of its par has a figure; True where the header names none."""
+    refused: str
+    """Why it cannot be the one in spite of its header; "" where it can."""
+
+    only_adds: str = ""
+    """Why it should only add to the loans of another sheet: no par, the title of a list; "" where it may be first."""
+
+    @property
+    def rank(self) -> tuple[bool, bool, int, bool, bool]:
+        """Rows below the header, then par and no list's title, then fields, then figures, then whether it is shown."""
+        score = 0 if self.found is None else self.found.score
+        return self.has_rows, not self.only_adds, score, self.has_figures, self.sheet.state == "visible"
+
+    @property
+    def has_loans(self) -> bool:
+        """Whether it lists loans, so that no other table is looked for among them."""
+        named = frozenset[str]() if self.found is None else self.found.columns.keys()
+        return self.has_rows and not self.refused and not named.isdisjoint(_TELLING)
+
+
+_MONTHS: Final = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_DATED: Final = re.compile(
+    rf"(?<![a-z0-9])(?:(?:(?P<day>\d{{1,2}})[\s._-]*)?(?P<month>{'|'.join(_MONTHS)})(?:uary|ruary|ch|il|e|y|ust"
+    r"|t|tember|ober|ember)?\.?[\s._'-]*(?P<year>20\d\d|\d\d)"
+    r"|(?P<y>20\d\d)[._-]?(?P<m>0[1-9]|1[0-2])(?:[._-]?(?P<d>[0-3]\d))?)(?![0-9])",
+    re.IGNORECASE,
+)
+"""A month or a day in the name of a sheet: "Nov 2024", "7-Nov-24", "2024-11", "20241107"."""
+
+
+def earlier(book: Workbook) -> frozenset[int]:
+    """Indexes of the sheets whose name is that of another one but for an earlier month or day: "Notes Oct 24"."""
+    dated: dict[str, list[tuple[tuple[int, int, int], int]]] = {}
+    for sheet in book.sheets:
+        found = _DATED.search(sheet.name)
+        if found is not None:
+            year = int(found["year"] or found["y"]) % 100
+            month = int(found["m"]) if found["m"] else _MONTHS.index(found["month"].lower()) + 1
+            day = int(found["day"] or found["d"] or 0)
+            stem = key(sheet.name[: found.start()] + " " + sheet.name[found.end() :])
+            dated.setdefault(stem, []).append(((year, month, day), sheet.index))
+    return frozenset(
+        at for listed in dated.values() for said, at in listed if said < max(said for said, _ in listed)
+    )  # fmt: skip
+
+
+def candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
+    """Every sheet of a book, with its best header for a mapping."""
+    rated = []
+    old = earlier(book)
+    for sheet in book.sheets:
+        found = header.find(sheet, mapping)
+        for _ in range(NOTE_TABLES_MAX):  # loans may stand below tables of notes
+            deeper = None
+            if found is not None and is_note_table(sheet, found):
+                deeper = header.find(sheet, mapping, found.row + 1)
+            if deeper is None:
+                break
+            found = deeper
+        if found is None:
+            rated.append(Candidate(sheet, None, has_rows=False, has_figures=False, refused=""))
+            continue
+        has_rows, has_figures = _has_rows(sheet, found, mapping), _has_figures(sheet, found)
+        refused, adds = _refused(sheet, found), _EARLIER if sheet.index in old else _only_adds(sheet, found)
+        rated.append(Candidate(sheet, found, has_rows, has_figures, refused, adds))
+    return rated
+
+
+_EARLIER: Final = "its name is that of a page of an earlier day"
+
+
+def _only_adds(sheet: Sheet, found: header.Found) -> str:
+    """Why a sheet should only add to the loans of another one; "" where nothing speaks against it as the first."""
+    columns = found.columns.keys()
+    if not columns & set(_AMOUNTS) or not columns & {*_TELLING, "loan_id"}:
+        return "its header names no par, or nothing that tells loans apart"
+    lines = _title_lines(sheet, found)
+    why = titles.left_out(_joined(lines))
+    return why or ("its title is that of a list of some loans" if titles.flag_of(lines) else "")
+
+
+def of_another_day(book: Workbook) -> frozenset[int]:
+    """Indexes of the sheets whose names are those of pages of another day: "Tests Prior", "Tests Oct 24" beside Nov."""
+    return earlier(book) | {sheet.index for sheet in book.sheets if titles.is_of_another_day(key(sheet.name))}
+
+
+def pages(rated: Iterable[Candidate], holdings: Holdings, mapping: Mapping) -> Iterator[Page]:
+    """The other sheets that may say something of the loans, those that name most fields first; none for a mapping
+    that is of something else.
+    """
+    if all(one.target != "par_value" for one in mapping.fields):
+        return
+    able: list[tuple[int, Page]] = []
+    for one in rated:
+        if one.sheet is holdings.sheet:
+            able += [(-len(page.found.columns), page) for page in _lists_below(one.sheet, holdings.found, mapping)]
+            continue
+        if one.refused:
+            continue
+        found = one.found or header.find_page(one.sheet, mapping, _ANCHORS)
+        if found is None or not _tells_of_loans(found):
+            continue
+        if refused := _refused(one.sheet, found):
+            able.append((0, Page(one.sheet, found, "", refused)))
+            continue
+        hidden = "" if one.sheet.state == "visible" else "it is hidden"
+        hidden = _EARLIER if one.only_adds == _EARLIER else hidden
+        able += [(-len(page.found.columns), page) for page in _lists(one.sheet, found, mapping, hidden)]
+    able.sort(key=lambda one: one[0])
+    for at, (_, page) in enumerate(able):
+        yield page if at < PAGES_MAX else replace(page, lists="", left_out=TOO_MANY)
+
+
+_ANCHORS: Final = frozenset(_TELLING)
+
+
+def _tells_of_loans(found: header.Found) -> bool:
+    """Whether a header has what tells loans apart, and something more."""
+    columns = found.columns.keys()
+    return bool(columns & _ANCHORS) and bool(columns - _ANCHORS)
+
+
+def _lists(sheet: Sheet, found: header.Found, mapping: Mapping, hidden: str) -> Iterator[Page]:
+    """The lists of a sheet, each by its own title; the sheet's name counts for the first, and for all that have the
+    first one's header and no title of another list.
+    """
+    named = key(sheet.name)
+    found = topmost(sheet, found, mapping, _ANCHORS)
+    lines = _title_lines(sheet, found)
+    own = titles.flag_of(lines)
+    of_name = titles.flag_of([named])
+    for at, section in enumerate(sections(sheet, found, mapping)):
+        flag = own
+        if at:
+            is_part = section.is_like_first and not any(map(titles.kinds, section.lines))
+            flag = of_name if is_part else titles.flag_of(section.lines)
+            lines = [*section.lines, named]
+        left_out = hidden or titles.left_out(_joined(lines))
+        if _tells_of_loans(section.found):
+            shows_changes = _shows_changes(section.found)
+            yield Page(sheet, section.found, flag, left_out, section.title, section.end, shows_changes)
+
+
+def _lists_below(sheet: Sheet, found: header.Found, mapping: Mapping) -> Iterator[Page]:
+    """The lists of some loans below the sheet's own loans, under a header of their own."""
+    for section in sections(sheet, found, mapping)[1:]:
+        flag = titles.flag_of(section.lines)
+        if flag and section.has_header and not section.is_like_first and _tells_of_loans(section.found):
+            yield Page(sheet, section.found, flag, "", section.title, section.end)
+
+
+def lists_without_loans(book: Workbook) -> Iterator[tuple[str, EmptyList]]:
+    """The lists that pages of the day show to be empty, by flag the first, each with the name of its sheet."""
+    old, flags = of_another_day(book), set[str]()
+    for sheet in book.sheets[:EMPTY_SHEETS_MAX]:
+        if sheet.state != "visible" or sheet.index in old:
+            continue
+        for empty in empty_lists(sheet):
+            if empty.flag not in flags:
+                flags.add(empty.flag)
+                yield sheet.name, empty
+
+
+EMPTY_SHEETS_MAX: Final = 200
+"""Sheets of a workbook in which empty lists are looked for."""
+
+_BEFORE: Final = re.compile(
+    r"\b(?:prior|previous|old|former)\b.*\bratings?\b|\bratings?\b.*\b(?:prior|previous|old|from)$|^from ratings?\b"
+)
+
+
+def _shows_changes(found: header.Found) -> bool:
+    """Whether a header names a rating of before."""
+    return any(_BEFORE.search(key(text)) for text in found.texts.values())
+
+
+def _title_lines(sheet: Sheet, found: header.Found) -> list[str]:
+    """The words above a sheet's header and its name, as keys, the nearest first; lines with a figure or a colon tell no
+    title.
+    """
+    lines = [sheet.name]
+    for row in _title_rows(sheet, found):
+        for column in range(min(sheet.column_count, TITLE_COLUMNS_MAX)):
+            value = sheet.value(row, column)
+            if isinstance(value, str) and len(value) <= titles.LENGTH_MAX and not _NO_TITLE.search(value):
+                lines.append(value)
+    return [key(line) for line in reversed(lines)]
+
+
+def _joined(lines: Iterable[str]) -> str:
+    """The lines of a title as one, the sheet's name first."""
+    return " | ".join(reversed([*lines]))
+
+
+def _title_rows(sheet: Sheet, found: header.Found) -> Iterator[int]:
+    """Rows above a header that can be its title: of one far down the few right above it with a single cell."""
+    if found.top <= TITLE_ROWS_MAX:
+        yield from range(found.top)
+        return
+    for row in range(found.top - NEAR_ROWS, found.top):
+        if sum(sheet.value(row, column) is not None for column in range(min(sheet.column_count, COLUMNS_MAX))) == 1:
+            yield row
+
+
+def _refused(sheet: Sheet, found: header.Found) -> str:
+    if is_named(sheet, TRANCHE_SHEETS | DEAL_SHEETS) and "borrower_name" not in found.columns:
+        return "its name is that of a sheet for notes or accounts, and no header names borrowers"
+    if is_named(sheet, AMORTIZATION_SHEETS) and "par_value" not in found.columns:
+        return "its name is that of a sheet for scheduled payments, and no header names par"
+    return "its names are those of classes of notes, not of loans" if is_note_table(sheet, found) else ""
+
+
+def chosen(rated: Iterable[Candidate]) -> Holdings | None:
+    """The sheet with the best header score, of equals the first that is not hidden; None when no sheet has a header.
+
+    A header with nothing below it counts only where no sheet has more, one with words for figures (a guide to the
+    columns) only where none has figures under as many fields. A sheet named like one for notes or accounts is
+    one of loans only when it names borrowers.
+    """
+    able = (one for one in rated if one.found is not None and not one.refused)
+    best = max(able, key=lambda one: one.rank, default=None)
+    return None if best is None or best.found is None else in_units_of_title(best.sheet, best.found)
+
+
+def in_units_of_title(sheet: Sheet, found: header.Found) -> Holdings:
+    """A sheet of loans whose amounts are in what a line above its header says, where their own headers say nothing."""
+    for row in _title_rows(sheet, found):
+        for column in range(min(sheet.column_count, TITLE_COLUMNS_MAX)):
+            value = sheet.value(row, column)
+            if not isinstance(value, str) or len(value) > titles.LENGTH_MAX:
+                continue
+            scale = header.magnitude_of_title(value)
+            places = [place for target in AMOUNTS for place in found.columns.get(target, ())]
+            units = {place: value for place in places if found.magnitude(place) == 1.0}
+            if scale != 1.0 and units and _is_small(sheet, found, scale):
+                words = "in thousands" if scale == THOUSANDS else "in millions"
+                units = dict.fromkeys(units, words)
+                return Holdings(sheet, replace(found, units=found.units | units), (" ".join(value.split()), scale))
+    return Holdings(sheet, found)
+
+
+def _is_small(sheet: Sheet, found: header.Found, scale: float) -> bool:
+    """Whether the figures under par can be multiplied by so much and still be those of loans."""
+    place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
+    stored = None if place is None else sheet.columns[place]
+    if stored is None:
+        return True
+    low = max(0, found.row + 1 - stored.start)
+    figures = stored.numbers[low : low + header.SAMPLE_ROWS]
+    figures = figures[stored.kinds[low : low + header.SAMPLE_ROWS] == parsing.NUMBER]
+    return not len(figures) or float(np.median(np.abs(figures))) * scale <= LOAN_MAX
+
+
+def header_words(mapping: Mapping) -> str:
+    """What a header does for a mapping, for a message: "names 3 fields of Standard CLO holdings, one of them ..."."""
+    least = min(header.SCORE_MIN, len(mapping.fields))
+    anchors = ", ".join(mapping.anchors[:ANCHORS_TOLD]) + (", ..." if len(mapping.anchors) > ANCHORS_TOLD else "")
+    return f"names {least} fields of {mapping.name}, one of them {anchors}"
+
+
+def _has_rows(sheet: Sheet, found: header.Found, mapping: Mapping) -> bool:
+    """Whether a column that makes the header one of loans has a cell below it."""
+    for target in found.columns.keys() & set(mapping.anchors):
+        stored = sheet.columns[found.columns[target][0]]
+        if stored is not None and stored.held.kinds[stored.begin(found.row + 1) :].any():
+            return True
+    return False
+
+
+def _has_figures(sheet: Sheet, found: header.Found) -> bool:
+    """Whether the first rows of the par column have a number, or a text with a digit."""
+    place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
+    if place is None:
+        return True
+    stored = sheet.columns[place]
+    if stored is None:
+        return False
+    low = max(0, found.row + 1 - stored.start)
+    high = low + header.SAMPLE_ROWS
+    if np.isin(stored.kinds[low:high], (parsing.NUMBER, parsing.DATE)).any():
+        return True
+    codes = np.unique(stored.codes[low:high])
+    texts = parsing.decoded(sheet.text, codes[codes >= 0])
+    return any(sign.isdigit() for text in texts for sign in text[: parsing.FIGURE_BYTES_MAX])
+
+
+def passed_over(rated: Iterable[Candidate], holdings: Holdings, mapping: Mapping) -> list[str]:
+    """The other sheets with loans: figures below a header that names all that a loan must have."""
+    needed = {one.target for one in mapping.fields if one.required} or set(mapping.anchors)
+    return [
+        one.sheet.name
+        for one in rated
+        if one.sheet is not holdings.sheet and one.found is not None and not one.refused
+        if one.has_rows and one.has_figures and needed <= one.found.columns.keys()
+    ]

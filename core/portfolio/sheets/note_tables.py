@@ -1,0 +1,49 @@
+"""Tell sheets of notes and accounts, and tables of note classes, from sheets of loans."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from core.grid.sheet import Sheet
+from core.portfolio.model.classes import are_class_names
+from core.portfolio.sheets import header
+
+TOTAL: Final = re.compile(r"\s*(?:grand\s+|sub[\s-]?)?total|\s*sum\b", re.IGNORECASE)
+
+
+def is_named(sheet: Sheet, names: frozenset[str]) -> bool:
+    """Whether the sheet's name, letters only and in lower case, is one of these."""
+    return "".join(sign for sign in sheet.name.lower() if sign.isalpha()) in names
+
+
+def is_note_table(sheet: Sheet, found: header.Found) -> bool:
+    """Whether the names below a header of loans are those of classes of notes, down to the first without a name.
+
+    They stand in the column that names borrowers, else in the first columns of the sheet.
+    """
+    named = found.columns.get("borrower_name")
+    return any(
+        are_class_names(names)
+        for place in (named[:1] if named else range(min(NAME_COLUMNS_MAX, sheet.column_count)))
+        if (names := _names_below(sheet, found.row + 1, place))
+    )
+
+
+def _names_below(sheet: Sheet, first: int, place: int) -> list[str]:
+    """The texts of a column from a row on, up to the first other cell."""
+    names = []
+    for row in range(first, first + NOTE_ROWS_MAX):
+        name = sheet.value(row, place)
+        if not isinstance(name, str):
+            break
+        names.append(" ".join(name.split()))
+    return [name for name in names if not TOTAL.match(name)]
+
+
+NAME_COLUMNS_MAX: Final = 8
+"""Columns from the left in which the names of classes may stand."""
+
+
+NOTE_ROWS_MAX: Final = 50
+"""Rows below a header whose names tell notes from loans: no deal has as many classes."""

@@ -1,0 +1,245 @@
+"""The lists that stand below one another on a page: where each begins and ends, and what its title says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.sheet import Sheet
+from core.portfolio.cells import parsing
+from core.portfolio.cells.parsing import TEXT, key
+from core.portfolio.model.fields import Mapping
+from core.portfolio.sheets import header, titles
+
+ROWS_MAX: Final = 5_000
+"""Rows of a page in which titles are looked for: a page of several lists is one that people read."""
+
+COLUMNS_MAX: Final = 64
+"""Columns in which a title's row has no second cell."""
+
+TITLE_CELLS_MAX: Final = 2
+"""Cells of a title's row."""
+
+TITLES_MAX: Final = 1_000
+"""Rows with a single text that are looked at."""
+
+SECTIONS_MAX: Final = 40
+"""Lists of one page."""
+
+HEADER_DISTANCE: Final = 4
+"""Rows below a title in which the header of its list begins."""
+
+FIGURED_MIN: Final = 2
+"""Texts with a figure in a row that is no header."""
+
+EMPTY_DISTANCE: Final = 6
+"""Rows between the title of an empty list and the words that say so."""
+
+CONTINUED: Final = ("continued", "cont d", "contd")
+"""Words of a title that stands again on the next page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One list of a page."""
+
+    found: header.Found
+    """Its header; of a list without one the header of the list above, as if it stood in the title's row."""
+    title: str
+    """As written; "" of the first one, whose title stands above its header."""
+    lines: tuple[str, ...] = ()
+    """The keys of its title's lines, the nearest to the list first."""
+    end: int | None = None
+    """One past its last row, 0-based; None where it may reach down to the end of the sheet."""
+    has_header: bool = True
+    is_like_first: bool = False
+    """Whether its header is that of the page's first list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lone:
+    """A row with a single cell, a text; or with words for a list before one other cell, such as a date."""
+
+    row: int
+    column: int
+    text: str
+    is_alone: bool = True
+
+    @property
+    def line(self) -> str:
+        """Its key."""
+        return key(self.text)
+
+
+def lone_texts(sheet: Sheet, first: int, last: int) -> list[Lone]:
+    """The rows from `first` to `last - 1` whose only cell is a text of a title's length, from the top, and those with
+    one cell more behind the title of a list."""
+    last = min(last, sheet.row_count, first + ROWS_MAX)
+    if last <= first:
+        return []
+    filled, codes, column_of = _filled(sheet, first, last)
+    rows = np.flatnonzero((filled <= TITLE_CELLS_MAX) & (codes >= 0))[:TITLES_MAX]
+    texts = parsing.decoded(sheet.text, codes[rows])
+    found = [
+        Lone(first + row, int(column_of[row]), " ".join(text.split()), bool(filled[row] == 1))
+        for row, text in zip(rows.tolist(), texts, strict=True)
+        if len(text) <= titles.LENGTH_MAX
+    ]
+    return [one for one in found if one.is_alone or titles.is_group(one.line)]
+
+
+def _filled(sheet: Sheet, first: int, last: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """By row how many cells it has, the code of its first cell, -1 where that is no text, and its column."""
+    filled, codes = np.zeros(last - first, np.int32), np.full(last - first, -1, np.int32)
+    column_of = np.zeros(last - first, np.int32)
+    for column, stored in enumerate(sheet.columns[:COLUMNS_MAX]):
+        if stored is None or stored.start >= last or stored.stop <= first:
+            continue
+        low, high = max(first, stored.start), min(last, stored.stop)
+        part = stored.span(low, high)
+        at = slice(low - first, high - first)
+        is_first = (filled[at] == 0) & (part.kinds != 0)
+        filled[at] += part.kinds != 0
+        is_first &= part.kinds == TEXT
+        codes[at] = np.where(is_first, part.codes, codes[at])
+        column_of[at] = np.where(is_first, column, column_of[at])
+    return filled, codes, column_of
+
+
+def topmost(sheet: Sheet, found: header.Found, mapping: Mapping, anchors: frozenset[str]) -> header.Found:
+    """The header of the first list of a page, which may stand above the one that names most."""
+    for block in _blocks(sheet, lone_texts(sheet, 0, found.top)):
+        above = header.find_page(sheet, mapping, anchors, block[-1].row + 1, HEADER_DISTANCE)
+        if above is not None and above.row < found.top - 1:
+            return above
+    return found
+
+
+def sections(sheet: Sheet, found: header.Found, mapping: Mapping) -> list[Section]:
+    """The lists of a page, from the one whose header is given: each title ends the one before.
+
+    A title is a row with a single text and a header below it, or words for a list of some loans. The titles of the page
+    itself, which stand again after a page break, are none, nor are the headings of groups. A header may be that of
+    something else than loans, such as a table of industries.
+    """
+    below = lone_texts(sheet, found.row + 1, sheet.row_count)
+    listed = [Section(found, "", is_like_first=True)]
+    if not below:
+        return listed
+    seen = {one.line for one in lone_texts(sheet, 0, found.top)}
+    for block in _blocks(sheet, below):
+        lines = [one for one in block if _is_title(one, seen)]
+        if not lines or len(listed) == SECTIONS_MAX:
+            continue
+        section = _section(sheet, lines, block, listed[-1].found, mapping)
+        if section is None:
+            continue
+        if section.has_header and _is_next_page(block, section, listed[-1]):
+            continue
+        is_like_first = _columns(section.found) == _columns(found)
+        listed[-1] = replace(listed[-1], end=block[0].row)
+        listed.append(replace(section, is_like_first=is_like_first))
+        seen |= {one.line for one in lines}
+    return listed
+
+
+def _blocks(sheet: Sheet, lone: Iterable[Lone]) -> Iterator[list[Lone]]:
+    """Rows with a single text that only blank rows part."""
+    block: list[Lone] = []
+    for one in lone:
+        if block and any(
+            sheet.value(row, column) is not None
+            for row in range(block[-1].row + 1, one.row)
+            for column in range(min(sheet.column_count, COLUMNS_MAX))
+        ):
+            yield block
+            block = []
+        block.append(one)
+    if block:
+        yield block
+
+
+def _is_title(one: Lone, seen: set[str]) -> bool:
+    line = one.line
+    return bool(line) and line not in seen and not titles.is_empty(one.text) and not any(map(line.endswith, CONTINUED))
+
+
+def _is_next_page(block: list[Lone], section: Section, above: Section) -> bool:
+    """Whether the same header stands again below lines that are the page's own: several, or with a figure, and no words
+    for a list. A date, a page's number, the deal's name and the report's are such lines.
+    """
+    if _columns(section.found) != _columns(above.found) or any(map(titles.kinds, section.lines)):
+        return False
+    return len(block) > 1 or any(map(str.isdigit, block[0].text))
+
+
+def _section(
+    sheet: Sheet, lines: list[Lone], block: list[Lone], above: header.Found, mapping: Mapping
+) -> Section | None:
+    """The list below a block of titles; None where it is none."""
+    keys = tuple(one.line for one in reversed(lines))
+    below = header.find_page(sheet, mapping, None, block[-1].row + 1, HEADER_DISTANCE)
+    if below is not None:
+        return Section(below, lines[-1].text, keys)
+    if not any(one.is_alone and titles.is_group(one.line) for one in lines):
+        return None
+    return Section(
+        replace(above, row=block[-1].row, top=block[0].row, below=()), lines[-1].text, keys, has_header=False
+    )
+
+
+def _columns(found: header.Found) -> dict[int, str]:
+    """The texts of a header by column."""
+    return {column: key(text) for column, text in found.texts.items() if text.strip()}
+
+
+# ---- empty lists ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyList:
+    """A list that a page says to be empty."""
+
+    flag: str
+    """What its loans would have."""
+    title: str
+    """As written; "" of the first list of a page."""
+    row: int
+    """Of the words that say so; 0-based."""
+    column: int
+
+
+def empty_lists(sheet: Sheet) -> list[EmptyList]:
+    """The lists of some loans that a page shows to be empty: a title, then words such as "None" with no figure between.
+
+    "There are no defaulted obligations" is both.
+    """
+    found: list[EmptyList] = []
+    named: list[str] = []
+    lines, since = (key(sheet.name),), 0
+    for one in lone_texts(sheet, 0, sheet.row_count):
+        title = named[-1] if len(named) > 1 else ""
+        if own := titles.denied(one.line):
+            found += [EmptyList(flag, title, one.row, one.column) for flag in sorted(own)]
+        elif titles.is_empty(one.text):
+            flag = titles.flag_of(lines)
+            if flag and one.row - since <= EMPTY_DISTANCE and not _has_loans(sheet, since + 1, one.row):
+                found.append(EmptyList(flag, title, one.row, one.column))
+        elif titles.kinds(one.line) or titles.left_out(one.line):
+            lines, since = (one.line,), one.row
+            named.append(one.text)
+    return found
+
+
+def _has_loans(sheet: Sheet, first: int, last: int) -> bool:
+    """Whether a row from `first` to `last - 1` has a number, or two texts with a figure."""
+    for row in range(first, last):
+        values = [sheet.value(row, column) for column in range(min(sheet.column_count, COLUMNS_MAX))]
+        figured = sum(isinstance(value, str) and any(map(str.isdigit, value[: titles.LENGTH_MAX])) for value in values)
+        if figured >= FIGURED_MIN or any(isinstance(value, float) for value in values):
+            return True
+    return False

@@ -1,0 +1,107 @@
+"""Check digits against python-stdnum; two prints of one identifier are told where they can mean one loan only."""
+
+from __future__ import annotations
+
+import random
+import string
+
+from hypothesis import given
+from hypothesis import strategies as st
+from stdnum import cusip, figi, isin, lei
+from stdnum.iso7064 import mod_97_10
+
+from core.portfolio.cells import parsing
+from core.portfolio.cells.identifiers import (
+    Prints,
+    is_sound,
+    is_told,
+    may_be_one,
+    pairs,
+    standard,
+)
+from tests.rows import every
+
+
+@every(
+    "one, other, expected",
+    [
+        (["LX284437"], ["LX28443T7"], [(0, 0)]),
+        (["LX28443T7"], ["LX28443"], [(0, 0)]),
+        (["LX284437"], ["LX284438"], []),
+        (["LX284437", "LX284438"], ["LX28443T7"], []),
+        (["LX284437"], ["LX28443T7", "LX284439"], []),
+        (["LX284431"], ["LX28443T7"], [(0, 0)]),
+        (["XS2250154"], ["XS2250154494"], [(0, 0)]),
+        (["XS2250154"], ["XS2250154494", "XS2250154577"], []),
+        (["XS2250154", "XS22501544"], ["XS2250154494"], []),
+        (["XS22"], ["XS2250154494"], []),
+        (["XS2250154494"], ["XS2250154494"], []),
+        (["A" * 500], ["A" * 501], []),
+    ],
+)
+def test_prints_are_paired_where_no_other_loan_can_be_meant(
+    one: list[str], other: list[str], expected: list[tuple[int, int]]
+) -> None:
+    assert list(pairs(Prints(one), Prints(other))) == expected
+    assert sorted(pairs(Prints(other), Prints(one))) == [(j, i) for i, j in expected]
+
+
+@every(
+    "written, form",
+    [
+        ("12A456 7B 7", "12A4567B7"), ("'12a4567b7", "12A4567B7"), ('="00130E102"', "00130E102"),
+        ("lx 123456", "LX123456"),
+        ("LX-28443-T7", "LX28443T7"), ("us 0378331005", "US0378331005"), ("BBG 000 B9XRY4", "BBG000B9XRY4"),
+        ("US\u00a00378331005", "US0378331005"), ("\uff2c\uff38123456", "LX123456"), ("12A456 7B x", "12A456 7B X"),
+        ("A-10", "A-10"), ("17275R10@", "17275R10@"), ("", ""),
+    ],
+)  # fmt: skip
+def test_identifiers_have_one_form(written: str, form: str) -> None:
+    assert standard(written) == form
+    assert standard(form) == form
+
+
+@given(st.lists(st.text(max_size=12), min_size=1))
+def test_letters_and_digits_of_a_pool_are_those_of_each_string(strings: list[str]) -> None:
+    codes, text = parsing.pool_of(strings)
+    bare = parsing.bare(text).strings()
+    kept = [bare[code] if code >= 0 else "" for code in codes.tolist()]
+    assert kept == [parsing.letters_and_digits(string) for string in strings]
+
+
+@every(
+    "one, other, may_be, told",
+    [
+        ("LX284437", "LX28443T7", True, True),
+        ("LX284431", "LX28443T7", True, False),
+        ("LX28443", "LX28443T7", True, True),
+        ("LX284437", "LX284438", False, False),
+        ("LX28443T7", "LX28443T8", False, False),
+        ("XS2250154", "XS2250154494", True, True),
+        ("XS2250154", "XS2250155", False, True),
+    ],
+)
+def test_what_contradicts_is_no_print_of_the_same(one: str, other: str, may_be: bool, told: bool) -> None:
+    assert (may_be_one(one, other), is_told(one, other)) == (may_be, told)
+
+
+def test_check_digits_are_those_of_the_standards() -> None:
+    chance, signs = random.Random(7), string.digits + string.ascii_uppercase
+    known = (
+        ("isin", isin, isin.calc_check_digit, 9, "XS", ""), ("cusip", cusip, cusip.calc_check_digit, 8, "", ""),
+        ("lei", lei, mod_97_10.calc_check_digits, 18, "", ""), ("figi", figi, figi.calc_check_digit, 8, "BBG", "AEIOU"),
+    )  # fmt: skip
+    for scheme, oracle, digits, length, start, barred in known:
+        seen = set()
+        for _ in range(300):
+            stem = start + "".join(chance.choices(sorted(set(signs) - set(barred)), k=length))
+            sound = stem + digits(stem)
+            at = chance.randrange(len(start), len(stem))
+            changed = sound[:at] + chance.choice(signs) + sound[at + 1 :]
+            assert is_sound(scheme, sound), sound
+            assert is_sound(scheme, changed) == oracle.is_valid(changed), changed
+            seen.add(is_sound(scheme, changed))
+            for wrong in (sound.lower(), sound[:-1], sound + "0", f" {sound}", f"{sound}\n", ""):
+                assert wrong == sound or not is_sound(scheme, wrong), wrong
+        assert seen == {False, True}
+    assert is_sound("internal", "MAG-17")

@@ -1,0 +1,369 @@
+"""What is said of a workbook's sheet, header, rows, columns and units, on real files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import xlsxwriter
+
+from core.files.read import read
+from core.grid.sheet import Workbook
+from core.portfolio import Portfolio
+from core.portfolio.mapping.configure import configured
+from core.portfolio.mapping.detection import Alternative, DetectedColumn, Detection, Unmapped, detect_columns
+
+MAG17 = Path(__file__).parents[4] / "../shared/data/mag17.xlsx"
+HEADER = ["LoanX ID", "Issuer Name", "Par Amount", "Price", "Spread", "Maturity"]
+A = ["LX100001", "Alpha Inc", 1_000.0, 99.0, 350.0, date(2030, 1, 31)]
+B = ["LX100002", "Beta Inc", 2_000.0, 98.0, 375.0, date(2031, 1, 31)]
+C = ["LX100003", "Gamma Inc", 3_000.0, 97.0, 400.0, date(2032, 1, 31)]
+
+Rows = Sequence[Sequence[Any]]
+Write = Callable[..., Workbook]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """A workbook file from rows by sheet, read again; `merged` ranges are of the first sheet."""
+
+    def made(
+        sheets: dict[str, Rows], *, merged: Sequence[tuple[int, int, int, int]] = (), hidden: str = ""
+    ) -> Workbook:
+        path = tmp_path / "book.xlsx"
+        with xlsxwriter.Workbook(str(path)) as book:
+            as_date = book.add_format({"num_format": "yyyy-mm-dd"})
+            for at, (name, rows) in enumerate(sheets.items()):
+                page = book.add_worksheet(name)
+                for row, values in enumerate(rows):
+                    for column, value in enumerate(values):
+                        if isinstance(value, date):
+                            page.write_datetime(row, column, value, as_date)
+                        elif isinstance(value, str) and value.startswith("="):
+                            page.write_formula(row, column, value, None, "#DIV/0!")
+                        elif value is not None:
+                            page.write(row, column, value)
+                for first_row, first_column, last_row, last_column in merged if at == 0 else ():
+                    words = rows[first_row][first_column]
+                    page.merge_range(first_row, first_column, last_row, last_column, words)
+                if name == hidden:
+                    page.hide()
+        return read(path)
+
+    return made
+
+
+def column(found: Detection, target: str) -> DetectedColumn:
+    return next(one for one in found.columns if one.target == target)
+
+
+def test_a_plain_sheet_is_told_from_top_to_bottom(write: Write) -> None:
+    found = detect_columns(write({"Holdings": [["Example CLO"], [], HEADER, A, B, C, ["Total", None, 6_000.0]]}))
+    assert found.sheet == "Holdings"
+    assert found.header is not None
+    assert (found.header.rows, found.header.kind) == ((3,), "one row")
+    assert (found.first_row, found.last_row, found.loan_count) == (4, 6, 3)
+    assert [(one.reason, one.count, one.rows, one.texts) for one in found.left_out] == [
+        ("total_rows", 1, (7,), ("Total",))
+    ]
+    assert [(one.target, one.column, one.header, one.match) for one in found.columns] == [
+        ("loanx_id", "A", "LoanX ID", "alias"),
+        ("borrower_name", "B", "Issuer Name", "alias"),
+        ("par_value", "C", "Par Amount", "alias"),
+        ("price", "D", "Price", "alias"),
+        ("spread", "E", "Spread", "alias"),
+        ("maturity_date", "F", "Maturity", "alias"),
+    ]
+    assert column(found, "spread").samples == (350.0, 375.0, 400.0)
+    assert column(found, "maturity_date").samples == ("2030-01-31", "2031-01-31", "2032-01-31")
+    assert column(found, "borrower_name").samples == ("Alpha Inc", "Beta Inc", "Gamma Inc")
+    assert found.missing_required == ()
+    assert "cusip" in found.missing_optional
+    assert found.message == ""
+
+
+def test_every_part_goes_into_json(write: Write) -> None:
+    document = msgspec.json.decode(msgspec.json.encode(detect_columns(write({"Holdings": [HEADER, A]}))))
+    assert document["columns"][0]["samples"] == ["LX100001"]
+    assert document["sheets"][0]["is_chosen"] is True
+
+
+# ---- sheets --------------------------------------------------------------------------------------------------------
+
+
+def test_sheets_are_told_why_they_were_not_chosen(write: Write) -> None:
+    book = write(
+        {
+            "Cover": [["Issuer report"], ["Prepared for", "the trustee"]],
+            "Empty": [],
+            "Watch list": [["Issuer", "Rating"], ["Alpha", "B2"]],
+            "Ratings": [["Issuer", "Rating", "Country"], ["Alpha", "B2", "US"]],
+            "Template": [HEADER],
+            "Sales": [["Issuer", "Par", "CUSIP"], ["Alpha", 1.0, "x"]],
+            "Notes": [["Class", "Current Balance", "Spread", "CUSIP"], ["A", 1.0, 130.0, "x"]],
+            "Hidden": [HEADER, A],
+            "Guide": [HEADER, ["of the trustee", "as in the agreement", "funded", "bid", "contractual", "stated"]],
+            "Holdings": [HEADER, A],
+            "Copy": [HEADER, A],
+        },
+        hidden="Hidden",
+    )
+    found = detect_columns(book)
+    assert {one.name: one.reason for one in found.sheets} == {
+        "Cover": "no row among its first 40 names a field",
+        "Empty": "it is empty",
+        "Watch list": "its best row names 2 of the 3 fields that make a header",
+        "Ratings": "its best row names 3 fields, but none of par_value, cusip, loanx_id, isin",
+        "Template": "nothing stands below its header",
+        "Sales": "its title is that of a list of trades or payments",
+        "Notes": "its name is that of a sheet for notes or accounts, and no header names borrowers",
+        "Hidden": "it is hidden, and its header names no more fields",
+        "Guide": "its header names as many fields, but no figures stand below it",
+        "Holdings": "its header names 6 fields",
+        "Copy": "its header names as many fields, and sheet Holdings comes first",
+    }
+    assert [one.name for one in found.sheets if one.is_chosen] == ["Holdings"]
+    near = next(one for one in found.sheets if one.name == "Watch list")
+    assert (near.header_rows, near.nearest, near.score) == ((1,), ("Issuer", "Rating"), 2)
+
+
+def test_one_sheet_can_be_looked_at(write: Write) -> None:
+    book = write({"Holdings": [HEADER, A, B], "Sales": [["Issuer", "Par", "CUSIP"], ["Alpha", 1.0, "x"]]})
+    found = detect_columns(book, sheet="sales")
+    assert (found.sheet, found.loan_count, len(found.sheets)) == ("Sales", 1, 1)
+    with pytest.raises(KeyError):
+        detect_columns(book, sheet="Nowhere")
+
+
+def test_without_a_header_it_is_said_what_was_looked_for(write: Write) -> None:
+    found = detect_columns(write({"A": [["Issuer", "Rating"], ["x", "y"]], "B": []}))
+    assert found.sheet is None
+    assert found.columns == ()
+    assert found.missing_required == ("borrower_name", "par_value")
+    assert found.message == (
+        "no header found: looked in the first 1,000 rows of each sheet for one that names 3 fields of Standard CLO "
+        "holdings, one of them par_value, cusip, loanx_id, isin"
+    )
+
+
+# ---- header and rows -----------------------------------------------------------------------------------------------
+
+
+def test_two_rows_and_units_are_told(write: Write) -> None:
+    rows = [
+        ["Report"],
+        ["Issuer", "LoanX", "Position", None, "Coupon", None],
+        [None, "ID", "Par Amount", "Price", "Spread", "Index"],
+        [None, None, "$000s", "%", "bps", None],
+        ["Alpha", "LX100001", 1.5, 99.0, 350.0, "SOFR"],
+        ["Beta", "LX100002", 2.5, 98.0, 3.5, "SOFR"],
+    ]
+    found = detect_columns(write({"Holdings": rows}, merged=[(1, 2, 1, 3), (1, 4, 1, 5)]))
+    assert found.header is not None
+    assert (found.header.rows, found.header.kind, found.header.units_row) == ((2, 3, 4), "two rows", 4)
+    par, spread = column(found, "par_value"), column(found, "spread")
+    assert (par.unit, par.factor, par.samples) == ("thousands", 1_000.0, (1_500.0, 2_500.0))
+    assert par.unit_reason == "the row of units says $000s"
+    assert (spread.header, spread.unit, spread.unit_reason) == ("Coupon Spread", "bps", "the row of units says bps")
+    assert spread.samples == (350.0, 3.5)
+    assert column(found, "price").unit_reason == "median 98.5 is above 2"
+
+
+def test_rows_that_are_no_loans_are_told_by_reason(write: Write) -> None:
+    rows = [
+        HEADER,
+        ["First lien"],
+        A,
+        ["LX100009", "Delta", None, 99.0],
+        [None, "Principal Cash", 500.0],
+        B,
+        HEADER,
+        *([[f"LX10001{row}", f"Label {row}", None, 99.0] for row in range(7)]),
+        C,
+        [None, None, 6_000.0],
+        [],
+        [],
+        [],
+        ["LX100008", "Later Inc", 1.0, 99.0, 350.0, date(2030, 1, 31)],
+    ]
+    found = detect_columns(write({"Holdings": rows}))
+    told = {one.reason: (one.count, one.rows, one.texts[0]) for one in found.left_out}
+    assert told == {
+        "ignored_blank_par": (8, (4, 8, 9, 10, 11), "LX100009"),
+        "section_rows": (1, (2,), "First lien"),
+        "total_rows": (1, (16,), "6000"),
+        "cash_rows": (1, (5,), "Principal Cash"),
+        "repeated_headers": (1, (7,), "LoanX ID"),
+        "rows_after_end": (1, (20,), "LX100008"),
+    }
+    assert (found.first_row, found.last_row, found.loan_count) == (3, 15, 3)
+
+
+def test_merged_borrowers_are_counted(write: Write) -> None:
+    rows = [HEADER, A, ["LX100007", None, 5.0, 99.0, 350.0, None]]
+    found = detect_columns(write({"Holdings": rows}, merged=[(1, 1, 2, 1)]))
+    assert (found.loan_count, found.filled_borrowers) == (2, 1)
+
+
+def test_a_header_with_nothing_below(write: Write) -> None:
+    found = detect_columns(write({"Holdings": [HEADER]}))
+    assert (found.sheet, found.loan_count, found.first_row, found.last_row) == ("Holdings", 0, None, None)
+    assert column(found, "par_value").samples == ()
+    assert column(found, "spread").unit_reason == "there is no figure to tell it"
+
+
+# ---- columns -------------------------------------------------------------------------------------------------------
+
+
+def test_columns_that_lost_are_told_why(write: Write) -> None:
+    header = ["Issuer", "Obligor", "CUSIP", "Par", "Par Amount", "Market Value", "Bid", "Price", "Moody's Rating-21"]
+    rows = [["Example CLO", f"B{row}", f"C{row}", 1e6, None, 99e4, 99.0, 98.5, "B2"] for row in range(5)]
+    found = detect_columns(write({"Holdings": [header, *rows]}))
+    assert column(found, "borrower_name").alternatives == (
+        Alternative("A", "Issuer", "it says the same on every row, as a column about the deal does"),
+    )
+    assert column(found, "par_value").alternatives == (Alternative("E", "Par Amount", "it has no value"),)
+    assert (column(found, "price").column, column(found, "price").header) == ("H", "Price")
+    assert column(found, "price").alternatives == (
+        Alternative("F", "Market Value", "it holds amounts of currency, not prices"),
+        Alternative("G", "Bid", "Price is the preferred name"),
+    )
+
+
+def test_how_a_header_matched_is_told(write: Write) -> None:
+    header = ["Borrower_Name", "par value (USD)", "ISIN (1)", "Days Past Due", "Desk", "Desk", None, "price"]
+    rows = [["Alpha", 1.0, "x", 0.0, "a", "b", 7.0, 99.0], ["Beta", 2.0, "y", 5.0, "a", "b", 8.0, 98.0]]
+    found = detect_columns(write({"Holdings": [header, *rows]}))
+    assert {one.target: one.match for one in found.columns} == {
+        "isin": "alias less a footnote",
+        "borrower_name": "alias",
+        "par_value": "alias less its unit",
+        "price": "alias",
+        "days_past_due": "auxiliary alias",
+    }
+    assert found.unmapped == (Unmapped("E", "Desk", ""), Unmapped("F", "Desk (2)", ""), Unmapped("G", "Column 7", ""))
+    assert found.duplicates == {"Desk": ("E", "F")}
+
+
+def test_cells_that_are_no_values_are_counted(write: Write) -> None:
+    rows = [
+        [*HEADER, "Moody's Rating"],
+        [*A, "B2"],
+        ["LX100004", "Delta", 1.0, "n/a", "call desk", "soon", "Bee two"],
+        ["LX100005", "Epsilon", 2.0, "=1/0", None, None, "NR"],
+        [*B, None],
+    ]
+    found = detect_columns(write({"Holdings": rows}))
+    counts = {
+        one.target: (one.value_count, one.blank_count, one.error_count, one.unreadable_count) for one in found.columns
+    }
+    assert counts["price"] == (2, 1, 1, 0)
+    assert counts["spread"] == (2, 1, 0, 1)
+    assert counts["maturity_date"] == (2, 1, 0, 1)
+    assert counts["rating_agency_a"] == (2, 1, 0, 1)
+    assert counts["par_value"] == (4, 0, 0, 0)
+    assert column(found, "spread").samples == (350.0, None, 375.0)
+
+
+@pytest.mark.parametrize(
+    ("header", "values", "unit", "reason", "samples"),
+    [
+        ("Spread (bps)", [3.5, 4.0], "bps", "the header says so", (3.5, 4.0)),
+        ("Spread", [3.5, 4.0], "percent", "median 3.75 is at most 25", (350.0, 400.0)),
+        ("Spread", [0.035, 0.04], "fraction", "median 0.0375 is at most 0.25", (350.0, 400.0)),
+        ("Spread", [350.0, 400.0], "bps", "median 375 is above 25", (350.0, 400.0)),
+        ("Spread %", [30.0, 40.0], "percent", "the header says so", (3000.0, 4000.0)),
+        ("Spread", ["3.5%", "S+400bps"], "bps", "each cell says it", (350.0, 400.0)),
+        ("Spread", ["3.5%", 400.0], "bps", "median 400 is above 25; 1 marked cell keeps its own", (350.0, 400.0)),
+        ("Floor", [0.01, 0.0], "fraction", "largest 0.01 is at most 0.05", (1.0, 0.0)),
+        ("Floor", [0.5, 0.0], "percent", "largest 0.5 is above 0.05", (0.5, 0.0)),
+        ("Market Value", [990.0, 1_960.0], "currency", "median 1,475 is above 200", (99.0, 98.0)),
+        ("Market Value ($000s)", [0.99, 1.96], "currency", "the header says so", (99.0, 98.0)),
+        ("Recovery Rate", [0.5, 0.6], "fraction", "median 0.55 is at most 1", (50.0, 60.0)),
+        ("Facility Size ($mm)", [360.0, 955.0], "millions", "the header says so", (360e6, 955e6)),
+    ],
+)
+def test_units_are_told_with_what_told_them(
+    write: Write, header: str, values: list[Any], unit: str, reason: str, samples: tuple[float, ...]
+) -> None:
+    rows = [
+        ["LXID", "Issuer", "Par", header],
+        ["LX100001", "A", 1_000.0, values[0]],
+        ["LX100002", "B", 2_000.0, values[1]],
+    ]
+    book = write({"Holdings": rows})
+    found = next(one for one in detect_columns(book).columns if one.column == "D")
+    assert (found.unit, found.unit_reason) == (unit, reason)
+    assert found.samples == pytest.approx(samples)
+    # It is what the reader itself does.
+    read_values = Portfolio.from_workbook(book).numbers[found.target]
+    assert read_values.tolist() == pytest.approx(list(samples))
+
+
+def test_flags_liens_rates_and_days(write: Write) -> None:
+    header = ["LXID", "Issuer", "Par", "Cov-Lite", "Lien", "Index", "Coupon Type", "As Of Date", "Base Rate"]
+    loan = ["LX100001", "Alpha", 1.0, "Y", "2nd Lien", "3M LIBOR", "Fixed", date(2026, 3, 31), 4.3]
+    found = detect_columns(write({"Holdings": [header, loan]}))
+    samples = {one.target: one.samples for one in found.columns}
+    assert samples["cov_lite"] == (True,)
+    assert samples["lien_type"] == ("second_lien",)
+    assert samples["base_rate"] == ("LIBOR-3M",)
+    assert samples["coupon_type"] == ("fixed",)
+    assert samples["as_of"] == ("2026-03-31",)
+    rate = column(found, "base_rate")
+    assert (rate.unit, rate.unit_reason) == ("percent", "largest 4.3 is above 0.05")
+    assert rate.alternatives == (Alternative("I", "Base Rate", "it is read for the level of the rate"),)
+
+
+def test_a_mapping_of_ones_own(write: Write) -> None:
+    document = {
+        "source_type": "custom",
+        "mappings": {
+            "Book": {"target": "desk", "type": "string", "required": True},
+            "Amount": {"target": "amount", "type": "number", "required": False},
+            "Grade": {"target": "grade", "type": "string", "required": True},
+            "Zone": {"target": "zone", "type": "string", "required": True, "default": "EU"},
+        },
+        "transforms": [{"field": "amount", "operation": "multiply", "parameters": {"factor": 2}}],
+    }
+    mapping = configured(document, id="own", name="Own")
+    found = detect_columns(write({"Data": [["Book", "Amount", "Other", "Grade"], ["x", 5.0, "z", "a"]]}), mapping)
+    assert found.sheet == "Data"
+    assert [(one.target, one.column) for one in found.columns] == [("desk", "A"), ("amount", "B"), ("grade", "D")]
+    assert column(found, "amount").samples == (10.0,)
+    assert column(found, "amount").unit_reason == "the mapping's own transforms give it"
+    assert found.unmapped == (Unmapped("C", "Other", ""),)
+    assert found.missing_required == ()
+    assert found.missing_optional == ("zone",)
+
+
+def test_text_of_any_length_is_one_short_line(write: Write) -> None:
+    rows = [HEADER, ["LX100001", "Alpha\n" * 500, 1.0, 99.0, 350.0, None], A, [*B[:5]], ["* " + "note " * 90]]
+    found = detect_columns(write({"Holdings": rows}))
+    name = column(found, "borrower_name").samples[0]
+    assert isinstance(name, str)
+    assert len(name) == 80
+    assert "\n" not in name
+    assert all(len(text) <= 80 for one in found.left_out for text in one.texts)
+
+
+REAL = [MAG17] if MAG17.exists() else []
+
+
+@pytest.mark.parametrize("path", REAL)
+def test_a_real_deal(path: Path) -> None:
+    found = detect_columns(read(path))
+    assert found.sheet == "Holdings"
+    assert found.header is not None
+    assert found.header.rows == (5,)
+    assert (found.first_row, found.last_row, found.loan_count) == (6, 200, 195)
+    assert [(one.reason, one.rows) for one in found.left_out] == [("total_rows", (201,))]
+    spread, agency = column(found, "spread"), column(found, "rating_agency_a")
+    assert (spread.unit, spread.factor) == ("fraction", 10_000.0)
+    assert agency.header == "Moody's Rating WARF"
+    assert agency.alternatives[0].header == "Moody's Default Probability Rating-18"
+    assert all(one.error_count == one.unreadable_count == 0 for one in found.columns)

@@ -1,0 +1,188 @@
+"""Cash by the accounts of a page: bases, currencies, stacked headings, and what is in the list and no account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.grid.sheet import Workbook
+from core.portfolio.pages.report.accounts import Accounts, find_accounts
+from core.portfolio.pages.report.kinds import read_blocks
+from core.portfolio.pages.report.page import Page
+from tests.core.portfolio.conftest import sheet_from_rows
+from tests.rows import every
+
+
+def accounts(*pages: list[Any], currency: str | None = None) -> Accounts:
+    """What the accounts of some pages say."""
+    formats = ["General"]
+    sheets = tuple(
+        sheet_from_rows(rows, f"Account Balances {at}", index=at, formats=formats) for at, rows in enumerate(pages)
+    )
+    book = Workbook(sheets, number_formats=tuple(formats))
+    return find_accounts((read_blocks(Page(book, sheet, [(0, sheet.row_count)])) for sheet in sheets), currency)
+
+
+STACKED = [
+    ["Account Balances"],
+    [None, None, "Native Currency", "Native Currency", "Deal Currency", "Deal Currency"],
+    ["Account Name", "CCY", "(Trade Date Basis)", "(Received Date Basis)", "(Trade Date Basis)",
+     "(Received Date Basis)"],
+    ["Collection Account"],
+    ["Some CLO ISSUER PROFIT CASH", "EUR", 1250.0, 1250.0, 1250.0, 1250.0, 1.0],
+    ["Collection Account Subtotal:", None, None, None, 1250.0, 1250.0],
+    ["Interest Funding Account"],
+    ["Some CLO EUR Interest", "EUR", 9.0, 9.0, 9.0, 9.0, 1.0],
+    ["Some CLO GBP Interest", "GBP", 12.0, 12.0, 15.0, 15.0, 0.8],
+    ["Interest Funding Account Subtotal:", None, None, None, 24.0, 24.0],
+    ["Principal Funding Account"],
+    ["Some CLO EUR Custody", "EUR", 0.0, 0.0, 0.0, 0.0, 1.0],
+    ["Some CLO EUR Principal", "EUR", -5.0, 6.0, -5.0, 6.0, 1.0],
+    ["Some CLO Unused Proceeds", "EUR", 0.0, 0.0, 0.0, 0.0, 1.0],
+    ["Principal Funding Account Subtotal:", None, None, None, -5.0, 6.0],
+    ["Total:", None, None, None, 1269.0, 1280.0],
+]  # fmt: skip
+THREE_ROWS = [
+    [None, "Closing", "Closing"],
+    [None, "Balance", "Balance"],
+    ["Account", "Traded", "Settled"],
+    ["EUR Principal Account", -5.0, 0.0],
+    ["EUR Interest Account", 24.0, 24.0],
+]
+CALCULATED = [
+    ["Account Name", "Balance"],
+    ["Principal Collection Account", -5.0],
+    ["Interest Collection Account", 24.0],
+    ["Collateral Principal Amount", 1_200_000_000.0],
+    ["Adjusted Collateral Principal Amount", 1_190_000_000.0],
+    ["Scheduled Interest to Payment Date", 77.0],
+    ["Senior Fees and Expenses", -3.0],
+]
+NET = [
+    ["Account Name", "Balance"],
+    ["Principal Account", -5.0],
+    ["Net Principal Cash after unsettled trades", -9.0],
+    ["Interest Account", 24.0],
+]
+UNNAMED_SUM = [
+    ["Account Name", "Balance"],
+    ["Principal Account 1", -7.0],
+    ["Principal Account 2", 2.0],
+    ["Principal Cash", -5.0],
+    ["Interest Account", 24.0],
+]
+OTHER_WORDS = [
+    ["Account", "Currency", "Opening Balance", "Debits", "Credits", "Balance"],
+    ["Principal Proceeds", "EUR", 1.0, 2.0, 3.0, -5.0],
+    ["Interest Proceeds", "EUR", 1.0, 2.0, 3.0, 24.0],
+    ["Unfunded Revolver Reserve", "EUR", 0.0, 0.0, 0.0, 90.0],
+    ["Supplemental Reserve", "EUR", 0.0, 0.0, 0.0, 91.0],
+]
+BASIS_IN_NAME = [
+    ["Account Name", "Balance"],
+    ["Principal Cash (Trade Date Basis)", -5.0],
+    ["Interest Cash (Received Date Basis)", 24.0],
+]
+ZERO_FIRST = [
+    ["Account Name", "Principal (Traded)", "Principal (Settled)", "Interest"],
+    ["Collection Account", 0.0, -5.0, 24.0],
+]
+
+
+@every("rows", [STACKED, THREE_ROWS, CALCULATED, NET, UNNAMED_SUM, OTHER_WORDS, BASIS_IN_NAME, ZERO_FIRST])
+def test_cash(rows: list[list[Any]]) -> None:
+    """In the deal's currency, traded before settled, a printed amount before a zero, each account once."""
+    found = accounts(rows)
+    assert (found.principal, found.interest) == (pytest.approx(-5.0), pytest.approx(24.0))
+    assert not found.warnings
+
+
+def test_the_places_of_cash() -> None:
+    assert accounts(STACKED).cells == {
+        "principal": ["'Account Balances 0'!E13"],
+        "interest": ["'Account Balances 0'!E8", "'Account Balances 0'!E9"],
+    }
+
+
+def test_calculated_amounts_keep_their_roles() -> None:
+    """They are parts of calculations and no cash."""
+    assert [(one.role, one.amount) for one in accounts(CALCULATED).amounts] == [
+        ("cpa", 1_200_000_000.0), ("acpa", 1_190_000_000.0), ("tobe", 77.0), ("senior", -3.0),
+    ]  # fmt: skip
+
+
+SEVERAL = [
+    ["Account Name", "Currency", "Balance"],
+    ["Principal Account GBP", "GBP", 3.0],
+    ["Principal Account EUR", "EUR", 500.0],
+    ["Principal Account USD", "USD", 0.0],
+]
+
+
+@every("currency, principal, own, warned", [
+    (None, 500.0, "EUR", "GBP"), ("EUR", 500.0, "EUR", "GBP"), ("GBP", 3.0, "GBP", "EUR"),
+])  # fmt: skip
+def test_the_deals_currency_is_where_the_money_is(
+    currency: str | None, principal: float, own: str, warned: str
+) -> None:
+    """Not that of the first account; cash in another one is left out, and told."""
+    found = accounts(SEVERAL, currency=currency)
+    assert (found.principal, found.currency) == (principal, own)
+    assert [one.code for one in found.warnings] == ["other_currency"]
+    assert warned in found.warnings[0].message
+
+
+def test_every_reading_stays_a_candidate() -> None:
+    """The sum of accounts, each basis, and some of the accounts: the identity may prefer any."""
+    rows = [["Account Name", "Balance (TRD)", "Balance (STLD)"], ["Principal Account 1", 1.0, 10.0],
+            ["Principal Account 2", 2.0, 20.0]]  # fmt: skip
+    assert [one.amount for one in accounts(rows).cash] == [3.0, 30.0, 1.0, 2.0, 10.0, 20.0]
+
+
+def test_the_first_page_with_accounts_counts() -> None:
+    found = accounts([["Some page"], ["Nothing"]], NET, [["Account", "Balance"], ["Principal Account", 7.0]])
+    assert (found.principal, found.sheet) == (-5.0, "Account Balances 1")
+    assert [one.amount for one in found.cash] == [-5.0, 7.0]
+
+
+def test_thousands_and_whole_units() -> None:
+    found = accounts([["Account", "Balance (000s)"], ["Principal Account", -5.25]])
+    assert (found.principal, found.cash[0].decimals) == (-5250.0, -1)
+
+
+GROUPS: list[list[Any]] = [
+    ["Account", "Number", "Principal", None, None, "Interest", None, None],
+    [None, None, "Opening", "Movements", "Closing", "Opening", "Movements", "Closing"],
+    [None, None, "USD", "USD", "USD", "USD", "USD", "USD"],
+    ["Collection Account", "1", 9.0, -14.0, -5.0, 1.0, 23.0, 24.0],
+    ["Custody Account", "2", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+]
+TWO_GROUPS: list[list[Any]] = [
+    ["Account", "Number", "Principal", None, "Interest", None],
+    [None, None, "Settled", "Traded", "Settled", "Traded"],
+    ["Collection Account", "1", 9.0, -5.0, 23.0, 24.0],
+    ["Payment Account", "2", 0.0, 0.0, 0.0, 0.0],
+]
+
+
+def headed(*headings: str) -> list[list[Any]]:
+    return [["Account", *headings], ["Principal Collection Account", 9.0, -14.0, -5.0][: len(headings) + 1],
+            ["Interest Collection Account", 1.0, 23.0, 24.0][: len(headings) + 1]]  # fmt: skip
+
+
+@every("rows, principal, interest, is_open", [
+    (GROUPS, -5.0, 24.0, False),
+    (TWO_GROUPS, -5.0, 24.0, False),
+    (headed("Cash", "Eligible Investments", "Total"), -5.0, 24.0, False),
+    (headed("Balance as of 15 Mar 2024", "Balance as of 15 May 2024", "Balance as of 16 May 2024"), -5.0, 24.0, False),
+    (headed("Balance as of 16/05/2024", "Balance as of 15/04/2024"), 9.0, 1.0, False),
+    (headed("Balance", "Unsettled Amount", "Ending Balance"), -5.0, 24.0, False),
+    (headed("Balance 1", "Balance 2"), 9.0, 1.0, True),
+])  # fmt: skip
+def test_which_of_several_columns_is_the_balance(
+    rows: list[list[Any]], principal: float, interest: float, is_open: bool
+) -> None:
+    found = accounts(rows)
+    assert (found.principal, found.interest) == (principal, interest)
+    assert any(found.open.values()) is is_open

@@ -1,0 +1,138 @@
+"""Par in several currencies: by a rate beside the loan or on a page, by a column of its own, or not counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.grid.sheet import Workbook
+from core.portfolio import Portfolio
+from tests.rows import every
+
+MakeBook = Callable[..., Workbook]
+HEADER = ["LoanX ID", "Issuer", "Par", "Currency", "Price", "Maturity"]
+LOANS: list[list[Any]] = [
+    ["LX100001", "Alpha", 900.0, "Euro", 99.0, "2030-01-31"],
+    ["LX100002", "Beta", 100.0, "USD", 98.0, "2030-01-31"],
+    ["LX100003", "Gamma", 50.0, "GBP", 97.0, "2030-01-31"],
+    ["LX100004", "Delta", 10.0, None, 96.0, "2030-01-31"],
+]  # fmt: skip
+
+
+def of(make_book: MakeBook, more: dict[str, list[Any]] | None = None, *, par: str = "Par", **sheets: Any) -> Portfolio:
+    """The loans with more columns, header -> cells, beside other sheets."""
+    more = more or {}
+    rows = [[*row, *(cells[at] for cells in more.values())] for at, row in enumerate(LOANS)]
+    header = [par if name == "Par" else name for name in HEADER]
+    return Portfolio.from_workbook(make_book({"Loans": [[*header, *more], *rows], **sheets}))
+
+
+@every(
+    "rates, par",
+    [
+        ([1.0, 0.8, 1.25, None], [900.0, 80.0, 62.5, 10.0]),  # what one unit is worth
+        ([1.0, 1.25, 0.8, None], [900.0, 80.0, 62.5, 10.0]),  # what a euro costs
+        ([1.0, 1.0, 1.25, None], [900.0, np.nan, 62.5, 10.0]),  # no rate, or one that tells no direction
+        ([1.0, "n/a", -1.25, None], [900.0, np.nan, np.nan, 10.0]),
+    ],
+)
+def test_a_rate_beside_the_loan(make_book: MakeBook, rates: list[Any], par: list[float]) -> None:
+    portfolio = of(make_book, {"FX Rate": rates})
+    assert np.array_equal(portfolio.numbers["par_value"], par, equal_nan=True)
+    told = {one.code: one.message for one in portfolio.notes.warnings}
+    refused = sum(value != value for value in par)
+    assert ("other_currency" in told) == (refused > 0)
+    assert ("currency_converted" in told) == (refused < 2)
+    if refused:
+        assert "100.00 is not counted" in told["other_currency"] or "50.00 is not counted" in told["other_currency"]
+
+
+@every(
+    "page, par",
+    [
+        ([["EUR/USD", 1.25], ["EUR/GBP", 0.8]], [80.0, 62.5]),
+        ([["Currency", "Rate"], ["US Dollar", 0.8], ["GBP", 1.25]], [80.0, 62.5]),
+        ([["GBP/USD", 1.25]], [np.nan, np.nan]),  # a pair without the deal's currency says nothing of it
+        ([["USD", 0.8], ["USD", 0.7], ["GBP", 1.25]], [np.nan, 62.5]),
+        ([["GBPUSD", "soon"], ["x" * 500, 1.25], ["GBP", True]], [np.nan, np.nan]),
+    ],
+)
+def test_a_page_of_rates(make_book: MakeBook, page: list[Any], par: list[float]) -> None:
+    portfolio = of(make_book, **{"FX Rates": page})
+    assert np.array_equal(portfolio.numbers["par_value"][1:3], par, equal_nan=True)
+
+
+def test_par_in_the_deal_s_currency(make_book: MakeBook) -> None:
+    as_it_is = [900.0, 100.0, 50.0, 10.0]
+    stated = of(make_book, par="Par Amount (EUR)")
+    assert (stated.numbers["par_value"].tolist(), stated.notes.warnings) == (as_it_is, [])
+    beside = of(make_book, {"Par Amount (Deal Currency)": [900.0, 85.0, 60.0, 10.0]})
+    assert beside.numbers["par_value"].tolist() == [900.0, 85.0, 60.0, 10.0]
+
+
+@every(
+    "stated, header, rates, par, code",
+    [
+        ("USD", "Par", [], [900.0, 100.0, 50.0, 10.0], None),
+        (None, "Par", [], [900.0, 100.0, 50.0, 10.0], None),
+        ("EUR", "Par Amount (EUR)", [], [900.0, 100.0, 50.0, 10.0], None),
+        ("Euro", "Par", [["EUR/USD", 1.25]], [720.0, 80.0, 40.0, 8.0], "currency_converted"),
+        ("EUR", "Par", [], [np.nan] * 4, "other_currency"),
+    ],
+)
+def test_all_loans_in_another_currency_than_the_deal(
+    make_book: MakeBook, stated: str | None, header: str, rates: list[Any], par: list[float], code: str | None
+) -> None:
+    """Its notes, cash and limits are in the deal's currency: dollars need a rate, though all loans agree."""
+    names = [header if name == "Par" else name for name in HEADER]
+    rows = [names, *([*row[:3], "USD", *row[4:]] for row in LOANS)]
+    deal = [["Deal Currency", stated], ["Principal Cash", 1.0]]
+    one = Portfolio.from_workbook(make_book({"Loans": rows, "Deal": deal, "FX Rates": rates or [["None", None]]}))
+    assert np.array_equal(one.numbers["par_value"], par, equal_nan=True)
+    told = [(said.code, said.rows) for said in one.notes.warnings if "currency" in said.code]
+    assert told == ([] if code is None else [(code, 4)])
+
+
+@every(
+    "first, second, column, par",
+    [
+        ("Par (EUR)", "Par (GBP)", True, [900.0, 62.5]),
+        ("Par (EUR)", "Par (GBP)", False, [900.0, 62.5]),
+        ("Par (EUR)", "Par (EUR)", True, [900.0, 50.0]),  # converted by whoever wrote it
+        ("Par (EUR)", "Par", True, [900.0, 62.5]),
+        ("Par Amount (Deal Currency)", "Par (GBP)", False, [900.0, 62.5]),
+        ("Par (EUR)", "Par (CHF)", False, [900.0, np.nan]),
+    ],
+)
+def test_a_second_sheet_whose_header_names_another_currency(
+    make_book: MakeBook, first: str, second: str, column: bool, par: list[float]
+) -> None:
+    """Its par is converted, or not counted and told; never added up as it is."""
+    sheets = {}
+    for name, header, row in (("Loans", first, LOANS[0]), ("More", second, LOANS[2])):
+        names = [header if name == "Par" else name for name in HEADER]
+        keep = [at for at, title in enumerate(names) if column or title != "Currency"]
+        sheets[name] = [[cells[at] for at in keep] for cells in (names, row)]
+    deal = [["Deal Currency", "EUR"]]
+    portfolio = Portfolio.from_workbook(make_book(sheets | {"FX Rates": [["GBP", 1.25]], "Deal": deal}))
+    assert np.array_equal(portfolio.numbers["par_value"], par, equal_nan=True)
+    assert "par_currency" not in portfolio.names
+    assert any(one.code == "other_currency" for one in portfolio.notes.warnings) == np.isnan(par[1])
+
+
+def test_a_currency_that_only_an_account_names_converts_nothing(make_book: MakeBook) -> None:
+    rows = [HEADER, *([*row[:3], "USD", *row[4:]] for row in LOANS)]
+    accounts = [["Account", "Balance"], ["EUR Principal Account", 5.0], ["EUR Interest Account", 1.0]]
+    one = Portfolio.from_workbook(make_book({"Loans": rows, "Accounts": accounts}))
+    assert (one.deal.currency, np.nansum(one.numbers["par_value"])) == ("EUR", 1060.0)
+
+
+def test_what_has_no_rate_is_not_counted_and_named(make_book: MakeBook) -> None:
+    portfolio = of(make_book)
+    assert np.nansum(portfolio.numbers["par_value"]) == pytest.approx(910.0)
+    assert portfolio.row_count == 4
+    assert [(one.code, one.rows) for one in portfolio.notes.warnings] == [("other_currency", 1)] * 2
+    assert "(Beta)" in portfolio.notes.warnings[0].message

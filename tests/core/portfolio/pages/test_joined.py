@@ -1,0 +1,365 @@
+"""Pages of a report joined to its loans: a real report against a person's join, books split into pages, and attacks."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.files.read import read
+from core.grid.sheet import Workbook
+from core.portfolio import Portfolio
+from core.portfolio.model.notes import WARNING_CODES, PageNote
+from core.portfolio.sheets.locate import PAGES_MAX
+from tests.rows import every
+
+REPORT = Path(__file__).parents[4] / "../shared/data/cairn-xvii/report-2024-12-16.xlsx"
+MakeBook = Callable[..., Workbook]
+Rows = list[list[Any]]
+
+
+def values_of(portfolio: Portfolio) -> dict[str, list[Any]]:
+    """Each column of the loans as plain values, in the order of a key that every loan of these tests has."""
+    columns: dict[str, list[Any]] = {}
+    for target, numbers in portfolio.numbers.items():
+        columns[target] = [None if value != value else value for value in numbers.tolist()]
+    for target, names in portfolio.names.items():
+        columns[target] = [None if code < 0 else names.values[code] for code in names.codes.tolist()]
+    columns |= {target: flags.tolist() for target, flags in portfolio.flags.items()}
+    columns |= {f"rank of {target}": ranks.tolist() for target, ranks in portfolio.ranks.items()}
+    if portfolio.lien is not None:
+        columns["lien_type"] = portfolio.lien.tolist()
+    ids = zip(columns.get("loanx_id", []), columns.get("isin", columns.get("loanx_id", [])), strict=True)
+    order = sorted(range(portfolio.row_count), key=[str(one or two) for one, two in ids].__getitem__)
+    return {target: [column[row] for row in order] for target, column in columns.items()}
+
+
+def page(portfolio: Portfolio, sheet: str) -> PageNote:
+    return next(note for note in portfolio.notes.pages if note.sheet == sheet)
+
+
+def codes(portfolio: Portfolio) -> list[str]:
+    """What is told of the pages."""
+    assert {one.code for one in portfolio.notes.warnings} <= WARNING_CODES.keys()
+    return [one.code for one in portfolio.notes.warnings if one.code.startswith(("page_", "second_"))]
+
+
+# ---- a real report -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("file", [REPORT] if REPORT.exists() else [])
+def test_a_real_report_is_joined_as_a_person_joined_it(file: Path) -> None:
+    portfolio = Portfolio.from_workbook(read(file))
+    found = values_of(portfolio)
+    by_hand = values_of(Portfolio.from_workbook(read(file.with_name("joined-by-hand.xlsx"))))
+    assert portfolio.row_count == 193
+    assert round(portfolio.numbers["par_value"].sum(), 2) == 407_181_748.22
+    # The person left spreads of zero on fixed coupons blank, wrote the sixteen fixed ones without a floor, and kept
+    # no cov-lite mark that the report does not have.
+    assert by_hand.keys() <= found.keys()
+    differing = {
+        target: sum(mine != its for mine, its in zip(found[target], column, strict=True))
+        for target, column in by_hand.items()
+        if found[target] != column
+    }
+    assert {target for target in differing if target not in ("spread", "floor")} == set(), differing
+    fixed = found["is_fixed"]
+    for target in ("spread", "floor"):
+        pairs = zip(fixed, found[target], by_hand[target], strict=True)
+        assert all(mine == its or (is_fixed and its is None) for is_fixed, mine, its in pairs), target
+    assert {"industry_b", "industry_c", "recovery_rate_b", "recovery_rate_c", "is_deferring"} <= found.keys()
+    assert page(portfolio, "Discounted Obligations").by == {"start of an identifier": 1}
+    assert page(portfolio, "Defaulted Obligation Detail").part == "list"
+    assert codes(portfolio) == ["page_total_differs", "page_joined_by_name"]
+    total, joined = (warning.message for warning in portfolio.notes.warnings[:2])
+    assert "407,181,748.24" in total
+    assert joined == "1 row of sheet 'Discounted Obligations' was joined by the start of an identifier."
+
+
+# ---- books split into pages ----------------------------------------------------------------------------------------
+
+FIELDS = {
+    "LoanX ID": lambda chance, at: f"LX{100_000 + at}",
+    "Issuer Name": lambda chance, at: f"Company {at // 2} Holdings S.A.",
+    "Security Name": lambda chance, at: f"Company {at // 2} Facility B{at}",
+    "Par Amount": lambda chance, at: round(chance.uniform(1e5, 5e6), 2),
+    "Price": lambda chance, at: chance.choice([None, round(chance.uniform(60, 101), 2)]),
+    "Spread": lambda chance, at: chance.choice([None, 325.0, 400.0, 475.0]),
+    "Maturity Date": lambda chance, at: date(2028, 1, 1) + timedelta(days=chance.randrange(2_000)),
+    "Moody's Rating": lambda chance, at: chance.choice(["B1", "B2", "***", None, "Caa1"]),
+    "S&P Rating": lambda chance, at: chance.choice(["B", "B-", "NR", "*", "CCC+"]),
+    "Moody's Industry": lambda chance, at: chance.choice(["Retail", "Automotive", "Wholesale"]),
+    "Moody's Recovery Rate": lambda chance, at: chance.choice([45.0, 50.0, None]),
+    "Country": lambda chance, at: chance.choice(["US", "Canada", "Netherlands"]),
+    "Defaulted": lambda chance, at: chance.choice(["Y", "N", "N", None]),
+    "Asset Type": lambda chance, at: chance.choice(["First Lien", "Second Lien", "Bond"]),
+    "Cov-Lite": lambda chance, at: chance.choice(["Yes", "-"]),
+    "Currency": lambda chance, at: "USD",
+}  # fmt: skip
+"""Header -> a loan's value."""
+
+BASE = ("LoanX ID", "Issuer Name", "Security Name", "Par Amount", "Price", "Spread", "Maturity Date")
+
+
+def split(chance: random.Random, header: Sequence[str], book: Rows) -> dict[str, Rows]:
+    """A book as pages: shuffled, with titles, totals and headers again, by identifier, by cut identifier or by name."""
+    rest = [name for name in header if name not in BASE]
+    chance.shuffle(rest)
+    cut = chance.randrange(1, len(rest))
+    pages = {"Assets": list(BASE)}
+    for at, names in enumerate((rest[:cut], rest[cut:])):
+        keys = chance.choice([["LoanX ID"], ["LoanX ID", "Par Amount"], ["Issuer Name", "Security Name"]])
+        pages[f"Part {at}"] = [*keys, *names]
+    sheets: dict[str, Rows] = {}
+    for title, names in pages.items():
+        rows = [[row[header.index(name)] for name in names] for row in book]
+        if title != "Assets":
+            chance.shuffle(rows)
+            if names[0] == "LoanX ID" and "Issuer Name" not in names and chance.random() < 0.3:
+                rows = [[f" {row[0].lower()}\t", *row[1:]] for row in rows]
+        if chance.random() < 0.5:
+            rows.insert(len(rows) // 2, list(names))
+        total = [None] * len(names)
+        if "Par Amount" in names:
+            total[names.index("Par Amount")] = sum(row[header.index("Par Amount")] for row in book)
+        if chance.random() < 0.5 and len(names) > 1:
+            total[0] = "Total"
+        above: Rows = [["Example CLO II"], [title], ["As of: 16/12/2024"], []]
+        sheets[title] = [*above[: chance.randrange(5)], names, *rows, total]
+    return dict(sorted(sheets.items(), key=lambda _: chance.random()))
+
+
+def test_a_book_that_is_split_into_pages_is_the_same_book_again(make_book: MakeBook) -> None:
+    for seed in range(25):
+        chance = random.Random(seed)
+        header = list(FIELDS)
+        book = [[make(chance, at) for make in FIELDS.values()] for at in range(chance.randrange(8, 40))]
+        whole = values_of(Portfolio.from_workbook(make_book({"Holdings": [header, *book]})))
+        portfolio = Portfolio.from_workbook(make_book(split(chance, header, book)))
+        joined = values_of(portfolio)
+        assert joined == whole, (
+            seed,
+            {one: (joined.get(one), whole[one]) for one in whole if joined.get(one) != whole[one]},
+        )
+        assert set(codes(portfolio)) <= {"page_joined_by_name"}, (seed, portfolio.notes.warnings)
+
+
+# ---- what pages are ------------------------------------------------------------------------------------------------
+
+HEADER = ["LoanX ID", "Issuer", "Facility", "Par", "Price", "Maturity"]
+LOANS: Rows = [
+    ["LX100001", "Alpha Inc", "TL B", 100.0, 99.0, "2030-01-31"],
+    ["LX100002", "Beta Inc", "TL B", 200.0, 98.0, "2031-01-31"],
+    ["LX100003", "Gamma Inc", "TL C", 300.0, 97.0, "2032-01-31"],
+    ["LX100004", "Delta Inc", "TL C", 400.0, 60.0, "2032-01-31"],
+]  # fmt: skip
+BONDS: Rows = [["XS1111111119", "Omega SA", "Notes 2030", 50.0, 90.0, "2030-01-31"]]
+
+
+def joined(make_book: MakeBook, **sheets: Rows) -> Portfolio:
+    return Portfolio.from_workbook(make_book({"Loans": [HEADER, *LOANS], **sheets}))
+
+
+@every(
+    "rows, part, by, told",
+    [
+        # By an identifier that another column has; LoanX ids under a header for ISINs.
+        ([["ISIN", "S&P Rating"], ["LX100001", "B"], ["LX100004", "D"]], "joined", {"loanx_id": 2},
+         ["page_loans_without_row"]),
+        # By names, where no identifier stands; the same facility of two borrowers is two loans.
+        (
+            [["Issuer", "Facility", "S&P Rating"], ["BETA INC.", "TL B", "B"], ["Alpha", "T/L B", "B-"]],
+            "joined", {"borrower and facility": 2}, ["page_joined_by_name", "page_loans_without_row"],
+        ),
+        # A name alone joins rows of one par, and none that stands twice.
+        (
+            [["Issuer", "Par", "S&P Rating"], ["Alpha Inc", 100.0, "B"], ["Beta Inc", 999.0, "B"]],
+            "joined", {"borrower": 1}, ["page_rows_without_loan", "page_joined_by_name"],
+        ),
+        ([["Facility", "Par", "S&P Rating"], ["TL B", 100.0, "B"]], "left out", {}, []),
+        # An identifier that was cut.
+        (
+            [["Identifier", "Issuer", "S&P Rating"], ["LX10000", "Alpha Inc", "B"]],
+            "joined", {"borrower": 1}, ["page_joined_by_name"],
+        ),
+        # What other loans than these are about, and the page of another day.
+        ([["LoanX ID", "Issuer", "Par"], ["LX100001", "Alpha Inc", 1.0], ["LX100002", "B", 2.0]], "left out", {},
+         ["page_left_out"]),
+        ([["LoanX ID", "S&P Rating"], ["LX999999", "B"]], "left out", {}, []),
+        # Contracts: several rows a loan; a blank is filled, a difference told and left alone.
+        (
+            [["LoanX ID", "Par", "Spread"], ["LX100001", 60.0, 300.0], ["LX100001", 40.0, 500.0]],
+            "joined", {"loanx_id": 1}, [],
+        ),
+        ([["LoanX ID", "Price"], ["LX100001", 98.0], ["LX100002", 98.0]], "joined", {"loanx_id": 2}, ["page_conflict"]),
+        # Rows that no loan has.
+        (
+            [["LoanX ID", "Spread"], ["LX100001", 300.0], ["LX1", 1.0], ["LX100002", 300.0], ["LX100003", 300.0]],
+            "joined", {"loanx_id": 3}, ["page_rows_without_loan", "page_loans_without_row"],
+        ),
+    ],
+)  # fmt: skip
+def test_a_page_is_told_by_its_rows(
+    make_book: MakeBook, rows: Rows, part: str, by: dict[str, int], told: list[str]
+) -> None:
+    portfolio = joined(make_book, Page=rows)
+    note = page(portfolio, "Page")
+    assert (note.part, note.by, codes(portfolio)) == (part, by, told), (note, portfolio.notes.warnings)
+    assert portfolio.row_count == len(LOANS)
+    assert portfolio.numbers["price"].tolist() == [99.0, 98.0, 97.0, 60.0]
+
+
+def test_a_page_of_issuers_is_about_all_loans_of_each(make_book: MakeBook) -> None:
+    """Unless it says something of one facility, or names an issuer twice."""
+    again = [*LOANS, ["LX100005", "Alpha Inc", "TL D", 70.0, 95.0, "2033-01-31"]]
+    issuers: Rows = [["Issuer", "S&P Issuer Rating"], ["Alpha, Inc.", "B"], ["Beta Inc", "B-"], ["Beta Inc", "CCC"]]
+    for rows, ranks in ((issuers, [15, 0, 0, 0, 15]), ([[*row, 99.0] for row in issuers], [0, 0, 0, 0, 0])):
+        header = [*rows[0][:2], "Price"][: len(rows[0])]
+        portfolio = Portfolio.from_workbook(make_book({"Loans": [HEADER, *again], "Issuers": [header, *rows[1:]]}))
+        found = portfolio.ranks.get("rating_agency_b", np.zeros(5, np.uint8))
+        assert found.tolist() == ranks, portfolio.notes.warnings
+
+
+@every("amount, by", [(170.0, {"borrower": 3, "borrower of several loans": 2}), (171.0, {"borrower": 3})])
+def test_the_par_of_an_issuer_is_that_of_its_loans(make_book: MakeBook, amount: float, by: dict[str, int]) -> None:
+    again = [*LOANS, ["LX100005", "Alpha Inc", "TL D", 70.0, 95.0, "2033-01-31"]]
+    sums = [["Obligor", "Principal Balance", "Country"], ["Alpha Inc", amount, "US"]]
+    sums += [[row[1], row[3], "US"] for row in LOANS[1:]]
+    portfolio = Portfolio.from_workbook(make_book({"Loans": [HEADER, *again], "Largest Obligors": sums}))
+    assert page(portfolio, "Largest Obligors").by == by
+    assert ("page_rows_without_loan" in codes(portfolio)) == (len(by) == 1)
+
+
+def test_a_blank_flag_is_no_answer(make_book: MakeBook) -> None:
+    """Another page's yes counts; a no of the first page stays, and is told."""
+    flags = [[None, "N"], ["", None], ["Y", "-"], ["N", None]]
+    loans = [[*row, *said] for row, said in zip(LOANS, flags, strict=True)]
+    other = [[row[0], "Yes", "No"] for row in LOANS]
+    portfolio = Portfolio.from_workbook(
+        make_book({
+            "Loans": [[*HEADER, "Defaulted", "Cov-Lite"], *loans],
+            "Attributes": [["LoanX ID", "Defaulted Obligation", "Covenant Lite"], *other],
+        })
+    )  # fmt: skip
+    assert portfolio.flags["is_defaulted"].tolist() == [1, 1, 1, 0]
+    assert portfolio.flags["cov_lite"].tolist() == [0, 0, 0, 0]
+    note = page(portfolio, "Attributes")
+    assert (note.filled, note.conflicts) == ({"is_defaulted": 2, "cov_lite": 2}, {"is_defaulted": 1})
+
+
+def test_a_second_lien_by_a_column_of_its_own(make_book: MakeBook) -> None:
+    rows = [[*row, "Senior Secured", said] for row, said in zip(LOANS, ["FALSE", "TRUE", None, True], strict=True)]
+    portfolio = Portfolio.from_workbook(make_book({"L": [[*HEADER, "Security_Level", "Is_Second_Lein"], *rows]}))
+    assert portfolio.lien is not None
+    assert portfolio.lien.tolist() == [1, 2, 1, 2]
+    assert "is_second_lien" not in portfolio.flags
+
+
+def test_contracts_are_added_up(make_book: MakeBook) -> None:
+    rows: Rows = [["LoanX ID", "Par", "Spread"], ["LX100001", 60.0, 300.0], ["LX100001", 40.0, 500.0]]
+    portfolio = joined(make_book, Contracts=rows)
+    assert portfolio.numbers["spread"][0] == pytest.approx(380.0)
+    assert page(portfolio, "Contracts").lots == 2
+    assert portfolio.numbers["par_value"].tolist() == [100.0, 200.0, 300.0, 400.0]
+
+
+def test_a_list_says_something_of_its_loans_by_its_title(make_book: MakeBook) -> None:
+    listed: Rows = [["Example CLO"], ["Defaulted Obligations"], [], ["Identifier", "Issuer", "Price"]]
+    portfolio = joined(make_book, List=[*listed, ["LX100004", "Delta Inc", 60.0]])
+    assert portfolio.flags["is_defaulted"].tolist() == [0, 0, 0, 1]
+    assert page(portfolio, "List").part == "list"
+    none = joined(make_book, List=[*listed, ["None"]])
+    assert none.flags["is_defaulted"].tolist() == [0, 0, 0, 0]
+    other = joined(make_book, List=[["Non-Defaulted Obligations"], listed[-1], ["LX100004", "Delta Inc", 60.0]])
+    assert "is_defaulted" not in other.flags
+
+
+def test_a_second_list_is_part_of_the_pool(make_book: MakeBook) -> None:
+    ratings = [["Identifier", "S&P Rating"], ["XS1111111119", "B"], ["LX100001", "BB"]]
+    portfolio = joined(make_book, Bonds=[HEADER, *BONDS], Ratings=ratings)
+    assert portfolio.numbers["par_value"].tolist() == [100.0, 200.0, 300.0, 400.0, 50.0]
+    assert portfolio.ranks["rating_agency_b"].tolist() == [12, 0, 0, 0, 15]
+    assert page(portfolio, "Bonds").par_without_loan == 50.0
+    assert codes(portfolio) == ["second_loan_sheet"]
+    # What was bought and sold is none, whatever it looks like.
+    traded = joined(make_book, Purchases=[HEADER, *BONDS])
+    assert (traded.row_count, codes(traded)) == (4, ["page_left_out"])
+    # Classes of notes are none.
+    notes = [["Issuer", "CUSIP", "Par", "Price"], *(["Class " + one, None, 5e6, 99.0] for one in "ABCD")]
+    assert joined(make_book, Securities=notes).row_count == 4
+    alone = Portfolio.from_workbook(make_book({"Report": notes}))
+    assert (alone.row_count, alone.notes.holdings_found) == (0, False)
+
+
+def test_pages_are_joined_by_letters_and_digits(make_book: MakeBook) -> None:
+    rows: Rows = [["LoanX ID", "Spread"], ["lx-100001", 310.0], ["LX 100002", 320.0], ["'LX100003", 330.0]]
+    portfolio = joined(make_book, Contracts=rows)
+    assert portfolio.numbers["spread"].tolist()[:3] == [310.0, 320.0, 330.0]
+    own: Rows = [["LoanX ID", "Issuer", "Par"], ["A-1 0", "Alder", 1.0], ["A-10", "Birch", 2.0]]
+    own += [[f"B-{at}", f"Cedar {at}", 3.0] for at in range(5)]
+    others: Rows = [["LoanX ID", "Spread"], ["A10", 310.0], *([f"B {at}", 320.0 + at] for at in range(5))]
+    found = Portfolio.from_workbook(make_book({"Holdings": own, "Contracts": others}))
+    assert found.numbers["spread"].tolist()[2:] == [320.0, 321.0, 322.0, 323.0, 324.0]
+    assert np.isnan(found.numbers["spread"][:2]).all(), "A10 may be either"
+
+
+def test_of_many_pages_only_so_many_are_read(make_book: MakeBook) -> None:
+    rows: Rows = [["LoanX ID", "S&P Rating"], *(["LX10000" + one, "B"] for one in "1234")]
+    portfolio = joined(make_book, **{f"Page {at}": rows for at in range(PAGES_MAX + 5)})
+    assert len(portfolio.notes.pages) == PAGES_MAX
+    assert codes(portfolio) == ["page_left_out"]
+    assert portfolio.notes.warnings[0].message.startswith("5 more sheets may say something of the loans")
+
+
+@pytest.mark.parametrize("kind", ["one identifier", "each its own", "names"])
+def test_a_page_of_many_rows_costs_what_its_rows_cost(make_book: MakeBook, kind: str) -> None:
+    """Rows that could meet one another many times over: both sides of the join, and a time that a square would pass."""
+    count = 20_000
+    loans: Rows = [[f"LX{at:06d}", f"Borrower {at}", "TL", 1.0, 99.0, "2030-01-31"] for at in range(count)]
+    rows: dict[str, Rows] = {
+        "one identifier": [["LX000001", 1.0 / count, 300.0]] * count,
+        "each its own": [[f"LX{at:05d}", 1.0, 300.0] for at in range(count)],
+        "names": [["Borrower 7", 1.0, 300.0]] * count,
+    }
+    header = ["Issuer" if kind == "names" else "LoanX ID", "Par", "Spread"]
+    sheets = {"Loans": [HEADER, *loans], "Page": [header, *rows[kind]]}
+    portfolio = Portfolio.from_workbook(make_book(sheets))
+    assert portfolio.row_count == count
+    assert np.isnan(portfolio.numbers.get("spread", np.full(count, np.nan))).sum() >= count - 1
+
+
+@every(
+    "name, rows, part",
+    [
+        # By the title, or by a rating of before.
+        ("Rating Upgrades and Downgrades", [["LoanX ID", "Prior Rating", "Current Rating"], ["LX100001", "B", "CCC"]],
+         "left out"),
+        ("Changes", [["LoanX ID", "Previous S&P Rating", "S&P Rating"], ["LX100001", "B", "CCC"]], "left out"),
+        ("Page", [["Watch List"], ["LoanX ID", "S&P Rating"], ["LX100001", "CCC"]], "left out"),
+        # The ratings of all loans, with those of the month before beside them.
+        (
+            "Ratings",
+            [["LoanX ID", "Prior Rating", "Current Rating"], *([row[0], "B", "CCC"] for row in LOANS)],
+            "joined",
+        ),
+        ("Ratings", [["LoanX ID", "S&P Rating"], ["LX100001", "CCC"]], "joined"),
+    ],
+)  # fmt: skip
+def test_a_page_of_changed_ratings_feeds_no_ratings(make_book: MakeBook, name: str, rows: Rows, part: str) -> None:
+    portfolio = joined(make_book, **{name: rows})
+    assert page(portfolio, name).part == part
+    assert bool(portfolio.ranks) == (part == "joined")
+
+
+def test_pages_of_trades_feed_no_par(make_book: MakeBook) -> None:
+    unsettled = [["LoanX ID", "Issuer", "Par", "Price"], ["LX100001", "Alpha Inc", 100.0, 98.0],
+                 ["LX100009", "New Inc", 50.0, 99.0]]  # fmt: skip
+    for title in ("Unsettled Positions", "Pending", "Bought"):
+        portfolio = joined(make_book, Page=[[title], *unsettled])
+        assert portfolio.numbers["par_value"].tolist() == [100.0, 200.0, 300.0, 400.0]
+        assert page(portfolio, "Page").part == "left out"

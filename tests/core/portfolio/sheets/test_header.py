@@ -1,0 +1,504 @@
+"""Finding header rows: titles above, two rows, merged groups, repeats, and sheets that are no holdings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.grid.column import Column
+from core.grid.sheet import Sheet
+from core.portfolio.model.fields import PROFILES, Field, Mapping
+from core.portfolio.sheets import header
+from tests.rows import every
+
+CLO = PROFILES["standard_clo"]
+MakeSheet = Callable[..., Sheet]
+
+
+def test_the_best_row_wins_then_the_topmost(make_sheet: MakeSheet) -> None:
+    best = ["Issuer Name", "Par Amount", "Price", "CUSIP"]
+    sheet = make_sheet(
+        [["ARES BR Mtge"], ["Issuer", "Par", "Price"], [], best, ["A", 1, 2, "x"], best, ["B", 1, 2, "y"]]
+    )
+    found = header.find(sheet, CLO)
+    assert found is not None
+    assert (found.row, found.score) == (3, 4)
+    assert found.columns == {"borrower_name": [0], "par_value": [1], "price": [2], "cusip": [3]}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ["Issuer", "Par"],
+        ["Issuer", "Price", "Spread"],
+        ["Price", "Spread", "Rating", "Country"],
+        ["Par", "Par", "Par", "Par Amount"],
+    ],
+)
+def test_a_header_names_three_targets_and_par_or_an_identifier(make_sheet: MakeSheet, row: list[str]) -> None:
+    assert header.find(make_sheet([row, ["x"] * len(row)]), CLO) is None
+
+
+def test_an_identifier_serves_in_place_of_par(make_sheet: MakeSheet) -> None:
+    found = header.find(make_sheet([["LoanX ID", "Issuer", "Spread"]]), CLO)
+    assert found is not None
+    assert found.score == 3
+
+
+def test_a_header_far_down_is_looked_for_where_no_row_above_is_one(make_sheet: MakeSheet) -> None:
+    row, more = ["Issuer", "Par", "Price"], ["Issuer", "Par", "Price", "CUSIP", "Maturity"]
+    for at in (39, 40, 79, 500, header.DEEP_ROWS_MAX - 1):
+        found = header.find(make_sheet([["Some words"]] * at + [row]), CLO)
+        assert found is not None
+        assert found.row == at
+    assert header.find(make_sheet([[]] * header.DEEP_ROWS_MAX + [row]), CLO) is None
+    above = header.find(make_sheet([row, *[["x", 1.0]] * 60, more]), CLO)
+    assert above is not None
+    assert above.row == 0
+
+
+def test_wrapped_words_in_two_rows(make_sheet: MakeSheet) -> None:
+    sheet = make_sheet(
+        [
+            ["Issuer", "Par", "Coupon", "Maturity", "Moody's"],
+            ["Name", "Amount", "Spread", "Date", "Industry"],
+            ["A", 1, 2, 3, "x"],
+        ]
+    )
+    found = header.find(sheet, CLO)
+    assert found is not None
+    assert (found.row, found.top) == (1, 0)
+    fields = {"borrower_name", "par_value", "spread", "maturity_date", "industry", "industry_a"}
+    assert found.columns.keys() == fields
+    assert header.detect(sheet).names == [
+        "Issuer Name",
+        "Par Amount",
+        "Coupon Spread",
+        "Maturity Date",
+        "Moody's Industry",
+    ]
+    assert header.detect(sheet).first_row == 2
+
+
+def test_groups_over_fields_fill_their_merged_cells(make_sheet: MakeSheet) -> None:
+    rows = [
+        ["Position", None, "Moody's", None, "S&P"],
+        ["Issuer", "Par", "Rating", "Industry", "Rating"],
+        ["A", 1.0, "B2", "Retail", "B"],
+    ]
+    found = header.find(make_sheet(rows, merged=[(0, 0, 0, 1), (0, 2, 0, 3)]), CLO)
+    assert found is not None
+    assert found.columns == {
+        "borrower_name": [0],
+        "par_value": [1],
+        "rating_agency_a": [2],
+        "industry": [3],
+        "industry_a": [3],
+        "rating_agency_b": [4],
+    }
+    # Without the merge the second word has no group, and still names its field alone.
+    found = header.find(make_sheet(rows), CLO)
+    assert found is not None
+    assert found.columns["industry"] == [3]
+
+
+def test_a_lower_row_with_numbers_is_data(make_sheet: MakeSheet) -> None:
+    found = header.find(make_sheet([["Issuer", "Par", "Coupon", "LXID"], ["Name", 5.0, "Spread", "Date"]]), CLO)
+    assert found is not None
+    assert (found.row, found.top) == (0, 0)
+
+
+LIST = ["Issuer", "LXID", "Par Amount", "Price", "Spread", "Maturity Date"]
+LOAN = ["Alpha", "LX100001", 1_000.0, 99.0, 350.0, "2030-01-31"]
+
+
+@pytest.mark.parametrize(
+    "units",
+    [
+        [None, None, "(USD)", "%", "bps", "mm/dd/yyyy"],
+        [None, None, "USD", "(% of par)", "[bps]", None],
+        ["text", "text", "$000s", "-", "basis points", "DD-MMM-YYYY"],
+        [None, None, None, None, "%", None],
+        [None, None, "in USD mm", "pct", None, "date"],
+    ],
+)
+def test_a_row_of_units_belongs_to_the_header(make_sheet: MakeSheet, units: list[str | None]) -> None:
+    found = header.find(make_sheet([["Holdings report"], LIST, units, LOAN]), CLO)
+    assert found is not None
+    assert (found.top, found.named_row, found.row, found.below) == (1, 1, 2, ("units",))
+    assert found.units.keys() <= set(range(6))
+    assert header.detect(make_sheet([LIST, units, LOAN])).names == LIST
+    assert header.detect(make_sheet([LIST, units, LOAN])).first_row == 2
+
+
+def test_the_units_are_those_of_their_columns(make_sheet: MakeSheet) -> None:
+    units = [None, None, "$000s", "%", "bps", None]
+    found = header.find(make_sheet([LIST, units, LOAN]), CLO)
+    assert found is not None
+    assert [found.unit(column) for column in range(6)] == ["", "", "", "%", "bps", ""]
+    assert [found.magnitude(column) for column in range(6)] == [1, 1, 1_000, 1, 1, 1]
+    # What the name says itself comes first.
+    found = header.find(make_sheet([[*LIST[:4], "Spread (%)", LIST[5]], units, LOAN]), CLO)
+    assert found is not None
+    assert found.unit(4) == "%"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ["USD", None, None, None, None, None],  # a label over the loans in dollars
+        [None, None, "(USD)", None, "Retail", None],
+        [None, None, "(USD)", 1.0, "bps", None],
+        [None, None, None, None, None, None],
+        ["text", None, "-", None, None, None],
+    ],
+)
+def test_other_rows_below_a_header_are_no_units(make_sheet: MakeSheet, row: list[Any]) -> None:
+    found = header.find(make_sheet([LIST, row, LOAN]), CLO)
+    assert found is not None
+    assert (found.row, found.below, found.units) == (0, (), {})
+
+
+@pytest.mark.parametrize(
+    ("row", "is_count"),
+    [
+        ([1, 2, 3, 4, 5, 6], True),
+        (["(1)", "(2)", "(3)", "(4)", "(5)", "(6)"], True),
+        (["1.", "2.", "3.", "4.", "5.", "6."], True),
+        ([1, 2, 3, 4, 5, 7], False),
+        ([1, 2, 3, 4, 5, None], False),
+        (["(a)", "(b)", "(c)", "(d)", "(e)", "(f)"], True),
+        (["A", "B", "C", "D", "E", "F"], True),
+        (["A", "B", "C", "D", "E", "G"], False),
+        (["A", 2, 3, 4, 5, 6], False),
+    ],
+)
+def test_a_row_that_counts_the_columns_belongs_to_the_header(
+    make_sheet: MakeSheet, row: list[Any], is_count: bool
+) -> None:
+    found = header.find(make_sheet([LIST, row, LOAN]), CLO)
+    assert found is not None
+    assert found.below == (("numbers",) if is_count else ())
+    units = [None, None, "USD", None, "bps", None]
+    for rows in ([LIST, row, units, LOAN], [LIST, units, row, LOAN]):
+        found = header.find(make_sheet(rows), CLO)
+        assert found is not None
+        assert found.row == (2 if is_count else 1 if rows[1] is units else 0)
+
+
+@pytest.mark.parametrize("group", ["Rating", "Ratings"])
+def test_a_group_may_be_the_second_word(make_sheet: MakeSheet, group: str) -> None:
+    rows = [["Issuer", "Par", "CUSIP", group], [None, None, None, "Moody's", "S&P", "Fitch"], ["A", 1.0, "x", "B2"]]
+    found = header.find(make_sheet(rows, merged=[(0, 3, 0, 5), (0, 0, 1, 0)]), CLO)
+    assert found is not None
+    assert [found.columns[f"rating_agency_{agency}"] for agency in "abc"] == [[3], [4], [5]]
+    assert found.texts[4] == f"{group} S&P"
+
+
+def test_a_group_may_be_centred_over_its_fields_without_a_merge(make_sheet: MakeSheet) -> None:
+    rows = [
+        ["Issuer", "Par", "CUSIP", "Ratings", None, None, None, "Price"],
+        [None, None, None, "Moody's", "S&P", "Fitch", "Country", None, "Credit"],
+        ["A", 1.0, "x", "B2", "B", "B", "US", 99.0, "B"],
+    ]
+    found = header.find(make_sheet(rows), CLO)
+    assert found is not None
+    assert [found.columns[f"rating_agency_{agency}"] for agency in "abc"] == [[3], [4], [5]]
+    assert found.texts[5] == "Ratings Fitch"
+    # A field of its own keeps its name, and what stands over no field is no group.
+    assert found.columns["country"] == [6]
+    assert found.texts[6] == "Country"
+    assert found.texts[8] == "Credit"
+    assert "rating" not in found.columns
+
+
+@every(
+    "groups, par, price",
+    [
+        (["Prior Month", "Current Month", "Prior Month", "Current Month"], [4], [6]),
+        (["Current", "Original", "Current", "Change"], [3], [5]),
+        (["Prior", None, "Current", None], [5], [6]),  # centred over two columns, without a merge
+        (["Rates", None, "Current", None], [3, 5], [4, 6]),
+    ],
+)
+def test_columns_of_another_time(
+    make_sheet: MakeSheet, groups: list[str | None], par: list[int], price: list[int]
+) -> None:
+    """What stands below "Prior Month" or "Original" feeds nothing, whichever stands first."""
+    below = ["Par", "Par", "Price", "Price"] if groups[1] else ["Par", "Price", "Par", "Price"]
+    rows = [
+        [None, None, None, *groups],
+        ["Issuer", "CUSIP", "S&P Rating", *below],
+        ["A", "x", "B", 1.0, 2.0, 99.0, 98.0],
+    ]
+    found = header.find(make_sheet(rows), CLO)
+    assert found is not None
+    assert (found.columns["par_value"], found.columns["price"]) == (par, price)
+
+
+def test_words_wrapped_over_three_rows(make_sheet: MakeSheet) -> None:
+    rows = [
+        ["Moody's", "LoanX", "Issuer", "Par"],
+        ["DP Rating", "ID", "Name", "Amount"],
+        ["- WARF", None, None, "(USD)"],
+        ["B2", "LX100001", "Alpha", 1.0],
+    ]
+    found = header.find(make_sheet(rows), CLO)
+    assert found is not None
+    assert (found.top, found.row) == (0, 2)
+    assert found.texts[0] == "Moody's DP Rating - WARF"
+    columns = {"rating_agency_a": [0], "loanx_id": [1], "borrower_name": [2], "par_value": [3]}
+    assert found.columns == columns | {"rating_agency_a_derived": [0]}
+
+
+def test_of_equal_headers_the_one_of_fewer_rows(make_sheet: MakeSheet) -> None:
+    found = header.find(make_sheet([["Position", "Size", "Ids"], ["Issuer", "Par", "CUSIP"], ["A", 1, "x"]]), CLO)
+    assert found is not None
+    assert (found.top, found.row) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Par Amount (USD)", "PAR AMOUNT", "par\namount", " Par  Amount ", "Par\u00a0Amount", "P\u00e1r Amount*",
+        "Par_Amount", "Par-Amount ($)", "Par Amount ($000s)", "Par Amount in EUR", "Par\u200bAmount",
+        "Par Amount [USD mm]",
+    ],
+)  # fmt: skip
+def test_case_signs_accents_and_units_make_no_difference(make_sheet: MakeSheet, written: str) -> None:
+    found = header.find(make_sheet([["Issuer", written, "CUSIP"], ["A", 1, "x"]]), CLO)
+    assert found is not None
+    assert found.columns["par_value"] == [1]
+    assert found.texts[1] == written
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Par Amount (1)",
+        "Par Amount [a]",
+        "Par Amount\u00b2",
+        "Par Amount (USD) (3)(4)",
+        "Par Amount ($000s) \u2020\u2021",
+        "Par Amount **",
+    ],
+)
+def test_marks_of_footnotes_make_no_difference(make_sheet: MakeSheet, written: str) -> None:
+    found = header.find(make_sheet([["Company (1)", written, "CUSIP*"], ["A", 1, "x"]]), CLO)
+    assert found is not None
+    assert found.columns.keys() == {"borrower_name", "par_value", "cusip"}
+    assert found.magnitude(1) == (1_000 if "000" in written else 1)
+
+
+def test_a_name_that_is_given_comes_before_one_with_a_footnote(make_sheet: MakeSheet) -> None:
+    found = header.find(make_sheet([["Issuer", "Par Amount (2)", "Par Amount", "CUSIP"], ["A", 1, 2, "x"]]), CLO)
+    assert found is not None
+    assert found.columns["par_value"] == [1, 2]
+
+
+def test_hostile_footnotes_are_cheap() -> None:
+    for mark in ("(", "(1", "* ", " ", "(1)", "\u00b9 ("):
+        assert header.without_footnotes("Par" + mark * 20_000 + "x").startswith("Par")
+
+
+@pytest.mark.parametrize("written", ["Par Rating", "Par Amount at Purchase", "Prior Par"])
+def test_other_words_do(make_sheet: MakeSheet, written: str) -> None:
+    found = header.find(make_sheet([["Issuer", written, "CUSIP", "Price"], ["A", 1, "x"]]), CLO)
+    assert found is not None
+    assert "par_value" not in found.columns
+
+
+def test_a_column_of_the_deal_gives_way(make_sheet: MakeSheet) -> None:
+    rows = [["Example CLO Ltd", f"Borrower {row}", f"LX10000{row}", 1.0] for row in range(5)]
+    found = header.find(make_sheet([["Issuer", "Obligor", "LXID", "Par"], *rows, ["Total", None, None, 5.0]]), CLO)
+    assert found is not None
+    assert found.columns["borrower_name"] == [1, 0]
+    assert found.demoted == {0: "constant"}
+    # Where no other column differs, the preferred one stays.
+    found = header.find(make_sheet([["Issuer", "Obligor", "LXID", "Par"], *[["A", "B", "x", 1.0]] * 5]), CLO)
+    assert found is not None
+    assert found.columns["borrower_name"] == [0, 1]
+
+
+def test_a_blank_column_gives_way(make_sheet: MakeSheet) -> None:
+    rows = [["Issuer", "CUSIP", "Par Amount", "Principal Balance"], ["A", "x", None, 1.0], ["B", "y", None, 2.0]]
+    found = header.find(make_sheet(rows), CLO)
+    assert found is not None
+    assert found.columns["par_value"] == [3, 2]
+    assert found.demoted == {2: "blank"}
+
+
+def test_a_shorter_table_beside_the_loans_feeds_nothing(make_sheet: MakeSheet) -> None:
+    rows: list[list[Any]] = [["Issuer", "Par", "CUSIP", None, "Industry", "Par Amount"]]
+    rows += [["A", 1.0, "x", None, "Retail" if row < 3 else None, 9.0 if row < 3 else None] for row in range(8)]
+    found = header.find(make_sheet(rows), CLO)
+    assert found is not None
+    assert found.columns == {"borrower_name": [0], "par_value": [1], "cusip": [2]}
+    assert found.beside == {4, 5}
+    # A blank column within one table is none.
+    rows = [["Issuer", "Par", "CUSIP", None, "Industry", "Par Amount"], *[["A", 1.0, "x", None, "Retail", 9.0]] * 8]
+    found = header.find(make_sheet(rows), CLO)
+    assert found is not None
+    assert found.columns["industry"] == [4]
+    assert found.columns["par_value"] == [5, 1]
+
+
+def test_a_column_feeds_the_target_that_names_it_first(make_sheet: MakeSheet) -> None:
+    fields = (
+        Field("desk", "string", aliases=("Desk", "Book")),
+        Field("book", "string", aliases=("Book",)),
+        Field("par_value", "number", aliases=("Par",)),
+    )
+    found = header.find(make_sheet([["Book", "Desk", "Par"]]), Mapping("m", "m", "custom", fields))
+    assert found is not None
+    assert found.columns == {"book": [0], "desk": [1], "par_value": [2]}
+
+
+def test_names_that_are_given_can_be_mapped(make_sheet: MakeSheet) -> None:
+    fields = (
+        Field("first", "string", aliases=("Rating",)),
+        Field("second", "string", aliases=("Rating (2)",)),
+        Field("third", "string", aliases=("Column 4",)),
+        Field("par_value", "number", aliases=("Par",)),
+    )
+    found = header.find(
+        make_sheet([["Rating", "Rating", "Par"], ["a", "b", 1.0, "c"]]), Mapping("m", "m", "custom", fields)
+    )
+    assert found is not None
+    assert found.columns == {"first": [0], "second": [1], "third": [3], "par_value": [2]}
+    assert found.texts == {0: "Rating", 1: "Rating", 2: "Par", 3: "Column 4"}
+
+
+def test_the_nearest_row_to_a_header_is_told(make_sheet: MakeSheet) -> None:
+    sheet = make_sheet([["Report"], ["Issuer", "Rating"], ["Country", "Issuer", "Sector"]])
+    assert header.find(sheet, CLO) is None
+    near = header.nearest(sheet, CLO)
+    assert near is not None
+    assert (near.row, near.score, near.columns.keys()) == (2, 3, {"country", "borrower_name", "industry"})
+    assert header.nearest(make_sheet([["Report"]]), CLO) is None
+
+
+def test_hostile_headers_are_cheap(make_sheet: MakeSheet) -> None:
+    wide = 1_000
+    texts = [[f"Issuer {row} {column}" if column else "Issuer" for column in range(wide)] for row in range(44)]
+    merged = [(0, column % wide, 43, wide - 1) for column in range(20_000)]
+    strange = [[f"x {row} {column}" for column in range(wide)] for row in range(44)]
+
+    def seconds(sheet: Sheet) -> float:
+        taken = []
+        for _ in range(2):
+            started = time.perf_counter()
+            assert header.find(sheet, CLO) is None
+            taken.append(time.perf_counter() - started)
+        return min(taken)
+
+    hostile, harmless = make_sheet(texts, merged=merged), make_sheet(strange)
+    assert seconds(hostile) < 12 * seconds(harmless), "words of headers and merged cells cost a few times a plain text"
+
+
+def test_a_long_sheet_costs_no_more_than_its_top(make_sheet: MakeSheet) -> None:
+    top = make_sheet([LIST, LOAN]).columns
+    height = 1_000_000
+    columns = []
+    for column in top:
+        assert column is not None
+        one = Column(
+            0,
+            np.resize(column.kinds, height),
+            np.resize(column.numbers, height),
+            np.resize(column.codes, height),
+            np.resize(column.formats, height),
+        )
+        columns.append(one)
+    sheet = replace(make_sheet([LIST, LOAN]), columns=tuple(columns), row_count=height)
+    header.find(sheet, CLO)
+    times = []
+    for _ in range(5):
+        started = time.perf_counter()
+        header.find(sheet, CLO)
+        times.append(time.perf_counter() - started)
+    assert min(times) < 0.02
+
+
+def test_alias_order_is_preference_order(make_sheet: MakeSheet) -> None:
+    names = [
+        "Issuer",
+        "Par",
+        "Moody's Rating",
+        "Moody's DP Rating - WARF",
+        "Moody's CFR",
+        "Current Balance",
+        "Par Amount",
+    ]
+    found = header.find(make_sheet([names]), CLO)
+    assert found is not None
+    assert found.columns["rating_agency_a"] == [3, 4, 2]
+    assert found.columns["par_value"] == [6, 1, 5]
+
+
+def test_one_column_feeds_one_target(make_sheet: MakeSheet) -> None:
+    found = header.find(make_sheet([["Issuer", "Par", "CUSIP", "Moody's Rating-21"]]), CLO)
+    assert found is not None
+    assert found.columns["rating_agency_a"] == [3]
+    assert "facility_rating_agency_a" not in found.columns
+    found = header.find(make_sheet([["Issuer", "Par", "CUSIP", "Moody's Rating-21", "Moody's Rating WARF"]]), CLO)
+    assert found is not None
+    assert (found.columns["rating_agency_a"][0], found.columns["facility_rating_agency_a"]) == (4, [3])
+
+
+def test_names_of_any_sheet(make_sheet: MakeSheet) -> None:
+    detected = header.detect(make_sheet([[], ["A", None, "A", " B\n c ", "A", "A (2)"], [1, 2, 3, 4, 5, 6]]))
+    assert (detected.row, detected.first_row, detected.last_row) == (1, 2, 3)
+    assert detected.names == ["A", "Column 2", "A (2)", "B c", "A (3)", "A (2) (2)"]
+
+
+def test_a_first_row_with_a_number_is_no_header(make_sheet: MakeSheet) -> None:
+    detected = header.detect(make_sheet([["A", 1], ["B", 2]]))
+    assert detected == header.Header(None, ["A", "B"], 0, 2)
+    assert header.detect(make_sheet([])) == header.Header(None, [], 0, 0)
+
+
+def test_the_holdings_header_wins_over_the_first_row(make_sheet: MakeSheet) -> None:
+    detected = header.detect(
+        make_sheet([["Some title"], ["Issuer", "Par", "Price", 2026], ["A", 1, 2, 3], ["Total", 1]])
+    )
+    assert (detected.row, detected.first_row, detected.last_row) == (1, 2, 4)
+    assert detected.names == ["Issuer", "Par", "Price", "2026"]
+
+
+def test_many_equal_names_stay_distinct_and_cheap(make_sheet: MakeSheet) -> None:
+    names = header.detect(make_sheet([["x"] * 16_384])).names
+    assert len(set(names)) == 16_384
+    assert names[-1] == "x (16384)"
+
+
+def test_other_mappings_have_their_own_anchors(make_sheet: MakeSheet) -> None:
+    rows: list[list[Any]] = [["Loan ID", "Principal Balance", "Interest Rate", "Days Open"], ["1", 2, 3, 4]]
+    found = header.find(make_sheet(rows), PROFILES["standard_servicer"])
+    assert found is not None
+    assert found.columns.keys() == {"loan_id", "principal_balance", "interest_rate", "days_open"}
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [("Spread (bps)", "bps"), ("Spread BP", "bps"), ("Spread %", "%"), ("Spread pct", "%"), ("Spread", "")],
+)
+def test_units_in_headers(text: str, unit: str) -> None:
+    assert header.unit(text) == unit
+
+
+@pytest.mark.parametrize(
+    ("text", "magnitude"),
+    [
+        ("Par ($000s)", 1e3), ("Par (USD '000)", 1e3), ("Par in thousands", 1e3), ("Par ($k)", 1e3), ("EUR k", 1e3),
+        ("Facility Size ($mm)", 1e6), ("Par (USD millions)", 1e6), ("Par ($m)", 1e6), ("(in millions of USD)", 1e6),
+        ("Par ($000s) (1)", 1e3), ("Par", 1), ("Par (USD)", 1), ("Rating M", 1), ("Class K", 1), ("", 1),
+    ],
+)  # fmt: skip
+def test_magnitudes_in_headers(text: str, magnitude: float) -> None:
+    assert header.magnitude(text) == magnitude

@@ -1,0 +1,119 @@
+"""Which of several sheets with loans is the one of today, and what the lines above the loans say of their amounts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from core.grid.sheet import Workbook
+from core.portfolio import Portfolio
+from tests.rows import every
+
+MakeBook = Callable[..., Workbook]
+HEADER = ["LoanX ID", "Issuer", "Facility", "Par", "Price", "Maturity"]
+LOANS: list[list[Any]] = [
+    ["LX100001", "Alpha Inc", "TL B", 1_000.0, 99.0, "2030-01-31"],
+    ["LX100002", "Beta Inc", "TL B", 2_000.0, 98.0, "2031-01-31"],
+    ["LX100003", "Gamma Inc", "TL C", 3_000.0, 97.0, "2032-01-31"],
+]  # fmt: skip
+
+
+@every(
+    "names, chosen",
+    [
+        (["Sep 2024", "Oct 2024", "Nov 2024"], "Nov 2024"),
+        (["Dec-24", "Jan-25"], "Jan-25"),
+        (["Holdings 2024-10", "Holdings 2024-11"], "Holdings 2024-11"),
+        (["Holdings 20241107", "Holdings 20241007"], "Holdings 20241107"),
+        (["7-Nov-24", "15 October 2024"], "7-Nov-24"),
+        (["Market 25", "Market 24"], "Market 25"),  # no month: the first one
+        (["Old Nov 2024", "Oct 2024"], "Oct 2024"),
+    ],
+)
+def test_of_sheets_named_by_their_day_the_latest_counts(make_book: MakeBook, names: list[str], chosen: str) -> None:
+    """However much more an earlier one says."""
+    more = [[*HEADER, "Spread", "S&P Rating"], *([*row[:3], row[3] * 1.1, *row[4:], 300.0, "B"] for row in LOANS)]
+    books = {name: [HEADER, *LOANS] if name == chosen else more for name in names}
+    if "Market" in chosen:
+        books = {name: [HEADER, *LOANS] for name in names}
+    found = Portfolio.from_workbook(make_book(books))
+    assert found.sheet_name == chosen
+    assert found.numbers["par_value"].tolist() == [1_000.0, 2_000.0, 3_000.0]
+    assert "spread" not in found.numbers
+
+
+def test_notes_of_an_earlier_month_are_not_those_of_today(make_book: MakeBook) -> None:
+    def notes(balance: float) -> list[list[Any]]:
+        return [["Class", "Current Balance"], ["Class A", balance], ["Subordinated Notes", 1_000.0]]
+
+    book = make_book({"Assets": [HEADER, *LOANS], "Notes Oct 24": notes(6_000.0), "Notes Nov 24": notes(5_000.0)})
+    tranches = Portfolio.from_workbook(book).tranches
+    assert tranches is not None
+    assert tranches.current_balance[0] == 5_000.0
+
+
+@every(
+    "line, header, par, told",
+    [
+        ("Portfolio as of 7 November 2024 (USD thousands)", "Par", 1_000_000.0, True),
+        ("All amounts in $000s unless stated", "Par", 1_000_000.0, True),
+        ("€m", "Par", 1_000_000_000.0, True),
+        ("Amounts in thousands", "Par (USD)", 1_000_000.0, True),
+        ("Amounts in thousands", "Par ($mm)", 1_000_000_000.0, False),
+        ("Some CLO in Millbrook", "Par", 1_000.0, False),
+        ("Portfolio", "Par", 1_000.0, False),
+    ],
+)
+def test_a_line_above_the_loans_says_their_units(
+    make_book: MakeBook, line: str, header: str, par: float, told: bool
+) -> None:
+    rows = [[line], [], [header if name == "Par" else name for name in HEADER], *LOANS]
+    scale = 1e-3 if par == 1_000_000_000.0 else 1.0  # millions of a loan of thousands are none
+    rows[3:] = [[*row[:3], row[3] * scale, *row[4:]] for row in rows[3:]]
+    found = Portfolio.from_workbook(make_book({"Loans": rows}))
+    assert found.numbers["par_value"][0] == par * scale
+    assert [one.code for one in found.notes.warnings if one.code == "units_of_title"] == ["units_of_title"] * told
+
+
+def test_loans_that_are_large_already_are_not_multiplied(make_book: MakeBook) -> None:
+    rows = [["Amounts in millions"], HEADER, *([*row[:3], row[3] * 1e3, *row[4:]] for row in LOANS)]
+    found = Portfolio.from_workbook(make_book({"Loans": rows}))
+    assert found.numbers["par_value"].tolist() == [1e6, 2e6, 3e6]
+
+
+def test_loans_below_a_summary_on_one_sheet(make_book: MakeBook) -> None:
+    """Under notes with identifiers, accounts and forty tests: none of them is taken for the other."""
+    notes = [["Class", "CUSIP", "Original Balance", "Current Balance", "Coupon"],
+             *([f"Class {one}", None, 2_000.0, 1_500.0, 5.5] for one in "ABC")]  # fmt: skip
+    tests = [
+        ["Test", "Actual", "Limit", "Result"],
+        *([f"Defaulted Obligations {at}", 1.0, 5.0, "Pass"] for at in range(40)),
+    ]
+    accounts = [["Account", "Balance"], ["Principal Collection Account", 7.0]]
+    rows = [*notes, [], *accounts, [], *tests, [], ["Collateral"], HEADER, *LOANS, [None, None, None, 6_000.0], [],
+            ["Interest Collection Account", 3.0]]  # fmt: skip
+    found = Portfolio.from_workbook(make_book({"Report": rows}))
+    assert found.numbers["par_value"].tolist() == [1_000.0, 2_000.0, 3_000.0]
+    assert found.tranches is not None
+    assert found.tranches.current_balance.tolist() == [1_500.0] * 3
+    assert (found.deal.principal_cash, found.deal.interest_collected, len(found.facts.tests)) == (7.0, 3.0, 40)
+    assert "is_defaulted" not in found.flags
+
+
+@every(
+    "title",
+    [
+        "Eligible Investments",
+        "Equity Securities",
+        "Trade Blotter",
+        "Hedge Agreements",
+        "Proposed Trades",
+        "Redemptions",
+    ],
+)
+def test_a_list_of_other_things_than_loans_is_no_part_of_the_pool(make_book: MakeBook, title: str) -> None:
+    other = [["Issuer", "Security", "CUSIP", "Par Amount", "Price", "Maturity Date"],
+             ["Big Bank Prime Fund", "Shares", "38141W273", 5e6, 1.0, "2024-12-01"]]  # fmt: skip
+    found = Portfolio.from_workbook(make_book({"Assets": [HEADER, *LOANS], title: other}))
+    assert found.row_count == 3
+    assert "page_left_out" in [one.code for one in found.notes.warnings]
