@@ -50,7 +50,7 @@ def _choices(column: Column) -> list[str]:
     return [phrase + unit for register in registers for phrase in known[register]]
 
 
-_UNITS: Final = (" (bps)", " bps", " (bp)", " (000s)", " ($000)", " (in thousands)")
+_UNITS: Final = (" (USD)", " (bps)", " bps", " (bp)", " (000s)", " ($000)", " (in thousands)")
 
 
 def _keep_distinct(page: Page) -> None:

@@ -248,7 +248,7 @@ def _field(cell: Any, separator: str) -> str:
     if isinstance(cell, Shown):
         return f"{cell.number:.10g}"
     text = str(cell)
-    return f'"{text}"' if separator in text or '"' in text else text
+    return f'"{text}"' if any(sign in text for sign in (separator, '"', "\n")) else text
 
 
 def shuffled(rng: Random, count: int) -> list[int]:

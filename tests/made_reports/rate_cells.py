@@ -17,7 +17,9 @@ def rate_cells(rng: Random, deal: Deal, loans: list[int], *, has_all_in: bool) -
     """Make a column with index and spread in one cell; for fixed loans with their coupon, unless it stands beside."""
     short, letter, long = _CODES[deal.market.index]
     shape = rng.choice((f"{short}+{{points:.0f}}", f"{letter}+ {{percent:.2f}}%", f"{long} + {{percent:.2f}}%"))
-    fixed = rng.choice((None, "N/A")) if has_all_in else rng.choice(("{:.2f}%", "{:.2f}% Fixed", "{:.2f}% (Fixed)"))
+    fixed = (
+        rng.choice((None, "N/A")) if has_all_in else rng.choice(("{:.2f}% Fixed", "{:.2f}% (Fixed)", "Fixed {:.2f}%"))
+    )
     cells: list[str | None] = []
     for at in loans:
         spread = deal.items["spread"][at]

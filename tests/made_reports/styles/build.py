@@ -19,6 +19,8 @@ AGENCY_WORDS: Final = {"moodys": "Moody's", "sp": "S&P", "fitch": "Fitch"}
 
 FOREIGN_SHARE: Final = 0.2
 """Of the reports that have loans in several currencies, in the styles that print par in both."""
+AMOUNTS_APART: Final = ("unfunded", "facility_size")
+"""Amounts that such a report leaves out, as nobody could say in which currency they are."""
 LIST_SHARE: Final = 0.5
 """Of the lists beside the loans that a report has."""
 
@@ -80,6 +82,8 @@ def with_native_par(build: Build, page: Page) -> None:
     assert par is not None
     native, rate = build.column(page.loans, "par_native"), build.column(page.loans, "fx_rate")
     par.heading, native.heading = build.rng.choice(_DEAL_AND_NATIVE[build.registers[0]])
+    if unfunded := page.column("unfunded"):
+        unfunded.heading += " (USD)"
     at = page.columns.index(par) + build.rng.randrange(2)
     page.columns[at:at] = [native, rate] if build.chance(0.7) else [native]
 

@@ -11,7 +11,7 @@ from random import Random
 from tests.made_reports.cells import Habits
 from tests.made_reports.deal import Deal, make_foreign
 from tests.made_reports.model import Report
-from tests.made_reports.styles.build import FOREIGN_SHARE, Build, deal_pages, with_native_par
+from tests.made_reports.styles.build import AMOUNTS_APART, FOREIGN_SHARE, Build, deal_pages, with_native_par
 
 MARKET = "us"
 
@@ -59,6 +59,8 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         rest = items[2:]
         rng.shuffle(rest)
         items[2:] = rest
+    if is_foreign:
+        items = [item for item in items if item not in AMOUNTS_APART]
     page = build.page(
         rng.choice(("Collateral", "Asset Detail", "Collateral Detail", "Loan Tape")),
         [f"{deal.name}", f"Collateral Detail as of {deal.as_of:%m/%d/%Y}"],

@@ -11,7 +11,7 @@ from random import Random
 from tests.made_reports.cells import Habits
 from tests.made_reports.deal import Deal, make_foreign
 from tests.made_reports.model import Report
-from tests.made_reports.styles.build import FOREIGN_SHARE, Build, with_native_par
+from tests.made_reports.styles.build import AMOUNTS_APART, FOREIGN_SHARE, Build, with_native_par
 
 MARKET = "libor"
 
@@ -51,6 +51,8 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
     has_day = rng.random() < 0.7
     items += ["report_date"] if has_day else []
     rng.shuffle(items)
+    if is_foreign:
+        items = [item for item in items if item not in AMOUNTS_APART]
     page = build.page(rng.choice(("AssetExtract", "vw_Positions", "Holdings_Extract")), [], items, build.reordered())
     if is_foreign:
         with_native_par(build, page)
