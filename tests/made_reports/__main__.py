@@ -89,6 +89,9 @@ def table(score: Score) -> str:
     cells = [sum((one for (own, _), one in score.counts.items() if own == style), Counter()) for style in styles]
     cells.append(sum(cells, Counter()))
     lines.append(f"{'all fields':28}" + "".join(f"{_share(one):>14}" for one in cells))
+    if score.changes:
+        shares = sorted((counts["right"] / counts.total(), name) for name, counts in score.changes.items())
+        lines += ["", "with " + ", ".join(f"{name} {share:.1%}" for share, name in shares)]
     return "\n".join(lines)
 
 

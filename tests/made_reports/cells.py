@@ -154,11 +154,14 @@ def _recovery(value: float, habits: Habits, currency: str) -> Printed:
 
 
 def _date(value: date, habits: Habits, currency: str) -> Printed:
-    if habits.date == "month":
+    if habits.date in _MONTHS:
         last = date(value.year, value.month, calendar.monthrange(value.year, value.month)[1])
-        return Printed(f"{value:%b-%y}", last)
+        return Printed(f"{value:{_MONTHS[habits.date]}}", last)
     return Printed(_DATES[habits.date](value), value)
 
+
+_MONTHS: Final = {"month": "%b-%y", "numbers of month": "%m/%Y", "whole month": "%B %Y", "short month": "%b %Y"}
+"""Days of which only the month is printed: the month's last day."""
 
 _DATES: Final[dict[str, Callable[[date], Any]]] = {
     "date": lambda day: day,

@@ -15,7 +15,7 @@ BLANK_SHARE: Final = 0.2
 """Of the headings that are blanked."""
 
 ID_WORDS: Final = ("Asset ID", "Loan ID", "Security ID", "Asset Identifier")
-_APART: Final = ("report_date", "par_settled", "par_native", "fx_rate")
+_APART: Final = ("report_date", "par_settled", "par_native", "fx_rate", "position_type")
 """Columns that stand beside others on purpose: a report that has none gets none."""
 
 _MARKED: Final = ("(1)", "(a)", "(2)(3)", "*", "\u00b2", " (b)")
@@ -167,7 +167,7 @@ def add_watches(rng: Random, report: Report) -> bool:
             if column.item in _RATED:
                 column.marks = [rng.choice(marks) if cell and rng.random() < 0.08 else "" for cell in column.cells]
                 column.marks = [
-                    "" if cell == "NR" else own for cell, own in zip(column.cells, column.marks, strict=True)
+                    "" if cell in ("NR", "***") else own for cell, own in zip(column.cells, column.marks, strict=True)
                 ]
     return True
 

@@ -59,6 +59,8 @@ class Score:
     counts: dict[tuple[str, str], Count] = field(default_factory=lambda: defaultdict(Counter))
     misses: list[Miss] = field(default_factory=list)
     reports: Count = field(default_factory=Counter)
+    changes: dict[str, Count] = field(default_factory=lambda: defaultdict(Counter))
+    """Cells by change of the mutator."""
     figures: Count = field(default_factory=Counter)
     figure_misses: list[str] = field(default_factory=list)
 
@@ -79,6 +81,8 @@ class Score:
     ) -> None:
         """Add the cells of one field of a report."""
         self.counts[report.style, name].update(outcome.counts)
+        for change in report.changes:
+            self.changes[change].update(outcome.counts)
         misses = Count({kind: count for kind, count in outcome.counts.items() if kind != "right" and count})
         if misses:
             is_silent = "wrong" in misses and not doubted
@@ -276,7 +280,7 @@ def _kind(item: str, printed: Any, read: Any) -> str:
     return "right" if _same(item, printed, read) else "wrong"
 
 
-_NO_RATING: Final = ("nr", "na", "unrated", "wr")
+_NO_RATING: Final = ("nr", "na", "unrated", "wr", "")
 
 
 def _has(portfolio: Portfolio, name: str) -> bool:

@@ -29,6 +29,7 @@ def _day(deal: Deal, days: int, habits: Habits) -> Any:
 
 
 _DRAWS: Final[dict[str, _Draw]] = {
+    "position_type": lambda rng, deal, loan, habits: "Long",
     "par_native": lambda rng, deal, loan, habits: printed("par", deal.items["par_native"][loan], habits, "").cell,
     "fx_rate": lambda rng, deal, loan, habits: deal.items["fx_rate"][loan],
     "par_settled": lambda rng, deal, loan, habits: _money(rng, deal, loan, habits, 0.0 if loan % 17 == 3 else 1.0),

@@ -72,6 +72,9 @@ GENERAL: Final[dict[str, tuple[str, ...]]] = {
 """Field that one of several columns feeds -> the items that may; a facility's rating stands in for none of them."""
 
 
+MASK: Final = "***"
+"""In place of a rating that is not shown."""
+
 RATED: Final = ("moodys", "moodys_cfr", "moodys_dp", "moodys_facility", "sp", "sp_issuer", "sp_facility", "fitch")
 """Items that are ratings."""
 
@@ -96,9 +99,9 @@ class Truth:
 
     def add(self, page: Page, column: Column, item: str, values: list[Any]) -> None:
         first = item not in self.items
-        if first and column.marks and item in RATED:
+        if first and item in RATED and (column.marks or MASK in column.cells):
             self.marked[item] = [None] * self.size
-            for loan, cell, mark in zip(page.loans, column.cells, column.marks, strict=True):
+            for loan, cell, mark in zip(page.loans, column.cells, column.marks or [""] * len(page.loans), strict=True):
                 self.marked[item][loan] = f"{cell}{mark}" if cell else None
         known = self.items.setdefault(item, [None] * self.size)
         letters = column_letters(next(at for at, own in enumerate(page.columns) if own is column))

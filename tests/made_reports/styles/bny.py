@@ -20,7 +20,7 @@ MARKET = "euro"
 def make(rng: Random, deal: Deal, seed: int) -> Report:
     """Make a report of pages keyed by the asset's whole name."""
     habits = Habits(
-        unrated=rng.choice((None, "NR")),
+        unrated=rng.choice((None, "NR", "NR", "***")),
         rate=rng.choice(("percent", "percent", "fraction", "text")),
         flag=rng.choice(("letters", "words", "marks")),
         lien=rng.choice(("senior", "words")),

@@ -25,7 +25,7 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         rate="text",
         money=rng.choice((1_000.0, 1.0)),
         decimals=0,
-        date=rng.choice(("month", "american", "date")),
+        date=rng.choice(("month", "numbers of month", "whole month", "short month", "american", "date")),
         lien="loans",
     )
     build = Build(rng, deal, habits, ("private",))

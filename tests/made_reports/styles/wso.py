@@ -10,8 +10,9 @@ from random import Random
 
 from tests.made_reports.cells import Habits
 from tests.made_reports.deal import Deal, make_foreign
-from tests.made_reports.model import Report
+from tests.made_reports.model import Report, Rows
 from tests.made_reports.styles.build import AMOUNTS_APART, FOREIGN_SHARE, Build, with_native_par
+from tests.made_reports.words import PHRASES
 
 MARKET = "libor"
 
@@ -58,4 +59,23 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         with_native_par(build, page)
     report = Report("wso", seed, deal, [page], habits, carrier="csv", file_name=f"{page.name}_{deal.as_of:%Y%m%d}.csv")
     report.says_day = has_day
+    if rng.random() < 0.25:
+        caption(rng, report)
     return report
+
+
+def caption(rng: Random, report: Report) -> None:
+    """Put some fields into columns of the user's own, whose captions stand in a table of their own."""
+    page = report.pages[0]
+    rows: Rows = [["Table", "Field", "Caption"]]
+    for kind, items in (("UserString", _CAPTIONED), ("UserFlag", ("cov_lite", "dip", "current_pay"))):
+        columns = [column for column in page.columns if column.item in items]
+        for number, column in enumerate(rng.sample(columns, min(len(columns), 2)), 1):
+            words = rng.choice(PHRASES[column.item]["trustee"])
+            rows.append([page.name, f"{kind}{number}", words])
+            column.heading = f"{kind}{number}"
+    report.carrier = "workbook"
+    report.others.append(("UserFieldCaptions", rows))
+
+
+_CAPTIONED = ("industry_moodys", "industry_sp", "frequency", "watch_moodys", "watch_sp")
