@@ -325,6 +325,12 @@ def _alternatives(target: str, reader: Reader, column: int) -> Iterator[Alternat
 # ---- units ---------------------------------------------------------------------------------------------------------
 
 
+_RATE_REASONS: Final = {
+    "other rates": "the other rates of the loans tell it",
+    "level": "it is the usual level of a base rate",
+}
+
+
 def _unit(target: str, reader: Reader, cells: Cells, column: int) -> tuple[Scale | None, str]:
     """The unit of a column's figures and what told it."""
     if target == "base_rate":
@@ -339,6 +345,8 @@ def _unit(target: str, reader: Reader, cells: Cells, column: int) -> tuple[Scale
         return scale, "" if scale.unit == "as written" else "there is no figure to tell it"
     if scale.because == "header":
         return scale, _header_reason(reader.found, column)
+    if scale.because in _RATE_REASONS:
+        return scale, _RATE_REASONS[scale.because]
     numbers = parsing.read_numbers(cells, is_spread=target == "spread")
     marked = 0 if numbers.marks is None else int(np.count_nonzero(numbers.marks))
     own = (

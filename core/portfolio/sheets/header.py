@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, Literal
 
@@ -26,8 +26,10 @@ from core.portfolio.cells.parsing import (
 )
 from core.portfolio.model.fields import PROFILES, SHARED_TARGETS, STANDARD_TARGETS, Field, Mapping
 from core.portfolio.sheets.aliases import INSTEAD, USUAL, role_of_target
+from core.portfolio.sheets.content import marks
 from core.portfolio.sheets.evidence import Evidence
 from core.portfolio.sheets.roles import Columns, judge
+from core.portfolio.sheets.rows.counters import counts_rows
 from core.portfolio.sheets.vocabulary import heading, tokens_of
 
 ROWS_MAX: Final = 40
@@ -78,6 +80,9 @@ COUNTER_LENGTH_MAX: Final = 20
 WORDS_MIN: Final = 3.0
 """Weight of the words of a heading that nobody lists from which it names a field."""
 
+COUNTER_ROLE: Final = "x_key"
+"""The role of a column that numbers the rows: it feeds nothing."""
+
 WORDY_CELLS_MIN: Final = 3
 """Texts of a row from which its words are weighed."""
 
@@ -86,6 +91,11 @@ WORDY_CELLS_MAX: Final = 200
 
 KNOWN_SHARE: Final = 0.5
 """Share of a row's words from which it can be a heading of words that nobody lists."""
+
+VALUES_SHARE: Final = 0.25
+"""Share of a row's texts that are values of a field (a rating, a currency, a yes) from which it is one of data."""
+
+_OF_VALUES: Final = frozenset(("letters", "flag", "currency", "country", "industry", "code", "coupon", "frequency"))
 
 DIGITS_SHARE: Final = 0.3
 """Share of a row's texts with a digit from which it is one of data."""
@@ -529,7 +539,7 @@ class _Scan:
             if options:
                 feeds[column] = options
         own, over = self._own_words(rows), self._group_words(rows, layers)
-        for column in feeds.keys() & own.keys():
+        for column in feeds.keys() & own.keys() if self._is_wordy(rows[-1]) else ():
             whole = self.aliases.options(own[column])
             if (column in over or not whole) and (by_words := self.aliases.by_words(own[column], over.get(column, ()))):
                 feeds[column] = by_words
@@ -697,8 +707,13 @@ class _Scan:
 
 def _has_known_words(texts: list[str]) -> bool:
     """Whether most words of a row are those of headings: names of companies and of industries are not."""
-    headings = [heading(text) for text in texts[:WORDY_CELLS_MAX]]
-    return sum(one.known for one in headings) >= KNOWN_SHARE * sum(one.total for one in headings)
+    texts = texts[:WORDY_CELLS_MAX]
+    headings = [heading(text) for text in texts]
+    if sum(one.known for one in headings) < KNOWN_SHARE * sum(one.total for one in headings):
+        return False
+    units = sum(_UNIT_CELL.fullmatch(words) is not None or words in _NO_UNIT for words in map(spelt, texts))
+    values = sum(not _OF_VALUES.isdisjoint(marks(text)) for text in texts)
+    return 2 * units < len(texts) and values < VALUES_SHARE * len(texts)
 
 
 def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
@@ -721,6 +736,9 @@ def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
     beside = _beside(scan.sheet, best, row + 1)
     feeds = {column: options for column, options in best.feeds.items() if column not in beside}
     feeds, evidence = _judged(scan, best, feeds, row + 1, beside)
+    for column in _counters(scan.sheet, best, feeds, row + 1):
+        del feeds[column]
+        evidence[column] = replace(evidence[column], role=COUNTER_ROLE)
     by_words = frozenset(feeds) - best.listed
     columns = _assigned(feeds, later=by_words)
     demoted = _demoted(scan.sheet, columns, row + 1)
@@ -731,6 +749,15 @@ def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
     }
     texts = dict.fromkeys((place for places in columns.values() for place in places), "") | best.texts
     return Found(row, best.top, best.score, columns, texts, units, tuple(below), demoted, beside, preferences, evidence)
+
+
+def _counters(sheet: Sheet, best: _Candidate, feeds: Container[int], first: int) -> list[int]:
+    """Columns that number the rows, among those that feed something by their words or cells alone."""
+    return [
+        column
+        for column, stored in enumerate(sheet.columns)
+        if column in feeds and column not in best.listed and counts_rows(stored, best.texts.get(column, ""), first)
+    ]
 
 
 def _judged(
