@@ -223,7 +223,7 @@ def read_booleans(cells: Cells, target: str) -> Read:
     local, used = _parse.distinct(cells.codes, len(cells.pool.text))
     strings = parsing.decoded(cells.pool.text, used)
     yes = [parsing.says_yes(text, own or frozenset()) for text in strings]
-    no = [text.strip().lower() in parsing.NO for text in strings]
+    no = [parsing.says_no(text) for text in strings]
     unknown = np.nan if own is None else 0.0
     table = np.array([1.0 if is_yes else 0.0 if is_no else unknown for is_yes, is_no in zip(yes, no, strict=True)])
     is_dash = [own is not None and text.strip() in parsing.DASHES for text in strings]
