@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, Literal
 
@@ -24,7 +24,13 @@ from core.portfolio.cells.parsing import (
     key,
     plain,
 )
-from core.portfolio.model.fields import PROFILES, SHARED_TARGETS, Field, Mapping
+from core.portfolio.model.fields import PROFILES, SHARED_TARGETS, STANDARD_TARGETS, Field, Mapping
+from core.portfolio.sheets.aliases import INSTEAD, USUAL, role_of_target
+from core.portfolio.sheets.content import marks
+from core.portfolio.sheets.evidence import Evidence
+from core.portfolio.sheets.roles import Columns, judge
+from core.portfolio.sheets.rows.counters import counts_rows
+from core.portfolio.sheets.vocabulary import heading, tokens_of
 
 ROWS_MAX: Final = 40
 """Rows in which a header is looked for at a time: of several there the one that names most counts."""
@@ -70,6 +76,37 @@ COUNTED_MIN: Final = 5
 
 COUNTER_LENGTH_MAX: Final = 20
 """Characters of a cell that can number a column."""
+
+WORDS_MIN: Final = 3.0
+"""Weight of the words of a heading that nobody lists from which it names a field."""
+
+COUNTER_ROLE: Final = "x_key"
+"""The role of a column that numbers the rows: it feeds nothing."""
+
+WORDY_CELLS_MIN: Final = 3
+"""Texts of a row from which its words are weighed."""
+
+WORDY_CELLS_MAX: Final = 200
+"""Texts of it that are looked at."""
+
+KNOWN_SHARE: Final = 0.5
+"""Share of a row's words from which it can be a heading of words that nobody lists."""
+
+VALUES_SHARE: Final = 0.25
+"""Share of a row's texts that are values of a field (a rating, a currency, a yes) from which it is one of data."""
+
+_OF_VALUES: Final = frozenset(("letters", "flag", "currency", "country", "industry", "code", "coupon", "frequency"))
+
+DIGITS_SHARE: Final = 0.3
+"""Share of a row's texts with a digit from which it is one of data."""
+
+_AGENCY_WORDS: Final = frozenset(("moodys", "sp", "fitch"))
+
+_GROUP_WORDS: Final = frozenset(
+    ("moodys", "sp", "fitch", "issuer", "facility", "original", "native", "settled", "traded", "country", "prior",
+     "account", "recovery", "rating", "watch")
+)  # fmt: skip
+"""Words of an upper row that are meant for the columns to its right, too, until the next one."""
 
 _NAMING: Final = frozenset(("borrower_name", "issuer_id", "cusip", "loanx_id", "isin"))
 """Targets that tell loans apart: a column with one value for all of them tells of the deal."""
@@ -209,17 +246,55 @@ def spelt(text: str) -> str:
     return key(text.translate(_SIGNS))
 
 
+Options = tuple[tuple[str, int, bool], ...]
+"""(target, place among its aliases, is auxiliary) of the fields that a heading may feed."""
+
+
 class Matcher:
     """Headers to targets by the aliases of some fields."""
 
     def __init__(self, fields: Sequence[Field], auxiliary: Sequence[Field] = ()) -> None:
         self._main = _alias_table(fields)
         self._auxiliary = _alias_table(auxiliary)
-        self._memory: dict[str, tuple[tuple[str, int, bool], ...]] = {}
+        self._own = {one.target: one.own for one in (*fields, *auxiliary) if one.own}
+        self._memory: dict[str, Options] = {}
         self.has_given_names = any(_GIVEN_NAME.search(alias) for one in (*fields, *auxiliary) for alias in one.aliases)
         """Whether an alias reads like a name that is given to a column without one of its own."""
+        self.is_of_loans = any(one.target == "par_value" for one in fields)
+        """Whether words of `words.tsv` name its fields."""
 
-    def options(self, header: str) -> tuple[tuple[str, int, bool], ...]:
+    def by_words(self, own: str, groups: tuple[str, ...] = ()) -> Options:
+        """What a heading that nobody lists may feed by the weight of its words; () for other lists than of loans."""
+        if not self.is_of_loans:
+            return ()
+        role, weight = heading(own, groups).best()
+        return self.of_role(role) if weight >= WORDS_MIN else ()
+
+    def of_role(self, role: str) -> Options:
+        """What a column of some role may feed: as its usual heading does."""
+        usual = USUAL.get(role)
+        if usual is None:
+            return ()
+        options = self.options(usual)
+        return options if options or role not in INSTEAD else self.options(INSTEAD[role])
+
+    def names_itself(self, options: Options) -> bool:
+        """Whether a mapping of one's own names a heading itself, for one of the fields that it may feed."""
+        return any(
+            target not in STANDARD_TARGETS or preference < self._own.get(target, 0) for target, preference, _ in options
+        )
+
+    def role_of(self, text: str, groups: tuple[str, ...], options: Options) -> str:
+        """The role of a heading that is listed: by its words where they name one that feeds the same, else by its
+        first field."""
+        targets = {target for target, _, _ in options}
+        weights = heading(text, groups).weights
+        for _, role in sorted(((weight, role) for role, weight in weights.items() if weight > 0), reverse=True):
+            if not targets.isdisjoint(target for target, _, _ in self.of_role(role)):
+                return role
+        return role_of_target(options[0][0])
+
+    def options(self, header: str) -> Options:
         """What a header may feed, as (target, preference, is auxiliary): by its exact key, else less a unit word."""
         known = self._memory.get(header)
         if known is None:
@@ -228,7 +303,7 @@ class Matcher:
             known = self._memory[header] = self._options(header)
         return known
 
-    def _options(self, header: str) -> tuple[tuple[str, int, bool], ...]:
+    def _options(self, header: str) -> Options:
         for candidate in _candidates(header):
             options = [(*found, False) for found in self._main.get(candidate, ())]
             options += [(*found, True) for found in self._auxiliary.get(candidate, ())]
@@ -355,9 +430,6 @@ def _best(scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column:
     return best
 
 
-Options = tuple[tuple[str, int, bool], ...]
-
-
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     """One to three rows read as a header."""
@@ -371,12 +443,20 @@ class _Candidate:
     targets: frozenset[str]
     is_dated: bool
     """Whether a group of it says which columns are of another time."""
+    listed: frozenset[int] = frozenset()
+    """Columns whose heading the mapping lists."""
+    own: dict[int, str] = field(default_factory=dict)
+    """Column -> the words that stand in it."""
+    groups: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """Column -> words of upper rows that are meant for it."""
+    has_agencies: bool = False
+    """Whether such words name an agency."""
 
     @property
-    def tells(self) -> tuple[int, int, bool]:
+    def tells(self) -> tuple[int, int, bool, bool]:
         """Targets of the mapping, then those beside: "S&P Recovery Rate" tells more than its lower row alone; then
-        whether columns of another time are told from the others."""
-        return self.score, len(self.targets), self.is_dated
+        whether columns of another time, or of an agency, are told from the others."""
+        return self.score, len(self.targets), self.is_dated, self.has_agencies
 
     def is_within(self, other: _Candidate) -> bool:
         return other.top < self.top and self.row <= other.row
@@ -389,7 +469,7 @@ class _Scan:
         self, sheet: Sheet, aliases: Matcher, first: int = 0, cells_max: int = CELLS_MAX, rows: int = ROWS_MAX
     ) -> None:
         self.sheet, self.end = sheet, first + rows
-        self._aliases = aliases
+        self.aliases = aliases
         self._cells: dict[int, dict[int, int]] = {}
         self._numeric: set[int] = set()
         found: list[tuple[int, int, int]] = []
@@ -417,6 +497,7 @@ class _Scan:
         merged = np.array(sheet.merged, np.int64).reshape(-1, 4)
         self._merged = merged[(merged[:, 0] < height_max) & (merged[:, 3] > merged[:, 1])]
         self._groups: dict[int, dict[int, int]] = {}
+        self._wordy: dict[int, bool] = {}
         self._joins_left = JOINS_MAX
 
     @property
@@ -433,12 +514,15 @@ class _Scan:
             cells = self._cells[top]
             feeds = {column: self._options[code] for column, code in cells.items() if code in self._options}
             texts = {at: self._texts.get(code, "") for at, code in cells.items()}
-            return self._candidate(top, top, feeds, texts, is_dated=False)
-        if not any(code in self._options for row in rows for code in self._cells[row].values()):
+            return self._candidate(top, top, feeds, texts, texts, {}, is_dated=False)
+        if not self._is_wordy(rows[-1]) and not any(
+            code in self._options for row in rows for code in self._cells[row].values()
+        ):
             return None
         layers = [*(self._over(row) for row in rows[:-1]), self._cells[rows[-1]]]
         feeds, texts = {}, {}
         group, beside, twice = "", -1, Counter(layers[-1].values())
+        by_word: set[int] = set()
         for column in sorted(set[int]().union(*layers)):
             parts = [text for layer in layers if (text := self._texts.get(layer.get(column, -1), "")).strip()]
             options = self._joined(parts)
@@ -454,26 +538,88 @@ class _Scan:
             texts[column] = " ".join(parts)
             if options:
                 feeds[column] = options
+        own, over = self._own_words(rows), self._group_words(rows, layers)
+        for column in feeds.keys() & own.keys() if self._is_wordy(rows[-1]) else ():
+            whole = self.aliases.options(own[column])
+            if (column in over or not whole) and (by_words := self.aliases.by_words(own[column], over.get(column, ()))):
+                feeds[column] = by_words
+                by_word.add(column)
         groups = {self._texts.get(code, "") for layer in layers[:-1] for code in layer.values()}
         is_dated = any(_OF_ANOTHER_TIME.search(key(text)) for text in groups)
-        return self._candidate(rows[-1], top, feeds, texts, is_dated=is_dated)
+        return self._candidate(rows[-1], top, feeds, texts, own, over, is_dated=is_dated, by_word=by_word)
+
+    def _own_words(self, rows: range) -> dict[int, str]:
+        """By column the words that stand in it, from the top."""
+        own: dict[int, str] = {}
+        for row in rows:
+            for column, code in self._cells[row].items():
+                own[column] = (
+                    f"{own[column]} {self._texts.get(code, '')}" if column in own else self._texts.get(code, "")
+                )
+        return own
+
+    def _group_words(self, rows: range, layers: list[dict[int, int]]) -> dict[int, tuple[str, ...]]:
+        """By column the words of upper rows that merged cells, or words such as an agency, carry over it."""
+        carried: dict[int, tuple[str, ...]] = {}
+        for row, layer in zip(rows[:-1], layers[:-1], strict=True):
+            if len(self._cells[row]) == 1 and min(self._cells[row]) <= min(layers[-1], default=0):
+                continue  # the table's title
+            group = ""
+            for column in range(min(layers[-1], default=0), max(layers[-1], default=-1) + 1):
+                if column in self._cells[row]:
+                    text = self._texts.get(self._cells[row][column], "")
+                    group = text if not _GROUP_WORDS.isdisjoint(tokens_of(text)) else ""
+                    continue
+                code = layer.get(column)
+                text = group if code is None else self._texts.get(code, "")
+                if text and column in layers[-1]:
+                    carried[column] = (*carried.get(column, ()), text)
+        return carried
+
+    def _is_wordy(self, row: int) -> bool:
+        """Whether a row can be a heading by its words: several texts, no figure, hardly a digit."""
+        known = self._wordy.get(row)
+        if known is None:
+            texts = [self._texts.get(code, "") for code in self._cells[row].values()]
+            with_digits = sum(any(map(str.isdigit, text)) for text in texts)
+            known = row not in self._numeric and len(texts) >= WORDY_CELLS_MIN
+            known = known and with_digits < DIGITS_SHARE * len(texts) and _has_known_words(texts)
+            self._wordy[row] = known
+        return known
 
     def _candidate(
-        self, row: int, top: int, feeds: dict[int, Options], texts: dict[int, str], *, is_dated: bool
+        self,
+        row: int,
+        top: int,
+        feeds: dict[int, Options],
+        texts: dict[int, str],
+        own: dict[int, str],
+        groups: dict[int, tuple[str, ...]],
+        *,
+        is_dated: bool,
+        by_word: Container[int] = (),
     ) -> _Candidate:
         """A candidate, with what columns may feed by the names that only `names` gives: "Column 3", "Rating (2)".
 
         A mapping may use these, since that is how a sheet's columns are listed.
         """
-        if self._aliases.has_given_names:
+        if self.aliases.has_given_names:
             given = _distinct(texts.get(column, "") for column in range(self.sheet.column_count))
             for column, name in enumerate(given):
-                if name != _squeezed(texts.get(column, "")) and (options := self._aliases.options(name)):
+                if name != _squeezed(texts.get(column, "")) and (options := self.aliases.options(name)):
                     feeds[column] = options
                     texts.setdefault(column, name)
+        listed = frozenset(column for column in feeds if column not in by_word)
+        if self.aliases.is_of_loans and self._is_wordy(row):
+            for column, text in own.items():
+                if column not in feeds and text and (by_words := self.aliases.by_words(text, groups.get(column, ()))):
+                    feeds[column] = by_words
+        has_agencies = any(
+            not tokens_of(text).isdisjoint(_AGENCY_WORDS) for carried in groups.values() for text in carried
+        )
         main = {target for options in feeds.values() for target, _, auxiliary in options if not auxiliary}
         every = frozenset(target for options in feeds.values() for target, _, _ in options)
-        return _Candidate(row, top, feeds, texts, len(main), every, is_dated)
+        return _Candidate(row, top, feeds, texts, len(main), every, is_dated, listed, own, groups, has_agencies)
 
     def _over(self, row: int) -> dict[int, int]:
         known = self._groups.get(row)
@@ -505,13 +651,13 @@ class _Scan:
             return ()
         self._joins_left -= 1
         if len(parts) == 1:
-            return self._aliases.options(parts[0])
+            return self.aliases.options(parts[0])
         if options := self._grouped(parts[0], parts[1:]):
             return options
         for start in range(1, len(parts)):
             if _OF_ANOTHER_TIME.search(key(parts[start - 1])):
                 return ()
-            if options := self._aliases.options(" ".join(parts[start:])):
+            if options := self.aliases.options(" ".join(parts[start:])):
                 return options
         return ()
 
@@ -519,7 +665,7 @@ class _Scan:
         """What words under a group may feed together with it, before them or behind."""
         rest, group = " ".join(below), group.strip()
         for words in (f"{group} {rest}", f"{rest} {group}", f"{rest} {group.rstrip('sS')}"):
-            if options := self._aliases.options(words):
+            if options := self.aliases.options(words):
                 return options
         return ()
 
@@ -559,6 +705,17 @@ class _Scan:
         return len(counted) >= COUNTED_MIN and len(kinds) == 1 and over.feeds.keys() <= set(counted)
 
 
+def _has_known_words(texts: list[str]) -> bool:
+    """Whether most words of a row are those of headings: names of companies and of industries are not."""
+    texts = texts[:WORDY_CELLS_MAX]
+    headings = [heading(text) for text in texts]
+    if sum(one.known for one in headings) < KNOWN_SHARE * sum(one.total for one in headings):
+        return False
+    units = sum(_UNIT_CELL.fullmatch(words) is not None or words in _NO_UNIT for words in map(spelt, texts))
+    values = sum(not _OF_VALUES.isdisjoint(marks(text)) for text in texts)
+    return 2 * units < len(texts) and values < VALUES_SHARE * len(texts)
+
+
 def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
     """A candidate with the rows below that belong to it; of several columns for one target the one that tells most.
 
@@ -578,14 +735,65 @@ def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
         row += 1
     beside = _beside(scan.sheet, best, row + 1)
     feeds = {column: options for column, options in best.feeds.items() if column not in beside}
-    columns = _assigned(feeds)
+    feeds, evidence = _judged(scan, best, feeds, row + 1, beside)
+    for column in _counters(scan.sheet, best, feeds, row + 1):
+        del feeds[column]
+        evidence[column] = replace(evidence[column], role=COUNTER_ROLE)
+    by_words = frozenset(feeds) - best.listed
+    columns = _assigned(feeds, later=by_words)
     demoted = _demoted(scan.sheet, columns, row + 1)
     if demoted:
-        columns = _assigned(feeds, demoted)
+        columns = _assigned(feeds, demoted, by_words)
     preferences = {
         (target, column): preference for column, options in feeds.items() for target, preference, _ in options
     }
-    return Found(row, best.top, best.score, columns, best.texts, units, tuple(below), demoted, beside, preferences)
+    texts = dict.fromkeys((place for places in columns.values() for place in places), "") | best.texts
+    return Found(row, best.top, best.score, columns, texts, units, tuple(below), demoted, beside, preferences, evidence)
+
+
+def _counters(sheet: Sheet, best: _Candidate, feeds: Container[int], first: int) -> list[int]:
+    """Columns that number the rows, among those that feed something by their words or cells alone."""
+    return [
+        column
+        for column, stored in enumerate(sheet.columns)
+        if column in feeds and column not in best.listed and counts_rows(stored, best.texts.get(column, ""), first)
+    ]
+
+
+def _judged(
+    scan: _Scan,
+    best: _Candidate,
+    feeds: dict[int, Options],
+    first: int,
+    beside: frozenset[int],
+    *,
+    thorough: bool = False,
+) -> tuple[dict[int, Options], dict[int, Evidence]]:
+    """What the columns of a header feed, by words, cells and relations together, and why.
+
+    What the mapping lists keeps its fields unless its cells cannot be meant.
+    """
+    matcher = scan.aliases
+    if not matcher.is_of_loans:
+        return feeds, {}
+    known = {
+        column: matcher.role_of(best.own.get(column, best.texts[column]), best.groups.get(column, ()), feeds[column])
+        for column in best.listed & feeds.keys()
+    }
+    fixed = frozenset(column for column in known if matcher.names_itself(feeds[column]))
+    columns = Columns(scan.sheet, first, best.own, best.groups, fixed)
+    asked = [
+        column
+        for column in range(scan.sheet.column_count)
+        if column not in beside and (column in best.own or has_cells(scan.sheet.columns[column], first))
+    ]
+    evidence = judge(columns, known, asked, thorough=thorough)
+    judged: dict[int, Options] = {}
+    for column, one in evidence.items():
+        options = feeds[column] if column in known and known[column] == one.role else matcher.of_role(one.role)
+        if options:
+            judged[column] = options
+    return judged, evidence
 
 
 def _beside(sheet: Sheet, best: _Candidate, first: int) -> frozenset[int]:
@@ -653,24 +861,29 @@ def _is_constant(column: Column | None, first: int) -> bool:
     return most >= CONSTANT_ROWS and most >= CONSTANT_SHARE * len(codes)
 
 
-def _assigned(feeds: dict[int, Options], demoted: Container[int] = ()) -> dict[str, list[int]]:
+def _assigned(
+    feeds: dict[int, Options], demoted: Container[int] = (), later: Container[int] = ()
+) -> dict[str, list[int]]:
     """Which columns could feed which target, the best first; a column feeds one target, and any of the shared ones.
 
     That is the target of the mapping which names the column first among its aliases, else an auxiliary one.
+
+    Args:
+        later: of equals those that come after the others.
     """
-    wanted: dict[str, list[tuple[bool, int, int]]] = {}
+    wanted: dict[str, list[tuple[bool, int, bool, int]]] = {}
     for column, options in feeds.items():
         own = [(preference, at, target) for at, (target, preference, auxiliary) in enumerate(options) if not auxiliary]
         if own:
             preference, _, target = min(own)
-            wanted.setdefault(target, []).append((column in demoted, preference, column))
+            wanted.setdefault(target, []).append((column in demoted, preference, column in later, column))
     columns = {target: [column for *_, column in sorted(places)] for target, places in wanted.items()}
     claimed = {places[0] for places in columns.values()}
-    spare: dict[str, list[tuple[bool, int, int]]] = {}
+    spare: dict[str, list[tuple[bool, int, bool, int]]] = {}
     for column, options in feeds.items():
         for target, preference, auxiliary in options:
             if auxiliary and (column not in claimed or target in SHARED_TARGETS):
-                spare.setdefault(target, []).append((column in demoted, preference, column))
+                spare.setdefault(target, []).append((column in demoted, preference, column in later, column))
     for target, places in spare.items():
         is_shared = target in SHARED_TARGETS
         free = [column for *_, column in sorted(places) if is_shared or column not in claimed]

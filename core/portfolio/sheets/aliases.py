@@ -1,0 +1,47 @@
+"""The usual heading of each role: a column behaves as if it had this one, whatever words named its role."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_AGENCIES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
+
+USUAL: Final[dict[str, str]] = {
+    "cusip": "CUSIP", "isin": "ISIN", "loanx_id": "LoanX ID", "asset_id": "Asset ID", "borrower_name": "Borrower",
+    "issuer_id": "Issuer ID", "facility_name": "Facility Name", "description": "Security Description",
+    "par_value": "Par Amount", "par_settled": "Settled Par", "commitment": "Commitment", "unfunded": "Unfunded Amount",
+    "facility_size": "Facility Size", "price": "Price", "market_value": "Market Value",
+    "purchase_price": "Purchase Price", "spread": "Spread", "floor": "Floor", "all_in_rate": "All In",
+    "base_rate": "Index", "base_rate_level": "Base Rate", "coupon_type": "Coupon Type", "is_fixed": "Fixed Rate (Y/N)",
+    "maturity_date": "Maturity Date", "default_date": "Default Date", "as_of": "As Of Date", "country": "Country",
+    "currency": "Currency", "fx_rate": "FX Rate", "industry": "Industry", "lien_type": "Lien Type",
+    "asset_type": "Asset Type", "rating": "Rating", "is_defaulted": "Defaulted", "cov_lite": "Cov-Lite",
+    "is_dip": "DIP", "is_current_pay": "Current Pay", "is_pik": "PIK", "is_deferring": "Deferring",
+    "participation": "Participation", "is_second_lien": "Second Lien (Y/N)", "is_bond": "Is Bond",
+    "is_revolving": "Is Revolving", "is_delayed_draw": "Is Delayed Draw", "is_bridge": "Is Bridge",
+    "is_long_dated": "Long Dated", "payment_frequency": "Payment Frequency", "average_life": "WAL",
+    "quote_depth": "Quote Depth", "days_past_due": "Days Past Due",
+    **{f"industry_{one}": f"{name} Industry" for one, name in _AGENCIES.items()},
+    **{f"recovery_{one}": f"{name} Recovery Rate" for one, name in _AGENCIES.items()},
+    **{f"watch_{one}": f"{name} Watch" for one, name in _AGENCIES.items()},
+    **{f"rating_{one}": f"{name} Rating" for one, name in _AGENCIES.items()},
+    **{f"rating_issuer_{one}": f"{name} Issuer Rating" for one, name in _AGENCIES.items()},
+    **{f"rating_facility_{one}": f"{name} Facility Rating" for one, name in _AGENCIES.items()},
+    "rating_derived_a": "Moody's DP Rating", "rating_derived_b": "S&P Derived Rating",
+    "rating_derived_c": "Fitch Derived Rating",
+}  # fmt: skip
+"""Role -> a heading of `model.fields` that has its meaning. Roles that are no fields (original par, cost, market value
+in a currency of its own, sinks) have none."""
+
+INSTEAD: Final = {"asset_id": "Identifier"}
+"""The usual heading of a role where a mapping does not know the first one."""
+
+_OF_TARGET: Final[dict[str, str]] = {
+    "rating_agency_a": "rating_a", "rating_agency_b": "rating_b", "rating_agency_c": "rating_c",
+    "recovery_rate": "recovery_a", "industry": "industry_a",
+}  # fmt: skip
+
+
+def role_of_target(target: str) -> str:
+    """The role of a field: its own name, but for those that agencies share."""
+    return _OF_TARGET.get(target, target)

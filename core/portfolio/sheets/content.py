@@ -1,0 +1,502 @@
+"""Weigh the cells of a column: what a sample of them is, and for which roles that speaks."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.column import Column
+from core.grid.sheet import Sheet
+from core.portfolio.cells import parsing
+from core.portfolio.cells.identifiers import is_sound
+from core.portfolio.cells.parsing import BOOLEAN, DATE, NUMBER, TEXT, decoded, key
+from core.portfolio.model import ratings
+from core.portfolio.model.fields import COUNTRIES, Lien
+
+ROWS_MAX: Final = 240
+"""Rows below a header that are looked at."""
+
+TEXTS_MAX: Final = 80
+"""Distinct texts of a column that are looked at."""
+
+TEXT_LENGTH_MAX: Final = 120
+"""Characters of a text that are looked at."""
+
+MEMORY_MAX: Final = 16_384
+"""Texts whose marks are remembered."""
+
+FILLED_FULL: Final = 12
+"""Filled cells from which evidence counts in full; of fewer it shrinks."""
+
+AMOUNT_MIN: Final = 2_000.0
+"""Middle figure from which a column has amounts of currency, and no prices or rates."""
+
+MOST: Final = 0.6
+"""Share of a column's cells from which they are what they seem to be."""
+NEARLY_ALL: Final = 0.9
+
+WRONG_TYPE: Final = -6.0
+"""What cells of another type count against a role."""
+
+WORD_OF_MARK: Final = {
+    "cusip": "CUSIPs", "isin": "ISINs", "loanx": "LoanX numbers", "moodys": "ratings of Moody's scale",
+    "letters": "ratings", "figures": "figures", "date": "dates", "currency": "currencies", "country": "countries",
+    "flag": "yes or no", "legal": "names with a legal form", "facility": "names of facilities", "lien": "liens",
+    "type": "kinds of assets", "index": "reference rates", "coupon": "fixed or floating", "frequency": "periods",
+    "industry": "industries", "industry_b": "industries of S&P's list", "code": "identifiers", "watch": "watches", "rate": "rates with an index",
+}  # fmt: skip
+"""What a reader is shown for a mark."""
+
+_LEGAL: Final = re.compile(
+    r"\b(?:inc|llc|l\.?l\.?c|ltd|limited|lp|l\.p|corp|corporation|company|co|plc|gmbh|ag|sa|s\.a|sas|sarl|s[aà]\s?r\.?l|bv"
+    r"|b\.v|nv|n\.v|spa|s\.p\.a|ab|as|a/s|oy|holdings?|holdco|bidco|midco|topco|finco|group|parent|borrower|acquisition"
+    r"|acquiror|merger sub|intermediate|partners|international|kg|se|srl|s\.r\.l|slu|s\.l|pty|ulc|lux|luxembourg|kgaa"
+    r"|purchaser|buyer|finance|financing|investments?|enterprises|industries|technologies|solutions|services|global"
+    r"|capital|systems)\b\.?",
+    re.IGNORECASE,
+)
+_FACILITY: Final = re.compile(
+    r"\b(?:term loans?|term facility|t/?l[abcd]?\d?|tl-?[abcd]|revolv(?:er|ing)|rcf|delayed draw|ddtl|dd ?tl|facility"
+    r"|(?:first|1st|second|2nd) lien|incremental|tranche [a-z]\d?|senior (?:secured )?notes?|frn|notes? due"
+    r"|\d\d? ?notes|bonds?|b-?\d (?:term )?loan|\d{4} (?:refi|reprice|dollar|euro)|unitranche|acquisition facility|capex"
+    r"|last out|first out|bridge loan|dip (?:term )?loan|mezzanine loan)\b",
+    re.IGNORECASE,
+)
+_TYPE: Final = re.compile(
+    r"(?:(?:term|revolving|senior|secured|unsecured|leveraged|bank|syndicated|floating|fixed|rate|high|yield|corporate"
+    r"|delayed|draw|funded|first|second|lien|mezzanine|bridge|unitranche|1st|2nd|subordinated|collateral|private)"
+    r"[ -/]?)*"
+    r"(?:loans?|bonds?|notes?|revolvers?|facility|security|obligations?|frn|equity|warrants?|stock|debt|securities)"
+    r"(?: [ab]\d?)?",
+    re.IGNORECASE,
+)
+_KIND: Final = re.compile(
+    r"loan|bond|note|term|revolv|delay|facilit|equit|warrant|lien|secur|fix|float|rcf|\btl|ddtl|frn|stock|debt|share|senior"
+    r"|mezz|junior|bridge|obligation|credit|deposit",
+    re.IGNORECASE,
+)
+_INDEX: Final = re.compile(
+    r"\b(?:libor|sofr|euribor|sonia|cdor|corra|bbsy|prime|estr|tibor|nibor|stibor|cibor|wibor)\b"
+)
+_PERIOD: Final = re.compile(
+    r"(?:semi ?-?annual(?:ly)?|annual(?:ly)?|quarterly|quarter|monthly|bi ?-?monthly|weekly|yearly"
+    r"|\d{1,2} ?m(?:onths?)?|every \w+ months?|half ?-?yearly)",
+    re.IGNORECASE,
+)
+_LOANX: Final = re.compile(r"LX\d{6}")
+_RATE_CELL: Final = re.compile(
+    r"(?:\d{1,2} ?m(?:onth)?s? )?(?:s|sf|sofr|tsfr|term sofr|e|euribor|l|libor|sn|sonia|c|corra|cdor|p|prime|bbsy|b)"
+    r" ?(?:\([a-z0-9]{1,3}\))? ?\+ ?\d|\d{1,2}(?:\.\d+)?% (?:cash|pik)\b",
+    re.IGNORECASE,
+)
+"""A reference rate and a spread in one cell, or a coupon in cash and in kind."""
+_CODE: Final = re.compile(r"(?=[A-Za-z0-9-]*\d)[A-Za-z0-9][A-Za-z0-9-]{2,19}")
+_RATING: Final = re.compile(
+    r"(?:\(p\))?(?:aaa|aa[+-]?|a[+-]?|bbb[+-]?|bb[+-]?|b[+-]?|ccc[+-]?|cc|c|d|sd|rd|nr|wr|aa[123]|a[123]|baa[123]|ba[123]"
+    r"|b[123]|caa[123]|caa|ca)(?:sf|u|e|p)?[ *+-]*",
+    re.IGNORECASE,
+)
+_MOODYS: Final = re.compile(r"(?:\(p\))?(?:aaa|aa[123]|a[123]|baa[123]|ba[123]|b[123]|caa[123]|ca)\b", re.IGNORECASE)
+_WATCH: Final = re.compile(
+    r"(?:possible )?(?:up|down)grade|\*[+-]|(?:rating )?watch.*|(?:positive|negative|stable|developing)(?: outlook)?",
+    re.IGNORECASE,
+)
+_FIGURE: Final = re.compile(r"[(+-]?\s*[$€£]?\s*[(+-]?\d[\d,.' \u00a0]*(?:%|bps|x)?\s*\)?-?%?", re.IGNORECASE)
+_DATE: Final = re.compile(
+    r"\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}|\d{4}[/.-]\d{1,2}[/.-]\d{1,2}(?:[ T].*)?"
+    r"|\d{1,2}[ -]?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?[ ,-]*\d{2,4}"
+    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?[ -]*(?:\d{1,2},? ?)?(?:'?\d{2}|\d{4})",
+    re.IGNORECASE,
+)
+_FLAGS: Final = frozenset(("y", "n", "yes", "no", "true", "false", "x", "t", "f"))
+_COUPONS: Final = frozenset(("fixed", "floating", "float", "fix", "fixed rate", "floating rate", "variable", "flt"))
+_COUNTRY_CODES: Final = frozenset(code.lower() for code in COUNTRIES)
+_CURRENCIES: Final = frozenset(
+    ("usd", "eur", "gbp", "chf", "jpy", "cad", "aud", "sek", "nok", "dkk", "pln", "czk", "huf", "sgd", "nzd", "hkd")
+)
+_INDUSTRY_WORDS: Final = re.compile(
+    r"\b(?:software|healthcare|health care|services|chemicals?|retail|media|telecom\w*|insurance|banking|finance"
+    r"|capital (?:equipment|goods|markets)|aerospace|defen[cs]e|automotive|auto|beverage|food|tobacco|construction"
+    r"|building|energy|oil|gas|utilities|transportation|hotel|gaming|leisure|high tech|technology|industries|packaging|metals|mining"
+    r"|pharma\w*|electronics|consumer|diversified|real estate|machinery|airlines?|equipment|products|paper|forest"
+    r"|textiles|durable|environmental|education|entertainment|broadcasting|publishing|distribut\w+|wholesale|commercial)\b",
+    re.IGNORECASE,
+)
+_S_AND_P: Final = re.compile(
+    r"health ?care (?:equipment|providers|technology)"
+    r"|(?:it|professional|diversified telecommunication|commercial) services|hotels,? restaurants|capital markets|food products|trading companies|specialty retail|life sciences|diversified"
+    r" consumer services|construction & engineering|auto components|containers & packaging",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=MEMORY_MAX)
+def marks(text: str) -> frozenset[str]:
+    """What a text of a cell could be, as words of `WORD_OF_MARK`."""
+    text = text.strip()
+    if not text or len(text) > TEXT_LENGTH_MAX:
+        return frozenset(("long",) if text else ())
+    words, lower = key(text), text.lower()
+    found: set[str] = set(_marks_of_codes(text))
+    simple = (
+        ("figures", _FIGURE), ("date", _DATE), ("letters", _RATING), ("frequency", _PERIOD), ("watch", _WATCH),
+        ("type", _TYPE),
+    )  # fmt: skip
+    found |= {mark for mark, pattern in simple if pattern.fullmatch(text)}
+    within = (
+        ("kind", _KIND),
+        ("legal", _LEGAL),
+        ("facility", _FACILITY),
+        ("industry", _INDUSTRY_WORDS),
+        ("industry_b", _S_AND_P),
+    )
+    found |= {mark for mark, pattern in within if pattern.search(text)}
+    if "letters" in found and _MOODYS.match(text) and any(map(str.isdigit, text)):
+        found.add("moodys")
+    if _INDEX.search(words) or parsing.base_rate(text) in ("PRIME",):
+        found.add("index")
+    if lower in _FLAGS or words in _FLAGS:
+        found.add("flag")
+    if words in _COUPONS:
+        found.add("coupon")
+    if lower in _CURRENCIES or parsing.currency(text).lower() in _CURRENCIES:
+        found.add("currency")
+    if "flag" not in found and (parsing.country(text) != text or lower in _COUNTRY_CODES):
+        found.add("country")
+    if _RATE_CELL.match(text):
+        found.add("rate")
+    if parsing.lien(text) not in (Lien.OTHER, Lien.BLANK):
+        found.add("lien")
+    if ratings.is_masked(text):
+        found.add("letters")
+    if " " in words:
+        found.add("words")
+    return frozenset(found)
+
+
+def _marks_of_codes(text: str) -> list[str]:
+    bare = parsing.letters_and_digits(text)
+    found = []
+    if is_sound("cusip", bare):
+        found.append("cusip")
+    if is_sound("isin", bare):
+        found.append("isin")
+    if _LOANX.fullmatch(bare):
+        found.append("loanx")
+    if _CODE.fullmatch(text) and any(map(str.isdigit, text)):
+        found.append("code")
+    return found
+
+
+@dataclass(slots=True)
+class Features:
+    """What a sample of a column's cells is."""
+
+    filled: int = 0
+    """Cells with something in them."""
+    rows: int = 0
+    """Rows looked at."""
+    number: float = 0.0
+    date: float = 0.0
+    text: float = 0.0
+    boolean: float = 0.0
+    """Shares of the filled cells by kind; a text that reads like a figure or a date counts as one."""
+    distinct: float = 0.0
+    """Distinct values among the filled cells."""
+    shares: dict[str, float] = field(default_factory=dict)
+    """Mark -> its share of the distinct texts."""
+    numbers: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    """The figures, NaN where a row has none; one for each row looked at."""
+
+    @property
+    def sizes(self) -> NDArray[np.float64]:
+        """The figures that are there and not 0, without their signs."""
+        values = np.abs(self.numbers[~np.isnan(self.numbers)])
+        return np.asarray(values[values > 0], np.float64)
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether all figures are 0 or 1, some of them 1, in rows enough."""
+        if self.filled < FILLED_FULL or self.number < NEARLY_ALL:
+            return False
+        values = self.numbers[~np.isnan(self.numbers)]
+        return bool(((values == 0) | (values == 1)).all() and (values == 1).any())
+
+    @property
+    def strength(self) -> float:
+        """What evidence counts: in full from `FILLED_FULL` cells on."""
+        return min(1.0, math.sqrt(self.filled / FILLED_FULL))
+
+    def share(self, mark: str) -> float:
+        """The share of the distinct texts that have a mark."""
+        return self.shares.get(mark, 0.0)
+
+
+def features(sheet: Sheet, column: Column | None, first: int, last: int) -> Features:
+    """Look at the cells of a column in rows `first` to `last - 1`, at most `ROWS_MAX` of them."""
+    last = min(last, first + ROWS_MAX)
+    found = Features(rows=max(0, last - first), numbers=np.full(max(0, last - first), np.nan))
+    if column is None or column.stop <= first or column.start >= last:
+        return found
+    low = max(first, column.start)
+    part = column.span(low, min(last, column.stop))
+    kinds = part.kinds
+    found.filled = filled = int(np.count_nonzero(kinds))
+    if not filled:
+        return found
+    at = slice(low - first, low - first + len(kinds))
+    is_number, is_text = kinds == NUMBER, kinds == TEXT
+    found.numbers[at] = np.where(is_number, part.numbers, np.nan)
+    counts = np.bincount(kinds, minlength=16)
+    texts, blank = _texts(sheet, part.codes[is_text])
+    if blank:
+        is_text &= ~np.isin(part.codes, blank)
+        found.filled = filled = int(np.count_nonzero((kinds != 0) & ((kinds != TEXT) | is_text)))
+        if not filled:
+            return found
+    as_figures, as_dates = _as_values(sheet, part.codes, found.numbers[at], texts)
+    found.number = (int(counts[NUMBER]) + as_figures) / filled
+    found.date = (int(counts[DATE]) + as_dates) / filled
+    found.boolean = int(counts[BOOLEAN]) / filled
+    found.text = (int(np.count_nonzero(is_text)) - as_figures - as_dates) / filled
+    values = len(texts) + len(np.unique(part.numbers[~is_text & (kinds != 0)]))
+    found.distinct = min(1.0, values / filled)
+    if texts:
+        tally: dict[str, int] = {}
+        for text in texts.values():
+            for mark in marks(text):
+                tally[mark] = tally.get(mark, 0) + 1
+        found.shares = {mark: count / len(texts) for mark, count in tally.items()}
+    return found
+
+
+def _texts(sheet: Sheet, codes: NDArray[np.int32]) -> tuple[dict[int, str], list[int]]:
+    """The first distinct texts of a column, by code, and the codes of those that say that there is nothing."""
+    distinct = np.unique(codes)[:TEXTS_MAX].astype(np.int64)
+    if not len(distinct):
+        return {}, []
+    texts = dict(zip(distinct.tolist(), decoded(sheet.text, distinct), strict=True))
+    blank = [code for code, text in texts.items() if text.strip().upper() in parsing.NULL_WORDS]
+    return {code: text for code, text in texts.items() if code not in blank}, blank
+
+
+def _as_values(
+    sheet: Sheet, codes: NDArray[np.int32], numbers: NDArray[np.float64], texts: dict[int, str]
+) -> tuple[int, int]:
+    """How many texts read like figures, whose values are put among the numbers, and how many like dates."""
+    figures = dates = 0
+    for code, text in texts.items():
+        has = marks(text)
+        if "date" in has and "figures" not in has:
+            dates += int(np.count_nonzero(codes == code))
+        elif "figures" in has:
+            rows = codes == code
+            figures += int(np.count_nonzero(rows))
+            numbers[rows] = _figure(text)
+    return figures, dates
+
+
+def _figure(text: str) -> float:
+    """A rough value of a text that reads like a figure: for its size only."""
+    digits = re.sub(r"[^\d.,]", "", text)
+    cut = max(digits.rfind("."), digits.rfind(","))
+    if cut >= 0 and (len(digits) - cut - 1 != 3 or (digits.count(digits[cut]) == 1 and len(digits) - cut - 1 != 3)):
+        digits = re.sub(r"[.,]", "", digits[:cut]) + "." + digits[cut + 1 :]
+    else:
+        digits = re.sub(r"[.,]", "", digits)
+    try:
+        value = float(digits)
+    except ValueError:
+        return float("nan")
+    return -value if text.strip().startswith(("(", "-")) else value
+
+
+# ---- roles ---------------------------------------------------------------------------------------------------------
+
+_AMOUNTS: Final = frozenset(
+    ("par_value", "par_original", "par_settled", "commitment", "unfunded", "facility_size", "market_value",
+     "cost_amount", "x_amount")
+)  # fmt: skip
+_RATES: Final = frozenset(
+    ("spread", "floor", "all_in_rate", "base_rate_level", "pik_margin", "recovery_a", "recovery_b", "recovery_c")
+)
+_PRICES: Final = frozenset(("price", "purchase_price"))
+_NUMBERS: Final = _AMOUNTS | _RATES | _PRICES | {"average_life", "quote_depth", "days_past_due", "fx_rate", "x_count",
+                                                 "x_pct", "x_ratio", "rating_factor_a"}  # fmt: skip
+_DATES: Final = frozenset(("maturity_date", "default_date", "as_of", "x_date"))
+_TEXTS: Final = frozenset(
+    ("borrower_name", "facility_name", "description", "country", "currency", "lien_type", "asset_type", "base_rate",
+     "coupon_type", "industry_a", "industry_b", "industry_c", "payment_frequency")
+)  # fmt: skip
+_IDS: Final = frozenset(("cusip", "isin", "loanx_id", "asset_id", "issuer_id", "x_key"))
+
+_BY_MARK: Final = (
+    ("cusip", MOST, 8.0, ("cusip",)), ("isin", MOST, 8.0, ("isin",)), ("loanx", MOST, 8.0, ("loanx_id",)),
+    ("cusip", MOST, 2.0, ("asset_id",)), ("isin", MOST, 2.0, ("asset_id",)), ("loanx", MOST, 2.0, ("asset_id",)),
+    ("currency", MOST, 5.0, ("currency",)), ("country", MOST, 5.0, ("country",)), ("index", MOST, 5.0, ("base_rate",)),
+    ("coupon", MOST, 5.0, ("coupon_type",)), ("frequency", MOST, 4.0, ("payment_frequency",)),
+    ("lien", MOST, 4.0, ("lien_type",)), ("type", MOST, 3.0, ("asset_type",)), ("legal", 0.35, 5.0, ("borrower_name",)),
+    ("facility", MOST, 4.5, ("facility_name",)), ("facility", MOST, 4.0, ("description",)),
+    ("industry", MOST, 3.5, ("industry_a", "industry_b", "industry_c")), ("industry_b", 0.15, 1.2, ("industry_b",)),
+    ("flag", NEARLY_ALL, 2.2, ("is_*", "cov_lite", "participation", "x_flag")),
+    ("rate", 0.5, 5.0, ("spread",)), ("rate", 0.5, -3.0, ("all_in_rate", "base_rate", "base_rate_level")),
+    ("watch", MOST, 3.0, ("watch_a", "watch_b", "watch_c")),
+)  # fmt: skip
+"""Mark, least share, weight, roles that gain it."""
+
+
+def evidence(role: str, found: Features) -> tuple[float, str]:
+    """What the cells of a column say for a role: a weight, and words for a reader; (0, "") where they are blank."""
+    if not found.filled:
+        return 0.0, ""
+    wrong = _wrong_type(role, found)
+    if wrong:
+        return WRONG_TYPE * found.strength, wrong
+    gained, reason = 0.0, ""
+    for mark, least, weight, roles in _BY_MARK:
+        if found.share(mark) >= least and (role in roles or (role.startswith("is_") and "is_*" in roles)):
+            gained, reason = gained + weight, f"{found.share(mark):.0%} of its texts are {WORD_OF_MARK[mark]}"
+    if role.startswith("rating") and not role.startswith("rating_factor"):
+        gained, reason = _rating(role, found)
+    elif role in _IDS and not gained:
+        gained, reason = _identifier(role, found)
+    elif role in _NUMBERS or role in _DATES:
+        gained, reason = _value(role, found)
+    return gained * found.strength, reason
+
+
+def _wrong_type(role: str, found: Features) -> str:
+    """Why the cells cannot be those of a role; "" where they can."""
+    if role in _DATES and found.date < 0.5 and not _are_day_numbers(found):
+        return "its cells are no dates"
+    if role in _NUMBERS and (found.date > 0.5 or found.number < 0.3) and found.text + found.date > 0.3:
+        return "" if role == "spread" and found.share("rate") > 0.3 else "its cells are no figures"
+    if role in _NUMBERS and found.is_binary:
+        return "its cells are 0 or 1"
+    if role in _TEXTS and found.text + found.boolean < 0.3 and found.number + found.date > 0.5:
+        return "its cells are no words"
+    if role in ("country", "currency") and found.text > 0.5 and found.share(role) < 0.2:
+        return f"its cells are no {WORD_OF_MARK[role]}"
+    if role.startswith("rating") and not role.startswith("rating_factor") and found.share("letters") < 0.3:
+        return "its cells are no ratings"
+    if role in ("cusip", "isin", "loanx_id") and found.date > 0.5:
+        return "its cells are dates"
+    if role.startswith(("is_", "cov_lite")) and found.number > 0.5 and len(found.sizes) and not found.is_binary:
+        return "its cells are figures"
+    if role == "asset_type" and found.text > 0.5 and found.filled >= FILLED_FULL and not found.share("kind"):
+        return "its cells are no kinds of assets"
+    if role == "borrower_name" and found.share("code") > MOST:
+        return "its cells are codes"
+    return ""
+
+
+def _are_day_numbers(found: Features) -> bool:
+    """Whether figures are days written as 20180531 or as serial numbers."""
+    sizes = found.sizes
+    if not len(sizes) or found.number < 0.5:
+        return False
+    return bool(((sizes > 19_900_000) & (sizes < 21_000_000)).all() or ((sizes > 30_000) & (sizes < 80_000)).all())
+
+
+def _rating(role: str, found: Features) -> tuple[float, str]:
+    share = found.share("letters")
+    if share < MOST:
+        return 0.0, ""
+    has_scale = found.share("moodys") > 0.3
+    is_moodys = role.endswith("_a")
+    if role == "rating":
+        return 3.5, "its cells are ratings"
+    if is_moodys != has_scale:
+        return WRONG_TYPE, "its ratings are of another agency's scale"
+    return 5.0, f"{share:.0%} of its texts are ratings"
+
+
+def _identifier(role: str, found: Features) -> tuple[float, str]:
+    if role in ("asset_id", "issuer_id", "x_key") and found.share("code") >= MOST:
+        return (2.5 if found.distinct > NEARLY_ALL else 0.5), "its cells are codes"
+    if role in ("cusip", "isin", "loanx_id") and found.share("words") > 0.5:
+        return WRONG_TYPE, "its cells are words"
+    return 0.0, ""
+
+
+def _value(role: str, found: Features) -> tuple[float, str]:
+    """Evidence of the sizes of figures and days."""
+    if role in _DATES:
+        return (1.5 if role != "x_date" and found.distinct > 0.1 else 0.5), "its cells are dates"
+    sizes = found.sizes
+    if not len(sizes):
+        return 0.0, ""
+    middle = float(np.median(sizes))
+    if role in _AMOUNTS:
+        return (2.0, f"its middle figure is {middle:,.0f}") if middle >= AMOUNT_MIN else (-1.0, "its figures are small")
+    if middle >= AMOUNT_MIN:
+        return -5.0, "its figures are amounts"
+    if role in _PRICES:
+        near = float(np.mean(((sizes >= 20) & (sizes <= 125)) | ((sizes >= 0.2) & (sizes <= 1.25))))
+        several = len(np.unique(sizes)) > 2 or len(sizes) < FILLED_FULL
+        is_price = near > 0.8 and middle > 0.5 and several
+        return (3.0, "its figures are prices") if is_price else (-3.0, "its figures are no prices")
+    return _rate(role, sizes, middle)
+
+
+def _rate(role: str, sizes: NDArray[np.float64], middle: float) -> tuple[float, str]:
+    """Evidence for rates, by their size in percent and whether they stand on steps of 12.5 basis points."""
+    percent = sizes * (100.0 if middle < 0.25 else 1.0) / (100.0 if middle >= 25 else 1.0)
+    steps = percent / 0.125
+    on_steps = float(np.mean(np.abs(steps - np.round(steps)) < 1e-6))
+    usual = float(np.median(percent))
+    if role == "spread":
+        if not 1 <= usual <= 12:
+            return 0.0, ""
+        return (
+            (2.5, "its figures are spreads on steps of 12.5 bps") if on_steps > 0.7 else (0.8, "its figures are rates")
+        )
+    if role == "floor":
+        return (2.0, "its figures are floors") if on_steps > 0.7 and usual <= 2 else (-1.0, "")
+    if role == "all_in_rate":
+        return (1.5, "its figures are rates") if 2 <= usual <= 20 else (-1.0, "")
+    if role == "base_rate_level":
+        few = len(np.unique(sizes)) <= max(4, len(sizes) // 8)
+        return (2.0, "few rates come again") if few and usual <= 8 else (0.0, "")
+    if role.startswith("recovery"):
+        return (1.0, "its figures are shares") if sizes.max() <= 100 else (-4.0, "its figures are no shares")
+    return 0.0, ""
+
+
+TYPE_ROWS: Final = 64
+"""Rows whose kinds tell that cells are of another type."""
+
+
+def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
+    """Whether the first cells of a column are plainly not what a role means, by their kinds alone."""
+    is_flag = role.startswith(("is_", "cov_lite"))
+    if column is None or not (is_flag or role in _DATES or role in _NUMBERS or role in _TEXTS):
+        return False
+    low = max(0, first - column.start)
+    kinds = column.kinds[low : low + TYPE_ROWS]
+    counts = np.bincount(kinds, minlength=16)
+    filled = len(kinds) - int(counts[0])
+    if filled < ROWS_FOR_TYPE:
+        return False
+    if role in _NUMBERS:
+        return int(counts[DATE]) > 0.8 * filled
+    if is_flag:
+        figures = column.numbers[low : low + TYPE_ROWS][kinds == NUMBER]
+        return 2 * len(figures) > filled and bool(((figures != 0) & (figures != 1)).any())
+    if role in _TEXTS:
+        return int(counts[DATE]) > 0.8 * filled or (role not in _CODED and int(counts[NUMBER]) > NEARLY_ALL * filled)
+    return False
+
+
+ROWS_FOR_TYPE: Final = 3
+"""Filled cells that tell a column's type."""
+
+_CODED: Final = frozenset(("industry_a", "industry_b", "industry_c", "base_rate", "coupon_type", "payment_frequency",
+                           "facility_name", "description", "lien_type"))  # fmt: skip
+"""Texts that may be written as numbers: codes, levels, flags, months."""

@@ -1,0 +1,146 @@
+"""Relations between columns of figures: par x price, base + spread, par + unfunded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+COLUMNS_MAX: Final = 14
+"""Columns of figures among which relations are looked for: their triples grow with the third power."""
+
+ROWS_MIN: Final = 6
+"""Rows that must tell."""
+
+SHARE_MIN: Final = 0.9
+"""Share of the telling rows on which a relation holds."""
+
+OF_RATES: Final = 4.0
+OF_VALUES: Final = 3.5
+OF_PAR: Final = 3.0
+"""What a relation counts for each of its columns."""
+
+RATE_DIGITS: Final = 0.011
+"""Percent by which an all-in rate may differ from base rate and spread."""
+
+AMOUNT_SHARE: Final = 2e-5
+"""Share by which an amount may differ from the product or sum of two others."""
+
+Figures = NDArray[np.float64]
+Bonus = dict[tuple[int, str], tuple[float, str]]
+"""(column, role) -> weight and reason."""
+
+
+def relations(columns: Mapping[int, Figures], likely: Mapping[int, frozenset[str]]) -> Bonus:
+    """Weights that relations among columns of figures give to their roles.
+
+    Args:
+        columns: the figures of each, NaN where a row has none; equally long.
+        likely: the roles that each column may have: only triples of these are tried.
+    """
+    found: Bonus = {}
+    listed = list(columns)[:COLUMNS_MAX]
+    amounts = [one for one in listed if likely.get(one, frozenset()) & _AMOUNTS]
+    rates = [one for one in listed if likely.get(one, frozenset()) & _RATES]
+    prices = [one for one in listed if likely.get(one, frozenset()) & _PRICES]
+    _market_values(columns, amounts, prices, found)
+    _commitments(columns, amounts, found)
+    _all_in(columns, rates, found)
+    return found
+
+
+_AMOUNTS: Final = frozenset(("par_value", "commitment", "unfunded", "market_value", "par_settled", "cost_amount"))
+_RATES: Final = frozenset(("spread", "all_in_rate", "base_rate_level"))
+_PRICES: Final = frozenset(("price", "purchase_price"))
+
+
+def _put(found: Bonus, roles: Iterable[tuple[int, str, float, str]]) -> None:
+    """Keep the best reason for each column and role."""
+    for column, role, weight, reason in roles:
+        if weight > found.get((column, role), (0.0, ""))[0]:
+            found[column, role] = weight, reason
+
+
+def _holds(left: Figures, right: Figures, tolerance: Figures | float, telling: NDArray[np.bool_]) -> bool:
+    """Whether two columns agree on nearly all of the telling rows."""
+    rows = telling & ~np.isnan(left) & ~np.isnan(right)
+    count = int(np.count_nonzero(rows))
+    if count < ROWS_MIN:
+        return False
+    with np.errstate(invalid="ignore"):
+        close = np.abs(left - right) <= tolerance
+    return int(np.count_nonzero(close & rows)) >= SHARE_MIN * count
+
+
+def _market_values(columns: Mapping[int, Figures], amounts: list[int], prices: list[int], found: Bonus) -> None:
+    """Market value = par x price, on rows whose price is not 100."""
+    for price in prices:
+        figures = columns[price]
+        with np.errstate(invalid="ignore"):
+            factor = figures / 100.0 if np.nanmedian(figures) > 2 else figures
+            telling = np.abs(factor - 1.0) > 1e-4
+        for par in amounts:
+            product = columns[par] * factor
+            for value in amounts:
+                if value != par and _holds(columns[value], product, AMOUNT_SHARE * np.abs(product) + 0.01, telling):
+                    reason = "market value is par x price"
+                    _put(found, ((value, "market_value", OF_VALUES, reason), (par, "par_value", OF_VALUES, reason),
+                                 (price, "price", OF_VALUES, reason)))  # fmt: skip
+
+
+def _commitments(columns: Mapping[int, Figures], amounts: list[int], found: Bonus) -> None:
+    """Commitment = par + unfunded, on rows whose unfunded amount is not 0 and not the whole."""
+    for unfunded in amounts:
+        undrawn = columns[unfunded]
+        with np.errstate(invalid="ignore"):
+            telling = undrawn > 0
+        if np.count_nonzero(telling) < 2:
+            continue
+        for par in amounts:
+            if par == unfunded:
+                continue
+            total = columns[par] + undrawn
+            with np.errstate(invalid="ignore"):
+                both = telling & (columns[par] > 0)
+                # Unfunded amounts are mostly 0, funded ones hardly ever.
+                if np.count_nonzero(undrawn > 0) > np.count_nonzero(columns[par] > 0):
+                    continue
+            for whole in amounts:
+                if whole in (par, unfunded) or np.count_nonzero(both) < 2:
+                    continue
+                with np.errstate(invalid="ignore"):
+                    close = np.abs(columns[whole] - total) <= AMOUNT_SHARE * np.abs(total) + 0.01
+                if np.count_nonzero(close & both) >= SHARE_MIN * np.count_nonzero(both):
+                    reason = "commitment is par + unfunded"
+                    _put(found, ((whole, "commitment", OF_PAR, reason), (par, "par_value", OF_PAR, reason),
+                                 (unfunded, "unfunded", OF_PAR, reason)))  # fmt: skip
+
+
+def _all_in(columns: Mapping[int, Figures], rates: list[int], found: Bonus) -> None:
+    """All-in rate = base rate + spread; the base rate comes again on many rows."""
+    percent = {one: _percent(columns[one]) for one in rates}
+    for whole in rates:
+        for spread in rates:
+            for base in rates:
+                if (
+                    len({whole, spread, base}) < 3
+                    or len(np.unique(percent[base])) > len(np.unique(percent[spread])) * 2
+                ):
+                    continue
+                with np.errstate(invalid="ignore"):
+                    telling = (percent[base] > 0) & (percent[spread] > 0)
+                if _holds(percent[whole], percent[base] + percent[spread], RATE_DIGITS, telling):
+                    reason = "all-in rate is base rate + spread"
+                    _put(found, ((whole, "all_in_rate", OF_RATES, reason), (spread, "spread", OF_RATES, reason),
+                                 (base, "base_rate_level", OF_RATES, reason)))  # fmt: skip
+
+
+def _percent(figures: Figures) -> Figures:
+    """Rates in percent, by the size of their middle one."""
+    sizes = figures[~np.isnan(figures) & (figures != 0)]
+    if not len(sizes):
+        return figures
+    middle = float(np.median(np.abs(sizes)))
+    return figures * 100.0 if middle < 0.25 else figures / 100.0 if middle > 25 else figures

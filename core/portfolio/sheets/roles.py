@@ -1,0 +1,319 @@
+"""Give each column of a table the role that words, cells and other columns say together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from core.grid.sheet import Sheet
+from core.portfolio.sheets import content
+from core.portfolio.sheets.content import Features
+from core.portfolio.sheets.evidence import Evidence
+from core.portfolio.sheets.relations import Bonus, relations
+from core.portfolio.sheets.vocabulary import Heading, heading, is_sink, words
+
+THRESHOLD: Final = 3.0
+"""Weight from which a column has a role."""
+
+THRESHOLD_WITHOUT_HEADING: Final = 1.6
+"""The same of a column whose heading has no known word: its cells must say all."""
+
+SURE: Final = 5.0
+"""Weight of a heading's words from which its cells are only asked whether they can be meant."""
+
+SURE_LEAD: Final = 2.0
+"""Lead over the next role that goes with it."""
+
+OF_ALIAS: Final = 12.0
+"""Weight of a heading that the mapping itself lists."""
+
+WEAK_WORDS: Final = 4.0
+"""Weight of its words below which a listed heading says little (Rate, Name, Balance): its cells decide with it."""
+
+OF_WEAK_ALIAS: Final = 4.0
+
+SPEAKS_AGAINST: Final = -3.0
+"""Weight of words from which a listed heading is not what it is listed for."""
+
+SECOND_SHARE: Final = 0.97
+SECOND_LOSS: Final = 0.6
+"""What a second column of a role counts: it takes its next role only where that comes near."""
+
+OF_LIST_MIN: Final = 0.15
+"""Share of industries that only one agency's list has, from which they are by that list."""
+
+_INDUSTRIES: Final = frozenset(("industry_a", "industry_b", "industry_c"))
+
+CELLS_MIN: Final = 5
+"""Filled cells of a column without a known heading from which they can tell its role."""
+
+RIVALS_MAX: Final = 6
+"""Roles of a column that are weighed against its cells."""
+
+COLUMNS_MAX: Final = 400
+"""Columns of a table that are weighed."""
+
+WITHOUT_WORDS: Final = (
+    "cusip", "isin", "loanx_id", "asset_id", "borrower_name", "facility_name", "par_value", "market_value", "price",
+    "spread", "floor", "all_in_rate", "base_rate_level", "base_rate", "coupon_type", "maturity_date", "country",
+    "currency", "industry_a", "industry_b", "lien_type", "asset_type", "rating_a", "rating_b", "payment_frequency",
+)  # fmt: skip
+"""Roles that a column without a known heading may have by its cells: those that were read right in nine cases of ten,
+or in most, where headings were taken away; ratings of S&P and Fitch are not told apart, other flags never."""
+
+_NO_PRIOR: Final = -2.0
+"""Prior of a role without a heading that the table of words says nothing of, where its cells are no sure sign."""
+
+_SURE_BY_CELLS: Final = frozenset(
+    ("cusip", "isin", "loanx_id", "borrower_name", "facility_name", "base_rate", "coupon_type", "maturity_date",
+     "country", "currency", "industry_a", "industry_b", "lien_type", "asset_type", "rating_a", "rating_b",
+     "payment_frequency", "all_in_rate")
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Columns:
+    """The headings of a table, and the roles that its columns get."""
+
+    sheet: Sheet
+    first: int
+    """First row below the header, 0-based."""
+    texts: Mapping[int, str]
+    """Column -> its own heading."""
+    groups: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    """Column -> the words of the header's upper rows over it."""
+    fixed: frozenset[int] = frozenset()
+    """Columns whose headings a mapping of one's own names: nobody asks what their cells say."""
+    _features: dict[int, Features] = field(default_factory=dict)
+
+    def features(self, column: int) -> Features:
+        """What the cells of a column are; looked at once."""
+        found = self._features.get(column)
+        if found is None:
+            stored = self.sheet.columns[column]
+            found = content.features(self.sheet, stored, self.first, self.sheet.row_count)
+            self._features[column] = found
+        return found
+
+    def heading(self, column: int) -> Heading:
+        """What the heading of a column says."""
+        return heading(self.texts.get(column, ""), self.groups.get(column, ()))
+
+
+def judge(
+    columns: Columns, known: Mapping[int, str], asked: Iterable[int], *, thorough: bool = False
+) -> dict[int, Evidence]:
+    """The roles of some columns.
+
+    Args:
+        known: column -> the role that an exact heading of the mapping gives; such a column keeps it unless its cells
+            cannot be meant.
+        asked: the columns to judge, those of `known` among them.
+        thorough: weigh the cells of all columns, those of sure headings too: to show what speaks for each.
+    """
+    scores: dict[int, dict[str, Evidence]] = {}
+    for column in list(asked)[:COLUMNS_MAX]:
+        if column in known:
+            scores[column] = _listed(columns, column, known[column], thorough=thorough)
+        else:
+            scores[column] = _weighed(columns, column, thorough=thorough)
+    _relate(columns, scores)
+    chosen = _assigned(scores)
+    for column, one in chosen.items():
+        if one.role in _INDUSTRIES and one.words > 0 and not columns.heading(column).names_agency:
+            of_sp = columns.features(column).share("industry_b") >= OF_LIST_MIN
+            chosen[column] = replace(one, role="industry_b" if of_sp and column not in known else "industry")
+    return chosen
+
+
+def _listed(columns: Columns, column: int, role: str, *, thorough: bool) -> dict[str, Evidence]:
+    """A heading that the mapping lists: its role, unless its cells are of another type."""
+    if column in columns.fixed:
+        return {role: Evidence(role, OF_ALIAS, reasons=("a heading of the mapping",))}
+    if content.is_of_other_type(columns.sheet.columns[column], columns.first, role):
+        return _weighed(columns, column, thorough=thorough)
+    if role in _BY_SIZE or role in _IDS:
+        role = _told_by_cells(role, columns, column)
+    elif columns.heading(column).weights.get(role, 0.0) < WEAK_WORDS:
+        return _weak(columns, column, role)
+    cells, reason = content.evidence(role, columns.features(column)) if thorough else (0.0, "")
+    reasons = ("a heading of the mapping", *((reason,) if reason else ()))
+    return {role: Evidence(role, OF_ALIAS, max(0.0, cells), reasons=reasons)}
+
+
+_BY_SIZE: Final = ("price", "market_value")
+_IDS: Final = ("cusip", "isin", "loanx_id", "asset_id")
+_MARK_OF_ID: Final = {"cusip": "cusip", "isin": "isin", "loanx_id": "loanx"}
+
+
+def _told_by_cells(role: str, columns: Columns, column: int) -> str:
+    """Which of the roles that one heading may mean the cells are: a price or an amount, an identifier of which kind."""
+    weights = columns.heading(column).weights
+    if role in _IDS and role != "asset_id" and weights.get("asset_id", 0.0) <= weights.get(role, 0.0):
+        return role
+    found = columns.features(column)
+    if role in _BY_SIZE:
+        if not len(found.sizes):
+            return role
+        return "market_value" if float(np.median(found.sizes)) >= content.AMOUNT_MIN else "price"
+    shares = {one: found.share(mark) for one, mark in _MARK_OF_ID.items()}
+    best = max(shares, key=lambda one: shares[one])
+    return (
+        best if shares[best] >= content.MOST else "asset_id" if found.filled and shares.get(role, 0.0) < 0.2 else role
+    )
+
+
+def _weak(columns: Columns, column: int, role: str) -> dict[str, Evidence]:
+    """A listed heading of a general word: what it is listed for, and what its cells may be besides.
+
+    Words of a group over it may speak against what it is listed for: "S&P" below "Country Rating".
+    """
+    if columns.heading(column).weights.get(role, 0.0) <= SPEAKS_AGAINST:
+        return _weighed(columns, column, thorough=True)
+    found, said = columns.features(column), columns.heading(column)
+    roles, _ = _rivals(said, found)
+    roles = {name: weight for name, weight in roles.items() if not is_sink(name)}
+    roles[role] = OF_WEAK_ALIAS
+    weighed = [_evidence(name, weight, *content.evidence(name, found), THRESHOLD) for name, weight in roles.items()]
+    return {one.role: one for one in weighed if one.score > 0}
+
+
+def _weighed(columns: Columns, column: int, *, thorough: bool) -> dict[str, Evidence]:
+    """Role -> what heading and cells say for it, those that reach the threshold, sinks among them."""
+    said = columns.heading(column)
+    by_words = _by_words(said)
+    if said.known and _is_sure(by_words) and not thorough:
+        role = by_words[0][1]
+        if role == "asset_id" and (told := _told_by_cells(role, columns, column)) != role:
+            return {told: _evidence(told, by_words[0][0], 0.0, "its cells are of that kind", THRESHOLD)}
+        if not content.is_of_other_type(columns.sheet.columns[column], columns.first, role):
+            return {role: _evidence(role, weight, 0.0, "", THRESHOLD) for weight, role in by_words[:3]}
+    found = columns.features(column)
+    if not said.known and found.filled < CELLS_MIN:
+        return {}
+    roles, threshold = _rivals(said, found)
+    weighed = [_evidence(role, weight, *content.evidence(role, found), threshold) for role, weight in roles.items()]
+    return {one.role: one for one in weighed if one.score > 0}
+
+
+def _by_words(said: Heading) -> list[tuple[float, str]]:
+    """The roles that a heading speaks for, the best first."""
+    return sorted(((weight, role) for role, weight in said.weights.items() if weight > 0), reverse=True)
+
+
+def _is_sure(by_words: list[tuple[float, str]]) -> bool:
+    if not by_words:
+        return False
+    (weight, _), *rest = by_words
+    return weight >= SURE and (not rest or weight - rest[0][0] >= SURE_LEAD)
+
+
+def _rivals(said: Heading, found: Features) -> tuple[dict[str, float], float]:
+    """The roles to weigh for a column with what words count for each, and the threshold that they must reach."""
+    roles = {role: weight for weight, role in _by_words(said)[:RIVALS_MAX]}
+    if roles:
+        if found.filled:  # words that fit no field well stand over cells that are plainly one
+            roles |= {
+                role: said.weights.get(role, 0.0) - 1.0
+                for role in _SURE_BY_CELLS - roles.keys()
+                if said.weights.get(role, 0.0) > -1.0
+            }
+        return roles, THRESHOLD
+    priors = words().priors
+    roles = {
+        role: priors.get(role, 0.0 if role in _SURE_BY_CELLS else _NO_PRIOR)
+        for role in WITHOUT_WORDS
+        if said.weights.get(role, 0.0) >= 0
+    }
+    return roles, THRESHOLD_WITHOUT_HEADING
+
+
+def _evidence(role: str, weight: float, cells: float, reason: str, threshold: float) -> Evidence:
+    """What speaks for a role, less the threshold that it must reach."""
+    reasons = (f"its heading counts {weight:.1f}",) if weight > 0 else ()
+    return Evidence(role, weight - threshold, cells, reasons=(*reasons, *((reason,) if reason else ())))
+
+
+def _relate(columns: Columns, scores: dict[int, dict[str, Evidence]]) -> None:
+    """Add what relations between columns of figures say; where every heading is sure they decide nothing."""
+    open_columns = [column for column, roles in scores.items() if len(roles) > 1]
+    if not open_columns:
+        return
+    likely = {column: frozenset(roles) for column, roles in scores.items()}
+    numeric = {
+        column: columns.features(column).numbers
+        for column, roles in likely.items()
+        if roles & _OF_FIGURES and columns.features(column).number > 0.5
+    }
+    if len(numeric) < 3 or not any(column in numeric for column in open_columns):
+        return
+    height = min(len(figures) for figures in numeric.values())
+    found: Bonus = relations({column: figures[:height] for column, figures in numeric.items()}, likely)
+    for (column, role), (weight, reason) in found.items():
+        before = scores[column].get(role)
+        if before is not None:
+            scores[column][role] = replace(before, relations=weight, reasons=(*before.reasons, reason))
+
+
+_OF_FIGURES: Final = frozenset(
+    ("par_value", "commitment", "unfunded", "market_value", "par_settled", "cost_amount", "price", "purchase_price",
+     "spread", "all_in_rate", "base_rate_level", "floor")
+)  # fmt: skip
+
+_SHAREABLE: Final = frozenset(
+    ("par_value", "price", "facility_name", "description", "rating_a", "rating_b", "rating_c", "asset_id", "country",
+     "lien_type", "asset_type", "borrower_name", "industry_a", "industry_b", "industry_c", "maturity_date", "spread")
+)  # fmt: skip
+
+
+def _assigned(scores: dict[int, dict[str, Evidence]]) -> dict[int, Evidence]:
+    """The most certain pair of column and role first; a column one role, a role one column and its seconds.
+
+    A second column of a role keeps it as a candidate: which of them counts is decided where their values are known.
+    """
+    pairs = sorted(
+        ((one.score, -column, role) for column, roles in scores.items() for role, one in roles.items()), reverse=True
+    )
+    chosen: dict[int, Evidence] = {}
+    first: dict[str, tuple[int, float]] = {}
+    for score, negative, role in pairs:
+        column = -negative
+        if column in chosen or score <= 0:
+            continue
+        taken = first.get(role)
+        if taken is not None and not is_sink(role):
+            rest = _next(scores[column], role, first)
+            if rest is not None and rest.score >= SECOND_SHARE * score - SECOND_LOSS:
+                continue  # it is better in its next role than as a second one of this
+        chosen[column] = _with_margin(scores[column], role)
+        first.setdefault(role, (column, score))
+    return chosen
+
+
+def _next(roles: dict[str, Evidence], role: str, first: Mapping[str, object]) -> Evidence | None:
+    """The best of a column's other roles that no column has yet, or that many may have."""
+    able = [
+        one for name, one in roles.items() if name != role and (is_sink(name) or name not in first) and one.score > 0
+    ]
+    return max(able, key=lambda one: one.score, default=None)
+
+
+def _with_margin(roles: dict[str, Evidence], role: str) -> Evidence:
+    """A column's role with the next one and the lead over it."""
+    one = roles[role]
+    rest = [other for name, other in roles.items() if name != role and other.score > 0]
+    runner_up = max(rest, key=lambda other: other.score, default=None)
+    if runner_up is None:
+        return one
+    return replace(one, runner_up=runner_up.role, margin=one.score - runner_up.score)
+
+
+def same_figures(columns: Columns, one: int, other: int) -> bool:
+    """Whether two columns have the same values in the rows looked at: copies are no ambiguity."""
+    first, second = columns.features(one), columns.features(other)
+    if first.filled != second.filled:
+        return False
+    return bool(np.array_equal(first.numbers, second.numbers, equal_nan=True))

@@ -1,0 +1,364 @@
+"""Weigh the words of a heading: for each role of `words.tsv` the sum of the weights of the phrases that it has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+HEADING_LENGTH_MAX: Final = 160
+"""Characters of a heading that are looked at."""
+
+TOKENS_MAX: Final = 24
+"""Words of a heading that are weighed."""
+
+PHRASE_TOKENS_MAX: Final = 4
+"""Words of the longest phrase."""
+
+MEMORY_MAX: Final = 8_192
+"""Headings whose weights are remembered: those of one workbook come again with the next request."""
+
+READINGS_MAX: Final = 8
+"""Ways to read the doubtful abbreviations of one heading."""
+
+FULL_WEIGHT: Final = 6.0
+"""Of what lies above it only `REST_SHARE` counts: a heading that says a thing twice is not twice as sure."""
+REST_SHARE: Final = 0.35
+WEIGHT_MIN: Final = -9.0
+
+UNKNOWN_WEIGHT: Final = -0.3
+"""What a word counts that no phrase knows, down to `UNKNOWN_MIN`."""
+UNKNOWN_MIN: Final = -1.2
+
+OWN_AGENCY: Final = 3.0
+OTHER_AGENCY: Final = -8.0
+NO_AGENCY: Final = -0.7
+"""What a role of one agency gains or loses by the agency that a heading names."""
+NO_AGENCY_BESIDE: Final = -1.3
+"""The same where a role without an agency exists (rating, industry, recovery)."""
+
+ALTERNATIVE_LEAD: Final = 0.8
+"""By how much the second meaning of a doubtful abbreviation must score better."""
+
+BRACKETED: Final = 0.7
+"""What words in brackets count that give a unit or a basis; other short ones count `BRACKETED_OTHER`."""
+BRACKETED_OTHER: Final = 0.5
+EXPLANATION: Final = 0.15
+"""What words of a longer bracket count."""
+EXPLANATION_TOKENS: Final = 4
+AFTER_INCLUDING: Final = 0.25
+"""What words count behind "incl.", "for", "if", "with", up to the next comma."""
+GROUP_SHARE: Final = 0.45
+"""What the words of an upper row of the header count; those that speak against a role count in full."""
+
+WORD_LENGTH_MIN: Final = 3
+"""Letters of an unknown word that may be a known one with letters left out."""
+
+AGENCIES: Final = ("a", "b", "c")
+ROLES_BESIDE: Final = frozenset(("rating_@", "industry_@", "recovery_@"))
+
+_SOURCE: Final = Path(__file__).with_name("words.tsv")
+_QUOTES: Final = str.maketrans({"\u2019": "'", "\u2018": "'", "`": "'", "\u00a0": " ", "\u2013": "-", "\u2014": "-"})
+_WHOLE: Final = (
+    (re.compile(r"s\s?&\s?p", re.IGNORECASE), " sp "),
+    (re.compile(r"standard (?:and|&) poor'?s?", re.IGNORECASE), " sp "),
+    (re.compile(r"moody'?s?(?![a-z])", re.IGNORECASE), " moodys "),
+    (re.compile(r"piking|\bpik'ing", re.IGNORECASE), " piking "),
+    (re.compile(r"loan\s?x(?![a-z])", re.IGNORECASE), " loanx "),
+    (re.compile(r"\by/n\b", re.IGNORECASE), " yn "),
+    (re.compile(r"\b(?:us)?\$|[€£¥]"), " "),
+    (re.compile(r"%"), " percent "),
+    (re.compile(r"#"), " number "),
+)
+"""Names that must not be cut at their case or signs."""
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
+_TOKEN: Final = re.compile(r"[a-z]+|\d+|,|;")
+_BRACKET: Final = re.compile(r"\(([^()]{0,160})\)|\[([^\[\]]{0,160})\]")
+_INCLUDING: Final = frozenset(("incl", "including", "for", "if", "with", "excl", "excluding", "as"))
+_UNITS: Final = frozenset(
+    (
+        "percent", "bps", "bp", "usd", "eur", "gbp", "million", "millions", "mm", "mn", "m", "thousand", "thousands",
+        "000", "000s", "k", "yn", "years", "days", "settled", "traded", "funded", "local", "deal", "native", "currency",
+        "issue", "points", "of", "par", "in",
+    )
+)  # fmt: skip
+"""Words of a bracket that gives a unit or a basis."""
+_IGNORED: Final = frozenset(("the", "a", "an", "of", "and", "or", "in", "per", "by", "at", "to", "is", "s", "on"))
+"""Words that are not counted as unknown."""
+
+
+class Words(NamedTuple):
+    """The rows of `words.tsv`, by what they are for."""
+
+    phrases: dict[tuple[str, ...], list[tuple[str, float]]]
+    """Phrase -> (role, weight); a role of agencies with its "@"; "*" for all roles that are fields."""
+    abbreviations: dict[str, tuple[str, ...]]
+    alternatives: dict[str, tuple[str, ...]]
+    roles: tuple[str, ...]
+    """All roles, those of agencies once each agency."""
+    vocabulary: frozenset[str]
+    """All words of phrases and abbreviations."""
+    kinds: dict[str, dict[tuple[str, ...], float]]
+    """Kind of a sheet -> the weights of phrases in its name and title."""
+    priors: dict[str, float]
+    """Role -> what it gains where a column has no known heading."""
+
+
+class Heading(NamedTuple):
+    """What the words of one heading say."""
+
+    weights: dict[str, float]
+    """Role -> weight; roles that no phrase speaks for or against are left out."""
+    known: int
+    """Words that a phrase knows."""
+    total: int = 0
+    """Words, but for those that mean nothing alone, and numbers."""
+    names_agency: bool = False
+
+    def best(self, beside: Iterable[str] = ()) -> tuple[str, float]:
+        """The role with the highest weight, but for some; ("", 0) where none is above 0."""
+        left_out = frozenset(beside)
+        able = [(weight, role) for role, weight in self.weights.items() if weight > 0 and role not in left_out]
+        if not able:
+            return "", 0.0
+        weight, role = max(able)
+        return role, weight
+
+
+@cache
+def words() -> Words:
+    """Read the table of words, once."""
+    phrases: dict[tuple[str, ...], list[tuple[str, float]]] = {}
+    abbreviations: dict[str, tuple[str, ...]] = {}
+    alternatives: dict[str, tuple[str, ...]] = {}
+    kinds: dict[str, dict[tuple[str, ...], float]] = {}
+    priors: dict[str, float] = {}
+    roles: dict[str, None] = {}
+    for line in _SOURCE.read_text("utf-8").splitlines():
+        if not line or line[0] == "#":
+            continue
+        role, phrase, weight, *_ = line.split("\t")
+        if role in ("@abbr", "@alt"):
+            short, _, long = phrase.partition(" = ")
+            (abbreviations if role == "@abbr" else alternatives)[short] = tuple(long.split())
+        elif role.startswith("@kind "):
+            kinds.setdefault(role.removeprefix("@kind "), {})[tuple(phrase.split())] = float(weight)
+        elif role == "@prior":
+            priors[phrase] = float(weight)
+        elif role != "@agency":
+            phrases.setdefault(tuple(phrase.split()), []).append((role, float(weight)))
+            roles |= dict.fromkeys([role] if role != "*" else [])
+    expanded = tuple(one for role in roles for one in _of_agencies(role))
+    known = {word for phrase in phrases for word in phrase} | abbreviations.keys()
+    known |= {word for long in abbreviations.values() for word in long}
+    return Words(phrases, abbreviations, alternatives, expanded, frozenset(known), kinds, priors)
+
+
+def _of_agencies(role: str) -> tuple[str, ...]:
+    return tuple(role.replace("@", agency) for agency in AGENCIES) if "@" in role else (role,)
+
+
+def is_sink(role: str) -> bool:
+    """Whether a role is no field: another date, another amount, a comment."""
+    return role.startswith("x_")
+
+
+def heading(text: str, groups: tuple[str, ...] = ()) -> Heading:
+    """Weigh the words of a heading for every role.
+
+    Args:
+        groups: the words of the header's upper rows over the column, the highest first.
+    """
+    return _heading(text[:HEADING_LENGTH_MAX], tuple(one[:HEADING_LENGTH_MAX] for one in groups))
+
+
+@lru_cache(maxsize=MEMORY_MAX)
+def _heading(text: str, groups: tuple[str, ...]) -> Heading:
+    table = words()
+    parts = [(token, GROUP_SHARE, True) for group in groups for token, _ in _tokens(group)]
+    parts += [(token, factor, False) for token, factor in _tokens(text)]
+    best: tuple[float, Heading] | None = None
+    for at, reading in enumerate(_readings(parts[:TOKENS_MAX], table)):
+        found = _weighed(reading, table)
+        score = found.best()[1] - (ALTERNATIVE_LEAD if at else 0.0)
+        if best is None or score > best[0]:
+            best = score, found
+    assert best is not None
+    return best[1]
+
+
+@lru_cache(maxsize=MEMORY_MAX)
+def tokens_of(text: str) -> frozenset[str]:
+    """The words of a heading, abbreviations spelt out."""
+    return frozenset(word for token, _ in _tokens(text[:HEADING_LENGTH_MAX]) for word in _meaning(token))
+
+
+# ---- tokens --------------------------------------------------------------------------------------------------------
+
+
+def _tokens(text: str) -> Iterator[tuple[str, float]]:
+    """The words of a heading in lower case, each with what it counts."""
+    text = text.translate(_QUOTES)
+    for pattern, whole in _WHOLE:
+        text = pattern.sub(whole, text)
+    place = 0
+    for bracket in _BRACKET.finditer(text):
+        yield from _behind_including(_cut(text[place : bracket.start()]))
+        place = bracket.end()
+        inside = [one for one in _cut(bracket[1] or bracket[2] or "") if one.isalnum()]
+        is_unit = all(one in _UNITS for one in inside)
+        factor = BRACKETED if is_unit else BRACKETED_OTHER if len(inside) < EXPLANATION_TOKENS else EXPLANATION
+        yield from ((token, factor) for token in inside)
+    yield from _behind_including(_cut(text[place:]))
+
+
+def _cut(text: str) -> list[str]:
+    """Words, numbers and commas, cut at case, signs and digits; a word that a line's end parted is one again."""
+    if "-" in text:
+        text = _PARTED.sub(_rejoined, text)
+    return _TOKEN.findall(_CAMEL.sub(" ", text).lower())
+
+
+_PARTED: Final = re.compile(r"([A-Za-z]{2,})-\s*([a-z]{2,})")
+
+
+def _rejoined(parted: re.Match[str]) -> str:
+    whole = f"{parted[1]}{parted[2]}".lower()
+    known = words().vocabulary
+    return whole if whole in known and not (parted[1].lower() in known and parted[2] in known) else parted[0]
+
+
+def _behind_including(tokens: Iterable[str]) -> Iterator[tuple[str, float]]:
+    """Words with their factors: what stands behind "incl." explains, up to the next comma."""
+    factor, is_first = 1.0, True
+    for token in tokens:
+        if token in (",", ";"):
+            factor = 1.0
+        elif token in _INCLUDING and not is_first:
+            factor = AFTER_INCLUDING
+        else:
+            yield token, factor
+            is_first = False
+
+
+def _readings(parts: list[tuple[str, float, bool]], table: Words) -> Iterator[list[tuple[str, float, bool]]]:
+    """A heading with its abbreviations spelt out; then with second meanings of doubtful ones, one by one."""
+    yield _spelt(parts, table, -1)
+    doubtful = [at for at, (token, _, _) in enumerate(parts) if token in table.alternatives]
+    for at in doubtful[: READINGS_MAX - 1]:
+        yield _spelt(parts, table, at)
+
+
+def _spelt(parts: list[tuple[str, float, bool]], table: Words, alternative: int) -> list[tuple[str, float, bool]]:
+    """The words that the tokens stand for.
+
+    Args:
+        alternative: the token that has its second meaning; -1 for none.
+    """
+    listed: list[tuple[str, float, bool]] = []
+    for at, (token, factor, is_group) in enumerate(parts):
+        if at == alternative:
+            meaning: tuple[str, ...] = table.alternatives[token]
+        else:
+            meaning = _meaning(token)
+        listed += [(word, factor, is_group) for word in meaning]
+    return listed
+
+
+@lru_cache(maxsize=MEMORY_MAX)
+def _meaning(token: str) -> tuple[str, ...]:
+    """The words of one token: an abbreviation spelt out, two that are written as one, or one with letters left out."""
+    table = words()
+    if token in table.abbreviations:
+        return table.abbreviations[token]
+    if token in table.vocabulary or token.isdigit() or len(token) < WORD_LENGTH_MIN:
+        return (token,)
+    for cut in range(len(token) - 2, 1, -1):
+        left, right = token[:cut], token[cut:]
+        if left in table.vocabulary and right in table.vocabulary:
+            return (*_meaning(left), *_meaning(right))
+    whole = _completed(token, table)
+    return (whole,) if whole else (token,)
+
+
+def _completed(token: str, table: Words) -> str:
+    """The one known word that a token is with letters left out: OTSTNDNG; "" where there is none, or several."""
+    if len(token) < WORD_LENGTH_MIN + 1:
+        return ""
+    found = {
+        word for word in table.vocabulary
+        if len(word) > len(token) and word[0] == token[0] and word[-1] == token[-1] and _is_within(token, word)
+        and len(token) * 2 >= len(word)
+    }  # fmt: skip
+    meanings = {table.abbreviations.get(word, (word,)) for word in found}
+    return min(found) if len(meanings) == 1 else ""
+
+
+def _is_within(token: str, word: str) -> bool:
+    letters = iter(word)
+    return all(letter in letters for letter in token)
+
+
+# ---- weights -------------------------------------------------------------------------------------------------------
+
+
+def _weighed(tokens: list[tuple[str, float, bool]], table: Words) -> Heading:
+    """The weights of all roles by the phrases among some words."""
+    sums: dict[str, float] = {}
+    against = 0.0
+    known: set[int] = set()
+    texts = [token for token, _, _ in tokens]
+    for at in range(len(tokens)):
+        for length in range(1, min(PHRASE_TOKENS_MAX, len(tokens) - at) + 1):
+            rows = table.phrases.get(tuple(texts[at : at + length]))
+            if rows is None:
+                continue
+            part = tokens[at : at + length]
+            factor = min(share for _, share, _ in part)
+            is_group = all(group for _, _, group in part)
+            known.update(range(at, at + length))
+            for role, weight in rows:
+                counted = weight * (1.0 if weight < 0 and is_group else factor)
+                if role == "*":
+                    against += counted
+                else:
+                    sums[role] = sums.get(role, 0.0) + counted
+    unknown = sum(1 for at, text in enumerate(texts) if at not in known and text not in _IGNORED and not text.isdigit())
+    penalty = max(UNKNOWN_MIN, UNKNOWN_WEIGHT * unknown)
+    named = {agency for agency, word in zip(AGENCIES, ("moodys", "sp", "fitch"), strict=True) if word in texts}
+    weights: dict[str, float] = {}
+    for role, total in sums.items():
+        base = total + penalty + (0.0 if is_sink(role) else against)
+        for one in _of_agencies(role):
+            weights[one] = _bounded(base + (_of_agency(role, one[-1], named) if "@" in role else 0.0))
+    return Heading(weights, len(known), len(known) + unknown, bool(named))
+
+
+def _of_agency(role: str, agency: str, named: set[str]) -> float:
+    if not named:
+        return NO_AGENCY_BESIDE if role in ROLES_BESIDE else NO_AGENCY
+    return OWN_AGENCY if agency in named else OTHER_AGENCY
+
+
+def _bounded(weight: float) -> float:
+    if weight > FULL_WEIGHT:
+        return FULL_WEIGHT + REST_SHARE * (weight - FULL_WEIGHT)
+    return max(weight, WEIGHT_MIN)
+
+
+# ---- names of sheets -----------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=MEMORY_MAX)
+def kind_weights(text: str) -> dict[str, float]:
+    """Kind of a sheet (holdings, list, tests, notes, old, template ...) -> what the words of its name say for it."""
+    table = words()
+    texts = [word for token, _ in _tokens(text[:HEADING_LENGTH_MAX]) for word in _meaning(token)][:TOKENS_MAX]
+    runs = {tuple(texts[at : at + size]) for at in range(len(texts)) for size in range(1, PHRASE_TOKENS_MAX + 1)}
+    return {
+        kind: total
+        for kind, phrases in table.kinds.items()
+        if (total := sum(weight for phrase, weight in phrases.items() if phrase in runs))
+    }

@@ -1,0 +1,56 @@
+"""Print the scoreboard: `python -m tests.real_reports [file ...] [--columns] [--all]`."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+
+from tests.real_reports.board import NAMES, Score, scores
+from tests.real_reports.columns import column_scores, truth
+from tests.real_reports.lists import PRESENT, list_scores
+
+VERDICTS = ("right", "silent", "doubtful", "absent")
+
+
+def _print(name: str, listed: list[Score], *, is_long: bool) -> Counter[str]:
+    counts = Counter[str](one.verdict for one in listed)
+    totals = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
+    print(f"{name}: {counts['right']} of {len(listed)} ({totals})")
+    for one in listed:
+        if is_long or one.verdict != "right":
+            print(one)
+    return counts
+
+
+def _print_columns(names: list[str], *, is_long: bool) -> None:
+    total = Counter[str]()
+    for file in truth():
+        if names and not any(name in file for name in names):
+            continue
+        listed = column_scores(file)
+        counts = Counter[str](one.kind for one in listed)
+        total += counts
+        print(f"columns of {file}: {dict(counts)}")
+        for one in listed:
+            if is_long or one.kind not in ("right", "none"):
+                print(one)
+    carrying = total["right"] + total["wrong"] + total["left out"]
+    if carrying:
+        print(f"all columns: {total['right']} of {carrying} ({total['right'] / carrying:.1%}), {total['false']} false")
+
+
+def main(arguments: list[str]) -> None:
+    """Print what the arguments ask for; without any, all files and the counts of their columns."""
+    names = [one for one in arguments if not one.startswith("--")]
+    is_long = "--all" in arguments
+    total = Counter[str]()
+    for name in [*NAMES, *PRESENT] if "--columns" not in arguments else []:
+        if not names or any(one in name for one in names):
+            total += _print(name, scores(name) if name in NAMES else list_scores(name), is_long=is_long)
+    if total:
+        print("all figures:", ", ".join(f"{total[verdict]} {verdict}" for verdict in VERDICTS))
+    if "--figures" not in arguments:
+        _print_columns(names, is_long=is_long)
+
+
+main(sys.argv[1:])

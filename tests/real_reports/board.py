@@ -1,0 +1,117 @@
+"""Read each file as delivered and set its printed figures beside ours: right, wrong, doubtful, not computed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from core.compliance.result import TestResult as Result
+from core.compliance.run import run_suite
+from core.definition import READY
+from core.files.read import read
+from core.portfolio import Portfolio
+from core.values import day_of
+from tests.real_reports.places import where_of
+
+DATA = Path(__file__).parents[2] / "../shared/data"
+CENT = 0.005 + 1e-9
+
+FILES = {
+    "cairn-xvii": ("cairn-xvii/report-2024-12-16.xlsx", "cairn-xvii/figures.json", "euro"),
+    "contego-xi": ("contego-xi/report-2024-09-30.xlsx", "contego-xi/figures.json", "euro"),
+    "us-pages": ("layouts/us-pages.xlsx", "layouts/us-pages.json", "us_bsl"),
+    "euro-csv": ("layouts/euro-csv.zip", "layouts/euro-csv.json", "euro"),
+    "wso-extract": ("layouts/wso-extract.zip", "layouts/wso-extract.json", "us_bsl"),
+}
+"""File, its figures, and the ready-made definition of its market."""
+
+NAMES = [name for name, (file, _, _) in FILES.items() if (DATA / file).exists()]
+
+Verdict = Literal["right", "silent", "doubtful", "absent"]
+"""As printed; not as printed, without and with a doubt in the row; no figure of ours."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """One printed figure beside ours."""
+
+    id: str
+    verdict: Verdict
+    printed: float | str
+    own: float | str | None = None
+    doubts: tuple[str, ...] = ()
+    place: str = ""
+
+    def __str__(self) -> str:
+        told = ", ".join(self.doubts) or "-"
+        return f"  {self.verdict:9} {self.id:34} ours {_text(self.own):>20} printed {_text(self.printed):>20}  {told}"
+
+
+def _text(value: float | str | None) -> str:
+    return f"{value:,.4f}" if isinstance(value, float) else "none" if value is None else str(value)
+
+
+@cache
+def portfolio(name: str) -> Portfolio:
+    """The portfolio of a file of `FILES`."""
+    return Portfolio.from_workbook(read(DATA / FILES[name][0]))
+
+
+@cache
+def rows(name: str) -> dict[str, Result]:
+    """The results of the standard tests, and those that only the ready-made definition of the market has."""
+    standard = {result.test_id: result for result in run_suite(portfolio(name), "enhanced")}
+    market = run_suite(portfolio(name), "deal", definition=READY[FILES[name][2]])
+    return {result.test_id: result for result in market} | standard
+
+
+@cache
+def printed(name: str) -> list[dict[str, Any]]:
+    """What a file prints: `id`, `value`, `tolerance`, and `numerator` and `denominator` where they are printed."""
+    said = json.loads((DATA / FILES[name][1]).read_text("utf-8"))
+    return said["figures"] if isinstance(said, dict) else said
+
+
+@cache
+def scores(name: str) -> list[Score]:
+    """All printed figures of a file beside ours."""
+    return list(_scores(name))
+
+
+def _scores(name: str) -> Iterator[Score]:
+    for entry in printed(name):
+        if entry["id"] in OF_ALL:
+            yield _of_all(name, entry)
+            continue
+        test_id, find = where_of(name, entry["id"])
+        row = rows(name).get(test_id)
+        own = None if row is None else find(row)
+        if row is None or own is None:
+            yield Score(entry["id"], "absent", entry["value"], place=test_id)
+            continue
+        is_right = abs(own[0] - entry["value"]) <= entry["tolerance"] + 1e-9
+        doubts = tuple(doubt.code for doubt in row.doubt)
+        verdict: Verdict = "right" if is_right else "doubtful" if doubts else "silent"
+        yield Score(entry["id"], verdict, entry["value"], own[0], doubts, test_id)
+
+
+OF_ALL = ("holdings", "as_of")
+"""Figures that stand in no row of a result."""
+
+
+def _of_all(name: str, entry: dict[str, Any]) -> Score:
+    whole = portfolio(name)
+    if entry["id"] == "as_of":
+        own: Any = None if whole.deal.as_of is None else day_of(whole.deal.as_of)
+        own = own.isoformat() if isinstance(own, date) else own
+        is_right, codes = str(own) == entry["value"], ("as_of_stands_in", "as_of_differs")
+    else:
+        own, is_right, codes = whole.row_count, whole.row_count == entry["value"], ()
+    doubts = tuple(warning.code for warning in whole.notes.warnings if not codes or warning.code in codes)
+    verdict: Verdict = "right" if is_right else "absent" if not own else "doubtful" if doubts else "silent"
+    return Score(entry["id"], verdict, entry["value"], own, doubts)
