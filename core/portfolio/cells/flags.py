@@ -37,7 +37,8 @@ _DEFERS: Final = (
     "deferred interest", "interest deferral", "pik", "piking", "pik ing", "partial pik", "partially pik",
     "partially piking", "accruing pik", "pik accruing", "pik accrual", "capitalizing", "capitalising",
     "capitalizing interest", "capitalising interest", "capitalized interest", "capitalised interest",
-    "paying in kind", "paid in kind", "payment in kind", "pay in kind", "cash pik", "cash and pik", "pik obligation", "pik security",
+    "paying in kind", "paid in kind", "payment in kind", "pay in kind",
+    "cash pik", "cash and pik", "pik obligation", "pik security",
 )  # fmt: skip
 
 FLAG_WORDS: Final = {
