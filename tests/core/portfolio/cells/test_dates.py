@@ -38,9 +38,7 @@ def test_any_text_is_a_date_or_none(text: str) -> None:
     assert np.isfinite(days := date_days(text, day_first=False)) or np.isnan(days)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "2029", "1.2.3.4", "31/02/2030", "Foo 3, 2030", "12 of 2030", "2030-13-01"]
-)
+@pytest.mark.parametrize("text", ["", "2029", "1.2.3.4", "31/02/2030", "Foo 3, 2030", "12 of 2030", "2030-13-01"])
 def test_what_is_no_date(text: str) -> None:
     assert np.isnan(date_days(text, day_first=False))
 

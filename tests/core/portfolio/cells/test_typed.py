@@ -128,3 +128,8 @@ def test_norway_is_a_country_and_no_flag(make_cells: MakeCells) -> None:
     assert own.column.python(slice(None)) == [False, None, None]
     assert own.unreadable is not None
     assert own.unreadable.tolist() == [False, True, True]
+
+
+def test_identifiers_have_no_footnote_marks(make_cells: MakeCells) -> None:
+    cells = make_cells(["LX100001(1)", "LX100001\u00b2", "LX100001", "LX100001 (a)(aa)"])
+    assert typed.read_text(cells, target="loanx_id").column.python(slice(None)) == ["LX100001"] * 4
