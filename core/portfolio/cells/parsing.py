@@ -15,7 +15,7 @@ from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.portfolio.cells import _parse, dates
 from core.portfolio.cells.figures import plain_figure, side_of
-from core.portfolio.cells.footnotes import NO_SUPERSCRIPTS, may_have_marks, without_marks
+from core.portfolio.cells.footnotes import NO_SUPERSCRIPTS, without_marks
 from core.portfolio.model.fields import COUNTRIES, INDUSTRIES, Lien
 from core.remembered import remembered
 from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970, Kind
@@ -740,7 +740,8 @@ def pool_of(strings: Sequence[str | None]) -> tuple[NDArray[np.int32], Text]:
 
 def without_footnotes(column: TextColumn, *, brackets: bool = True) -> TextColumn:
     """A column of names without footnote marks (`footnotes.without_marks`)."""
-    may_have = may_have_marks(column.text)
+    data = column.text.data
+    may_have = _parse.may_have_marks(column.text.offsets, data, bool(data.max(initial=0) >= ASCII_STOP))
     written = decoded(column.text, may_have)
     bare = [without_marks(text, brackets=brackets) for text in written]
     changed = [at for at, (old, new) in enumerate(zip(written, bare, strict=True)) if old != new]

@@ -200,6 +200,7 @@ def test_no_bytes_break_the_kernels(strings: list[bytes]) -> None:
         codes, own, _ = parsing._parse.clean(offsets, data, used, upper, False)
         assert codes.max(initial=-1) < len(own) - 1
     assert parsing._parse.may_mark(offsets, data).max(initial=-1) < len(strings)
+    assert parsing._parse.may_have_marks(offsets, data, True).max(initial=-1) < len(strings)
 
 
 def test_kernels_refuse_a_pool_that_lies() -> None:
@@ -213,6 +214,7 @@ def test_kernels_refuse_a_pool_that_lies() -> None:
             lambda pool=pool: parsing._parse.name_keys(pool, data),
             lambda pool=pool: parsing._parse.identifier_kinds(pool, data, False),
             lambda pool=pool: parsing._parse.may_mark(pool, data),
+            lambda pool=pool: parsing._parse.may_have_marks(pool, data, True),
         ):
             with pytest.raises(ValueError, match="pool"):
                 call()
