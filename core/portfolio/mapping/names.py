@@ -176,6 +176,23 @@ def _by_words(text: str) -> Pair | None:
     return " ".join(words[:at]), behind
 
 
+_CONTINUED: Final = re.compile(r"[\s\u2010-\u2015-]*[(\[]?(?:continued|cont['\u2019.]?d?\.?)[)\]]?$", re.IGNORECASE)
+_CONTINUED_BYTES: Final = (b"ontinued", b"ONTINUED", b"ont'd", b"ont\xe2\x80\x99d", b"(cont", b"(Cont", b"(CONT")
+
+
+def without_continued(loans: Loans) -> None:
+    """Take "(continued)" off the names of borrowers: the heading of a company stands again on the next page."""
+    borrower = loans.texts.get("borrower_name")
+    if borrower is None:
+        return
+    data = borrower.text.data.tobytes()
+    if all(data.find(sign) < 0 for sign in _CONTINUED_BYTES):
+        return
+    column = subset(borrower, np.arange(loans.row_count))
+    strings = [_CONTINUED.sub("", text) or text if len(text) <= LENGTH_MAX else text for text in column.text.strings()]
+    loans.texts["borrower_name"] = _renamed(strings, column.codes)
+
+
 def industries_of_headings(loans: Loans, codes: NDArray[np.int32], text: Text) -> None:
     """Give loans the industry that the heading of their group names, and tell of it.
 

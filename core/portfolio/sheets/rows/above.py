@@ -81,6 +81,18 @@ def _only(cells: Cells, rows: NDArray[np.bool_]) -> Cells:
     )
 
 
+def filled(own: Cells, other: Cells) -> Cells:
+    """A column's cells, where they say nothing another one's."""
+    says = own.present()
+    return Cells(
+        np.where(says, own.kinds, other.kinds),
+        np.where(says, own.numbers, other.numbers),
+        np.where(says, own.codes, other.codes),
+        np.where(says, own.formats, other.formats),
+        own.pool,
+    )
+
+
 def industries_above(
     odd: Odd, kinds: Kinds, subtotals: NDArray[np.int64], again: NDArray[np.int64], chosen: NDArray[np.int64]
 ) -> NDArray[np.int32] | None:
