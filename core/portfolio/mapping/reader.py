@@ -17,7 +17,7 @@ from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, Pool, bit
 from core.portfolio.cells.typed import text_column
 from core.portfolio.mapping import pipeline
 from core.portfolio.mapping.funded import funded_place, settle_commitments, tell_of_funded
-from core.portfolio.mapping.names import industries_of_headings, without_continued
+from core.portfolio.mapping.names import NAMES, industries_of_headings, without_continued
 from core.portfolio.mapping.pipeline import InUnit, Outcome, Work, is_ruled
 from core.portfolio.model.fields import (
     IDENTIFIERS,
@@ -42,9 +42,6 @@ FOOTING_DIGITS: Final = 0.005
 HEADERS_TOLD: Final = 5
 """Columns that a warning names."""
 
-
-NAMES: Final = ("borrower_name", "facility_name")
-"""What one column may have both of: a company above its investments."""
 
 OF_COMPANIES: Final = frozenset(("issuer_id", "industry", "industry_b", "industry_c", "country"))
 """Fields that a row which names a company may say for its loans below, which have no name of their own."""
