@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from typing import Final
 
@@ -19,6 +20,7 @@ from core.portfolio.mapping import pipeline
 from core.portfolio.mapping.funded import funded_place, settle_commitments, tell_of_funded
 from core.portfolio.mapping.names import NAMES, industries_of_headings, without_continued
 from core.portfolio.mapping.pipeline import InUnit, Outcome, Work, is_ruled
+from core.portfolio.mapping.rates import put_rates, spread_place
 from core.portfolio.model.fields import (
     IDENTIFIERS,
     SHARED_TARGETS,
@@ -38,6 +40,9 @@ from core.words import agreed, counted
 FOOTING_DIGITS: Final = 0.005
 """Currency units by which a sheet's total may differ from the sum of its loans."""
 
+
+AGENCIES: Final = ("a", "b", "c")
+"""Moody's, S&P and Fitch, as names of fields have them."""
 
 HEADERS_TOLD: Final = 5
 """Columns that a warning names."""
@@ -81,6 +86,7 @@ class Reader:
         """Target -> cells with something in them that is no value of it."""
         self.columns = {target: places[0] for target, places in self.found.columns.items()}
         """Target -> the column that feeds it."""
+        self._take_other_ratings()
         self.passed_over: dict[int, str] = {}
         """Columns whose values are not what their header promises, with what they are."""
         self.scales: dict[str, parsing.Scale] = {}
@@ -109,6 +115,7 @@ class Reader:
                 self._divisor = self._par
                 self._outcomes["par_value", self.columns["par_value"]] = par
         self._choose_price()
+        self._choose_spread()
 
     @property
     def row_numbers(self) -> NDArray[np.int64]:
@@ -155,7 +162,8 @@ class Reader:
         if self.rows.industry is not None and not self._is_wider and (industry is None or (industry.codes < 0).all()):
             industries_of_headings(loans, self.rows.industry, self._sheet.text)
         self._stand_ins(loans)
-        self._note(loans, self.columns)
+        self._note(loans, self.columns | self._rates(loans))
+        self._warn_of_level(loans)
         if self._all is not None:
             self._foot(loans, self._all)
         if self._unread_par:
@@ -220,7 +228,7 @@ class Reader:
     def par_in_deal_currency(self, currency: str | None) -> NDArray[np.float64] | None:
         """Par by a column whose header says that it is in the deal's currency, where another one feeds par."""
         for place in self.found.columns.get("par_value", [])[1:]:
-            if says_currency(self.found.texts[place], currency or ""):
+            if says_currency(self.found.texts[place], currency):
                 return parsing.read_numbers(self.cells(place)).values * self.found.magnitude(place)
         return None
 
@@ -233,6 +241,23 @@ class Reader:
                 cells = cells.take(self._rows)
             self._loan_cells[column] = cells
         return cells
+
+    def _take_other_ratings(self) -> None:
+        """Let a column that could be an agency's rating, and feeds nothing, feed one of its further ratings: which of
+        several the file's own tests go by is told by their sums.
+        """
+        for agency in AGENCIES:
+            rating = f"rating_agency_{agency}"
+            others = self.found.columns.get(rating, [])[1:]
+            free = [
+                target for kind in ("facility", "issuer", "final")
+                if (target := f"{rating}_{kind}") in self.works and target not in self.columns
+            ]  # fmt: skip
+            used = set(self.columns.values())
+            taken = dict(zip(free, (place for place in others if place not in used), strict=False))
+            self.columns |= taken
+            places = self.found.columns | {target: [place] for target, place in taken.items()}
+            self.found = replace(self.found, columns=places)
 
     def _cells_of(self, target: str, place: int) -> Cells:
         """The cells that feed a target: its column's, of borrowers those of the rows that name them; parts of a column
@@ -299,10 +324,24 @@ class Reader:
         def in_unit(target: str, numbers: parsing.Numbers) -> NDArray[np.float64]:
             unit, magnitude = self.found.unit(place), self.found.magnitude(place)
             has_par = self._divisor is not None
-            scale = self.scales[target] = parsing.scale(target, numbers, unit, magnitude, has_par=has_par)
+            scale = self.scales[target] = parsing.scale(
+                target, numbers, unit, magnitude, has_par=has_par, beside=self._rates_beside
+            )
             return parsing.scaled(numbers, scale, self._divisor)
 
         return in_unit
+
+    def _rates_beside(self) -> parsing.RatesBeside:
+        """The spreads and all-in rates of the loans, by which the unit of smaller rates is told."""
+        spread, all_in = (
+            self.outcome(target).column if target in self.columns else None for target in ("spread", "all_in_rate")
+        )
+        if spread is None:
+            return parsing.RatesBeside()
+        unit = self.scales["spread"].unit if "spread" in self.scales else ""
+        if all_in is None or spread.type != "number" or all_in.type != "number":
+            return parsing.RatesBeside(unit)
+        return parsing.RatesBeside(unit, all_in.values - spread.values / 100.0)
 
     def _choose_price(self) -> None:
         """A column of market values in currency gives way to a later one of prices."""
@@ -313,9 +352,35 @@ class Reader:
         self.columns["price"] = places[at]
         self.passed_over |= dict.fromkeys(places[:at], "it holds amounts of currency, not prices")
 
+    def _choose_spread(self) -> None:
+        """A column of indexes and margins under "Rate" or "Index" feeds the spread, where no other one does."""
+        chosen = spread_place(self.columns, self.cells) if "spread" in self.works else None
+        if chosen is not None:
+            target, self.columns["spread"] = chosen
+            if target == "all_in_rate":
+                del self.columns[target]
+
+    def _rates(self, loans: Loans) -> dict[str, int]:
+        """What the column of spreads states beside them, put among the loans: field -> column."""
+        place = self.columns.get("spread")
+        if place is None or self._work("spread", place).transforms or "spread" not in loans.numbers:
+            return {}
+        return dict.fromkeys(put_rates(loans, self.cells(place), self.columns), place)
+
+    def _warn_of_level(self, loans: Loans) -> None:
+        """Tell of base rates that are fractions by nothing but their level."""
+        level = self.scales.get("base_rate_level")
+        if level is not None and level.because == "level":
+            message = (
+                "Base rates are read as fractions (0.05 is 5 %), because that is the usual level of a base rate; "
+                "no other rate of the sheet says so."
+            )
+            loans.notes.warnings.append(DataWarning("base_rate_by_level", message, None, ("base_rate_level",)))
+
     def _put(self, loans: Loans, target: str, outcome: Outcome) -> None:
         """A typed column into its place among the loans."""
         column, work = outcome.column, self.works[target]
+        loans.notes.warnings += outcome.warnings
         if column.type == "string" and (work.transforms or work.field.default is not None):
             column = text_column(parsing.merged_pool(column.text.codes, column.text.text, NO_TEXT))
         if target == "lien_type" and parsing.is_second_lien_flag(self.found.texts[self.columns[target]]):

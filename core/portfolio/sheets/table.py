@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
 from core.portfolio.cells.parsing import Cells, key, read_numbers
-from core.portfolio.model.fields import IDENTIFIERS, Mapping
+from core.portfolio.model.fields import KEYS, Mapping
 from core.portfolio.sheets.below import BLANK_ROWS, Below
 from core.portfolio.sheets.header import Found, Matcher, matcher
 from core.portfolio.sheets.rows import words
@@ -122,7 +122,7 @@ def _counter_columns(sheet: Sheet, found: Found, mapped: set[int]) -> frozenset[
 
 def _identifiers(mapping: Mapping, named: Container[str]) -> list[str]:
     """Targets that make a row a loan's: identifiers; in a file that is no list of loans whatever is text."""
-    known = [target for target in IDENTIFIERS if target in named]
+    known = [target for target in KEYS if target in named]
     if known or any(target in named for target in ("borrower_name", "facility_name")):
         return known
     found = [one for one in mapping.fields if one.target in named]
