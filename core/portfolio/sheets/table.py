@@ -311,11 +311,11 @@ def _stop(
 
 
 def _nameless_loans(columns: Columns, has: Has, kinds: Kinds, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Rows with a par and a facility or kind and no name of their own, where many loans have none: merged issuers, or
-    companies above their investments.
+    """Rows with a par and a facility or kind and no name of their own, where many loans have none: merged issuers,
+    companies above their investments, or names of facilities alone.
     """
     found = np.zeros(len(has.plain), np.bool_)
-    if columns.borrower is None or not (columns.facility or columns.types):
+    if columns.facility is None and not columns.types:
         return found
     nameless = kinds.rest & kinds.detail & ~kinds.name
     if np.count_nonzero(nameless) >= NAMELESS_SHARE * (np.count_nonzero(has.plain) + np.count_nonzero(nameless)):
