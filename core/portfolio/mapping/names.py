@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
+from core.portfolio.cells.footnotes import without_marks
 from core.portfolio.cells.loans import Loans
 from core.portfolio.cells.parsing import TextColumn, key, pool_of, spread_out, subset
 from core.portfolio.model.notes import DataWarning
@@ -70,7 +71,7 @@ def split_names(loans: Loans) -> None:
     pairs, how = _pairs(strings, weights, by_words=target == "facility_name")
     if not pairs:
         return
-    names = [pairs.get(text, (text, ""))[0] for text in strings]
+    names = [without_marks(pairs.get(text, (text, ""))[0]) for text in strings]
     rest = [pairs[text][1] if text in pairs else None for text in strings]
     loans.texts["borrower_name"] = _renamed(names, both.codes)
     loans.texts["facility_name"] = _renamed(rest, both.codes)
