@@ -17,7 +17,7 @@ from core.portfolio.model.notes import DataWarning
 from core.portfolio.sheets.rows.vocabulary import has_instrument, only_instrument, without_figures
 from core.words import agreed, counted
 
-TEXTS_MAX: Final = 200_000
+TEXTS_MAX: Final = 50_000
 """Distinct names that are split; more of them are no names of a pool's facilities."""
 
 LENGTH_MAX: Final = 300

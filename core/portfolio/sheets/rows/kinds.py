@@ -19,6 +19,9 @@ from core.portfolio.sheets.rows.vocabulary import is_industry
 HEADING_CELLS_MAX: Final = 3
 """Cells of a group's heading: its name, and figures such as a share of net assets."""
 
+HEADINGS_MAX: Final = 20_000
+"""Distinct headings that are looked at for industries: no list has as many."""
+
 Mask = NDArray[np.bool_]
 
 
@@ -120,6 +123,8 @@ def _headings(columns: Columns, odd: Odd, par: Mask, detail: Mask, name: Mask) -
 def industries(odd: Odd, among: Mask) -> Mask:
     """Which of some rows with one text have the name of an industry."""
     local, used = _parse.distinct(np.where(among & (odd.texts == 1), odd.first_text, np.int32(-1)), len(odd.text))
+    if len(used) > HEADINGS_MAX:
+        return np.zeros(len(among), np.bool_)
     says = [is_industry(words.start_of(odd.text, code)) for code in used.tolist()]
     return spread_out(np.array(says, np.bool_), False, local)
 
