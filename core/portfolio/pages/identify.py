@@ -338,6 +338,8 @@ class _Letters(dict[int, str]):
     """What stands for each character of a name, worked out when it is first met."""
 
     def __missing__(self, code: int) -> str:
+        if unicodedata.decomposition(chr(code)).startswith("<super>"):
+            return ""  # the mark of a footnote
         signs = [sign for sign in unicodedata.normalize("NFKD", chr(code)) if not unicodedata.combining(sign)]
         plain = "".join(sign if sign.isascii() or sign.isalnum() else " " for sign in signs).upper()
         if len(self) < LETTERS_MAX:

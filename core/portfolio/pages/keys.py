@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.loans import Loans
-from core.portfolio.cells.parsing import TextColumn, spread_out
+from core.portfolio.cells.parsing import ASCII_STOP, TextColumn, spread_out
 from core.portfolio.model.fields import KEYS
 from core.portfolio.pages.identify import name_keys
 
@@ -21,6 +21,9 @@ CUT_LEAST: Final = 18
 
 CUT_NAMES_MAX: Final = 20_000
 """Names of a page without their like among the loans up to which longer ones are looked for."""
+
+_FOOTNOTES: Final = dict.fromkeys(map(ord, "\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079"))
+"""Digits that are the marks of footnotes."""
 
 Pair = tuple[NDArray[np.int64], NDArray[np.int64]]
 """The key of each loan and of each row of a page; -1 without one."""
@@ -77,24 +80,29 @@ def asset_ids(loans: Loans, page: Loans) -> Pair | None:
     return mine.astype(np.int64), its.astype(np.int64)
 
 
-def names(loans: Loans, page: Loans, targets: Sequence[str]) -> Pair | None:
-    """Keys by all of some columns of names; None where one of them is not on both sides."""
+def names(loans: Loans, page: Loans, targets: Sequence[str], *, exact: bool = True) -> Pair | None:
+    """Keys by all of some columns of names; None where one of them is not on both sides.
+
+    Args:
+        exact: whether all letters and digits of a facility count, else only what tells companies apart.
+    """
     own, other = np.zeros(loans.row_count, np.int64), np.zeros(page.row_count, np.int64)
     for target in targets:
         if target not in loans.texts or target not in page.texts:
             return None
-        mine, its, count = _name_codes(loans.texts[target], page.texts[target])
+        keys_of = _exact_keys if exact and target == "facility_name" else name_keys
+        mine, its, count = _name_codes(loans.texts[target], page.texts[target], keys_of)
         own = np.where((own < 0) | (mine < 0), np.int64(-1), own * count + mine)
         other = np.where((other < 0) | (its < 0), np.int64(-1), other * count + its)
     return own, other
 
 
-def descriptions(loans: Loans, page: Loans) -> Pair | None:
+def descriptions(loans: Loans, page: Loans, *, exact: bool = True) -> Pair | None:
     """Keys by borrower and facility in one, where one side has them apart and the other only as one name."""
     own, other = _names_of(loans), _names_of(page)
     if {len(own), len(other)} != {1, 2}:
         return None
-    mine, its, _ = _name_codes(_described(own), _described(other))
+    mine, its, _ = _name_codes(_described(own), _described(other), _exact_keys if exact else name_keys)
     return mine.astype(np.int64), its.astype(np.int64)
 
 
@@ -120,10 +128,27 @@ def _described(columns: list[TextColumn]) -> TextColumn:
     return TextColumn(described, pool)
 
 
-def _name_codes(own: TextColumn, other: TextColumn) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
+def _exact_keys(column: TextColumn) -> TextColumn:
+    """The names of a column by their letters and digits, without the marks of footnotes."""
+    text, codes = column.text, column.codes
+    high = np.flatnonzero(text.data >= ASCII_STOP)
+    if len(high):
+        spelt = np.unique(np.searchsorted(text.offsets, high, side="right") - 1)
+        written, extra = parsing.pool_of([text[code].translate(_FOOTNOTES) for code in spelt.tolist()])
+        table = np.arange(-1, len(text), dtype=np.int32)
+        table[spelt + 1] = np.where(written < 0, -1, written + np.int32(len(text)))
+        column = parsing.merged_pool(table[codes + 1], text, extra)
+    column = parsing.upper(column)
+    (keys,), signs = together([TextColumn(column.codes, parsing.bare(column.text))])
+    return TextColumn(keys, signs)
+
+
+def _name_codes(
+    own: TextColumn, other: TextColumn, keys_of: Callable[[TextColumn], TextColumn]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
     """The names of both sides as codes, a name that one side cuts short as the only one that begins with it; and the
     number of codes."""
-    (mine, its), text = together([name_keys(own), name_keys(other)])
+    (mine, its), text = together([keys_of(own), keys_of(other)])
     whole = np.arange(-1, len(text), dtype=np.int32)
     cut = _cut_names(other, its, own, mine)
     known = {code for pair in cut for code in pair}

@@ -40,11 +40,15 @@ _OF_FACILITIES: Final = frozenset((
 _NAMES: Final = ("borrower_name", "facility_name")
 
 
+Keys = Callable[[Loans, Loans], Pair | None]
+"""The keys of loans and of a page."""
+
+
 class _Pass(NamedTuple):
     """One way to join rows that are left."""
 
     how: str
-    keys: Callable[[Loans, Loans], Pair | None]
+    keys: Keys
     rule: Rule
 
 
@@ -52,9 +56,13 @@ def _both_have_both(loans: Loans, page: Loans) -> bool:
     return all(target in one.texts for target in _NAMES for one in (loans, page))
 
 
-def _one_name(target: str) -> Callable[[Loans, Loans], Pair | None]:
+def _one_name(target: str, *, exact: bool = True) -> Keys:
     """Keys by one name where the other one is not on both sides."""
-    return lambda loans, page: None if _both_have_both(loans, page) else keys.names(loans, page, (target,))
+
+    def keys_of(loans: Loans, page: Loans) -> Pair | None:
+        return None if _both_have_both(loans, page) else keys.names(loans, page, (target,), exact=exact)
+
+    return keys_of
 
 
 def _borrower(loans: Loans, page: Loans) -> Pair | None:
@@ -63,12 +71,16 @@ def _borrower(loans: Loans, page: Loans) -> Pair | None:
 
 
 _WHOLE: Final = Rule(is_whole=True)
+_LOOSE: Final = Rule(is_whole=True, is_loose=True)
 _PART: Final = Rule(is_whole=False)
 _PASSES: Final = (
     _Pass("asset_id", keys.asset_ids, _WHOLE),
     _Pass("borrower and facility", lambda loans, page: keys.names(loans, page, _NAMES), _WHOLE),
     _Pass("description", keys.descriptions, _WHOLE),
+    _Pass("borrower and facility", lambda loans, page: keys.names(loans, page, _NAMES, exact=False), _LOOSE),
+    _Pass("description", lambda loans, page: keys.descriptions(loans, page, exact=False), _LOOSE),
     _Pass("facility", _one_name("facility_name"), _PART),
+    _Pass("facility", _one_name("facility_name", exact=False), _PART),
     _Pass("borrower", _one_name("borrower_name"), _PART),
     _Pass("borrower and par", _borrower, Rule(is_whole=False, needs_par=True)),
 )
