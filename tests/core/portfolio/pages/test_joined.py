@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from pathlib import Path
@@ -79,6 +80,63 @@ def test_a_real_report_is_joined_as_a_person_joined_it(file: Path) -> None:
     total, joined = (warning.message for warning in portfolio.notes.warnings[:2])
     assert "407,181,748.24" in total
     assert joined == "1 row of sheet 'Discounted Obligations' was joined by the start of an identifier."
+
+
+REPORTS = [
+    path
+    for path in (REPORT, REPORT.parents[1] / "contego-xi/report-2024-09-30.xlsx",
+                 REPORT.parents[1] / "layouts/us-pages.xlsx")
+    if path.exists()
+]  # fmt: skip
+ID = re.compile(r"(?:LX\d{5,6}(?:T\d)?|[A-Z]{2}[A-Z0-9]{9}\d|[0-9][0-9A-Z]{7}\d)")
+UNJOINED = {"cusip", "loanx_id", "isin", "asset_id", "lien_type"}
+"""What the first page says another way without its ids, or by the kind of asset where no page says the lien."""
+
+
+def by_name(portfolio: Portfolio) -> dict[tuple[Any, Any], dict[str, Any]]:
+    """The fields of each loan that has any, by facility and par."""
+    columns: dict[str, list[Any]] = {
+        target: [None if value != value else value for value in numbers.tolist()]
+        for target, numbers in portfolio.numbers.items()
+    }
+    for target, names in portfolio.names.items():
+        columns[target] = [None if code < 0 else names.values[code] for code in names.codes.tolist()]
+    columns |= {f"rank of {target}": [rank or None for rank in ranks.tolist()]
+                for target, ranks in portfolio.ranks.items()}  # fmt: skip
+    keys = zip(columns["facility_name"], columns["par_value"], strict=True)
+    return {
+        key: {
+            target: column[at]
+            for target, column in columns.items()
+            if column[at] is not None and target not in UNJOINED
+        }
+        for at, key in enumerate(keys)
+    }
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+@pytest.mark.parametrize("file", REPORTS, ids=lambda path: path.parent.name)
+def test_a_real_report_without_ids_is_joined_to_no_other_loan(make_book: MakeBook, file: Path, share: float) -> None:
+    """What is joined by names is what the ids say; what is not is blank."""
+    book, chance = read(file), random.Random(3)
+
+    def cell(value: Any) -> Any:
+        is_id = isinstance(value, str) and ID.fullmatch(value) is not None and chance.random() < share
+        return None if is_id else value
+
+    sheets = {
+        sheet.name: [
+            [cell(sheet.value(row, column)) for column in range(sheet.column_count)] for row in range(sheet.row_count)
+        ]
+        for sheet in book.sheets
+    }
+    whole, bare = (by_name(Portfolio.from_workbook(one)) for one in (book, make_book(sheets)))
+    assert bare.keys() == whole.keys()
+    wrong = [(key, target) for key, said in bare.items() for target, value in said.items()
+             if value != whole[key].get(target)]  # fmt: skip
+    assert not wrong
+    filled = sum(map(len, bare.values())) / sum(map(len, whole.values()))
+    assert filled > (0.25 if "layouts" in str(file) else 0.7)
 
 
 # ---- books split into pages ----------------------------------------------------------------------------------------
