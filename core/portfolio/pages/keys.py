@@ -100,16 +100,24 @@ def names(loans: Loans, page: Loans, targets: Sequence[str], *, exact: bool = Tr
 def descriptions(loans: Loans, page: Loans, *, exact: bool = True) -> Pair | None:
     """Keys by borrower and facility in one, where one side has them apart and the other only as one name."""
     own, other = _names_of(loans), _names_of(page)
-    if {len(own), len(other)} != {1, 2}:
-        return None
+    return _described_keys(own, other, exact=exact) if {len(own), len(other)} == {1, 2} else None
+
+
+def crossed_names(loans: Loans, page: Loans, *, exact: bool = True) -> Pair | None:
+    """Keys by the only name of each side, where one has it as a borrower's and the other as a facility's."""
+    own, other = _names_of(loans), _names_of(page)
+    is_crossed = len(own) == len(other) == 1 and ("facility_name" in loans.texts) != ("facility_name" in page.texts)
+    return _described_keys(own, other, exact=exact) if is_crossed else None
+
+
+def _described_keys(own: list[TextColumn], other: list[TextColumn], *, exact: bool) -> Pair:
     mine, its, _ = _name_codes(_described(own), _described(other), _exact_keys if exact else name_keys)
     return mine.astype(np.int64), its.astype(np.int64)
 
 
 def _names_of(loans: Loans) -> list[TextColumn]:
-    """Borrower and facility, or the facility alone."""
-    both = [loans.texts[target] for target in ("borrower_name", "facility_name") if target in loans.texts]
-    return both if len(both) == 2 or "facility_name" in loans.texts else []
+    """Borrower and facility, or the one of them that there is."""
+    return [loans.texts[target] for target in ("borrower_name", "facility_name") if target in loans.texts]
 
 
 def _described(columns: list[TextColumn]) -> TextColumn:

@@ -82,6 +82,7 @@ _PASSES: Final = (
     _Pass("facility", _one_name("facility_name"), _PART),
     _Pass("facility", _one_name("facility_name", exact=False), _PART),
     _Pass("borrower", _one_name("borrower_name"), _PART),
+    _Pass("description", keys.crossed_names, _PART),
     _Pass("borrower and par", _borrower, Rule(is_whole=False, needs_par=True)),
 )
 """What joins rows where no identifier does, most telling first."""
