@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -22,8 +23,13 @@ CUT_LEAST: Final = 18
 CUT_NAMES_MAX: Final = 20_000
 """Names of a page without their like among the loans up to which longer ones are looked for."""
 
-_FOOTNOTES: Final = dict.fromkeys(map(ord, "\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079"))
-"""Digits that are the marks of footnotes."""
+FOOTNOTE_LENGTH: Final = 5
+"""Characters of a footnote's mark."""
+
+_FOOTNOTE: Final = re.compile(
+    r"(?:[(\[][ ]?(?:\d\d?|[a-j])[ ]?[)\]]|[*\u2020\u2021\u00a7\u00b9\u00b2\u00b3\u2070\u2074-\u2079])$"
+)
+_BRACKETS: Final = np.frombuffer(b")]*", np.uint8)
 
 Pair = tuple[NDArray[np.int64], NDArray[np.int64]]
 """The key of each loan and of each row of a page; -1 without one."""
@@ -137,18 +143,34 @@ def _described(columns: list[TextColumn]) -> TextColumn:
 
 
 def _exact_keys(column: TextColumn) -> TextColumn:
-    """The names of a column by their letters and digits, without the marks of footnotes."""
+    """The names of a column by their letters and digits, without the marks of footnotes at their end."""
     text, codes = column.text, column.codes
-    high = np.flatnonzero(text.data >= ASCII_STOP)
-    if len(high):
-        spelt = np.unique(np.searchsorted(text.offsets, high, side="right") - 1)
-        written, extra = parsing.pool_of([text[code].translate(_FOOTNOTES) for code in spelt.tolist()])
+    marked = _marked(text)
+    if len(marked):
+        written, extra = parsing.pool_of([_without_marks(text[code]) for code in marked.tolist()])
         table = np.arange(-1, len(text), dtype=np.int32)
-        table[spelt + 1] = np.where(written < 0, -1, written + np.int32(len(text)))
+        table[marked + 1] = np.where(written < 0, -1, written + np.int32(len(text)))
         column = parsing.merged_pool(table[codes + 1], text, extra)
     column = parsing.upper(column)
     (keys,), signs = together([TextColumn(column.codes, parsing.bare(column.text))])
     return TextColumn(keys, signs)
+
+
+def _marked(text: Text) -> NDArray[np.int64]:
+    """Strings that may end with the mark of a footnote: a bracket, or a sign beyond ASCII."""
+    ends = text.offsets[1:]
+    last = np.zeros(len(text), np.uint8)
+    filled = np.flatnonzero(ends > text.offsets[:-1])
+    last[filled] = text.data[ends[filled] - 1]
+    return np.flatnonzero(np.isin(last, _BRACKETS) | (last >= ASCII_STOP))
+
+
+def _without_marks(name: str) -> str:
+    """A name less the marks of its footnotes: "Facility B4(2)(3)" is "Facility B4"; (B) may be part of a name."""
+    rest = name.rstrip()
+    while len(rest) > 1 and (found := _FOOTNOTE.search(rest, max(0, len(rest) - FOOTNOTE_LENGTH))):
+        rest = rest[: found.start()].rstrip()
+    return rest or name
 
 
 def _name_codes(
