@@ -27,7 +27,9 @@ from core.portfolio.model.ratings import (
     MASKED,
     UNBUCKETED,
     is_masked,
+    is_not_rated,
     rank,
+    says_unrated,
     watch,
 )
 from core.portfolio.pages.identify import name_keys
@@ -40,6 +42,9 @@ BBB_MINUS: Final = 10
 
 WORST_NOTCHED: Final = 21
 """A rating that is notched down becomes no default."""
+
+UNRATED_SHARE_MAX: Final = 0.5
+"""Share of loans without a rating of any agency above which they are private credit, and no CCC for that."""
 
 DEFAULTED_AT: Final = {"lower": 0, "market_value": 1, "recovery": 2, "none": 3}
 
@@ -77,6 +82,9 @@ class View:
     rules: Rules
     factors: tuple[float, ...]
     """By rank, 0 to UNBUCKETED: what the suites' rating factor takes a loan for; NaN leaves it out."""
+    is_mostly_unrated: bool = False
+    """Whether no agency rates most loans, as in private credit, and no definition says what these count as: they are in
+    no CCC bucket then."""
     has_bounds: bool = False
     """Whether a masked rating is anywhere between two."""
     recovery_agency: str | None = None
@@ -163,6 +171,8 @@ def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assume
         _suite_factors(definition),
     )
     _rate(view, portfolio, definition, assumed)
+    if definition == DEFAULT:
+        _set_apart_unrated(view, portfolio)
     _take_industry(view, portfolio, definition)
     _join_families(view, definition)
     _find_home(view, definition.conventions.home_countries)
@@ -187,10 +197,39 @@ def _plain(portfolio: Portfolio) -> View:
         own = ranks.get("rating")
         own = np.zeros(portfolio.row_count, np.uint8) if own is None else own
         ranks = {**ranks, "rating": np.where(masked & (own == 0), np.uint8(MASKED), own)}
+    private = _private_credit(portfolio)
+    if private is not None:
+        own = ranks.get("rating")
+        own = np.zeros(portfolio.row_count, np.uint8) if own is None else own
+        ranks = {**ranks, "rating": np.where(private & (own == 0), np.uint8(UNBUCKETED), own)}
     view = View(portfolio.numbers, portfolio.names, portfolio.flags, ranks, _liens(portfolio), home, _RULES, _FACTORS)
+    _set_apart_unrated(view, portfolio)
     _take_industry(view, portfolio, None)
     _take_recoveries(view, portfolio, ())
     return view
+
+
+def _set_apart_unrated(view: View, portfolio: Portfolio) -> None:
+    """Take loans that no agency rates out of the CCC buckets, where most are such and no definition says otherwise."""
+    unrated = _mostly_unrated(portfolio)
+    if unrated is None:
+        return
+    view.is_mostly_unrated = True
+    own = view.ranks.get("rating", np.zeros(portfolio.row_count, np.uint8))
+    view.ranks = {**view.ranks, "rating": np.where(unrated & (own == 0), np.uint8(UNBUCKETED), own)}
+
+
+def _mostly_unrated(portfolio: Portfolio) -> NDArray[np.bool_] | None:
+    """Loans of which the file says that no agency rates them, where most are such; None where few are."""
+    says_none = np.zeros(portfolio.row_count, np.bool_)
+    for column in _AGENCY_FIELDS:
+        texts = portfolio.names.get(column) if column in portfolio.ranks else None
+        if texts is not None:
+            table = np.array([*(is_not_rated(text) and not is_masked(text) for text in texts.values), False], np.bool_)
+            says_none |= table[texts.codes] if table.any() else False
+    for ranks in portfolio.ranks.values() if says_none.any() else ():
+        says_none &= ranks == 0
+    return says_none if np.count_nonzero(says_none) > UNRATED_SHARE_MAX * portfolio.row_count else None
 
 
 def _masked_by_all(portfolio: Portfolio) -> NDArray[np.bool_] | None:
@@ -206,6 +245,30 @@ def _masked_by_all(portfolio: Portfolio) -> NDArray[np.bool_] | None:
             found = found & (portfolio.ranks[column] == 0)
     return found if found.any() else None
 
+
+def _private_credit(portfolio: Portfolio) -> NDArray[np.bool_] | None:
+    """Loans that no agency rates, as every column of ratings says in words, where these are most of par: such a pool is
+    private credit, and what nobody rates there is not CCC for the lack of a rating. None elsewhere.
+    """
+    found: NDArray[np.bool_] | None = None
+    for column in _AGENCY_FIELDS:
+        if column not in portfolio.ranks:
+            continue
+        texts = portfolio.names.get(column)
+        if texts is None:
+            return None
+        table = np.array([*map(says_unrated, texts.values), False], np.bool_)
+        rows = table[texts.codes] & (portfolio.ranks[column] == 0)
+        found = rows if found is None else found & rows
+    par = portfolio.numbers.get("par_value")
+    if found is None or par is None or not found.any():
+        return None
+    amounts = np.where(np.isfinite(par), np.abs(par), 0.0)
+    return found if float(amounts[found].sum()) > PRIVATE_SHARE * float(amounts.sum()) else None
+
+
+PRIVATE_SHARE: Final = 0.5
+"""Share of par without a public rating above which a pool is private credit."""
 
 _AGENCY_FIELDS: Final = tuple(f"rating_agency_{agency}" for agency in AGENCIES)
 

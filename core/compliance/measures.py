@@ -174,7 +174,8 @@ class Pool:
             held = self.portfolio.deal.defaulted_in_denominator
         self.denominator = self.cpa
         if held != "none":
-            self.denominator += self.tally.defaulted_carried if held == "carried" else self.tally.defaulted_par
+            carried = self.printed.get("defaulted_carried", tally.defaulted_carried)
+            self.denominator += carried if held == "carried" else tally.defaulted_par
         self.divisors = {"cpa": min(self.cpa, self.denominator), "par": self.par}
         self.least_divisor = min(self.divisors.values())
         (
@@ -638,7 +639,20 @@ def rating_factor(pool: Pool) -> Measured:
             left_out += amount
     if (par := par - left_out) <= 0:
         raise no_values("rating")
+    if pool.goes_by_file and pool.portfolio.deal.factor_ratings is not None:
+        total += pool.summed(("factor_ratings",), _by_factor_ratings)
     return Measured(total / par, total, par, coverage_pct, partial(_factors_told, pool))
+
+
+def _by_factor_ratings(pool: Pool) -> float:
+    """What the sum of par x factor has more by the column of the file's own rating factor."""
+    own = pool.view.ranks.get("rating_agency_a")
+    other = pool.portfolio.ranks.get(f"rating_agency_a_{pool.portfolio.deal.factor_ratings}")
+    if own is None or other is None:
+        return 0.0
+    rated = (own > 0) & (own <= DEFAULTED) & (other > 0) & (other <= DEFAULTED)
+    factors = np.array(pool.view.factors[: DEFAULTED + 1])
+    return float((pool.weights[rated] * (factors[other[rated]] - factors[own[rated]])).sum())
 
 
 def _factors_told(pool: Pool) -> dict[str, Any]:

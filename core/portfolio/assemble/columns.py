@@ -266,7 +266,7 @@ def _tranches(columns: Dict[str, Any]) -> Tranches:
 
 
 _DEAL: Final = Deal.__dataclass_fields__.keys()
-_DEAL_TEXTS: Final = ("as_of_source", "currency", "defaulted_in_denominator")
+_DEAL_TEXTS: Final = ("as_of_source", "currency", "defaulted_in_denominator", "factor_ratings")
 
 
 def _deal(figures: Dict[str, Any]) -> Deal:

@@ -7,7 +7,9 @@ from dataclasses import replace
 from core.grid.sheet import Workbook
 from core.portfolio.assemble.assemble import assemble
 from core.portfolio.assemble.plausibility import doubts
+from core.portfolio.cells.loans import Loans
 from core.portfolio.mapping.joined import join_pages, warn_of_units
+from core.portfolio.mapping.par_column import by_printed, preferring
 from core.portfolio.mapping.reader import HEADERS_TOLD, Reader
 from core.portfolio.model.fields import (
     PROFILES,
@@ -16,14 +18,15 @@ from core.portfolio.model.fields import (
 )
 from core.portfolio.model.notes import DataWarning, Notes, told_of_formulas
 from core.portfolio.model.portfolio import AnyPortfolio, Deal, GivenSource, PortfolioData
-from core.portfolio.pages.currency import exchange_rates, settle
+from core.portfolio.pages.base_rates import base_rate_of, in_percent
+from core.portfolio.pages.currency import DEAL_CURRENCY, exchange_rates, mark, settle
 from core.portfolio.pages.printed import beside_loans
 from core.portfolio.pages.report.read import read_report
 from core.portfolio.pages.tranches import read_amortization
 from core.portfolio.sheets.locate import (
     candidates,
     chosen,
-    header_words,
+    no_loans,
 )
 from core.values import day_of
 
@@ -43,7 +46,7 @@ def portfolio_from_workbook(
     if holdings is None:
         report = read_report(book, tops)
         report.warnings.extend(_of_files(book))
-        notes = Notes(message=f"no sheet has a header that {header_words(mapping)}", warnings=report.warnings)
+        notes = Notes(message=no_loans(rated, mapping), warnings=report.warnings)
         return into(
             0, {}, {}, {}, {}, None, report.tranches, _dated(report.deal, None, as_of, notes), None, "Holdings", notes,
             report.cells, facts=report.facts,
@@ -53,17 +56,42 @@ def portfolio_from_workbook(
     loans.notes.warnings += warn_of_units(holdings)
     report = read_report(book, tops, {holdings.sheet.index: reader.end})
     report.warnings.extend(_of_files(book))
+    par = by_printed(reader, report.facts, report.deal)
+    if par is not None:
+        holdings = replace(holdings, found=preferring(holdings.found, par.place))
+        reader = Reader(book, holdings, mapping)
+        loans = reader.loans()
+        mark(loans, DEAL_CURRENCY)
+        loans.notes.warnings += [*warn_of_units(holdings), DataWarning("par_by_printed", par.message)]
     join_pages(book, mapping, rated, holdings, loans)
     loans.notes.warnings += report.warnings
     loans.tranches = report.tranches
     loans.deal = _dated(report.deal, loans.notes.as_of_column, as_of, loans.notes)
     loans.facts = report.facts
+    _add_base_rate(book, loans)
     currency, is_stated = loans.deal.currency, "deal.currency" in report.cells
     settle(loans, currency, reader.par_in_deal_currency(currency), exchange_rates(book), is_stated=is_stated)
     loans.source_cells = report.cells | loans.source_cells
     portfolio = beside_loans(assemble(into, loans, lambda ids: read_amortization(book, ids)))
     portfolio.notes.warnings += doubts(portfolio)
     return portfolio
+
+
+def _add_base_rate(book: Workbook, loans: Loans) -> None:
+    """The level of the loans' index by a page of rates, where no label says it; by the loans' rates a small one may be
+    a fraction.
+    """
+    said = loans.deal.base_rate
+    if said is not None:
+        loans.deal = replace(loans.deal, base_rate=in_percent(said, said, loans))
+        return
+    found = base_rate_of(book, loans)
+    if found is None:
+        return
+    rate, place = found
+    loans.deal = replace(loans.deal, base_rate=rate)
+    loans.source_cells["deal.base_rate"] = place
+    loans.notes.warnings.append(DataWarning("base_rate_by_page", f"the base rate is {rate:.6g} % by {place}"))
 
 
 def missing_columns(portfolio: PortfolioData, mapping: Mapping) -> list[str]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import TextColumn, spread_out
+from core.portfolio.cells.rate_cells import index_name
 from core.portfolio.cells.typed import NormalColumn
 from core.portfolio.model import ratings
 from core.portfolio.model.facts import Facts
@@ -83,9 +84,12 @@ def put(loans: Loans, target: str, column: NormalColumn) -> int:
         text = column.as_text()
         said = np.array([parsing.coupon_is_fixed(one) for one in text.text.strings()], np.int8)
         loans.coupon_fixed = spread_out(said, -1, text.codes)
+    elif target == "is_fixed" and column.type == "boolean":
+        if loans.coupon_fixed is None or not (loans.coupon_fixed >= 0).any():
+            loans.coupon_fixed = np.where(column.blank(), -1, column.values != 0).astype(np.int8)
     elif target == "base_rate":
         text = column.as_text()
-        loans.categories[target] = parsing.categories(text, [parsing.base_rate(one) for one in text.text.strings()])
+        loans.categories[target] = parsing.categories(text, [index_name(one) for one in text.text.strings()])
     elif target == "as_of" and column.type == "date":
         loans.notes.as_of_column = float(np.nanmax(column.values)) if not column.blank().all() else None
     elif column.type == "string" or target in _TEXTS:

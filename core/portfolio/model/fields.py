@@ -462,6 +462,10 @@ AUXILIARY_FIELDS: Final = (
         "is_bond", "boolean",
         aliases=("Is Bond", "Bond (Y/N)", "Bond Obligation", "Security_Type1", "Bond/Loan", "Loan/Bond"),
     ),
+    Field(
+        "is_fixed", "boolean",
+        aliases=("Fixed Rate (Y/N)", "Is Fixed Rate", "Is Fixed", "Fixed Rate Flag", "Fixed Rate Loan (Y/N)"),
+    ),
     Field("is_revolving", "boolean", aliases=("Is Revolving", "Revolving Obligation", "Revolving Loan", "Is Revolver")),
     Field(
         "is_delayed_draw", "boolean",

@@ -117,6 +117,10 @@ AsOfSource = Literal["request", "workbook", "file", "column", "modified", "uploa
 loans; else the day that the file was changed or uploaded stands in."""
 
 
+FactorRatings = Literal["derived", "final", "issuer", "facility"]
+"""Which of an agency's columns of ratings."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deal:
     """What the pages on the deal and its accounts say; None where they say nothing. Days since 1970-01-01."""
@@ -138,6 +142,8 @@ class Deal:
     """Par of the defaulted loans that the file prints; 0 where a page says that there are none."""
     defaulted_in_denominator: Literal["none", "carried", "par"] | None = None
     """How the printed collateral principal amount counts defaulted loans: it is what shares divide by."""
+    factor_ratings: FactorRatings | None = None
+    """The column of Moody's by which the printed rating factor is, where it is not that of the agency's rating."""
     ccc_haircut: float | None = None
     """Of the file's own calculation of the OC numerator, as the next four: what the CCC excess takes off."""
     discount_haircut: float | None = None

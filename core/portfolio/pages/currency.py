@@ -54,21 +54,26 @@ Rates = dict[frozenset[str], float]
 """A currency, or the two of a pair -> the rate between it and the deal's, or between the two."""
 
 
-def says_currency(header: str, currency: str) -> bool:
-    """Whether the header of an amount says that it is in the deal's currency, by name or in so many words."""
+def says_currency(header: str, currency: str | None) -> bool:
+    """Whether the header of an amount says that it is in the deal's currency, by name where that is known, or in so
+    many words.
+    """
     words = f" {key(header)} "
     named = (f" {word} " in words if word.isalpha() or " " in word else word in header for word in _own(currency))
     return _IN_DEAL_CURRENCY.search(words) is not None or any(named)
 
 
-def _own(currency: str) -> tuple[str, ...]:
-    return _WORDS.get(currency, (currency.lower(),))
+def _own(currency: str | None) -> tuple[str, ...]:
+    return _WORDS.get(currency, (currency.lower(),)) if currency else ()
 
 
 PAR_CURRENCY: Final = "par_currency"
 """The text column that has, until amounts are settled, the currency that the header of each loan's par names."""
 
 _DEALS_OWN: Final = "*"
+
+DEAL_CURRENCY: Final = "deal currency"
+"""What a header says of amounts in it."""
 
 
 def mark(loans: Loans, header: str) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from core.grid.column import Text
 from core.portfolio.cells import _parse, parsing
+from core.portfolio.cells.footnotes import NO_SUPERSCRIPTS
 from core.portfolio.cells.loans import UNSAID, Loans, take
 from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.model.fields import IDENTIFIERS, KEYS, Lien
@@ -338,9 +339,8 @@ class _Letters(dict[int, str]):
     """What stands for each character of a name, worked out when it is first met."""
 
     def __missing__(self, code: int) -> str:
-        if unicodedata.decomposition(chr(code)).startswith("<super>"):
-            return ""  # the mark of a footnote
-        signs = [sign for sign in unicodedata.normalize("NFKD", chr(code)) if not unicodedata.combining(sign)]
+        sign = chr(code).translate(NO_SUPERSCRIPTS)
+        signs = [sign for sign in unicodedata.normalize("NFKD", sign) if not unicodedata.combining(sign)]
         plain = "".join(sign if sign.isascii() or sign.isalnum() else " " for sign in signs).upper()
         if len(self) < LETTERS_MAX:
             self[code] = plain

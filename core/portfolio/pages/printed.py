@@ -11,6 +11,7 @@ from core.portfolio.model import ratings
 from core.portfolio.model.facts import Agency, Facts, Identity
 from core.portfolio.model.portfolio import AnyPortfolio, PortfolioData
 from core.portfolio.pages.families import with_families
+from core.portfolio.pages.rating_columns import with_rating_columns
 from core.portfolio.pages.report.adding import LINE_TOLERANCE
 from core.portfolio.pages.report.strata import ccc_share
 
@@ -21,7 +22,8 @@ AGENCIES: Final[tuple[Agency, ...]] = ("a", "b", "c")
 
 
 def beside_loans(portfolio: AnyPortfolio) -> AnyPortfolio:
-    """The portfolio with what the file's totals say of its loans, and one obligor for each family that it shows.
+    """The portfolio with what the file's totals say of its loans, one obligor for each family that it shows, and those
+    columns of ratings that its own tests go by.
 
     Whether the loans' par and cash make the printed collateral principal amount stands as an identity where the file
     prints no par of its own. Where ratings are masked or blank and the agency's rating table adds up to the loans' par,
@@ -33,6 +35,7 @@ def beside_loans(portfolio: AnyPortfolio) -> AnyPortfolio:
     defaulted = portfolio.defaulted()
     performing, lost = float(par[~defaulted].sum()), float(par[defaulted].sum())
     portfolio = with_families(portfolio, np.where(defaulted, 0.0, par))
+    portfolio = with_rating_columns(portfolio, np.where(defaulted, 0.0, par))
     facts = _identity(portfolio, performing, lost)
     figures: dict[str, Any] = {}
     cells = dict(portfolio.source_cells)

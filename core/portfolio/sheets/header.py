@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, Literal
 
@@ -24,10 +24,12 @@ from core.portfolio.cells.parsing import (
     key,
     plain,
 )
-from core.portfolio.model.fields import PROFILES, SHARED_TARGETS, Field, Mapping
+from core.portfolio.model.fields import PROFILES, SHARED_TARGETS, STANDARD_TARGETS, Field, Mapping
 from core.portfolio.sheets.aliases import INSTEAD, USUAL, role_of_target
+from core.portfolio.sheets.content import marks
 from core.portfolio.sheets.evidence import Evidence
 from core.portfolio.sheets.roles import Columns, judge
+from core.portfolio.sheets.rows.counters import counts_rows
 from core.portfolio.sheets.vocabulary import heading, tokens_of
 
 ROWS_MAX: Final = 40
@@ -78,11 +80,27 @@ COUNTER_LENGTH_MAX: Final = 20
 WORDS_MIN: Final = 3.0
 """Weight of the words of a heading that nobody lists from which it names a field."""
 
+COUNTER_ROLE: Final = "x_key"
+"""The role of a column that numbers the rows: it feeds nothing."""
+
 WORDY_CELLS_MIN: Final = 3
 """Texts of a row from which its words are weighed."""
 
+WORDY_CELLS_MAX: Final = 200
+"""Texts of it that are looked at."""
+
+KNOWN_SHARE: Final = 0.5
+"""Share of a row's words from which it can be a heading of words that nobody lists."""
+
+VALUES_SHARE: Final = 0.25
+"""Share of a row's texts that are values of a field (a rating, a currency, a yes) from which it is one of data."""
+
+_OF_VALUES: Final = frozenset(("letters", "flag", "currency", "country", "industry", "code", "coupon", "frequency"))
+
 DIGITS_SHARE: Final = 0.3
 """Share of a row's texts with a digit from which it is one of data."""
+
+_AGENCY_WORDS: Final = frozenset(("moodys", "sp", "fitch"))
 
 _GROUP_WORDS: Final = frozenset(
     ("moodys", "sp", "fitch", "issuer", "facility", "original", "native", "settled", "traded", "country", "prior",
@@ -262,7 +280,9 @@ class Matcher:
 
     def names_itself(self, options: Options) -> bool:
         """Whether a mapping of one's own names a heading itself, for one of the fields that it may feed."""
-        return any(preference < self._own.get(target, 0) for target, preference, _ in options)
+        return any(
+            target not in STANDARD_TARGETS or preference < self._own.get(target, 0) for target, preference, _ in options
+        )
 
     def role_of(self, text: str, groups: tuple[str, ...], options: Options) -> str:
         """The role of a heading that is listed: by its words where they name one that feeds the same, else by its
@@ -429,12 +449,14 @@ class _Candidate:
     """Column -> the words that stand in it."""
     groups: dict[int, tuple[str, ...]] = field(default_factory=dict)
     """Column -> words of upper rows that are meant for it."""
+    has_agencies: bool = False
+    """Whether such words name an agency."""
 
     @property
     def tells(self) -> tuple[int, int, bool, bool]:
         """Targets of the mapping, then those beside: "S&P Recovery Rate" tells more than its lower row alone; then
         whether columns of another time, or of an agency, are told from the others."""
-        return self.score, len(self.targets), self.is_dated, bool(self.groups)
+        return self.score, len(self.targets), self.is_dated, self.has_agencies
 
     def is_within(self, other: _Candidate) -> bool:
         return other.top < self.top and self.row <= other.row
@@ -517,7 +539,7 @@ class _Scan:
             if options:
                 feeds[column] = options
         own, over = self._own_words(rows), self._group_words(rows, layers)
-        for column in feeds.keys() & own.keys():
+        for column in feeds.keys() & own.keys() if self._is_wordy(rows[-1]) else ():
             whole = self.aliases.options(own[column])
             if (column in over or not whole) and (by_words := self.aliases.by_words(own[column], over.get(column, ()))):
                 feeds[column] = by_words
@@ -540,6 +562,8 @@ class _Scan:
         """By column the words of upper rows that merged cells, or words such as an agency, carry over it."""
         carried: dict[int, tuple[str, ...]] = {}
         for row, layer in zip(rows[:-1], layers[:-1], strict=True):
+            if len(self._cells[row]) == 1 and min(self._cells[row]) <= min(layers[-1], default=0):
+                continue  # the table's title
             group = ""
             for column in range(min(layers[-1], default=0), max(layers[-1], default=-1) + 1):
                 if column in self._cells[row]:
@@ -558,9 +582,8 @@ class _Scan:
         if known is None:
             texts = [self._texts.get(code, "") for code in self._cells[row].values()]
             with_digits = sum(any(map(str.isdigit, text)) for text in texts)
-            known = (
-                row not in self._numeric and len(texts) >= WORDY_CELLS_MIN and with_digits < DIGITS_SHARE * len(texts)
-            )
+            known = row not in self._numeric and len(texts) >= WORDY_CELLS_MIN
+            known = known and with_digits < DIGITS_SHARE * len(texts) and _has_known_words(texts)
             self._wordy[row] = known
         return known
 
@@ -591,9 +614,12 @@ class _Scan:
             for column, text in own.items():
                 if column not in feeds and text and (by_words := self.aliases.by_words(text, groups.get(column, ()))):
                     feeds[column] = by_words
+        has_agencies = any(
+            not tokens_of(text).isdisjoint(_AGENCY_WORDS) for carried in groups.values() for text in carried
+        )
         main = {target for options in feeds.values() for target, _, auxiliary in options if not auxiliary}
         every = frozenset(target for options in feeds.values() for target, _, _ in options)
-        return _Candidate(row, top, feeds, texts, len(main), every, is_dated, listed, own, groups)
+        return _Candidate(row, top, feeds, texts, len(main), every, is_dated, listed, own, groups, has_agencies)
 
     def _over(self, row: int) -> dict[int, int]:
         known = self._groups.get(row)
@@ -679,6 +705,17 @@ class _Scan:
         return len(counted) >= COUNTED_MIN and len(kinds) == 1 and over.feeds.keys() <= set(counted)
 
 
+def _has_known_words(texts: list[str]) -> bool:
+    """Whether most words of a row are those of headings: names of companies and of industries are not."""
+    texts = texts[:WORDY_CELLS_MAX]
+    headings = [heading(text) for text in texts]
+    if sum(one.known for one in headings) < KNOWN_SHARE * sum(one.total for one in headings):
+        return False
+    units = sum(_UNIT_CELL.fullmatch(words) is not None or words in _NO_UNIT for words in map(spelt, texts))
+    values = sum(not _OF_VALUES.isdisjoint(marks(text)) for text in texts)
+    return 2 * units < len(texts) and values < VALUES_SHARE * len(texts)
+
+
 def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
     """A candidate with the rows below that belong to it; of several columns for one target the one that tells most.
 
@@ -699,6 +736,9 @@ def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
     beside = _beside(scan.sheet, best, row + 1)
     feeds = {column: options for column, options in best.feeds.items() if column not in beside}
     feeds, evidence = _judged(scan, best, feeds, row + 1, beside)
+    for column in _counters(scan.sheet, best, feeds, row + 1):
+        del feeds[column]
+        evidence[column] = replace(evidence[column], role=COUNTER_ROLE)
     by_words = frozenset(feeds) - best.listed
     columns = _assigned(feeds, later=by_words)
     demoted = _demoted(scan.sheet, columns, row + 1)
@@ -709,6 +749,15 @@ def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
     }
     texts = dict.fromkeys((place for places in columns.values() for place in places), "") | best.texts
     return Found(row, best.top, best.score, columns, texts, units, tuple(below), demoted, beside, preferences, evidence)
+
+
+def _counters(sheet: Sheet, best: _Candidate, feeds: Container[int], first: int) -> list[int]:
+    """Columns that number the rows, among those that feed something by their words or cells alone."""
+    return [
+        column
+        for column, stored in enumerate(sheet.columns)
+        if column in feeds and column not in best.listed and counts_rows(stored, best.texts.get(column, ""), first)
+    ]
 
 
 def _judged(

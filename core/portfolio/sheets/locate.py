@@ -13,7 +13,8 @@ from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, KEYS, TRANCHE_SHEETS, Mapping
-from core.portfolio.sheets import header, titles
+from core.portfolio.sheets import asset_classes, header, spans, titles
+from core.portfolio.sheets.captions import captioned
 from core.portfolio.sheets.note_tables import is_named, is_note_table
 from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
 
@@ -98,6 +99,8 @@ class Candidate:
     refused: str
     """Why it cannot be the one in spite of its header; "" where it can."""
 
+    other_assets: str = ""
+    """Why its assets are none of a CLO; "" where nothing says so."""
     only_adds: str = ""
     """Why it should only add to the loans of another sheet: no par, the title of a list; "" where it may be first."""
 
@@ -144,8 +147,10 @@ def candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
     """Every sheet of a book, with its best header for a mapping."""
     rated = []
     old = earlier(book)
-    for sheet in book.sheets:
+    for sheet in captioned(book):
         found = header.find(sheet, mapping)
+        if found is not None and (without_spans := spans.merged(sheet, found)) is not None:
+            sheet, found = without_spans, header.find(without_spans, mapping)
         for _ in range(NOTE_TABLES_MAX):  # loans may stand below tables of notes
             deeper = None
             if found is not None and is_note_table(sheet, found):
@@ -153,12 +158,14 @@ def candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
             if deeper is None:
                 break
             found = deeper
+        is_of_loans = mapping.source_type == "clo_holdings"
+        other = asset_classes.refusal(sheet, found or header.nearest(sheet, mapping)) if is_of_loans else ""
         if found is None:
-            rated.append(Candidate(sheet, None, has_rows=False, has_figures=False, refused=""))
+            rated.append(Candidate(sheet, None, has_rows=False, has_figures=False, refused="", other_assets=other))
             continue
         has_rows, has_figures = _has_rows(sheet, found, mapping), _has_figures(sheet, found)
-        refused, adds = _refused(sheet, found), _EARLIER if sheet.index in old else _only_adds(sheet, found)
-        rated.append(Candidate(sheet, found, has_rows, has_figures, refused, adds))
+        refused, adds = other or _refused(sheet, found), _EARLIER if sheet.index in old else _only_adds(sheet, found)
+        rated.append(Candidate(sheet, found, has_rows, has_figures, refused, other_assets=other, only_adds=adds))
     return rated
 
 
@@ -345,6 +352,14 @@ def _is_small(sheet: Sheet, found: header.Found, scale: float) -> bool:
     figures = stored.numbers[low : low + header.SAMPLE_ROWS]
     figures = figures[stored.kinds[low : low + header.SAMPLE_ROWS] == parsing.NUMBER]
     return not len(figures) or float(np.median(np.abs(figures))) * scale <= LOAN_MAX
+
+
+def no_loans(rated: Iterable[Candidate], mapping: Mapping) -> str:
+    """Why a book has no sheet of loans, for a message."""
+    other = next((one for one in rated if one.other_assets), None)
+    if other is not None:
+        return f"sheet {other.sheet.name!r} is not read: {other.other_assets}"
+    return f"no sheet has a header that {header_words(mapping)}"
 
 
 def header_words(mapping: Mapping) -> str:

@@ -60,6 +60,21 @@ def test_a_masked_rating_is_no_ccc_and_no_unrated_one() -> None:
     assert [one.code for one in run_suite(open_only).warnings] == ["masked_ratings"]
 
 
+@every(
+    "ratings, share",
+    [
+        (["NR", "NR", "B2", "Caa1"], 10.0),  # seventy of a hundred are private credit
+        (["Not Rated", "n/r", "B2", "Caa1"], 10.0),
+        (["NR", None, "B2", "Caa1"], 80.0),  # a blank says nothing
+        (["B2", "NR", "NR", "Caa1"], 60.0),  # half of the pool: a few unrated loans of a rated one
+        ([None, None, "B2", "Caa1"], 80.0),
+    ],
+)
+def test_private_credit_is_not_ccc_for_want_of_a_rating(ratings: list[str | None], share: float) -> None:
+    loans = portfolio_of({"par_value": [40 * M, 30 * M, 20 * M, 10 * M], "rating_agency_a": ratings})
+    assert figure(loans, "ccc_bucket_pct") == close(share)
+
+
 LADDER = {
     "par_value": [10 * M] * 5,
     "rating_agency_a": ["B2", None, "*", None, None],
@@ -93,6 +108,26 @@ def test_a_rating_on_watch_moves_and_a_derived_one_has_moved() -> None:
     assert figure(portfolio_of(columns), "average_rating_factor", **rules) == close((3490 + 2220 + 2720) / 3)
     derived = portfolio_of(columns | {"rating_agency_a_derived": ["B1", "*", None]})
     assert figure(derived, "average_rating_factor", **rules) == close((2220 + 2220 + 2720) / 3)
+
+
+def test_loans_that_nobody_rates_are_no_ccc_where_most_are_such() -> None:
+    """Private credit: three of four say NR. A definition that says what unrated loans count as outranks that."""
+    columns = {
+        "par_value": [M] * 4,
+        "rating_agency_a": ["NR", "NR", "B2", "NR"],
+        "rating_agency_b": ["NR", "NR", "B", "NR"],
+    }
+    loans = portfolio_of(columns)
+    ran = run_suite(loans, "enhanced", test_ids=["ccc_bucket_pct"])
+    assert ran[0].current_value == 0.0
+    assert "unrated_not_ccc" in [one.code for one in ran.warnings]
+    assert figure(loans, "average_rating_factor") == close((3 * 8070 + 2720) / 4)
+    assert figure(loans, "ccc_bucket_pct", conventions={"principal_cash": "none"}) == close(75.0)
+    # A blank says nothing, and half of the loans are not most.
+    for ratings in (["NR", None, "B2", None], ["NR", "NR", "B2", "B1"]):
+        few = portfolio_of({"par_value": [M] * 4, "rating_agency_a": ratings})
+        assert figure(few, "ccc_bucket_pct") > 0
+        assert "unrated_not_ccc" not in [one.code for one in run_suite(few, "enhanced").warnings]
 
 
 def test_unrated_loans_are_outside_the_buckets_where_the_definition_says_so() -> None:

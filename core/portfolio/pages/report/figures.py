@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.parsing import Numbers, key
@@ -39,6 +40,15 @@ _ONLY_IF_NAMED: Final = frozenset(
      "interest collections", "distribution date", "payment date", "issue date")
 )  # fmt: skip
 """Labels that on other pages than the deal's mean something else: rows of a waterfall, columns of a payment list."""
+
+RATES: Final[dict[str, Callable[[Numbers], NDArray[np.float64]]]] = {
+    "base_rate": parsing.small_rate_percent,
+    "reference_coupon": parsing.rate_percent,
+}
+"""Fields in percent, and what reads a figure as percent."""
+
+RATE_MAX: Final = 100.0
+"""Percent above which a figure is no rate: "LIBOR | 3M" has a tenor there."""
 
 CURRENCIES: Final = {
     "usd": "USD", "us dollar": "USD", "us dollars": "USD", "dollar": "USD", "eur": "EUR", "euro": "EUR",
@@ -168,8 +178,7 @@ def _value(target: str, cell: Cell, days: Days, scale: float) -> tuple[float | s
     if not cell.has_number:
         return NAN, False
     numbers = Numbers(np.array([cell.number]), np.array([_parse.PERCENT], np.uint8) if cell.is_percent else None)
-    if target == "base_rate":
-        return float(parsing.small_rate_percent(numbers)[0]), False
-    if target == "reference_coupon":
-        return float(parsing.rate_percent(numbers)[0]), False
+    if target in RATES:
+        rate = float(RATES[target](numbers)[0])
+        return rate if abs(rate) <= RATE_MAX else NAN, False
     return cell.number * scale if target in AMOUNTS else cell.number, False

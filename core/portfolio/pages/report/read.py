@@ -27,7 +27,7 @@ from core.portfolio.pages.report.figures import AMOUNTS, TYPES, Figure, find_fig
 from core.portfolio.pages.report.kinds import read_blocks
 from core.portfolio.pages.report.page import PAGES_MAX, Page
 from core.portfolio.pages.report.tests import facts_of
-from core.portfolio.pages.report.triggers import reinvestment_trigger, with_triggers
+from core.portfolio.pages.report.triggers import reference_coupon, reinvestment_trigger, with_triggers
 from core.portfolio.pages.report.twice import merged
 from core.portfolio.pages.tranches import read_tranches
 from core.portfolio.sheets.locate import of_another_day
@@ -118,6 +118,7 @@ def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | No
         # Where pages that come first have triggers, those of later ones do not count.
         tranches = None if tranches is None else with_triggers(tranches, known)
     warnings += budget.warnings()
+    _add_reference_coupon(tests, said, cells, warnings)
     return Report(
         tranches,
         Deal(
@@ -129,6 +130,23 @@ def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | No
         note_cells | cells,
         warnings,
     )
+
+
+def _add_reference_coupon(
+    tests: list[Fact], said: dict[str, Any], cells: dict[str, str], warnings: list[DataWarning]
+) -> None:
+    """The limit of the coupon test as the reference coupon, where nothing else says it and the spread test adds the
+    excess over it.
+    """
+    limit = None if "reference_coupon" in said else reference_coupon(tests)
+    if limit is None:
+        return
+    said["reference_coupon"], cells["deal.reference_coupon"] = limit.trigger, limit.place
+    message = (
+        f"the spread test adds an excess coupon: it is counted over {limit.trigger:,.2f} %, the limit of "
+        f"{limit.label!r} ({limit.place})"
+    )
+    warnings.append(DataWarning("reference_coupon_by_test", message))
 
 
 def _is_european(sheets: Iterable[Sheet]) -> bool:

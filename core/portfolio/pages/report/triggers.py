@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
@@ -43,3 +45,28 @@ def reinvestment_trigger(tests: Iterable[Fact]) -> float | None:
         ),
         None,
     )  # fmt: skip
+
+
+_WITH_EXCESS: Final = re.compile(
+    r"(?:\bwith|\bincl(?:uding|\.)?|\bplus|\+)[^a-z]*(?:the )?excess\b[a-z ]*\b(?:coupon|wac)\b"
+)
+"""Words of a spread test that adds the excess coupon of fixed-rate loans."""
+
+
+def reference_coupon(tests: Iterable[Fact]) -> Fact | None:
+    """The test of the weighted average coupon whose limit is the reference coupon: where the spread test says that it
+    adds the excess over it. None where it does not say so, or no such limit is printed.
+    """
+    current = [test for test in tests if test.subject is not None and not test.is_prior and not test.conflict]
+    adds = any(
+        test.subject is not None
+        and test.subject.measure == "was"
+        and _WITH_EXCESS.search(" ".join(test.label.lower().split()))
+        for test in current
+    )
+    limits = [
+        test for test in current
+        if test.subject is not None and test.subject.measure == "wac" and test.subject.detail is None
+        and test.trigger is not None
+    ]  # fmt: skip
+    return limits[0] if adds and len({test.trigger for test in limits}) == 1 else None

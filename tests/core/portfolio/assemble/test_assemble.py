@@ -23,6 +23,7 @@ from core.portfolio.cells._parse import (
 )
 from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.pages.identify import name_keys
+from tests.rows import every
 
 MapRows = Callable[..., Portfolio]
 
@@ -307,3 +308,16 @@ def test_a_number_with_a_spreadsheets_exponent_is_a_destroyed_identifier(map_row
     portfolio = map_rows([["CUSIP", "Issuer", "Par", "Price"], [figure, "A", 1.0, 99], ["037833100", "B", 1.0, 99]])
     assert named(portfolio, "cusip") == [None, "037833100"]
     assert portfolio.notes.destroyed_identifiers == 1
+
+
+@every(
+    "cells, fixed",
+    [
+        (["Y", "N", "No"], [True, False, False]),
+        (["Yes", None, "N"], [True, False, False]),
+    ],
+)
+def test_a_flag_of_fixed_rates_is_a_coupon_type(map_rows: MapRows, cells: list[str | None], fixed: list[bool]) -> None:
+    rows = [[f"LX10000{at}", f"Name {at}", 1.0, cell] for at, cell in enumerate(cells)]
+    portfolio = map_rows([["LoanX ID", "Issuer", "Par", "Fixed Rate (Y/N)"], *rows])
+    assert portfolio["is_fixed"].tolist() == fixed

@@ -136,3 +136,10 @@ def test_what_has_no_rate_is_not_counted_and_named(make_book: MakeBook) -> None:
     assert portfolio.row_count == 4
     assert [(one.code, one.rows) for one in portfolio.notes.warnings] == [("other_currency", 1)] * 2
     assert "(Beta)" in portfolio.notes.warnings[0].message
+
+
+def test_a_second_par_without_a_currency_is_no_par_of_the_deal(make_book: MakeBook) -> None:
+    """Nothing of the file names the deal's currency, and a commitment beside par is in the loans' own."""
+    commitment = {"Commitment": [900.0, 100.0, 50.0, 10.0]}
+    portfolio = of(make_book, commitment, **{"Exchange Rates": [["USD", 0.8], ["GBP", 1.25], ["EUR", 1.0]]})
+    assert portfolio.numbers["par_value"].tolist() == [900.0, 80.0, 62.5, 10.0]

@@ -1,0 +1,109 @@
+"""Tell lists of consumers' or properties' debts from those of corporate loans."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from core.grid.sheet import Sheet
+from core.portfolio.cells.parsing import key
+from core.portfolio.sheets import content
+from core.portfolio.sheets.header import Found
+
+WORDS_MIN: Final = 2
+"""Columns with words of another class from which a list may be of it; one word that nothing else has does."""
+
+KINDS_MIN: Final = 2
+"""Kinds of evidence of corporate loans that such a list must have to be read as one of them."""
+
+MOST: Final = 0.5
+"""Share of a column's distinct texts that must look alike."""
+
+FEW: Final = 0.3
+"""Share of borrowers with a legal form from which they are companies."""
+
+WORDS_TOLD: Final = 4
+"""Columns that a message names."""
+
+_CLASSES: Final[dict[str, tuple[str, str]]] = {
+    "auto loans or leases": (
+        r"\b(?:vin|odometer|mileage|msrp|vehicle|dealer(?:ship)?s? (?:id|name|code|state)|wholesale value"
+        r"|model year)\b",
+        r"\b(?:make|model|new used|used new|residual value|lease term|dealer|trim)\b",
+    ),
+    "mortgages": (
+        r"\b(?:c?ltv at|dwelling|occupancy (?:type|status|code)|property (?:type|state|zip|city|county|value|address)"
+        r"|appraised value|appraisal|number of units|loan purpose|mortgage|refinance purpose|flood|mers|noi|dscr"
+        r"|square f(?:ee|oo)t|cap rate)\b",
+        r"\b(?:c?o?ltv|combined loan to value|loan to value|fico|dti|first payment date|upb|zip(?: code)?|occupancy|msa"
+        r"|escrow|judicial|foreclosure|units)\b",
+    ),
+    "consumer loans": (
+        r"\b(?:fico|credit score|vantage ?score|apr|home ownership|employment length|annual income|cardholder|student"
+        r"|school|credit limit|card (?:number|type)|charge ?off(?: date| amount)?|payday|emp length)\b",
+        r"\b(?:dti|debt to income|monthly payment|installment|loan purpose|zip(?: code)?|co ?borrower|date of birth"
+        r"|utilization|sub ?grade|days past due)\b",
+    ),
+}  # fmt: skip
+"""Class -> (words that nothing else has, words that a list of corporate loans may have, too), as `key` gives them."""
+
+HEADER_LENGTH_MAX: Final = 160
+"""Characters of a header that are looked at."""
+
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_RULES: Final = {name: (re.compile(strong), re.compile(weak)) for name, (strong, weak) in _CLASSES.items()}
+_AGENCY: Final = re.compile(r"\b(?:moodys?|moody s|mdy|s and p|sp|fitch|dbrs|kbra)\b")
+_IDS: Final = ("cusip", "isin", "loanx")
+
+
+def refusal(sheet: Sheet, found: Found | None) -> str:
+    """Say why a sheet is no list of corporate loans; "" where nothing says so.
+
+    It is none where its columns have words of another class of assets, and less than two of these: an index or a
+    spread, an agency's ratings, liens, identifiers of securities, and companies as borrowers.
+    """
+    named = None if found is None else _named(found.texts.values())
+    if found is None or named is None:
+        return ""
+    name, told = named
+    kinds = set(_kinds(sheet, found))
+    if len(kinds) >= KINDS_MIN and kinds - {"rate", "lien"}:
+        return ""
+    columns = ", ".join(repr(" ".join(text.split())) for text in told[:WORDS_TOLD])
+    return (
+        f"it is a list of {name}, and no portfolio of a CLO, by its columns ({columns}): a mapping of source type "
+        "custom, or standard_servicer, reads it"
+    )
+
+
+def _named(headers: Iterable[str]) -> tuple[str, list[str]] | None:
+    """The class whose words most headers have, and these; None where too few have any."""
+    best: tuple[int, str, list[str]] | None = None
+    spelt = [(text, key(_CAMEL.sub(" ", text[:HEADER_LENGTH_MAX]))) for text in headers]
+    for name, (strong, weak) in _RULES.items():
+        own = [text for text, words in spelt if strong.search(words)]
+        more = [text for text, words in spelt if weak.search(words) and not strong.search(words)]
+        if own and len(own) + len(more) >= WORDS_MIN and (best is None or len(own) + len(more) > best[0]):
+            best = len(own) + len(more), name, own + more
+    return None if best is None else best[1:]
+
+
+def _kinds(sheet: Sheet, found: Found) -> Iterable[str]:
+    """The kinds of evidence of corporate loans that a sheet's columns are."""
+    first = found.row + 1
+    columns = found.columns
+    if columns.keys() & {"spread", "base_rate", "base_rate_level"}:
+        yield "rate"
+    for target, mark, kind, least in (
+        ("lien_type", "lien", "lien", MOST), ("borrower_name", "legal", "company", FEW),
+        *((scheme, mark, "identifier", MOST) for scheme in ("cusip", "isin", "loanx_id") for mark in _IDS),
+    ):  # fmt: skip
+        for place in columns.get(target, [])[:1]:
+            if content.features(sheet, sheet.columns[place], first, sheet.row_count).share(mark) >= least:
+                yield kind
+    for place, text in found.texts.items():
+        if _AGENCY.search(key(text)):
+            seen = content.features(sheet, sheet.columns[place], first, sheet.row_count)
+            if max(seen.share("moodys"), seen.share("letters")) >= MOST:
+                yield "rating"
