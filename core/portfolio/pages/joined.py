@@ -197,6 +197,8 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
     note.loans_without_row = int(np.count_nonzero(~found.rows))
     note.fields += sorted(widened.taken)
     note.filled, note.conflicts = widened.filled, note.conflicts | widened.conflicts
+    if note.part == "joined" and not (note.fields or note.filled) and match.is_about_issuers(other):
+        note.rows_without_loan = note.ambiguous = 0  # the largest obligors, which may be groups of issuers
     if differing:
         note.conflicts["par_value"] = differing
     _take_notes(loans, other, note.fields)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -12,8 +11,9 @@ from numpy.typing import NDArray
 
 from core.grid.column import Text
 from core.portfolio.cells import _parse, parsing
+from core.portfolio.cells.footnotes import may_have_marks, without_marks
 from core.portfolio.cells.loans import Loans
-from core.portfolio.cells.parsing import ASCII_STOP, TextColumn, spread_out
+from core.portfolio.cells.parsing import TextColumn, spread_out
 from core.portfolio.model.fields import KEYS
 from core.portfolio.pages.identify import name_keys
 
@@ -22,14 +22,6 @@ CUT_LEAST: Final = 18
 
 CUT_NAMES_MAX: Final = 20_000
 """Names of a page without their like among the loans up to which longer ones are looked for."""
-
-FOOTNOTE_LENGTH: Final = 5
-"""Characters of a footnote's mark."""
-
-_FOOTNOTE: Final = re.compile(
-    r"(?:[(\[][ ]?(?:\d\d?|[a-j])[ ]?[)\]]|[*\u2020\u2021\u00a7\u00b9\u00b2\u00b3\u2070\u2074-\u2079])$"
-)
-_BRACKETS: Final = np.frombuffer(b")]*", np.uint8)
 
 Pair = tuple[NDArray[np.int64], NDArray[np.int64]]
 """The key of each loan and of each row of a page; -1 without one."""
@@ -106,18 +98,26 @@ def names(loans: Loans, page: Loans, targets: Sequence[str], *, exact: bool = Tr
 def descriptions(loans: Loans, page: Loans, *, exact: bool = True) -> Pair | None:
     """Keys by borrower and facility in one, where one side has them apart and the other only as one name."""
     own, other = _names_of(loans), _names_of(page)
-    return _described_keys(own, other, exact=exact) if {len(own), len(other)} == {1, 2} else None
+    if {len(own), len(other)} != {1, 2}:
+        return None
+    single = page if len(other) == 1 else loans
+    return _described_keys(own, other, exact=exact, cuts="facility_name" in single.texts)
 
 
 def crossed_names(loans: Loans, page: Loans, *, exact: bool = True) -> Pair | None:
     """Keys by the only name of each side, where one has it as a borrower's and the other as a facility's."""
     own, other = _names_of(loans), _names_of(page)
     is_crossed = len(own) == len(other) == 1 and ("facility_name" in loans.texts) != ("facility_name" in page.texts)
-    return _described_keys(own, other, exact=exact) if is_crossed else None
+    return _described_keys(own, other, exact=exact, cuts=False) if is_crossed else None
 
 
-def _described_keys(own: list[TextColumn], other: list[TextColumn], *, exact: bool) -> Pair:
-    mine, its, _ = _name_codes(_described(own), _described(other), _exact_keys if exact else name_keys)
+def _described_keys(own: list[TextColumn], other: list[TextColumn], *, exact: bool, cuts: bool) -> Pair:
+    """Keys by descriptions.
+
+    Args:
+        cuts: whether one may be cut short: a borrower's name alone is no description that was cut.
+    """
+    mine, its, _ = _name_codes(_described(own), _described(other), _exact_keys if exact else name_keys, cuts=cuts)
     return mine.astype(np.int64), its.astype(np.int64)
 
 
@@ -145,9 +145,9 @@ def _described(columns: list[TextColumn]) -> TextColumn:
 def _exact_keys(column: TextColumn) -> TextColumn:
     """The names of a column by their letters and digits, without the marks of footnotes at their end."""
     text, codes = column.text, column.codes
-    marked = _marked(text)
+    marked = may_have_marks(text)
     if len(marked):
-        written, extra = parsing.pool_of([_without_marks(text[code]) for code in marked.tolist()])
+        written, extra = parsing.pool_of([without_marks(text[code]) for code in marked.tolist()])
         table = np.arange(-1, len(text), dtype=np.int32)
         table[marked + 1] = np.where(written < 0, -1, written + np.int32(len(text)))
         column = parsing.merged_pool(table[codes + 1], text, extra)
@@ -156,29 +156,14 @@ def _exact_keys(column: TextColumn) -> TextColumn:
     return TextColumn(keys, signs)
 
 
-def _marked(text: Text) -> NDArray[np.int64]:
-    """Strings that may end with the mark of a footnote: a bracket, or a sign beyond ASCII."""
-    ends = text.offsets[1:]
-    last = np.zeros(len(text), np.uint8)
-    filled = np.flatnonzero(ends > text.offsets[:-1])
-    last[filled] = text.data[ends[filled] - 1]
-    return np.flatnonzero(np.isin(last, _BRACKETS) | (last >= ASCII_STOP))
-
-
-def _without_marks(name: str) -> str:
-    """A name less the marks of its footnotes: "Facility B4(2)(3)" is "Facility B4"; (B) may be part of a name."""
-    rest = name.rstrip()
-    while len(rest) > 1 and (found := _FOOTNOTE.search(rest, max(0, len(rest) - FOOTNOTE_LENGTH))):
-        rest = rest[: found.start()].rstrip()
-    return rest or name
-
-
 def _name_codes(
-    own: TextColumn, other: TextColumn, keys_of: Callable[[TextColumn], TextColumn]
+    own: TextColumn, other: TextColumn, keys_of: Callable[[TextColumn], TextColumn], *, cuts: bool = True
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
     """The names of both sides as codes, a name that one side cuts short as the only one that begins with it; and the
     number of codes."""
     (mine, its), text = together([keys_of(own), keys_of(other)])
+    if not cuts:
+        return mine, its, len(text) + 1
     whole = np.arange(-1, len(text), dtype=np.int32)
     cut = _cut_names(other, its, own, mine)
     known = {code for pair in cut for code in pair}

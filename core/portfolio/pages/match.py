@@ -321,14 +321,18 @@ def _take_pairs(loans: Loans, page: Loans, found: Match, pairs: Pairs, how: str)
         del found.by[how]
 
 
+def is_about_issuers(page: Loans) -> bool:
+    """Whether a page says nothing that tells loans of one issuer apart."""
+    has_ids = any((column.codes >= 0).any() for column in _identifiers(page).values())
+    return not has_ids and "facility_name" not in page.texts and _OF_FACILITIES.isdisjoint(page.numbers)
+
+
 def _by_issuer(loans: Loans, page: Loans, found: Match) -> None:
     """Give the rows of a page about issuers, none about a facility, to all loans of each."""
     own, other = loans.texts.get("borrower_name"), page.texts.get("borrower_name")
-    if own is None or other is None or not _OF_FACILITIES.isdisjoint(page.numbers):
+    if own is None or other is None or not is_about_issuers(page):
         return
     par, sums = loans.numbers.get("par_value"), page.numbers.get("par_value")
-    if "facility_name" in page.texts or any((column.codes >= 0).any() for column in _identifiers(page).values()):
-        return
     (mine, its), text = together([name_keys(own), name_keys(other)])
     row_of = np.full(len(text) + 1, -1, np.int64)
     rows = np.flatnonzero(its >= 0)

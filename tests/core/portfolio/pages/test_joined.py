@@ -89,8 +89,9 @@ REPORTS = [
     if path.exists()
 ]  # fmt: skip
 ID = re.compile(r"(?:LX\d{5,6}(?:T\d)?|[A-Z]{2}[A-Z0-9]{9}\d|[0-9][0-9A-Z]{7}\d)")
-UNJOINED = {"cusip", "loanx_id", "isin", "asset_id", "lien_type"}
-"""What the first page says another way without its ids, or by the kind of asset where no page says the lien."""
+UNJOINED = {"cusip", "loanx_id", "isin", "asset_id", "lien_type", "rating", "rating_agency_a"}
+"""What the first page says another way without its ids, or by the kind of asset where no page says the lien; and
+ratings whose column the printed sums choose."""
 
 
 def by_name(portfolio: Portfolio) -> dict[tuple[Any, Any], dict[str, Any]]:
@@ -108,7 +109,7 @@ def by_name(portfolio: Portfolio) -> dict[tuple[Any, Any], dict[str, Any]]:
         key: {
             target: column[at]
             for target, column in columns.items()
-            if column[at] is not None and target not in UNJOINED
+            if column[at] is not None and target.removeprefix("rank of ") not in UNJOINED
         }
         for at, key in enumerate(keys)
     }
