@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from collections.abc import Mapping as Dict
 from typing import Final
 
 import numpy as np
@@ -13,7 +14,7 @@ from core.grid.column import Text
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.footnotes import may_have_marks, without_marks
 from core.portfolio.cells.loans import Loans
-from core.portfolio.cells.parsing import TextColumn, spread_out
+from core.portfolio.cells.parsing import TextColumn, key, spread_out
 from core.portfolio.model.fields import KEYS
 from core.portfolio.pages.identify import name_keys
 
@@ -109,6 +110,31 @@ def crossed_names(loans: Loans, page: Loans, *, exact: bool = True) -> Pair | No
     own, other = _names_of(loans), _names_of(page)
     is_crossed = len(own) == len(other) == 1 and ("facility_name" in loans.texts) != ("facility_name" in page.texts)
     return _described_keys(own, other, exact=exact, cuts=False) if is_crossed else None
+
+
+def begun_names(loans: Loans, page: Loans) -> Pair | None:
+    """Keys by the borrowers of a page with whose names the descriptions of the loans begin, the longest of them."""
+    own, other = loans.texts.get("facility_name", loans.texts.get("borrower_name")), page.texts.get("borrower_name")
+    if own is None or other is None or "facility_name" in page.texts:
+        return None
+    if max(len(own.text), len(other.text)) > CUT_NAMES_MAX:
+        return None
+    words = {code: key(name) for code, name in enumerate(other.text.strings())}
+    code_of = {name: at for at, name in enumerate(dict.fromkeys(name for name in words.values() if name))}
+    its = np.array([*(code_of.get(words[code], -1) for code in range(len(words))), -1], np.int64)
+    begun = np.array([*(_begun(key(name), code_of) for name in own.text.strings()), -1], np.int64)
+    return begun[own.codes], its[other.codes]
+
+
+def _begun(name: str, code_of: Dict[str, int]) -> int:
+    """The code of the longest name of whole words with which one begins; -1 without any."""
+    end = name.rfind(" ")
+    while end > 0:
+        code = code_of.get(name[:end], -1)
+        if code >= 0:
+            return code
+        end = name.rfind(" ", 0, end)
+    return -1
 
 
 def _described_keys(own: list[TextColumn], other: list[TextColumn], *, exact: bool, cuts: bool) -> Pair:

@@ -73,16 +73,18 @@ def _borrower(loans: Loans, page: Loans) -> Pair | None:
 _WHOLE: Final = Rule(is_whole=True)
 _LOOSE: Final = Rule(is_whole=True, is_loose=True)
 _PART: Final = Rule(is_whole=False)
+_GENERIC: Final = Rule(is_whole=False, is_generic=True)
 _PASSES: Final = (
     _Pass("asset_id", keys.asset_ids, _WHOLE),
     _Pass("borrower and facility", lambda loans, page: keys.names(loans, page, _NAMES), _WHOLE),
     _Pass("description", keys.descriptions, _WHOLE),
     _Pass("borrower and facility", lambda loans, page: keys.names(loans, page, _NAMES, exact=False), _LOOSE),
     _Pass("description", lambda loans, page: keys.descriptions(loans, page, exact=False), _LOOSE),
-    _Pass("facility", _one_name("facility_name"), _PART),
-    _Pass("facility", _one_name("facility_name", exact=False), _PART),
+    _Pass("facility", _one_name("facility_name"), _GENERIC),
+    _Pass("facility", _one_name("facility_name", exact=False), _GENERIC),
     _Pass("borrower", _one_name("borrower_name"), _PART),
     _Pass("description", keys.crossed_names, _PART),
+    _Pass("beginning of a description", keys.begun_names, _PART),
     _Pass("borrower and par", _borrower, Rule(is_whole=False, needs_par=True)),
 )
 """What joins rows where no identifier does, most telling first."""
@@ -329,15 +331,20 @@ def is_about_issuers(page: Loans) -> bool:
 
 def _by_issuer(loans: Loans, page: Loans, found: Match) -> None:
     """Give the rows of a page about issuers, none about a facility, to all loans of each."""
-    own, other = loans.texts.get("borrower_name"), page.texts.get("borrower_name")
-    if own is None or other is None or not is_about_issuers(page):
+    if not is_about_issuers(page) or found.rows.all():
         return
+    ways = (keys.names(loans, page, ("borrower_name",)), keys.begun_names(loans, page))
+    for of_key in ways:
+        if of_key is not None:
+            _take_issuers(loans, page, found, *of_key)
+
+
+def _take_issuers(loans: Loans, page: Loans, found: Match, mine: Ints, its: Ints) -> None:
     par, sums = loans.numbers.get("par_value"), page.numbers.get("par_value")
-    (mine, its), text = together([name_keys(own), name_keys(other)])
-    row_of = np.full(len(text) + 1, -1, np.int64)
+    row_of = np.full(int(max(mine.max(initial=-1), its.max(initial=-1))) + 2, -1, np.int64)
     rows = np.flatnonzero(its >= 0)
     row_of[its[rows]] = rows
-    row_of[np.flatnonzero(np.bincount(its[rows], minlength=len(text) + 1) > 1)] = -1
+    row_of[np.flatnonzero(np.bincount(its[rows], minlength=len(row_of)) > 1)] = -1
     fresh = np.flatnonzero(~found.rows & (mine >= 0))
     fresh = fresh[row_of[mine[fresh]] >= 0]
     if par is not None and sums is not None:  # the sum of the issuer's loans, or of another day

@@ -62,6 +62,8 @@ class Rule:
     """Whether the key names a loan, not only a borrower or a kind of facility."""
     is_loose: bool = False
     """Whether names that differ in brackets have one key: what is left of a key after others is no pair by that."""
+    is_generic: bool = False
+    """Whether loans of several borrowers may share the key: a round par is met by chance then."""
     needs_par: bool = False
     """Whether nothing is joined that does not have the same par."""
 
@@ -274,7 +276,7 @@ def _by_par(groups: _Groups, per_row: float, rule: Rule, loans_alike: Callable[[
     equal = (mine == its) & (mine > 0)
     group_of = np.zeros(count, np.int64)
     group_of[cluster] = keys
-    if not rule.is_whole:
+    if rule.is_generic:
         is_round = np.zeros(count, np.bool_)
         is_round[cluster] = par % ROUND == 0
         unlike = np.bincount(group_of[~equal], minlength=groups.count) > 0
