@@ -83,13 +83,13 @@ def names(loans: Loans, page: Loans, targets: Sequence[str], *, exact: bool = Tr
     """Keys by all of some columns of names; None where one of them is not on both sides.
 
     Args:
-        exact: whether all letters and digits of a facility count, else only what tells companies apart.
+        exact: whether all letters and digits count of a facility, or of the only name, else what tells companies apart.
     """
     own, other = np.zeros(loans.row_count, np.int64), np.zeros(page.row_count, np.int64)
     for target in targets:
         if target not in loans.texts or target not in page.texts:
             return None
-        keys_of = _exact_keys if exact and target == "facility_name" else name_keys
+        keys_of = _exact_keys if exact and (target == "facility_name" or len(targets) == 1) else name_keys
         mine, its, count = _name_codes(loans.texts[target], page.texts[target], keys_of)
         own = np.where((own < 0) | (mine < 0), np.int64(-1), own * count + mine)
         other = np.where((other < 0) | (its < 0), np.int64(-1), other * count + its)
@@ -119,10 +119,11 @@ def begun_names(loans: Loans, page: Loans) -> Pair | None:
         return None
     if max(len(own.text), len(other.text)) > CUT_NAMES_MAX:
         return None
-    words = {code: key(name) for code, name in enumerate(other.text.strings())}
-    code_of = {name: at for at, name in enumerate(dict.fromkeys(name for name in words.values() if name))}
-    its = np.array([*(code_of.get(words[code], -1) for code in range(len(words))), -1], np.int64)
-    begun = np.array([*(_begun(key(name), code_of) for name in own.text.strings()), -1], np.int64)
+    mine, its_words = ([key(name) for name in column.text.strings()] for column in (own, other))
+    whole = set(mine)  # what is the name of a loan is not the beginning of another one's
+    code_of = {name: at for at, name in enumerate(dict.fromkeys(its_words)) if name and name not in whole}
+    its = np.array([*(code_of.get(name, -1) for name in its_words), -1], np.int64)
+    begun = np.array([*(_begun(name, code_of) for name in mine), -1], np.int64)
     return begun[own.codes], its[other.codes]
 
 

@@ -67,7 +67,7 @@ def _one_name(target: str, *, exact: bool = True) -> Keys:
 
 def _borrower(loans: Loans, page: Loans) -> Pair | None:
     """Keys by borrower where facilities stand on both sides and do not tell which loan is meant."""
-    return keys.names(loans, page, ("borrower_name",)) if _both_have_both(loans, page) else None
+    return keys.names(loans, page, ("borrower_name",), exact=False) if _both_have_both(loans, page) else None
 
 
 _WHOLE: Final = Rule(is_whole=True)
@@ -83,6 +83,7 @@ _PASSES: Final = (
     _Pass("facility", _one_name("facility_name"), _GENERIC),
     _Pass("facility", _one_name("facility_name", exact=False), _GENERIC),
     _Pass("borrower", _one_name("borrower_name"), _PART),
+    _Pass("borrower", _one_name("borrower_name", exact=False), _PART),
     _Pass("description", keys.crossed_names, _PART),
     _Pass("beginning of a description", keys.begun_names, _PART),
     _Pass("borrower and par", _borrower, Rule(is_whole=False, needs_par=True)),
@@ -333,7 +334,7 @@ def _by_issuer(loans: Loans, page: Loans, found: Match) -> None:
     """Give the rows of a page about issuers, none about a facility, to all loans of each."""
     if not is_about_issuers(page) or found.rows.all():
         return
-    ways = (keys.names(loans, page, ("borrower_name",)), keys.begun_names(loans, page))
+    ways = (keys.names(loans, page, ("borrower_name",), exact=False), keys.begun_names(loans, page))
     for of_key in ways:
         if of_key is not None:
             _take_issuers(loans, page, found, *of_key)
