@@ -422,3 +422,77 @@ def test_pages_of_trades_feed_no_par(make_book: MakeBook) -> None:
         portfolio = joined(make_book, Page=[[title], *unsettled])
         assert portfolio.numbers["par_value"].tolist() == [100.0, 200.0, 300.0, 400.0]
         assert page(portfolio, "Page").part == "left out"
+
+
+def test_files_of_a_deal_join_by_its_own_ids(make_book: MakeBook) -> None:
+    """Assets, positions in lots and ratings; an asset without a position is none of the pool's."""
+    assets: Rows = [["Asset ID", "Issuer", "Asset Name", "CUSIP", "Maturity Date"]]
+    assets += [[f"4-{at}", f"{name} Inc", "TL B", cusip, "2030-01-31"] for at, (name, cusip) in enumerate(
+        [("Alpha", "44263LAB9"), ("Beta", None), ("Gamma", "25555EBB0"), ("Old", None)]
+    )]  # fmt: skip
+    positions: Rows = [["Asset ID", "Par Amount", "Spread"], ["4-0", 60_000.25, 4.0], ["4-0", 40_000.0, 5.0],
+                       ["4-1", 200_000.75, 3.0], ["4-2", 300_000.0, 3.0]]  # fmt: skip
+    ratings: Rows = [["Asset ID", "S&P Rating"], ["4-2", "CCC"], ["4-1", "B"], ["4-0", "BB"]]
+    portfolio = Portfolio.from_workbook(
+        make_book({"Assets": assets, "Positions": positions, "Ratings": ratings})
+    )  # fmt: skip
+    assert portfolio.numbers["par_value"].sum() == 600_001.0
+    assert len(set(portfolio.names["obligor"].codes.tolist())) == 3
+    by_par = np.bincount(portfolio.ranks["rating_agency_b"], portfolio.numbers["par_value"], minlength=20)
+    assert by_par[[12, 15, 18]].tolist() == [100_000.25, 200_000.75, 300_000.0]
+
+
+def test_contracts_in_whole_units_are_of_the_same_day(make_book: MakeBook) -> None:
+    loans = [[f"LX10000{at}", f"Company {at}", "TL", 1_000_000.37 + 1_111.11 * at, 99.0, "2030-01-31"]
+             for at in range(8)]  # fmt: skip
+    rows = [[row[0], round(part * row[3]), 300.0] for row in loans for part in (0.25, 0.25, 0.5)]
+    sheets = {"Loans": [HEADER, *loans], "Contracts": [["LoanX ID", "Par", "Spread"], *rows]}
+    portfolio = Portfolio.from_workbook(make_book(sheets))
+    assert portfolio.numbers["spread"].tolist() == [300.0] * 8
+    assert codes(portfolio) == []
+    other_day = [[row[0], row[1] + 3.0, row[2]] for row in rows]
+    portfolio = Portfolio.from_workbook(make_book(sheets | {"Contracts": [["LoanX ID", "Par", "Spread"], *other_day]}))
+    assert page(portfolio, "Contracts").part == "left out"
+
+
+def test_rows_that_fit_several_loans_are_told(make_book: MakeBook) -> None:
+    rows: Rows = [["Facility", "S&P Rating"], ["TL B", "B"], ["TL C", "B"], ["TL C", "CCC"]]
+    again = [*LOANS, ["LX100005", "Omega Inc", "TL D", 70.0, 95.0, "2033-01-31"]]
+    rows += [["TL D", "B-"]]
+    portfolio = Portfolio.from_workbook(make_book({"Loans": [HEADER, *again], "Page": rows}))
+    note = page(portfolio, "Page")
+    assert (note.by, note.ambiguous, note.rows_without_loan) == ({"facility": 1}, 3, 3)
+    assert "page_rows_ambiguous" in codes(portfolio)
+    told = next(one for one in portfolio.notes.warnings if one.code == "page_rows_ambiguous")
+    assert told.rows == 3
+    assert "rating_agency_b" in told.fields
+    assert portfolio.ranks["rating_agency_b"].tolist() == [0, 0, 0, 0, 16]
+
+
+@every("header, liens", [("Lien", [1, 2, 3, 4]), ("Instrument Type", [1, 1, 4, 4])])
+def test_a_lien_wins_over_a_kind_of_asset(make_book: MakeBook, header: str, liens: list[int]) -> None:
+    """Unless the page says only what kind of asset each is, too; what it leaves blank stays."""
+    kinds = ["Term Loan", "Term Loan", "Bond", "Bond"]
+    loans = [[*row, kind] for row, kind in zip(LOANS, kinds, strict=True)]
+    rows = [[row[0], said] for row, said in zip(LOANS, ["First Lien", "Second Lien", "Unsecured", None], strict=True)]
+    portfolio = Portfolio.from_workbook(
+        make_book({"Loans": [[*HEADER, "Asset Type"], *loans], "Page": [["LoanX ID", header, "Cov-Lite"], *(
+            [*row, "Y"] for row in rows)]})
+    )  # fmt: skip
+    assert portfolio.lien is not None
+    assert portfolio.lien.tolist() == liens
+    if header == "Lien":
+        assert portfolio.flags["is_bond"].tolist() == [0, 0, 1, 1]
+
+
+def test_the_largest_obligors_name_no_obligor_of_some_loans(make_book: MakeBook) -> None:
+    loans = [[f"LX10000{at}", f"Company {at // 2} Inc TL {at}", 1e6 + at, "2030-01-31"] for at in range(8)]
+    top: Rows = [["Obligor", "Principal Balance", "Country"]]
+    top += [[f"Company {at} Inc", 2e6 + 4 * at + 1, "US"] for at in range(2)]
+    portfolio = Portfolio.from_workbook(
+        make_book({"Loans": [["LoanX ID", "Security Description", "Par", "Maturity"], *loans], "Largest": top})
+    )
+    note = page(portfolio, "Largest")
+    assert note.by == {"borrower of several loans": 4}
+    assert note.fields == ["country"]
+    assert "borrower_name" not in portfolio.names
