@@ -27,6 +27,7 @@ from core.portfolio.model.ratings import (
     MASKED,
     UNBUCKETED,
     is_masked,
+    is_not_rated,
     rank,
     says_unrated,
     watch,
@@ -41,6 +42,9 @@ BBB_MINUS: Final = 10
 
 WORST_NOTCHED: Final = 21
 """A rating that is notched down becomes no default."""
+
+UNRATED_SHARE_MAX: Final = 0.5
+"""Share of loans without a rating of any agency above which they are private credit, and no CCC for that."""
 
 DEFAULTED_AT: Final = {"lower": 0, "market_value": 1, "recovery": 2, "none": 3}
 
@@ -78,6 +82,9 @@ class View:
     rules: Rules
     factors: tuple[float, ...]
     """By rank, 0 to UNBUCKETED: what the suites' rating factor takes a loan for; NaN leaves it out."""
+    is_mostly_unrated: bool = False
+    """Whether no agency rates most loans, as in private credit, and no definition says what these count as: they are in
+    no CCC bucket then."""
     has_bounds: bool = False
     """Whether a masked rating is anywhere between two."""
     recovery_agency: str | None = None
@@ -164,6 +171,8 @@ def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assume
         _suite_factors(definition),
     )
     _rate(view, portfolio, definition, assumed)
+    if definition == DEFAULT:
+        _set_apart_unrated(view, portfolio)
     _take_industry(view, portfolio, definition)
     _join_families(view, definition)
     _find_home(view, definition.conventions.home_countries)
@@ -194,9 +203,33 @@ def _plain(portfolio: Portfolio) -> View:
         own = np.zeros(portfolio.row_count, np.uint8) if own is None else own
         ranks = {**ranks, "rating": np.where(private & (own == 0), np.uint8(UNBUCKETED), own)}
     view = View(portfolio.numbers, portfolio.names, portfolio.flags, ranks, _liens(portfolio), home, _RULES, _FACTORS)
+    _set_apart_unrated(view, portfolio)
     _take_industry(view, portfolio, None)
     _take_recoveries(view, portfolio, ())
     return view
+
+
+def _set_apart_unrated(view: View, portfolio: Portfolio) -> None:
+    """Take loans that no agency rates out of the CCC buckets, where most are such and no definition says otherwise."""
+    unrated = _mostly_unrated(portfolio)
+    if unrated is None:
+        return
+    view.is_mostly_unrated = True
+    own = view.ranks.get("rating", np.zeros(portfolio.row_count, np.uint8))
+    view.ranks = {**view.ranks, "rating": np.where(unrated & (own == 0), np.uint8(UNBUCKETED), own)}
+
+
+def _mostly_unrated(portfolio: Portfolio) -> NDArray[np.bool_] | None:
+    """Loans of which the file says that no agency rates them, where most are such; None where few are."""
+    says_none = np.zeros(portfolio.row_count, np.bool_)
+    for column in _AGENCY_FIELDS:
+        texts = portfolio.names.get(column) if column in portfolio.ranks else None
+        if texts is not None:
+            table = np.array([*(is_not_rated(text) and not is_masked(text) for text in texts.values), False], np.bool_)
+            says_none |= table[texts.codes] if table.any() else False
+    for ranks in portfolio.ranks.values() if says_none.any() else ():
+        says_none &= ranks == 0
+    return says_none if np.count_nonzero(says_none) > UNRATED_SHARE_MAX * portfolio.row_count else None
 
 
 def _masked_by_all(portfolio: Portfolio) -> NDArray[np.bool_] | None:

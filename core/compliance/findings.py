@@ -54,6 +54,10 @@ def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
         yield DataWarning(
             "no_rating", "the file has no column of ratings: overcollateralisation counts every loan as unrated"
         )
+    if pool.view.is_mostly_unrated and any(test in ran for test in (*_OF_CASH, "ccc_bucket_pct")):
+        yield DataWarning(
+            "unrated_not_ccc", "no agency rates most loans, as in private credit: they are in no CCC bucket"
+        )
     if pool.printed and any(test in ran for test in _OF_CASH):
         yield from _haircuts(pool)
     if "ccc_bucket_pct" in ran and pool.masked_ccc != NOT_PRINTED:

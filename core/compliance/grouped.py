@@ -38,7 +38,8 @@ KINDS: Final[dict[DoubtCode, Kind]] = {
         "blank", "what the figure reads is blank, or cannot be read; with the share of par where it is known"
     ),
     "ambiguous_column": Kind(
-        "a column may mean something else", "a column stands in for another, or may be in another unit"
+        "a column may mean something else",
+        "a column could be another field's, stands in for another, or may be in another unit",
     ),
     "implausible": Kind("implausible", "what the figure reads is hardly so"),
     "joined_by_name": Kind("joined by a name", "rows or obligors belong together by a name alone"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +18,15 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from core.grid.sheet import Workbook
-    from core.portfolio.mapping.detection import DetectedColumn, DetectedSheet, Detection, LeftOut
+    from core.portfolio.mapping.detected import (
+        DetectedColumn,
+        DetectedSheet,
+        Detection,
+        LeftOut,
+        PageColumn,
+        PageColumns,
+        Unmapped,
+    )
     from core.portfolio.mapping.normalise import CellFault, Normalised
     from core.portfolio.model.fields import Mapping
     from core.portfolio.model.notes import DataWarning, PageNote
@@ -42,11 +51,19 @@ _MATCHES: Final = {
     "alias less its unit": "less its unit",
     "alias less a footnote": "less a footnote",
     "auxiliary alias": "auxiliary",
+    "words": "by its words",
+    "cells": "by its cells",
 }
 """What is said of a header that is no plain alias of its field."""
 
 FIELD_COLUMNS: Final = 14
 """Width that a column of text has at the least."""
+
+ROLE_COLUMNS: Final = 18
+"""Width of a role with its mark."""
+
+BECAUSE_COLUMNS: Final = 110
+"""Width of the terminal from which on reasons stand beside the weights."""
 
 OTHER_COLUMNS: Final = 40
 """Width of the fields' table less that of the fields, the headers and the first values."""
@@ -164,6 +181,7 @@ def _blocks(found: Detection, result: Normalised | None, limit: int) -> Iterator
     yield Line()
     yield Grid(columns=_field_columns(found), items=found.columns)
     yield Line()
+    yield from _role_grids(found)
     if any(column.unit_reason for column in found.columns):
         yield Grid(columns=_UNIT_COLUMNS, items=[column for column in found.columns if column.unit_reason])
         yield Line()
@@ -181,13 +199,15 @@ def _sheet_grid(found: Detection) -> Grid:
         return _text(sheet.name if sheet.state == "visible" else f"{sheet.name} (hidden)", style(sheet))
 
     def why(sheet: DetectedSheet) -> Text:
-        words = f"chosen: {sheet.reason}" if sheet.is_chosen else sheet.reason
-        if sheet.nearest:
-            words += f": {some(list(sheet.nearest))}"
-        return _text(words, style(sheet))
+        if sheet.is_chosen:
+            return _text(f"chosen: {sheet.reason}", style(sheet))
+        if sheet.kind != "other":
+            return _text(sheet.kind_reason)
+        return _text(f"{sheet.reason}: {some(list(sheet.nearest))}" if sheet.nearest else sheet.reason)
 
     columns = [
         Column(heading="Sheet", shown=name, folds=True),
+        Column(heading="Kind", shown=lambda sheet: "-" if sheet.kind == "other" else sheet.kind),
         Column(heading="Header", shown=lambda sheet: _rows(sheet.header_rows) or "-"),
         Column(heading="Fields", shown=lambda sheet: f"{sheet.score}", right=True),
         Column(heading="Why", shown=why, folds=True),
@@ -220,6 +240,10 @@ def _table_lines(found: Detection) -> Iterator[Line]:
         yield _labelled("left out", _left_out(reason))
     for page in found.pages:
         yield _labelled("page", _page(page))
+    used = {(page.sheet, page.title) for page in found.pages if page.part != "left out"}
+    for listed in found.page_columns:
+        if (listed.sheet, listed.title) in used:
+            yield _labelled("page columns", f"{listed.title or listed.sheet}: {_fed(listed)}")
 
 
 def _page(page: PageNote) -> str:
@@ -233,6 +257,13 @@ def _page(page: PageNote) -> str:
     elif page.rows_without_loan:
         text += f"; {page.rows_without_loan:,} found no loan"
     return text + (f"; gives {', '.join(page.fields)}" if page.fields else "")
+
+
+def _fed(page: PageColumns) -> str:
+    """The columns of another sheet that feed fields, each with the first of them."""
+    return ", ".join(
+        f"{one.column} {one.fields[0]}{' ?' if one.is_ambiguous else ''}" for one in page.columns if one.fields
+    )
 
 
 def _left_out(reason: LeftOut) -> str:
@@ -267,6 +298,13 @@ def _field_columns(found: Detection) -> list[Column]:
         Column(key="unit", value=member("unit")),
         Column(key="factor", value=member("factor")),
         Column(key="unit_reason", value=member("unit_reason")),
+        Column(key="role", value=member("role")),
+        Column(key="runner_up", value=member("runner_up")),
+        Column(key="margin", value=member("margin")),
+        Column(key="ambiguous", value=member("is_ambiguous")),
+        Column(key="weight_of_words", value=lambda column: column.evidence.words),
+        Column(key="weight_of_cells", value=lambda column: column.evidence.content),
+        Column(key="weight_of_others", value=lambda column: column.evidence.relations),
         Column(key="first_values", heading="First values", folds=True, least=FIELD_COLUMNS, value=samples,
                shown=lambda column: _shown([_sample(value) for value in column.samples], most)),
     ]  # fmt: skip
@@ -301,6 +339,62 @@ def _sample(value: float | str | bool | None) -> str:
     if isinstance(value, str):
         return value
     return f"{value:,.6g}" if abs(value) < LONG_FIGURE else f"{value:,.2f}".removesuffix(".00")
+
+
+def _by_doubt(found: Detection) -> list[DetectedColumn | Unmapped]:
+    """Each column of the sheet once, the ambiguous ones first, then from the left."""
+    every: list[DetectedColumn | Unmapped] = [*found.unmapped, *found.columns]
+    return sorted(
+        {one.column: one for one in every}.values(), key=lambda one: (not one.is_ambiguous, len(one.column), one.column)
+    )
+
+
+def _role(one: DetectedColumn | Unmapped | PageColumn) -> Text:
+    """The role of a column, with a mark where it is ambiguous."""
+    return _text(f"{one.role} ?", "bold yellow") if one.is_ambiguous else _text(one.role or "-")
+
+
+def _weight(weight: float) -> str:
+    return f"{weight:.1f}" if weight else "-"
+
+
+def _because(one: DetectedColumn | Unmapped | PageColumn) -> str:
+    """What speaks for a role beside its words, whose weight says all."""
+    return "; ".join(reason for reason in one.evidence.reasons if not reason.startswith(_OF_WORDS))
+
+
+_OF_WORDS: Final = ("a heading of the mapping", "its heading counts", "the heading is a name of")
+
+_ROLE_COLUMNS: Final = [
+    Column(heading="Col", value=member("column")),
+    Column(heading="Header", value=member("header"), folds=True, least=FIELD_COLUMNS),
+    Column(heading="Role", shown=_role, folds=True, least=ROLE_COLUMNS),
+    Column(heading="Runner-up", shown=lambda one: one.runner_up or "-", folds=True, least=ROLE_COLUMNS),
+    Column(heading="Lead", shown=lambda one: "-" if one.margin is None else f"{one.margin:.1f}", right=True),
+    Column(heading="Words", shown=lambda one: _weight(one.evidence.words), right=True),
+    Column(heading="Cells", shown=lambda one: _weight(one.evidence.content), right=True),
+    Column(heading="Others", shown=lambda one: _weight(one.evidence.relations), right=True),
+    Column(heading="Because", shown=_because, folds=True, least=FIELD_COLUMNS, from_width=BECAUSE_COLUMNS),
+]
+"""What each column is, what it could be as well, and what speaks for it: its words, its cells, other columns."""
+
+
+def _role_grids(found: Detection) -> Iterator[Line | Grid]:
+    """The roles of the sheet's columns, then those of other sheets' columns that are ambiguous."""
+    yield Line("Roles by weight of heading, cells and other columns; those that are ambiguous (?) come first")
+    yield Grid(columns=_ROLE_COLUMNS, items=_by_doubt(found))
+    yield Line()
+    ambiguous = [(page, one) for page in found.page_columns for one in page.columns if one.is_ambiguous]
+    if ambiguous:
+        yield Line("Columns of other sheets that are ambiguous")
+        sheet = Column(heading="Sheet", shown=lambda pair: pair[0].title or pair[0].sheet, folds=True)
+        yield Grid(columns=[sheet, *(_of_second(column) for column in _ROLE_COLUMNS)], items=ambiguous)
+        yield Line()
+
+
+def _of_second(column: Column) -> Column:
+    """A column for pairs whose second one has its values."""
+    return replace(column, shown=lambda pair: column.text(pair[1]))
 
 
 def _becomes(column: DetectedColumn) -> str:

@@ -10,17 +10,20 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from core.grid.address import parse_cell
-from service.mappings.shared import check_mapping
+from core.grid.sheet import Workbook as Book
+from service.mappings.schema import MappingTooSlow
+from service.mappings.shared import DEFAULT_MAPPING, check_mapping, get_mapping, mapping_time
 from service.platform.context import Context
 from service.platform.http.api import Raw, Streamed
 from service.platform.http.problem import Fault, ValidationFailed
-from service.processes.shared import limited_in_child
+from service.processes.shared import OutOfMemory, OutOfTime, in_child, limited_in_child
 from service.workbooks import child, shared, sheet_actions, store
 from service.workbooks.schema import (
     BUSY,
     Cell,
     DataQuery,
     Detail,
+    DetectionQuery,
     FileNotFound,
     FileQuery,
     LocaleTag,
@@ -37,6 +40,8 @@ from service.workbooks.schema import (
 from service.workbooks.upload_actions import About, head, take_in
 
 FILES_TOLD: Final = 10
+DETECTION_TIME: Final = 10
+"""How many times as long a workbook may take as a sample of rows: what a run on it has."""
 SMALL_CELLS: Final = 5_000
 """Cells of a page that a thread makes in two milliseconds; of more a child makes it."""
 SMALL_FORMULAS: Final = 500
@@ -94,6 +99,42 @@ async def cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> Ce
     except ValueError:
         raise ValidationFailed(Fault(["path", "ref"], "expected a cell such as B7, in A1 to XFD1048576")) from None
     return sheet_actions.cell(book, sheet.index, at_row, at_column)
+
+
+async def detection(ctx: Context, workbook_id: UUID, query: DetectionQuery) -> Raw:
+    """How the loans of a workbook are read, and why: told by a child, since it reads every sheet.
+
+    Raises:
+        WorkbookNotFound, SheetNotFound, MappingNotFound: there is none.
+        WorkbookNotReady, Damaged: as `shared.stored_book`.
+        MappingTooSlow: it takes longer, or more memory, than it may.
+    """
+    row = await store.get(ctx, workbook_id)
+    name = None
+    if query.sheet is not None:
+        sheet = await store.sheet(ctx, workbook_id, query.sheet)
+        row, name = replace(row, book_key=sheet.book_key), sheet.name
+    mapping = (await get_mapping(ctx, query.mapping_id or row.read_by or DEFAULT_MAPPING)).mapping
+    asked = child.Asked(workbook_id=workbook_id, mapping=mapping, sheet=name)
+    stored = await shared.stored_book(ctx, row)
+    seconds_max = DETECTION_TIME * ctx.settings.mapping_seconds
+    if not stored.is_there:
+        book = await shared.open_book(ctx, row)
+        await ctx.commit()
+        return await ctx.compute(_detected_here, book, asked, seconds_max)
+    await ctx.commit()
+    try:
+        return await in_child(ctx, seconds_max, child.detection, stored.key, stored.manifest, stored.paths, asked)
+    except OutOfTime:
+        raise MappingTooSlow.at(["path", "workbook_id"], f"the limit is {seconds_max:g} seconds") from None
+    except OutOfMemory:
+        limit = f"the limit is {ctx.settings.calculator_memory_mb:,} MB of memory"
+        raise MappingTooSlow.at(["path", "workbook_id"], limit) from None
+
+
+def _detected_here(book: Book, asked: child.Asked, seconds_max: float) -> Raw:
+    with mapping_time(seconds_max):
+        return child.detected(book, asked)
 
 
 async def file(ctx: Context, workbook_id: UUID, query: FileQuery) -> Streamed:

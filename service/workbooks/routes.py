@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from service.mappings.schema import MappingNotFound
+from service.mappings.schema import MappingNotFound, MappingTooSlow
 from service.platform.context import Context
 from service.platform.data.blobs import Damaged
 from service.platform.http.api import Area, Page, Raw, Streamed
@@ -16,6 +16,7 @@ from service.workbooks.schema import (
     DataQuery,
     DealNotFound,
     Detail,
+    DetectionQuery,
     FileNotFound,
     FileQuery,
     FileTooLarge,
@@ -31,6 +32,7 @@ from service.workbooks.schema import (
     Uploaded,
     UploadForm,
     Workbook,
+    WorkbookDetection,
     WorkbookInUse,
     WorkbookLimitExceeded,
     WorkbookList,
@@ -107,6 +109,21 @@ async def get_sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query
 async def get_cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> Cell:
     """One cell by its A1 name; one that holds nothing is blank."""
     return await actions.cell(ctx, workbook_id, sheet_name, ref)
+
+
+@area.get(
+    "/{workbook_id}/detection",
+    errors=(WorkbookNotFound, SheetNotFound, MappingNotFound, WorkbookNotReady, MappingTooSlow, Damaged),
+    heavy=True,
+)
+async def get_detection(ctx: Context, workbook_id: UUID, query: DetectionQuery) -> WorkbookDetection | Raw:
+    """How the loans of a workbook are read, and why: what each sheet is, the header, rows that are no loans, for each
+    column its role, the runner-up and the evidence, and the unit of each field.
+
+    A column that is ambiguous could as well be the runner-up. Nothing is stored. Columns that feed no field, and those
+    of other sheets, are told up to 2,000; `columns_not_shown` counts the rest.
+    """
+    return await actions.detection(ctx, workbook_id, query)
 
 
 @area.get(

@@ -9,6 +9,7 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from core.files.limits import FILES_MAX
+from core.portfolio.mapping.detected import Detection
 from core.portfolio.model.notes import DataWarning
 from service.platform.http.api import PageNumber, PageQuery, Upload
 from service.platform.http.problem import Problem
@@ -275,6 +276,15 @@ class WorkbookPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Null: the file decides."""
 
 
+class DetectionQuery(Struct, frozen=True, kw_only=True):
+    """By which mapping, and which sheet."""
+
+    mapping_id: MappingId | None = None
+    """Unset: the workbook's own, else its deal's, else the built-in one."""
+    sheet: Annotated[str, Meta(max_length=200, description="Name or identifier of a sheet")] | None = None
+    """Look at this sheet only, and join no others to it. Unset: the sheets with loans are found."""
+
+
 RowNumber = Annotated[int, Meta(ge=1, le=1_048_576, description="The sheet's own row number, from 1")]
 
 
@@ -351,6 +361,22 @@ class Cell(Struct, frozen=True, kw_only=True):
     """Kind of the value."""
     formula: str | None
     """Its formula, with the leading =. Null: it holds none."""
+
+
+# What is answered of the reading --------------------------------------------------------------------------------------
+
+DETECTED_COLUMNS_MAX: Final = 2_000
+"""Columns of one answer that feed no field or are of other sheets; a sheet may have sixteen thousand."""
+
+
+class WorkbookDetection(Struct, frozen=True, kw_only=True):
+    """How the loans of a workbook are read by a mapping: its sheets, columns, units, and the evidence for each."""
+
+    workbook_id: UUID
+    mapping_id: str
+    """The mapping that read it."""
+    detection: Detection
+    """What was detected, and why."""
 
 
 # Refusals -------------------------------------------------------------------------------------------------------------

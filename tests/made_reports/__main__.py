@@ -6,8 +6,10 @@ import argparse
 import time
 import traceback
 from collections import Counter
+from typing import Any
 
-from tests.made_reports.model import Report
+from tests.core.portfolio.conftest import Shown
+from tests.made_reports.model import Report, sheet_rows
 from tests.made_reports.mutate import mutate
 from tests.made_reports.score import Score, read_report, score_report
 from tests.made_reports.styles.catalogue import STYLES, report_of
@@ -17,12 +19,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.made_reports", description=__doc__)
     parser.add_argument("--seeds", type=int, default=70, help="reports as their style prints them")
     parser.add_argument("--mutants", type=int, default=0, help="reports that are changed at random")
-    parser.add_argument("--blank-headings", action="store_true", help="blank a fifth of the headings of the mutants")
+    parser.add_argument("--blank-headings", action="store_true", help="those mutants alone that lack headings")
     parser.add_argument("--style", choices=sorted(STYLES), help="this style alone")
     parser.add_argument("--from", dest="first", type=int, default=0, help="the first seed")
     parser.add_argument("--show", type=int, default=30, help="examples of each kind")
     parser.add_argument("--field", help="examples of this field alone")
+    parser.add_argument("--print", type=int, metavar="SEED", help="print the sheets of one report instead")
     options = parser.parse_args()
+    if options.print is not None:
+        report = report_of(options.print, options.style)
+        if options.mutants:
+            mutate(report, options.print, blank_headings=options.blank_headings)
+        print(sheets(report, options.show))
+        return
     for count, is_mutant in ((options.seeds, False), (options.mutants, True)):
         if not count:
             continue
@@ -36,7 +45,7 @@ def main() -> None:
         print(f"\n== {count} {'mutants' if is_mutant else 'reports'} in {time.perf_counter() - started:.1f} s")
         print(f"   reading {spent['read'] / 1e9 / count:.3f} s, scoring {spent['score'] / 1e9 / count:.3f} s a report")
         print(table(score))
-        print(f"figures: {dict(score.figures)}")
+        print(f"figures: {dict(score.figures)}; reports: {dict(score.reports)}")
         print(examples(score, options.show, options.field))
 
 
@@ -46,16 +55,30 @@ def _add(score: Score, report: Report, spent: Counter[str]) -> None:
         portfolio = read_report(report)
     except Exception:
         print(f"{report.style} {report.seed} {report.changes}: not read\n{traceback.format_exc(limit=-3)}")
-        raise
+        score.reports[f"{report.style} not read"] += 1
+        return
     spent["read"] += time.perf_counter_ns() - started
     started = time.perf_counter_ns()
     score_report(score, report, portfolio)
     spent["score"] += time.perf_counter_ns() - started
 
 
+def sheets(report: Report, lines: int) -> str:
+    """The first lines of each sheet, with its state."""
+    printed = [f"{report.style} {report.seed} {report.changes} {report.habits}"]
+    for name, rows, state in sheet_rows(report):
+        printed.append(f"== {name} ({state}, {len(rows)} rows)")
+        printed += [" | ".join("" if cell is None else _shown(cell) for cell in row) for row in rows[:lines]]
+    return "\n".join(printed)
+
+
+def _shown(cell: Any) -> str:
+    return f"{cell.number} {cell.number_format}" if isinstance(cell, Shown) else repr(cell)
+
+
 def table(score: Score) -> str:
     """Shares of cells by style, and by field and style."""
-    styles = list(score.reports)
+    styles = [style for style in score.reports if style in STYLES]
     names = sorted({name for _, name in score.counts}, key=lambda name: (name.startswith(("any", "false")), name))
     lines = [f"{score.share:.2%} of cells right, {len(score.silent)} columns and figures wrong without a doubt", ""]
     lines.append(f"{'right % / wrong %':28}" + "".join(f"{style:>14}" for style in styles) + f"{'all':>14}")
@@ -66,6 +89,9 @@ def table(score: Score) -> str:
     cells = [sum((one for (own, _), one in score.counts.items() if own == style), Counter()) for style in styles]
     cells.append(sum(cells, Counter()))
     lines.append(f"{'all fields':28}" + "".join(f"{_share(one):>14}" for one in cells))
+    if score.changes:
+        shares = sorted((counts["right"] / counts.total(), name) for name, counts in score.changes.items())
+        lines += ["", "with " + ", ".join(f"{name} {share:.1%}" for share, name in shares)]
     return "\n".join(lines)
 
 

@@ -80,10 +80,15 @@ class Habits:
     country: str = "names"
     index: str = "tenor"
     blank: Any = None
+    unrated: Any = None
+    """In place of a rating that there is not."""
     comma: bool = False
     """Numbers are texts with a decimal comma and dots between thousands."""
     capitals: bool = False
     """Names in capitals."""
+
+
+_RATINGS: Final = ("fitch", "moodys", "moodys_cfr", "moodys_facility", "sp", "sp_issuer", "sp_facility")
 
 
 class Printed(NamedTuple):
@@ -96,7 +101,7 @@ class Printed(NamedTuple):
 def printed(item: str, value: Any, habits: Habits, currency: str) -> Printed:
     """Print a value of an item."""
     if value is None:
-        return Printed(habits.blank, None)
+        return Printed(habits.unrated if item in _RATINGS else habits.blank, None)
     kind = KINDS.get(item)
     if kind is None:
         text = str(value)
@@ -149,11 +154,14 @@ def _recovery(value: float, habits: Habits, currency: str) -> Printed:
 
 
 def _date(value: date, habits: Habits, currency: str) -> Printed:
-    if habits.date == "month":
+    if habits.date in _MONTHS:
         last = date(value.year, value.month, calendar.monthrange(value.year, value.month)[1])
-        return Printed(f"{value:%b-%y}", last)
+        return Printed(f"{value:{_MONTHS[habits.date]}}", last)
     return Printed(_DATES[habits.date](value), value)
 
+
+_MONTHS: Final = {"month": "%b-%y", "numbers of month": "%m/%Y", "whole month": "%B %Y", "short month": "%b %Y"}
+"""Days of which only the month is printed: the month's last day."""
 
 _DATES: Final[dict[str, Callable[[date], Any]]] = {
     "date": lambda day: day,
@@ -190,7 +198,7 @@ def _flag(value: bool, habits: Habits, currency: str) -> Printed:
     return Printed(FLAGS[habits.flag][0 if value else 1], value)
 
 
-_PRINTERS: Final = {
+_PRINTERS: Final[dict[str, Callable[[Any, Habits, str], Printed]]] = {
     "money": _money,
     "price": _price,
     "rate": _rate,

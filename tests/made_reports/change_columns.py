@@ -15,6 +15,9 @@ BLANK_SHARE: Final = 0.2
 """Of the headings that are blanked."""
 
 ID_WORDS: Final = ("Asset ID", "Loan ID", "Security ID", "Asset Identifier")
+_APART: Final = ("report_date", "par_settled", "par_native", "fx_rate", "position_type")
+"""Columns that stand beside others on purpose: a report that has none gets none."""
+
 _MARKED: Final = ("(1)", "(a)", "(2)(3)", "*", "\u00b2", " (b)")
 
 
@@ -47,7 +50,7 @@ def _choices(column: Column) -> list[str]:
     return [phrase + unit for register in registers for phrase in known[register]]
 
 
-_UNITS: Final = (" (bps)", " bps", " (bp)", " (000s)", " ($000)", " (in thousands)")
+_UNITS: Final = (" (USD)", " (bps)", " bps", " (bp)", " (000s)", " ($000)", " (in thousands)")
 
 
 def _keep_distinct(page: Page) -> None:
@@ -108,7 +111,7 @@ def merge_rates(rng: Random, report: Report) -> bool:
         spread, index = page.column("spread"), page.column("index")
         if spread is None or index is None or report.carrier == "csv" or spread.group or index.group:
             continue
-        column = rate_cells(rng, report.deal, page.loans, has_fixed=page.column("all_in") is None)
+        column = rate_cells(rng, report.deal, page.loans, has_all_in=page.column("all_in") is not None)
         column.heading = rng.choice(("Spread", "Rate", "Index / Spread", "Reference Rate + Spread", "Margin"))
         page.columns[page.columns.index(spread)] = column
         page.columns.remove(index)
@@ -120,7 +123,7 @@ def add_sinks(rng: Random, report: Report) -> bool:
     """Put columns that carry no field among the others."""
     for page in report.pages:
         own = {column.item for column in page.columns}
-        sinks = [sink for sink in SINKS if sink not in own]
+        sinks = [sink for sink in SINKS if sink not in own and sink not in _APART]
         for sink in rng.sample(sinks, rng.randrange(1, 5)):
             column = sink_column(rng, report.deal, page.loans, sink, report.habits)
             page.columns.insert(_place(rng, page), column)
@@ -154,6 +157,22 @@ def add_marks(rng: Random, report: Report) -> bool:
             marked.marks = [rng.choice(_MARKED) if rng.random() < 0.15 else "" for _ in marked.cells]
             page.foot += ["(1) Denotes a restructured obligation.", "(2) Unsettled as of the determination date."]
     return True
+
+
+def add_watches(rng: Random, report: Report) -> bool:
+    """Put marks of watches behind some ratings."""
+    marks = rng.choice(((" *-", " *+"), ("*-", "*+"), (" (Neg)", " (Pos)"), (" /*-", " /*+")))
+    for page in report.pages:
+        for column in page.columns:
+            if column.item in _RATED:
+                column.marks = [rng.choice(marks) if cell and rng.random() < 0.08 else "" for cell in column.cells]
+                column.marks = [
+                    "" if cell in ("NR", "***") else own for cell, own in zip(column.cells, column.marks, strict=True)
+                ]
+    return True
+
+
+_RATED: Final = ("moodys", "moodys_cfr", "moodys_facility", "sp", "sp_issuer", "sp_facility", "fitch")
 
 
 def use_thousands(rng: Random, report: Report) -> bool:

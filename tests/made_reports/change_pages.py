@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, Final
 
 from tests.made_reports.change_columns import is_carried_down
-from tests.made_reports.model import Column, Page, Report, Section, Subtotal
+from tests.made_reports.model import Column, Line, Page, Report, Section, Subtotal
 
 _GROUPS: Final = ("industry", "industry_moodys", "industry_sp", "country", "lien", "currency", "frequency")
 _KEYS: Final = (("cusip",), ("isin",), ("asset_id",), ("borrower", "facility"), ("description",))
@@ -38,7 +38,7 @@ def split(rng: Random, report: Report) -> bool:
     moved = rng.sample(movable, len(movable) // 2)
     page.columns = [column for column in page.columns if not any(column is one for one in moved)]
     shared = [deepcopy(column) for column in page.columns if column.item in keys]
-    rows: list[int | Section | Subtotal] = list(range(len(page.loans)))
+    rows: list[Line] = list(range(len(page.loans)))
     if rng.random() < 0.6:
         rng.shuffle(rows)
     second = Page(f"{page.name} (cont)", list(page.titles), [*shared, *moved], page.loans, rows)
@@ -191,6 +191,36 @@ def add_template(rng: Random, report: Report) -> bool:
     template = deepcopy(page)
     template.name, template.is_current = rng.choice(("Template", "Upload Template", "Format")), False
     template.titles, template.foot, template.total = ["Template - do not edit"], [], ""
-    template.lines = [line for line in template.lines if isinstance(line, int)][:2]
+    loans = [line for line in template.lines if isinstance(line, int)]
+    template.lines = [*loans[:2]]
     report.pages.insert(0, template)
+    return True
+
+
+def write_texts(rng: Random, report: Report) -> bool:
+    """Write every cell as a text."""
+    report.is_text = report.carrier != "csv"
+    return report.is_text
+
+
+def cut_names(rng: Random, report: Report) -> bool:
+    """Cut names at the page's width on every page but the first that has them, where they stay apart."""
+    seen, width, changed = False, rng.randrange(24, 34), False
+    for page in report.pages:
+        columns = [column for column in page.columns if column.item in ("borrower", "facility", "description")]
+        if not columns or is_carried_down(page):
+            continue
+        if seen and page.is_current and not page.column("par"):
+            changed |= _cut(page, columns, width)
+        seen = True
+    return changed
+
+
+def _cut(page: Page, columns: list[Column], width: int) -> bool:
+    cells = [[cell[:width].rstrip() for cell in column.cells] for column in columns]
+    keys = list(zip(*cells, strict=True))
+    if len(set(keys)) < len(set(page.loans)):
+        return False
+    for column, own in zip(columns, cells, strict=True):
+        column.cells, column.values, column.also, column.marks = own, None, {}, None
     return True

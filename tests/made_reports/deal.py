@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from random import Random
 from typing import Any, Final
 
-from tests.made_reports.draws import company, cusip, isin, loanx
+from tests.made_reports.draws import company, cusip, distinct, isin, loanx
 
 MOODYS: Final = ("Ba1", "Ba2", "Ba3", "B1", "B2", "B3", "Caa1", "Caa2", "Caa3", "Ca")
 SP: Final = ("BB+", "BB", "BB-", "B+", "B", "B-", "CCC+", "CCC", "CCC-", "CC")
@@ -77,7 +77,7 @@ class Deal:
 
     @property
     def par(self) -> float:
-        return sum(self.items["par"])
+        return float(sum(self.items["par"]))
 
 
 def draw_deal(seed: int, market: str, size: int) -> Deal:
@@ -92,7 +92,7 @@ def draw_deal(seed: int, market: str, size: int) -> Deal:
     while len(loans) < size:
         obligor = _obligor(rng, terms, taken)
         for number in range(rng.choices((1, 2), (86, 14))[0]):
-            loans.append(_loan(rng, terms, obligor, as_of, base, number))
+            loans.append(_loan(rng, terms, obligor | {"taken": taken}, as_of, base, number))
     loans = loans[:size]
     items = {name: [loan[name] for loan in loans] for name in loans[0]}
     par = sum(items["par"])
@@ -106,6 +106,17 @@ def draw_deal(seed: int, market: str, size: int) -> Deal:
     return Deal(seed, terms, as_of, name, items, size, round(rng.uniform(1e6, 9e6), 2), classes)
 
 
+_RATES: Final = {"EUR": 1.0844, "GBP": 1.2637, "CAD": 0.7391}
+
+
+def make_foreign(rng: Random, deal: Deal) -> None:
+    """Put some loans into another currency: par stays in the deal's, and par_native is in the loan's own."""
+    currencies = [rng.choice(tuple(_RATES)) if rng.random() < 0.08 else "USD" for _ in range(deal.size)]
+    rates = [_RATES.get(currency, 1.0) for currency in currencies]
+    native = [round(par / rate, 2) for par, rate in zip(deal.items["par"], rates, strict=True)]
+    deal.items |= {"currency": currencies, "fx_rate": rates, "par_native": native}
+
+
 def _obligor(rng: Random, terms: Market, taken: set[str]) -> dict[str, Any]:
     country = rng.choice(terms.countries)
     rating = rng.choices(range(10), _RATING_WEIGHTS)[0]
@@ -114,7 +125,7 @@ def _obligor(rng: Random, terms: Market, taken: set[str]) -> dict[str, Any]:
     name = company(rng, country, taken)
     return {
         "borrower": name,
-        "issuer_id": str(rng.randrange(200_000, 999_999)),
+        "issuer_id": distinct(lambda: str(rng.randrange(200_000, 999_999)), taken),
         "country": country,
         "currency": terms.currency,
         "industry_moodys": industry[0],
@@ -140,27 +151,27 @@ def _loan(rng: Random, terms: Market, obligor: dict[str, Any], as_of: date, base
     lien = 2 if is_second else 4 if is_bond else 1
     sp_at, moodys_at = SP.index(obligor["sp_issuer"]), MOODYS.index(obligor["moodys_cfr"])
     notch = 1 if is_second else -1 if rng.random() < 0.4 else 0
-    floor = None if is_bond else rng.choice(_FLOORS)
-    level = None if is_bond else base
-    spread = None if is_bond else float(rng.choice(_SPREADS) + (350 if is_second else 0))
-    all_in = round(rng.choice((4.0, 4.5, 5.0, 5.75, 6.25, 7.0)) if is_bond else max(base, floor) + spread / 100, 4)
+    floor, level = rng.choice(_FLOORS), round(base + rng.choice((0.0, 0.0, 0.0075, -0.0121)), 4)
+    spread = float(rng.choice(_SPREADS) + (350 if is_second else 0))
+    all_in = round(rng.choice((4.0, 4.5, 5.0, 5.75, 6.25, 7.0)) if is_bond else max(level, floor) + spread / 100, 4)
     price = round(rng.uniform(18, 62) if is_defaulted else min(101.2, rng.gauss(98.2, 2.2)), 3)
     par = round(rng.uniform(0.4e6, 6e6), 2) if rng.random() < 0.6 else float(rng.randrange(2, 30) * 250_000)
     size = float(rng.randrange(150, 2600) * 1_000_000)
-    code = cusip(rng)
+    taken = obligor.pop("taken")
+    code = distinct(lambda: cusip(rng), taken)
     life = rng.randrange(420, 2700)
     return obligor | {
         "facility": _facility(rng, terms, number, is_bond, is_second, is_revolver, is_delayed),
         "cusip": code,
-        "loanx": None if is_bond else loanx(rng),
+        "loanx": None if is_bond else distinct(lambda: loanx(rng), taken),
         "isin": isin("XS", f"{rng.randrange(10**8, 10**9)}") if terms.currency == "EUR" else isin("US", code),
         "par": par,
         "unfunded": round(par * rng.uniform(0.2, 1.2), 2) if is_revolver or is_delayed else 0.0,
         "price": price,
         "purchase_price": round(rng.uniform(95.5, 100.5), 3),
-        "spread": spread,
-        "floor": floor,
-        "base_level": level,
+        "spread": None if is_bond else spread,
+        "floor": None if is_bond else floor,
+        "base_level": None if is_bond else level,
         "all_in": all_in,
         "index": None if is_bond else terms.index,
         "fixed": is_bond,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.portfolio.model.inputs import ANY, WARNINGS, input_of, inputs_of
 from core.portfolio import Portfolio
+from core.portfolio.model.inputs import ANY, WARNINGS, input_of, inputs_of
 
 
 class Doubts:

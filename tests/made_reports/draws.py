@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from typing import Final
 
@@ -31,6 +32,14 @@ LEGAL: Final = {
     "IE": ("DAC", "Limited"),
     "ES": ("S.A.", "S.L."),
 }
+
+
+def distinct(draw: Callable[[], str], taken: set[str]) -> str:
+    """Draw until nobody else has what is drawn."""
+    while (found := draw()) in taken:
+        pass
+    taken.add(found)
+    return found
 
 
 def company(rng: Random, country: str, taken: set[str]) -> str:

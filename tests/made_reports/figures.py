@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from core.compliance.run import run_suite
 from core.portfolio import Portfolio
 from tests.made_reports.doubts import Doubts
@@ -68,13 +70,35 @@ def _printed(report: Report, truth: Truth, portfolio: Portfolio, general: dict[s
     """The loans as the pages print them, with the notes and the accounts of the reading."""
     columns: dict[str, Any] = {}
     for item, values in truth.items.items():
-        columns[FIELDS[item][0]] = [_given(item, value) for value in values]
+        columns[FIELDS[item][0]] = [_given(item, value) for value in truth.marked.get(item, values)]
     for name, item in general.items():
-        columns[name] = truth.items[item]
-    for name in set(columns) & {"rating_agency_c_issuer"}:
-        columns["rating_agency_c"] = columns[name]
-    deal = replace(portfolio.deal, as_of=float((report.deal.as_of - EPOCH).days), as_of_source="file")
+        columns[name] = truth.marked.get(item, truth.items[item])
+    if "moodys_facility" in truth.items:
+        columns["facility_rating_agency_a"] = truth.items["moodys_facility"]
+    for name, item in (("rating_agency_a", "moodys_facility"), ("rating_agency_b", "sp_facility")):
+        if item in truth.items and name not in columns and name in portfolio.ranks:
+            columns[name] = truth.items[item]  # nothing else is there, and the reader may let it stand in
+    columns = _said_beside(report, portfolio) | columns
+    deal = portfolio.deal
+    if report.says_day:
+        deal = replace(deal, as_of=float((report.deal.as_of - EPOCH).days), as_of_source="file")
     return Portfolio.from_columns(columns, tranches=portfolio.tranches, deal=deal)
+
+
+def _said_beside(report: Report, portfolio: Portfolio) -> dict[str, Any]:
+    """What the loans' own columns may leave out: what a list says of defaulted loans; prices, where the reader takes
+    them from market values."""
+    items, found = report.deal.items, dict[str, Any]()
+    if any(name == "Defaulted Obligations" for name, _ in report.others):
+        for item in ("price", "default_date"):
+            pairs = zip(items[item], items["defaulted"], strict=True)
+            found[FIELDS[item][0]] = [value if is_defaulted else None for value, is_defaulted in pairs]
+        found["is_defaulted"] = items["defaulted"]
+    prices = portfolio.numbers.get("price", np.zeros(0))
+    has_values = any(page.is_current and page.column("market_value_amount") for page in report.pages)
+    if has_values and np.count_nonzero(~np.isnan(prices)) > sum(items["defaulted"]):
+        found["price"] = items["price"]
+    return found
 
 
 def _given(item: str, value: Any) -> Any:

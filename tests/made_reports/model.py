@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import date
 from random import Random
 from typing import Any, Literal
 
-from core.grid.sheet import Workbook
+from core.grid.sheet import Sheet, Workbook
 from tests.core.portfolio.conftest import Shown, sheet_from_rows
 from tests.made_reports.cells import Habits, printed
 from tests.made_reports.deal import Deal
@@ -50,6 +51,16 @@ class Subtotal:
     rows: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Extra:
+    """A line of something that is no loan, such as shares: cells by item."""
+
+    cells: dict[str, Any]
+
+
+Line = int | Section | Subtotal | Extra
+
+
 @dataclass
 class Page:
     """A sheet with loans."""
@@ -59,7 +70,7 @@ class Page:
     columns: list[Column]
     loans: list[int]
     """The deal's loan of each row."""
-    lines: list[int | Section | Subtotal]
+    lines: list[Line]
     """Rows of loans, and what stands between them, from the top."""
     total: str = ""
     """Label of the line with the sums of all rows; empty: none."""
@@ -94,6 +105,8 @@ class Report:
     file_name: str = "holdings.csv"
     says_day: bool = True
     """A title, a page or the file's name says the day."""
+    is_text: bool = False
+    """Every cell of the loans' pages is a text."""
     is_stacked: bool = False
     """The pages of loans stand below each other on one sheet."""
 
@@ -148,9 +161,11 @@ def _broken(heading: str, lines: int) -> list[str]:
     return [*words[: count - 1], " ".join(words[count - 1 :])]
 
 
-def _line(page: Page, line: int | Section | Subtotal) -> list[Any]:
+def _line(page: Page, line: Line) -> list[Any]:
     if isinstance(line, Section):
         return [line.text or None]
+    if isinstance(line, Extra):
+        return [line.cells.get(column.item) for column in page.columns]
     if isinstance(line, int):
         return [_marked(column, line) for column in page.columns]
     cells: list[Any] = [_total(column, line.rows) if column.adds else None for column in page.columns]
@@ -178,7 +193,7 @@ def _total(column: Column, rows: tuple[int, ...]) -> Any:
 def workbook_of(report: Report) -> Workbook:
     """Print a report as a workbook in memory."""
     formats = ["General"]
-    sheets = []
+    sheets: list[Sheet] = []
     for name, rows, state in sheet_rows(report):
         sheet = sheet_from_rows(rows, name, index=len(sheets), formats=formats)
         sheets.append(sheet if state == "visible" else replace(sheet, state=state))
@@ -188,13 +203,35 @@ def workbook_of(report: Report) -> Workbook:
 def sheet_rows(report: Report) -> list[tuple[str, Rows, Literal["visible", "hidden", "veryHidden"]]]:
     """Print every sheet: pages of loans in their order, the others before them."""
     found = [(name, rows, "visible") for name, rows in report.others]
+    printed = [(page, _texts(page_rows(page)) if report.is_text else page_rows(page)) for page in report.pages]
     if report.is_stacked:
         stacked: Rows = []
-        for page in report.pages:
-            stacked += [*page_rows(page), [], []]
+        for _, rows in printed:
+            stacked += [*rows, [], []]
         return [*found, ("Report", stacked, "visible")]  # type: ignore[list-item]
-    found += [(page.name, page_rows(page), page.state) for page in report.pages]
+    found += [(page.name, rows, page.state) for page, rows in printed]
     return found  # type: ignore[return-value]
+
+
+def _texts(rows: Rows) -> Rows:
+    """Print cells as a program does that writes texts alone."""
+    return [[_text(cell) for cell in row] for row in rows]
+
+
+def _text(cell: Any) -> str | None:
+    match cell:
+        case None | str():
+            return cell
+        case bool():
+            return "TRUE" if cell else "FALSE"
+        case Shown():
+            return f"{cell.number:.4%}"
+        case date():
+            return f"{cell:%d-%b-%Y}"
+        case int():
+            return str(cell)
+        case _:
+            return f"{cell:,}"
 
 
 def csv_of(report: Report) -> bytes:
@@ -211,7 +248,7 @@ def _field(cell: Any, separator: str) -> str:
     if isinstance(cell, Shown):
         return f"{cell.number:.10g}"
     text = str(cell)
-    return f'"{text}"' if separator in text or '"' in text else text
+    return f'"{text}"' if any(sign in text for sign in (separator, '"', "\n")) else text
 
 
 def shuffled(rng: Random, count: int) -> list[int]:

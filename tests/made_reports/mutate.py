@@ -19,6 +19,7 @@ CHANGES: Final[tuple[tuple[int, Callable[[Random, Report], bool]], ...]] = (
     (4, change_columns.add_sinks),
     (4, change_columns.add_blank_columns),
     (4, change_columns.add_marks),
+    (4, change_columns.add_watches),
     (5, change_columns.reorder),
     (5, change_pages.reorder_rows),
     (6, change_pages.group),
@@ -30,12 +31,22 @@ CHANGES: Final[tuple[tuple[int, Callable[[Random, Report], bool]], ...]] = (
     (7, change_pages.add_gaps),
     (8, change_pages.add_prior),
     (8, change_pages.add_template),
+    (9, change_pages.cut_names),
+    (9, change_pages.write_texts),
     (9, change_pages.stack),
 )
 """Step and change: those of lower steps come first, since later ones build on the columns and pages that they leave."""
 
 _EXCLUSIVE: Final = ({change_pages.stack, change_pages.add_prior}, {change_pages.stack, change_pages.add_template})
 """Changes that would make a report which no reader could take apart."""
+
+
+_BLANK_EVERY: Final = 5
+
+
+def has_blank_headings(seed: int) -> bool:
+    """Whether the mutant of a seed lacks a fifth of its headings."""
+    return seed % _BLANK_EVERY == 0
 
 
 def mutate(report: Report, seed: int, *, blank_headings: bool = False) -> Report:

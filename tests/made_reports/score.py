@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from tests.made_reports.cells import KINDS
 from tests.made_reports.doubts import Doubts
 from tests.made_reports.figures import Figure, figures_of
 from tests.made_reports.model import Report, csv_of, workbook_of
-from tests.made_reports.truth import FIELDS, GENERAL, Truth, truth_of
+from tests.made_reports.truth import FIELDS, GENERAL, RATED, Truth, truth_of
 
 EPOCH: Final = date(1970, 1, 1)
 WITHIN: Final = {"par": 0.02, "unfunded": 0.02, "facility_size": 1.0, "average_life": 0.006, "spread": 0.02}
@@ -35,6 +36,8 @@ class Miss:
     heading: str
     counts: Count
     read_from: str
+    feeds: str
+    """Fields that the column feeds instead."""
     example: str
     is_silent: bool
     changes: str
@@ -45,7 +48,7 @@ class Miss:
         changes = f" [{self.changes}]" if self.changes else ""
         return (
             f"{self.style} {self.seed} {self.field}: {self.heading}; {counts}{silent}; "
-            f"read from {self.read_from or '-'}; {self.example}{changes}"
+            f"read from {self.read_from or '-'}, the column feeds {self.feeds or 'none'}; {self.example}{changes}"
         )
 
 
@@ -56,6 +59,8 @@ class Score:
     counts: dict[tuple[str, str], Count] = field(default_factory=lambda: defaultdict(Counter))
     misses: list[Miss] = field(default_factory=list)
     reports: Count = field(default_factory=Counter)
+    changes: dict[str, Count] = field(default_factory=lambda: defaultdict(Counter))
+    """Cells by change of the mutator."""
     figures: Count = field(default_factory=Counter)
     figure_misses: list[str] = field(default_factory=list)
 
@@ -72,16 +77,18 @@ class Score:
         ]
 
     def add_field(
-        self, report: Report, name: str, outcome: Outcome, heading: str, read_from: str, doubted: bool
+        self, report: Report, name: str, outcome: Outcome, heading: str, read_from: str, feeds: str, *, doubted: bool
     ) -> None:
         """Add the cells of one field of a report."""
         self.counts[report.style, name].update(outcome.counts)
+        for change in report.changes:
+            self.changes[change].update(outcome.counts)
         misses = Count({kind: count for kind, count in outcome.counts.items() if kind != "right" and count})
         if misses:
             is_silent = "wrong" in misses and not doubted
             self.misses.append(
                 Miss(
-                    report.style, report.seed, name, heading, misses, read_from, outcome.example, is_silent,
+                    report.style, report.seed, name, heading, misses, read_from, feeds, outcome.example, is_silent,
                     ", ".join(report.changes),
                 )
             )  # fmt: skip
@@ -125,7 +132,9 @@ def score_report(score: Score, report: Report, portfolio: Portfolio) -> None:
     rows = matched_rows(truth, portfolio)
 
     def add(name: str, outcome: Outcome, heading: str, own: str) -> None:
-        score.add_field(report, name, outcome, heading, portfolio.source_cells.get(own, ""), doubts.of(own))
+        read_from = portfolio.source_cells.get(own, "")
+        feeds = ", ".join(fed_by(report, portfolio, truth.columns[name])) if name in truth.columns else ""
+        score.add_field(report, name, outcome, heading, read_from, feeds, doubted=doubts.of(own))
 
     add("loans", _score_rows(portfolio, rows), "-", "par_value")
     for item, values in truth.items.items():
@@ -140,6 +149,21 @@ def score_report(score: Score, report: Report, portfolio: Portfolio) -> None:
         add(f"false {own}", outcome, "carried by no column", own)
     for figure in figures_of(report, truth, portfolio, general):
         score.add_figure(report, figure)
+
+
+def fed_by(report: Report, portfolio: Portfolio, column: tuple[str, str]) -> list[str]:
+    """Fields that a column of a sheet feeds."""
+    sheet, letters = column
+    if report.carrier == "csv":
+        sheet = report.file_name.removesuffix(".csv")
+    elif report.is_stacked:
+        sheet = "Report"
+    start = f"'{sheet}'!{letters}"
+    return [
+        name
+        for name, cells in portfolio.source_cells.items()
+        if any(one.strip().startswith(start) and one.strip()[len(start)].isdigit() for one in cells.split(","))
+    ]
 
 
 def matched_rows(truth: Truth, portfolio: Portfolio) -> list[int | None]:
@@ -171,6 +195,9 @@ def _keys(truth: Truth, portfolio: Portfolio) -> Iterator[tuple[list[Any], list[
     read = [list(map(_folded, _read(portfolio, name))) for _, name in names]
     for own, other in zip(printed, read, strict=True):
         yield list(zip(own, par, strict=True)), list(zip(other, read_par, strict=True))
+    if "maturity" in truth.items:
+        days = [None if value is None else (value - EPOCH).days for value in truth.items["maturity"]]
+        yield list(zip(par, days, strict=True)), list(zip(read_par, _read(portfolio, "maturity_date"), strict=True))
     yield par, read_par
     if len(names) > 1:
         yield list(zip(*printed, strict=True)), list(zip(*read, strict=True))
@@ -205,22 +232,28 @@ def _folded(value: Any) -> Any:
     return "".join(sign for sign in value.casefold() if sign.isalnum()) if isinstance(value, str) else value
 
 
+_WATCH: Final = re.compile(r"[ *(/].*$")
+"""A watch word or mark behind a rating."""
+
+
 def _same(item: str, printed: Any, read: Any) -> bool:
     kind = KINDS.get(item, "text")
+    if item in RATED:
+        return isinstance(read, str) and _WATCH.sub("", read.strip()).upper() == printed.upper()
     if item == "description":
         return _folded(read) in map(_folded, printed)
     if kind in ("flag", "coupon_type"):
         return bool(printed) == bool(read)
     if kind == "date":
-        return read == (printed - EPOCH).days
+        return bool(read == (printed - EPOCH).days)
     if kind == "lien":
-        return read == printed or (printed == 4 and read == 1)
+        return bool(read == printed or (printed == 4 and read == 1))
     if kind == "index":
         return isinstance(read, str) and printed in read.upper()
     if isinstance(printed, float | int):
         return isinstance(read, float) and abs(read - printed) <= WITHIN.get(item, 0.0006) + abs(printed) * 1e-9
     if item == "frequency":
-        return _FREQUENCIES.get(_folded(read), read) == _FREQUENCIES[_folded(printed)]
+        return bool(_FREQUENCIES.get(_folded(read), read) == _FREQUENCIES[_folded(printed)])
     return bool(_folded(printed) == _folded(read))
 
 
@@ -240,11 +273,14 @@ def _compared(item: str, values: list[Any], rows: list[int | None], read: list[A
 
 def _kind(item: str, printed: Any, read: Any) -> str:
     if printed is None:
-        is_blank = read is None or read is False or read == ""
+        is_blank = read in (None, False, "") or _folded(read) in _NO_RATING
         return "right" if is_blank else "wrong"
     if read is None:
         return "right" if printed is False else "missing"
     return "right" if _same(item, printed, read) else "wrong"
+
+
+_NO_RATING: Final = ("nr", "na", "unrated", "wr", "")
 
 
 def _has(portfolio: Portfolio, name: str) -> bool:
@@ -271,8 +307,6 @@ def _score_general(
 ) -> tuple[Outcome, str] | None:
     """Compare a field that one of several columns may feed: it must be one of them, the same for all loans."""
     carried = [item for item in items if item in truth.items]
-    if len(carried) > 1:
-        carried = [item for item in carried if not item.endswith("_facility")]
     if not carried or name in {own for item in carried for own in FIELDS[item]}:
         return None
     read = _read(portfolio, name)
@@ -290,7 +324,7 @@ def _false_fields(
 ) -> Iterator[tuple[str, Outcome]]:
     """Fields that no column of the report carries, where they differ from what the deal's loans are."""
     carried = {name for item in truth.items for name in FIELDS[item]} | set(GENERAL) | _DERIVED
-    items = {name: item for item, names in FIELDS.items() for name in names}
+    items = {name: item for item, names in FIELDS.items() for name in names} | {"fx_rate": "fx_rate"}
     for name in (*portfolio.numbers, *portfolio.names, *portfolio.flags):
         if name in carried or name == "facility_rating_agency_a":
             continue

@@ -29,6 +29,11 @@ def _day(deal: Deal, days: int, habits: Habits) -> Any:
 
 
 _DRAWS: Final[dict[str, _Draw]] = {
+    "position_type": lambda rng, deal, loan, habits: "Long",
+    "par_native": lambda rng, deal, loan, habits: printed("par", deal.items["par_native"][loan], habits, "").cell,
+    "fx_rate": lambda rng, deal, loan, habits: deal.items["fx_rate"][loan],
+    "par_settled": lambda rng, deal, loan, habits: _money(rng, deal, loan, habits, 0.0 if loan % 17 == 3 else 1.0),
+    "original_face": lambda rng, deal, loan, habits: _money(rng, deal, loan, habits, 1.0 + (loan * 37 % 50) / 100),
     "accrued": lambda rng, deal, loan, habits: _money(rng, deal, loan, habits, rng.uniform(0.001, 0.02)),
     "next_payment": lambda rng, deal, loan, habits: _day(deal, rng.choice((16, 31, 47, 77)), habits),
     "trade_date": lambda rng, deal, loan, habits: _day(deal, -rng.randrange(40, 1500), habits),
@@ -48,10 +53,13 @@ _DRAWS: Final[dict[str, _Draw]] = {
     "agent": lambda rng, deal, loan, habits: rng.choice(_AGENTS),
     "asset_type": lambda rng, deal, loan, habits: "Bond" if deal.items["bond"][loan] else "Term Loan",
     "region": lambda rng, deal, loan, habits: "North America" if deal.items["country"][loan] in "US CA" else "Europe",
+    "report_date": lambda rng, deal, loan, habits: _day(deal, 0, habits),
     "load_date": lambda rng, deal, loan, habits: _day(deal, 2, habits),
     "prior_price": lambda rng, deal, loan, habits: (
         printed("price", round(deal.items["price"][loan] + rng.uniform(-1.5, 1.5), 3), habits, "").cell
     ),
+    "prior_moodys": lambda rng, deal, loan, habits: rng.choice((deal.items["moodys"][loan] or "B2", "B2", "B3")),
+    "prior_sp": lambda rng, deal, loan, habits: rng.choice((deal.items["sp"][loan] or "B", "B", "B-")),
     "price_change": lambda rng, deal, loan, habits: round(rng.uniform(-1.5, 1.5), 3),
     "pik_margin": lambda rng, deal, loan, habits: None,
     "fund": lambda rng, deal, loan, habits: deal.name.split(" ")[0].upper() + "1",
@@ -59,7 +67,7 @@ _DRAWS: Final[dict[str, _Draw]] = {
 }
 """Sink -> its cell for a loan; numbers of rows are made apart."""
 
-AMOUNTS: Final = ("accrued", "market_value_amount")
+AMOUNTS: Final = ("accrued", "market_value_amount", "par_settled", "original_face")
 
 
 def sink_column(rng: Random, deal: Deal, loans: list[int], sink: str, habits: Habits) -> Column:

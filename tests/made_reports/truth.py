@@ -53,7 +53,6 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "current_pay": ("is_current_pay",),
     "deferring": ("is_deferring",),
     "participation": ("participation",),
-    "bond": ("is_bond",),
     "revolver": ("is_revolving",),
     "delayed_draw": ("is_delayed_draw",),
     "default_date": ("default_date",),
@@ -64,14 +63,20 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
 """Item -> the fields that say it; any one of them will do."""
 
 GENERAL: Final[dict[str, tuple[str, ...]]] = {
-    "rating_agency_a": ("moodys_dp", "moodys_cfr", "moodys", "moodys_facility"),
-    "rating_agency_b": ("sp_issuer", "sp", "sp_facility"),
+    "rating_agency_a": ("moodys_dp", "moodys_cfr", "moodys"),
+    "rating_agency_b": ("sp_issuer", "sp"),
     "rating_agency_c": ("fitch",),
     "recovery_rate": ("recovery_moodys", "recovery_sp", "recovery_fitch"),
     "industry": ("industry", "industry_moodys", "industry_sp", "industry_fitch"),
 }
-"""Field that one of several columns feeds -> the items that may; a facility's rating may only where none of the issuer
-is there."""
+"""Field that one of several columns feeds -> the items that may; a facility's rating stands in for none of them."""
+
+
+MASK: Final = "***"
+"""In place of a rating that is not shown."""
+
+RATED: Final = ("moodys", "moodys_cfr", "moodys_dp", "moodys_facility", "sp", "sp_issuer", "sp_facility", "fitch")
+"""Items that are ratings."""
 
 
 @dataclass
@@ -81,8 +86,12 @@ class Truth:
     size: int
     items: dict[str, list[Any]] = field(default_factory=dict)
     """Item -> value of each loan."""
+    marked: dict[str, list[Any]] = field(default_factory=dict)
+    """Item -> ratings with the marks of watches behind them, where there are any."""
     headings: dict[str, str] = field(default_factory=dict)
-    """Item -> where it stands: sheet and heading."""
+    """Item -> where it stands: sheet, column and heading."""
+    columns: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Item -> name of its sheet and letters of its column."""
 
     @property
     def loan_count(self) -> int:
@@ -90,13 +99,28 @@ class Truth:
 
     def add(self, page: Page, column: Column, item: str, values: list[Any]) -> None:
         first = item not in self.items
+        if first and item in RATED and (column.marks or MASK in column.cells):
+            self.marked[item] = [None] * self.size
+            for loan, cell, mark in zip(page.loans, column.cells, column.marks or [""] * len(page.loans), strict=True):
+                self.marked[item][loan] = f"{cell}{mark}" if cell else None
         known = self.items.setdefault(item, [None] * self.size)
-        self.headings.setdefault(item, f"{page.name}: {column.group + ' | ' if column.group else ''}{column.heading!r}")
+        letters = column_letters(next(at for at, own in enumerate(page.columns) if own is column))
+        self.columns.setdefault(item, (page.name, letters))
+        heading = f"{column.group} | {column.heading}" if column.group else column.heading
+        self.headings.setdefault(item, f"{page.name}!{letters} {heading!r}")
         for loan, value in zip(page.loans, values, strict=True):
             if column.adds and first:
                 known[loan] = value if known[loan] is None else known[loan] + (value or 0.0)
             elif known[loan] is None:
                 known[loan] = value
+
+
+def column_letters(at: int) -> str:
+    """Name a column, 0-based, as a spreadsheet does."""
+    letters = ""
+    while at >= 0:
+        letters, at = chr(ord("A") + at % 26) + letters, at // 26 - 1
+    return letters
 
 
 def truth_of(report: Report) -> Truth:

@@ -116,6 +116,7 @@ workbooks:write         PATCH   /api/v1/workbooks/{workbook_id}
 workbooks:write         DELETE  /api/v1/workbooks/{workbook_id}
 workbooks:read          GET     /api/v1/workbooks/{workbook_id}/file
 workbooks:read          GET     /api/v1/workbooks/{workbook_id}/sheets
+workbooks:read          GET     /api/v1/workbooks/{workbook_id}/detection
 workbooks:read          GET     /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/data
 workbooks:read          GET     /api/v1/workbooks/{workbook_id}/sheets/{sheet_name}/cells/{ref}
 calculations:execute    POST    /api/v1/workbooks/{workbook_id}/recalculate

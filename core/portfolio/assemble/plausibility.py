@@ -87,6 +87,8 @@ def _required(portfolio: PortfolioData) -> Iterator[DataWarning]:
 
 def _commitment(portfolio: PortfolioData) -> Iterator[DataWarning]:
     header, unfunded = portfolio.notes.matched_columns.get("par_value", ""), portfolio.numbers.get("unfunded")
+    if any(one.code == "par_less_unfunded" for one in portfolio.notes.warnings):
+        return
     if unfunded is not None and key(header).startswith("commitment"):
         with np.errstate(invalid="ignore"):
             undrawn = int(np.count_nonzero(unfunded > 0))
@@ -205,8 +207,6 @@ def _masked(portfolio: PortfolioData, targets: list[str]) -> NDArray[np.bool_]:
 _COUNTS: Final = (
     ("lien_unrecognised", "lien_unrecognised_rows", "row",
      "has words for a lien that say none: not first lien/have words for a lien that say none: not first lien"),
-    ("negative_par", "negative_par_rows", "row",
-     "has a negative par, which lowers the sums/have a negative par, which lowers the sums"),
     ("rows_without_par", "loans_without_par", "row",
      "looks like a loan and has no par that can be read: it is left out/"
      "look like loans and have no par that can be read: they are left out"),
@@ -222,6 +222,14 @@ _COUNTS: Final = (
      "is lost: a spreadsheet made a number of it/are lost: a spreadsheet made numbers of them"),
 )  # fmt: skip
 """Code, count in `Notes`, what it is of, what is said of one and of several."""
+
+
+def _negative(portfolio: PortfolioData) -> Iterator[DataWarning]:
+    """Positions that are negative with all their lots: an unsettled sale that nets with its position is none."""
+    par, count = portfolio.numbers.get("par_value"), portfolio.notes.negative_par_rows
+    if par is not None and count and (par < 0).any():
+        words = "has a negative par, which lowers the sums/have a negative par, which lowers the sums"
+        yield DataWarning("negative_par", counted(count, "row", words), count)
 
 
 def _rows(portfolio: PortfolioData) -> Iterator[DataWarning]:
@@ -245,6 +253,6 @@ def _of(count: int, portfolio: PortfolioData, verb: str = "") -> str:
 
 
 CHECKS: Final[tuple[Callable[[PortfolioData], Iterator[DataWarning]], ...]] = (
-    _required, _commitment, _par_beside_notes, _days, _units, _shares, _rows,
+    _required, _commitment, _par_beside_notes, _days, _units, _shares, _negative, _rows,
 )  # fmt: skip
 """Every check of a portfolio; what pages say of each other is noted where they are read."""

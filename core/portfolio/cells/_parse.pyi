@@ -7,6 +7,9 @@ PERCENT: Final = 1
 BASIS_POINTS: Final = 2
 UNREADABLE: Final = 4
 THOUSANDS_COMMA: Final = 8
+THOUSANDS_DOT: Final = 16
+DECIMAL_COMMA: Final = 32
+DECIMAL_POINT: Final = 64
 
 OTHER: Final = 0
 CUSIP: Final = 1

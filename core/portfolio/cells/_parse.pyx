@@ -33,11 +33,17 @@ cdef enum:
     MARK_BASIS_POINTS = 2
     MARK_UNREADABLE = 4
     MARK_THOUSANDS_COMMA = 8
+    MARK_THOUSANDS_DOT = 16
+    MARK_DECIMAL_COMMA = 32
+    MARK_DECIMAL_POINT = 64
 
 PERCENT = MARK_PERCENT
 BASIS_POINTS = MARK_BASIS_POINTS
 UNREADABLE = MARK_UNREADABLE
 THOUSANDS_COMMA = MARK_THOUSANDS_COMMA
+THOUSANDS_DOT = MARK_THOUSANDS_DOT
+DECIMAL_COMMA = MARK_DECIMAL_COMMA
+DECIMAL_POINT = MARK_DECIMAL_POINT
 
 
 def kinds_seen(const uint8_t[::1] kinds):
@@ -303,11 +309,13 @@ cdef bint _parts_thousands(const char *text, int end, char sign) noexcept nogil:
 cdef double _plain(const char *text, int length, bint decimal_comma, uint8_t *mark) noexcept nogil:
     """Digits with separators and perhaps an exponent to a number; NaN for anything else.
 
-    One comma before exactly three digits parts thousands and is marked so; with `decimal_comma` it is the decimal one.
+    One comma before exactly three digits parts thousands, one point there is the decimal one, and both are marked so;
+    with `decimal_comma` it is the other way round. A figure that has one meaning alone is marked with its decimal sign.
     """
     cdef char digits[NUMBER_LENGTH + 2]
     cdef int at, size = 0, commas = 0, dots = 0, last_comma = -1, last_dot = -1, mantissa = length
     cdef int decimal = -1, digit_count = 0
+    cdef bint is_open
     for at in range(length):
         if text[at] == 69:                                       # E
             mantissa = at
@@ -325,19 +333,26 @@ cdef double _plain(const char *text, int length, bint decimal_comma, uint8_t *ma
             return NAN
     if digit_count == 0:
         return NAN
+    # One sign between one to three digits and three more: it parts thousands, or it is the decimal one.
+    at = last_comma + last_dot + 1
+    is_open = commas + dots == 1 and mantissa == length and length - at == 4 and 1 <= at <= 3 and text[0] != 48
     if commas and dots:
         decimal = last_comma if last_comma > last_dot else last_dot
         # Two of the separator that stands last: neither can be the decimal one.
         if (decimal == last_comma and commas > 1) or (decimal == last_dot and dots > 1):
             return NAN
+        mark[0] |= MARK_DECIMAL_COMMA if decimal == last_comma else MARK_DECIMAL_POINT
     elif commas == 1:
-        # A comma before exactly three digits parts thousands, unless only a zero (or nothing) stands before it.
-        if decimal_comma or mantissa - last_comma - 1 != 3 or last_comma == 0 or (last_comma == 1 and text[0] == 48):
+        if decimal_comma or not is_open:
             decimal = last_comma
+            mark[0] |= 0 if is_open else MARK_DECIMAL_COMMA
         else:
             mark[0] |= MARK_THOUSANDS_COMMA
     elif dots == 1:
-        decimal = last_dot
+        mark[0] |= MARK_THOUSANDS_DOT if is_open else MARK_DECIMAL_POINT
+        decimal = -1 if is_open and decimal_comma else last_dot
+    elif commas or dots:
+        mark[0] |= MARK_DECIMAL_POINT if commas else MARK_DECIMAL_COMMA
     if commas > 1 and not _parts_thousands(text, last_dot if dots else mantissa, 44):
         return NAN
     if dots > 1 and not _parts_thousands(text, last_comma if commas else mantissa, 46):
@@ -451,11 +466,13 @@ def numbers(
     const int64_t[::1] offsets, const uint8_t[::1] data, const int32_t[::1] used, bint is_spread,
     bint decimal_comma=False,
 ):
-    """The used strings as numbers, NaN where one is none, with the marks PERCENT, BASIS_POINTS, UNREADABLE and
-    THOUSANDS_COMMA (as in "98,375", which could be a decimal one) of each.
+    """The used strings as numbers, NaN where one is none, with the marks PERCENT, BASIS_POINTS, UNREADABLE,
+    THOUSANDS_COMMA and THOUSANDS_DOT (as in "98,375" and "4.500", whose sign could be either), DECIMAL_COMMA and
+    DECIMAL_POINT (as in "1.234,5" and "98.5", which leave no choice) of each.
 
     The value is what is written ("3.50%" is 3.5); `is_spread` drops an index before a plus sign ("L+350" is 350).
-    `decimal_comma` takes a single comma for the decimal one wherever it stands.
+    `decimal_comma` takes a single comma for the decimal one wherever it stands, and a single point before three digits
+    for one of thousands.
 
     Raises:
         ValueError: offsets or codes do not fit the data.

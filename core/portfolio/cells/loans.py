@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import TextColumn, spread_out
+from core.portfolio.cells.rate_cells import index_name
 from core.portfolio.cells.typed import NormalColumn
 from core.portfolio.model import ratings
 from core.portfolio.model.facts import Facts
-from core.portfolio.model.fields import IDENTIFIERS, STANDARD_TARGETS, Lien
+from core.portfolio.model.fields import KEYS, STANDARD_TARGETS, Lien
 from core.portfolio.model.notes import DataWarning, Notes
 from core.portfolio.model.portfolio import (
     Deal,
@@ -59,7 +60,7 @@ class Loans:
 
 
 _TEXTS: Final = frozenset(
-    (*IDENTIFIERS, "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
+    (*KEYS, "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
      "payment_frequency")
 )  # fmt: skip
 """Fields that are text whatever type a mapping of one's own gives them."""
@@ -88,11 +89,11 @@ def put(loans: Loans, target: str, column: NormalColumn) -> int:
             loans.coupon_fixed = np.where(column.blank(), -1, column.values != 0).astype(np.int8)
     elif target == "base_rate":
         text = column.as_text()
-        loans.categories[target] = parsing.categories(text, [parsing.base_rate(one) for one in text.text.strings()])
+        loans.categories[target] = parsing.categories(text, [index_name(one) for one in text.text.strings()])
     elif target == "as_of" and column.type == "date":
         loans.notes.as_of_column = float(np.nanmax(column.values)) if not column.blank().all() else None
     elif column.type == "string" or target in _TEXTS:
-        loans.texts[target] = parsing.upper(column.as_text()) if target in IDENTIFIERS else column.as_text()
+        loans.texts[target] = parsing.upper(column.as_text()) if target in KEYS else column.as_text()
     elif column.type == "boolean":
         loans.flags[target] = np.where(column.blank(), np.uint8(UNSAID), column.values != 0).astype(np.uint8)
     else:

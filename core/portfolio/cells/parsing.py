@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.portfolio.cells import _parse
+from core.portfolio.cells.figures import plain_figure, side_of
+from core.portfolio.cells.footnotes import NO_SUPERSCRIPTS, may_have_marks, without_marks
 from core.portfolio.model.fields import COUNTRIES, INDUSTRIES, Lien
 from core.remembered import remembered
 from core.values import DAYS_BETWEEN_SYSTEMS, EPOCH, SERIAL_OF_1970, Kind
@@ -23,7 +25,28 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 Index = TypeVar("Index", bound=np.signedinteger[Any])
 
 NULL_WORDS: Final = frozenset(
-    ("", "N/A", "NA", "N.A.", "#N/A", "#N/A N/A", "-", "--", "---", "—", "–", "***", "TBD", "NM", "NULL", "NONE")
+    (
+        "",
+        "N/A",
+        "NA",
+        "N.A.",
+        "#N/A",
+        "#N/A N/A",
+        "-",
+        "--",
+        "---",
+        "—",
+        "–",
+        "***",
+        "TBD",
+        "TBA",
+        "NM",
+        "N.M.",
+        "N/M",
+        "NMF",
+        "NULL",
+        "NONE",
+    )
 )
 """What stands for nothing in a cell, in upper case."""
 
@@ -52,6 +75,12 @@ FIGURE_BYTES_MAX: Final = 24
 RATE_LEVEL_MAX: Final = 10_000.0
 """The greatest level of a base rate, 100 % in basis points: "US0003M" and "EUR003M" are names, not three millions."""
 
+MARK_MAX: Final = 99.0
+"""The greatest number of a footnote."""
+
+AMOUNT_MIN: Final = 1_000.0
+"""The median of a column of amounts, among which (1) is a footnote and no figure."""
+
 YEAR_1901: Final = 367
 """The 1900-system serial of 1901-01-01: a smaller one is a zero or a slip that a format shows as a date."""
 
@@ -61,8 +90,9 @@ SERIAL_MAX: Final = 2_958_465
 
 @remembered(16_384)
 def key(text: str) -> str:
-    """A text for comparison: lower case, "&" as "and", no accents, every run of other signs one space."""
+    """A text for comparison: lower case, "&" as "and", no accents or superscripts, other signs as one space."""
     if not text.isascii():
+        text = text.translate(NO_SUPERSCRIPTS)
         text = "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
     return " ".join(_OTHER_SIGNS.sub(" ", text.lower().replace("&", " and ")).split())
 
@@ -143,11 +173,15 @@ _NOTHING: Final = (np.zeros(0, np.uint8), np.zeros(0, np.float64), np.zeros(0, n
 class Pool:
     """The distinct strings of a sheet, and what is known of them before any column is read."""
 
-    __slots__ = ("_decimal_comma", "date_1904", "has_null", "has_percent", "null", "percent_formats", "text")
+    __slots__ = (
+        "_day_first", "_decimal_comma", "_number_formats", "date_1904", "has_null", "has_percent", "null",
+        "percent_formats", "text",
+    )  # fmt: skip
 
     def __init__(self, text: Text, number_formats: tuple[str, ...] = ("General",), *, date_1904: bool = False) -> None:
         self.text = text
         self.date_1904 = date_1904
+        self._number_formats = number_formats
         self.percent_formats = np.array([shows_percent(code) for code in number_formats], np.bool_)
         self.has_percent = bool(self.percent_formats.any())
         # One element more than there are strings, so that the code -1 of other cells finds a False at the end.
@@ -162,6 +196,21 @@ class Pool:
                 self.null[code] = True
         self.has_null = bool(self.null.any())
         self._decimal_comma: bool | None = None
+        self._day_first: bool | None = None
+
+    @property
+    def month_formats(self) -> NDArray[np.bool_]:
+        """Which number formats show a date's month and year, and no day."""
+        return np.array([shows_month(code) for code in self._number_formats], np.bool_)
+
+    def day_first(self) -> bool:
+        """Whether the sheet's slashed dates have the day first: some must, and none the month."""
+        if self._day_first is None:
+            short = np.flatnonzero(np.diff(self.text.offsets) <= FIGURE_BYTES_MAX)[:FIGURES_MAX]
+            dates = [found for text in decoded(self.text, short) if (found := _slashed(text)) is not None]
+            firsts, seconds = [int(found[1]) > 12 for found in dates], [int(found[3]) > 12 for found in dates]
+            self._day_first = any(firsts) and not any(seconds)
+        return self._day_first
 
     def decimal_comma(self) -> bool:
         """Whether the sheet's text writes decimals with a comma: some figure must, and none with a point.
@@ -177,8 +226,9 @@ class Pool:
         return self._decimal_comma
 
 
+_GROUP: Final = r"[.'\u2019\s]"
 _BEFORE, _AFTER = r"[^\w.,]*(?:[A-Z]{3}\s*)?", r"\s*(?:%|bps?|[A-Za-z]{1,3})?[^\w.,]*"
-_COMMA_FIGURE: Final = re.compile(rf"{_BEFORE}(?:\d{{1,3}}(?:\.\d{{3}})+,\d+|\d+,(?:\d\d?|\d{{4,}})){_AFTER}")
+_COMMA_FIGURE: Final = re.compile(rf"{_BEFORE}(?:\d{{1,3}}(?:{_GROUP}\d{{3}})+,\d+|\d+,(?:\d\d?|\d{{4,}})){_AFTER}")
 _POINT_FIGURE: Final = re.compile(rf"{_BEFORE}(?:\d{{1,3}}(?:,\d{{3}})+\.\d+|\d+\.(?:\d\d?|\d{{4,}})){_AFTER}")
 
 
@@ -201,6 +251,13 @@ def spread_out(table: NDArray[Scalar], blank: float, codes: NDArray[np.int32]) -
 def shows_percent(number_format: str) -> bool:
     """Whether a number format multiplies by 100: a % outside quotes, escapes and brackets."""
     return "%" in re.sub(r'"[^"]*"|\\.|\[[^\]]*\]', "", number_format)
+
+
+@remembered(1_024)
+def shows_month(number_format: str) -> bool:
+    """Whether a number format shows the month and the year of a date, and no day (mmm-yy)."""
+    codes = set(re.sub(r'"[^"]*"|\\.|\[[^\]]*\]', "", number_format).lower())
+    return {"m", "y"} <= codes and not codes & set("dhs")
 
 
 # ---- numbers -------------------------------------------------------------------------------------------------------
@@ -226,9 +283,12 @@ def read_numbers(cells: Cells, *, is_spread: bool = False) -> Numbers:
     if cells.seen & ~_NUMERIC:
         values = np.where(_numeric(cells), values, np.nan)
         if cells.seen & bit(TEXT):
-            of_text = text_numbers(cells.codes, cells.pool, is_spread=is_spread)
+            has_numbers = bool(cells.seen & _NUMERIC)
+            of_text = text_numbers(cells.codes, cells.pool, is_spread=is_spread, has_numbers=has_numbers)
             values, marks = np.where(cells.kinds == TEXT, of_text.values, values), of_text.marks
             unreadable = of_text.unreadable
+            values, marked = _without_lone_marks(cells, values)
+            unreadable += marked
     if cells.pool.has_percent:
         shown = _numeric(cells) & cells.pool.percent_formats[cells.formats]
         if shown.any():
@@ -236,6 +296,28 @@ def read_numbers(cells: Cells, *, is_spread: bool = False) -> Numbers:
             marks = np.zeros(len(values), np.uint8) if marks is None else marks
             marks[shown] = _parse.PERCENT
     return Numbers(values, marks, unreadable)
+
+
+def _without_lone_marks(cells: Cells, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+    """The values without those of a footnote mark that stands alone, and how many these are.
+
+    (1) is minus 1 where the column has other negative figures, or figures of that size.
+    """
+    rows = np.flatnonzero((values < 0) & (values >= -MARK_MAX) & (values == np.floor(values)) & (cells.kinds == TEXT))
+    if not len(rows):
+        return values, 0
+    codes, place = np.unique(cells.codes[rows], return_inverse=True)
+    rows = rows[np.array([_LONE_MARK.fullmatch(text) is not None for text in decoded(cells.pool.text, codes)])[place]]
+    others = np.delete(values, rows)
+    others = others[~np.isnan(others)]
+    if not len(rows) or not len(others) or (others < 0).any() or float(np.median(others)) < AMOUNT_MIN:
+        return values, 0
+    values = values.copy()
+    values[rows] = np.nan
+    return values, len(rows)
+
+
+_LONE_MARK: Final = re.compile(r"\s*\(\d{1,2}\)\s*")
 
 
 def rate_levels(numbers: Numbers) -> Numbers:
@@ -253,18 +335,54 @@ def _numeric(cells: Cells) -> NDArray[np.bool_]:
     return np.asarray(numeric, np.bool_)
 
 
-def text_numbers(codes: NDArray[np.int32], pool: Pool, *, is_spread: bool = False) -> Numbers:
-    """The numbers of a column of texts, codes into a pool."""
+def text_numbers(
+    codes: NDArray[np.int32], pool: Pool, *, is_spread: bool = False, has_numbers: bool = False
+) -> Numbers:
+    """The numbers of a column of texts, codes into a pool; `has_numbers`: beside them cells are numbers.
+
+    Where a figure leaves open which sign is the decimal one (98,375 and 4.500), the column's other figures tell, and
+    where none of these does, the sheet's.
+    """
     local, used = _parse.distinct(codes, len(pool.text))
     read, read_marks = _parse.numbers(pool.text.offsets, pool.text.data, used, is_spread)
-    if (read_marks & _parse.THOUSANDS_COMMA).any() and pool.decimal_comma():
+    uses_comma = _uses_comma(read_marks, pool)
+    if uses_comma:
         read, read_marks = _parse.numbers(pool.text.offsets, pool.text.data, used, is_spread, True)
-    read[pool.null[used]] = np.nan
+    null = pool.null[used]
+    read[null] = np.nan
+    bad = (read_marks == _parse.UNREADABLE) & ~null
+    if bad.any():
+        texts = decoded(pool.text, used[bad][:FIGURES_MAX])
+        # CR or DR behind every figure says that all are of one side; behind some of them, it may be a sign.
+        is_one_side = not has_numbers and bool((bad | null).all()) and len({side_of(text) for text in texts}) == 1
+        plain_texts = [plain_figure(text, without_side=is_one_side) for text in texts]
+        again, again_marks = _numbers_of(plain_texts, is_spread=is_spread, uses_comma=uses_comma)
+        at = np.flatnonzero(bad)[:FIGURES_MAX]
+        read[at], read_marks[at] = again, again_marks
+        bad = (read_marks == _parse.UNREADABLE) & ~null
     values = spread_out(read, np.nan, local)
-    bad = (read_marks == _parse.UNREADABLE) & ~pool.null[used]
     unreadable = int(np.count_nonzero(spread_out(bad, False, local))) if bad.any() else 0
     read_marks &= _parse.PERCENT | _parse.BASIS_POINTS
     return Numbers(values, spread_out(read_marks, 0, local) if read_marks.any() else None, unreadable)
+
+
+def _uses_comma(marks: NDArray[np.uint8], pool: Pool) -> bool:
+    """Whether figures of a column that leave it open have a decimal comma."""
+    seen = int(np.bitwise_or.reduce(marks, initial=0))
+    if not seen & (_parse.THOUSANDS_COMMA | _parse.THOUSANDS_DOT):
+        return False
+    signs = seen & (_parse.DECIMAL_COMMA | _parse.DECIMAL_POINT)
+    return signs == _parse.DECIMAL_COMMA or (signs == 0 and pool.decimal_comma())
+
+
+def _numbers_of(
+    texts: Sequence[str], *, is_spread: bool, uses_comma: bool
+) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+    """The numbers of some texts and their marks."""
+    codes, text = pool_of(texts)
+    every = np.arange(len(text), dtype=np.int32)
+    values, marks = _parse.numbers(text.offsets, text.data, every, is_spread, uses_comma)
+    return spread_out(values, np.nan, codes), spread_out(marks, _parse.UNREADABLE, codes)
 
 
 def median_at_most(values: NDArray[np.float64], limit: float) -> bool:
@@ -299,8 +417,9 @@ class Scale:
 
     unit: Literal["bps", "percent", "fraction", "currency", "thousands", "millions", "as written"]
     """The unit of the cells that say none."""
-    because: Literal["header", "median", "largest", "cells", "nothing"]
-    """The header's words, the median of the absolute values, the largest of them, every cell itself, or no value."""
+    because: Literal["header", "median", "largest", "cells", "nothing", "other rates", "level"]
+    """The header's words, the median of the absolute values, the largest of them, every cell itself, no value, the
+    other rates of the loans, or the usual level of the rate, which is a guess."""
     factor: float = 1.0
     """What a cell that says no unit is multiplied by."""
     percent: float = 1.0
@@ -322,6 +441,16 @@ RATES: Final = {
 SMALL_RATES: Final = frozenset(("floor", "base_rate_level"))
 """Targets in percent that are often below 1 %."""
 
+SMALL_FRACTION_MAX: Final = 0.25
+"""The greatest value of a column of floors or base rates that may be fractions."""
+
+BASE_FRACTIONS: Final = (0.02, 0.065)
+"""Between these lies the median of a column of base rates that are fractions where no other rate decides: 2 to 6.5 %.
+As percentages these would be 2 to 6.5 basis points."""
+
+BASE_FIT_MAX: Final = 0.1
+"""Percentage points by which a base rate may differ, in the median, from all-in rate less spread."""
+
 AMOUNTS: Final = frozenset(("par_value", "facility_size", "unfunded", "purchased_accrued_interest"))
 """Targets in units of currency."""
 
@@ -329,13 +458,32 @@ CURRENCY_PRICE: Final = 200.0
 """A price column with a greater median holds amounts of currency, not percent of par."""
 
 
-def scale(target: str, numbers: Numbers, unit: str = "", magnitude: float = 1.0, *, has_par: bool = False) -> Scale:
+@dataclass(frozen=True, slots=True)
+class RatesBeside:
+    """The other rates of the same loans, by which the unit of small ones is told."""
+
+    spread_unit: str = ""
+    """The unit that the column of spreads was read in; blank without one, or where each cell states its own."""
+    base: NDArray[np.float64] | None = None
+    """All-in rate less spread, in percent: what a base rate should come to."""
+
+
+def scale(
+    target: str,
+    numbers: Numbers,
+    unit: str = "",
+    magnitude: float = 1.0,
+    *,
+    has_par: bool = False,
+    beside: Callable[[], RatesBeside] | None = None,
+) -> Scale:
     """The unit of a column that feeds `target`, whose own is basis points, percent or currency.
 
     Args:
         unit: what the header says: "bps", "%" or nothing.
         magnitude: what the header multiplies amounts by: 1,000 or 1,000,000.
         has_par: whether amounts of currency can be told as a price.
+        beside: tells of the other rates, where figures alone leave the unit open.
     """
     if target == "spread":
         return spread_scale(numbers, unit)
@@ -344,7 +492,7 @@ def scale(target: str, numbers: Numbers, unit: str = "", magnitude: float = 1.0,
     if target in RATES:
         return rate_scale(numbers, RATES[target], unit)
     if target in SMALL_RATES:
-        return small_rate_scale(numbers, unit)
+        return small_rate_scale(numbers, unit, beside, is_base=target == "base_rate_level")
     if target in AMOUNTS and magnitude != 1.0:
         return Scale(_MAGNITUDES[magnitude], "header", magnitude)
     return Scale("as written", "nothing")
@@ -430,19 +578,49 @@ def rate_scale(numbers: Numbers, fraction_max: float = 0.25, unit: str = "") -> 
     return Scale("percent", _told(numbers, rest), limit=fraction_max)
 
 
-def small_rate_scale(numbers: Numbers, unit: str = "") -> Scale:
+def small_rate_scale(
+    numbers: Numbers, unit: str = "", beside: Callable[[], RatesBeside] | None = None, *, is_base: bool = False
+) -> Scale:
     """The unit of a column of floors or base rates; to percent.
 
-    Fractions only when every value but zero is at most 0.05 (0.50 is 0.50 %).
+    Fractions when every value but zero is at most 0.05 (0.50 is 0.50 %). Above, up to `SMALL_FRACTION_MAX`, the other
+    rates of the loans decide: what the all-in rates leave for a base rate, then fractions of a spread, then the level
+    that a base rate mostly has, which is a guess.
 
     `unit` is what the header says: "bps" is believed.
     """
     if unit == "bps":
         return Scale("bps", "header", 0.01)
     rest = np.abs(unmarked(numbers))
-    if bool((rest > 0).any()) and not bool((rest > 0.05).any()):
+    largest = float(np.nanmax(rest, initial=0.0))
+    if 0 < largest <= 0.05:
         return Scale("fraction", "largest", 100.0, limit=0.05)
-    return Scale("percent", _told(numbers, rest, "largest"), limit=0.05)
+    percent = Scale("percent", _told(numbers, rest, "largest"), limit=0.05)
+    if beside is None or not 0.05 < largest <= SMALL_FRACTION_MAX:
+        return percent
+    others = beside()
+    if is_base and others.base is not None:
+        is_fraction = _fits_as_fraction(numbers.values, others.base)
+        if is_fraction is not None:
+            return Scale("fraction", "other rates", 100.0) if is_fraction else Scale("percent", "other rates")
+    if others.spread_unit == "fraction":
+        return Scale("fraction", "other rates", 100.0)
+    low, high = BASE_FRACTIONS
+    is_level = is_base and bool((unmarked(numbers) >= 0).sum()) and low <= float(np.nanmedian(rest[rest > 0])) <= high
+    if is_level and not (unmarked(numbers) < 0).any():
+        return Scale("fraction", "level", 100.0, limit=high)
+    return percent
+
+
+def _fits_as_fraction(levels: NDArray[np.float64], base: NDArray[np.float64]) -> bool | None:
+    """Whether base rates as fractions come to what all-in rates and spreads leave; None where no unit fits."""
+    known = ~np.isnan(levels) & ~np.isnan(base) & (levels != 0)
+    if not known.any():
+        return None
+    as_fraction, as_percent = (
+        float(np.median(np.abs(levels[known] * factor - base[known]))) for factor in (100.0, 1.0)
+    )
+    return as_fraction < as_percent if min(as_fraction, as_percent) <= BASE_FIT_MAX else None
 
 
 def _told(
@@ -471,38 +649,72 @@ def small_rate_percent(numbers: Numbers, unit: str = "") -> NDArray[np.float64]:
 
 # ---- dates ---------------------------------------------------------------------------------------------------------
 
-_MONTH_NAMES: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTHS: Final = {
     name: number
-    for number, name in enumerate(_MONTH_NAMES, 1)
+    for number, names in enumerate(
+        (("jan", "gen", "ene"), ("feb", "fév", "fev"), ("mar", "mär", "mrz", "mae"), ("apr", "avr", "abr"),
+         ("may", "mai", "mag"), ("jun", "juin", "giu"), ("jul", "juil", "lug"), ("aug", "aoû", "aou", "ago"),
+         ("sep", "set"), ("oct", "okt", "ott", "out"), ("nov",), ("dec", "dez", "déc", "dic")), 1,
+    )
+    for name in names
 }  # fmt: skip
-_ISO: Final = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ].*)?")
-_COMPACT: Final = re.compile(r"((?:19|20|21)\d\d)(\d\d)(\d\d)")
-_NAMED: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?[-\s./]*([A-Za-z]{3,9})\.?[-\s,./]*(\d{4}|\d\d)(?: \d.*)?")
-_NAMED_FIRST: Final = re.compile(r"([A-Za-z]{3,9})\.?[-\s]*(\d{1,2})(?:st|nd|rd|th)?[-\s,]+(\d{4})(?: \d.*)?")
-_DOTTED: Final = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}|\d\d)(?: \d.*)?")
-_SLASHED: Final = re.compile(r"(\d{1,2})([/-])(\d{1,2})\2(\d{4}|\d\d)(?: \d.*)?")
+"""Months by the first letters of their names: English, German, French, Spanish, Italian."""
+
+
+def month_of_name(name: str) -> int:
+    """The number of a month by its name or the start of it; 0 where it is none."""
+    lowered = name.lower()
+    return _MONTHS.get(lowered[:4]) or _MONTHS.get(lowered[:3], 0)
+
+
+_CLOCK: Final = r"(?:(?:[T ]|, ?)\d.*|[Zz]|[+-]\d\d:?\d\d)?"
+"""A time, a zone, or both, behind a day."""
+_WEEKDAY: Final = re.compile(
+    r"\A(?:mon|tue|wed|thu|fri|sat|sun)(?:s|rs|nes|ur|urs)?(?:day)?\.?,?\s+(?=\d|[a-z])", re.IGNORECASE
+)
+_ISO: Final = re.compile(rf"(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:[T ].*|{_CLOCK})")
+_COMPACT: Final = re.compile(rf"((?:19|20|21)\d\d)(\d\d)(\d\d){_CLOCK}")
+_NAMED: Final = re.compile(
+    rf"(\d{{1,2}})(?:st|nd|rd|th|er)?(?: day)?(?: of)?[-\s./]*([^\W\d_]{{3,9}})\.?[-\s,./]*(\d{{4}}|\d\d){_CLOCK}"
+)
+_NAMED_FIRST: Final = re.compile(
+    rf"([^\W\d_]{{3,9}})\.?[-\s]*(?:the )?(\d{{1,2}})(?:st|nd|rd|th)?[-\s,]+(\d{{4}}){_CLOCK}"
+)
+_DOTTED: Final = re.compile(rf"(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}}|\d\d){_CLOCK}")
+_SLASHED: Final = re.compile(rf"(\d{{1,2}})([/-])(\d{{1,2}})\2(\d{{4}}|\d\d){_CLOCK}")
 DATE_LENGTH_MAX: Final = 40
 
 
 def read_dates(cells: Cells) -> NDArray[np.float64]:
     """Days since 1970-01-01, NaN where there is no date: serials of the workbook's system, or text.
 
-    A slashed date has the month first unless some value of the column has a first part above 12.
+    A slashed date has the month first unless some value of the column has a first part above 12; where no value of the
+    column can tell, the other texts of the sheet do.
     """
     numeric = _numeric(cells)
     shift = DAYS_BETWEEN_SYSTEMS if cells.pool.date_1904 else 0
     serials = np.floor(cells.numbers)
     days = serials + (shift - SERIAL_OF_1970)
     days[~numeric | (serials < (1 if shift else YEAR_1901)) | (serials > SERIAL_MAX)] = np.nan
-    for row in np.flatnonzero(numeric & (serials >= 19_010_101) & (serials <= 21_991_231)).tolist():
-        days[row] = date_days(str(int(serials[row])), day_first=False)
+    written = numeric & (serials >= 19_010_101) & (serials <= 21_991_231)
+    if written.any():
+        known, place = np.unique(serials[written], return_inverse=True)
+        days[written] = np.array([date_days(str(int(one)), day_first=False) for one in known.tolist()])[place]
     if cells.seen & bit(TEXT):
         local, strings = _strings(cells)
-        day_first = any(int(found[1]) > 12 for text in strings if (found := _slashed(text)) is not None)
+        order = _order(strings)
+        day_first = cells.pool.day_first() if order is None else order
         table = np.array([date_days(text, day_first=day_first) for text in strings], np.float64)
         days = np.where(cells.kinds == TEXT, spread_out(table, np.nan, local), days)
     return days
+
+
+def _order(strings: Iterable[str]) -> bool | None:
+    """Whether slashed dates have the day first: some first part is above 12; None where no part of any is."""
+    parts = [(int(found[1]), int(found[3])) for text in strings if (found := _slashed(text)) is not None]
+    if any(first > 12 for first, _ in parts):
+        return True
+    return None if parts and all(second <= 12 for _, second in parts) else False
 
 
 def _slashed(text: str) -> re.Match[str] | None:
@@ -513,20 +725,13 @@ def date_days(text: str, *, day_first: bool) -> float:
     """A date's text as days since 1970-01-01; NaN where it is none. A year of two digits is in this century."""
     if len(text) > DATE_LENGTH_MAX:
         return np.nan
-    text = text.strip()
-    if found := _ISO.fullmatch(text) or _COMPACT.fullmatch(text):
-        year, month, day = found[1], int(found[2]), int(found[3])
-    elif found := _NAMED.fullmatch(text):
-        year, month, day = found[3], _MONTHS.get(found[2][:3].lower(), 0), int(found[1])
-    elif found := _NAMED_FIRST.fullmatch(text):
-        year, month, day = found[3], _MONTHS.get(found[1][:3].lower(), 0), int(found[2])
-    elif found := _DOTTED.fullmatch(text):
-        year, month, day = found[3], int(found[2]), int(found[1])
-    elif found := _SLASHED.fullmatch(text):
-        first, second = int(found[1]), int(found[3])
-        year, month, day = found[4], *((second, first) if day_first else (first, second))
-    else:
+    parts = _parts(text.strip(), day_first=day_first)
+    if parts is None:
+        # A weekday before the day, or a footnote mark behind it.
+        parts = _parts(without_marks(_WEEKDAY.sub("", text.strip())), day_first=day_first)
+    if parts is None:
         return np.nan
+    year, month, day = parts
     years = int(year) + (2000 if len(year) == 2 else 0)
     if years <= 1900:
         return np.nan
@@ -534,6 +739,24 @@ def date_days(text: str, *, day_first: bool) -> float:
         return float((date(years, month, day) - EPOCH).days)
     except ValueError:
         return np.nan
+
+
+def _parts(text: str, *, day_first: bool) -> tuple[str, int, int] | None:
+    """Year, month and day of a date's text."""
+    if found := _ISO.fullmatch(text):
+        return found[1], int(found[3]), int(found[4])
+    if found := _COMPACT.fullmatch(text):
+        return found[1], int(found[2]), int(found[3])
+    if found := _NAMED.fullmatch(text):
+        return found[3], month_of_name(found[2]), int(found[1])
+    if found := _NAMED_FIRST.fullmatch(text):
+        return found[3], month_of_name(found[1]), int(found[2])
+    if found := _DOTTED.fullmatch(text):
+        return found[3], int(found[2]), int(found[1])
+    if found := _SLASHED.fullmatch(text):
+        first, second = int(found[1]), int(found[3])
+        return found[4], *((second, first) if day_first else (first, second))
+    return None
 
 
 # ---- flags ---------------------------------------------------------------------------------------------------------
@@ -631,6 +854,20 @@ def pool_of(strings: Sequence[str | None]) -> tuple[NDArray[np.int32], Text]:
     return codes, Text(offsets, data)
 
 
+def without_footnotes(column: TextColumn, *, brackets: bool = True) -> TextColumn:
+    """A column of names without footnote marks (`footnotes.without_marks`)."""
+    may_have = may_have_marks(column.text)
+    written = decoded(column.text, may_have)
+    bare = [without_marks(text, brackets=brackets) for text in written]
+    changed = [at for at, (old, new) in enumerate(zip(written, bare, strict=True)) if old != new]
+    if not changed:
+        return column
+    codes, extra = pool_of([bare[at] for at in changed])
+    table = np.arange(len(column.text), dtype=np.int32)
+    table[may_have[changed]] = codes + np.int32(len(column.text))
+    return merged_pool(spread_out(table, -1, column.codes), column.text, extra)
+
+
 def end_to_end(first: Text, second: Text) -> Text:
     """The strings of two pools; the second's codes move up by the length of the first."""
     offsets = np.concatenate((first.offsets, second.offsets[1:] + first.offsets[-1]))
@@ -655,7 +892,8 @@ def upper(column: TextColumn) -> TextColumn:
 @remembered(16_384)
 def letters_and_digits(text: str) -> str:
     """A text by its letters and digits alone, in upper case, whatever their width: what identifiers are compared by."""
-    return "".join(sign for sign in unicodedata.normalize("NFKC", text).upper() if sign.isalnum())
+    text = unicodedata.normalize("NFKC", text.translate(NO_SUPERSCRIPTS))
+    return "".join(sign for sign in text.upper() if sign.isalnum())
 
 
 def bare(text: Text) -> Text:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.portfolio.cells import _parse, parsing
 from core.portfolio.cells.date_format import ISO, date_format, date_reader
+from core.portfolio.cells.month_dates import with_months
 from core.portfolio.cells.parsing import (
     BOOLEAN,
     ERROR,
@@ -23,8 +24,12 @@ from core.portfolio.cells.parsing import (
     bit,
     spread_out,
 )
-from core.portfolio.model.fields import FieldType
+from core.portfolio.cells.rate_cells import rate_column, spreads
+from core.portfolio.model.fields import IDENTIFIERS, FieldType
+from core.portfolio.model.notes import DataWarning
+from core.portfolio.model.ratings import AGENCY_OF
 from core.values import EPOCH, from_serial
+from core.words import agreed, counted
 
 _NO_ROWS: Final = TextColumn(np.zeros(0, np.int32), NO_TEXT)
 _NO_VALUES: Final = np.zeros(0, np.float64)
@@ -124,6 +129,13 @@ def blank_column(kind: FieldType, height: int) -> NormalColumn:
     return NormalColumn(kind, np.full(height, np.nan))
 
 
+MARKED_TEXTS: Final = frozenset(
+    (*IDENTIFIERS, "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
+     "payment_frequency", "lien_type", "coupon_type", "base_rate")
+)  # fmt: skip
+"""Fields whose texts may have footnote marks behind them."""
+
+
 def day_number(text: str) -> float:
     """Days since 1970-01-01 of an ISO date."""
     return float((date.fromisoformat(text) - EPOCH).days)
@@ -141,25 +153,46 @@ class Read:
     """Rows whose cell says something that is no value of the field's type; they are blank in the column."""
     doubtful: NDArray[np.bool_] | None = None
     """Rows whose text was taken for No although it is no word for it (the flags of a holdings sheet are read so)."""
+    warnings: tuple[DataWarning, ...] = ()
+    """What is a guess."""
 
 
-def read_text(cells: Cells, form: str = ISO, *, masks: bool = False) -> Read:
-    """A string field; a date is written in a form, and `parsing.MASK` may be a text."""
+def read_text(cells: Cells, form: str = ISO, *, target: str = "") -> Read:
+    """A string field; a date is written in a form.
+
+    In a rating `parsing.MASK` is a text; a name, a category or an identifier has no footnote marks.
+    """
 
     def written(serial: float) -> str | None:
         moment = from_serial(serial, date_1904=cells.pool.date_1904)
         return None if moment is None else date_format(form).written(moment)
 
-    return Read(text_column(parsing.read_text(cells, masks=masks, written=written)))
+    column = parsing.read_text(cells, masks=target in AGENCY_OF, written=written)
+    if target in MARKED_TEXTS:
+        column = parsing.without_footnotes(column, brackets=target != "facility_name")
+    return Read(text_column(column))
 
 
-def read_dates(cells: Cells, input_format: str | None) -> Read:
-    """A date field; with an input format, text has to fit it."""
+MATURITIES: Final = frozenset(("maturity_date",))
+"""Dates that may name a month alone, whose last day counts."""
+
+
+def read_dates(cells: Cells, input_format: str | None, *, target: str = "") -> Read:
+    """A date field; with an input format, text has to fit it. A month alone is a maturity's, and no other date's."""
     if input_format is not None and cells.seen & bit(TEXT):
         days = _by_format(cells, input_format)
-    else:
-        days = parsing.read_dates(cells)
-    return Read(NormalColumn("date", days), _lost(cells, days))
+        return Read(NormalColumn("date", days), _lost(cells, days))
+    days, guessed = parsing.read_dates(cells), 0
+    if target in MATURITIES:
+        days, guessed = with_months(cells, days)
+    warnings = []
+    if guessed:
+        message = (
+            f"{counted(guessed, 'cell')} of {target} such as 06/29 {agreed(guessed, 'counts/count')} as month and "
+            "year, because the whole column is written so."
+        )
+        warnings.append(DataWarning("short_months", message, guessed, (target,)))
+    return Read(NormalColumn("date", days), _lost(cells, days), warnings=tuple(warnings))
 
 
 def _by_format(cells: Cells, input_format: str) -> NDArray[np.float64]:
@@ -204,8 +237,14 @@ def read_booleans(cells: Cells, target: str) -> Read:
 def read_numbers(cells: Cells, *, is_spread: bool = False) -> tuple[parsing.Numbers, NDArray[np.bool_] | None]:
     """A number field as written, and the rows that hold something else."""
     numbers = parsing.read_numbers(cells, is_spread=is_spread)
+    rates = rate_column(cells) if is_spread else None
+    if rates is not None:
+        numbers = spreads(numbers, rates)
     has_others = numbers.unreadable or cells.seen & bit(BOOLEAN)
-    return numbers, _lost(cells, numbers.values) if has_others else None
+    lost = _lost(cells, numbers.values) if has_others else None
+    if rates is not None and lost is not None:
+        lost &= ~rates.is_fixed()
+    return numbers, lost
 
 
 def _lost(cells: Cells, values: NDArray[np.float64]) -> NDArray[np.bool_] | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from itertools import chain
+from collections.abc import Mapping as Dict
+from dataclasses import replace
+from itertools import chain, islice
 from typing import Final, Literal, cast
 
 import numpy as np
@@ -15,13 +16,28 @@ from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.cells.loans import Loans
 from core.portfolio.cells.parsing import Cells, Scale, key
+from core.portfolio.mapping.column_roles import GAVE_WAY, Roles, page_columns, shown
+from core.portfolio.mapping.detected import (
+    Alternative,
+    DetectedColumn,
+    DetectedHeader,
+    DetectedSheet,
+    Detection,
+    LeftOut,
+    Match,
+    PageColumns,
+    Unmapped,
+    Value,
+)
 from core.portfolio.mapping.joined import join_pages
 from core.portfolio.mapping.reader import Reader
-from core.portfolio.model.fields import Field, FieldType, Lien, Mapping, mapping_of
-from core.portfolio.model.notes import DataWarning, PageNote
-from core.portfolio.sheets import header
+from core.portfolio.model.fields import Field, Lien, Mapping, mapping_of
+from core.portfolio.model.notes import bounded
+from core.portfolio.pages.sheet_kinds import SheetKind, kinds
+from core.portfolio.sheets import header, vocabulary
 from core.portfolio.sheets.below import Below
-from core.portfolio.sheets.locate import Candidate, Holdings, candidates, chosen, header_words
+from core.portfolio.sheets.locate import Candidate, Holdings, candidates, chosen, header_words, pages
+from core.portfolio.sheets.roles import OF_ALIAS
 from core.words import counted
 
 SAMPLES_MAX: Final = 3
@@ -30,179 +46,86 @@ SAMPLES_MAX: Final = 3
 PLACES_MAX: Final = 5
 """Rows of a kind that are shown one by one."""
 
-TEXT_LENGTH_MAX: Final = 80
-"""Characters of a text that is shown."""
+ALTERNATIVES_MAX: Final = 50
+"""Other columns of a field that are shown."""
 
-Value = float | str | bool | None
-Match = Literal["alias", "alias less its unit", "alias less a footnote", "field name", "auxiliary alias"]
-
-
-@dataclass(frozen=True, slots=True)
-class DetectedSheet:
-    """A sheet and whether it has the loans."""
-
-    name: str
-    state: Literal["visible", "hidden", "veryHidden"]
-    score: int
-    """Distinct fields that its best header names."""
-    header_rows: tuple[int, ...]
-    """Rows of that header, or of the row that comes nearest to one; 1-based."""
-    nearest: tuple[str, ...]
-    """The headers of those rows that name a field, where they are no header all the same."""
-    is_chosen: bool
-    reason: str
-    """Why it was chosen or not."""
+NEAREST_MAX: Final = 50
+"""Headers of a row that is none that are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class DetectedHeader:
-    """The header of the sheet with the loans."""
-
-    rows: tuple[int, ...]
-    """1-based, from the top."""
-    kind: Literal["one row", "two rows", "three rows"]
-    """Rows of names; those of units and of numbers below come on top of them."""
-    units_row: int | None
-    """1-based; a row of units below the names."""
-    numbers_row: int | None
-    """1-based; a row that counts the columns (1, 2, 3, ...)."""
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Rows below the header that are no loans, for one reason."""
-
-    reason: str
-    """A key of `core.portfolio.sheets.table.Loans.counts`."""
-    count: int
-    rows: tuple[int, ...]
-    """The first few, 1-based."""
-    texts: tuple[str, ...]
-    """What the first cell with a value says in each of `rows`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Alternative:
-    """Another column that could have fed a field, and why it does not."""
-
-    column: str
-    """Its letter."""
-    header: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class DetectedColumn:
-    """The column that feeds a field."""
-
-    target: str
-    type: FieldType
-    is_required: bool
-    column: str
-    """Its letter."""
-    header: str
-    """As written, rows of names joined."""
-    match: Match
-    alternatives: tuple[Alternative, ...]
-    unit: str
-    """What the figures are in: bps, percent, fraction, currency, thousands, millions; "" for a field without units."""
-    unit_reason: str
-    factor: float
-    """What a figure that says no unit itself is multiplied by."""
-    value_count: int
-    blank_count: int
-    error_count: int
-    unreadable_count: int
-    """Cells with something in them that is no value of the field."""
-    samples: tuple[Value, ...]
-    """The first values as read, dates as YYYY-MM-DD."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unmapped:
-    """A column that feeds no field."""
-
-    column: str
-    """Its letter."""
-    header: str
-    reason: str
-    """Why it feeds none though its header names one; else ""."""
-
-
-@dataclass(frozen=True, slots=True)
-class Detection:
-    """What was detected in a workbook, and why."""
-
-    sheet: str | None
-    """The sheet with the loans; None without one."""
-    sheets: tuple[DetectedSheet, ...]
-    header: DetectedHeader | None
-    first_row: int | None
-    """Of the first loan, 1-based."""
-    last_row: int | None
-    """Of the last loan, 1-based."""
-    loan_count: int
-    left_out: tuple[LeftOut, ...]
-    filled_borrowers: int
-    """Loans that take their borrower from a row above, as under merged cells."""
-    columns: tuple[DetectedColumn, ...]
-    """In the order of the mapping's fields, auxiliary ones last."""
-    unmapped: tuple[Unmapped, ...]
-    duplicates: dict[str, tuple[str, ...]]
-    """Header that stands more than once -> its columns' letters."""
-    missing_required: tuple[str, ...]
-    missing_optional: tuple[str, ...]
-    message: str
-    """What was looked for, where no sheet has it; else ""."""
-    pages: tuple[PageNote, ...] = ()
-    """The other sheets that say something of loans, and what was taken from each."""
-    warnings: tuple[DataWarning, ...] = ()
-    """What may make a figure wrong that is made of all this."""
-
-
-def detect_columns(book: Workbook, mapping: Mapping | str | None = None, *, sheet: str | None = None) -> Detection:
+def detect_columns(
+    book: Workbook,
+    mapping: Mapping | str | None = None,
+    *,
+    sheet: str | None = None,
+    columns_max: int | None = None,
+) -> Detection:
     """Explain how the reader finds the loans of a workbook under a mapping, or the built-in one of a name (standard_clo
     without one).
 
     Args:
         sheet: look at this sheet only, and join no others to it.
+        columns_max: how many columns are told of that feed no field, and how many of other sheets; None: all.
 
     Raises:
         KeyError: no sheet has that name.
         UnknownMapping: no built-in mapping has the name.
     """
     mapping = mapping_of(mapping)
-    rated = candidates(book, mapping)
-    if sheet is not None:
-        only = book[sheet]
-        rated = [one for one in rated if one.sheet is only]
+    every = candidates(book, mapping)
+    rated = every if sheet is None else [one for one in every if one.sheet is book[sheet]]
     holdings = chosen(rated)
     sheets = tuple(_sheets(rated, holdings, mapping))
     if holdings is None:
-        return _nothing(sheets, mapping)
+        return replace(_nothing(mapping), sheets=_of_kinds(sheets, kinds(book, every, None)))
     reader = Reader(book, holdings, mapping)
     loans = reader.loans()
-    found = _explained(holdings, mapping, reader, loans, sheets)
-    if sheet is not None:
-        return found
-    join_pages(book, mapping, rated, holdings, loans)
+    found = _explained(holdings, mapping, reader, loans)
+    if sheet is None:
+        join_pages(book, mapping, rated, holdings, loans)
+        found = _with_pages(found, loans, page_columns([*pages(rated, holdings, mapping)]))
+    told = kinds(book, every, holdings, loans.notes.pages, reader.end)
+    return _cut(replace(found, sheets=_of_kinds(sheets, told)), columns_max)
+
+
+def _with_pages(found: Detection, loans: Loans, columns: Iterable[PageColumns]) -> Detection:
+    """The detection of the first sheet with what other sheets say, once they are joined to its loans."""
     given = {target for note in loans.notes.pages for target in note.fields}
     return replace(
         found,
         missing_required=tuple(target for target in found.missing_required if target not in given),
         missing_optional=tuple(target for target in found.missing_optional if target not in given),
         pages=tuple(loans.notes.pages),
-        warnings=tuple(loans.notes.warnings),
+        page_columns=tuple(columns),
+        warnings=tuple(bounded(loans.notes.warnings)),
     )
 
 
-def _nothing(sheets: tuple[DetectedSheet, ...], mapping: Mapping) -> Detection:
+def _of_kinds(sheets: Iterable[DetectedSheet], told: Dict[str, tuple[SheetKind, str]]) -> tuple[DetectedSheet, ...]:
+    return tuple(replace(one, kind=told[one.name][0], kind_reason=told[one.name][1]) for one in sheets)
+
+
+def _cut(found: Detection, columns_max: int | None) -> Detection:
+    """A detection with so many columns that feed no field and of other sheets at most."""
+    every = len(found.unmapped) + sum(len(page.columns) for page in found.page_columns)
+    if columns_max is None or every <= columns_max:
+        return found
+    unmapped = found.unmapped[:columns_max]
+    left = columns_max - len(unmapped)
+    kept: list[PageColumns] = []
+    for page in found.page_columns:
+        kept.append(replace(page, columns=page.columns[:left]))
+        left -= len(kept[-1].columns)
+    return replace(found, unmapped=unmapped, page_columns=tuple(kept), columns_not_shown=every - columns_max)
+
+
+def _nothing(mapping: Mapping) -> Detection:
     message = (
         f"no header found: looked in the first {header.DEEP_ROWS_MAX:,} rows of each sheet for one that "
         f"{header_words(mapping)}"
     )
     required, optional = _missing(mapping, ())
-    return Detection(None, sheets, None, None, None, 0, (), 0, (), (), {}, required, optional, message)
+    return Detection(None, (), None, None, None, 0, (), 0, (), (), {}, required, optional, message)
 
 
 def _missing(mapping: Mapping, found: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -221,7 +144,7 @@ def _sheets(rated: list[Candidate], holdings: Holdings | None, mapping: Mapping)
     for one in rated:
         found = one.found or header.nearest(one.sheet, mapping)
         rows = () if found is None else tuple(range(found.top + 1, found.row + 2))
-        nearest = () if one.found is not None or found is None else tuple(_named(found))
+        nearest = () if one.found is not None or found is None else tuple(islice(_named(found), NEAREST_MAX))
         reason = _why(one, best, found, mapping)
         score = 0 if found is None else found.score
         yield DetectedSheet(one.sheet.name, one.sheet.state, score, rows, nearest, one is best, reason)
@@ -230,7 +153,7 @@ def _sheets(rated: list[Candidate], holdings: Holdings | None, mapping: Mapping)
 def _named(found: header.Found) -> Iterator[str]:
     """The headers that name a field, from the left."""
     for column in sorted({places[0] for places in found.columns.values()}):
-        yield _shown(found.texts[column])
+        yield shown(found.texts[column])
 
 
 def _why(one: Candidate, best: Candidate | None, found: header.Found | None, mapping: Mapping) -> str:
@@ -270,19 +193,18 @@ def _why_no_header(sheet: Sheet, found: header.Found | None, mapping: Mapping) -
 # ---- the sheet with the loans --------------------------------------------------------------------------------------
 
 
-def _explained(
-    holdings: Holdings, mapping: Mapping, reader: Reader, loans: Loans, sheets: tuple[DetectedSheet, ...]
-) -> Detection:
+def _explained(holdings: Holdings, mapping: Mapping, reader: Reader, loans: Loans) -> Detection:
     sheet, found = holdings.sheet, holdings.found
     rows = reader.below.rows(reader.rows.rows) + 1
     every = (*mapping.fields, *mapping.auxiliary)
-    columns = tuple(_column(one, reader, loans, mapping) for one in every if one.target in reader.columns)
+    roles = Roles(sheet, found, reader.columns)
+    columns = tuple(_column(one, reader, loans, mapping, roles) for one in every if one.target in reader.columns)
     claimed = {*reader.columns.values(), *chain.from_iterable(found.columns.values())}
     names = header.names(sheet, found)
     required, optional = _missing(mapping, reader.columns)
     return Detection(
         sheet=sheet.name,
-        sheets=sheets,
+        sheets=(),
         header=_header(found),
         first_row=int(rows[0]) if len(rows) else None,
         last_row=int(rows[-1]) if len(rows) else None,
@@ -291,7 +213,7 @@ def _explained(
         filled_borrowers=reader.rows.counts.get("filled_borrowers", 0),
         columns=columns,
         unmapped=tuple(
-            Unmapped(column_name(column), _shown(name), _BESIDE if column in found.beside else "")
+            Unmapped(column_name(column), shown(name), _BESIDE if column in found.beside else "", **roles.of(column))
             for column, name in enumerate(names)
             if column not in claimed and header.has_cells(sheet.columns[column], found.top)
         ),
@@ -322,7 +244,7 @@ def _left_out(below: Below, left_out: dict[str, NDArray[np.int64]]) -> Iterator[
 
 def _first_text(sheet: Sheet, row: int) -> str:
     values = (sheet.value(row, column) for column in range(sheet.column_count))
-    return _shown(next((value for value in values if value is not None and str(value).strip()), ""))
+    return shown(next((value for value in values if value is not None and str(value).strip()), ""))
 
 
 def _duplicates(sheet: Sheet, found: header.Found) -> dict[str, tuple[str, ...]]:
@@ -332,23 +254,16 @@ def _duplicates(sheet: Sheet, found: header.Found) -> dict[str, tuple[str, ...]]
         if words := key(text):
             places.setdefault(words, []).append(column)
     return {
-        _shown(found.texts[columns[0]]): tuple(column_name(column) for column in columns)
+        shown(found.texts[columns[0]]): tuple(column_name(column) for column in columns)
         for columns in places.values()
         if len(columns) > 1
     }
 
 
-def _shown(value: Value) -> str:
-    """A value as one short line."""
-    text = parsing.plain(value) if isinstance(value, float) else "" if value is None else str(value)
-    text = " ".join(text[: 4 * TEXT_LENGTH_MAX].split())
-    return text if len(text) <= TEXT_LENGTH_MAX else f"{text[: TEXT_LENGTH_MAX - 3]}..."
-
-
 # ---- one column ----------------------------------------------------------------------------------------------------
 
 
-def _column(one: Field, reader: Reader, loans: Loans, mapping: Mapping) -> DetectedColumn:
+def _column(one: Field, reader: Reader, loans: Loans, mapping: Mapping, roles: Roles) -> DetectedColumn:
     column = reader.columns[one.target]
     cells = reader.cells(column)
     is_auxiliary = any(one is other for other in mapping.auxiliary)
@@ -362,9 +277,9 @@ def _column(one: Field, reader: Reader, loans: Loans, mapping: Mapping) -> Detec
         type=one.type,
         is_required=one.required,
         column=column_name(column),
-        header=_shown(reader.found.texts.get(column, "")),
-        match=_match(one, reader.found.texts.get(column, ""), is_auxiliary=is_auxiliary),
-        alternatives=tuple(_alternatives(one.target, reader, column)),
+        header=shown(reader.found.texts.get(column, "")),
+        match=_match(one, reader.found, column, is_auxiliary=is_auxiliary),
+        alternatives=tuple(islice(_alternatives(one.target, reader, column), ALTERNATIVES_MAX)),
         unit="" if scale is None or scale.unit == "as written" else scale.unit,
         unit_reason=reason,
         factor=1.0 if scale is None else scale.factor,
@@ -373,18 +288,23 @@ def _column(one: Field, reader: Reader, loans: Loans, mapping: Mapping) -> Detec
         error_count=errors,
         unreadable_count=unreadable,
         samples=tuple(_samples(one, reader, loans, present)),
+        **roles.of(column),
     )
 
 
-def _match(one: Field, text: str, *, is_auxiliary: bool) -> Match:
+def _match(one: Field, found: header.Found, column: int, *, is_auxiliary: bool) -> Match:
     """How a header names a field."""
+    text = found.texts.get(column, "")
     aliases = {key(alias) for alias in one.aliases}
     for words, is_whole in ((key(text), True), (key(header.without_footnotes(text)), False)):
         if words in aliases:
             return "auxiliary alias" if is_auxiliary else "alias" if is_whole else "alias less a footnote"
         if words == key(one.target):
             return "field name"
-    return "alias less its unit"
+    evidence = found.evidence.get(column)
+    if evidence is None or evidence.words >= OF_ALIAS:
+        return "alias less its unit"
+    return "words" if vocabulary.heading(text).weights.get(evidence.role, 0.0) > 0 else "cells"
 
 
 def _alternatives(target: str, reader: Reader, column: int) -> Iterator[Alternative]:
@@ -393,22 +313,22 @@ def _alternatives(target: str, reader: Reader, column: int) -> Iterator[Alternat
     for place in reader.found.columns[target]:
         if place == column:
             continue
-        reason = reader.passed_over.get(place) or _REASONS.get(reader.found.demoted.get(place, ""), "")
+        reason = reader.passed_over.get(place) or GAVE_WAY.get(reader.found.demoted.get(place, ""), "")
         if target == "base_rate" and place == reader.level_column:
             reason = "it is read for the level of the rate"
         if not reason:
             other = claimed.get(place)
-            reason = f"it feeds {other}" if other else f"{_shown(reader.found.texts[column])} is the preferred name"
-        yield Alternative(column_name(place), _shown(reader.found.texts[place]), reason)
-
-
-_REASONS: Final = {
-    "blank": "it has no value",
-    "constant": "it says the same on every row, as a column about the deal does",
-}
+            reason = f"it feeds {other}" if other else f"{shown(reader.found.texts[column])} is the preferred name"
+        yield Alternative(column_name(place), shown(reader.found.texts[place]), reason)
 
 
 # ---- units ---------------------------------------------------------------------------------------------------------
+
+
+_RATE_REASONS: Final = {
+    "other rates": "the other rates of the loans tell it",
+    "level": "it is the usual level of a base rate",
+}
 
 
 def _unit(target: str, reader: Reader, cells: Cells, column: int) -> tuple[Scale | None, str]:
@@ -425,6 +345,8 @@ def _unit(target: str, reader: Reader, cells: Cells, column: int) -> tuple[Scale
         return scale, "" if scale.unit == "as written" else "there is no figure to tell it"
     if scale.because == "header":
         return scale, _header_reason(reader.found, column)
+    if scale.because in _RATE_REASONS:
+        return scale, _RATE_REASONS[scale.because]
     numbers = parsing.read_numbers(cells, is_spread=target == "spread")
     marked = 0 if numbers.marks is None else int(np.count_nonzero(numbers.marks))
     own = (
@@ -449,7 +371,7 @@ def _header_reason(found: header.Found, column: int) -> str:
     text = found.texts.get(column, "")
     if header.unit(text) or header.magnitude(text) != 1.0:
         return "the header says so"
-    return f"the row of units says {_shown(found.units.get(column, ''))}"
+    return f"the row of units says {shown(found.units.get(column, ''))}"
 
 
 # ---- values --------------------------------------------------------------------------------------------------------
@@ -459,7 +381,7 @@ def _samples(one: Field, reader: Reader, loans: Loans, present: NDArray[np.bool_
     """The first values of a field as the reader has them; None for a cell whose content is none."""
     for row in np.flatnonzero(present)[:SAMPLES_MAX].tolist():
         value = _value(one.target, reader, loans, row)
-        yield _shown(value) if isinstance(value, str) else value
+        yield shown(value) if isinstance(value, str) else value
 
 
 def _value(target: str, reader: Reader, loans: Loans, row: int) -> Value:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from core.grid.sheet import Workbook
 from core.portfolio.cells.loans import Loans, put
 from core.portfolio.mapping import pipeline
+from core.portfolio.mapping.names import split_names
 from core.portfolio.mapping.pipeline import Outcome, Work, is_ruled
 from core.portfolio.mapping.reader import Reader
 from core.portfolio.model.fields import (
@@ -55,6 +56,7 @@ def join_pages(
         of_page.notes.warnings += warn_of_units(located)
         read.append(PageLoans(of_page, page.lists, page.left_out, page.title, page.shows_changes))
     joined(loans, read)
+    split_names(loans)
     if unread:
         message = (
             f"{counted(unread, 'more sheet')} may say something of the loans, and {agreed(unread, 'was/were')} not "

@@ -23,7 +23,7 @@ from core.portfolio.cells.parsing import (
 from core.portfolio.cells.typed import NormalColumn, Read
 from core.portfolio.mapping import rules, transforms
 from core.portfolio.model.fields import PROFILES, Field, FieldType, Mapping, Rule, Transform
-from core.portfolio.model.ratings import AGENCY_OF
+from core.portfolio.model.notes import DataWarning
 from core.values import ERRORS, from_serial
 
 Rows = NDArray[np.bool_]
@@ -90,12 +90,15 @@ class Outcome:
     findings: list[Finding] = field(default_factory=list)
     lost: Rows | None = None
     """Rows that are in error before any rule is asked."""
+    warnings: tuple[DataWarning, ...] = ()
+    """What of its reading is a guess."""
 
     def take(self, rows: NDArray[np.int64] | slice) -> Outcome:
         """Some of its rows, which ascend."""
         places = np.arange(len(self.column), dtype=np.int64)[rows]
         findings = [one.among(places) for one in self.findings]
-        return Outcome(self.column.take(rows), findings, None if self.lost is None else self.lost[rows])
+        lost = None if self.lost is None else self.lost[rows]
+        return Outcome(self.column.take(rows), findings, lost, self.warnings)
 
 
 def works(mapping: Mapping) -> dict[str, Work]:
@@ -139,7 +142,7 @@ def changed(work: Work, cells: Cells, in_unit: InUnit) -> Outcome:
             if one.operation == "lookup":
                 cells = transforms.looked_up(cells, kind, one.parameters)
     read = _read(work, cells, in_unit)
-    outcome = Outcome(read.column, lost=read.unreadable)
+    outcome = Outcome(read.column, lost=read.unreadable, warnings=read.warnings)
 
     def as_written(rows: NDArray[np.int64]) -> list[Any]:
         return [cell_value(written, row) for row in rows.tolist()]
@@ -163,9 +166,9 @@ def _read(work: Work, cells: Cells, in_unit: InUnit) -> Read:
         (one.parameters["input_format"] for one in work.transforms if one.operation == "date_format"), None
     )
     if kind == "string":
-        return typed.read_text(cells, input_format or ISO, masks=target in AGENCY_OF)
+        return typed.read_text(cells, input_format or ISO, target=target)
     if kind == "date":
-        return typed.read_dates(cells, input_format)
+        return typed.read_dates(cells, input_format, target=target)
     if kind == "boolean":
         return typed.read_booleans(cells, target)
     numbers, unreadable = typed.read_numbers(cells, is_spread=target == "spread")

@@ -17,17 +17,19 @@ from core.portfolio.cells.loans import Loans, put
 from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, Pool, bit
 from core.portfolio.cells.typed import text_column
 from core.portfolio.mapping import pipeline
+from core.portfolio.mapping.funded import funded_place, settle_commitments, tell_of_funded
+from core.portfolio.mapping.names import industries_of_headings
 from core.portfolio.mapping.pipeline import InUnit, Outcome, Work, is_ruled
+from core.portfolio.mapping.rates import put_rates, spread_place
 from core.portfolio.model.fields import (
     IDENTIFIERS,
     SHARED_TARGETS,
     Field,
-    Lien,
     Mapping,
 )
 from core.portfolio.model.notes import DataWarning, Notes
 from core.portfolio.pages.currency import says_currency
-from core.portfolio.sheets import header, table
+from core.portfolio.sheets import table
 from core.portfolio.sheets.below import Below
 from core.portfolio.sheets.locate import (
     Holdings,
@@ -43,6 +45,16 @@ AGENCIES: Final = ("a", "b", "c")
 
 HEADERS_TOLD: Final = 5
 """Columns that a warning names."""
+
+
+NAMES: Final = ("borrower_name", "facility_name")
+"""What one column may have both of: a company above its investments."""
+
+NO_COLLATERAL: Final = (
+    ("no_collateral_rows", "heading says that it is no collateral"),
+    ("equity_rows", "type or facility is that of shares, warrants or units"),
+)
+"""Rows that are left out by what is said of them -> why."""
 
 
 NEAR_SHARE: Final = 1e-3
@@ -80,10 +92,16 @@ class Reader:
         """Target -> the unit its column was found to be in."""
         self.level_column: int | None = None
         """Of the columns that tell of the base rate the one with its level."""
+        self._is_wider = with_blank_par
+        self._first_par: int | None = None
+        """The column for par that gave way to one of funded balances."""
+        self._choose_par()
         par = self._all_par()
         self._all = None if par is None else par.column.values
         self.rows = table.pick(self.below, self.found, mapping, self._all)
         """Which of the rows below the header are loans."""
+        if self.rows.parted is not None:
+            self._part_names()
         self._rows, self._borrower = (
             _with_blank_par(self.rows) if with_blank_par else (self.rows.rows, self.rows.borrower)
         )
@@ -96,6 +114,7 @@ class Reader:
                 self._divisor = self._par
                 self._outcomes["par_value", self.columns["par_value"]] = par
         self._choose_price()
+        self._choose_spread()
 
     @property
     def row_numbers(self) -> NDArray[np.int64]:
@@ -108,8 +127,7 @@ class Reader:
         outcome = self._outcomes.get((target, place))
         if outcome is None:
             work = self._work(target, place)
-            source = self._borrower if target == "borrower_name" else None
-            cells = self.cells(place) if source is None else self.below.cells(place).take(source)
+            cells = self._cells_of(target, place)
             if work.says_unit:
                 self.scales[target] = parsing.Scale("as written", "nothing")
             outcome = self._outcomes[target, place] = pipeline.run(work, cells, self._in_unit(place))
@@ -131,9 +149,18 @@ class Reader:
                 self._put(loans, target, self.outcome(target))
             if all_ruled or is_ruled(self.works[target], self.mapping):
                 loans.ruled[target] = self.outcome(target).column
-        self._commitments(loans)
+        if "par_value" in self.columns:
+            place = self.columns["par_value"]
+            if self._first_par is not None:
+                tell_of_funded(loans, self.found, place, self._first_par, self.cells)
+            settle_commitments(loans, self.found, place, self.cells)
+        if self.rows.parted is not None:
+            self._tell_of_nameless(loans)
+        if self.rows.industry is not None and not self._is_wider and "industry" not in loans.texts:
+            industries_of_headings(loans, self.rows.industry, self._sheet.text)
         self._stand_ins(loans)
-        self._note(loans, self.columns)
+        self._note(loans, self.columns | self._rates(loans))
+        self._warn_of_level(loans)
         if self._all is not None:
             self._foot(loans, self._all)
         if self._unread_par:
@@ -181,17 +208,19 @@ class Reader:
         return self.below.row(int(rows[-1])) + 1 if len(rows) else self.found.row + 1
 
     def _note_no_collateral(self, notes: Notes) -> None:
-        """Count the rows under headings that say that they are no collateral, and tell of them."""
-        rows = self.rows.left_out.get("no_collateral_rows")
-        if rows is None:
-            return
-        par = 0.0 if self._all is None else float(np.nansum(self._all[rows]))
-        notes.no_collateral_rows, notes.no_collateral_par = len(rows), par
-        message = (
-            f"{counted(len(rows), 'row')} of sheet {self._sheet.name!r} with a par of {par:,.2f} "
-            f"{agreed(len(rows), 'is no loan: its/are no loans: their')} heading says that it is no collateral."
-        )
-        notes.warnings.append(DataWarning("no_collateral", message, len(rows)))
+        """Count the rows that say that they are no collateral, by a heading or by themselves, and tell of them."""
+        for reason, words in NO_COLLATERAL:
+            rows = self.rows.left_out.get(reason)
+            if rows is None:
+                continue
+            par = 0.0 if self._all is None else float(np.nansum(self._all[rows]))
+            notes.no_collateral_rows += len(rows)
+            notes.no_collateral_par += par
+            message = (
+                f"{counted(len(rows), 'row')} of sheet {self._sheet.name!r} with a par of {par:,.2f} "
+                f"{agreed(len(rows), 'is no loan: its/are no loans: their')} {words}."
+            )
+            notes.warnings.append(DataWarning("no_collateral", message, len(rows)))
 
     def par_in_deal_currency(self, currency: str | None) -> NDArray[np.float64] | None:
         """Par by a column whose header says that it is in the deal's currency, where another one feeds par."""
@@ -227,6 +256,40 @@ class Reader:
             places = self.found.columns | {target: [place] for target, place in taken.items()}
             self.found = replace(self.found, columns=places)
 
+    def _cells_of(self, target: str, place: int) -> Cells:
+        """The cells that feed a target: its column's, of borrowers those of the rows that name them; parts of a column
+        that has both borrowers and facilities.
+        """
+        parted = self.rows.parted
+        source = self._borrower if target == "borrower_name" else None
+        if parted is not None and target in NAMES:
+            return parted[NAMES.index(target)].take(self._rows if source is None else source)
+        return self.cells(place) if source is None else self.below.cells(place).take(source)
+
+    def _part_names(self) -> None:
+        """Let the column that has both borrowers and facilities feed both."""
+        place = next(self.columns[target] for target in NAMES if target in self.columns)
+        for target in NAMES:
+            if target in self.works:
+                self.columns.setdefault(target, place)
+
+    def _tell_of_nameless(self, loans: Loans) -> None:
+        """Warn of loans above the first company of a column that has both companies and facilities."""
+        borrower = loans.texts.get("borrower_name")
+        count = loans.row_count if borrower is None else int(np.count_nonzero(borrower.codes < 0))
+        if count:
+            message = f"{counted(count, 'loan', 'stands/stand')} under no borrower on sheet {self._sheet.name!r}."
+            loans.notes.warnings.append(DataWarning("names_above", message, count))
+
+    def _choose_par(self) -> None:
+        """A column of funded balances goes before one that may be of the day when the loan was made."""
+        work = self.works.get("par_value")
+        place = None if work is None else funded_place(self.found, work.field.own)
+        if place is not None:
+            self._first_par = self.columns["par_value"]
+            self.columns["par_value"] = place
+            self.passed_over[self._first_par] = "another column has what is funded"
+
     def _all_par(self) -> Outcome | None:
         """The par of all rows below the header, in units of currency; its default where the rest of a loan is there."""
         place = self.columns.get("par_value")
@@ -254,10 +317,24 @@ class Reader:
         def in_unit(target: str, numbers: parsing.Numbers) -> NDArray[np.float64]:
             unit, magnitude = self.found.unit(place), self.found.magnitude(place)
             has_par = self._divisor is not None
-            scale = self.scales[target] = parsing.scale(target, numbers, unit, magnitude, has_par=has_par)
+            scale = self.scales[target] = parsing.scale(
+                target, numbers, unit, magnitude, has_par=has_par, beside=self._rates_beside
+            )
             return parsing.scaled(numbers, scale, self._divisor)
 
         return in_unit
+
+    def _rates_beside(self) -> parsing.RatesBeside:
+        """The spreads and all-in rates of the loans, by which the unit of smaller rates is told."""
+        spread, all_in = (
+            self.outcome(target).column if target in self.columns else None for target in ("spread", "all_in_rate")
+        )
+        if spread is None:
+            return parsing.RatesBeside()
+        unit = self.scales["spread"].unit if "spread" in self.scales else ""
+        if all_in is None or spread.type != "number" or all_in.type != "number":
+            return parsing.RatesBeside(unit)
+        return parsing.RatesBeside(unit, all_in.values - spread.values / 100.0)
 
     def _choose_price(self) -> None:
         """A column of market values in currency gives way to a later one of prices."""
@@ -268,9 +345,35 @@ class Reader:
         self.columns["price"] = places[at]
         self.passed_over |= dict.fromkeys(places[:at], "it holds amounts of currency, not prices")
 
+    def _choose_spread(self) -> None:
+        """A column of indexes and margins under "Rate" or "Index" feeds the spread, where no other one does."""
+        chosen = spread_place(self.columns, self.cells) if "spread" in self.works else None
+        if chosen is not None:
+            target, self.columns["spread"] = chosen
+            if target == "all_in_rate":
+                del self.columns[target]
+
+    def _rates(self, loans: Loans) -> dict[str, int]:
+        """What the column of spreads states beside them, put among the loans: field -> column."""
+        place = self.columns.get("spread")
+        if place is None or self._work("spread", place).transforms or "spread" not in loans.numbers:
+            return {}
+        return dict.fromkeys(put_rates(loans, self.cells(place), self.columns), place)
+
+    def _warn_of_level(self, loans: Loans) -> None:
+        """Tell of base rates that are fractions by nothing but their level."""
+        level = self.scales.get("base_rate_level")
+        if level is not None and level.because == "level":
+            message = (
+                "Base rates are read as fractions (0.05 is 5 %), because that is the usual level of a base rate; "
+                "no other rate of the sheet says so."
+            )
+            loans.notes.warnings.append(DataWarning("base_rate_by_level", message, None, ("base_rate_level",)))
+
     def _put(self, loans: Loans, target: str, outcome: Outcome) -> None:
         """A typed column into its place among the loans."""
         column, work = outcome.column, self.works[target]
+        loans.notes.warnings += outcome.warnings
         if column.type == "string" and (work.transforms or work.field.default is not None):
             column = text_column(parsing.merged_pool(column.text.codes, column.text.text, NO_TEXT))
         if target == "lien_type" and parsing.is_second_lien_flag(self.found.texts[self.columns[target]]):
@@ -297,28 +400,6 @@ class Reader:
                 text = self.outcome("base_rate", place).column.as_text()
                 codes = np.where(is_level, np.int32(-1), text.codes) if is_level.any() else text.codes
                 self._put(loans, "base_rate", Outcome(text_column(parsing.TextColumn(codes, text.text))))
-
-    def _commitments(self, loans: Loans) -> None:
-        """Bonds whose funded balance is zero have their par in a Commitment column (trustees' flat files do so).
-
-        A bond is what the lien says, or what has an ISIN and no LoanX id beside loans that have one.
-        """
-        others = self.found.columns.get("par_value", [])[1:]
-        other = next((place for place in others if self._is_commitment(place)), None)
-        par = loans.numbers.get("par_value")
-        if other is None or par is None:
-            return
-        bonds = np.zeros(loans.row_count, np.bool_) if loans.lien is None else loans.lien == Lien.BOND
-        loanx, isin = loans.texts.get("loanx_id"), loans.texts.get("isin")
-        if loanx is not None and isin is not None and (loanx.codes >= 0).any():
-            bonds |= (loanx.codes < 0) & (isin.codes >= 0)
-        unfunded = (par == 0) & bonds
-        if unfunded.any():
-            commitment = parsing.read_numbers(self.cells(other)).values * self.found.magnitude(other)
-            loans.numbers["par_value"] = np.where(unfunded, commitment, par)
-
-    def _is_commitment(self, column: int) -> bool:
-        return header.without_unit(parsing.key(self.found.texts[column])) == "commitment"
 
     def _stand_ins(self, loans: Loans) -> None:
         """Warn of columns that feed fields for which the mapping names others."""

@@ -88,6 +88,9 @@ class Mapping:
 IDENTIFIERS: Final = ("cusip", "loanx_id", "isin")
 """Identifier targets, in the order in which they name a position."""
 
+KEYS: Final = (*IDENTIFIERS, "asset_id")
+"""Targets that tell which loan a row is about: identifiers, and the id that the file's own author gives to an asset."""
+
 # Headers with underscores stand in the flat files that trustees deliver to managers (a file of collateral with
 # Native_ columns in the loan's own currency, one of assets with each agency's ratings and watches) and in the exports
 # of positions of deal libraries (moody_derived_warf_rating); the others in reports and in managers' workbooks.
@@ -419,6 +422,16 @@ AUXILIARY_FIELDS: Final = (
     ),
     Field("is_current_pay", "boolean", aliases=("Current Pay", "Is Current Pay", "Current Pay Obligation")),
     Field("is_pik", "boolean", aliases=("PiKing", "PIK", "Is PIK", "PIK Security", "PIK Obligation", "Deferring")),
+    Field(
+        "asset_id", "string",
+        aliases=(
+            "Asset ID", "AssetID", "LoanID", "PositionID", "InstrumentID", "FacilityID", "Asset Number", "Asset Code",
+            "Asset Ref", "Asset Reference", "Loan ID", "Loan Number",
+            "Loan Code", "Loan Identifier", "Position ID", "Position Identifier", "Instrument ID", "Instrument Code",
+            "Instrument Identifier", "Facility ID", "Facility Number", "Investment ID", "Holding ID", "Collateral ID",
+            "Obligation ID", "Tranche ID", "Security Code", "Security Number", "Internal ID", "Internal Code",
+        ),
+    ),
     Field("participation", "boolean", aliases=("Participation", "Is Participation", "Participation Interest")),
     Field(
         "purchased_accrued_interest", "number",

@@ -23,11 +23,13 @@ WARNING_CODES: Final = {
     "second_loan_sheet": "loans of another sheet were added to the pool",
     "page_left_out": "a sheet with loans was left out",
     "page_rows_without_loan": "rows of another sheet found no loan, and are left out",
+    "page_rows_ambiguous": "rows of another sheet fit several loans, and are joined to none",
     "page_loans_without_row": "a sheet that gives a field says nothing of some loans",
     "page_conflict": "two sheets say different things of a loan",
     "page_joined_by_name": "rows were joined by a name, or by the start of an identifier",
     "rule_broken": "rows break a rule of the mapping",
     "column_stands_in": "a column of the profile feeds a field for which the mapping names another",
+    "ambiguous_column": "a column could as well be another field's",
     "page_total_differs": "the total of a sheet is not the sum of its loans",
     "as_of_stands_in": "the day is that of the file or of its upload: nothing in the file says one",
     "cash_differs": "two pages differ in an account's balance",
@@ -48,13 +50,23 @@ WARNING_CODES: Final = {
     "past_maturity": "performing loans that matured before the day",
     "far_maturity": "loans that mature many years after the day",
     "matures_after_deal": "many loans mature after the deal",
+    "short_months": "maturities of two figures, such as 06/29, count as month and year",
+    "base_rate_by_level": "base rates count as fractions by their usual level alone",
+    "bare_rates": "percentages without an index stand in a column of indexes and margins",
     "unit_doubtful": "values too small or large for their field's unit",
     "negative_par": "loans with a negative par",
     "no_lien": "loans that do not say their lien count as first lien",
     "no_rating": "loans without a rating of any agency",
+    "unrated_not_ccc": "most loans have no rating of any agency, and count in no CCC bucket",
     "no_price": "loans without a price",
     "no_maturity": "loans without a maturity",
-    "no_collateral": "rows under a heading that says that they are no collateral are no loans",
+    "no_collateral": "rows that are no collateral by a heading or by what they say of themselves are no loans",
+    "names_split": "borrowers stand in the names of facilities, which were split",
+    "names_not_split": "names of facilities that do not part count as the borrower",
+    "names_above": "borrowers stand above their investments, in one column with them",
+    "industry_of_headings": "the headings of groups name the industries of their loans",
+    "par_less_unfunded": "par is what is committed less what is not drawn",
+    "par_is_funded": "par is the funded balance, not another one of the file",
     "rows_after_end": "rows below the end of the table were left out",
     "unidentified_rows": "rows with a par and nothing that names a loan were left out",
     "error_cells": "cells with an error count as blank",
@@ -182,6 +194,7 @@ class PageNote:
     """What became of another sheet that says something of the loans."""
 
     sheet: str
+    """Its name."""
     title: str = ""
     """Of a list that stands below another one on the sheet."""
     part: Literal["joined", "list", "added", "left out"]
@@ -202,8 +215,13 @@ class PageNote:
     conflicts: dict[str, int] = field(default_factory=dict)
     """Field -> loans for which it says something else; the sheet that names more fields counts."""
     rows_without_loan: int = 0
+    """Rows on it of no loan of the first sheet."""
     par_without_loan: float = 0.0
+    """Their par, in currency units."""
+    ambiguous: int = 0
+    """Of the rows without a loan those that fit several, or several of which fit one."""
     loans_without_row: int = 0
+    """Loans of the first sheet of which it says nothing."""
     contradictions: int = 0
     """Loans whose identifiers stand on different rows of it."""
 

@@ -85,7 +85,8 @@ _SYMBOLS: Final[dict[Agency, dict[str, int]]] = {
 NOT_RATED: Final = frozenset(
     (
         "", "NR", "N/R", "WR", "W/R", "WD", "W/D", "N/A", "NA", "N.A.", "N.R.", "-", "--", "#N/A", "NONE",
-        "NOT RATED", "UNRATED",
+        "NOT RATED", "UNRATED", "UNR", "N.R", "N / R", "NOT PUBLICLY RATED", "NO PUBLIC RATING", "UNRATED (PRIVATE)",
+        "NOT RATED (PRIVATE)", "NIL",
         "WITHDRAWN", "NO RATING", "NOT AVAILABLE", "NOT APPLICABLE",
     )
 )  # fmt: skip
@@ -116,7 +117,7 @@ MASK_LENGTH_MAX: Final = 20
 KNOWN_SHARE: Final = 0.1
 """Share of a column's cells with something in them that are ratings, or say that there is none."""
 
-_WATCH: Final = r"CREDITWATCH|WATCH|REVIEW|CWP|CWN|CW|RWN|RWP|RWE|RUR|UPG|DNG|UPGRADE|DOWNGRADE"
+_WATCH: Final = r"CREDITWATCH|WATCH|REVIEW|U/R|CWP|CWN|CW|RWN|RWP|RWE|RUR|UPG|DNG|UPGRADE|DOWNGRADE"
 _OUTLOOK: Final = (
     rf"(?:{_WATCH}|OUTLOOK|UNDER|FOR|POSSIBLE|RATING|POSITIVE|NEGATIVE|STABLE|DEVELOPING|EVOLVING"
     r"|POS|NEG|STA|STBL|DEV|UNC|ON|UP|DOWN)"
@@ -125,12 +126,16 @@ _ON_WATCH: Final = re.compile(rf"\b(?:{_WATCH})\b")
 _MARK: Final = re.compile(r"\*\s*([+-])")
 _BETTER: Final = re.compile(r"\b(?:RWP|CWP|UPG|UPGRADE|POSITIVE|POS|UP)\b|\+[\s)]*$")
 _WORSE: Final = re.compile(r"\b(?:RWN|CWN|DNG|DOWNGRADE|NEGATIVE|NEG|DOWN)\b|-[\s)]*$")
+_KIND: Final = r"CFR|PDR|LTR|LT|IDR|ICR"
+"""What of a borrower is rated, in short, before or behind a symbol."""
 _SHAPE: Final = re.compile(
-    r"\*?(?:\(P\)\s*)?"
+    rf"(?:\*\s*)?(?:(?:{_KIND})\b[\s:]*+)?"
+    r"(?:\(P\)\s*)?"
     r"(?P<symbol>AAA|AA[123+-]?|A[123+-]?|BAA[123]|BA[123]|BBB[+-]?|BB[+-]?|B[123+-]?|CAA[123]|CA|CCC[+-]?|CC|C|SD|RD|D)"
     # Structured finance, default probability, public information, hybrid, credit estimate, expected, preliminary,
     # estimate, shadow, unsolicited.
-    r"(?:-PD|-CFR)?(?:\s*[(\[]?(?:SF|PI|HYB|CE|EXP|EST|PRELIM|SHADOW|ESTIMATE|[ESUP])[)\]]?){0,2}"
+    rf"(?:-PD|-CFR)?(?:\s*[(\[]?(?:{_KIND})\b[)\]]?)?"
+    r"(?:\s*[(\[]?(?:SF|PI|HYB|CE|EXP|EST|PRELIM|SHADOW|ESTIMATE|[ESUP])[)\]]?){0,2}"
     r"\s*(?:/?\s*\*\s*[+-]?)?"
     rf"(?:[\s/,;()*+-]*+{_OUTLOOK}\b)*+[\s)/*+\u2020\u2021^-]*+"  # possessive: no text makes it backtrack
 )
@@ -151,16 +156,42 @@ LENGTH_MAX: Final = 64
 """Characters of a rating's text; a longer one is not read."""
 
 
+_NAMES: Final[tuple[tuple[Agency, re.Pattern[str]], ...]] = (
+    ("a", re.compile(r"MOODY['\u2019]?S?(?: INVESTORS? SERVICE)?\b[\s:=-]*")),
+    ("b", re.compile(r"(?:S ?& ?P|SNP|STANDARD (?:&|AND) POOR['\u2019]?S)(?: GLOBAL)?\b[\s:=-]*")),
+    ("c", re.compile(r"FITCH(?: RATINGS)?\b[\s:=-]*")),
+)
+"""What names an agency in front of its symbol."""
+
+_FOOTNOTES: Final = re.compile(r"(?:\s?(?:\(\d{1,2}\)|\[\d{1,2}\]|[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]))+$")
+_PARTS: Final = re.compile(r"\s?[/|;]\s?")
+PARTS_MAX: Final = 3
+"""Agencies whose symbols one cell has: Moody's, S&P, Fitch."""
+
+
 @remembered(4_096)
 def rank(text: str, agency: Agency | None = None) -> int:
     """The rank of a symbol, 1 (best) to 22 (defaulted); 0 where there is no rating or the text is none.
 
     Watch marks, outlooks, "(P)", "(sf)", "-PD", "(EXP)" and the marks of estimates, shadow ratings and unsolicited ones
-    ("e", "s", "u", "pi") are dropped. `agency` None tries the scales of A, B and C in turn.
+    ("e", "s", "u", "pi"), footnote marks and the agency's name are dropped; a symbol that another agency's name stands
+    before is none. `agency` None tries the scales of A, B and C in turn.
     """
     if len(text) > LENGTH_MAX:
         return 0
-    found = _SHAPE.fullmatch(_cleaned(text))
+    cleaned = _FOOTNOTES.sub("", _cleaned(text))
+    for named, pattern in _NAMES:
+        if found := pattern.match(cleaned):
+            if agency not in (None, named):
+                return 0
+            agency, cleaned = named, cleaned[found.end() :]
+    known = _symbol_rank(cleaned, agency)
+    return known or _rank_of_several(cleaned, agency)
+
+
+def _symbol_rank(cleaned: str, agency: Agency | None) -> int:
+    """The rank of one symbol with what stands about it."""
+    found = _SHAPE.fullmatch(cleaned)
     if found is None:
         return 0
     symbol = found["symbol"]
@@ -169,9 +200,21 @@ def rank(text: str, agency: Agency | None = None) -> int:
     return next((scale[symbol] for scale in _SYMBOLS.values() if symbol in scale), 0)
 
 
+def _rank_of_several(cleaned: str, agency: Agency | None) -> int:
+    """The rank of one of several agencies' symbols in a cell, Moody's first: "B2/B", "B2/B/B+"."""
+    parts = _PARTS.split(cleaned, PARTS_MAX)
+    agencies = get_args(Agency)[: len(parts)]
+    if not 1 < len(parts) <= PARTS_MAX or parts[0] not in _SYMBOLS["a"]:
+        return 0
+    places = [place for place, part in enumerate(parts) if part in _SYMBOLS[agencies[place]]]
+    is_whole = all(at in places or part in NOT_RATED for at, part in enumerate(parts))
+    at = 0 if agency is None else agencies.index(agency) if agency in agencies else -1
+    return _SYMBOLS[agencies[at]][parts[at]] if is_whole and at in places else 0
+
+
 def is_not_rated(text: str) -> bool:
     """Whether the text says that it shows no rating: there is none, or it is masked (as against an unreadable text)."""
-    return _cleaned(text) in NOT_RATED or is_masked(text)
+    return _FOOTNOTES.sub("", _cleaned(text)) in NOT_RATED or is_masked(text)
 
 
 def says_unrated(text: str) -> bool:

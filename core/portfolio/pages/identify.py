@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from core.grid.column import Text
 from core.portfolio.cells import _parse, parsing
+from core.portfolio.cells.footnotes import NO_SUPERSCRIPTS
 from core.portfolio.cells.loans import UNSAID, Loans, take
 from core.portfolio.cells.parsing import TextColumn
-from core.portfolio.model.fields import IDENTIFIERS, Lien
+from core.portfolio.model.fields import IDENTIFIERS, KEYS, Lien
+from core.portfolio.model.notes import DataWarning
+from core.words import agreed, counted
 
 SUMMED: Final = ("par_value", "unfunded", "purchased_accrued_interest")
 """Numbers that lots of one position add up."""
@@ -52,7 +55,7 @@ def _identifiers(loans: Loans) -> None:
     """
     moved: list[tuple[str, TextColumn]] = []
     destroyed = 0
-    for target in IDENTIFIERS:
+    for target in KEYS:
         column = loans.texts.get(target)
         if column is None:
             continue
@@ -65,15 +68,23 @@ def _identifiers(loans: Loans) -> None:
             column = _padded(column, kinds)
             kinds = _kinds(column, cusip_first=target == "cusip")
         for other, kind in _KIND_OF.items():
-            if other != target and (kinds == kind).any():
+            if other != target and (kinds == kind).any() and not _by_chance(target, kinds[:-1], kind):
                 leaves = kinds[column.codes] == kind
                 moved.append((other, TextColumn(np.where(leaves, column.codes, np.int32(-1)), column.text)))
-                column = TextColumn(np.where(leaves, np.int32(-1), column.codes), column.text)
+                if target in IDENTIFIERS:
+                    column = TextColumn(np.where(leaves, np.int32(-1), column.codes), column.text)
         loans.texts[target] = column
     for target, column in moved:
         own = loans.texts.get(target)
         loans.texts[target] = column if own is None else _filled(own, column)
     loans.notes.destroyed_identifiers += destroyed
+
+
+def _by_chance(target: str, kinds: NDArray[np.uint8], kind: int) -> bool:
+    """Whether CUSIPs of a column may be an author's own numbers, of which one in ten has the check digit of a CUSIP."""
+    if target in IDENTIFIERS or kind != _parse.CUSIP:
+        return False
+    return bool(np.count_nonzero(kinds == _parse.OTHER) > np.count_nonzero(kinds == kind))
 
 
 def _kinds(column: TextColumn, *, cusip_first: bool) -> NDArray[np.uint8]:
@@ -131,7 +142,7 @@ def _placeholders(loans: Loans) -> None:
     """
     count = 0
     borrower: NDArray[np.int64] | None = None
-    for target in IDENTIFIERS:
+    for target in KEYS:
         column = loans.texts.get(target)
         if column is None or not len(column.text):
             continue
@@ -193,21 +204,33 @@ def _linked(keys: NDArray[np.int64], column: TextColumn, own: NDArray[np.int64])
 def add_up_lots(loans: Loans) -> None:
     """Add up the rows of one identifier into the first of them."""
     keys = _position_keys(loans)
-    if keys is None or loans.row_count < 2:
-        return
+    if keys is not None and loans.row_count > 1:
+        add_up(loans, keys)
+
+
+def add_up(loans: Loans, keys: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Add up the rows of one key into the first of them.
+
+    Args:
+        keys: one for each row, from 0; -1 for a row of its own.
+
+    Returns:
+        The place of each row from before; None where every row is of its own.
+    """
     count = np.bincount(keys + 1)
     count[0] = 0
     if count.max() < 2:
-        return
+        return None
     members = np.flatnonzero(count[keys + 1] > 1)
     _, first, group = np.unique(keys[members], return_index=True, return_inverse=True)
     par = loans.numbers.get("par_value")
     weight = np.zeros(len(members)) if par is None else np.nan_to_num(par[members])
     order = np.lexsort((members, -weight, group))
     leads = members[order[np.searchsorted(group[order], np.arange(len(first)))]]
-    loans.notes.lots = len(members)
-    conflicts = _conflicts(loans, members, group, len(first))
-    loans.notes.conflicting_lots = int(np.count_nonzero(conflicts))
+    rows = np.ones(loans.row_count, np.int32) if loans.lots is None else loans.lots
+    differing = np.zeros(loans.row_count, np.bool_) if loans.conflicting is None else loans.conflicting
+    summed_rows = np.bincount(group, rows[members]).astype(np.int32)
+    conflicts = _conflicts(loans, members, group, len(first)) | (np.bincount(group, differing[members]) > 0)
     # Every row but the later lots stays, and shows the position's largest lot.
     keep = np.ones(loans.row_count, np.bool_)
     keep[members] = False
@@ -215,9 +238,11 @@ def add_up_lots(loans: Loans) -> None:
     source = np.arange(loans.row_count)
     source[members[first]] = leads
     source = source[keep]
-    place = (np.cumsum(keep) - 1)[members[first]]
+    places = np.cumsum(keep) - 1
+    place = places[members[first]]
     sums = {name: _sum(loans.numbers[name][members], group) for name in SUMMED if name in loans.numbers}
     means = {name: _mean(loans.numbers[name][members], weight, group) for name in WEIGHTED if name in loans.numbers}
+    _warn_of_weights(loans, members, group, len(first))
     raised = {name: _any_lot(flags[members], group) for name, flags in loans.flags.items()}
     take(loans, source)
     for summed, total in sums.items():
@@ -226,10 +251,40 @@ def add_up_lots(loans: Loans) -> None:
         loans.numbers[weighted][place] = np.where(np.isnan(mean), loans.numbers[weighted][place], mean)
     for flag, any_lot in raised.items():
         loans.flags[flag][place] = any_lot
-    loans.lots = np.ones(loans.row_count, np.int32)
-    loans.lots[place] = np.bincount(group)
-    loans.conflicting = np.zeros(loans.row_count, np.bool_)
-    loans.conflicting[place] = conflicts
+    loans.lots, loans.conflicting = rows[source], differing[source]
+    loans.lots[place], loans.conflicting[place] = summed_rows, conflicts
+    loans.notes.lots = int(loans.lots[loans.lots > 1].sum())
+    loans.notes.conflicting_lots = int(np.count_nonzero(loans.conflicting))
+    places[members] = place[group]
+    return places
+
+
+def _warn_of_weights(loans: Loans, members: NDArray[np.intp], group: NDArray[np.intp], groups: int) -> None:
+    """Warn of positions whose lots have different rates or prices, and no par to weigh them by."""
+    par = loans.numbers.get("par_value")
+    if par is not None and np.nansum(np.abs(par[members])) > 0:
+        return
+    differing = {
+        name: _differ(loans.numbers[name][members], group, groups) for name in WEIGHTED if name in loans.numbers
+    }
+    fields = tuple(name for name, differ in differing.items() if differ.any())
+    if not fields:
+        return
+    count = int(np.count_nonzero(np.any([differing[name] for name in fields], axis=0)))
+    message = (
+        f"{counted(count, 'position')} of sheet {loans.sheet_name!r} {agreed(count, 'has/have')} lots that differ in "
+        f"{', '.join(fields)}, and no par says how much each counts: the first lot counts."
+    )
+    loans.notes.warnings.append(DataWarning("conflicting_lots", message, count, fields))
+
+
+def _differ(values: NDArray[np.float64], group: NDArray[np.intp], groups: int) -> NDArray[np.bool_]:
+    """Groups with different values; blanks are none."""
+    known = ~np.isnan(values)
+    low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
+    np.minimum.at(low, group[known], values[known])
+    np.maximum.at(high, group[known], values[known])
+    return np.asarray(low < high, np.bool_)
 
 
 def _any_lot(flags: NDArray[np.uint8], group: NDArray[np.intp]) -> NDArray[np.uint8]:
@@ -261,11 +316,7 @@ def _conflicts(loans: Loans, members: NDArray[np.intp], group: NDArray[np.intp],
     if "maturity_date" in loans.numbers:
         columns.append(loans.numbers["maturity_date"][members])
     for values in columns:
-        known = ~np.isnan(values)
-        low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
-        np.minimum.at(low, group[known], values[known])
-        np.maximum.at(high, group[known], values[known])
-        differs |= low < high
+        differs |= _differ(values, group, groups)
     return differs
 
 
@@ -288,7 +339,8 @@ class _Letters(dict[int, str]):
     """What stands for each character of a name, worked out when it is first met."""
 
     def __missing__(self, code: int) -> str:
-        signs = [sign for sign in unicodedata.normalize("NFKD", chr(code)) if not unicodedata.combining(sign)]
+        sign = chr(code).translate(NO_SUPERSCRIPTS)
+        signs = [sign for sign in unicodedata.normalize("NFKD", sign) if not unicodedata.combining(sign)]
         plain = "".join(sign if sign.isascii() or sign.isalnum() else " " for sign in signs).upper()
         if len(self) < LETTERS_MAX:
             self[code] = plain

@@ -1,8 +1,4 @@
-"""Rows of one list of loans to those of another, by identifier or name, and the columns that follow them.
-
-All steps take time and memory that grow with the rows of both lists: a key that stands on several rows of the page
-joins nothing, so no row meets more than one.
-"""
+"""Columns of a page given to the loans that its rows are about, and the loans of a second list put below the others."""
 
 from __future__ import annotations
 
@@ -14,314 +10,23 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.grid.column import Text
-from core.portfolio.cells import _parse, parsing
-from core.portfolio.cells.identifiers import Prints, may_be_one
+from core.portfolio.cells import parsing
 from core.portfolio.cells.loans import UNSAID, Loans
-from core.portfolio.cells.parsing import (
-    NO_TEXT,
-    Scalar,
-    TextColumn,
-    key,
-    letters_and_digits,
-    spread_out,
-)
+from core.portfolio.cells.parsing import NO_TEXT, Scalar, TextColumn, key, spread_out
 from core.portfolio.cells.typed import blank_column, either
-from core.portfolio.model.fields import IDENTIFIERS, Lien
-from core.portfolio.pages.identify import SUMMED, name_keys
-
-STARTS_MAX: Final = 20_000
-"""Rows of a page without a loan up to which the starts of identifiers are tried."""
-
-PAR_SHARE: Final = 0.01
-"""Share by which the par of two rows may differ that a name alone joins."""
+from core.portfolio.model.fields import KEYS, Lien
+from core.portfolio.pages.identify import SUMMED
+from core.portfolio.pages.keys import together
+from core.portfolio.pages.match import Match
 
 EQUAL_SHARE: Final = 1e-6
 """Share by which two figures for one field may differ without being a conflict."""
 
-_NAMES: Final = (("borrower_name", "facility_name"), ("facility_name",), ("borrower_name",))
-"""What joins rows where no identifier does, most telling first."""
-
-BY_START: Final = "start of an identifier"
-"""What joins rows whose identifiers are cut short on a page."""
-
-_OF_FACILITIES: Final = frozenset((
-    "price", "purchase_price", "spread", "floor", "all_in_rate", "maturity_date", "facility_size", "unfunded",
-))  # fmt: skip
-"""Figures that two loans of one issuer do not share: a page with one of them is not about issuers."""
-
-_UNCOMPARED: Final = frozenset((*IDENTIFIERS, "borrower_name", "facility_name", "issuer_id", "base_rate"))
+_UNCOMPARED: Final = frozenset((*KEYS, "borrower_name", "facility_name", "issuer_id", "base_rate"))
 """Texts that pages spell differently: a difference is no conflict."""
 
 BY_HEADER: Final = frozenset(("industry", "recovery_rate", "rating"))
 """Fields that mean another thing under another header: a blank is not filled from there."""
-
-
-@dataclass(slots=True)
-class Match:
-    """Which row of a page each loan has."""
-
-    at: NDArray[np.int64]
-    """-1 for a loan without one."""
-    by: dict[str, int] = field(default_factory=dict)
-    """What joined them -> loans: an identifier's target, "start of an identifier", or names."""
-    contradictions: int = 0
-    """Loans whose identifiers stand on different rows of the page: the first in the order of `IDENTIFIERS` counts."""
-
-    @property
-    def rows(self) -> NDArray[np.bool_]:
-        """Loans that have a row."""
-        return np.asarray(self.at >= 0, np.bool_)
-
-    def take(self, loans: NDArray[np.int64], rows: NDArray[np.int64], how: str) -> None:
-        """Give rows to loans that had none."""
-        if len(loans):
-            self.at[loans] = rows
-            self.by[how] = self.by.get(how, 0) + len(loans)
-
-
-def together(columns: Sequence[TextColumn]) -> tuple[list[NDArray[np.int32]], Text]:
-    """The codes of some columns into one pool, in which equal strings are one."""
-    offsets, data, codes = [np.zeros(1, np.int64)], [], []
-    count, size = 0, 0
-    for column in columns:
-        text = column.text
-        codes.append(np.where(column.codes >= 0, column.codes + np.int32(count), np.int32(-1)))
-        offsets.append(text.offsets[1:] - text.offsets[0] + size)
-        data.append(text.data[text.offsets[0] : text.offsets[-1]])
-        count += len(text)
-        size += int(text.offsets[-1] - text.offsets[0])
-    local, used = _parse.distinct(np.concatenate(codes), count)
-    table, ends, signs = _parse.clean(np.concatenate(offsets), np.concatenate(data), used, False, False)
-    merged = spread_out(table, -1, local)
-    stops = np.cumsum([len(one) for one in codes])[:-1]
-    return list(np.split(merged, stops)), Text(ends, signs)
-
-
-# ---- rows ----------------------------------------------------------------------------------------------------------
-
-
-def match(loans: Loans, page: Loans) -> Match:
-    """The row of a page that speaks of each loan.
-
-    By identifier, whichever column it stands in; then by one that is the start of the other, where only one fits and
-    the names agree; then by borrower and facility, or one of them where the other is not on both sides. Names join only
-    rows whose identifiers do not differ, and one name alone only rows of the same par.
-    """
-    found = Match(np.full(loans.row_count, -1, np.int64))
-    _by_identifier(_columns(loans), _columns(page), found)
-    contradictions = found.contradictions
-    _by_identifier(*_bare_columns(loans, page, found), found)
-    found.contradictions = contradictions
-    _by_start(loans, page, found)
-    for names in _NAMES:
-        _by_name(loans, page, found, names)
-    _by_issuer(loans, page, found)
-    return found
-
-
-def unused(found: Match, page: Loans) -> NDArray[np.int64]:
-    """Rows of the page that found no loan, ascending."""
-    used = np.zeros(page.row_count, np.bool_)
-    used[found.at[found.rows]] = True
-    return np.flatnonzero(~used)
-
-
-def strangers(loans: Loans, page: Loans, found: Match) -> NDArray[np.int64]:
-    """Rows of the page that found no loan, and whose loan is none of these: by an identifier of a kind that these have,
-    or by a borrower whom these do not name.
-    """
-    free = unused(found, page)
-    own, other = _columns(loans), _columns(page)
-    is_other = np.zeros(page.row_count, np.bool_)
-    for target in own.keys() & other.keys():
-        if (own[target].codes >= 0).any():
-            is_other |= other[target].codes >= 0
-    borrower = page.texts.get("borrower_name")
-    if borrower is not None and "borrower_name" in loans.texts:
-        (mine, its), text = together([name_keys(loans.texts["borrower_name"]), name_keys(borrower)])
-        is_known = np.zeros(len(text) + 1, np.bool_)
-        is_known[mine[mine >= 0]] = True
-        is_other |= (its >= 0) & ~is_known[its]
-    return free[is_other[free]]
-
-
-def _columns(loans: Loans) -> dict[str, TextColumn]:
-    return {target: loans.texts[target] for target in IDENTIFIERS if target in loans.texts}
-
-
-def _bare_columns(loans: Loans, page: Loans, found: Match) -> tuple[dict[str, TextColumn], dict[str, TextColumn]]:
-    """The identifiers of both by their letters and digits, without those that several identifiers of the loans or of
-    the page share; none where no row is left to be joined."""
-    if found.rows.all():
-        return {}, {}
-    own, other = _columns(loans), _columns(page)
-    return {target: _bare(own[target]) for target in own}, {target: _bare(other[target]) for target in other}
-
-
-def _bare(column: TextColumn) -> TextColumn:
-    used = np.unique(column.codes[column.codes >= 0])
-    (own,), text = together([TextColumn(used, parsing.bare(column.text))])
-    counts = np.bincount(own[own >= 0], minlength=len(text))
-    single = np.where((own >= 0) & (counts[own] == 1), own, np.int32(-1))
-    table = np.full(len(column.text) + 1, -1, np.int32)
-    table[used] = single
-    return TextColumn(table[column.codes], text)
-
-
-def _by_identifier(own: dict[str, TextColumn], other: dict[str, TextColumn], found: Match) -> None:
-    """Join by identifiers, whichever column they stand in."""
-    if not own or not other:
-        return
-    codes, text = together([*own.values(), *other.values()])
-    row_of = np.full(len(text) + 1, -1, np.int64)
-    is_twice = np.zeros(len(text) + 1, np.bool_)
-    for column in codes[len(own) :]:
-        rows = np.flatnonzero(column >= 0)
-        known = row_of[column[rows]]
-        row_of[column[rows]] = rows
-        is_twice[column[rows][(row_of[column[rows]] != rows) | (known >= 0) & (known != rows)]] = True
-    row_of[is_twice] = -1
-    for target, column in zip(own, codes, strict=False):
-        rows = np.where(column >= 0, row_of[column], np.int64(-1))
-        found.contradictions += int(np.count_nonzero((rows >= 0) & found.rows & (rows != found.at)))
-        fresh = np.flatnonzero((rows >= 0) & ~found.rows)
-        found.take(fresh, rows[fresh], target)
-
-
-def _by_start(loans: Loans, page: Loans, found: Match) -> None:
-    """Join rows whose identifiers are printed in another way: XS2250154 for XS2250154494, LX284437 for LX28443T7."""
-    free = unused(found, page)
-    own, other = _columns(loans), _columns(page)
-    if found.rows.all() or not 0 < len(free) <= STARTS_MAX or not own or not other:
-        return
-    codes, text = together(list(own.values()))
-    strings = text.strings()
-    prints = Prints(strings)
-    pairs: dict[int, set[int]] = {}
-    for row in free.tolist():
-        for column in other.values():
-            written = str(column.text[int(column.codes[row])]) if column.codes[row] >= 0 else ""
-            for code in prints.of(written):
-                pairs.setdefault(row, set()).add(code)
-    single = {row: next(iter(of_row)) for row, of_row in pairs.items() if len(of_row) == 1}
-    taken: dict[int, int] = {}
-    for code in single.values():
-        taken[code] = taken.get(code, 0) + 1
-    row_of = np.full(len(strings) + 1, -1, np.int64)
-    for row, code in single.items():
-        if taken[code] == 1:
-            row_of[code] = row
-    for of_column in codes:
-        rows = np.where(of_column >= 0, row_of[of_column], np.int64(-1))
-        fresh = np.flatnonzero((rows >= 0) & ~found.rows)
-        agrees = _names_agree(loans, page, fresh, rows[fresh])
-        found.take(fresh[agrees], rows[fresh][agrees], BY_START)
-
-
-def _names_agree(loans: Loans, page: Loans, at: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Pairs of rows that have a name in common; without names on both sides the same par."""
-    agrees, said = np.zeros(len(at), np.bool_), np.zeros(len(at), np.bool_)
-    for target in ("borrower_name", "facility_name"):
-        if len(at) and target in loans.texts and target in page.texts:
-            own, other = (parsing.subset(one.texts[target], places) for one, places in ((loans, at), (page, rows)))
-            (mine, its), _ = together([name_keys(own), name_keys(other)])
-            both = (mine >= 0) & (its >= 0)
-            said |= both
-            agrees |= both & (mine == its)
-    return np.where(said, agrees, _par_agrees(loans, page, at, rows, unsaid=False))
-
-
-def _par_agrees(
-    loans: Loans, page: Loans, at: NDArray[np.int64], rows: NDArray[np.int64], *, unsaid: bool
-) -> NDArray[np.bool_]:
-    """Pairs of rows of the same par; `unsaid` where one of them has none."""
-    own, other = loans.numbers.get("par_value"), page.numbers.get("par_value")
-    if own is None or other is None:
-        return np.full(len(at), unsaid)
-    mine, its = own[at], other[rows]
-    alike = np.abs(mine - its) <= PAR_SHARE * np.maximum(np.abs(mine), np.abs(its))
-    return np.where(np.isnan(mine) | np.isnan(its), unsaid, alike)
-
-
-def _by_name(loans: Loans, page: Loans, found: Match, names: tuple[str, ...]) -> None:
-    """Join what is left by names that stand on one row of the page."""
-    free = unused(found, page)
-    rest = np.flatnonzero(~found.rows)
-    on_both = {target for target in _NAMES[0] if target in loans.texts and target in page.texts}
-    if not len(free) or not len(rest) or not set(names) <= on_both or (len(names) == 1 and len(on_both) > 1):
-        return
-    own, other, count = np.zeros(loans.row_count, np.int64), np.zeros(page.row_count, np.int64), 1
-    for target in names:
-        (mine, its), text = together([name_keys(loans.texts[target]), name_keys(page.texts[target])])
-        count = len(text) + 1
-        own = np.where((own < 0) | (mine < 0), np.int64(-1), own * count + mine)
-        other = np.where((other < 0) | (its < 0), np.int64(-1), other * count + its)
-    distinct, first, many = np.unique(other, return_index=True, return_counts=True)
-    usable = (many == 1) & (distinct >= 0) & np.isin(first, free)
-    if len(names) == 1:
-        mine, often = np.unique(own, return_counts=True)
-        usable &= np.isin(distinct, mine[often == 1])
-    if not usable.any():
-        return
-    distinct, first = distinct[usable], first[usable]
-    place = np.minimum(np.searchsorted(distinct, own[rest]), len(distinct) - 1)
-    fits = distinct[place] == own[rest]
-    at, rows = rest[fits], first[place[fits]]
-    agrees = ~_identifiers_differ(loans, page, at, rows)
-    if len(names) == 1:
-        agrees &= _par_agrees(loans, page, at, rows, unsaid=True)
-    found.take(at[agrees], rows[agrees], " and ".join(name.removesuffix("_name") for name in names))
-
-
-def _by_issuer(loans: Loans, page: Loans, found: Match) -> None:
-    """Give the rows of a page about issuers, none about a facility, to all loans of each."""
-    own, other = loans.texts.get("borrower_name"), page.texts.get("borrower_name")
-    if own is None or other is None or not _OF_FACILITIES.isdisjoint(page.numbers):
-        return
-    par, sums = loans.numbers.get("par_value"), page.numbers.get("par_value")
-    if "facility_name" in page.texts or any((column.codes >= 0).any() for column in _columns(page).values()):
-        return
-    (mine, its), text = together([name_keys(own), name_keys(other)])
-    row_of = np.full(len(text) + 1, -1, np.int64)
-    rows = np.flatnonzero(its >= 0)
-    row_of[its[rows]] = rows
-    row_of[np.flatnonzero(np.bincount(its[rows], minlength=len(text) + 1) > 1)] = -1
-    fresh = np.flatnonzero(~found.rows & (mine >= 0))
-    fresh = fresh[row_of[mine[fresh]] >= 0]
-    if par is not None and sums is not None:  # the sum of the issuer's loans, or of another day
-        total = np.bincount(row_of[mine[fresh]], np.nan_to_num(par[fresh]), page.row_count)
-        agrees = np.abs(total - sums) <= EQUAL_SHARE * np.maximum(np.abs(total), 1.0)
-        fresh = fresh[agrees[row_of[mine[fresh]]]]
-    found.take(fresh, row_of[mine[fresh]], "borrower of several loans")
-
-
-def _identifiers_differ(loans: Loans, page: Loans, at: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Pairs of rows that have different identifiers of one kind, neither of them the start of the other."""
-    differ = np.zeros(len(at), np.bool_)
-    own, other = _columns(loans), _columns(page)
-    for target in own.keys() & other.keys():
-        if len(at):
-            (mine, its), pool = together([parsing.subset(own[target], at), parsing.subset(other[target], rows)])
-            unlike = np.flatnonzero((mine >= 0) & (its >= 0) & (mine != its))
-            for pair in unlike.tolist():
-                one, two = pool[int(mine[pair])], pool[int(its[pair])]
-                differ[pair] |= not may_be_one(one, two) and letters_and_digits(one) != letters_and_digits(two)
-    return differ
-
-
-def par_by_row(loans: Loans, page: Loans, found: Match) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The par that the loans of each joined row add up to, and the row's own; rows without either are left out."""
-    own, other = loans.numbers.get("par_value"), page.numbers.get("par_value")
-    if own is None or other is None or not found.rows.any():
-        return np.zeros(0), np.zeros(0)
-    at = found.at[found.rows]
-    sums = np.bincount(at, np.nan_to_num(own[found.rows]), page.row_count).astype(np.float64)
-    said = (np.bincount(at, minlength=page.row_count) > 0) & ~np.isnan(other)
-    return sums[said], other[said]
-
-
-# ---- columns -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -339,7 +44,7 @@ class Widened:
 def widen(loans: Loans, page: Loans, found: Match, *, unlike: Iterable[str] = ()) -> Widened:
     """Give the loans what the page says of them: fields that they lack, and what is blank of the others.
 
-    Par stays the loans' own. Amounts that lots add up go to the first loan of a row.
+    Par stays the loans' own, where they have any. Amounts that lots add up go to the first loan of a row.
 
     Args:
         unlike: fields whose column has another meaning on the page: neither compared nor filled.
@@ -353,7 +58,7 @@ def widen(loans: Loans, page: Loans, found: Match, *, unlike: Iterable[str] = ()
         return spread_out(values, blank, np.asarray(at, np.int32))
 
     for target, values in page.numbers.items():
-        if target == "par_value" or target in skipped:
+        if target in skipped or (target == "par_value" and target in loans.numbers):
             continue
         figures = spread(values, np.nan)
         if target in SUMMED:
@@ -362,7 +67,7 @@ def widen(loans: Loans, page: Loans, found: Match, *, unlike: Iterable[str] = ()
     for target in page.ranks.keys() - skipped:
         _take_ranks(loans, page, target, widened, spread)
     for target in page.texts.keys() - page.ranks.keys() - skipped:
-        if target in IDENTIFIERS and not (page.texts[target].codes >= 0).any():
+        if target in KEYS and not (page.texts[target].codes >= 0).any():
             continue  # all were of another kind
         _take_text(loans, page.texts[target], target, widened, spread)
     for target in page.flags.keys() - skipped:

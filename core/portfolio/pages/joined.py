@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from core.grid.address import cell_name
 from core.grid.sheet_name import in_quotes
 from core.portfolio.cells.loans import UNSAID, Loans, take
-from core.portfolio.cells.parsing import key
+from core.portfolio.cells.parsing import key, spread_out
 from core.portfolio.model import ratings
+from core.portfolio.model.fields import KEYS, Lien
 from core.portfolio.model.notes import DataWarning, Notes, PageNote
-from core.portfolio.pages import currency, join
+from core.portfolio.pages import currency, join, match
 from core.portfolio.pages.identify import identified, positions
+from core.portfolio.pages.keys import id_columns, together
 from core.portfolio.sheets.sections import EmptyList
 from core.words import agreed, counted
 
@@ -26,14 +28,23 @@ OTHER_PAR_SHARE: Final = 0.2
 OTHER_PAR_ROWS: Final = 2
 """Rows with another par that it takes for that."""
 
-PAR_DIGITS: Final = 0.005
-"""Currency units by which par may differ from page to page: they round to cents."""
-
 ADDED_SHARE: Final = 0.5
 """Share of a page's loans that stand on no other page, from which they are loans of a second list."""
 
 CHANGES_SHARE: Final = 0.5
 """Share of the loans below which a page with ratings of before is a list of changes."""
+
+_NAMING: Final = frozenset((*KEYS, "borrower_name", "facility_name"))
+"""What tells which loan a row is about, and says nothing of it."""
+
+_KINDS_OF_ASSET: Final = frozenset(
+    key(words)
+    for words in (
+        "Asset Type", "Security Type", "Instrument Type", "Loan Type", "Facility Type", "Investment Type",
+        "Collateral Type", "Obligation Type", "Type",
+    )
+)  # fmt: skip
+"""Headers under which a loan or a bond says what it is, not how senior: a page with a column of liens wins."""
 
 _CHARACTERISTIC: Final = frozenset(("maturity_date", "spread", "all_in_rate", "price", "industry"))
 """Fields of which a second list of loans has one at least."""
@@ -73,6 +84,8 @@ def joined(loans: Loans, pages: Sequence[PageLoans]) -> None:
         if page.left_out or not rows:
             note.reason = page.left_out or "it has no rows of loans"
             continue
+        if not page.lists:
+            _drop_silent(loans, page.loans)
         positions(page.loans)
         note.rows, note.lots = page.loans.row_count, page.loans.notes.lots
         loans.own_dates |= page.loans.own_dates
@@ -81,8 +94,13 @@ def joined(loans: Loans, pages: Sequence[PageLoans]) -> None:
         if not page.lists:
             _add(loans, page.loans, note)
     flagged: set[str] = set()
+    lacks_par = "par_value" not in loans.numbers
+    if lacks_par:
+        able.sort(key=lambda one: "par_value" not in one[0].loans.numbers)
     for page, note in able:
         _join(loans, page, note, flagged)
+    if lacks_par:
+        _drop_without_par(loans)
     for page, note in zip(pages, loans.notes.pages, strict=True):
         if note.part == "left out":
             has = page.loans.numbers.keys() | page.loans.texts.keys()
@@ -121,7 +139,7 @@ def _add(loans: Loans, page: Loans, note: PageNote) -> None:
     has = page.numbers.keys() | page.texts.keys() | page.ranks.keys()
     if par is None or "borrower_name" not in page.texts or not has & (_CHARACTERISTIC | set(ratings.AGENCY_OF)):
         return
-    rows = join.strangers(loans, page, join.match(loans, page))
+    rows = match.strangers(loans, page, match.match(loans, page))
     if len(rows) < ADDED_SHARE * page.row_count:
         return
     more = Loans(page.row_count, dict(page.numbers), dict(page.texts), dict(page.categories), dict(page.flags))
@@ -146,20 +164,24 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
         flagged: flags that titles of lists have raised so far.
     """
     other = page.loans
-    found = join.match(loans, other)
+    found = match.match(loans, other)
+    note.ambiguous = int(np.count_nonzero(found.ambiguous))
     if not found.rows.any():
         note.reason = "none of its rows names a loan of the first page"
         return
-    sums, own = join.par_by_row(loans, other, found)
-    differing = int(np.count_nonzero(np.abs(sums - own) > PAR_DIGITS))
-    if differing >= OTHER_PAR_ROWS and differing > OTHER_PAR_SHARE * len(own) and note.part != "added":
-        note.reason = f"the par of {differing:,} of {len(own):,} loans is another: of another day, deal or currency"
+    match.add_up_rows(other, found)
+    note.rows, note.lots = other.row_count, other.notes.lots
+    par = match.par_by_row(loans, other, found)
+    differing = int(np.count_nonzero(par.differs))
+    unlike = int(np.count_nonzero(par.differs & (par.own != 0)))
+    if unlike >= OTHER_PAR_ROWS and unlike > OTHER_PAR_SHARE * len(par.own) and note.part != "added":
+        note.reason = f"the par of {unlike:,} of {len(par.own):,} loans is another: of another day, deal or currency"
         return
-    rest = _telling(other, join.unused(found, other))
+    rest = _telling(other, match.unused(found))
     if note.part != "added":
         note.part = "list" if page.lists else "joined"
-        par = other.numbers.get("par_value")
-        note.rows_without_loan, note.par_without_loan = len(rest), 0.0 if par is None else _sum(par[rest])
+        amounts = other.numbers.get("par_value")
+        note.rows_without_loan, note.par_without_loan = len(rest), 0.0 if amounts is None else _sum(amounts[rest])
     if page.lists and page.lists not in other.flags:
         before = loans.flags.get(page.lists)
         said_no = 0 if before is None else int(np.count_nonzero(found.rows & (before == 0)))
@@ -169,6 +191,7 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
         loans.flags[page.lists] = np.where(found.rows, np.uint8(1), raised)
         flagged.add(page.lists)
         note.fields.append(page.lists)
+    _take_lien(loans, other, found)
     widened = join.widen(loans, other, found, unlike=_unlike(loans.notes, other.notes))
     note.by, note.contradictions = found.by, found.contradictions
     note.loans_without_row = int(np.count_nonzero(~found.rows))
@@ -179,17 +202,68 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
     _take_notes(loans, other, note.fields)
 
 
-def _telling(page: Loans, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of some rows of a page those that say something of a loan: not the rest of a footer under its names."""
+def _take_lien(loans: Loans, page: Loans, found: match.Match) -> None:
+    """Let the liens of a page win over a column of the loans that says what kind of asset each is."""
+    headers = [key(one.notes.matched_columns.get("lien_type", "")) for one in (loans, page)]
+    if loans.lien is None or page.lien is None or headers[0] not in _KINDS_OF_ASSET or headers[1] in _KINDS_OF_ASSET:
+        return
+    liens = spread_out(page.lien, Lien.BLANK, found.at.astype(np.int32))
+    said = (liens != Lien.BLANK) & (liens != Lien.OTHER)
+    if np.count_nonzero(said) <= np.count_nonzero(found.rows) / 2:
+        return
+    if "is_bond" not in loans.flags and (loans.lien == Lien.BOND).any():
+        loans.flags["is_bond"] = (loans.lien == Lien.BOND).astype(np.uint8)
+    loans.lien = np.where(said, liens, loans.lien)
+    _take_notes(loans, page, ["lien_type"])
+
+
+def _drop_without_par(loans: Loans) -> None:
+    """Leave out rows to which no page that says par gives any, where the first one says none: assets without a
+    position."""
+    par = loans.numbers.get("par_value")
+    if par is None or np.isnan(par).all():
+        return
+    has = ~np.isnan(par)
+    loans.notes.ignored_blank_par = loans.notes.loans_without_par = int(np.count_nonzero(~has))
+    if not has.all():
+        take(loans, np.flatnonzero(has))
+
+
+def _drop_silent(loans: Loans, page: Loans) -> None:
+    """Leave out rows with an id that no loan has and nothing else but a name: titles and footers of printed pages."""
+    says = _saying(page)
+    if not says.all():
+        codes, text = together([*id_columns(loans).values(), *(columns := id_columns(page)).values()])
+        own, other = codes[: len(codes) - len(columns)], codes[len(codes) - len(columns) :]
+        is_known = np.zeros(len(text) + 1, np.bool_)
+        for column in own:
+            is_known[column[column >= 0]] = True
+        has_known = np.any([is_known[column] for column in other], axis=0) if other else np.zeros(0, np.bool_)
+        keeps = says | has_known if other else np.ones(page.row_count, np.bool_)
+        if not keeps.all():
+            take(page, np.flatnonzero(keeps))
+
+
+def _saying(page: Loans) -> NDArray[np.bool_]:
+    """Rows of a page that say something of a loan beside its names and ids."""
     says = np.zeros(page.row_count, np.bool_)
     for values in page.numbers.values():
         says |= ~np.isnan(values)
     for target, column in page.texts.items():
-        if target not in ("borrower_name", "facility_name"):
+        if target not in _NAMING:
             says |= column.codes >= 0
     for flags in page.flags.values():
         says |= flags != UNSAID
-    return rows[says[rows]]
+    if page.lien is not None:
+        says |= page.lien != Lien.BLANK
+    for codes, _ in page.categories.values():
+        says |= codes >= 0
+    return says
+
+
+def _telling(page: Loans, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of some rows of a page those that say something of a loan: not the rest of a footer under its names."""
+    return rows[_saying(page)[rows]]
 
 
 def _unlike(own: Notes, other: Notes) -> set[str]:
@@ -232,18 +306,26 @@ def _warnings(note: PageNote, first: str) -> list[DataWarning]:
             f"added to those of {first!r}."
         )
         warn("second_loan_sheet", message, rows)
-    elif rows:
+    elif rows > note.ambiguous:
+        rows -= note.ambiguous
         of_par = f" with a par of {par:,.2f}" if par else ""
         message = (
             f"{counted(rows, 'row')} of {note.place}{of_par} found no loan on {first!r}, and "
             f"{agreed(rows, 'is/are')} left out."
         )
         warn("page_rows_without_loan", message, rows, ["par_value"] if par else [*note.fields, *note.filled])
-    guessed = {how: count for how, count in note.by.items() if " " in how or how.endswith(("borrower", "facility"))}
+    if note.ambiguous and note.part in ("joined", "list"):
+        message = (
+            f"{counted(note.ambiguous, 'row')} of {note.place} {agreed(note.ambiguous, 'has/have')} a name or an id "
+            f"that several loans of {first!r} or several rows have, and par does not tell which is meant: "
+            f"{agreed(note.ambiguous, 'it is/they are')} joined to none."
+        )
+        warn("page_rows_ambiguous", message, note.ambiguous, [*note.fields, *note.filled])
+    guessed = {how: count for how, count in note.by.items() if how not in KEYS}
     if guessed and (note.fields or note.filled or note.conflicts or note.part == "list"):
         rows = sum(guessed.values())
         ways = {
-            ("the start of an identifier" if how == join.BY_START else how): count for how, count in guessed.items()
+            ("the start of an identifier" if how == match.BY_START else how): count for how, count in guessed.items()
         }
         by = ", ".join(f"{count:,} by {way}" if len(ways) > 1 else f"by {way}" for way, count in ways.items())
         fields = (*note.fields, *note.filled, *note.conflicts)

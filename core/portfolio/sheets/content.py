@@ -76,6 +76,11 @@ _TYPE: Final = re.compile(
     r"(?: [ab]\d?)?",
     re.IGNORECASE,
 )
+_KIND: Final = re.compile(
+    r"loan|bond|note|term|revolv|delay|facilit|equit|warrant|lien|secur|fix|float|rcf|\btl|ddtl|frn|stock|debt|share|senior"
+    r"|mezz|junior|bridge|obligation|credit|deposit",
+    re.IGNORECASE,
+)
 _INDEX: Final = re.compile(
     r"\b(?:libor|sofr|euribor|sonia|cdor|corra|bbsy|prime|estr|tibor|nibor|stibor|cibor|wibor)\b"
 )
@@ -144,7 +149,13 @@ def marks(text: str) -> frozenset[str]:
         ("type", _TYPE),
     )  # fmt: skip
     found |= {mark for mark, pattern in simple if pattern.fullmatch(text)}
-    within = (("legal", _LEGAL), ("facility", _FACILITY), ("industry", _INDUSTRY_WORDS), ("industry_b", _S_AND_P))
+    within = (
+        ("kind", _KIND),
+        ("legal", _LEGAL),
+        ("facility", _FACILITY),
+        ("industry", _INDUSTRY_WORDS),
+        ("industry_b", _S_AND_P),
+    )
     found |= {mark for mark, pattern in within if pattern.search(text)}
     if "letters" in found and _MOODYS.match(text) and any(map(str.isdigit, text)):
         found.add("moodys")
@@ -331,9 +342,9 @@ _BY_MARK: Final = (
     ("currency", MOST, 5.0, ("currency",)), ("country", MOST, 5.0, ("country",)), ("index", MOST, 5.0, ("base_rate",)),
     ("coupon", MOST, 5.0, ("coupon_type",)), ("frequency", MOST, 4.0, ("payment_frequency",)),
     ("lien", MOST, 4.0, ("lien_type",)), ("type", MOST, 3.0, ("asset_type",)), ("legal", 0.35, 5.0, ("borrower_name",)),
-    ("facility", MOST, 4.5, ("facility_name",)), ("facility", MOST, 2.0, ("description",)),
+    ("facility", MOST, 4.5, ("facility_name",)), ("facility", MOST, 4.0, ("description",)),
     ("industry", MOST, 3.5, ("industry_a", "industry_b", "industry_c")), ("industry_b", 0.15, 1.2, ("industry_b",)),
-    ("flag", NEARLY_ALL, 2.2, ("is_*", "cov_lite", "participation")),
+    ("flag", NEARLY_ALL, 2.2, ("is_*", "cov_lite", "participation", "x_flag")),
     ("rate", 0.5, 5.0, ("spread",)), ("rate", 0.5, -3.0, ("all_in_rate", "base_rate", "base_rate_level")),
     ("watch", MOST, 3.0, ("watch_a", "watch_b", "watch_c")),
 )  # fmt: skip
@@ -378,6 +389,8 @@ def _wrong_type(role: str, found: Features) -> str:
         return "its cells are dates"
     if role.startswith(("is_", "cov_lite")) and found.number > 0.5 and len(found.sizes) and not found.is_binary:
         return "its cells are figures"
+    if role == "asset_type" and found.text > 0.5 and found.filled >= FILLED_FULL and not found.share("kind"):
+        return "its cells are no kinds of assets"
     if role == "borrower_name" and found.share("code") > MOST:
         return "its cells are codes"
     return ""
@@ -439,7 +452,11 @@ def _rate(role: str, sizes: NDArray[np.float64], middle: float) -> tuple[float, 
     on_steps = float(np.mean(np.abs(steps - np.round(steps)) < 1e-6))
     usual = float(np.median(percent))
     if role == "spread":
-        return (2.5, "its figures are spreads on steps of 12.5 bps") if on_steps > 0.7 and 1 <= usual <= 12 else (0, "")
+        if not 1 <= usual <= 12:
+            return 0.0, ""
+        return (
+            (2.5, "its figures are spreads on steps of 12.5 bps") if on_steps > 0.7 else (0.8, "its figures are rates")
+        )
     if role == "floor":
         return (2.0, "its figures are floors") if on_steps > 0.7 and usual <= 2 else (-1.0, "")
     if role == "all_in_rate":
@@ -458,7 +475,8 @@ TYPE_ROWS: Final = 64
 
 def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
     """Whether the first cells of a column are plainly not what a role means, by their kinds alone."""
-    if column is None or (role not in _DATES and role not in _NUMBERS and role not in _TEXTS):
+    is_flag = role.startswith(("is_", "cov_lite"))
+    if column is None or not (is_flag or role in _DATES or role in _NUMBERS or role in _TEXTS):
         return False
     low = max(0, first - column.start)
     kinds = column.kinds[low : low + TYPE_ROWS]
@@ -468,6 +486,9 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
         return False
     if role in _NUMBERS:
         return int(counts[DATE]) > 0.8 * filled
+    if is_flag:
+        figures = column.numbers[low : low + TYPE_ROWS][kinds == NUMBER]
+        return 2 * len(figures) > filled and bool(((figures != 0) & (figures != 1)).any())
     if role in _TEXTS:
         return int(counts[DATE]) > 0.8 * filled or (role not in _CODED and int(counts[NUMBER]) > NEARLY_ALL * filled)
     return False

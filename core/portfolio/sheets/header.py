@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, Literal
 
@@ -29,6 +29,7 @@ from core.portfolio.sheets.aliases import INSTEAD, USUAL, role_of_target
 from core.portfolio.sheets.content import marks
 from core.portfolio.sheets.evidence import Evidence
 from core.portfolio.sheets.roles import Columns, judge
+from core.portfolio.sheets.rows.counters import counts_rows
 from core.portfolio.sheets.vocabulary import heading, tokens_of
 
 ROWS_MAX: Final = 40
@@ -78,6 +79,9 @@ COUNTER_LENGTH_MAX: Final = 20
 
 WORDS_MIN: Final = 3.0
 """Weight of the words of a heading that nobody lists from which it names a field."""
+
+COUNTER_ROLE: Final = "x_key"
+"""The role of a column that numbers the rows: it feeds nothing."""
 
 WORDY_CELLS_MIN: Final = 3
 """Texts of a row from which its words are weighed."""
@@ -732,6 +736,9 @@ def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
     beside = _beside(scan.sheet, best, row + 1)
     feeds = {column: options for column, options in best.feeds.items() if column not in beside}
     feeds, evidence = _judged(scan, best, feeds, row + 1, beside)
+    for column in _counters(scan.sheet, best, feeds, row + 1):
+        del feeds[column]
+        evidence[column] = replace(evidence[column], role=COUNTER_ROLE)
     by_words = frozenset(feeds) - best.listed
     columns = _assigned(feeds, later=by_words)
     demoted = _demoted(scan.sheet, columns, row + 1)
@@ -742,6 +749,15 @@ def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
     }
     texts = dict.fromkeys((place for places in columns.values() for place in places), "") | best.texts
     return Found(row, best.top, best.score, columns, texts, units, tuple(below), demoted, beside, preferences, evidence)
+
+
+def _counters(sheet: Sheet, best: _Candidate, feeds: Container[int], first: int) -> list[int]:
+    """Columns that number the rows, among those that feed something by their words or cells alone."""
+    return [
+        column
+        for column, stored in enumerate(sheet.columns)
+        if column in feeds and column not in best.listed and counts_rows(stored, best.texts.get(column, ""), first)
+    ]
 
 
 def _judged(

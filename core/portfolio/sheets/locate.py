@@ -12,8 +12,8 @@ import numpy as np
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import key
-from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, IDENTIFIERS, TRANCHE_SHEETS, Mapping
-from core.portfolio.sheets import asset_classes, header, titles
+from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, KEYS, TRANCHE_SHEETS, Mapping
+from core.portfolio.sheets import asset_classes, header, spans, titles
 from core.portfolio.sheets.captions import captioned
 from core.portfolio.sheets.note_tables import is_named, is_note_table
 from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
@@ -49,7 +49,7 @@ TITLE_ROWS_MAX: Final = 10
 TITLE_COLUMNS_MAX: Final = 4
 """Columns of them."""
 
-_TELLING: Final = (*IDENTIFIERS, "borrower_name", "facility_name")
+_TELLING: Final = (*KEYS, "borrower_name", "facility_name")
 """Targets that tell which loan a row is about."""
 
 _NO_TITLE: Final = re.compile(r"[:\d]")
@@ -149,6 +149,8 @@ def candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
     old = earlier(book)
     for sheet in captioned(book):
         found = header.find(sheet, mapping)
+        if found is not None and (without_spans := spans.merged(sheet, found)) is not None:
+            sheet, found = without_spans, header.find(without_spans, mapping)
         for _ in range(NOTE_TABLES_MAX):  # loans may stand below tables of notes
             deeper = None
             if found is not None and is_note_table(sheet, found):

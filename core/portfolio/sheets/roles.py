@@ -35,9 +35,17 @@ WEAK_WORDS: Final = 4.0
 
 OF_WEAK_ALIAS: Final = 4.0
 
+SPEAKS_AGAINST: Final = -3.0
+"""Weight of words from which a listed heading is not what it is listed for."""
+
 SECOND_SHARE: Final = 0.97
 SECOND_LOSS: Final = 0.6
 """What a second column of a role counts: it takes its next role only where that comes near."""
+
+OF_LIST_MIN: Final = 0.15
+"""Share of industries that only one agency's list has, from which they are by that list."""
+
+_INDUSTRIES: Final = frozenset(("industry_a", "industry_b", "industry_c"))
 
 CELLS_MIN: Final = 5
 """Filled cells of a column without a known heading from which they can tell its role."""
@@ -113,7 +121,12 @@ def judge(
         else:
             scores[column] = _weighed(columns, column, thorough=thorough)
     _relate(columns, scores)
-    return _assigned(scores)
+    chosen = _assigned(scores)
+    for column, one in chosen.items():
+        if one.role in _INDUSTRIES and one.words > 0 and not columns.heading(column).names_agency:
+            of_sp = columns.features(column).share("industry_b") >= OF_LIST_MIN
+            chosen[column] = replace(one, role="industry_b" if of_sp and column not in known else "industry")
+    return chosen
 
 
 def _listed(columns: Columns, column: int, role: str, *, thorough: bool) -> dict[str, Evidence]:
@@ -139,7 +152,7 @@ _MARK_OF_ID: Final = {"cusip": "cusip", "isin": "isin", "loanx_id": "loanx"}
 def _told_by_cells(role: str, columns: Columns, column: int) -> str:
     """Which of the roles that one heading may mean the cells are: a price or an amount, an identifier of which kind."""
     weights = columns.heading(column).weights
-    if role in _IDS and weights.get("asset_id", 0.0) <= weights.get(role, 0.0):
+    if role in _IDS and role != "asset_id" and weights.get("asset_id", 0.0) <= weights.get(role, 0.0):
         return role
     found = columns.features(column)
     if role in _BY_SIZE:
@@ -154,7 +167,12 @@ def _told_by_cells(role: str, columns: Columns, column: int) -> str:
 
 
 def _weak(columns: Columns, column: int, role: str) -> dict[str, Evidence]:
-    """A listed heading of a general word: what it is listed for, and what its cells may be besides."""
+    """A listed heading of a general word: what it is listed for, and what its cells may be besides.
+
+    Words of a group over it may speak against what it is listed for: "S&P" below "Country Rating".
+    """
+    if columns.heading(column).weights.get(role, 0.0) <= SPEAKS_AGAINST:
+        return _weighed(columns, column, thorough=True)
     found, said = columns.features(column), columns.heading(column)
     roles, _ = _rivals(said, found)
     roles = {name: weight for name, weight in roles.items() if not is_sink(name)}
@@ -169,6 +187,8 @@ def _weighed(columns: Columns, column: int, *, thorough: bool) -> dict[str, Evid
     by_words = _by_words(said)
     if said.known and _is_sure(by_words) and not thorough:
         role = by_words[0][1]
+        if role == "asset_id" and (told := _told_by_cells(role, columns, column)) != role:
+            return {told: _evidence(told, by_words[0][0], 0.0, "its cells are of that kind", THRESHOLD)}
         if not content.is_of_other_type(columns.sheet.columns[column], columns.first, role):
             return {role: _evidence(role, weight, 0.0, "", THRESHOLD) for weight, role in by_words[:3]}
     found = columns.features(column)

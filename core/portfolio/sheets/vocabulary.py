@@ -115,6 +115,7 @@ class Heading(NamedTuple):
     """Words that a phrase knows."""
     total: int = 0
     """Words, but for those that mean nothing alone, and numbers."""
+    names_agency: bool = False
 
     def best(self, beside: Iterable[str] = ()) -> tuple[str, float]:
         """The role with the highest weight, but for some; ("", 0) where none is above 0."""
@@ -214,8 +215,19 @@ def _tokens(text: str) -> Iterator[tuple[str, float]]:
 
 
 def _cut(text: str) -> list[str]:
-    """Words, numbers and commas, cut at case, signs and digits."""
+    """Words, numbers and commas, cut at case, signs and digits; a word that a line's end parted is one again."""
+    if "-" in text:
+        text = _PARTED.sub(_rejoined, text)
     return _TOKEN.findall(_CAMEL.sub(" ", text).lower())
+
+
+_PARTED: Final = re.compile(r"([A-Za-z]{2,})-\s*([a-z]{2,})")
+
+
+def _rejoined(parted: re.Match[str]) -> str:
+    whole = f"{parted[1]}{parted[2]}".lower()
+    known = words().vocabulary
+    return whole if whole in known and not (parted[1].lower() in known and parted[2] in known) else parted[0]
 
 
 def _behind_including(tokens: Iterable[str]) -> Iterator[tuple[str, float]]:
@@ -321,7 +333,7 @@ def _weighed(tokens: list[tuple[str, float, bool]], table: Words) -> Heading:
         base = total + penalty + (0.0 if is_sink(role) else against)
         for one in _of_agencies(role):
             weights[one] = _bounded(base + (_of_agency(role, one[-1], named) if "@" in role else 0.0))
-    return Heading(weights, len(known), len(known) + unknown)
+    return Heading(weights, len(known), len(known) + unknown, bool(named))
 
 
 def _of_agency(role: str, agency: str, named: set[str]) -> float:

@@ -110,6 +110,26 @@ def test_a_rating_on_watch_moves_and_a_derived_one_has_moved() -> None:
     assert figure(derived, "average_rating_factor", **rules) == close((2220 + 2220 + 2720) / 3)
 
 
+def test_loans_that_nobody_rates_are_no_ccc_where_most_are_such() -> None:
+    """Private credit: three of four say NR. A definition that says what unrated loans count as outranks that."""
+    columns = {
+        "par_value": [M] * 4,
+        "rating_agency_a": ["NR", "NR", "B2", "NR"],
+        "rating_agency_b": ["NR", "NR", "B", "NR"],
+    }
+    loans = portfolio_of(columns)
+    ran = run_suite(loans, "enhanced", test_ids=["ccc_bucket_pct"])
+    assert ran[0].current_value == 0.0
+    assert "unrated_not_ccc" in [one.code for one in ran.warnings]
+    assert figure(loans, "average_rating_factor") == close((3 * 8070 + 2720) / 4)
+    assert figure(loans, "ccc_bucket_pct", conventions={"principal_cash": "none"}) == close(75.0)
+    # A blank says nothing, and half of the loans are not most.
+    for ratings in (["NR", None, "B2", None], ["NR", "NR", "B2", "B1"]):
+        few = portfolio_of({"par_value": [M] * 4, "rating_agency_a": ratings})
+        assert figure(few, "ccc_bucket_pct") > 0
+        assert "unrated_not_ccc" not in [one.code for one in run_suite(few, "enhanced").warnings]
+
+
 def test_unrated_loans_are_outside_the_buckets_where_the_definition_says_so() -> None:
     loans = portfolio_of({"par_value": [90 * M, 10 * M], "rating_agency_a": ["B2", "NR"]})
     assert figure(loans, "ccc_bucket_pct") == close(10.0)

@@ -333,6 +333,7 @@ def test_masked_ratings_may_all_be_ccc() -> None:
         (DataWarning("unreadable_cells", "x", 1, ("maturity_date",)), "blank_inputs", "wal", LITE),
         (DataWarning("unreadable_cells", "x", 1, ("rating_agency_b",)), "blank_inputs", "ccc_bucket_pct", "wal"),
         (DataWarning("column_stands_in", "x", None, ("cov_lite",)), "ambiguous_column", LITE, "wal"),
+        (DataWarning("ambiguous_column", "x", None, ("cov_lite",)), "ambiguous_column", LITE, "wal"),
         (DataWarning("cash_differs", "x", None, ("deal.principal_cash",)), "conflict", LITE, "wal"),
         (DataWarning("cash_differs", "x", None, ("deal.interest_collected",)), "conflict", "ic_ratio", "oc_ratio"),
         (DataWarning("as_of_stands_in", "x"), "stand_in", "wal", LITE),

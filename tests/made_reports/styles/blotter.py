@@ -19,6 +19,7 @@ _ITEMS = (
     "moodys_cfr", "moodys_facility", "sp_issuer", "fitch", "industry", "country", "currency", "lien", "defaulted",
     "cov_lite", "facility_size", "average_life", "quote_depth",
 )  # fmt: skip
+_PLAIN_RATINGS = {"moodys_cfr": "moodys", "sp_issuer": "sp"}
 _SINKS = (
     "row_number", "comment", "analyst", "sponsor", "agent", "prior_price", "price_change", "ebitda", "leverage",
     "trade_date", "fund", "internal_rating",
@@ -30,6 +31,7 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
     deal.items["industry"] = deal.items[rng.choice(("industry_moodys", "industry_sp"))]
     has_lots = rng.random() < 0.5
     habits = Habits(
+        unrated=rng.choice((None, "NR")),
         rate=rng.choice(("percent", "fraction", "text")),
         spread=rng.choice(("points", "same")),
         money=rng.choice((1.0, 1_000.0)),
@@ -42,6 +44,8 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
     )
     build = Build(rng, deal, habits, ("manager",))
     items = ["borrower", "facility", *(item for item in _ITEMS if rng.random() < 0.85 or item in ("par", "cusip"))]
+    if rng.random() < 0.4:
+        items = [_PLAIN_RATINGS.get(item, item) for item in items if item != "moodys_facility"]
     items += build.optional(*_SINKS, share=0.4)
     if "row_number" in items:
         items.remove("row_number")

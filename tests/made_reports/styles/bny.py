@@ -10,7 +10,7 @@ from random import Random
 
 from tests.made_reports.cells import Habits
 from tests.made_reports.deal import Deal
-from tests.made_reports.model import Column, Report
+from tests.made_reports.model import Column, Page, Report
 from tests.made_reports.styles.build import Build, deal_pages
 from tests.made_reports.words import heading
 
@@ -20,6 +20,7 @@ MARKET = "euro"
 def make(rng: Random, deal: Deal, seed: int) -> Report:
     """Make a report of pages keyed by the asset's whole name."""
     habits = Habits(
+        unrated=rng.choice((None, "NR", "NR", "***")),
         rate=rng.choice(("percent", "percent", "fraction", "text")),
         flag=rng.choice(("letters", "words", "marks")),
         lien=rng.choice(("senior", "words")),
@@ -51,7 +52,26 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         )
         page.columns.insert(0, descriptions(deal, loans, words, separator))
         pages.append(page)
+    if rng.random() < 0.35:
+        pages.append(_lots(build, words, separator))
     return Report("bny", seed, deal, pages, habits, deal_pages(build, f"{deal.as_of:%d-%b-%Y}"))
+
+
+def _lots(build: Build, words: str, separator: str) -> Page:
+    """Make a page of the lots in which each asset was bought, whose par adds up to the position."""
+    deal, rng = build.deal, build.rng
+    rows = [(loan, share) for loan in build.by_name() for share in (rng.choice(((1.0,), (1.0,), (0.4, -0.4))))]
+    loans = [loan for loan, _ in rows]
+    par = [deal.items["par"][loan] for loan in loans]
+    first = [round(own * abs(share), 2) for own, (_, share) in zip(par, rows, strict=True)]
+    amounts = [a if share > 0 else round(b - a, 2) for a, b, (_, share) in zip(first, par, rows, strict=True)]
+    lot_par = Column(
+        "lot_par", rng.choice(("Lot Par", "Lot Amount", "Lot Principal Balance")), list(amounts), adds=True
+    )
+    name, title = "Asset Information IV", "Asset Information IV - Purchase Lots"
+    page = build.page(name, [deal.name, title, f"As of {deal.as_of:%d-%b-%Y}"], ["purchase_price", "trade_date"], loans)
+    page.columns[:0] = [descriptions(deal, loans, words, separator), lot_par]
+    return page
 
 
 def descriptions(deal: Deal, loans: list[int], words: str, separator: str) -> Column:

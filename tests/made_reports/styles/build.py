@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from random import Random
 from typing import Any, Final
 
@@ -10,9 +11,18 @@ from tests.made_reports.cells import Habits
 from tests.made_reports.deal import Deal
 from tests.made_reports.model import Column, Page, Rows, make_column
 from tests.made_reports.sinks import sink_column
+from tests.made_reports.styles.lists import defaulted_list, largest_obligors, strata, trades
 from tests.made_reports.words import SINKS, heading
 
 AGENCY_WORDS: Final = {"moodys": "Moody's", "sp": "S&P", "fitch": "Fitch"}
+
+
+FOREIGN_SHARE: Final = 0.2
+"""Of the reports that have loans in several currencies, in the styles that print par in both."""
+AMOUNTS_APART: Final = ("unfunded", "facility_size")
+"""Amounts that such a report leaves out, as nobody could say in which currency they are."""
+LIST_SHARE: Final = 0.5
+"""Of the lists beside the loans that a report has."""
 
 
 @dataclass
@@ -59,6 +69,25 @@ class Build:
         return sorted(range(self.deal.size), key=self.deal.items["borrower"].__getitem__)
 
 
+_DEAL_AND_NATIVE: Final = {
+    "database": (("BASE_PAR_AMT", "LOCAL_PAR_AMT"), ("ParAmountDealCcy", "ParAmountNativeCcy")),
+    "short": (("Par Amt (USD)", "Par Amt (Local)"), ("Prin Bal Deal Ccy", "Prin Bal Native Ccy")),
+    "private": (("Outstanding Balance (USD)", "Outstanding Balance (Local Currency)"),),
+}
+
+
+def with_native_par(build: Build, page: Page) -> None:
+    """Head par by the deal's currency, and put par in the loan's own and its rate beside it."""
+    par = page.column("par")
+    assert par is not None
+    native, rate = build.column(page.loans, "par_native"), build.column(page.loans, "fx_rate")
+    par.heading, native.heading = build.rng.choice(_DEAL_AND_NATIVE[build.registers[0]])
+    if unfunded := page.column("unfunded"):
+        unfunded.heading += " (USD)"
+    at = page.columns.index(par) + build.rng.randrange(2)
+    page.columns[at:at] = [native, rate] if build.chance(0.7) else [native]
+
+
 def distinguish(rng: Random, columns: list[Column], registers: tuple[str, ...]) -> None:
     """Draw headings anew until no two columns have the same under the same group."""
     seen: set[tuple[str, str]] = set()
@@ -77,6 +106,8 @@ def deal_pages(build: Build, day: str) -> list[tuple[str, Rows]]:
         [deal.name],
         [f"{rng.choice(('As of', 'Determination Date:', 'As of Date:'))} {day}"],
         [],
+        ["Next Payment Date", deal.as_of + timedelta(days=rng.randrange(8, 40))],
+        ["Stated Maturity", deal.as_of + timedelta(days=3600)],
         ["Number of Assets", deal.size],
         ["Aggregate Principal Balance", round(deal.par, 2)],
         ["Principal Cash", deal.cash],
@@ -97,4 +128,9 @@ def deal_pages(build: Build, day: str) -> list[tuple[str, Rows]]:
         ["Class", "Original Balance", "Current Balance"],
         *([f"Class {name}" if len(name) == 1 else f"{name} Notes", amount, amount] for name, amount in deal.classes),
     ]
-    return [("Summary", summary), ("Accounts", accounts), ("Notes", notes)]
+    lists = [
+        trades(rng, deal), defaulted_list(deal), largest_obligors(deal),
+        strata(deal, "industry_sp", "Industry Distribution"), strata(deal, "country", "Country Distribution"),
+    ]  # fmt: skip
+    kept = [one for one in lists if rng.random() < LIST_SHARE]
+    return [("Summary", summary), ("Accounts", accounts), ("Notes", notes), *kept]

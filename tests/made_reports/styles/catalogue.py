@@ -8,7 +8,7 @@ from typing import Final
 
 from tests.made_reports.deal import draw_deal
 from tests.made_reports.model import Report
-from tests.made_reports.styles import blotter, bny, euro, private, us_bank, virtus, wso
+from tests.made_reports.styles import blotter, bny, borrowing_base, euro, private, us_bank, virtus, wso
 
 STYLES: Final[dict[str, ModuleType]] = {
     "us_bank": us_bank,
@@ -18,6 +18,7 @@ STYLES: Final[dict[str, ModuleType]] = {
     "blotter": blotter,
     "private": private,
     "euro": euro,
+    "borrowing_base": borrowing_base,
 }
 """Name -> its module: `MARKET`, and `make` of a report."""
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from random import Random
 
-from tests.made_reports.cells import Habits
+from tests.made_reports.cells import Habits, printed
 from tests.made_reports.deal import Deal
-from tests.made_reports.model import Report
+from tests.made_reports.model import Column, Page, Report
 from tests.made_reports.styles.build import Build
 
 MARKET = "euro"
@@ -23,9 +23,16 @@ _ITEMS = (
 _SINKS = ("fund", "asset_type", "market_value_amount", "comment", "mark_date", "region", "pik_margin")
 
 
+_TRADED_AND_SETTLED = (
+    ("Nominal (Traded)", "Nominal (Settled)"), ("Traded Notional", "Settled Notional"),
+    ("Notional (Trade Date)", "Notional (Settlement Date)"),
+)  # fmt: skip
+
+
 def make(rng: Random, deal: Deal, seed: int) -> Report:
     """Make a report of one csv file."""
     habits = Habits(
+        unrated=rng.choice((None, "NR", "NR", "***")),
         rate="comma",
         spread=rng.choice(("points", "points", "same")),
         price="comma",
@@ -39,7 +46,51 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
     build = Build(rng, deal, habits, ("euro",))
     items = [item for item in _ITEMS if rng.random() < 0.88 or item in ("borrower", "par", "facility")]
     items += build.optional(*_SINKS, share=0.5)
+    has_day = rng.random() < 0.6
+    if has_day:
+        items.insert(rng.randrange(3), "report_date")
+    has_settled = rng.random() < 0.4
+    if has_settled:
+        items.insert(items.index("par") + rng.randrange(2), "par_settled")
     titles = [] if rng.random() < 0.6 else [deal.name, f"Holdings as of {deal.as_of:%d.%m.%Y}"]
-    page = build.page("Holdings", titles, items, build.by_name())
+    sold = rng.sample(range(deal.size), rng.randrange(1, 6)) if rng.random() < 0.4 else []
+    loans = [loan for loan in build.by_name() for _ in range(1 + (loan in sold))]
+    page = build.page("Holdings", titles, items, loans)
+    if sold:
+        _sell(build, page, set(sold))
+    if has_settled:
+        par, settled = page.column("par"), page.column("par_settled")
+        assert par is not None
+        assert settled is not None
+        par.heading, settled.heading = rng.choice(_TRADED_AND_SETTLED)
     name = f"{deal.name.split(' ')[0].upper()}_Holdings_{deal.as_of:%d%m%Y}.csv"
-    return Report("euro", seed, deal, [page], habits, carrier="csv", separator=";", file_name=name)
+    report = Report("euro", seed, deal, [page], habits, carrier="csv", separator=";", file_name=name)
+    report.says_day = has_day or bool(titles)
+    return report
+
+
+def _sell(build: Build, page: Page, sold: set[int]) -> None:
+    """Print sales that are not settled as negative rows of the same instrument, below what is held without them."""
+    items, par = build.deal.items, page.column("par")
+    assert par is not None
+    is_sale = [row > 0 and page.loans[row - 1] == loan for row, loan in enumerate(page.loans)]
+    sales = [round(items["par"][loan] * 0.25, 2) if loan in sold else 0.0 for loan in page.loans]
+    amounts = [
+        -sale if own else round(items["par"][loan] + sale, 2)
+        for loan, own, sale in zip(page.loans, is_sale, sales, strict=True)
+    ]
+    settled = [0.0 if own else amount for own, amount in zip(is_sale, amounts, strict=True)]
+    values = [round(amount * items["price"][loan] / 100, 2) for loan, amount in zip(page.loans, amounts, strict=True)]
+    unfunded = [0.0 if own else items["unfunded"][loan] for loan, own in zip(page.loans, is_sale, strict=True)]
+    for item, own in (
+        ("par", amounts),
+        ("par_settled", settled),
+        ("market_value_amount", values),
+        ("unfunded", unfunded),
+    ):
+        if column := page.column(item):
+            made = [printed("par", amount, build.habits, "") for amount in own]
+            column.cells = [one.cell for one in made]
+            column.values = None if column.values is None else [one.value for one in made]
+    types = ["Pending Sale" if own else "Long" for own in is_sale]
+    page.columns.insert(page.columns.index(par), Column("position_type", "Position Type", list(types)))

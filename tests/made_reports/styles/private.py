@@ -9,7 +9,7 @@ from random import Random
 
 from tests.made_reports.cells import Habits
 from tests.made_reports.deal import Deal
-from tests.made_reports.model import Page, Report, Section, Subtotal
+from tests.made_reports.model import Extra, Line, Page, Report, Section, Subtotal
 from tests.made_reports.rate_cells import rate_cells
 from tests.made_reports.styles.build import Build
 
@@ -25,7 +25,7 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         rate="text",
         money=rng.choice((1_000.0, 1.0)),
         decimals=0,
-        date=rng.choice(("month", "american", "date")),
+        date=rng.choice(("month", "numbers of month", "whole month", "short month", "american", "date")),
         lien="loans",
     )
     build = Build(rng, deal, habits, ("private",))
@@ -42,15 +42,31 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
     )
     page = build.page("Schedule of Investments", titles, [one for one in items if one != "rate_cell"], order)
     at = [column.item for column in page.columns].index("maturity")
-    page.columns.insert(at, rate_cells(rng, deal, order))
+    page.columns.insert(at, rate_cells(rng, deal, order, has_all_in="all_in" in items))
     if rng.random() < 0.6:
         mark(rng, page, "borrower")
     if by_industry:
         _by_industry(page, deal)
     if carries_names:
         _names_above(page)
+    if rng.random() < 0.4:
+        add_equity(rng, page, deal)
     page.total = rng.choice(("Total Investments", "Total"))
     return Report("private", seed, deal, [page], habits)
+
+
+def add_equity(rng: Random, page: Page, deal: Deal) -> None:
+    """Put shares and warrants below the loans, under a heading of their own, some with a number of units."""
+    has_units = rng.random() < 0.5
+    page.lines.append(Section(rng.choice(("Equity Investments", "Equity and Warrants", "Equity"))))
+    for loan in rng.sample(range(deal.size), rng.randrange(3, 9)):
+        cells = {
+            "borrower": deal.items["borrower"][loan],
+            "facility": rng.choice(("Common Stock", "Warrants", "Class A Units", "Preferred Equity")),
+            "par": rng.randrange(100, 90_000) if has_units else None,
+            "market_value_amount": rng.randrange(50, 4_000),
+        }
+        page.lines.append(Extra(cells))
 
 
 def mark(rng: Random, page: Page, item: str) -> None:
@@ -64,7 +80,7 @@ def mark(rng: Random, page: Page, item: str) -> None:
 
 def _by_industry(page: Page, deal: Deal) -> None:
     """Put the industry above its loans, and a subtotal below."""
-    lines: list[int | Section | Subtotal] = []
+    lines: list[Line] = []
     group: list[int] = []
     names = [deal.items["industry"][loan] for loan in page.loans]
     for row, name in enumerate(names):
@@ -82,7 +98,7 @@ def _names_above(page: Page) -> None:
     """Put the borrower on a line of its own above its facilities."""
     column = page.column("borrower")
     assert column is not None
-    lines: list[int | Section | Subtotal] = []
+    lines: list[Line] = []
     before = None
     for line in page.lines:
         if isinstance(line, int):

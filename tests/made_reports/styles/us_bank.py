@@ -19,6 +19,7 @@ MARKET = "us"
 def make(rng: Random, deal: Deal, seed: int) -> Report:
     """Make a report of pages keyed by an id of the asset, or by issuer and facility."""
     habits = Habits(
+        unrated=rng.choice((None, "NR")),
         rate=rng.choice(("fraction", "fraction", "percent")),
         flag=rng.choice(("words", "letters")),
         lien=rng.choice(("words", "ordinals")),

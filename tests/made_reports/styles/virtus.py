@@ -9,9 +9,9 @@ from __future__ import annotations
 from random import Random
 
 from tests.made_reports.cells import Habits
-from tests.made_reports.deal import Deal
+from tests.made_reports.deal import Deal, make_foreign
 from tests.made_reports.model import Report
-from tests.made_reports.styles.build import Build, deal_pages
+from tests.made_reports.styles.build import AMOUNTS_APART, FOREIGN_SHARE, Build, deal_pages, with_native_par
 
 MARKET = "us"
 
@@ -23,12 +23,23 @@ _ITEMS = (
     "country", "currency", "lien", "defaulted", "default_date", "cov_lite", "dip", "current_pay", "facility_size",
     "quote_depth",
 )  # fmt: skip
-_SINKS = ("accrued", "next_payment", "market_value_amount", "share", "trade_date", "asset_type", "region", "agent")
+_SINKS = (
+    "accrued",
+    "next_payment",
+    "market_value_amount",
+    "share",
+    "trade_date",
+    "original_face",
+    "asset_type",
+    "region",
+    "agent",
+)
 
 
 def make(rng: Random, deal: Deal, seed: int) -> Report:
     """Make a report of one sheet."""
     habits = Habits(
+        unrated=rng.choice((None, "NR")),
         rate=rng.choice(("percent", "fraction")),
         spread=rng.choice(("same", "points")),
         flag=rng.choice(("letters", "bits", "words")),
@@ -38,13 +49,18 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         date=rng.choice(("date", "american", "words")),
         capitals=rng.random() < 0.3,
     )
+    is_foreign = rng.random() < FOREIGN_SHARE
+    if is_foreign:
+        make_foreign(rng, deal)
     build = Build(rng, deal, habits, ("short",))
-    items = [*_FIRST, *(item for item in _ITEMS if rng.random() < 0.85 or item == "par")]
+    items = [*_FIRST, *(item for item in _ITEMS if rng.random() < 0.85 or item in ("par", "currency"))]
     items += build.optional(*_SINKS, share=0.5)
     if rng.random() < 0.4:
         rest = items[2:]
         rng.shuffle(rest)
         items[2:] = rest
+    if is_foreign:
+        items = [item for item in items if item not in AMOUNTS_APART]
     page = build.page(
         rng.choice(("Collateral", "Asset Detail", "Collateral Detail", "Loan Tape")),
         [f"{deal.name}", f"Collateral Detail as of {deal.as_of:%m/%d/%Y}"],
@@ -53,4 +69,6 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         head_lines=rng.choice((1, 2, 3)),
         total=rng.choice(("", "Total", "Grand Total")),
     )
+    if is_foreign:
+        with_native_par(build, page)
     return Report("virtus", seed, deal, [page], habits, deal_pages(build, f"{deal.as_of:%m/%d/%Y}"))

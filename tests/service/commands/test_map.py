@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import xlsxwriter
 
-from service.commands.map import _shown
+from core.files.read import read
+from core.portfolio.mapping.detection import detect_columns
+from service.commands.map import _by_doubt, _role_grids, _shown
+from service.commands.output import Grid
 from service.commands.reading import DOCUMENT_BYTES_MAX
 from tests.forks import cushion
 
@@ -59,8 +65,8 @@ def test_what_was_detected_is_printed_with_its_reasons(tmp_path: Path) -> None:
     assert all(len(line) <= 100 for line in answer.stdout.splitlines() if not line.startswith(long))
     lines = lines_of(answer)
     assert lines[0] == "book.xlsx, mapping Standard CLO holdings"
-    assert "Holdings rows 2-3 5 chosen: its header names 5 fields" in lines
-    assert "Cover - 0 no row among its first 40 names a field" in lines
+    assert "Holdings holdings rows 2-3 5 chosen: its header names 5 fields" in lines
+    assert "Cover - - 0 no row among its first 40 names a field" in lines
     assert "header rows 2-3 of sheet Holdings: one row of names, units in row 3" in lines
     assert "loans 2 in rows 4 to 5" in lines
     assert "left out cash and accounts: row 6 'Principal Cash'" in lines
@@ -68,6 +74,43 @@ def test_what_was_detected_is_printed_with_its_reasons(tmp_path: Path) -> None:
     assert "par_value C Par Amount 2 - - 1,000, 2,000" in lines
     assert "spread bps basis points the row of units says bps" in lines
     assert lines[-1] == "5 columns mapped, 2 rows: 0 invalid, 0 errors, 0 warnings"
+
+
+def test_each_column_is_printed_with_its_role(tmp_path: Path) -> None:
+    rows = [[*ROWS[1], "Desk"], *([*row, "x"] for row in ROWS[3:5])]
+    page = [["LoanX ID", "Country"], ["LX100001", "US"], ["LX100002", "DE"]]
+    path = written(tmp_path / "book.xlsx", rows, Countries=page)
+    lines = lines_of(cushion("map", path))
+    assert any(line.startswith("C Par Amount par_value ") for line in lines)
+    assert any(line.startswith("F Desk ") for line in lines)
+    assert "Countries page row 1 2 2 rows joined, 2 by loanx_id" in lines
+    assert "page columns Countries: A loanx_id, B country" in lines
+    answer = cushion("map", path, "--format", "csv")
+    first = next(csv.DictReader(io.StringIO(answer.stdout)))
+    assert (first["field"], first["role"], first["ambiguous"]) == ("loanx_id", "loanx_id", "FALSE")
+    assert float(first["weight_of_words"]) > 0
+
+
+def test_ambiguous_columns_come_first_with_a_mark(tmp_path: Path) -> None:
+    book = read(written(tmp_path / "book.xlsx", Page=[["LoanX ID", "Country"], ["LX100001", "US"]]))
+    found = detect_columns(book)
+    doubtful = {"role": "price", "runner_up": "market_value", "margin": 0.3, "is_ambiguous": True}
+    columns = tuple(replace(one, **doubtful) if one.column == "D" else one for one in found.columns)
+    pages = tuple(
+        replace(page, columns=tuple(replace(one, **doubtful) for one in page.columns)) for page in found.page_columns
+    )
+    assert pages
+    found = replace(found, columns=columns, page_columns=pages)
+    assert [one.column for one in _by_doubt(found)] == ["D", "A", "B", "C", "E"]
+    own, others = [block for block in _role_grids(found) if isinstance(block, Grid)]
+    (first, *rest) = own.for_people
+    shown = {column.heading: str(column.text(first)) for column in own.columns}
+    assert (shown["Role"], shown["Runner-up"], shown["Lead"]) == ("price ?", "market_value", "0.3")
+    assert not any("?" in str(own.columns[2].text(one)) for one in rest)
+    assert [[str(column.text(one)) for column in others.columns[:4]] for one in others.for_people] == [
+        ["Page", "A", "LoanX ID", "price ?"],
+        ["Page", "B", "Country", "price ?"],
+    ]
 
 
 def test_the_json_document_has_all_of_it(tmp_path: Path) -> None:
@@ -145,8 +188,8 @@ def test_no_header_says_what_was_looked_for(tmp_path: Path, as_json: bool) -> No
         assert document["detection"]["message"].startswith("no header found: looked in the first 1,000 rows")
         return
     lines = lines_of(answer)
-    assert any(line.startswith("Ratings row 2 2 its best row names 2 of the 3 fields") for line in lines)
-    assert "Blank - 0 it is empty" in lines
+    assert any(line.startswith("Ratings - row 2 2 its best row names 2 of the 3 fields") for line in lines)
+    assert "Blank - - 0 it is empty" in lines
     assert lines[-1].startswith(
         "no header found: looked in the first 1,000 rows of each sheet for one that names 3 fields"
     )
@@ -155,7 +198,7 @@ def test_no_header_says_what_was_looked_for(tmp_path: Path, as_json: bool) -> No
 def test_an_empty_workbook(tmp_path: Path) -> None:
     answer = cushion("map", written(tmp_path / "book.xlsx", []))
     assert answer.returncode == 1
-    assert "Holdings - 0 it is empty" in lines_of(answer)
+    assert "Holdings - - 0 it is empty" in lines_of(answer)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +279,7 @@ def test_a_real_deal(path: Path) -> None:
     lines = lines_of(answer)
     assert "loans 195 in rows 6 to 200" in lines
     assert "spread fraction basis points, x 10,000 median 0.0325 is at most 0.25" in lines
-    assert lines[-1].startswith("32 columns mapped, 195 rows: 0 invalid")
+    assert lines[-1].startswith("33 columns mapped, 195 rows: 0 invalid")
 
 
 @pytest.mark.parametrize(

@@ -639,8 +639,8 @@ def test_a_workbook_that_is_worked_on_stays(stack: Stack, owner: Member, loans: 
         "Workbook in use",
         "CONFLICT",
     )
-    for path in ("data", "cells/A1"):
-        answer = owner.get(f"/api/v1/workbooks/{found['id']}/sheets/Loans/{path}")
+    for path in ("sheets/Loans/data", "sheets/Loans/cells/A1", "detection"):
+        answer = owner.get(f"/api/v1/workbooks/{found['id']}/{path}")
         assert (answer.status_code, answer.json()["detail"]) == (409, "Workbook is not ready")
 
 

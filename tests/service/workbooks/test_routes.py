@@ -128,7 +128,7 @@ def test_sheets_while_the_workbook_is_in_error(owner: Member, pack: PackFile) ->
 
 # Who may --------------------------------------------------------------------------------------------------------------
 
-READS = ("", "/sheets", "/sheets/Loans/data", "/sheets/Loans/cells/A1")
+READS = ("", "/sheets", "/sheets/Loans/data", "/sheets/Loans/cells/A1", "/detection")
 
 
 @pytest.mark.parametrize("path", READS)

@@ -76,7 +76,63 @@ def test_numbers_in_text(make_cells: Callable[..., parsing.Cells], text: str, nu
     assert read.unreadable == 0
 
 
-@pytest.mark.parametrize("text", ["N/A", "NA", "n.a.", "-", "--", "***", "TBD", "NM", " ", "", " n/a ", "#N/A N/A"])
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["4.500.000", "4.500"], [4_500_000, 4_500]),
+        (["1.234.567,89", "4.500", "750"], [1_234_567.89, 4_500, 750]),
+        (["1.234,5", "98,375"], [1_234.5, 98.375]),
+        (["98,5", "98,375", "97.250"], [98.5, 98.375, 97_250]),
+        (["1,234.5", "98.375", "4,500"], [1_234.5, 98.375, 4_500]),
+        (["1,234,567", "98,375"], [1_234_567, 98_375]),
+        (["98.375", "97.250"], [98.375, 97.25]),
+        (["4,500", "4,250"], [4_500, 4_250]),
+        (["0,500", "4,250"], [0.5, 4.25]),
+        (["1'234'567.89", "4.500"], [1_234_567.89, 4.5]),
+        (["1\u202f234\u202f567,89", "4.500"], [1_234_567.89, 4_500]),
+        # Both signs are decimal ones somewhere: each figure goes by its own form.
+        (["1.234,5", "1,234.5", "98,375", "4.500"], [1_234.5, 1_234.5, 98_375, 4.5]),
+    ],
+)
+def test_the_column_tells_its_decimal_sign(
+    make_cells: Callable[..., parsing.Cells], texts: list[str], expected: list[float]
+) -> None:
+    read = parsing.read_numbers(make_cells(texts))
+    assert read.values == pytest.approx(expected, rel=1e-15)
+    assert read.unreadable == 0
+
+
+def test_the_sheet_tells_the_decimal_sign_of_a_column_that_does_not() -> None:
+    def first(texts: list[str]) -> float:
+        codes, text = parsing.pool_of(texts)
+        return float(parsing.text_numbers(codes[:1], parsing.Pool(text)).values[0])
+
+    assert first(["4.500", "1.250.000,00"]) == 4_500
+    assert first(["4.500", "1,250,000.00"]) == 4.5
+    assert first(["98,375", "1 250 000,50"]) == 98.375
+    assert first(["98,375"]) == 98_375
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["(1)", "1,000,000", "2,000,000"], [NAN, 1_000_000, 2_000_000]),
+        (["(1)", "1,000,000", "(250,000)"], [-1, 1_000_000, -250_000]),
+        (["(1)", "5", "12"], [-1, 5, 12]),
+        (["(5)(8)", "1,000,000"], [NAN, 1_000_000]),
+    ],
+)
+def test_a_footnote_mark_alone_is_no_amount(
+    make_cells: Callable[..., parsing.Cells], texts: list[str], expected: list[float]
+) -> None:
+    read = parsing.read_numbers(make_cells(texts))
+    assert same(read.values, expected)
+    assert read.unreadable == int(np.isnan(expected).sum())
+
+
+@pytest.mark.parametrize(
+    "text", ["N/A", "NA", "n.a.", "n.m.", "N/M", "-", "--", "***", "TBD", "NM", " ", "", " n/a ", "#N/A N/A"]
+)
 def test_null_words_are_blank_and_not_unreadable(make_cells: Callable[..., parsing.Cells], text: str) -> None:
     read = parsing.read_numbers(make_cells([text, 1.0]))
     assert same(read.values, [NAN, 1.0])
@@ -263,6 +319,24 @@ def days(*when: int) -> float:
         "Sep 29, 2032",
         "20320929",
         " 29-Sep-2032 ",
+        "29th of September 2032",
+        "29th day of September, 2032",
+        "September the 29th, 2032",
+        "Wednesday, 29 September 2032",
+        "Wed 29-Sep-2032",
+        "2032.09.29",
+        "29.09.32",
+        "2032-09-29Z",
+        "2032-09-29+01:00",
+        "2032-09-29T00:00:00.000+02:00",
+        "20320929 00:00:00",
+        "20320929T000000Z",
+        "09/29/2032 12:00:00 AM",
+        "29. September 2032",
+        "29 sept. 2032",
+        "29-Sep-2032(1)",
+        "29-Sep-2032\u00b9",
+        "09/29/2032*",
     ],
 )
 def test_dates_in_text(make_cells: Callable[..., parsing.Cells], text: str) -> None:
@@ -272,6 +346,28 @@ def test_dates_in_text(make_cells: Callable[..., parsing.Cells], text: str) -> N
 def test_slashed_dates_are_read_alike_in_the_whole_column(make_cells: Callable[..., parsing.Cells]) -> None:
     assert same(parsing.read_dates(make_cells(["03/04/2030", "05/06/2031"])), [days(2030, 3, 4), days(2031, 5, 6)])
     assert same(parsing.read_dates(make_cells(["03/04/2030", "25/06/2031"])), [days(2030, 4, 3), days(2031, 6, 25)])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("31. Mai 2018", (2018, 5, 31)), ("15 Okt 2030", (2030, 10, 15)), ("1 ao\u00fbt 2029", (2029, 8, 1)),
+     ("31 d\u00e9c. 2029", (2029, 12, 31)), ("30 juin 2029", (2029, 6, 30)), ("31 juil. 2029", (2029, 7, 31)),
+     ("31st of May 2018", (2018, 5, 31))],
+)  # fmt: skip
+def test_months_of_other_languages(text: str, expected: tuple[int, int, int]) -> None:
+    assert parsing.date_days(text, day_first=False) == days(*expected)
+
+
+def test_slashed_dates_that_cannot_tell_go_by_the_other_texts_of_the_sheet() -> None:
+    def first_day(others: list[str]) -> float:
+        codes, text = parsing.pool_of(["03/04/2030", *others])
+        kinds, formats = np.array([parsing.TEXT], np.uint8), np.zeros(1, np.uint16)
+        cells = parsing.Cells(kinds, np.zeros(1), codes[:1], formats, parsing.Pool(text))
+        return float(parsing.read_dates(cells)[0])
+
+    assert first_day(["25/06/2031"]) == days(2030, 4, 3)
+    assert first_day(["06/25/2031"]) == days(2030, 3, 4)
+    assert first_day(["25/06/2031", "06/25/2031"]) == days(2030, 3, 4)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from core.files.read import read
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
 from core.portfolio.mapping.configure import configured
-from core.portfolio.mapping.detection import Alternative, DetectedColumn, Detection, Unmapped, detect_columns
+from core.portfolio.mapping.detected import Alternative, DetectedColumn, Detection, Unmapped
+from core.portfolio.mapping.detection import detect_columns
 
 MAG17 = Path(__file__).parents[4] / "../shared/data/mag17.xlsx"
 HEADER = ["LoanX ID", "Issuer Name", "Par Amount", "Price", "Spread", "Maturity"]
@@ -367,3 +368,26 @@ def test_a_real_deal(path: Path) -> None:
     assert agency.header == "Moody's Rating WARF"
     assert agency.alternatives[0].header == "Moody's Default Probability Rating-18"
     assert all(one.error_count == one.unreadable_count == 0 for one in found.columns)
+
+
+def test_columns_beyond_the_limit_are_counted(write: Write) -> None:
+    header = [*HEADER, *(f"Own {at}" for at in range(5))]
+    page = [["LoanX ID", "Country", "Desk"], ["LX100001", "US", "x"]]
+    book = write({"Holdings": [header, [*A, *"abcde"]], "Page": page})
+    every = detect_columns(book)
+    assert (len(every.unmapped), [len(one.columns) for one in every.page_columns]) == (5, [3])
+    some = detect_columns(book, columns_max=6)
+    assert (some.unmapped, some.columns) == (every.unmapped, every.columns)
+    assert (some.page_columns[0].columns, some.columns_not_shown) == (every.page_columns[0].columns[:1], 2)
+    few = detect_columns(book, columns_max=2)
+    assert (few.unmapped, few.page_columns[0].columns, few.columns_not_shown) == (every.unmapped[:2], (), 6)
+
+
+def test_a_heading_of_other_words_is_said_to_be_known_by_them(write: Write) -> None:
+    header = ["LoanX ID", "Issuer Name", "OutstdPrin", "Price", "Qxz"]
+    rows = [[f"LX10000{at}", f"Alpha {at} Inc", 1e6 * at, 99.0, "USD" if at % 2 else "EUR"] for at in range(1, 9)]
+    found = detect_columns(write({"Holdings": [header, *rows]}))
+    par, currency = column(found, "par_value"), column(found, "currency")
+    assert (par.column, par.match, par.role) == ("C", "words", "par_value")
+    assert (currency.column, currency.match, currency.role) == ("E", "cells", "currency")
+    assert currency.evidence.words < currency.evidence.content

@@ -92,6 +92,21 @@ def test_default_has_rank_22_and_the_unrated_factor_stands_at_0() -> None:
         "(P)B2 (sf) *-",
         "B2 (Under Review for Possible Downgrade)",
         "B2-CFR",
+        "B2 CFR",
+        "CFR: B2",
+        "B2 LTR",
+        "Moody's: B2 (stable)",
+        "Moody\u2019s B2",
+        "Moodys - B2 *-",
+        "B2(1)",
+        "B2 (1)(2)",
+        "B2 [3]",
+        "B2\u00b9",
+        "* B2",
+        "B2 u/r",
+        "B2/B",
+        "B2 / NR",
+        "B2/B/B+",
     ],
 )
 def test_marks_about_a_symbol_are_dropped(text: str) -> None:
@@ -115,6 +130,19 @@ def test_without_an_agency_the_scales_are_tried_in_turn() -> None:
     assert [ratings.rank(text) for text in ("B2", "BB-", "C", "SD", "RD", "D")] == [15, 13, 21, 22, 22, 22]
     # A symbol of another agency is none in a column of agency A.
     assert ratings.rank("BB-", "a") == ratings.rank("Baa1", "b") == 0
+
+
+def test_a_symbol_of_another_agency_is_none_in_a_column() -> None:
+    assert ratings.rank("S&P: B-", "b") == ratings.rank("S & P B-") == ratings.rank("Standard & Poor's: B-", "b") == 16
+    assert ratings.rank("Fitch: B-", "c") == 16
+    assert ratings.rank("S&P: B-", "c") == ratings.rank("S&P: B-", "a") == ratings.rank("Moody's: B3", "b") == 0
+
+
+def test_a_cell_of_several_agencies_has_a_symbol_of_each() -> None:
+    assert [ratings.rank("B3/CCC+/B-", agency) for agency in ("a", "b", "c")] == [16, 17, 16]
+    assert [ratings.rank("B3/NR", agency) for agency in ("a", "b", "c")] == [16, 0, 0]
+    # Two symbols that may be of any two agencies are none.
+    assert ratings.rank("B/B+", "b") == ratings.rank("B/B+") == ratings.rank("B3/CCC+/B-/B", "a") == 0
 
 
 @given(st.text("ABCa123+-*/() negupstabl", max_size=64))

@@ -15,6 +15,7 @@ from core.portfolio.cells.parsing import Pool, read_numbers
 from core.portfolio.model.fields import PROFILES
 from core.portfolio.sheets import header, table
 from core.portfolio.sheets.below import Below
+from core.portfolio.sheets.rows import words
 from tests.rows import every
 
 MapRows = Callable[..., Portfolio]
@@ -283,7 +284,7 @@ def test_a_company_with_cash_in_its_name_is_a_loan(map_rows: MapRows, row: list[
 
 
 def test_cash_is_found_in_a_long_sheet_without_maturities(map_rows: MapRows) -> None:
-    rows = [[f"LX{row:06d}", f"Borrower {row} Accessories", "TL", 1.0] for row in range(table.CASH_ROWS)]
+    rows = [[f"LX{row:06d}", f"Borrower {row} Accessories", "TL", 1.0] for row in range(words.CASH_ROWS)]
     portfolio = map_rows(
         [
             HEADER[:4],
@@ -295,7 +296,7 @@ def test_cash_is_found_in_a_long_sheet_without_maturities(map_rows: MapRows) -> 
             [None, "USD", None, 8.0],
         ]
     )
-    assert portfolio.row_count == table.CASH_ROWS + 1
+    assert portfolio.row_count == words.CASH_ROWS + 1
     assert portfolio.notes.cash_rows == 4
 
 
@@ -328,7 +329,7 @@ def test_another_table_with_the_same_first_columns_ends_this_one(
     map_rows: MapRows, again: list[Any], row: list[Any]
 ) -> None:
     portfolio = map_rows([HEADER, A, B, C, [], ["Purchases"], again, row, ["Total", None, None, 500.0]])
-    if len(again) > table.SCORE_MIN:
+    if len(again) > header.SCORE_MIN:
         assert pars(portfolio) == [1_000, 2_000, 3_000]
         assert not portfolio.notes.repeated_headers
     else:  # two words are no header

@@ -1,0 +1,54 @@
+"""A figure's text without what is no part of it: footnote marks, "x" of a multiple, words such as "per annum"."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from core.portfolio.cells.footnotes import is_only_marks, without_marks
+
+LENGTH_MAX: Final = 64
+"""Characters of a text that may be a figure."""
+
+_WORDS: Final = (
+    (re.compile(r"\s*\b(?:per annum|p\.\s?a\.?|pa)$", re.IGNORECASE), ""),
+    (re.compile(r"\s*\b(?:percent|per cent|pct\.?|percentage points?)$", re.IGNORECASE), "%"),
+    (re.compile(r"\s*\b(?:basis points?|bps?\.)$", re.IGNORECASE), " bps"),
+    (re.compile(r"^(\d{1,4}(?:[.,]\d{1,4})?)\s?(?:x|\u00d7|times)$", re.IGNORECASE), r"\1"),
+    (re.compile(r"^(\d{1,3}(?:[.,]\d{1,9})?)\s?(?:years?|yrs?\.?)$", re.IGNORECASE), r"\1"),
+    (re.compile(r"(?<=\d),-{1,2}$"), ""),
+    (re.compile(r"^(?:C|CA|A|AU|NZ|HK|S|SG)\s?\$\s*|\s*\b(?:C|CA|A|AU|NZ|HK|S|SG)\$$"), ""),
+    (
+        re.compile(
+            r"^(?:kr\.?|z\u0142|Fr\.|SFr\.?|Rs\.?|\u20b9|\u20a9|\u20ba)\s*|\s*\b(?:kr\.?|z\u0142)$", re.IGNORECASE
+        ),
+        "",
+    ),
+    (re.compile(r"^\u00a3\s?stg\.?\s*", re.IGNORECASE), ""),
+)
+"""What is left out of a figure, in order, and what stands in for it."""
+
+_SIDE: Final = re.compile(r"\s*\b(?:(CR|DR)\.?)$", re.IGNORECASE)
+
+
+def plain_figure(text: str, *, without_side: bool = False) -> str:
+    """A figure's text without footnote marks and words that change nothing; as it is where it is nothing but marks.
+
+    Args:
+        without_side: whether CR and DR go, too.
+    """
+    if len(text) > LENGTH_MAX or is_only_marks(text):
+        return text
+    plain = unicodedata.normalize("NFKC", without_marks(text)).strip()
+    if without_side:
+        plain = _SIDE.sub("", plain)
+    for pattern, instead in _WORDS:
+        plain = pattern.sub(instead, plain)
+    return plain
+
+
+def side_of(text: str) -> str:
+    """CR or DR behind a figure; blank without one."""
+    found = _SIDE.search(text) if len(text) <= LENGTH_MAX else None
+    return found[1].upper() if found else ""

@@ -1,0 +1,152 @@
+"""Tell what each column of a table is, what it could be as well, and what speaks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final, TypedDict
+
+from core.grid.address import column_name
+from core.grid.sheet import Sheet
+from core.portfolio.cells import parsing
+from core.portfolio.mapping.detected import ColumnEvidence, PageColumn, PageColumns, Value
+from core.portfolio.sheets import content, header
+from core.portfolio.sheets.evidence import Evidence
+from core.portfolio.sheets.locate import Page
+from core.portfolio.sheets.roles import OF_ALIAS, THRESHOLD, Columns
+
+ALIAS_WEIGHT: Final = OF_ALIAS
+"""Weight of a heading that is one of a field's own names, in a mapping that is not of loans."""
+
+MARGIN_MAX: Final = 50.0
+"""Lead from which on nothing comes near: no two readings of one heading lie so far apart."""
+
+RIVALS_MAX: Final = 4
+"""Roles of a heading's words that are weighed beside the one that the column has."""
+
+REASONS_MAX: Final = 10
+"""Reasons that are shown of one column."""
+
+TEXT_LENGTH_MAX: Final = 80
+"""Characters of a text that is shown."""
+
+GAVE_WAY: Final = {
+    "blank": "it has no value",
+    "constant": "it says the same on every row, as a column about the deal does",
+}
+"""Why a column gave way to another one of its field."""
+
+
+def shown(value: Value) -> str:
+    """A value as one short line."""
+    text = parsing.plain(value) if isinstance(value, float) else "" if value is None else str(value)
+    text = " ".join(text[: 4 * TEXT_LENGTH_MAX].split())
+    return text if len(text) <= TEXT_LENGTH_MAX else f"{text[: TEXT_LENGTH_MAX - 3]}..."
+
+
+class Weighed(TypedDict):
+    """The members of a `ColumnRole`."""
+
+    role: str
+    runner_up: str
+    margin: float | None
+    is_ambiguous: bool
+    evidence: ColumnEvidence
+
+
+class Roles:
+    """The roles of the columns under one header.
+
+    Args:
+        feeds: target -> the column that feeds it; those that come first in the header's own order without one.
+    """
+
+    def __init__(self, sheet: Sheet, found: header.Found, feeds: dict[str, int] | None = None) -> None:
+        self._found = found
+        self._columns = Columns(sheet, found.row + 1, found.texts)
+        feeds = {target: places[0] for target, places in found.columns.items()} if feeds is None else feeds
+        self._fed: dict[int, list[str]] = {}
+        """Column -> the targets that it feeds."""
+        for target, column in feeds.items():
+            self._fed.setdefault(column, []).append(target)
+        self._named: dict[int, list[str]] = {}
+        """Column -> the targets that its heading names."""
+        for target, column in found.preferences:
+            self._named.setdefault(column, []).append(target)
+
+    def fed(self, column: int) -> tuple[str, ...]:
+        """The targets that a column feeds."""
+        return tuple(self._fed.get(column, ()))
+
+    def of(self, column: int) -> Weighed:
+        """The role of a column: as it was weighed, else the field that its heading is a name of."""
+        evidence = self._found.evidence.get(column)
+        return self._by_name(column) if evidence is None else _as_weighed(self._completed(column, evidence))
+
+    def _completed(self, column: int, evidence: Evidence) -> Evidence:
+        """The evidence of a column with what its cells say, and the role that comes next by its heading: the reader
+        looks at neither where a heading is sure.
+        """
+        cells, runner_up, margin = evidence.content, evidence.runner_up, evidence.margin
+        reasons = evidence.reasons
+        found = self._columns.features(column)
+        if not cells:
+            cells, reason = content.evidence(evidence.role, found)
+            reasons = (*reasons, reason) if reason else reasons
+        if not runner_up:
+            said = self._columns.heading(column).weights
+            by_words = sorted(((weight, role) for role, weight in said.items() if weight > 0), reverse=True)
+            rivals = [
+                (weight - THRESHOLD + content.evidence(role, found)[0], role)
+                for weight, role in by_words[:RIVALS_MAX]
+                if role != evidence.role
+            ]
+            score, role = max(rivals, default=(0.0, ""))
+            if score > 0:
+                runner_up, margin = role, evidence.words + cells + evidence.relations - score
+        return replace(evidence, content=cells, runner_up=runner_up, margin=margin, reasons=reasons)
+
+    def _by_name(self, column: int) -> Weighed:
+        """The role by the heading alone: the field that the column feeds, then others that the heading may name."""
+        named = list(dict.fromkeys((*self._fed.get(column, ()), *self._named.get(column, ()))))
+        if not named:
+            return Weighed(role="", runner_up="", margin=None, is_ambiguous=False, evidence=ColumnEvidence())
+        others = [one for one in named if one not in self._fed.get(column, named[:1])]
+        reasons = [f"the heading is a name of {named[0]}"]
+        if why := GAVE_WAY.get(self._found.demoted.get(column, "")):
+            reasons.append(why)
+        return Weighed(
+            role=named[0],
+            runner_up=others[0] if others else "",
+            margin=None,
+            is_ambiguous=False,
+            evidence=ColumnEvidence(ALIAS_WEIGHT, reasons=tuple(reasons)),
+        )
+
+
+def _as_weighed(evidence: Evidence) -> Weighed:
+    is_far = evidence.margin >= MARGIN_MAX or not evidence.role
+    reasons = tuple(shown(one) for one in evidence.reasons[:REASONS_MAX])
+    return Weighed(
+        role=evidence.role,
+        runner_up=evidence.runner_up,
+        margin=None if is_far else round(evidence.margin, 2),
+        is_ambiguous=evidence.is_ambiguous,
+        evidence=ColumnEvidence(
+            round(evidence.words, 2), round(evidence.content, 2), round(evidence.relations, 2), reasons
+        ),
+    )
+
+
+def page_columns(pages: Sequence[Page]) -> Iterator[PageColumns]:
+    """The columns of each page, from the left: those with a heading, and those that feed something."""
+    for page in pages:
+        found = page.found
+        roles = Roles(page.sheet, found)
+        named = header.names(page.sheet, found)
+        columns = tuple(
+            PageColumn(column_name(column), shown(name), roles.fed(column), **roles.of(column))
+            for column, name in enumerate(named)
+            if roles.fed(column) or header.has_cells(page.sheet.columns[column], found.top)
+        )
+        yield PageColumns(page.sheet.name, shown(page.title), tuple(range(found.top + 1, found.row + 2)), columns)

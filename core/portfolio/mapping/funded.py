@@ -1,0 +1,134 @@
+"""Choose what is funded among the columns for par: funded balances, commitments less what is not drawn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.portfolio.cells import parsing
+from core.portfolio.cells.loans import Loans
+from core.portfolio.cells.parsing import Cells, key
+from core.portfolio.model.fields import Lien
+from core.portfolio.model.notes import DataWarning
+from core.portfolio.sheets.header import Found, without_unit
+from core.words import counted
+
+CENT: Final = 0.01
+"""Currency units by which rounded figures may differ."""
+
+AGREE_SHARE: Final = 0.99
+"""Share of the loans with something undrawn, of which it must not be more than is committed."""
+
+_FUNDED: Final = re.compile(r"\b(?:funded|drawn)\b")
+_COMMITMENT: Final = re.compile(r"\bcommit(?:ment|ments|ted)\b")
+_LIVE: Final = re.compile(r"\b(?:outstanding|current|traded|settled)\b")
+_UNDRAWN: Final = re.compile(r"\b(?:un(?:funded|drawn|used)|not (?:funded|drawn)|available|fees?)\b")
+
+
+def _words(found: Found, column: int) -> str:
+    return without_unit(key(found.texts.get(column, "")))
+
+
+def is_commitment(found: Found, column: int) -> bool:
+    """Whether a column has what is committed, drawn or not."""
+    words = _words(found, column)
+    one = found.evidence.get(column)
+    return not _UNDRAWN.search(words) and (
+        bool(_COMMITMENT.search(words)) or (one is not None and one.role == "commitment")
+    )
+
+
+def is_funded(found: Found, column: int) -> bool:
+    """Whether a column's heading says that it has what is funded."""
+    words = _words(found, column)
+    return bool(_FUNDED.search(words)) and not _UNDRAWN.search(words) and not _COMMITMENT.search(words)
+
+
+def funded_place(found: Found, own: int) -> int | None:
+    """The column of funded balances, where another one comes first whose heading does not say that it is today's, and a
+    third has commitments: the first may be the balance of the day the loan was made. None where nothing speaks for it.
+
+    Args:
+        own: the columns for par that a mapping names itself: these stand.
+    """
+    places = found.columns.get("par_value", [])
+    if len(places) < 2 or found.preferences.get(("par_value", places[0]), 0) < own:
+        return None
+    first = places[0]
+    if (
+        is_funded(found, first)
+        or _LIVE.search(_words(found, first))
+        or not any(is_commitment(found, at) for at in places)
+    ):
+        return None
+    return next((place for place in places[1:] if is_funded(found, place)), None)
+
+
+def tell_of_funded(loans: Loans, found: Found, place: int, first: int, cells: Callable[[int], Cells]) -> None:
+    """Warn that funded balances go before another column, where the two differ.
+
+    Args:
+        first: the other column.
+    """
+    par = loans.numbers.get("par_value")
+    if par is None:
+        return
+    other = parsing.read_numbers(cells(first)).values * found.magnitude(first)
+    count = int(np.count_nonzero(np.abs(par - other) > CENT))
+    if count:
+        names = [" ".join(found.texts[at].split()) for at in (place, first)]
+        message = f"Par is the column {names[0]!r}, which differs from {names[1]!r} for {counted(count, 'loan')}."
+        loans.notes.warnings.append(DataWarning("par_is_funded", message, count))
+
+
+def settle_commitments(loans: Loans, found: Found, place: int, cells: Callable[[int], Cells]) -> None:
+    """Give bonds their commitment for a funded balance of zero, and loans their commitment less what is not drawn.
+
+    Args:
+        place: the column that par is read from.
+        cells: a column's cells of the loans.
+    """
+    par = loans.numbers.get("par_value")
+    if par is None:
+        return
+    if is_commitment(found, place):
+        _less_unfunded(loans, par, found.texts.get(place, ""))
+        return
+    other = next((at for at in found.columns.get("par_value", []) if at != place and is_commitment(found, at)), None)
+    if other is None:
+        return
+    bonds = (par == 0) & _bonds(loans)
+    if bonds.any():
+        commitment = parsing.read_numbers(cells(other)).values * found.magnitude(other)
+        loans.numbers["par_value"] = np.where(bonds, commitment, par)
+
+
+def _bonds(loans: Loans) -> NDArray[np.bool_]:
+    """Loans that are bonds: by their lien, or by an ISIN without a LoanX id beside loans that have one."""
+    bonds = np.zeros(loans.row_count, np.bool_) if loans.lien is None else loans.lien == Lien.BOND
+    loanx, isin = loans.texts.get("loanx_id"), loans.texts.get("isin")
+    if loanx is not None and isin is not None and (loanx.codes >= 0).any():
+        bonds |= (loanx.codes < 0) & (isin.codes >= 0)
+    return np.asarray(bonds, np.bool_)
+
+
+def _less_unfunded(loans: Loans, commitment: NDArray[np.float64], heading: str) -> None:
+    """Take what is not drawn off the commitments, where it is nowhere more than these."""
+    unfunded = loans.numbers.get("unfunded")
+    if unfunded is None:
+        return
+    undrawn = np.nan_to_num(unfunded) > 0
+    fits = undrawn & (unfunded <= commitment + CENT)
+    if not undrawn.any() or np.count_nonzero(fits) < AGREE_SHARE * np.count_nonzero(undrawn):
+        return
+    loans.numbers["par_value"] = np.where(fits, commitment - np.nan_to_num(unfunded), commitment)
+    count = int(np.count_nonzero(fits))
+    message = (
+        f"Par is the column {' '.join(heading.split())!r} less what {counted(count, 'loan', 'has/have')} not drawn: "
+        "no column has what is funded."
+    )
+    loans.notes.warnings.append(DataWarning("par_less_unfunded", message, count))

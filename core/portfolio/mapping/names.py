@@ -1,0 +1,192 @@
+"""Give loans the names that stand in no column of their own: borrowers in facilities' names, industries in headings."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.column import Text
+from core.portfolio.cells.loans import Loans
+from core.portfolio.cells.parsing import TextColumn, key, pool_of, spread_out, subset
+from core.portfolio.model.notes import DataWarning
+from core.portfolio.sheets.rows.vocabulary import has_instrument, only_instrument, without_figures
+from core.words import agreed, counted
+
+TEXTS_MAX: Final = 200_000
+"""Distinct names that are split; more of them are no names of a pool's facilities."""
+
+LENGTH_MAX: Final = 300
+"""Characters of a name that is split."""
+
+PARTS_MAX: Final = 12
+"""Parts of a name between its separators."""
+
+SPLIT_SHARE: Final = 0.6
+"""Share of the loans whose name parts at a separator before the words of an instrument, from which all may."""
+
+BEHIND_SHARE: Final = 0.8
+"""Share of the loans whose name ends with the words of an instrument, where no separator parts them."""
+
+BLANK_SHARE: Final = 0.9
+"""Share of loans without a borrower from which a column of borrowers says nothing."""
+
+SEPARATORS: Final = (" - ", " \u2013 ", " \u2014 ", " / ", " | ", ": ", "; ", ", ")
+"""What stands between a borrower and its facility, the most usual first."""
+
+_COUPON: Final = re.compile(
+    r"\d{1,2}\.\d{1,5}\b|\d{1,2}(?:\.\d{1,5})?\s?%|\b\d{1,2}/\d{2,4}\b|\b\d{1,2}[A-Za-z]{3}\d{2,4}\b"
+)
+"""A bond's coupon, or the day on which it is due."""
+
+_LEGAL: Final = frozenset(("llc", "lp", "llp", "limited"))
+"""Legal forms that stand in names of shares, too."""
+
+Pair = tuple[str, str]
+"""A borrower and its facility."""
+
+
+def split_names(loans: Loans) -> None:
+    """Split facilities' names into borrower and facility where no column names borrowers: "Acme Corp - Term Loan B".
+
+    What parts them is consistent over the column: one separator, with the words of an instrument behind it; or no
+    separator, and such words at the end. A name that does not part is the borrower's as it stands.
+    """
+    facility, borrower = loans.texts.get("facility_name"), loans.texts.get("borrower_name")
+    if facility is None or not loans.row_count:
+        return
+    if borrower is not None and np.count_nonzero(borrower.codes < 0) < BLANK_SHARE * loans.row_count:
+        return
+    facility = subset(facility, np.arange(loans.row_count))
+    if len(facility.text) > TEXTS_MAX:
+        return
+    strings = facility.text.strings()
+    weights = np.bincount(facility.codes[facility.codes >= 0], minlength=len(strings))
+    pairs, how = _pairs(strings, weights)
+    if not pairs:
+        return
+    names = [pairs.get(text, (text, ""))[0] for text in strings]
+    rest = [pairs[text][1] if text in pairs else None for text in strings]
+    loans.texts["borrower_name"] = _renamed(names, facility.codes)
+    loans.texts["facility_name"] = _renamed(rest, facility.codes)
+    whole = sum(count for text, count in zip(strings, weights.tolist(), strict=True) if text not in pairs)
+    _note(loans, int(weights.sum()) - whole, whole, how)
+
+
+def _renamed(strings: list[str | None] | list[str], codes: NDArray[np.int32]) -> TextColumn:
+    """A column of other strings under its codes."""
+    own, pool = pool_of(strings)
+    return TextColumn(spread_out(own, -1, codes), pool)
+
+
+def _note(loans: Loans, count: int, whole: int, separator: str) -> None:
+    """Tell of the split, and of what did not split; the borrower is no longer a column that is missing."""
+    notes = loans.notes
+    notes.missing_required = [one for one in notes.missing_required if one != "borrower_name"]
+    if "facility_name" in notes.matched_columns:
+        notes.matched_columns["borrower_name"] = notes.matched_columns["facility_name"]
+    if "facility_name" in loans.source_cells:
+        loans.source_cells["borrower_name"] = loans.source_cells["facility_name"]
+    at = f"at {separator.strip()!r}" if separator else "before the words of an instrument"
+    message = f"{counted(count, 'name')} of facilities {agreed(count, 'is/are')} split {at}: the borrower stands there."
+    notes.warnings.append(DataWarning("names_split", message, count))
+    if whole or not separator:
+        doubtful = whole or count
+        said = "does/do not part: the whole counts" if whole else "is/are parted by words alone: the first part counts"
+        message = f"{counted(doubtful, 'name')} of facilities {agreed(doubtful, said)} as the borrower."
+        notes.warnings.append(DataWarning("names_not_split", message, doubtful, ("borrower_name",)))
+
+
+def _pairs(strings: list[str], weights: NDArray[np.int64]) -> tuple[dict[str, Pair], str]:
+    """Borrower and facility by name, of those that part, and the separator; nothing where too few do."""
+    total = int(weights.sum())
+    for separator in SEPARATORS:
+        pairs = {text: pair for text in strings if (pair := _parted(text, separator)) is not None}
+        if _share(pairs, strings, weights) >= SPLIT_SHARE * total:
+            return _completed(pairs, strings, separator), separator
+    pairs = {text: pair for text in strings if (pair := _by_words(text)) is not None}
+    return (pairs, "") if _share(pairs, strings, weights) >= BEHIND_SHARE * total else ({}, "")
+
+
+def _share(pairs: dict[str, Pair], strings: list[str], weights: NDArray[np.int64]) -> int:
+    return sum(count for text, count in zip(strings, weights.tolist(), strict=True) if text in pairs)
+
+
+def _parted(text: str, separator: str) -> Pair | None:
+    """Borrower and facility of a name: from behind, the parts that name an instrument are the facility's."""
+    parts = text.split(separator)
+    if not 1 < len(parts) <= PARTS_MAX or len(text) > LENGTH_MAX:
+        return None
+    at, is_known = len(parts), False
+    while at > 1:
+        part = parts[at - 1]
+        names = _names_instrument(part)
+        if not names and not _says_nothing_else(part):
+            break
+        is_known |= names
+        at -= 1
+    if not is_known or at == len(parts):
+        return None
+    return _pair(parts, at, separator)
+
+
+def _pair(parts: list[str], at: int, separator: str) -> Pair | None:
+    borrower = separator.join(parts[:at]).strip()
+    if key(parts[0]) in {key(part) for part in parts[1:at]}:  # the bond's name begins with its issuer's again
+        borrower = parts[0].strip()
+    return (borrower, separator.join(parts[at:]).strip()) if key(borrower) else None
+
+
+def _names_instrument(part: str) -> bool:
+    return has_instrument(key(part)) or _COUPON.search(part) is not None
+
+
+def _says_nothing_else(part: str) -> bool:
+    """Whether a part has only words that stand beside an instrument: "EUR", "2023", "B3"."""
+    return only_instrument(f"{key(part)} loan")
+
+
+def _completed(pairs: dict[str, Pair], strings: list[str], separator: str) -> dict[str, Pair]:
+    """The same with names that part once at the separator, whatever stands behind it, and with those that begin with
+    the name of another one's borrower."""
+    known = {key(borrower) for borrower, _ in pairs.values()}
+    for text in strings:
+        parts = text.split(separator)
+        if text not in pairs and len(text) <= LENGTH_MAX and (len(parts) == 2 or key(parts[0]) in known):
+            pair = _pair([parts[0], separator.join(parts[1:])], 1, separator) if len(parts) > 1 else None
+            if pair is not None:
+                pairs[text] = pair
+    return pairs
+
+
+def _by_words(text: str) -> Pair | None:
+    """Borrower and facility of a name that ends with the words of an instrument: "Acme Corp Term Loan B"."""
+    words = text.split()
+    if len(text) > LENGTH_MAX:
+        return None
+    at = len(words)
+    while at and key(words[at - 1]) not in _LEGAL and _says_nothing_else(words[at - 1]):
+        at -= 1
+    behind = " ".join(words[at:])
+    if not 0 < at < len(words) or not has_instrument(key(behind)):
+        return None
+    return " ".join(words[:at]), behind
+
+
+def industries_of_headings(loans: Loans, codes: NDArray[np.int32], text: Text) -> None:
+    """Give loans the industry that the heading of their group names, and tell of it.
+
+    Args:
+        codes: of the heading's text for each loan, -1 without.
+        text: the pool of the sheet.
+    """
+    column = subset(TextColumn(codes, text), np.arange(len(codes)))
+    loans.texts["industry"] = _renamed([without_figures(one) for one in column.text.strings()], column.codes)
+    names = Counter(loans.texts["industry"].codes[codes >= 0].tolist())
+    blank = int(np.count_nonzero(codes < 0))
+    message = f"No column names industries; {counted(len(names), 'heading')} of groups of loans do"
+    message += f", and {counted(blank, 'loan', 'stands/stand')} under none." if blank else "."
+    loans.notes.warnings.append(DataWarning("industry_of_headings", message, loans.row_count))

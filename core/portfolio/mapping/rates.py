@@ -1,0 +1,91 @@
+"""What a column of spreads states beside them, put among the loans where no column of its own says it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.portfolio.cells import parsing
+from core.portfolio.cells.loans import UNSAID, Loans, put
+from core.portfolio.cells.parsing import Cells
+from core.portfolio.cells.rate_cells import RateColumn, rate_column, states_spreads
+from core.portfolio.cells.typed import text_column
+from core.portfolio.model.notes import DataWarning
+from core.words import agreed, counted
+
+RATE_TARGETS: Final = ("all_in_rate", "base_rate")
+"""Fields whose column may hold spreads with their index, in order."""
+
+
+def spread_place(columns: dict[str, int], cells: Callable[[int], Cells]) -> tuple[str, int] | None:
+    """The field and the column that states spreads ("S+575") though its header says "Rate" or "Index"; None where a
+    column of spreads is there, or none states them.
+    """
+    if "spread" in columns:
+        return None
+    places = ((target, columns[target]) for target in RATE_TARGETS if target in columns)
+    return next((one for one in places if states_spreads(cells(one[1]))), None)
+
+
+def put_rates(loans: Loans, cells: Cells, own: Collection[str]) -> list[str]:
+    """Give the loans index, floor, PIK and coupon of a column of spreads, of fields that no column of `own` feeds.
+
+    Returns:
+        The fields that it now feeds.
+    """
+    rates = rate_column(cells)
+    if rates is None:
+        return []
+    fed = [target for target in ("floor",) if _put_percent(loans, target, rates.percents(target), own)]
+    index = rates.index()
+    if "base_rate" not in own and (index.codes >= 0).any():
+        put(loans, "base_rate", text_column(index))
+        fed.append("base_rate")
+    pays = rates.pays_in_kind()
+    if "is_pik" not in own and pays.any():
+        loans.flags["is_pik"] = np.where(rates.codes < 0, np.uint8(UNSAID), pays).astype(np.uint8)
+        fed.append("is_pik")
+    return fed + _put_coupons(loans, cells, rates, own)
+
+
+def _put_percent(loans: Loans, target: str, values: NDArray[np.float64], own: Collection[str]) -> bool:
+    """Give the loans a field in percent, where it says something and no column of its own does."""
+    if target in own or np.isnan(values).all():
+        return False
+    loans.numbers[target] = values
+    return True
+
+
+def _put_coupons(loans: Loans, cells: Cells, rates: RateColumn, own: Collection[str]) -> list[str]:
+    """Fixed coupons, and which loans have one; and all-in rates beside the margins."""
+    coupon = rates.percents("coupon")
+    is_told_elsewhere = "base_rate" in own or "coupon_type" in own
+    if not is_told_elsewhere and rates.bare.any() and rates.floats().any():
+        percents = parsing.read_numbers(cells).values
+        is_coupon = rates.bare_are_fixed(percents)
+        if is_coupon:
+            coupon[rates.bare] = percents[rates.bare]
+            loans.numbers["spread"] = np.where(rates.bare, np.nan, loans.numbers["spread"])
+        loans.notes.warnings.append(_bare(int(np.count_nonzero(rates.bare)), is_coupon=is_coupon))
+    is_fixed = ~np.isnan(coupon)
+    fed = []
+    if _put_percent(loans, "all_in_rate", np.where(is_fixed, coupon, rates.percents("all_in")), own):
+        fed.append("all_in_rate")
+    if not is_told_elsewhere and is_fixed.any():
+        loans.coupon_fixed = np.where(is_fixed, 1, np.where(rates.floats(), 0, -1)).astype(np.int8)
+        fed.append("coupon_type")
+    return fed
+
+
+def _bare(count: int, *, is_coupon: bool) -> DataWarning:
+    """What percentages without an index count as, in a column of indexes and margins."""
+    what = "a fixed coupon/fixed coupons" if is_coupon else "a spread/spreads"
+    one, many = what.split("/")
+    message = (
+        f"{counted(count, 'cell')} of the column of spreads {agreed(count, 'states/state')} a percentage without an "
+        f"index, beside cells with one: {agreed(count, f'it counts as {one}/they count as {many}')}."
+    )
+    return DataWarning("bare_rates", message, count, ("spread", "coupon_type"))

@@ -1,0 +1,166 @@
+"""Keys that loans and the rows of a page may share: identifiers, names, names that a page cuts short, descriptions."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.column import Text
+from core.portfolio.cells import _parse, parsing
+from core.portfolio.cells.loans import Loans
+from core.portfolio.cells.parsing import TextColumn, spread_out
+from core.portfolio.model.fields import KEYS
+from core.portfolio.pages.identify import name_keys
+
+CUT_LEAST: Final = 18
+"""Letters and digits of a name that is taken for the start of a longer one."""
+
+CUT_NAMES_MAX: Final = 20_000
+"""Names of a page without their like among the loans up to which longer ones are looked for."""
+
+Pair = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""The key of each loan and of each row of a page; -1 without one."""
+
+
+def together(columns: Sequence[TextColumn]) -> tuple[list[NDArray[np.int32]], Text]:
+    """The codes of some columns into one pool, in which equal strings are one."""
+    offsets, data, codes = [np.zeros(1, np.int64)], [], []
+    count, size = 0, 0
+    for column in columns:
+        text = column.text
+        codes.append(np.where(column.codes >= 0, column.codes + np.int32(count), np.int32(-1)))
+        offsets.append(text.offsets[1:] - text.offsets[0] + size)
+        data.append(text.data[text.offsets[0] : text.offsets[-1]])
+        count += len(text)
+        size += int(text.offsets[-1] - text.offsets[0])
+    local, used = _parse.distinct(np.concatenate(codes), count)
+    table, ends, signs = _parse.clean(np.concatenate(offsets), np.concatenate(data), used, False, False)
+    merged = spread_out(table, -1, local)
+    stops = np.cumsum([len(one) for one in codes])[:-1]
+    return list(np.split(merged, stops)), Text(ends, signs)
+
+
+def bare(column: TextColumn) -> TextColumn:
+    """A column's identifiers by their letters and digits, without those that several of its identifiers share."""
+    used = np.unique(column.codes[column.codes >= 0])
+    (own,), text = together([TextColumn(used, parsing.bare(column.text))])
+    counts = np.bincount(own[own >= 0], minlength=len(text))
+    single = np.where((own >= 0) & (counts[own] == 1), own, np.int32(-1))
+    table = np.full(len(column.text) + 1, -1, np.int32)
+    table[used] = single
+    return TextColumn(table[column.codes], text)
+
+
+def is_counter(column: TextColumn) -> bool:
+    """Whether a column numbers its rows: 1, 2, 3, ..."""
+    if not len(column.codes) or (column.codes < 0).any() or column.text[int(column.codes[0])] != "1":
+        return False
+    strings = column.text.strings()
+    return all(strings[code] == str(at) for at, code in enumerate(column.codes.tolist(), 1))
+
+
+def id_columns(loans: Loans) -> dict[str, TextColumn]:
+    """The columns that hold ids of loans."""
+    return {target: loans.texts[target] for target in KEYS if target in loans.texts}
+
+
+def asset_ids(loans: Loans, page: Loans) -> Pair | None:
+    """Keys by the file's own ids."""
+    own, other = loans.texts.get("asset_id"), page.texts.get("asset_id")
+    if own is None or other is None or (is_counter(own) and is_counter(other)):
+        return None
+    (mine, its), _ = together([own, other])
+    return mine.astype(np.int64), its.astype(np.int64)
+
+
+def names(loans: Loans, page: Loans, targets: Sequence[str]) -> Pair | None:
+    """Keys by all of some columns of names; None where one of them is not on both sides."""
+    own, other = np.zeros(loans.row_count, np.int64), np.zeros(page.row_count, np.int64)
+    for target in targets:
+        if target not in loans.texts or target not in page.texts:
+            return None
+        mine, its, count = _name_codes(loans.texts[target], page.texts[target])
+        own = np.where((own < 0) | (mine < 0), np.int64(-1), own * count + mine)
+        other = np.where((other < 0) | (its < 0), np.int64(-1), other * count + its)
+    return own, other
+
+
+def descriptions(loans: Loans, page: Loans) -> Pair | None:
+    """Keys by borrower and facility in one, where one side has them apart and the other only as one name."""
+    own, other = _names_of(loans), _names_of(page)
+    if {len(own), len(other)} != {1, 2}:
+        return None
+    mine, its, _ = _name_codes(_described(own), _described(other))
+    return mine.astype(np.int64), its.astype(np.int64)
+
+
+def _names_of(loans: Loans) -> list[TextColumn]:
+    """Borrower and facility, or the facility alone."""
+    both = [loans.texts[target] for target in ("borrower_name", "facility_name") if target in loans.texts]
+    return both if len(both) == 2 or "facility_name" in loans.texts else []
+
+
+def _described(columns: list[TextColumn]) -> TextColumn:
+    """The words of one or two columns as one text; blank where one of them is."""
+    if len(columns) == 1:
+        return columns[0]
+    borrower, facility = columns
+    said = (borrower.codes >= 0) & (facility.codes >= 0)
+    pairs = borrower.codes.astype(np.int64) * len(facility.text) + facility.codes
+    distinct, local = np.unique(pairs[said], return_inverse=True)
+    issuers, facilities = borrower.text.strings(), facility.text.strings()
+    places = (divmod(pair, len(facilities)) for pair in distinct.tolist())
+    codes, pool = parsing.pool_of([f"{issuers[one]} {facilities[two]}" for one, two in places])
+    described = np.full(len(said), -1, np.int32)
+    described[said] = codes[local]
+    return TextColumn(described, pool)
+
+
+def _name_codes(own: TextColumn, other: TextColumn) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
+    """The names of both sides as codes, a name that one side cuts short as the only one that begins with it; and the
+    number of codes."""
+    (mine, its), text = together([name_keys(own), name_keys(other)])
+    whole = np.arange(-1, len(text), dtype=np.int32)
+    cut = _cut_names(other, its, own, mine)
+    known = {code for pair in cut for code in pair}
+    cut += [pair for pair in _cut_names(own, mine, other, its) if known.isdisjoint(pair)]
+    for code, meant in cut:
+        whole[code + 1] = meant
+    return whole[mine + 1], whole[its + 1], len(text) + 1
+
+
+def _cut_names(
+    short: TextColumn, of_short: NDArray[np.int32], long: TextColumn, of_long: NDArray[np.int32]
+) -> list[tuple[int, int]]:
+    """(key of a name that is cut short, key of the only name that begins with it); each of these is meant once."""
+    lonely = np.setdiff1d(of_short, of_long)
+    lonely = lonely[lonely >= 0]
+    if not 0 < len(lonely) <= CUT_NAMES_MAX:
+        return []
+    pairs = _bare_by_key(short, of_short, lonely)
+    if not any(len(written) >= CUT_LEAST for written, _ in pairs):
+        return []
+    every = sorted(_bare_by_key(long, of_long, np.unique(of_long[of_long >= 0])))
+    begins = [written for written, _ in every]
+    known = set(of_short.tolist())
+    meant: dict[int, set[int]] = {}
+    for written, code in pairs:
+        if len(written) >= CUT_LEAST:
+            at = bisect_left(begins, written)
+            keys = {key for name, key in every[at : at + 3] if name.startswith(written)}
+            if len(keys) == 1 and not keys & known:
+                meant.setdefault(keys.pop(), set()).add(code)
+    return [(codes.pop(), key) for key, codes in meant.items() if len(codes) == 1]
+
+
+def _bare_by_key(column: TextColumn, keys: NDArray[np.int32], wanted: NDArray[np.int32]) -> list[tuple[str, int]]:
+    """(letters and digits of a name, its key) of each of some keys, by the first row that has it."""
+    places = np.flatnonzero(np.isin(keys, wanted))
+    distinct, first = np.unique(keys[places], return_index=True)
+    names = parsing.upper(parsing.subset(column, places[first]))
+    strings = parsing.bare(names.text).strings()
+    return [(strings[code], key) for code, key in zip(names.codes.tolist(), distinct.tolist(), strict=True)]

@@ -1,0 +1,370 @@
+"""Match the loans of one list with the rows of a page, by identifier, by the file's own ids, or by name.
+
+All steps take time and memory that grow with the rows of both lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.portfolio.cells import parsing
+from core.portfolio.cells.identifiers import Prints, may_be_one
+from core.portfolio.cells.loans import Loans
+from core.portfolio.cells.parsing import TextColumn, letters_and_digits
+from core.portfolio.model.fields import IDENTIFIERS
+from core.portfolio.pages import keys
+from core.portfolio.pages.alike import loans_alike, rows_alike
+from core.portfolio.pages.identify import add_up, name_keys
+from core.portfolio.pages.keys import Pair, together
+from core.portfolio.pages.pairing import NEAR_SHARE, Flags, Ints, Pairs, Rule, Side, pair, tolerance
+
+STARTS_MAX: Final = 20_000
+"""Rows of a page without a loan up to which the starts of identifiers are tried."""
+
+BY_START: Final = "start of an identifier"
+"""What joins rows whose identifiers are cut short on a page."""
+
+ISSUER_SHARE: Final = 1e-6
+"""Share by which the par of an issuer's loans may differ from the issuer's own on a page about issuers."""
+
+_OF_FACILITIES: Final = frozenset((
+    "price", "purchase_price", "spread", "floor", "all_in_rate", "maturity_date", "facility_size", "unfunded",
+))  # fmt: skip
+"""Figures that two loans of one issuer do not share: a page with one of them is not about issuers."""
+
+_NAMES: Final = ("borrower_name", "facility_name")
+
+
+class _Pass(NamedTuple):
+    """One way to join rows that are left."""
+
+    how: str
+    keys: Callable[[Loans, Loans], Pair | None]
+    rule: Rule
+
+
+def _both_have_both(loans: Loans, page: Loans) -> bool:
+    return all(target in one.texts for target in _NAMES for one in (loans, page))
+
+
+def _one_name(target: str) -> Callable[[Loans, Loans], Pair | None]:
+    """Keys by one name where the other one is not on both sides."""
+    return lambda loans, page: None if _both_have_both(loans, page) else keys.names(loans, page, (target,))
+
+
+def _borrower(loans: Loans, page: Loans) -> Pair | None:
+    """Keys by borrower where facilities stand on both sides and do not tell which loan is meant."""
+    return keys.names(loans, page, ("borrower_name",)) if _both_have_both(loans, page) else None
+
+
+_WHOLE: Final = Rule(is_whole=True)
+_PART: Final = Rule(is_whole=False)
+_PASSES: Final = (
+    _Pass("asset_id", keys.asset_ids, _WHOLE),
+    _Pass("borrower and facility", lambda loans, page: keys.names(loans, page, _NAMES), _WHOLE),
+    _Pass("description", keys.descriptions, _WHOLE),
+    _Pass("facility", _one_name("facility_name"), _PART),
+    _Pass("borrower", _one_name("borrower_name"), _PART),
+    _Pass("borrower and par", _borrower, Rule(is_whole=False, needs_par=True)),
+)
+"""What joins rows where no identifier does, most telling first."""
+
+
+@dataclass(slots=True)
+class Match:
+    """Which row of a page each loan has."""
+
+    at: Ints
+    """-1 for a loan without one."""
+    leads: Ints
+    """Of each row of the page the one that it is added up with: the first lot; itself for most."""
+    ambiguous: Flags
+    """Rows that fit several loans, or several of which fit one: joined to none."""
+    per_row: float = 0.0
+    """Currency units a row by which the par of both may differ: what the page or the loans round away."""
+    by: dict[str, int] = field(default_factory=dict)
+    """What joined them -> loans: an identifier's target, "start of an identifier", or names."""
+    contradictions: int = 0
+    """Loans whose identifiers stand on different rows of the page: the first in the order of `KEYS` counts."""
+
+    @property
+    def rows(self) -> Flags:
+        """Loans that have a row."""
+        return np.asarray(self.at >= 0, np.bool_)
+
+    def take(self, loans: Ints, rows: Ints, how: str) -> None:
+        """Give rows to loans that had none."""
+        if len(loans):
+            self.at[loans] = rows
+            self.by[how] = self.by.get(how, 0) + len(loans)
+
+
+def match(loans: Loans, page: Loans) -> Match:
+    """Find the row of a page that speaks of each loan.
+
+    By identifier, whichever column it stands in; then by one that is the start of the other, where only one fits and
+    the names agree; then by the file's own ids, by borrower and facility, or by one of them where the other is not on
+    both sides. Names join only rows whose identifiers do not differ, and several loans or rows only where par adds up.
+    """
+    rows = np.arange(page.row_count)
+    per_row = tolerance(loans.numbers.get("par_value"), page.numbers.get("par_value"))
+    found = Match(np.full(loans.row_count, -1, np.int64), rows, np.zeros(page.row_count, np.bool_), per_row)
+    own, other = _columns(loans, page)
+    _by_identifier(own, other, found)
+    contradictions = found.contradictions
+    if not found.rows.all():
+        own, other = ({target: keys.bare(one) for target, one in side.items()} for side in (own, other))
+        _by_identifier(own, other, found)
+    found.contradictions = contradictions
+    _by_start(loans, page, found)
+    for one in _PASSES:
+        _by_key(loans, page, found, one)
+    _by_issuer(loans, page, found)
+    free = np.zeros(page.row_count, np.bool_)
+    free[unused(found)] = True
+    found.ambiguous &= free
+    return found
+
+
+def add_up_rows(page: Loans, found: Match) -> None:
+    """Add up the rows of a page that are lots or contracts of one loan."""
+    places = add_up(page, found.leads)
+    if places is None:
+        return
+    has = found.rows
+    found.at[has] = places[found.at[has]]
+    ambiguous = np.zeros(page.row_count, np.bool_)
+    ambiguous[places[found.ambiguous]] = True
+    found.ambiguous, found.leads = ambiguous, np.arange(page.row_count)
+
+
+def unused(found: Match) -> Ints:
+    """Rows of the page that found no loan, ascending."""
+    used = np.zeros(len(found.leads), np.bool_)
+    used[found.at[found.rows]] = True
+    return np.flatnonzero(~used[found.leads])
+
+
+def strangers(loans: Loans, page: Loans, found: Match) -> Ints:
+    """Rows of the page that found no loan, and whose loan is none of these: by an identifier of a kind that these have,
+    or by a borrower whom these do not name.
+    """
+    free = unused(found)
+    own, other = _identifiers(loans), _identifiers(page)
+    is_other = np.zeros(page.row_count, np.bool_)
+    for target in own.keys() & other.keys():
+        if (own[target].codes >= 0).any():
+            is_other |= other[target].codes >= 0
+    borrower = page.texts.get("borrower_name")
+    if borrower is not None and "borrower_name" in loans.texts:
+        (mine, its), text = together([name_keys(loans.texts["borrower_name"]), name_keys(borrower)])
+        is_known = np.zeros(len(text) + 1, np.bool_)
+        is_known[mine[mine >= 0]] = True
+        is_other |= (its >= 0) & ~is_known[its]
+    return free[is_other[free]]
+
+
+def _identifiers(loans: Loans) -> dict[str, TextColumn]:
+    return {target: loans.texts[target] for target in IDENTIFIERS if target in loans.texts}
+
+
+def _columns(loans: Loans, page: Loans) -> tuple[dict[str, TextColumn], dict[str, TextColumn]]:
+    """The ids of both; of the loans' own asset ids those that stand on one loan, and none where both only count."""
+    own, other = keys.id_columns(loans), keys.id_columns(page)
+    asset = own.get("asset_id")
+    if asset is None:
+        return own, other
+    if "asset_id" in other and keys.is_counter(asset) and keys.is_counter(other["asset_id"]):
+        del own["asset_id"], other["asset_id"]
+        return own, other
+    often = np.bincount(asset.codes + 1, minlength=len(asset.text) + 1)[1:] > 1
+    several = parsing.spread_out(often, False, asset.codes)
+    own["asset_id"] = TextColumn(np.where(several, np.int32(-1), asset.codes), asset.text)
+    return own, other
+
+
+def _by_identifier(own: dict[str, TextColumn], other: dict[str, TextColumn], found: Match) -> None:
+    """Join by identifiers, whichever column they stand in."""
+    if not own or not other:
+        return
+    codes, text = together([*own.values(), *other.values()])
+    row_of = np.full(len(text) + 1, -1, np.int64)
+    is_twice = np.zeros(len(text) + 1, np.bool_)
+    for column in codes[len(own) :]:
+        rows = np.flatnonzero(column >= 0)
+        known = row_of[column[rows]]
+        row_of[column[rows]] = rows
+        is_twice[column[rows][(row_of[column[rows]] != rows) | (known >= 0) & (known != rows)]] = True
+    row_of[is_twice] = -1
+    for target, column in zip(own, codes, strict=False):
+        rows = np.where(column >= 0, row_of[column], np.int64(-1))
+        found.contradictions += int(np.count_nonzero((rows >= 0) & found.rows & (rows != found.at)))
+        fresh = np.flatnonzero((rows >= 0) & ~found.rows)
+        found.take(fresh, rows[fresh], target)
+
+
+def _by_start(loans: Loans, page: Loans, found: Match) -> None:
+    """Join rows whose identifiers are printed in another way: XS2250154 for XS2250154494, LX284437 for LX28443T7."""
+    free = unused(found)
+    own, other = keys.id_columns(loans), keys.id_columns(page)
+    if found.rows.all() or not 0 < len(free) <= STARTS_MAX or not own or not other:
+        return
+    codes, text = together(list(own.values()))
+    strings = text.strings()
+    prints = Prints(strings)
+    pairs: dict[int, set[int]] = {}
+    for row in free.tolist():
+        for column in other.values():
+            written = str(column.text[int(column.codes[row])]) if column.codes[row] >= 0 else ""
+            for code in prints.of(written):
+                pairs.setdefault(row, set()).add(code)
+    single = {row: next(iter(of_row)) for row, of_row in pairs.items() if len(of_row) == 1}
+    taken: dict[int, int] = {}
+    for code in single.values():
+        taken[code] = taken.get(code, 0) + 1
+    row_of = np.full(len(strings) + 1, -1, np.int64)
+    for row, code in single.items():
+        if taken[code] == 1:
+            row_of[code] = row
+    for of_column in codes:
+        rows = np.where(of_column >= 0, row_of[of_column], np.int64(-1))
+        fresh = np.flatnonzero((rows >= 0) & ~found.rows)
+        agrees = _names_agree(loans, page, fresh, rows[fresh])
+        found.take(fresh[agrees], rows[fresh][agrees], BY_START)
+
+
+def _names_agree(loans: Loans, page: Loans, at: Ints, rows: Ints) -> Flags:
+    """Pairs of rows that have a name in common; without names on both sides the same par."""
+    agrees, said = np.zeros(len(at), np.bool_), np.zeros(len(at), np.bool_)
+    for target in _NAMES:
+        if len(at) and target in loans.texts and target in page.texts:
+            own, other = (parsing.subset(one.texts[target], places) for one, places in ((loans, at), (page, rows)))
+            (mine, its), _ = together([name_keys(own), name_keys(other)])
+            both = (mine >= 0) & (its >= 0)
+            said |= both
+            agrees |= both & (mine == its)
+    return np.where(said, agrees, _par_agrees(loans, page, at, rows))
+
+
+def _par_agrees(loans: Loans, page: Loans, at: Ints, rows: Ints) -> Flags:
+    """Pairs of rows of the same par."""
+    own, other = loans.numbers.get("par_value"), page.numbers.get("par_value")
+    if own is None or other is None:
+        return np.zeros(len(at), np.bool_)
+    mine, its = own[at], other[rows]
+    return np.asarray(np.abs(mine - its) <= NEAR_SHARE * np.maximum(np.abs(mine), np.abs(its)), np.bool_)
+
+
+# ---- own ids and names ---------------------------------------------------------------------------------------------
+
+
+def _by_key(loans: Loans, page: Loans, found: Match, one: _Pass) -> None:
+    """Join what is left by a key."""
+    free = np.zeros(page.row_count, np.bool_)
+    free[unused(found)] = True
+    if not free.any():
+        return
+    of_key = one.keys(loans, page)
+    if of_key is None:
+        return
+    own, other = Side(of_key[0], _par(loans), ~found.rows), Side(of_key[1], _par(page), free)
+    rows_at = np.where(found.rows, found.leads[found.at], -1)
+    pairs = pair(
+        own, other, rows_at, found.per_row, one.rule,
+        lambda groups, count: loans_alike(loans, groups, count),
+        lambda groups, count: rows_alike(page, groups, count),
+    )  # fmt: skip
+    found.ambiguous |= pairs.ambiguous
+    _take_pairs(loans, page, found, pairs, one.how)
+
+
+def _par(loans: Loans) -> NDArray[np.float64]:
+    par = loans.numbers.get("par_value")
+    return np.full(loans.row_count, np.nan) if par is None else par
+
+
+def _take_pairs(loans: Loans, page: Loans, found: Match, pairs: Pairs, how: str) -> None:
+    """Take pairs but for the groups in which identifiers differ."""
+    if not len(pairs.loans):
+        return
+    differ = _identifiers_differ(loans, page, pairs.loans, pairs.rows)
+    agrees = ~np.isin(pairs.groups, pairs.groups[differ])
+    at, rows = pairs.loans[agrees], pairs.rows[agrees]
+    if not len(at):
+        return
+    lead = np.full(loans.row_count, page.row_count, np.int64)
+    np.minimum.at(lead, at, rows)
+    found.leads[rows] = lead[at]
+    each = np.unique(at)
+    fresh = each[found.at[each] < 0]
+    found.at[each] = lead[each]
+    found.by[how] = found.by.get(how, 0) + len(fresh)
+    if not found.by[how]:
+        del found.by[how]
+
+
+def _by_issuer(loans: Loans, page: Loans, found: Match) -> None:
+    """Give the rows of a page about issuers, none about a facility, to all loans of each."""
+    own, other = loans.texts.get("borrower_name"), page.texts.get("borrower_name")
+    if own is None or other is None or not _OF_FACILITIES.isdisjoint(page.numbers):
+        return
+    par, sums = loans.numbers.get("par_value"), page.numbers.get("par_value")
+    if "facility_name" in page.texts or any((column.codes >= 0).any() for column in _identifiers(page).values()):
+        return
+    (mine, its), text = together([name_keys(own), name_keys(other)])
+    row_of = np.full(len(text) + 1, -1, np.int64)
+    rows = np.flatnonzero(its >= 0)
+    row_of[its[rows]] = rows
+    row_of[np.flatnonzero(np.bincount(its[rows], minlength=len(text) + 1) > 1)] = -1
+    fresh = np.flatnonzero(~found.rows & (mine >= 0))
+    fresh = fresh[row_of[mine[fresh]] >= 0]
+    if par is not None and sums is not None:  # the sum of the issuer's loans, or of another day
+        total = np.bincount(row_of[mine[fresh]], np.nan_to_num(par[fresh]), page.row_count)
+        many = np.bincount(row_of[mine[fresh]], minlength=page.row_count)
+        most = np.maximum(ISSUER_SHARE * np.maximum(np.abs(total), 1.0), found.per_row * many)
+        agrees = np.abs(total - sums) <= most
+        fresh = fresh[agrees[row_of[mine[fresh]]]]
+    found.take(fresh, row_of[mine[fresh]], "borrower of several loans")
+
+
+def _identifiers_differ(loans: Loans, page: Loans, at: Ints, rows: Ints) -> Flags:
+    """Pairs of rows that have different identifiers of one kind, neither of them the start of the other."""
+    differ = np.zeros(len(at), np.bool_)
+    own, other = _identifiers(loans), _identifiers(page)
+    for target in own.keys() & other.keys():
+        if len(at):
+            (mine, its), pool = together([parsing.subset(own[target], at), parsing.subset(other[target], rows)])
+            unlike = np.flatnonzero((mine >= 0) & (its >= 0) & (mine != its))
+            for at_pair in unlike.tolist():
+                one, two = pool[int(mine[at_pair])], pool[int(its[at_pair])]
+                differ[at_pair] |= not may_be_one(one, two) and letters_and_digits(one) != letters_and_digits(two)
+    return differ
+
+
+class RowPar(NamedTuple):
+    """Par of the rows that found loans, those that say theirs."""
+
+    of_loans: NDArray[np.float64]
+    """What the loans of each row add up to."""
+    own: NDArray[np.float64]
+    differs: Flags
+    """Rows whose par is another than the page's and the loans' rounding explains."""
+
+
+def par_by_row(loans: Loans, page: Loans, found: Match) -> RowPar:
+    """The par that the loans of each joined row add up to, and the row's own; rows without either are left out."""
+    own, other = loans.numbers.get("par_value"), page.numbers.get("par_value")
+    if own is None or other is None or not found.rows.any():
+        return RowPar(np.zeros(0), np.zeros(0), np.zeros(0, np.bool_))
+    at = found.at[found.rows]
+    sums = np.bincount(at, np.nan_to_num(own[found.rows]), page.row_count).astype(np.float64)
+    many = np.bincount(at, minlength=page.row_count)
+    said = (many > 0) & ~np.isnan(other)
+    lots = many if page.lots is None else np.maximum(many, page.lots)
+    differs = np.abs(sums - other) > found.per_row * lots
+    return RowPar(sums[said], other[said], np.asarray(differs[said], np.bool_))

@@ -1,0 +1,323 @@
+"""Pair loans with the rows of a page that share a key, by how many there are of each and by their par.
+
+One loan and one row are a pair. Several of one side are the lots of one of the other where their par adds up to it, and
+several of both are pairs by equal par; whatever else shares a key is ambiguous, and is joined to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+CENTS: Final = 0.02
+"""Currency units a row by which par may differ between pages that print cents."""
+
+STEPS: Final = (10.0, 100.0, 1e3, 1e4)
+"""Units larger than one in which a page may print its par."""
+
+STEP_ROWS: Final = 3
+"""Distinct figures from which a page is one of whole units."""
+
+STEP_FIGURES: Final = 20
+"""Distinct figures from which it is one of larger units."""
+
+SIZE_SHARE: Final = 1e-3
+"""Share of a usual par by which a row may differ at most."""
+
+NEAR_SHARE: Final = 0.01
+"""Share by which the par of a loan and a row may differ where both are the only ones of a name."""
+
+ROUND: Final = 10_000.0
+"""Currency units: a par that is a multiple of it is met by chance."""
+
+
+PAIRED_SHARE: Final = 0.5
+"""Share of a name's rows that must have the par of a loan: among many loans some par is met by chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Loans, or the rows of a page."""
+
+    keys: Ints
+    """-1 without one."""
+    par: NDArray[np.float64]
+    """NaN where nothing is said."""
+    free: Flags
+    """Which are not joined yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a key may join."""
+
+    is_whole: bool
+    """Whether the key names a loan, not only a borrower or a kind of facility."""
+    needs_par: bool = False
+    """Whether nothing is joined that does not have the same par."""
+
+
+@dataclass(slots=True)
+class Pairs:
+    """Loans and rows that belong together, each with the group that stands or falls as one."""
+
+    loans: Ints
+    rows: Ints
+    groups: Ints
+    ambiguous: Flags
+    """Rows of the page that fit several loans, or that are several for one."""
+
+
+def tolerance(own: NDArray[np.float64] | None, other: NDArray[np.float64] | None) -> float:
+    """Currency units a row by which par of two pages may differ: what the coarser one rounds away.
+
+    A page prints whole units where all its figures are whole; thousands only where most figures of the other are none.
+    """
+    figures = [_figures(own), _figures(other)]
+    if min(map(len, figures)) == 0:
+        return CENTS
+    most = SIZE_SHARE * float(np.median(np.concatenate(figures)))
+    best = CENTS
+    for coarse, fine in (figures, figures[::-1]):
+        best = max(best, 1.0 if len(coarse) >= STEP_ROWS and _are_multiples(coarse, 1.0).all() else CENTS)
+        for step in STEPS:
+            is_printed = len(coarse) >= STEP_FIGURES and _are_multiples(coarse, step).all()
+            if is_printed and np.count_nonzero(_are_multiples(fine, step)) <= len(fine) / 2:
+                best = max(best, step)
+    return min(best, most)
+
+
+def _figures(par: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    return np.zeros(0) if par is None else np.unique(np.abs(par[np.isfinite(par) & (par != 0)]))
+
+
+def _are_multiples(figures: NDArray[np.float64], step: float) -> Flags:
+    return np.asarray(figures % step == 0, np.bool_)
+
+
+@dataclass(slots=True)
+class _Groups:
+    """Loans and rows by the keys that stand on both sides, numbered from 0."""
+
+    own: Ints
+    other: Ints
+    count: int
+    loans: Side
+    page: Side
+    done: Flags
+    pairs: list[tuple[Ints, Ints]] = field(default_factory=list)
+    groups: list[Ints] = field(default_factory=list)
+
+    def add(self, loans: Ints, rows: Ints, groups: Ints) -> None:
+        """Take pairs; no member of a group may be in two that are added apart."""
+        if len(loans):
+            self.pairs.append((loans, rows))
+            self.groups.append(groups)
+
+    def per(self, members: Ints, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """A count, or a sum of weights, by group."""
+        known = members >= 0
+        own = None if weights is None else weights[known]
+        return np.bincount(members[known], own, self.count).astype(np.float64)
+
+    def first(self, members: Ints, among: Flags) -> Ints:
+        """The first member of each group among some; -1 without one."""
+        places = np.flatnonzero((members >= 0) & among)[::-1]
+        first = np.full(self.count, -1, np.int64)
+        first[members[places]] = places
+        return first
+
+
+def pair(
+    loans: Side,
+    page: Side,
+    at: Ints,
+    per_row: float,
+    rule: Rule,
+    loans_alike: Callable[[Ints, int], Flags],
+    rows_alike: Callable[[Ints, int], Flags],
+) -> Pairs:
+    """Pair what shares a key.
+
+    Args:
+        at: the row that each loan has already; -1 without one.
+        per_row: currency units a row by which par may differ.
+        loans_alike: whether all loans of each group may be lots of one, by the group of each loan.
+        rows_alike: whether all rows of each group say the same, by the group of each row.
+    """
+    groups = _grouped(loans, page)
+    if groups.count:
+        _alone(groups, per_row, rule)
+        _by_sums(groups, at, per_row, rule, loans_alike)
+        _by_par(groups, per_row, rule, loans_alike)
+        if not rule.needs_par:
+            _without_par(groups, at, rule, loans_alike, rows_alike)
+    return _result(groups)
+
+
+def _grouped(loans: Side, page: Side) -> _Groups:
+    shared = np.intersect1d(loans.keys, page.keys)
+    shared = shared[shared >= 0]
+
+    def numbered(keys: Ints) -> Ints:
+        if not len(shared):
+            return np.full(len(keys), -1, np.int64)
+        place = np.minimum(np.searchsorted(shared, keys), len(shared) - 1)
+        return np.where(shared[place] == keys, place, -1)
+
+    own, other = numbered(loans.keys), numbered(page.keys)
+    return _Groups(own, other, len(shared), loans, page, np.zeros(len(shared), np.bool_))
+
+
+def _said(par: NDArray[np.float64]) -> Flags:
+    """Where a par can be compared: a 0 says as little as a blank."""
+    return np.asarray(~np.isnan(par) & (par != 0))
+
+
+def _alone(groups: _Groups, per_row: float, rule: Rule) -> None:
+    """Pair the only loan with the only row that is left of a key."""
+    loans, page = groups.loans, groups.page
+    only = (groups.per(np.where(loans.free, groups.own, -1)) == 1) & (
+        groups.per(np.where(page.free, groups.other, -1)) == 1
+    )
+    one, row = groups.first(groups.own, loans.free), groups.first(groups.other, page.free)
+    mine = np.where(only, loans.par[one], np.nan)
+    its = np.where(only, page.par[row], np.nan)
+    said = _said(mine) & _said(its)
+    apart = np.abs(mine - its)
+    same = said & (apart <= per_row)
+    is_only_row = groups.per(groups.other) == 1
+    if rule.needs_par:
+        takes = same
+    elif rule.is_whole:
+        takes = is_only_row | ~said | same
+    else:
+        near = apart <= NEAR_SHARE * np.maximum(np.abs(mine), np.abs(its))
+        takes = same | is_only_row & (groups.per(groups.own) == 1) & (~said | near)
+    chosen = np.flatnonzero(only & takes)
+    groups.done |= only
+    groups.add(one[chosen], row[chosen], chosen)
+
+
+def _by_sums(groups: _Groups, at: Ints, per_row: float, rule: Rule, loans_alike: Callable[[Ints, int], Flags]) -> None:
+    """Pair several loans with one row, or several rows with one loan, whose par adds up; joined ones among them too."""
+    loans, page = groups.loans, groups.page
+    many, rows = groups.per(groups.own), groups.per(groups.other)
+    some_free = groups.per(np.where(loans.free, groups.own, -1)) + groups.per(np.where(page.free, groups.other, -1))
+    able = ~groups.done & (np.minimum(many, rows) == 1) & (some_free > 0)
+    if not able.any():
+        return
+    able &= (rows == 1) & rule.is_whole | (many == 1) | loans_alike(groups.own, groups.count)
+    able &= groups.per(np.where(np.isnan(page.par), groups.other, -1)) == 0
+    its = groups.per(groups.other, np.nan_to_num(page.par))
+    if np.isnan(loans.par).all():  # the page is the one that says par
+        able &= rule.is_whole & (many == 1)
+    else:
+        able &= groups.per(np.where(np.isnan(loans.par), groups.own, -1)) == 0
+        mine = groups.per(groups.own, np.nan_to_num(loans.par))
+        able &= (np.abs(mine - its) <= per_row * np.maximum(many, rows)) & (its != 0)
+    _add_all(groups, able & ~_crossing(groups, at))
+
+
+def _crossing(groups: _Groups, at: Ints) -> Flags:
+    """Groups with a loan that has a row of another key, or a row that a loan of another key has."""
+    crossing = np.zeros(groups.count, np.bool_)
+    has = np.flatnonzero(at >= 0)
+    has = has[groups.own[has] != groups.other[at[has]]]
+    for members in (groups.own[has], groups.other[at[has]]):
+        crossing[members[members >= 0]] = True
+    return crossing
+
+
+def _add_all(groups: _Groups, able: Flags) -> None:
+    """Pair all loans with all rows of groups of which one side is a single one."""
+    one, row = (groups.first(members, np.ones(len(members), np.bool_)) for members in (groups.own, groups.other))
+    is_single = able & (groups.per(groups.own) == 1)
+    rows = np.flatnonzero((groups.other >= 0) & is_single[groups.other])
+    groups.add(one[groups.other[rows]], rows, groups.other[rows])
+    loans = np.flatnonzero((groups.own >= 0) & (able & ~is_single)[groups.own])
+    groups.add(loans, row[groups.own[loans]], groups.own[loans])
+    groups.done |= able
+
+
+def _by_par(groups: _Groups, per_row: float, rule: Rule, loans_alike: Callable[[Ints, int], Flags]) -> None:
+    """Pair loans with rows of the same par, as many of each; equal lots of one loan are interchangeable."""
+    places: list[Ints] = []
+    for side, members in ((groups.loans, groups.own), (groups.page, groups.other)):
+        able = (members >= 0) & side.free & _said(side.par)
+        able[able] &= ~groups.done[members[able]]
+        places.append(np.flatnonzero(able))
+    low = len(places[0])
+    if not low or not len(places[1]):
+        return
+    keys = np.concatenate((groups.own[places[0]], groups.other[places[1]]))
+    par = np.concatenate((groups.loans.par[places[0]], groups.page.par[places[1]]))
+    order = np.lexsort((par, keys))
+    begins = np.ones(len(order), np.bool_)
+    begins[1:] = (np.diff(keys[order]) != 0) | (np.diff(par[order]) > per_row)
+    cluster = np.zeros(len(order), np.int64)
+    cluster[order] = np.cumsum(begins) - 1
+    count = int(cluster.max()) + 1
+    mine, its = np.bincount(cluster[:low], minlength=count), np.bincount(cluster[low:], minlength=count)
+    equal = (mine == its) & (mine > 0)
+    group_of = np.zeros(count, np.int64)
+    group_of[cluster] = keys
+    if not rule.is_whole:
+        is_round = np.zeros(count, np.bool_)
+        is_round[cluster] = par % ROUND == 0
+        unlike = np.bincount(group_of[~equal], minlength=groups.count) > 0
+        equal &= ~is_round | ~unlike[group_of]
+        paired = np.bincount(group_of, np.where(equal, its, 0), groups.count)
+        equal &= (paired >= PAIRED_SHARE * np.bincount(group_of, its, groups.count))[group_of]
+    if (equal & (mine > 1)).any():
+        members = np.full(len(groups.own), -1, np.int64)
+        members[places[0]] = cluster[:low]
+        equal &= (mine == 1) | loans_alike(members, count)
+    takes = equal[cluster]
+    loans, rows = np.flatnonzero(takes[:low]), np.flatnonzero(takes[low:])
+    loans = loans[np.argsort(cluster[:low][loans], kind="stable")]
+    rows = rows[np.argsort(cluster[low:][rows], kind="stable")]
+    groups.add(places[0][loans], places[1][rows], cluster[:low][loans] + groups.count)
+
+
+def _without_par(
+    groups: _Groups,
+    at: Ints,
+    rule: Rule,
+    loans_alike: Callable[[Ints, int], Flags],
+    rows_alike: Callable[[Ints, int], Flags],
+) -> None:
+    """Pair the loans of a key with its only row, or one loan with rows that say the same, where the page has no par."""
+    loans, page = groups.loans, groups.page
+    silent = ~groups.done & (groups.per(np.where(_said(page.par), groups.other, -1)) == 0)
+    many, rows = groups.per(groups.own), groups.per(groups.other)
+    free_rows = groups.per(np.where(page.free, groups.other, -1))
+    silent &= (free_rows > 0) & ~_crossing(groups, at)
+    one_row = silent & (rows == 1) & (groups.per(np.where(loans.free, groups.own, -1)) == many)
+    if one_row.any() and not rule.is_whole:
+        one_row &= loans_alike(groups.own, groups.count)
+    one_loan = silent & (many == 1) & (rows > 1)
+    if one_loan.any():
+        one_loan &= rows_alike(np.where((groups.other >= 0) & one_loan[groups.other], groups.other, -1), groups.count)
+    _add_all(groups, one_row | one_loan)
+
+
+def _result(groups: _Groups) -> Pairs:
+    nothing = np.zeros(0, np.int64)
+    loans = np.concatenate([one for one, _ in groups.pairs] or [nothing])
+    rows = np.concatenate([one for _, one in groups.pairs] or [nothing])
+    own, other = groups.own, groups.other
+    ambiguous = (other >= 0) & groups.page.free
+    if groups.count:
+        open_groups = groups.per(np.where(groups.loans.free, own, -1)) > 0
+        open_groups &= ~groups.done
+        ambiguous &= open_groups[other]
+    ambiguous[rows] = False
+    return Pairs(loans, rows, np.concatenate(groups.groups or [nothing]), ambiguous)

@@ -1,0 +1,117 @@
+"""Take names from the headings of groups: companies above their investments, industries above their loans."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.portfolio.cells import _parse
+from core.portfolio.cells.parsing import BLANK, Cells, key, spread_out
+from core.portfolio.sheets.rows.kinds import Kinds, industries
+from core.portfolio.sheets.rows.no_loans import new_headings
+from core.portfolio.sheets.rows.odd import Columns, Odd
+from core.portfolio.sheets.rows.vocabulary import only_instrument
+from core.portfolio.sheets.rows.words import start_of
+
+SAMPLE_ROWS: Final = 2_000
+"""Rows by which a column of companies and instruments is known."""
+
+INSTRUMENTS_MIN: Final = 3
+"""Rows with the name of an instrument alone that make a column one of companies and instruments."""
+
+INSTRUMENTS_SHARE: Final = 0.4
+"""Their share of the column's texts."""
+
+COMPANY_SHARE: Final = 1 / 15
+"""Companies for each instrument, at least."""
+
+HEADINGS_MIN: Final = 2
+"""Headings that name industries from which these are the loans' industries."""
+
+
+def parted(columns: Columns) -> Columns | None:
+    """The columns with the one that has both companies and, below each, its instruments as two: "Acme Holdings" over
+    "First lien term loan"; None where there is no such column.
+    """
+    both = columns.borrower if columns.facility is None else columns.facility if columns.borrower is None else None
+    if both is None or not _is_both(columns, both):
+        return None
+    is_instrument = _instruments(both)
+    company, facility = _only(both, ~is_instrument), _only(both, is_instrument)
+    types = tuple(facility if cells is both else cells for cells in columns.types) or (facility,)
+    return replace(columns, borrower=company, facility=facility, types=types)
+
+
+def _instruments(cells: Cells) -> NDArray[np.bool_]:
+    """Rows in which a column names an instrument alone."""
+    local, used = _parse.distinct(cells.codes, len(cells.pool.text))
+    says = [only_instrument(key(start_of(cells.pool.text, code))) for code in used.tolist()]
+    return spread_out(np.array(says, np.bool_), False, local)
+
+
+def _is_both(columns: Columns, both: Cells) -> bool:
+    """Whether a column names a company first, which nothing else tells to be a loan, and instruments alone on many of
+    the rows below; by its first rows.
+    """
+    sample = slice(0, SAMPLE_ROWS)
+    cells = both.take(sample)
+    is_instrument = _instruments(cells)
+    header = [codes for named, codes in columns.headers if named is both]
+    is_company = (cells.codes >= 0) & ~is_instrument & ~np.isin(cells.codes, np.concatenate([cells.codes[:0], *header]))
+    count, companies = np.count_nonzero(is_instrument), np.count_nonzero(is_company)
+    if count < INSTRUMENTS_MIN or count < INSTRUMENTS_SHARE * (count + companies) or companies < COMPANY_SHARE * count:
+        return False
+    for named in (*columns.identifiers, columns.maturity):
+        if named is not None and (named.take(sample).present() & is_company).any():
+            return False
+    return bool(np.argmax(is_company) < np.argmax(is_instrument))
+
+
+def _only(cells: Cells, rows: NDArray[np.bool_]) -> Cells:
+    """A column's cells in some rows, blank in the others."""
+    return Cells(
+        np.where(rows, cells.kinds, np.uint8(BLANK)).astype(np.uint8),
+        np.where(rows, cells.numbers, 0.0),
+        np.where(rows, cells.codes, np.int32(-1)).astype(np.int32),
+        cells.formats,
+        cells.pool,
+    )
+
+
+def industries_above(
+    odd: Odd, kinds: Kinds, subtotals: NDArray[np.int64], again: NDArray[np.int64], chosen: NDArray[np.int64]
+) -> NDArray[np.int32] | None:
+    """The text code of the heading above each loan that names its industry, -1 without; None where no headings do.
+
+    A subtotal with an industry's name does, too; where the first one stands below loans, it names those above it.
+
+    Args:
+        chosen: the rows that are loans.
+        again: rows of titles of pages.
+    """
+    heads = industries(odd, kinds.label)
+    below = False
+    if not heads.any():
+        heads = industries(odd, np.isin(odd.rows, subtotals))
+        below = bool(heads.any() and len(chosen) and chosen[0] < odd.rows[np.argmax(heads)])
+    if np.count_nonzero(heads) < HEADINGS_MIN or not len(chosen):
+        return None
+    codes = np.where(heads, odd.first_text, np.int32(-1))
+    if below:
+        place = np.searchsorted(odd.rows[heads], chosen)
+        return np.append(codes[heads], np.int32(-1))[place]
+    ends = heads | _other_headings(odd, kinds, again)
+    place = np.searchsorted(odd.rows[ends], chosen) - 1
+    found = np.append(codes[ends], np.int32(-1))[place]
+    return found if (found >= 0).any() else None
+
+
+def _other_headings(odd: Odd, kinds: Kinds, again: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Headings that end an industry: not the names of companies, which have rows without a name below them."""
+    at = np.flatnonzero(kinds.label & ~kinds.name)
+    other = np.zeros(len(odd.rows), np.bool_)
+    other[at] = new_headings(odd, at, again)
+    return other

@@ -1,0 +1,40 @@
+"""Tell columns that number the rows: they name no borrower and identify no loan."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from core.grid.column import Column
+from core.portfolio.cells.parsing import BLANK, NUMBER, key
+
+SAMPLE_ROWS: Final = 500
+"""Rows below a header that tell whether a column counts them."""
+
+COUNTED_MIN: Final = 3
+"""Figures from which a column may count rows."""
+
+COUNTED_SHARE: Final = 0.9
+"""Share of the figures that are one more than the one before."""
+
+HEADINGS: Final = frozenset(
+    (
+        "", "no", "nr", "num", "row", "line", "item", "index", "idx", "row no", "line no", "item no", "s no", "sr no",
+        "row number", "line number", "item number", "row id", "count", "seq", "sequence", "unnamed 0",
+    )
+)  # fmt: skip
+"""Headings of such a column, as keys ("#" has none)."""
+
+
+def counts_rows(column: Column | None, heading: str, first: int) -> bool:
+    """Whether a column numbers the rows from `first` on: 1, 2, 3 under "#", "No." or no words at all."""
+    if column is None or key(heading) not in HEADINGS:
+        return False
+    cut = column.span(first, min(first + SAMPLE_ROWS, max(column.stop, first)))
+    is_figure = cut.kinds == NUMBER
+    figures = cut.numbers[is_figure]
+    if len(figures) < COUNTED_MIN or np.count_nonzero(is_figure) < np.count_nonzero(cut.kinds != BLANK):
+        return False
+    steps = np.diff(figures)
+    return bool((np.mod(figures, 1) == 0).all() and np.count_nonzero(steps == 1) >= COUNTED_SHARE * len(steps))

@@ -1,0 +1,140 @@
+"""Name each row that is not plainly a loan: blank, header, total, heading of a group, or perhaps a loan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.portfolio.cells import _parse
+from core.portfolio.cells.parsing import spread_out
+from core.portfolio.sheets.rows import words
+from core.portfolio.sheets.rows.odd import Columns, Has, Odd, called_total_of, has_words, repeats_header
+from core.portfolio.sheets.rows.sums import Doubt
+from core.portfolio.sheets.rows.vocabulary import is_industry
+
+HEADING_CELLS_MAX: Final = 3
+"""Cells of a group's heading: its name, and figures such as a share of net assets."""
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """What each odd row is; masks over `Odd.rows`."""
+
+    par: Mask
+    name: Mask
+    identified: Mask
+    detail: Mask
+    cash: Mask
+    """What `Has` says of these rows."""
+    blank: Mask
+    header: Mask
+    """The header again."""
+    marker: Mask
+    """A total or a footer by its words."""
+    label: Mask
+    """Words that name no loan: a heading, the rest of a header, a page's title."""
+    solid: Mask
+    """Neither of these."""
+    rest: Mask
+    """With a par, and no cash: a loan, or the sum of some."""
+    footer: Mask
+    page_title: Mask
+    """Words for a further part of the pool."""
+    called_total: Mask
+    others: NDArray[np.int64]
+    """Places among the odd rows of another table's headers."""
+
+
+def kinds_of(columns: Columns, odd: Odd, has: Has) -> Kinds:
+    """Name each odd row."""
+    rows = odd.rows
+    par, name, identified, detail, cash = (
+        mask[rows] for mask in (has.par, has.name, has.identifier, has.detail, has.cash)
+    )
+    blank = odd.filled == 0
+    header = repeats_header(columns, rows)
+    if columns.par is not None:
+        header &= ~par
+    same, other = odd.headers(~par & ~header, columns.places)
+    header[same] = True
+    called_total = _called_total(columns, odd)
+    bare = called_total & ~identified
+    wordy = odd.matches(words.MARKER, whole=False) & ~detail & (odd.texts <= 1) & (columns.has_detail | ~par)
+    footer = odd.matches(words.FOOTER, whole=False) | odd.matches(words.PAGE, whole=True, codes=odd.last_text)
+    footer &= ~par if columns.par is not None else ~(name & detail)
+    marker = (bare | wordy | footer) & ~blank & ~header
+    is_ruled = odd.matches(words.RULED, whole=True) & (odd.texts == odd.filled)
+    is_words = (odd.texts == odd.filled) & ~blank & (is_ruled | ~par & ~name & ~detail)
+    is_alone = (odd.filled == 1) & (odd.texts == 1)
+    if columns.par is None:  # an identifier alone names a loan
+        is_alone &= ~identified | has_words(columns, odd)
+    label = (is_alone | is_words) & ~marker & ~header
+    label |= _headings(columns, odd, par, detail, name) & ~marker & ~header
+    solid = ~(blank | header | marker | label)
+    titles = odd.matches(words.POOL_TITLE, whole=True) & ~odd.matches(words.NOT_POOL, whole=True)
+    return Kinds(
+        par, name, identified, detail, cash, blank, header, marker, label, solid, par & solid & ~cash, footer, titles,
+        called_total, np.array(other, np.int64),
+    )  # fmt: skip
+
+
+def _called_total(columns: Columns, odd: Odd) -> Mask:
+    """Rows that are called total; a loan may be called Total Safety or Source Photonics: its row says more."""
+    called = odd.matches(words.BARE, whole=True)
+    for named in (columns.borrower, columns.facility, *columns.identifiers):
+        if named is not None:  # the first text may be the deal's name, as on every row
+            called |= odd.matches(words.BARE, whole=True, codes=named.codes[odd.rows])
+    return called
+
+
+def _headings(columns: Columns, odd: Odd, par: Mask, detail: Mask, name: Mask) -> Mask:
+    """Rows with one text and without a par that head a group in spite of a figure beside it, such as its share of net
+    assets: the next row that says anything has no name of its own, or the text is an industry.
+    """
+    may_be: Mask = ~par & ~detail & (odd.texts == 1) & (odd.filled > 1) & (odd.filled <= HEADING_CELLS_MAX)
+    if columns.par is None or not may_be.any():
+        return np.zeros(len(may_be), np.bool_)
+    filled = np.flatnonzero(odd.filled > 0)
+    after = np.append(filled, len(may_be))[np.searchsorted(filled, np.arange(len(may_be)), side="right")]
+    goes_on = np.append(par & detail & ~name, False)[after]
+    goes_on &= np.append(odd.rows, -1)[after] == odd.rows + 1
+    return np.asarray(may_be & (goes_on & name | industries(odd, may_be)), np.bool_)
+
+
+def industries(odd: Odd, among: Mask) -> Mask:
+    """Which of some rows with one text have the name of an industry."""
+    local, used = _parse.distinct(np.where(among & (odd.texts == 1), odd.first_text, np.int32(-1)), len(odd.text))
+    says = [is_industry(words.start_of(odd.text, code)) for code in used.tolist()]
+    return spread_out(np.array(says, np.bool_), False, local)
+
+
+def doubt_of(columns: Columns, odd: Odd, kinds: Kinds) -> Doubt:
+    """The rows with a par that may be a sum of others."""
+    rows, rest, name, detail = odd.rows, kinds.rest, kinds.name, kinds.detail
+    # A total may have the number of loans in a column of identifiers; its sum tells it from a company of that name.
+    described = kinds.identified & (odd.texts == 1) & (has_words(columns, odd) & ~name | called_total_of(columns, odd))
+    # An id or a facility makes a nameless row a loan under a merged issuer, a date or a word one without a name.
+    nameless = rest & ~name & ~detail
+    return Doubt(
+        markers=rows[kinds.marker],
+        nameless=rows[nameless],
+        elsewhere=rows[nameless & (odd.texts > 0)],
+        lone=rows[nameless & (odd.texts == 0)],
+        bare_names=rows[rest & name & ~detail & _says_little(columns, odd, rest)],
+        described=rows[rest & described],
+        doubtful=rows[rest & detail & (kinds.called_total | described)],
+        labels=rows[kinds.label],
+    )
+
+
+def _says_little(columns: Columns, odd: Odd, rest: Mask) -> Mask:
+    """Rows that lack what tells of a loan; where no column is known to, a text that most rows with a par have."""
+    if columns.has_detail:
+        return np.ones(len(rest), np.bool_)
+    usual = int(np.median(odd.texts[rest])) if rest.any() else 0
+    return np.asarray(odd.texts < usual, np.bool_)

@@ -1,0 +1,130 @@
+"""Words of which the names of instruments, of shares and of industries are made; a company's name has others."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from core.portfolio.cells.parsing import key
+
+LENGTH_MAX: Final = 160
+"""Characters of a text that is looked at; a longer one is prose."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+DEBT: Final = _words(
+    "loan loans tl tla tlb tlc tld tlb1 tlb2 tlb3 tlb4 revolver revolvers revolving rcf rc facility facilities note"
+    " notes bond bonds ddtl dd unitranche lien 1l 2l debt debenture debentures mezzanine mezz frn frns fac ssn ssns"
+    " sub subordinated superpriority tlx"
+)
+"""Words of which the name of a debt instrument has one."""
+
+EQUITY: Final = _words(
+    "equity equities stock stocks share shares warrant warrants unit units membership partnership partner partners"
+    " preferred common ordinary"
+)
+"""Words of which the name of a share has one."""
+
+_CORE: Final = DEBT | EQUITY | {"term"}
+
+_EQUITY_ALONE: Final = _words("equity equities stock stocks shares warrant warrants units unit share")
+"""Words that make a share of any name of an instrument without a word for debt."""
+
+_INTEREST: Final = _words("interest interests")
+_OWNED: Final = _words("lp llc llp membership member members partnership partner partners")
+"""Words of whom an interest makes a share."""
+
+_ABOUT: Final = _words(
+    "a b c d e f g h i ii iii iv 1 2 3 4 5 6 7 8 9 first second third 1st 2nd 3rd term senior snr sr secured unsecured"
+    " junior jr out last in of the and for to delayed draw drawn undrawn funded unfunded incremental initial tranche"
+    " credit line letter letters swingline acquisition capex bridge pik toggle eur euro euros usd dollar dollars gbp"
+    " sterling chf sek nok dkk aud cad us add on new replacement refinancing refi extended extension amended amendment"
+    " restated repriced repricing dollar multicurrency multi currency floating fixed rate due holdco opco super"
+    " priority exit dip debtor possession b1 b2 b3 b4 b5 b6 b7 b8 b9 b10 c1 c2 a1 a2 d1 d2 additional original other"
+    " investment investments cash interest interests class series participating convertible non voting llc lp limited"
+    " member members partner profits llp llc's redeemable cumulative option options right rights escrow collateral purchase"
+    " institutional covenant lite cov libor sofr euribor sonia prime plus commitment commitments portion part no"
+    " security securities obligation obligations stub takeback tack mirror side car local closing date"
+)
+"""Words beside them that name no company."""
+
+_YEAR: Final = re.compile(r"(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th)?|[a-z]\d{1,2}|tl[a-z]?\d{0,2}")
+
+_INDUSTRY: Final = _words(
+    "aerospace defense defence automotive automobiles automobile components banking banks finance financial financials"
+    " insurance real estate beverage beverages food tobacco capital equipment goods chemicals plastics rubber"
+    " construction building consumer durable durables nondurable containers packaging glass energy electricity oil"
+    " gas"
+    " environmental industries forest products paper healthcare health care pharmaceuticals pharmaceutical"
+    " biotechnology"
+    " life sciences high tech technology hotel hotels gaming leisure lodging restaurants casinos media advertising"
+    " printing publishing broadcasting subscription diversified production metals mining retail retailing retailers"
+    " services business sovereign public telecommunications telecommunication telecom transportation cargo utilities"
+    " utility electric water wholesale software hardware semiconductors semiconductor information communications"
+    " communication entertainment providers supplies commercial professional household personal apparel textiles luxury"
+    " machinery industrial industrials materials distributors distribution trading companies conglomerates airlines air"
+    " freight logistics marine road rail infrastructure internet computers electronics electronic instruments"
+    " engineering education cable satellite drugs cosmetics toiletries staples discretionary internet it interactive"
+    " wireless independent power renewable renewables fuels consumable specialty specialized markets management"
+    " development reits reit trusts mortgage thrifts farming agriculture agricultural ecological sports"
+    " manufacturing manufacturers surface transport shipping grocery drug gas fuel lodging broadcasting facilities"
+    " tools multiline homebuilding home furnishings products product industry sector buildings leasing staffing waste"
+    " travel"
+)
+_JOINING: Final = _words("and of the other non general misc miscellaneous except excluding etc corp or")
+
+
+def only_instrument(line: str) -> bool:
+    """Whether a line, a key, is made of the words of an instrument alone: "first lien term loan", "class a units"."""
+    words = line.split()
+    if (
+        not words
+        or len(line) > LENGTH_MAX
+        or (DEBT.isdisjoint(words) and EQUITY.isdisjoint(words) and "term" not in words)
+    ):
+        return False
+    return all(word in DEBT or word in EQUITY or word in _ABOUT or _YEAR.fullmatch(word) for word in words)
+
+
+def has_instrument(line: str) -> bool:
+    """Whether a line, a key, has a word that names a debt instrument, or the year in which one is due."""
+    words = line.split()
+    return not DEBT.isdisjoint(words) or "term" in words or any(_TERM.fullmatch(word) for word in words)
+
+
+_TERM: Final = re.compile(r"tl[a-z]?\d{0,2}|b\d{1,2}|ddtl\d?")
+
+
+def is_equity(line: str) -> bool:
+    """Whether a line, a key, names shares, warrants or units, and no debt: "common stock", "llc units"; a company may
+    have such a word in its name, so all words are those of shares.
+    """
+    words = line.split()
+    if not words or len(line) > LENGTH_MAX or not DEBT.isdisjoint(words) or "term" in words:
+        return False
+    is_interest = not _INTEREST.isdisjoint(words) and not _OWNED.isdisjoint(words)
+    if _EQUITY_ALONE.isdisjoint(words) and not is_interest:
+        return False
+    return all(word in EQUITY or word in _ABOUT or _YEAR.fullmatch(word) is not None for word in words)
+
+
+_FIGURES: Final = re.compile(
+    r"[\s:\u2010-\u2015-]*(?:\(?(?:[$€£]?\d[\d.,]{0,20}\s?%?|continued|cont['.]?d?)\)?[\s:.\u2010-\u2015-]*){0,4}$",
+    re.IGNORECASE,
+)
+
+
+def without_figures(text: str) -> str:
+    """A heading less what stands behind its name: "Software - 12.3 %", "Software (continued)"."""
+    return _FIGURES.sub("", " ".join(text[:LENGTH_MAX].split()))
+
+
+def is_industry(text: str) -> bool:
+    """Whether a text is the name of an industry: all of its words are those of the classifications."""
+    words = key(without_figures(text)).split()
+    return (
+        bool(words) and not _INDUSTRY.isdisjoint(words) and all(word in _INDUSTRY or word in _JOINING for word in words)
+    )

@@ -1,0 +1,99 @@
+"""The role of each column as it is shown: as it was weighed, with what cells and rivals say where nobody asked them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from core.portfolio.mapping.column_roles import ALIAS_WEIGHT, REASONS_MAX, TEXT_LENGTH_MAX, Roles, page_columns
+from core.portfolio.model.fields import PROFILES
+from core.portfolio.sheets import header
+from core.portfolio.sheets.evidence import Evidence
+from core.portfolio.sheets.header import Found
+from core.portfolio.sheets.locate import Page
+from tests.core.portfolio.conftest import MakeSheet
+
+ROWS = [
+    ["Issuer Name", "Par Amount", "Moody's Rating", "Desk"],
+    ["Alpha Inc", 1_000_000.0, "B2", "x"],
+    ["Beta LLC", 2_000_000.0, "B1", "y"],
+    ["Gamma Inc", 3_000_000.0, "Ba3", "x"],
+]
+TEXTS = dict(enumerate(map(str, ROWS[0])))
+FOUND = Found(
+    0, 0, 3, {"borrower_name": [0], "par_value": [1], "rating_agency_a": [2]}, TEXTS,
+    preferences={("borrower_name", 0): 0, ("par_value", 1): 0, ("principal_balance", 1): 2, ("rating_agency_a", 2): 0},
+)  # fmt: skip
+
+
+def weighed(evidence: Evidence, column: int = 2) -> Found:
+    return replace(FOUND, evidence={column: evidence})
+
+
+def test_without_evidence_the_role_is_the_field_that_the_heading_names(make_sheet: MakeSheet) -> None:
+    roles = Roles(make_sheet(ROWS), FOUND)
+    found = roles.of(1)
+    assert (found["role"], found["runner_up"], found["margin"]) == ("par_value", "principal_balance", None)
+    assert not found["is_ambiguous"]
+    assert found["evidence"].words == ALIAS_WEIGHT
+    assert found["evidence"].reasons == ("the heading is a name of par_value",)
+
+
+def test_a_column_of_no_name_has_no_role(make_sheet: MakeSheet) -> None:
+    roles = Roles(make_sheet(ROWS), FOUND)
+    assert roles.fed(3) == ()
+    assert roles.of(3)["role"] == ""
+    assert roles.of(3)["evidence"].words == 0.0
+
+
+def test_a_column_that_gave_way_says_why(make_sheet: MakeSheet) -> None:
+    roles = Roles(make_sheet(ROWS), replace(FOUND, demoted={1: "blank"}))
+    assert roles.of(1)["evidence"].reasons[1] == "it has no value"
+
+
+def test_what_was_weighed_is_shown_with_its_lead(make_sheet: MakeSheet) -> None:
+    said = Evidence("rating_a", 2.0, 3.004, 0.5, "rating_issuer_a", 0.404, ("one", "two"))
+    found = Roles(make_sheet(ROWS), weighed(said)).of(2)
+    assert (found["role"], found["runner_up"], found["margin"]) == ("rating_a", "rating_issuer_a", 0.4)
+    assert found["is_ambiguous"]
+    evidence = found["evidence"]
+    assert (evidence.words, evidence.content, evidence.relations) == (2.0, 3.0, 0.5)
+    assert evidence.reasons == ("one", "two")
+
+
+def test_a_sure_heading_gets_what_its_cells_say_and_its_rival(make_sheet: MakeSheet) -> None:
+    found = Roles(make_sheet(ROWS), weighed(Evidence("rating_a", 12.0))).of(2)
+    assert found["evidence"].content > 0
+    assert any("ratings" in reason for reason in found["evidence"].reasons)
+    assert found["runner_up"].startswith("rating_")
+    assert found["margin"] is not None
+    assert found["margin"] > 1.0
+    assert not found["is_ambiguous"]
+
+
+def test_a_lead_over_nothing_is_none(make_sheet: MakeSheet) -> None:
+    found = Roles(make_sheet(ROWS), weighed(Evidence("x_text", 4.0), 3)).of(3)
+    assert (found["role"], found["runner_up"], found["margin"]) == ("x_text", "", None)
+
+
+def test_reasons_are_few_and_short(make_sheet: MakeSheet) -> None:
+    said = Evidence("rating_a", 4.0, 1.0, reasons=("x" * 1_000,) * 100)
+    reasons = Roles(make_sheet(ROWS), weighed(said)).of(2)["evidence"].reasons
+    assert len(reasons) == REASONS_MAX
+    assert {len(one) for one in reasons} == {TEXT_LENGTH_MAX}
+
+
+@pytest.mark.parametrize("title", ["", "Defaulted"])
+def test_a_page_tells_each_column_with_what_it_feeds(make_sheet: MakeSheet, title: str) -> None:
+    sheet = make_sheet(ROWS, "Ratings")
+    found = header.find(sheet, PROFILES["standard_clo"])
+    assert found is not None
+    (page,) = page_columns([Page(sheet, found, "", "", title)])
+    assert (page.sheet, page.title, page.header_rows) == ("Ratings", title, (1,))
+    assert [(one.column, one.header) for one in page.columns] == list(zip("ABCD", ROWS[0], strict=True))
+    fed = {one.column: one.fields for one in page.columns}
+    assert "borrower_name" in fed["A"]
+    assert "par_value" in fed["B"]
+    assert "rating_agency_a" in fed["C"]
+    assert fed["D"] == ()

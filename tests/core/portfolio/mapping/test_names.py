@@ -1,0 +1,115 @@
+"""Borrowers in the names of facilities: split by what parts them over the whole column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from core.compliance.run import run_suite
+from core.grid.sheet import Workbook
+from core.portfolio import Portfolio
+from tests.rows import every
+
+MapRows = Callable[..., Portfolio]
+
+PAIRS = [("Acme Holdings GmbH", "Facility B Loan"), ("Acme Holdings GmbH", "Revolver"),
+         ("Beta (Luxembourg) S.a.r.l.", "Incremental Term Loan B-3"), ("Gamma Bidco", "TLB"),
+         ("Delta 3 Oy", "3.625 04Feb28"), ("Epsilon PLC", "Seven-Year Term Loan B (EUR)")]  # fmt: skip
+
+
+def named(portfolio: Portfolio, target: str) -> list[str | None]:
+    names = portfolio.names[target]
+    return [names.values[code] if code >= 0 else None for code in names.codes.tolist()]
+
+
+def rows_of(texts: list[str]) -> list[list[Any]]:
+    return [
+        ["Security ID", "Description", "Principal Balance", "Maturity Date"],
+        *([f"LX10000{at}", text, 1e6 + at, "2030-01-31"] for at, text in enumerate(texts)),
+    ]
+
+
+def said(portfolio: Portfolio) -> dict[str, int | None]:
+    return {one.code: one.rows for one in portfolio.notes.warnings if one.code.startswith("names_")}
+
+
+@every("separator", [" - ", " \u2013 ", " / ", ": ", " | ", ", "])
+def test_issuer_and_facility_in_one_cell_are_two(map_rows: MapRows, separator: str) -> None:
+    portfolio = map_rows(rows_of([separator.join(pair) for pair in PAIRS]))
+    assert named(portfolio, "borrower_name") == [borrower for borrower, _ in PAIRS]
+    assert named(portfolio, "facility_name") == [facility for _, facility in PAIRS]
+    assert said(portfolio) == {"names_split": len(PAIRS)}
+    assert portfolio.notes.missing_required == []
+    assert portfolio.notes.matched_columns["borrower_name"] == "Description"
+    ran = run_suite(portfolio, test_ids=["single_obligor_concentration"])
+    assert ran[0].current_value is not None
+    assert "ambiguous_column" not in [doubt.code for doubt in ran[0].doubt]
+
+
+@every(
+    "text, borrower, facility",
+    [
+        ("Zeta - Ost Holding AG - Term Loan B", "Zeta - Ost Holding AG", "Term Loan B"),
+        ("Zeta SAS - 2023 - Facility B", "Zeta SAS", "2023 - Facility B"),
+        ("Zeta AG - Term Loan B - EUR", "Zeta AG", "Term Loan B - EUR"),
+        ("Zeta Oy - Zeta Oy - 3.625 04Feb28", "Zeta Oy", "3.625 04Feb28"),
+        ("Zeta Inc - 9th Amendmnt", "Zeta Inc", "9th Amendmnt"),
+        ("Zeta-Ost Inc - Tlb", "Zeta-Ost Inc", "Tlb"),
+        ("Gamma Bidco - Zeta - other words", "Gamma Bidco", "Zeta - other words"),
+    ],
+)
+def test_what_parts_a_name(map_rows: MapRows, text: str, borrower: str, facility: str) -> None:
+    portfolio = map_rows(rows_of([*(" - ".join(pair) for pair in PAIRS), text]))
+    assert (named(portfolio, "borrower_name")[-1], named(portfolio, "facility_name")[-1]) == (borrower, facility)
+
+
+def test_a_name_that_does_not_part_is_told(map_rows: MapRows) -> None:
+    portfolio = map_rows(rows_of([*(" - ".join(pair) for pair in PAIRS), "Zeta Holdings"]))
+    assert named(portfolio, "borrower_name")[-1] == "Zeta Holdings"
+    assert named(portfolio, "facility_name")[-1] is None
+    assert said(portfolio) == {"names_split": len(PAIRS), "names_not_split": 1}
+    ran = run_suite(portfolio, test_ids=["single_obligor_concentration"])
+    assert "ambiguous_column" in [doubt.code for doubt in ran[0].doubt]
+
+
+def test_words_of_an_instrument_behind_a_name_part_it_with_a_doubt(map_rows: MapRows) -> None:
+    texts = ["Acme Holdings Term Loan B", "Acme Holdings Revolver", "Beta Inc 1L TLB", "Gamma LLC First Lien Term Loan"]
+    portfolio = map_rows(rows_of(texts))
+    assert named(portfolio, "borrower_name") == ["Acme Holdings", "Acme Holdings", "Beta Inc", "Gamma LLC"]
+    assert said(portfolio) == {"names_split": 4, "names_not_split": 4}
+
+
+@every(
+    "texts",
+    [
+        ["Term Loan B", "Revolver", "First Lien Term Loan", "Delayed Draw Term Loan"],
+        ["Term Loan - B", "Term Loan - C", "Revolver - A", "TL - EUR"],
+        ["Acme Holdings", "Beta Inc", "Gamma LLC", "Delta"],
+        ["Acme - Ost", "Beta - West", "Gamma - Nord", "Delta - Sud"],
+    ],
+)
+def test_what_names_no_borrower_and_facility_is_not_split(map_rows: MapRows, texts: list[str]) -> None:
+    portfolio = map_rows(rows_of(texts))
+    assert "borrower_name" not in portfolio.names
+    assert not said(portfolio)
+    assert named(portfolio, "facility_name") == texts
+
+
+def test_a_column_of_borrowers_counts(map_rows: MapRows) -> None:
+    rows = rows_of([" - ".join(pair) for pair in PAIRS])
+    with_issuer = [[*row, "Issuer" if at == 0 else "Own Name Ltd"] for at, row in enumerate(rows)]
+    portfolio = map_rows(with_issuer)
+    assert named(portfolio, "borrower_name") == ["Own Name Ltd"] * len(PAIRS)
+    assert named(portfolio, "facility_name")[0] == " - ".join(PAIRS[0])
+
+
+def test_pages_join_by_the_whole_description(make_book: Callable[..., Workbook]) -> None:
+    texts = [" - ".join(pair) for pair in PAIRS]
+    first = [row[1:] for row in rows_of(texts)]
+    second = [
+        ["Description", "S&P Rating", "Country"],
+        *([text, rating, "France"] for text, rating in zip(texts, "BBBCCC", strict=True)),
+    ]
+    portfolio = Portfolio.from_workbook(make_book({"Assets": first, "Ratings": second}))
+    assert named(portfolio, "borrower_name") == [borrower for borrower, _ in PAIRS]
+    assert portfolio.names["rating_agency_b"].codes.min() >= 0

@@ -1,0 +1,190 @@
+"""How a workbook's loans are read, asked over HTTP: by which mapping, which sheet, who may, and how much is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+import pytest
+import xlsxwriter
+
+from core.files.read import read
+from core.portfolio.mapping.detection import detect_columns
+from service.workbooks.schema import DETECTED_COLUMNS_MAX
+from tests.conftest import Member, Stack
+from tests.records import error_of
+from tests.service.workbooks.conftest import PackFile, sheet_xml
+
+LIST = "/api/v1/workbooks"
+LOANS = [
+    ["LoanX ID", "Issuer Name", "Par Amount", "Price", "Rating", "Sales contact"],
+    ["LX100001", "Alpha Inc", 1_000.0, 99.0, "B2", "x"],
+    ["LX100002", "Beta Inc", 2_000.0, 98.0, "B1", None],
+    ["LX100003", "Gamma Inc", 3_000.0, 97.0, "B3", None],
+]
+PAGE = [["LoanX ID", "Country", "Desk"], ["LX100001", "US", "a"], ["LX100002", "DE", "b"], ["LX100003", "US", "a"]]
+OWN = {
+    "name": "Own",
+    "source_type": "clo_holdings",
+    "profile_id": "standard_clo",
+    "mappings": {"Desk": {"target": "desk", "type": "string"}, "Sales contact": {"target": "watch", "type": "string"}},
+}
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Loans, a page that is joined to them, and a hidden copy."""
+    made = tmp_path_factory.mktemp("detected") / "detected.xlsx"
+    with xlsxwriter.Workbook(str(made)) as book:
+        for name, rows in {"Loans": LOANS, "Countries": PAGE, "Copy": LOANS}.items():
+            sheet = book.add_worksheet(name)
+            for at, row in enumerate(rows):
+                sheet.write_row(at, 0, row)
+            if name == "Copy":
+                sheet.hide()
+    return made
+
+
+@pytest.fixture(scope="module")
+def detected(shared_owner: Member, path: Path) -> dict[str, Any]:
+    """The same as a workbook that is ready."""
+    return shared_owner.uploaded(path)
+
+
+def asked(member: Member, workbook_id: str, **query: str) -> dict[str, Any]:
+    answer = member.get(f"{LIST}/{workbook_id}/detection", params=query)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_it_is_what_the_library_detects(shared_owner: Member, detected: dict[str, Any], path: Path) -> None:
+    answer = asked(shared_owner, detected["id"])
+    assert (answer["workbook_id"], answer["mapping_id"]) == (detected["id"], "standard_clo")
+    found = answer["detection"]
+    assert found == msgspec.json.decode(msgspec.json.encode(detect_columns(read(path))))
+    assert [(one["name"], one["kind"]) for one in found["sheets"]] == [
+        ("Loans", "holdings"), ("Countries", "page"), ("Copy", "hidden"),
+    ]  # fmt: skip
+    par = next(one for one in found["columns"] if one["target"] == "par_value")
+    assert (par["column"], par["role"], par["is_ambiguous"]) == ("C", "par_value", False)
+    assert par["evidence"]["words"] > 0
+    assert par["evidence"]["reasons"]
+    countries = next(one for one in found["page_columns"] if one["sheet"] == "Countries")
+    assert [(one["column"], one["header"], one["fields"]) for one in countries["columns"]] == [
+        ("A", "LoanX ID", ["loanx_id"]), ("B", "Country", ["country"]), ("C", "Desk", []),
+    ]  # fmt: skip
+    assert found["columns_not_shown"] == 0
+
+
+def test_the_mapping_is_the_querys_then_the_workbooks(owner: Member, path: Path) -> None:
+    own = owner.post("/api/v1/mappings", json=OWN).json()["id"]
+    workbook = owner.uploaded(path)["id"]
+    plain = asked(owner, workbook)["detection"]
+    assert [one["header"] for one in plain["unmapped"]] == ["Sales contact"]
+    tried = asked(owner, workbook, mapping_id=own)
+    assert (tried["mapping_id"], tried["detection"]["unmapped"]) == (own, [])
+    assert owner.patch(f"{LIST}/{workbook}", json={"mapping_id": own}).status_code == 200
+    assert asked(owner, workbook)["mapping_id"] == own
+    assert asked(owner, workbook, mapping_id="standard_clo")["detection"] == plain
+
+
+def test_the_mapping_of_the_deal_is_taken(owner: Member, path: Path) -> None:
+    own = owner.post("/api/v1/mappings", json=OWN).json()["id"]
+    deal = owner.post("/api/v1/deals", json={"name": "Own CLO", "currency": "USD", "mapping_id": own}).json()["id"]
+    assert asked(owner, owner.uploaded(path, deal_id=deal)["id"])["mapping_id"] == own
+
+
+def test_one_sheet_by_its_name_in_any_case_or_its_identifier(shared_owner: Member, detected: dict[str, Any]) -> None:
+    sheets = {one["name"]: one["id"] for one in detected["sheets"]}
+    by_name = asked(shared_owner, detected["id"], sheet="copy")["detection"]
+    assert [(one["name"], one["kind"]) for one in by_name["sheets"]] == [("Copy", "holdings")]
+    assert (by_name["sheet"], by_name["pages"], by_name["page_columns"]) == ("Copy", [], [])
+    assert asked(shared_owner, detected["id"], sheet=sheets["Copy"])["detection"] == by_name
+
+
+@pytest.mark.parametrize(
+    ("query", "detail"),
+    [
+        ({"sheet": "Nowhere"}, "Sheet not found"),
+        ({"mapping_id": "nothing"}, "Mapping not found"),
+        ({"mapping_id": str(uuid4())}, "Mapping not found"),
+    ],
+)
+def test_what_is_not_there(shared_owner: Member, detected: dict[str, Any], query: dict[str, str], detail: str) -> None:
+    answer = shared_owner.get(f"{LIST}/{detected['id']}/detection", params=query)
+    assert (answer.status_code, answer.json()["detail"]) == (404, detail)
+
+
+@pytest.mark.parametrize("query", [{"sheet": "x" * 201}, {"mapping_id": "x" * 201}])
+def test_a_query_that_does_not_fit(shared_owner: Member, detected: dict[str, Any], query: dict[str, str]) -> None:
+    answer = shared_owner.get(f"{LIST}/{detected['id']}/detection", params=query)
+    assert (answer.status_code, error_of(answer)["errors"][0]["loc"]) == (422, ["query", next(iter(query))])
+
+
+def test_another_tenant_finds_neither_the_workbook_nor_the_mapping(
+    shared_owner: Member, stranger: Member, detected: dict[str, Any], path: Path
+) -> None:
+    answer = stranger.get(f"{LIST}/{detected['id']}/detection")
+    assert (answer.status_code, answer.json()["detail"]) == (404, "Workbook not found")
+    theirs = shared_owner.post("/api/v1/mappings", json=OWN).json()["id"]
+    answer = stranger.get(f"{LIST}/{stranger.uploaded(path)['id']}/detection", params={"mapping_id": theirs})
+    assert (answer.status_code, answer.json()["detail"]) == (404, "Mapping not found")
+
+
+def test_a_workbook_that_could_not_be_parsed_is_not_ready(owner: Member, pack: PackFile) -> None:
+    found = owner.uploaded(pack([sheet_xml('<row r="2"><c r="B2" t="s"><v>x</v></c></row>')]))
+    assert found["status"] == "error"
+    answer = owner.get(f"{LIST}/{found['id']}/detection")
+    assert (answer.status_code, answer.json()["detail"]) == (409, "Workbook is not ready")
+
+
+def test_a_sheet_of_thousands_of_columns_is_told_in_part(owner: Member, tmp_path: Path) -> None:
+    path = tmp_path / "wide.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        for name, first in {
+            "Loans": ["LoanX ID", "Issuer Name", "Par Amount"],
+            "Page": ["LoanX ID", "Country"],
+        }.items():
+            sheet = book.add_worksheet(name)
+            sheet.write_row(0, 0, [*first, *(f"Column of mine {at}" for at in range(1_900))])
+            sheet.write_row(1, 0, ["LX100001", "Alpha Inc", 1_000.0, *["x"] * 1_900])
+    found = asked(owner, owner.uploaded(path)["id"])["detection"]
+    assert len(found["columns"]) == 3
+    told = len(found["unmapped"]) + sum(len(page["columns"]) for page in found["page_columns"])
+    every = 1_900 + 1_903 if found["page_columns"] else 1_900
+    assert (len(found["unmapped"]), told) == (1_900, DETECTED_COLUMNS_MAX)
+    assert found["columns_not_shown"] == every - DETECTED_COLUMNS_MAX
+
+
+def test_a_mapping_that_takes_too_long_is_refused(stack: Stack, owner: Member, tmp_path: Path) -> None:
+    path = tmp_path / "many.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet("Loans")
+        sheet.write_row(0, 0, ["LoanX ID", "Issuer Name", "Par Amount", "Industry"])
+        for at in range(3_000):
+            sheet.write_row(at + 1, 0, [f"LX{at:06d}", f"Borrower {at}", 1_000.0, f"Industry {at}"])
+    steps = [("^", "x" * 200), ("x", "yyyy"), *[("y", "y")] * 8]
+    transforms = [
+        {"field": "borrower_name", "operation": "replace", "parameters": {"pattern": pattern, "replacement": text}}
+        for pattern, text in steps
+    ]
+    own = owner.post("/api/v1/mappings", json=OWN | {"transforms": transforms}).json()["id"]
+    workbook = owner.uploaded(path)["id"]
+    token = {"Authorization": f"Bearer {owner.tokens['access_token']}"}
+    with stack.another_api(CUSHION_MAPPING_SECONDS="0.05") as url:
+        place = f"{url}{LIST}/{workbook}/detection"
+        answer = owner.http.get(place, params={"mapping_id": own}, headers=token)
+    assert (answer.status_code, answer.json()["detail"]) == (422, "Mapping takes too long")
+    assert answer.json()["errors"][0] == {
+        "loc": ["path", "workbook_id"],
+        "message": "the limit is 0.5 seconds",
+    }
+
+
+@pytest.mark.parametrize("role", ["viewer", "analyst"])
+def test_who_may_read_workbooks_may_ask(owner: Member, path: Path, role: str) -> None:
+    workbook = owner.uploaded(path)["id"]
+    assert asked(owner.invite(role), workbook)["detection"]["loan_count"] == 3
