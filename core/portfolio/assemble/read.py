@@ -24,8 +24,8 @@ from core.portfolio.pages.printed import beside_loans
 from core.portfolio.pages.report.read import Report, read_report
 from core.portfolio.pages.tranches import read_amortization
 from core.portfolio.sheets.locate import (
-    candidates,
     chosen,
+    located,
     no_loans,
 )
 from core.values import day_of
@@ -40,7 +40,7 @@ def portfolio_from_workbook(
 ) -> AnyPortfolio:
     """See `Portfolio.from_workbook`."""
     mapping = mapping_of(given)
-    rated = candidates(book, mapping)
+    book, rated = located(book, mapping)
     holdings = chosen(rated)
     tops = {one.sheet.index: one.found.top for one in rated if one.found and one.has_loans}
     if holdings is None:
