@@ -36,7 +36,7 @@ from core.portfolio.model.notes import bounded
 from core.portfolio.pages.sheet_kinds import SheetKind, kinds
 from core.portfolio.sheets import header, vocabulary
 from core.portfolio.sheets.below import Below
-from core.portfolio.sheets.locate import Candidate, Holdings, candidates, chosen, header_words, pages
+from core.portfolio.sheets.locate import Candidate, Holdings, candidates, chosen, header_words, located, pages
 from core.portfolio.sheets.roles import OF_ALIAS
 from core.words import counted
 
@@ -72,8 +72,11 @@ def detect_columns(
         UnknownMapping: no built-in mapping has the name.
     """
     mapping = mapping_of(mapping)
-    every = candidates(book, mapping)
-    rated = every if sheet is None else [one for one in every if one.sheet is book[sheet]]
+    if sheet is None:
+        book, every = located(book, mapping)
+    else:
+        every = candidates(book, mapping)
+    rated = every if sheet is None else [one for one in every if one.sheet.index == book[sheet].index]
     holdings = chosen(rated)
     sheets = tuple(_sheets(rated, holdings, mapping))
     if holdings is None:

@@ -19,6 +19,7 @@ from core.portfolio.sheets.captions import captioned
 from core.portfolio.sheets.note_tables import is_named, is_note_table
 from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
 from core.portfolio.sheets.vocabulary import kind_weights
+from core.portfolio.sheets.stacked import parted
 
 _AMOUNTS: Final = ("par_value", "principal_balance")
 """Targets for what a loan amounts to."""
@@ -229,7 +230,7 @@ def pages(rated: Iterable[Candidate], holdings: Holdings, mapping: Mapping) -> I
             continue
         if one.refused:
             continue
-        found = one.found or header.find_page(one.sheet, mapping, _ANCHORS)
+        found = one.found or header.find_page(one.sheet, mapping, _ANCHORS, titles.first_row(one.sheet))
         if found is None or not _tells_of_loans(found):
             continue
         if refused := _refused(one.sheet, found):
@@ -381,6 +382,44 @@ def _is_small(sheet: Sheet, found: header.Found, scale: float) -> bool:
     figures = stored.numbers[low : low + header.SAMPLE_ROWS]
     figures = figures[stored.kinds[low : low + header.SAMPLE_ROWS] == parsing.NUMBER]
     return not len(figures) or float(np.median(np.abs(figures))) * scale <= LOAN_MAX
+
+
+def located(book: Workbook, mapping: Mapping) -> tuple[Workbook, list[Candidate]]:
+    """List every sheet of a book with its best header, and give the book of these sheets.
+
+    It is another book where its only sheet has tables below each other, and has then a sheet for each: where the loans
+    stand in another table than the one that is found on the whole sheet, or where another table has about as many rows
+    that tell loans apart, as parts of a schedule have.
+    """
+    rated = candidates(book, mapping)
+    apart = parted(book) if mapping.source_type == "clo_holdings" else None
+    if apart is None:
+        return book, rated
+    whole, parts = chosen(rated), candidates(apart, mapping)
+    best = chosen(parts)
+    if best is None:
+        return book, rated
+    is_other = whole is None or whole.found.row != best.found.row
+    height = PART_SHARE * (best.sheet.row_count - best.found.row)
+    is_parted = any(rows >= height for rows in _rows_of_pages(parts, best, mapping))
+    return (apart, parts) if is_other or is_parted else (book, rated)
+
+
+PART_SHARE: Final = 0.5
+"""Share of the loans' rows that another table has that is a part of their schedule."""
+
+
+def _rows_of_pages(parts: list[Candidate], best: Holdings, mapping: Mapping) -> Iterator[int]:
+    """Count the rows of the other tables that tell of loans."""
+    for one in parts:
+        if one.sheet is best.sheet or one.refused:
+            continue
+        found = one.found or header.find_page(one.sheet, mapping, _ANCHORS, titles.first_row(one.sheet))
+        if found is None or not _tells_of_loans(found):
+            continue
+        lines = _title_lines(one.sheet, found)
+        if not titles.left_out(_joined(lines)) and not titles.flag_of(lines):
+            yield one.sheet.row_count - found.row
 
 
 def no_loans(rated: Iterable[Candidate], mapping: Mapping) -> str:
