@@ -212,4 +212,4 @@ def _facility(
         name = "Revolving Credit Facility"
     elif is_delayed:
         name = "Delayed Draw Term Loan"
-    return f"{name} (Add-on)" if number else name
+    return rng.choice(("{} (Add-on)", "{} (2023)", "{} II", "Incremental {}")).format(name) if number else name

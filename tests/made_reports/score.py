@@ -319,12 +319,21 @@ _DERIVED: Final = frozenset(
 )
 
 
+_ROW_IDS: Final = ("asset_id", "record_key")
+"""Columns that name a row: their texts may be the id of its asset."""
+
+
 def _false_fields(
     report: Report, truth: Truth, rows: list[int | None], portfolio: Portfolio
 ) -> Iterator[tuple[str, Outcome]]:
     """Fields that no column of the report carries, where they differ from what the deal's loans are."""
     carried = {name for item in truth.items for name in FIELDS[item]} | set(GENERAL) | _DERIVED
-    items = {name: item for item, names in FIELDS.items() for name in names} | {"fx_rate": "fx_rate"}
+    items = {name: item for item, names in FIELDS.items() for name in names} | {
+        "fx_rate": "fx_rate",
+        "is_pik": "deferring",
+    }
+    if any(column.item in _ROW_IDS for page in report.pages for column in page.columns):
+        carried.add("asset_id")
     for name in (*portfolio.numbers, *portfolio.names, *portfolio.flags):
         if name in carried or name == "facility_rating_agency_a":
             continue
