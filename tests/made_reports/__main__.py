@@ -10,8 +10,8 @@ from random import Random
 from typing import Any
 
 from tests.core.portfolio.conftest import Shown
+from tests.made_reports.changes.mutate import CHANGES, mutate
 from tests.made_reports.model import Report, sheet_rows
-from tests.made_reports.mutate import CHANGES, mutate
 from tests.made_reports.score import Score, read_report, score_report
 from tests.made_reports.styles.catalogue import STYLES, report_of
 
@@ -92,11 +92,11 @@ def _share_of(report: Report) -> float:
 
 def sheets(report: Report, lines: int) -> str:
     """The first lines of each sheet, with its state."""
-    printed = [f"{report.style} {report.seed} {report.changes} {report.habits}"]
+    lines_of = [f"{report.style} {report.seed} {report.changes} {report.habits}"]
     for name, rows, state in sheet_rows(report):
-        printed.append(f"== {name} ({state}, {len(rows)} rows)")
-        printed += [" | ".join("" if cell is None else _shown(cell) for cell in row) for row in rows[:lines]]
-    return "\n".join(printed)
+        lines_of.append(f"== {name} ({state}, {len(rows)} rows)")
+        lines_of += [" | ".join("" if cell is None else _shown(cell) for cell in row) for row in rows[:lines]]
+    return "\n".join(lines_of)
 
 
 def _shown(cell: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from core.grid.sheet import Sheet, Workbook
 from tests.core.portfolio.conftest import Shown, sheet_from_rows
-from tests.made_reports.cells import Habits, printed
+from tests.made_reports.cells import Habits, print_cell
 from tests.made_reports.deal import Deal
 
 Rows = list[list[Any]]
@@ -115,9 +115,9 @@ def make_column(
     deal: Deal, loans: list[int], item: str, heading: str, habits: Habits, *, source: str = "", group: str = ""
 ) -> Column:
     """Print an item of the page's loans; `source` is the item of the deal where the page calls it by another."""
-    made = [printed(source or item, deal.items[source or item][at], habits, deal.market.currency) for at in loans]
-    cells = [one.cell for one in made]
-    return Column(item, heading, cells, [one.value for one in made], group, adds=item in ("par", "unfunded"))
+    pairs = [print_cell(source or item, deal.items[source or item][at], habits, deal.market.currency) for at in loans]
+    cells = [one.cell for one in pairs]
+    return Column(item, heading, cells, [one.value for one in pairs], group, adds=item in ("par", "unfunded"))
 
 
 def page_rows(page: Page) -> Rows:
@@ -202,15 +202,15 @@ def workbook_of(report: Report) -> Workbook:
 
 def sheet_rows(report: Report) -> list[tuple[str, Rows, Literal["visible", "hidden", "veryHidden"]]]:
     """Print every sheet: pages of loans in their order, the others before them."""
-    found = [(name, rows, "visible") for name, rows in report.others]
-    printed = [(page, _texts(page_rows(page)) if report.is_text else page_rows(page)) for page in report.pages]
+    sheets = [(name, rows, "visible") for name, rows in report.others]
+    pages = [(page, _texts(page_rows(page)) if report.is_text else page_rows(page)) for page in report.pages]
     if report.is_stacked:
         stacked: Rows = []
-        for _, rows in printed:
+        for _, rows in pages:
             stacked += [*rows, [], []]
-        return [*found, ("Report", stacked, "visible")]  # type: ignore[list-item]
-    found += [(page.name, rows, page.state) for page, rows in printed]
-    return found  # type: ignore[return-value]
+        return [*sheets, ("Report", stacked, "visible")]  # type: ignore[list-item]
+    sheets += [(page.name, rows, page.state) for page, rows in pages]
+    return sheets  # type: ignore[return-value]
 
 
 def _texts(rows: Rows) -> Rows:

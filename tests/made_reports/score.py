@@ -169,17 +169,17 @@ def fed_by(report: Report, portfolio: Portfolio, column: tuple[str, str]) -> lis
 def matched_rows(truth: Truth, portfolio: Portfolio) -> list[int | None]:
     """Row of the portfolio for each loan: by an id, else by names and par, each where only one fits."""
     rows: list[int | None] = [None] * truth.size
-    taken: set[int] = set()
+    used: set[int] = set()
     for key in _keys(truth, portfolio):
         printed, read = key
         places: dict[Any, list[int]] = defaultdict(list)
         for row, value in enumerate(read):
-            if value is not None and row not in taken:
+            if value is not None and row not in used:
                 places[value].append(row)
         for loan, value in enumerate(printed):
             if rows[loan] is None and value is not None and len(places.get(value, ())) == 1:
                 rows[loan] = places.pop(value)[0]
-                taken.add(rows[loan])  # type: ignore[arg-type]
+                used.add(rows[loan])  # type: ignore[arg-type]
     return rows
 
 
@@ -352,6 +352,6 @@ def _false_fields(
 
 def _score_rows(portfolio: Portfolio, rows: list[int | None]) -> Outcome:
     """Count the loans that are read, and rows that are none."""
-    found = sum(row is not None for row in rows)
-    counts = Count(right=found, missing=len(rows) - found, wrong=max(0, portfolio.row_count - found))
+    matched = sum(row is not None for row in rows)
+    counts = Count(right=matched, missing=len(rows) - matched, wrong=max(0, portfolio.row_count - matched))
     return Outcome(counts, f"{portfolio.row_count} rows, {len(rows)} loans, {portfolio.notes.message}")

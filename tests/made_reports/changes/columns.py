@@ -5,10 +5,10 @@ from __future__ import annotations
 from random import Random
 from typing import Any, Final
 
+from tests.made_reports.changes.spelling import respelled
 from tests.made_reports.model import Column, Page, Report
 from tests.made_reports.rate_cells import rate_cells
 from tests.made_reports.sinks import sink_column
-from tests.made_reports.spelling import respelled
 from tests.made_reports.words import PHRASES, SINKS
 
 BLANK_SHARE: Final = 0.2
@@ -45,9 +45,9 @@ def _choices(column: Column) -> list[str]:
         return SINKS[column.item]
     if column.item not in PHRASES:
         return list(ID_WORDS)
-    known = PHRASES[column.item]
-    registers = ["group"] if column.group else sorted(set(known) - {"group"})
-    return [phrase + unit for register in registers for phrase in known[register]]
+    by_register = PHRASES[column.item]
+    registers = ["group"] if column.group else sorted(set(by_register) - {"group"})
+    return [phrase + unit for register in registers for phrase in by_register[register]]
 
 
 _UNITS: Final = (" (USD)", " (bps)", " bps", " (bp)", " (000s)", " ($000)", " (in thousands)")
