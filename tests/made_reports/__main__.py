@@ -86,7 +86,10 @@ def losses(seeds: int, style: str | None) -> str:
 
 def _share_of(report: Report) -> float:
     score = Score()
-    score_report(score, report, read_report(report))
+    try:
+        score_report(score, report, read_report(report))
+    except Exception as error:
+        print(f"{report.style} {report.seed} is not read: {error!r}")
     return score.share
 
 

@@ -104,7 +104,7 @@ class Truth:
             for loan, cell, mark in zip(page.loans, column.cells, column.marks or [""] * len(page.loans), strict=True):
                 self.marked[item][loan] = f"{cell}{mark}" if cell else None
         by_loan = self.items.setdefault(item, [None] * self.size)
-        letters = column_letters(next(at for at, own in enumerate(page.columns) if own is column))
+        letters = column_letters(page.left + next(at for at, own in enumerate(page.columns) if own is column))
         self.columns.setdefault(item, (page.name, letters))
         heading = f"{column.group} | {column.heading}" if column.group else column.heading
         self.headings.setdefault(item, f"{page.name}!{letters} {heading!r}")

@@ -7,6 +7,7 @@ from datetime import timedelta
 from random import Random
 from typing import Any, Final
 
+from tests.made_reports.cells import KINDS
 from tests.made_reports.changes.columns import is_carried_down
 from tests.made_reports.model import Column, Line, Page, Report, Section, Subtotal
 
@@ -224,3 +225,45 @@ def _cut(page: Page, columns: list[Column], width: int) -> bool:
     for column, own in zip(columns, cells, strict=True):
         column.cells, column.values, column.also, column.marks = own, None, {}, None
     return True
+
+
+def merge_titles(rng: Random, report: Report) -> bool:
+    """Merge the cells of titles and of groups."""
+    for page in report.pages:
+        page.is_merged = True
+    return report.carrier != "csv"
+
+
+def center_titles(rng: Random, report: Report) -> bool:
+    """Put titles above the middle of the table."""
+    for page in report.pages:
+        page.title_column = len(page.columns) // 2 if page.titles else 0
+    return any(page.titles for page in report.pages)
+
+
+def shift(rng: Random, report: Report) -> bool:
+    """Begin every sheet of loans some columns to the right and some rows below its corner."""
+    left, top = rng.randrange(1, 3), rng.randrange(4)
+    for page in report.pages:
+        page.left, page.top = left, top
+    return True
+
+
+def add_units(rng: Random, report: Report) -> bool:
+    """Put the units of numbers into a line below the headings."""
+    for page in report.pages:
+        for column in page.columns:
+            column.unit = _unit(report, column)
+    return True
+
+
+def _unit(report: Report, column: Column) -> str:
+    habits, kind = report.habits, KINDS.get(column.item)
+    if kind == "money":
+        in_heading = any(words in column.heading for words in ("000", "thousands"))
+        return "" if in_heading or habits.money != 1.0 else f"({report.deal.market.currency})"
+    if column.also or column.values is None or habits.rate not in ("percent", "comma"):
+        return ""
+    if kind == "spread":
+        return "(bps)" if habits.spread == "points" else "(%)"
+    return "(%)" if kind in ("rate", "recovery") else ""
