@@ -14,7 +14,6 @@ from tests.made_reports.words import PHRASES, SINKS
 BLANK_SHARE: Final = 0.2
 """Of the headings that are blanked."""
 
-ID_WORDS: Final = ("Asset ID", "Loan ID", "Security ID", "Asset Identifier")
 _APART: Final = ("report_date", "par_settled", "par_native", "fx_rate", "position_type")
 """Columns that stand beside others on purpose: a report that has none gets none."""
 
@@ -44,7 +43,7 @@ def _choices(column: Column) -> list[str]:
     if column.item in SINKS:
         return SINKS[column.item]
     if column.item not in PHRASES:
-        return list(ID_WORDS)
+        return [column.heading]
     by_register = PHRASES[column.item]
     registers = ["group"] if column.group else sorted(set(by_register) - {"group"})
     return [phrase + unit for register in registers for phrase in by_register[register]]
