@@ -41,6 +41,9 @@ DEEP_ROWS_MAX: Final = 1_000
 SCORE_MIN: Final = 3
 """Distinct targets that a header row must name."""
 
+UNANCHORED_MIN: Final = 4
+"""Distinct targets that a header row must name where the heading of what makes it one is blank."""
+
 PAGE_COLUMNS_MIN: Final = 2
 """Columns that the header of a page must name to add to loans of another sheet: what tells them, and one more."""
 
@@ -377,6 +380,8 @@ def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> Found | None:
         best = _best(scan, min(SCORE_MIN, len(mapping.fields)), frozenset(mapping.anchors))
         if best is not None:
             return _found(scan, best, strings)
+        if (found := _without_anchor(scan, frozenset(mapping.anchors), strings)) is not None:
+            return found
         cells_left -= scan.cell_count
         if cells_left <= 0:
             break
@@ -396,9 +401,21 @@ def find_page(
     """
     scan = _Scan(sheet, matcher(mapping), first, rows=rows)
     best = _best(scan, PAGE_COLUMNS_MIN, anchors, by_column=True)
+    strings = {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"}
+    if best is None:
+        return None if anchors is None else _without_anchor(scan, anchors, strings)
+    return _found(scan, best, strings)
+
+
+def _without_anchor(scan: _Scan, anchors: frozenset[str], strings: set[str]) -> Found | None:
+    """A header of several fields whose anchor's own heading is blank or unknown: its cells tell it."""
+    if not scan.aliases.is_of_loans:
+        return None
+    best = _best(scan, UNANCHORED_MIN, None)
     if best is None:
         return None
-    return _found(scan, best, {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"})
+    found = _found(scan, best, strings)
+    return found if found.columns.keys() & anchors else None
 
 
 def nearest(sheet: Sheet, mapping: Mapping) -> Found | None:
