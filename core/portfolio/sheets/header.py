@@ -25,12 +25,12 @@ from core.portfolio.cells.parsing import (
     plain,
 )
 from core.portfolio.model.fields import PROFILES, SHARED_TARGETS, STANDARD_TARGETS, Field, Mapping
-from core.portfolio.sheets.aliases import INSTEAD, USUAL, role_of_target
-from core.portfolio.sheets.content import marks
-from core.portfolio.sheets.evidence import Evidence
-from core.portfolio.sheets.roles import Columns, judge
+from core.portfolio.sheets.columns.aliases import INSTEAD, USUAL, role_of_target
+from core.portfolio.sheets.columns.content import marks
+from core.portfolio.sheets.columns.evidence import Evidence
+from core.portfolio.sheets.columns.roles import Columns, judge
+from core.portfolio.sheets.columns.vocabulary import heading, tokens_of
 from core.portfolio.sheets.rows.counters import counts_rows
-from core.portfolio.sheets.vocabulary import heading, tokens_of
 
 ROWS_MAX: Final = 40
 """Rows in which a header is looked for at a time: of several there the one that names most counts."""
