@@ -82,6 +82,12 @@ _KIND: Final = re.compile(
     r"|mezz|junior|bridge|obligation|credit|deposit",
     re.IGNORECASE,
 )
+_LIEN: Final = re.compile(
+    r"(?:senior )?(?:secured |unsecured )?(?:first|second|third|1st|2nd|3rd)[ -]lien|(?:senior |junior )?(?:un)?secured"
+    r"|(?:senior )?subordinated|mezzanine|senior|junior|1l|2l",
+    re.IGNORECASE,
+)
+"""A lien and nothing of a facility."""
 _INDEX: Final = re.compile(
     r"\b(?:libor|sofr|euribor|sonia|cdor|corra|bbsy|prime|estr|tibor|nibor|stibor|cibor|wibor)\b"
 )
@@ -141,6 +147,7 @@ def marks(text: str) -> frozenset[str]:
     found: set[str] = set(_marks_of_codes(text))
     simple = (
         ("figures", _FIGURE), ("date", _DATE), ("letters", _RATING), ("frequency", _PERIOD), ("watch", _WATCH),
+        ("lien alone", _LIEN),
         ("type", _TYPE),
     )  # fmt: skip
     found |= {mark for mark, pattern in simple if pattern.fullmatch(text)}
@@ -387,7 +394,7 @@ def _wrong_type(role: str, found: Features) -> str:
         return "its cells are figures"
     if role == "asset_type" and found.text > 0.5 and found.filled >= FILLED_FULL and not found.share("kind"):
         return "its cells are no kinds of assets"
-    if role == "facility_name" and found.share("lien") >= NEARLY_ALL and found.distinct <= MOST:
+    if role == "facility_name" and found.share("lien alone") >= MOST:
         return "its cells are liens"
     if role == "borrower_name" and found.share("code") > MOST:
         return "its cells are codes"
