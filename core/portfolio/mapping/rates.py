@@ -39,6 +39,8 @@ def put_rates(loans: Loans, cells: Cells, own: Collection[str]) -> list[str]:
     rates = rate_column(cells)
     if rates is None:
         return []
+    if not _names_index(loans):
+        own = set(own) - {"base_rate"}  # a column of levels alone
     fed = [target for target in ("floor",) if _put_percent(loans, target, rates.percents(target), own)]
     index = rates.index()
     if "base_rate" not in own and (index.codes >= 0).any():
@@ -49,6 +51,12 @@ def put_rates(loans: Loans, cells: Cells, own: Collection[str]) -> list[str]:
         loans.flags["is_pik"] = np.where(rates.codes < 0, np.uint8(UNSAID), pays).astype(np.uint8)
         fed.append("is_pik")
     return fed + _put_coupons(loans, cells, rates, own)
+
+
+def _names_index(loans: Loans) -> bool:
+    """Whether a column names the index of some loan."""
+    codes = loans.categories["base_rate"][0] if "base_rate" in loans.categories else None
+    return codes is not None and bool((codes >= 0).any())
 
 
 def _put_percent(loans: Loans, target: str, values: NDArray[np.float64], own: Collection[str]) -> bool:
