@@ -482,6 +482,8 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
         return False
     if role in _NUMBERS:
         return int(counts[DATE]) > 0.8 * filled
+    if role == "lien_type" and int(counts[NUMBER]) > NEARLY_ALL * filled:
+        return len(np.unique(column.numbers[low : low + TYPE_ROWS][kinds == NUMBER])) > LIENS_MAX
     if is_flag:
         figures = column.numbers[low : low + TYPE_ROWS][kinds == NUMBER]
         return 2 * len(figures) > filled and bool(((figures != 0) & (figures != 1)).any())
@@ -489,6 +491,9 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
         return int(counts[DATE]) > 0.8 * filled or (role not in _CODED and int(counts[NUMBER]) > NEARLY_ALL * filled)
     return False
 
+
+LIENS_MAX: Final = 5
+"""Distinct numbers that can be places in a capital structure."""
 
 ROWS_FOR_TYPE: Final = 3
 """Filled cells that tell a column's type."""
