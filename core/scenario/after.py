@@ -76,7 +76,7 @@ class After(Pool):
         return pool
 
     def _refuse_unrated(self) -> None:
-        """Raise NeedsFullPass where loans that nobody rates are in no bucket before or after, which goes by their share."""
+        """Raise NeedsFullPass where loans that nobody rates are in no bucket, by their share before or after."""
         views = [part.view for part in (self.base.pool, self.minus, self.plus) if part is not None]
         rows = self.base.pool.view.unrated_rows
         rows += 0 if self.plus is None else self.plus.view.unrated_rows
