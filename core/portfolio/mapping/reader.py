@@ -18,6 +18,7 @@ from core.portfolio.cells.loans import Loans, put
 from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, Pool, bit
 from core.portfolio.cells.typed import text_column
 from core.portfolio.mapping import pipeline
+from core.portfolio.mapping.ambiguous import ambiguous_columns
 from core.portfolio.mapping.funded import funded_place, settle_commitments, tell_of_funded
 from core.portfolio.mapping.names import NAMES, industries_of_headings, without_continued
 from core.portfolio.mapping.pipeline import InUnit, Outcome, Work, is_ruled
@@ -163,6 +164,7 @@ class Reader:
         if self.rows.industry is not None and not self._is_wider and (industry is None or (industry.codes < 0).all()):
             industries_of_headings(loans, self.rows.industry, self._sheet.text)
         self._stand_ins(loans)
+        loans.notes.warnings += ambiguous_columns(self._sheet, self.found, self.columns)
         self._note(loans, self.columns | self._rates(loans))
         self._warn_of_level(loans)
         if self._all is not None:

@@ -387,6 +387,8 @@ def _wrong_type(role: str, found: Features) -> str:
         return "its cells are figures"
     if role == "asset_type" and found.text > 0.5 and found.filled >= FILLED_FULL and not found.share("kind"):
         return "its cells are no kinds of assets"
+    if role == "facility_name" and found.share("lien") >= NEARLY_ALL and found.distinct <= MOST:
+        return "its cells are liens"
     if role == "borrower_name" and found.share("code") > MOST:
         return "its cells are codes"
     return ""
@@ -414,6 +416,8 @@ def _rating(role: str, found: Features) -> tuple[float, str]:
 
 
 def _identifier(role: str, found: Features) -> tuple[float, str]:
+    if found.number >= NEARLY_ALL and len(found.sizes) and float(found.sizes.max()) <= COUNT_SPAN * found.filled:
+        return -4.0, "its cells count the rows"
     if role in ("asset_id", "issuer_id", "x_key") and found.share("code") >= MOST:
         return (2.5 if found.distinct > NEARLY_ALL else 0.5), "its cells are codes"
     if role in ("cusip", "isin", "loanx_id") and found.share("words") > 0.5:
@@ -494,6 +498,9 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
 
 LIENS_MAX: Final = 5
 """Distinct numbers that can be places in a capital structure."""
+
+COUNT_SPAN: Final = 2
+"""Times the number of rows up to which figures count them."""
 
 ROWS_FOR_TYPE: Final = 3
 """Filled cells that tell a column's type."""
