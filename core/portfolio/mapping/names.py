@@ -32,8 +32,8 @@ SPLIT_SHARE: Final = 0.6
 BEHIND_SHARE: Final = 0.8
 """Share of the loans whose name ends with the words of an instrument, where no separator parts them."""
 
-BLANK_SHARE: Final = 0.9
-"""Share of loans without a borrower from which a column of borrowers says nothing."""
+BLANK_SHARE: Final = 0.5
+"""Share of loans without a borrower from which no column names borrowers: a page of some obligors may name a few."""
 
 SEPARATORS: Final = (" - ", " \u2013 ", " \u2014 ", " / ", " | ", ": ", "; ", ", ")
 """What stands between a borrower and its facility, the most usual first."""

@@ -740,10 +740,12 @@ def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
         del feeds[column]
         evidence[column] = replace(evidence[column], role=COUNTER_ROLE)
     by_words = frozenset(feeds) - best.listed
-    columns = _assigned(feeds, later=by_words)
+    # What cells alone say yields to a heading: a sponsor's column has companies in it, too.
+    by_cells = {column for column in by_words if column in evidence and evidence[column].words < WORDS_MIN}
+    columns = _assigned(feeds, by_cells, by_words)
     demoted = _demoted(scan.sheet, columns, row + 1)
     if demoted:
-        columns = _assigned(feeds, demoted, by_words)
+        columns = _assigned(feeds, by_cells | demoted.keys(), by_words)
     preferences = {
         (target, column): preference for column, options in feeds.items() for target, preference, _ in options
     }
