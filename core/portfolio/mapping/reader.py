@@ -13,6 +13,7 @@ from core.grid.address import range_name
 from core.grid.sheet import Workbook
 from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import parsing
+from core.portfolio.cells.flags import is_second_lien_flag, second_liens
 from core.portfolio.cells.loans import Loans, put
 from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, Pool, bit
 from core.portfolio.cells.typed import text_column
@@ -383,8 +384,8 @@ class Reader:
         loans.notes.warnings += outcome.warnings
         if column.type == "string" and (work.transforms or work.field.default is not None):
             column = text_column(parsing.merged_pool(column.text.codes, column.text.text, NO_TEXT))
-        if target == "lien_type" and parsing.is_second_lien_flag(self.found.texts[self.columns[target]]):
-            column = text_column(parsing.second_liens(column.as_text()))
+        if target == "lien_type" and is_second_lien_flag(self.found.texts[self.columns[target]]):
+            column = text_column(second_liens(column.as_text()))
         lost = 0 if outcome.lost is None else int(np.count_nonzero(outcome.lost))
         if unreadable := lost + put(loans, target, column):
             self.unreadable[target] = unreadable

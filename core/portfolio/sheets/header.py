@@ -41,6 +41,9 @@ DEEP_ROWS_MAX: Final = 1_000
 SCORE_MIN: Final = 3
 """Distinct targets that a header row must name."""
 
+UNANCHORED_MIN: Final = 4
+"""Distinct targets that a header row must name where the heading of what makes it one is blank."""
+
 PAGE_COLUMNS_MIN: Final = 2
 """Columns that the header of a page must name to add to loans of another sheet: what tells them, and one more."""
 
@@ -377,6 +380,8 @@ def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> Found | None:
         best = _best(scan, min(SCORE_MIN, len(mapping.fields)), frozenset(mapping.anchors))
         if best is not None:
             return _found(scan, best, strings)
+        if (found := _without_anchor(scan, frozenset(mapping.anchors), strings)) is not None:
+            return found
         cells_left -= scan.cell_count
         if cells_left <= 0:
             break
@@ -396,9 +401,21 @@ def find_page(
     """
     scan = _Scan(sheet, matcher(mapping), first, rows=rows)
     best = _best(scan, PAGE_COLUMNS_MIN, anchors, by_column=True)
+    strings = {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"}
+    if best is None:
+        return None if anchors is None else _without_anchor(scan, anchors, strings)
+    return _found(scan, best, strings)
+
+
+def _without_anchor(scan: _Scan, anchors: frozenset[str], strings: set[str]) -> Found | None:
+    """A header of several fields whose anchor's own heading is blank or unknown: its cells tell it."""
+    if not scan.aliases.is_of_loans:
+        return None
+    best = _best(scan, UNANCHORED_MIN, None)
     if best is None:
         return None
-    return _found(scan, best, {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"})
+    found = _found(scan, best, strings)
+    return found if found.columns.keys() & anchors else None
 
 
 def nearest(sheet: Sheet, mapping: Mapping) -> Found | None:
@@ -561,7 +578,10 @@ class _Scan:
     def _group_words(self, rows: range, layers: list[dict[int, int]]) -> dict[int, tuple[str, ...]]:
         """By column the words of upper rows that merged cells, or words such as an agency, carry over it."""
         carried: dict[int, tuple[str, ...]] = {}
-        for row, layer in zip(rows[:-1], layers[:-1], strict=True):
+        for at, (row, layer) in enumerate(zip(rows[:-1], layers[:-1], strict=True)):
+            # A column with words of its own below, in another row than the last, is one whose heading is wrapped.
+            wrapped = {column for below in rows[at + 1 : -1] for column in self._cells[below]}
+            wrapped |= {column for column, code in layers[-1].items() if self._names_agency(code)}
             if len(self._cells[row]) == 1 and min(self._cells[row]) <= min(layers[-1], default=0):
                 continue  # the table's title
             group = ""
@@ -571,10 +591,13 @@ class _Scan:
                     group = text if not _GROUP_WORDS.isdisjoint(tokens_of(text)) else ""
                     continue
                 code = layer.get(column)
-                text = group if code is None else self._texts.get(code, "")
+                text = self._texts.get(code, "") if code is not None else "" if column in wrapped else group
                 if text and column in layers[-1]:
                     carried[column] = (*carried.get(column, ()), text)
         return carried
+
+    def _names_agency(self, code: int) -> bool:
+        return not tokens_of(self._texts.get(code, "")).isdisjoint(_AGENCY_WORDS)
 
     def _is_wordy(self, row: int) -> bool:
         """Whether a row can be a heading by its words: several texts, no figure, hardly a digit."""
