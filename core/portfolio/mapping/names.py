@@ -78,7 +78,7 @@ def split_names(loans: Loans) -> None:
         strings = both.text.strings()
         weights = np.bincount(both.codes[both.codes >= 0], minlength=len(strings))
         pairs, separator = _pairs(strings, weights, by_words=target == "facility_name")
-        if pairs and (_says_little(loans, other) or (other == "borrower_name" and _is_another(loans, both, pairs))):
+        if pairs and (_says_little(loans, other) or other == "facility_name" or _is_another(loans, both, pairs)):
             _split(loans, target, both, pairs, separator)
             return
 
@@ -91,7 +91,8 @@ def _split(loans: Loans, target: str, both: TextColumn, pairs: dict[str, Pair], 
     names = [without_marks(pairs.get(text, (text, ""))[0]) for text in strings]
     rest = [pairs[text][1] if text in pairs else None for text in strings]
     loans.texts["borrower_name"] = _renamed(names, both.codes)
-    loans.texts["facility_name"] = _renamed(rest, both.codes)
+    if target == "facility_name" or _says_little(loans, "facility_name"):
+        loans.texts["facility_name"] = _renamed(rest, both.codes)
     whole = sum(count for text, count in zip(strings, weights, strict=True) if text not in pairs)
     _note(loans, target, sum(weights) - whole, whole, separator)
     if had_other:
@@ -146,7 +147,8 @@ def _note(loans: Loans, target: str, count: int, whole: int, separator: str) -> 
     notes.missing_required = [one for one in notes.missing_required if one != "borrower_name"]
     for places in (notes.matched_columns, loans.source_cells):
         if target in places:
-            places |= dict.fromkeys(NAMES, places[target])
+            own = {} if target == "facility_name" else {name: places[name] for name in NAMES[1:] if name in places}
+            places |= dict.fromkeys(NAMES, places[target]) | own
     at = f"at {separator.strip()!r}" if separator else "before the words of an instrument"
     message = (
         f"{counted(count, 'name')} of {_WHAT[target]} {agreed(count, 'is/are')} split {at}: borrower and facility."

@@ -280,13 +280,19 @@ def _sort(columns: Columns, odd: Odd, has: Has, equity: NDArray[np.bool_] | None
 
 
 def _above_headers(odd: Odd, kinds: Kinds) -> NDArray[np.bool_]:
-    """Odd rows of words with nothing but such rows and blank ones down to the header again: titles of the next page."""
+    """Odd rows of words with nothing but such rows and blank ones down to the header again: titles of the next page,
+    which stand above the first one, or again above another. The last company of a page may stand there, too.
+    """
     words_alone = kinds.label | kinds.blank
     places = np.arange(len(odd.rows))
     after = np.minimum.accumulate(np.where(words_alone, len(places), places)[::-1])[::-1]
     ends = np.minimum(after, len(places) - 1)
     is_close = odd.rows[ends] - odd.rows == ends - places
-    return np.asarray(kinds.label & kinds.header[ends] & is_close, np.bool_)
+    above = np.flatnonzero(kinds.label & kinds.header[ends] & is_close)
+    codes, place, count = np.unique(odd.first_text[above], return_inverse=True, return_counts=True)
+    is_title = np.zeros(len(places), np.bool_)
+    is_title[above] = (np.isin(codes, odd.texts_above()) | (count > 1))[place]
+    return is_title
 
 
 def _lacks_par(kinds: Kinds, rows: NDArray[np.int64], equity: NDArray[np.bool_] | None) -> NDArray[np.bool_]:

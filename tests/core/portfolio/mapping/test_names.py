@@ -100,6 +100,10 @@ def test_a_column_of_borrowers_with_their_facilities_is_split(map_rows: MapRows)
     portfolio = map_rows([["Security ID", "Issuer", *rows[0][2:]], *rows[1:]])
     assert named(portfolio, "borrower_name") == [borrower for borrower, _ in PAIRS]
     assert named(portfolio, "facility_name") == [facility for _, facility in PAIRS]
+    # A column of facilities stays.
+    portfolio = map_rows([["Security ID", "Issuer", *rows[0][2:], "Facility"], *([*row, "TL"] for row in rows[1:])])
+    assert named(portfolio, "borrower_name") == [borrower for borrower, _ in PAIRS]
+    assert named(portfolio, "facility_name") == ["TL"] * len(PAIRS)
     # A company may have a sign, and a word for loans, in its name.
     names = ["Acme Credit - Loan Services Ltd", "Beta Inc", "Gamma Bond Holdings", "Delta LLC", "Epsilon Term Ltd"]
     portfolio = map_rows(
