@@ -151,7 +151,8 @@ class Reader:
                 self._put(loans, target, self.outcome(target))
             if all_ruled or is_ruled(self.works[target], self.mapping):
                 loans.ruled[target] = self.outcome(target).column
-        without_continued(loans)
+        if self._borrower is not None:
+            without_continued(loans)
         if "par_value" in self.columns:
             place = self.columns["par_value"]
             if self._first_par is not None:
