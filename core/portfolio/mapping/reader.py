@@ -36,7 +36,7 @@ from core.portfolio.sheets.locate import (
     Holdings,
 )
 from core.portfolio.sheets.rows.above import filled
-from core.portfolio.sheets.spans import currency_signs
+from core.portfolio.sheets.rows.spans import currency_signs
 from core.words import agreed, counted
 
 FOOTING_DIGITS: Final = 0.005

@@ -25,12 +25,12 @@ from core.portfolio.cells.parsing import (
     plain,
 )
 from core.portfolio.model.fields import PROFILES, SHARED_TARGETS, STANDARD_TARGETS, Field, Mapping
-from core.portfolio.sheets.aliases import INSTEAD, USUAL, role_of_target
-from core.portfolio.sheets.content import marks
-from core.portfolio.sheets.evidence import Evidence
-from core.portfolio.sheets.roles import Columns, judge
+from core.portfolio.sheets.columns.aliases import INSTEAD, USUAL, role_of_target
+from core.portfolio.sheets.columns.content import marks
+from core.portfolio.sheets.columns.evidence import Evidence
+from core.portfolio.sheets.columns.roles import Columns, judge
+from core.portfolio.sheets.columns.vocabulary import heading, tokens_of
 from core.portfolio.sheets.rows.counters import counts_rows
-from core.portfolio.sheets.vocabulary import heading, tokens_of
 
 ROWS_MAX: Final = 40
 """Rows in which a header is looked for at a time: of several there the one that names most counts."""
@@ -762,13 +762,10 @@ def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
     for column in _counters(scan.sheet, best, feeds, row + 1):
         del feeds[column]
         evidence[column] = replace(evidence[column], role=COUNTER_ROLE)
-    by_words = frozenset(feeds) - best.listed
-    # What cells alone say yields to a heading: a sponsor's column has companies in it, too.
-    by_cells = {column for column in by_words if column in evidence and evidence[column].words < WORDS_MIN}
-    columns = _assigned(feeds, by_cells, by_words)
+    columns = _assigned(feeds, evidence=evidence)
     demoted = _demoted(scan.sheet, columns, row + 1)
     if demoted:
-        columns = _assigned(feeds, by_cells | demoted.keys(), by_words)
+        columns = _assigned(feeds, demoted, evidence)
     preferences = {
         (target, column): preference for column, options in feeds.items() for target, preference, _ in options
     }
@@ -886,29 +883,39 @@ def _is_constant(column: Column | None, first: int) -> bool:
     return most >= CONSTANT_ROWS and most >= CONSTANT_SHARE * len(codes)
 
 
+NAMED_SURELY: Final = 6.0
+"""Weight from which a column for a field goes before others whatever its heading is listed as."""
+
+
 def _assigned(
-    feeds: dict[int, Options], demoted: Container[int] = (), later: Container[int] = ()
+    feeds: dict[int, Options], demoted: Container[int] = (), evidence: dict[int, Evidence] | None = None
 ) -> dict[str, list[int]]:
     """Which columns could feed which target, the best first; a column feeds one target, and any of the shared ones.
 
-    That is the target of the mapping which names the column first among its aliases, else an auxiliary one.
-
-    Args:
-        later: of equals those that come after the others.
+    That is the target of the mapping which names the column first among its aliases, else an auxiliary one. Of several
+    columns for one target those that are surely named go first, and those that cells alone tell last; then the order of
+    the aliases decides, then the weight.
     """
-    wanted: dict[str, list[tuple[bool, int, bool, int]]] = {}
+    sure = Evidence("", NAMED_SURELY)
+
+    def place(column: int, preference: int) -> tuple[bool, int, int, float, int]:
+        one = (evidence or {}).get(column, sure)
+        tier = 0 if one.score >= NAMED_SURELY else 1 if one.words > 0 else 2
+        return column in demoted, tier, preference, -one.score, column
+
+    wanted: dict[str, list[tuple[bool, int, int, float, int]]] = {}
     for column, options in feeds.items():
         own = [(preference, at, target) for at, (target, preference, auxiliary) in enumerate(options) if not auxiliary]
         if own:
             preference, _, target = min(own)
-            wanted.setdefault(target, []).append((column in demoted, preference, column in later, column))
+            wanted.setdefault(target, []).append(place(column, preference))
     columns = {target: [column for *_, column in sorted(places)] for target, places in wanted.items()}
     claimed = {places[0] for places in columns.values()}
-    spare: dict[str, list[tuple[bool, int, bool, int]]] = {}
+    spare: dict[str, list[tuple[bool, int, int, float, int]]] = {}
     for column, options in feeds.items():
         for target, preference, auxiliary in options:
             if auxiliary and (column not in claimed or target in SHARED_TARGETS):
-                spare.setdefault(target, []).append((column in demoted, preference, column in later, column))
+                spare.setdefault(target, []).append(place(column, preference))
     for target, places in spare.items():
         is_shared = target in SHARED_TARGETS
         free = [column for *_, column in sorted(places) if is_shared or column not in claimed]

@@ -14,12 +14,13 @@ from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, KEYS, TRANCHE_SHEETS, Mapping
-from core.portfolio.sheets import asset_classes, header, spans, titles
+from core.portfolio.sheets import asset_classes, header, titles
 from core.portfolio.sheets.captions import captioned
+from core.portfolio.sheets.columns.vocabulary import kind_weights, tokens_of
 from core.portfolio.sheets.note_tables import is_named, is_note_table
+from core.portfolio.sheets.rows import spans
 from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
 from core.portfolio.sheets.stacked import parted
-from core.portfolio.sheets.vocabulary import kind_weights
 
 _AMOUNTS: Final = ("par_value", "principal_balance")
 """Targets for what a loan amounts to."""
@@ -202,13 +203,33 @@ def _is_template(sheet: Sheet) -> bool:
     return any(weights.get(kind, 0.0) - of_holdings >= _TEMPLATE_MIN for kind in ("template", "old"))
 
 
+HOLDINGS_FIELDS: Final = 8
+"""Fields of a header without a word for trades from which a title such as "Blotter" is one of positions."""
+
+_TRADE_WORDS: Final = frozenset(("buy", "sell", "bought", "sold", "side", "proceeds", "gain"))
+_OF_TRADES: Final = frozenset(("traded", "settled", "sale"))
+
+
+def _left_out(lines: Iterable[str], found: header.Found) -> str:
+    """Why nothing is taken from a list of this title; a title of trades over columns of positions counts nothing."""
+    why = titles.left_out(_joined(lines))
+    if why != titles.TRADES or found.score < HOLDINGS_FIELDS:
+        return why
+    headings = [tokens_of(text) for text in found.texts.values()]
+    is_of_trades = any(
+        not _TRADE_WORDS.isdisjoint(words) or ("date" in words and not _OF_TRADES.isdisjoint(words))
+        for words in headings
+    )
+    return why if is_of_trades else ""
+
+
 def _only_adds(sheet: Sheet, found: header.Found) -> str:
     """Why a sheet should only add to the loans of another one; "" where nothing speaks against it as the first."""
     columns = found.columns.keys()
     if not columns & set(_AMOUNTS) or not columns & {*_TELLING, "loan_id"}:
         return "its header names no par, or nothing that tells loans apart"
     lines = _title_lines(sheet, found)
-    why = titles.left_out(_joined(lines)) or _TEMPLATE * _is_template(sheet)
+    why = _left_out(lines, found) or _TEMPLATE * _is_template(sheet)
     return why or ("its title is that of a list of some loans" if titles.flag_of(lines) else "")
 
 
@@ -268,7 +289,7 @@ def _lists(sheet: Sheet, found: header.Found, mapping: Mapping, hidden: str) -> 
             is_part = section.is_like_first and not any(map(titles.kinds, section.lines))
             flag = of_name if is_part else titles.flag_of(section.lines)
             lines = [*section.lines, named]
-        left_out = hidden or titles.left_out(_joined(lines))
+        left_out = hidden or _left_out(lines, section.found)
         if _tells_of_loans(section.found):
             shows_changes = _shows_changes(section.found)
             yield Page(sheet, section.found, flag, left_out, section.title, section.end, shows_changes)
@@ -418,7 +439,7 @@ def _rows_of_pages(parts: list[Candidate], best: Holdings, mapping: Mapping) -> 
         if found is None or not _tells_of_loans(found):
             continue
         lines = _title_lines(one.sheet, found)
-        if not titles.left_out(_joined(lines)) and not titles.flag_of(lines):
+        if not _left_out(lines, found) and not titles.flag_of(lines):
             yield one.sheet.row_count - found.row
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from core.grid.sheet import Sheet
 from core.portfolio import Portfolio
 from core.portfolio.model.fields import PROFILES
-from core.portfolio.sheets import header, spans
+from core.portfolio.sheets import header
+from core.portfolio.sheets.rows import spans
 from tests.rows import every
 
 MapRows = Callable[..., Portfolio]

@@ -9,11 +9,11 @@ from typing import Final
 import numpy as np
 
 from core.grid.sheet import Sheet
-from core.portfolio.sheets import content
-from core.portfolio.sheets.content import Features
-from core.portfolio.sheets.evidence import Evidence
-from core.portfolio.sheets.relations import Bonus, relations
-from core.portfolio.sheets.vocabulary import Heading, heading, is_sink, words
+from core.portfolio.sheets.columns import content
+from core.portfolio.sheets.columns.content import Features
+from core.portfolio.sheets.columns.evidence import Evidence
+from core.portfolio.sheets.columns.relations import Bonus, relations
+from core.portfolio.sheets.columns.vocabulary import Heading, heading, is_sink, words
 
 THRESHOLD: Final = 3.0
 """Weight from which a column has a role."""
@@ -41,6 +41,9 @@ SPEAKS_AGAINST: Final = -3.0
 SECOND_SHARE: Final = 0.97
 SECOND_LOSS: Final = 0.6
 """What a second column of a role counts: it takes its next role only where that comes near."""
+
+OF_ANOTHER_TIME: Final = -4.0
+"""Weight against every field from which a column is not what its cells may be: last month's rating is a rating."""
 
 OF_LIST_MIN: Final = 0.15
 """Share of industries that only one agency's list has, from which they are by that list."""
@@ -214,6 +217,8 @@ def _is_sure(by_words: list[tuple[float, str]]) -> bool:
 def _rivals(said: Heading, found: Features) -> tuple[dict[str, float], float]:
     """The roles to weigh for a column with what words count for each, and the threshold that they must reach."""
     roles = {role: weight for weight, role in _by_words(said)[:RIVALS_MAX]}
+    if said.against <= OF_ANOTHER_TIME:
+        return roles, THRESHOLD
     if roles:
         if found.filled:  # words that fit no field well stand over cells that are plainly one
             roles |= {
