@@ -37,6 +37,7 @@ from core.portfolio.sheets.locate import (
     Holdings,
 )
 from core.portfolio.sheets.rows.above import filled
+from core.portfolio.sheets.rows.spans import currency_signs
 from core.words import agreed, counted
 
 FOOTING_DIGITS: Final = 0.005
@@ -73,6 +74,8 @@ class Reader:
 
     def __init__(self, book: Workbook, holdings: Holdings, mapping: Mapping, *, with_blank_par: bool = False) -> None:
         self._sheet, self.found = holdings.sheet, holdings.found
+        self._stored = book.sheets[self._sheet.index]
+        """The sheet as it came; another one where columns of a scraped table were merged."""
         pool = Pool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
         end = self._sheet.row_count if holdings.end is None else holdings.end
         self.below = Below(self._sheet, pool, self.found.row + 1, end)
@@ -152,9 +155,12 @@ class Reader:
                 self._put(loans, target, self.outcome(target))
             if all_ruled or is_ruled(self.works[target], self.mapping):
                 loans.ruled[target] = self.outcome(target).column
-        without_continued(loans)
+        if self._borrower is not None:
+            without_continued(loans)
         if "par_value" in self.columns:
             place = self.columns["par_value"]
+            if self._stored is not self._sheet:
+                self._tell_of_signs(loans, place)
             if self._first_par is not None:
                 tell_of_funded(loans, self.found, place, self._first_par, self.cells)
             settle_commitments(loans, self.found, place, self.cells)
@@ -282,6 +288,18 @@ class Reader:
         for target in NAMES:
             if target in self.works:
                 self.columns.setdefault(target, place)
+
+    def _tell_of_signs(self, loans: Loans, place: int) -> None:
+        """Warn of amounts with signs of several currencies in cells of their own."""
+        signs = currency_signs(self._stored, self._sheet, place)
+        if len(signs) > 1:
+            usual = max(signs, key=lambda sign: signs[sign])
+            others = ", ".join(repr(sign) for sign in sorted(signs) if sign != usual)
+            count = sum(signs.values()) - signs[usual]
+            text = " ".join(self.found.texts.get(place, "").split())
+            has = agreed(count, "has/have")
+            message = f"{counted(count, 'cell')} of {text!r} {has} {others} where others have {usual!r}."
+            loans.notes.warnings.append(DataWarning("signs_differ", message, count, ("par_value",)))
 
     def _tell_of_nameless(self, loans: Loans) -> None:
         """Warn of loans above the first company of a column that has both companies and facilities."""

@@ -124,6 +124,7 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "ratings_by_printed": Meaning("ambiguous_column"),
     "factor_by_printed": Meaning("ambiguous_column", ("moodys_factor",)),
     "names_not_split": Meaning("ambiguous_column", ("obligor",)),
+    "signs_differ": Meaning("ambiguous_column"),
     "names_above": Meaning("ambiguous_column", ("obligor",)),
     "ambiguous_column": Meaning("ambiguous_column"),
     "unit_doubtful": Meaning("ambiguous_column"),

@@ -66,6 +66,7 @@ WARNING_CODES: Final = {
     "names_not_split": "names of facilities that do not part count as the borrower",
     "names_above": "borrowers stand above their investments, in one column with them",
     "industry_of_headings": "the headings of groups name the industries of their loans",
+    "signs_differ": "amounts of one column have the signs of several currencies",
     "par_less_unfunded": "par is what is committed less what is not drawn",
     "par_is_funded": "par is the funded balance, not another one of the file",
     "rows_after_end": "rows below the end of the table were left out",

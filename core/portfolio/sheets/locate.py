@@ -14,10 +14,11 @@ from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, KEYS, TRANCHE_SHEETS, Mapping
-from core.portfolio.sheets import asset_classes, header, spans, titles
+from core.portfolio.sheets import asset_classes, header, titles
 from core.portfolio.sheets.captions import captioned
 from core.portfolio.sheets.columns.vocabulary import kind_weights, tokens_of
 from core.portfolio.sheets.note_tables import is_named, is_note_table
+from core.portfolio.sheets.rows import spans
 from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
 from core.portfolio.sheets.stacked import parted
 
