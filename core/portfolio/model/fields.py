@@ -669,6 +669,10 @@ DEAL_LABELS: Final = (
         "reference_coupon", "number",
         aliases=("Reference Weighted Average Coupon", "Reference Coupon", "Reference WAC"),
     ),
+    Field(
+        "excess_spread", "number",
+        aliases=("Aggregate Excess Funded Spread", "Aggregate Excess Funded Spread Amount", "Excess Funded Spread"),
+    ),
 )  # fmt: skip
 
 TEST_LABELS: Final = (
