@@ -6,11 +6,12 @@ import argparse
 import time
 import traceback
 from collections import Counter
+from random import Random
 from typing import Any
 
 from tests.core.portfolio.conftest import Shown
+from tests.made_reports.changes.mutate import CHANGES, mutate
 from tests.made_reports.model import Report, sheet_rows
-from tests.made_reports.mutate import mutate
 from tests.made_reports.score import Score, read_report, score_report
 from tests.made_reports.styles.catalogue import STYLES, report_of
 
@@ -25,7 +26,11 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=30, help="examples of each kind")
     parser.add_argument("--field", help="examples of this field alone")
     parser.add_argument("--print", type=int, metavar="SEED", help="print the sheets of one report instead")
+    parser.add_argument("--changes", type=int, metavar="SEEDS", help="print what each change alone costs instead")
     options = parser.parse_args()
+    if options.changes:
+        print(losses(options.changes, options.style))
+        return
     if options.print is not None:
         report = report_of(options.print, options.style)
         if options.mutants:
@@ -63,13 +68,38 @@ def _add(score: Score, report: Report, spent: Counter[str]) -> None:
     spent["score"] += time.perf_counter_ns() - started
 
 
+def losses(seeds: int, style: str | None) -> str:
+    """What each change of the mutator alone takes off the share of right cells, with the reports that lose most."""
+    as_made = [_share_of(report_of(seed, style)) for seed in range(seeds)]
+    lines = []
+    for _, change in CHANGES:
+        lost = []
+        for seed in range(seeds):
+            report = report_of(seed, style)
+            if change(Random(f"change {seed}"), report):
+                lost.append((as_made[seed] - _share_of(report), f"{report.style} {seed}"))
+        worst = ", ".join(f"{name} {loss:.0%}" for loss, name in sorted(lost, reverse=True)[:6] if loss > 0.01)
+        mean = sum(loss for loss, _ in lost) / max(1, len(lost))
+        lines.append(f"{change.__name__:18} {len(lost):4} reports {mean:7.1%}  {worst}")
+    return "\n".join(lines)
+
+
+def _share_of(report: Report) -> float:
+    score = Score()
+    try:
+        score_report(score, report, read_report(report))
+    except Exception as error:
+        print(f"{report.style} {report.seed} is not read: {error!r}")
+    return score.share
+
+
 def sheets(report: Report, lines: int) -> str:
     """The first lines of each sheet, with its state."""
-    printed = [f"{report.style} {report.seed} {report.changes} {report.habits}"]
+    lines_of = [f"{report.style} {report.seed} {report.changes} {report.habits}"]
     for name, rows, state in sheet_rows(report):
-        printed.append(f"== {name} ({state}, {len(rows)} rows)")
-        printed += [" | ".join("" if cell is None else _shown(cell) for cell in row) for row in rows[:lines]]
-    return "\n".join(printed)
+        lines_of.append(f"== {name} ({state}, {len(rows)} rows)")
+        lines_of += [" | ".join("" if cell is None else _shown(cell) for cell in row) for row in rows[:lines]]
+    return "\n".join(lines_of)
 
 
 def _shown(cell: Any) -> str:

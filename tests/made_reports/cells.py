@@ -91,21 +91,21 @@ class Habits:
 _RATINGS: Final = ("fitch", "moodys", "moodys_cfr", "moodys_facility", "sp", "sp_issuer", "sp_facility")
 
 
-class Printed(NamedTuple):
+class CellValue(NamedTuple):
     """A cell and what it says in standard units."""
 
     cell: Any
     value: Any
 
 
-def printed(item: str, value: Any, habits: Habits, currency: str) -> Printed:
+def print_cell(item: str, value: Any, habits: Habits, currency: str) -> CellValue:
     """Print a value of an item."""
     if value is None:
-        return Printed(habits.unrated if item in _RATINGS else habits.blank, None)
+        return CellValue(habits.unrated if item in _RATINGS else habits.blank, None)
     kind = KINDS.get(item)
     if kind is None:
         text = str(value)
-        return Printed(text.upper() if habits.capitals and item in ("borrower", "facility") else text, value)
+        return CellValue(text.upper() if habits.capitals and item in ("borrower", "facility") else text, value)
     return _PRINTERS[kind](value, habits, currency)
 
 
@@ -116,19 +116,19 @@ def _number(value: float, habits: Habits, decimals: int) -> Any:
     return f"{value:,.{decimals}f}".translate(str.maketrans(",.", ".,"))
 
 
-def _money(value: float, habits: Habits, currency: str) -> Printed:
+def _money(value: float, habits: Habits, currency: str) -> CellValue:
     scaled = round(value / habits.money, habits.decimals)
-    return Printed(_number(scaled, habits, habits.decimals), scaled * habits.money)
+    return CellValue(_number(scaled, habits, habits.decimals), scaled * habits.money)
 
 
-def _price(value: float, habits: Habits, currency: str) -> Printed:
+def _price(value: float, habits: Habits, currency: str) -> CellValue:
     if habits.price == "fraction":
-        return Printed(round(value / 100, 5), value)
-    return Printed(_number(value, habits, 3), value)
+        return CellValue(round(value / 100, 5), value)
+    return CellValue(_number(value, habits, 3), value)
 
 
-def _rate(value: float, habits: Habits, currency: str) -> Printed:
-    return Printed(_rate_cell(value, habits), value)
+def _rate(value: float, habits: Habits, currency: str) -> CellValue:
+    return CellValue(_rate_cell(value, habits), value)
 
 
 def _rate_cell(value: float, habits: Habits) -> Any:
@@ -143,21 +143,21 @@ def _rate_cell(value: float, habits: Habits) -> Any:
             return _number(value, habits, 4)
 
 
-def _spread(value: float, habits: Habits, currency: str) -> Printed:
+def _spread(value: float, habits: Habits, currency: str) -> CellValue:
     if habits.spread == "points":
-        return Printed(_number(value, habits, 2), value)
-    return Printed(_rate_cell(value / 100, habits), value)
+        return CellValue(_number(value, habits, 2), value)
+    return CellValue(_rate_cell(value / 100, habits), value)
 
 
-def _recovery(value: float, habits: Habits, currency: str) -> Printed:
-    return Printed(_rate_cell(value, habits), value)
+def _recovery(value: float, habits: Habits, currency: str) -> CellValue:
+    return CellValue(_rate_cell(value, habits), value)
 
 
-def _date(value: date, habits: Habits, currency: str) -> Printed:
+def _date(value: date, habits: Habits, currency: str) -> CellValue:
     if habits.date in _MONTHS:
         last = date(value.year, value.month, calendar.monthrange(value.year, value.month)[1])
-        return Printed(f"{value:{_MONTHS[habits.date]}}", last)
-    return Printed(_DATES[habits.date](value), value)
+        return CellValue(f"{value:{_MONTHS[habits.date]}}", last)
+    return CellValue(_DATES[habits.date](value), value)
 
 
 _MONTHS: Final = {"month": "%b-%y", "numbers of month": "%m/%Y", "whole month": "%B %Y", "short month": "%b %Y"}
@@ -173,32 +173,32 @@ _DATES: Final[dict[str, Callable[[date], Any]]] = {
 }
 
 
-def _plain(value: float, habits: Habits, currency: str) -> Printed:
-    return Printed(_number(value, habits, 2), value)
+def _plain(value: float, habits: Habits, currency: str) -> CellValue:
+    return CellValue(_number(value, habits, 2), value)
 
 
-def _lien(value: int, habits: Habits, currency: str) -> Printed:
-    return Printed(LIENS[habits.lien][value], value)
+def _lien(value: int, habits: Habits, currency: str) -> CellValue:
+    return CellValue(LIENS[habits.lien][value], value)
 
 
-def _country(value: str, habits: Habits, currency: str) -> Printed:
-    return Printed(NAMES[value] if habits.country == "names" else value, value)
+def _country(value: str, habits: Habits, currency: str) -> CellValue:
+    return CellValue(NAMES[value] if habits.country == "names" else value, value)
 
 
-def _index(value: str, habits: Habits, currency: str) -> Printed:
+def _index(value: str, habits: Habits, currency: str) -> CellValue:
     text = {"tenor": f"{value} 3M", "long": f"3 Month {value}", "term": f"Term {value}" if value == "SOFR" else value}
-    return Printed(text.get(habits.index, value), value)
+    return CellValue(text.get(habits.index, value), value)
 
 
-def _coupon_type(value: bool, habits: Habits, currency: str) -> Printed:
-    return Printed(COUPON_TYPES[habits.coupon_type][0 if value else 1], value)
+def _coupon_type(value: bool, habits: Habits, currency: str) -> CellValue:
+    return CellValue(COUPON_TYPES[habits.coupon_type][0 if value else 1], value)
 
 
-def _flag(value: bool, habits: Habits, currency: str) -> Printed:
-    return Printed(FLAGS[habits.flag][0 if value else 1], value)
+def _flag(value: bool, habits: Habits, currency: str) -> CellValue:
+    return CellValue(FLAGS[habits.flag][0 if value else 1], value)
 
 
-_PRINTERS: Final[dict[str, Callable[[Any, Habits, str], Printed]]] = {
+_PRINTERS: Final[dict[str, Callable[[Any, Habits, str], CellValue]]] = {
     "money": _money,
     "price": _price,
     "rate": _rate,

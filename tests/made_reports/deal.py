@@ -88,11 +88,11 @@ def draw_deal(seed: int, market: str, size: int) -> Deal:
     as_of += timedelta(days=rng.randrange(0, 540))
     base = round(rng.uniform(0.9, 2.4) if terms.index == "LIBOR" else rng.uniform(2.1, 5.3), 4)
     loans: list[dict[str, Any]] = []
-    taken: set[str] = set()
+    used: set[str] = set()
     while len(loans) < size:
-        obligor = _obligor(rng, terms, taken)
+        obligor = _obligor(rng, terms, used)
         for number in range(rng.choices((1, 2), (86, 14))[0]):
-            loans.append(_loan(rng, terms, obligor | {"taken": taken}, as_of, base, number))
+            loans.append(_loan(rng, terms, obligor | {"used": used}, as_of, base, number))
     loans = loans[:size]
     items = {name: [loan[name] for loan in loans] for name in loans[0]}
     par = sum(items["par"])
@@ -117,15 +117,15 @@ def make_foreign(rng: Random, deal: Deal) -> None:
     deal.items |= {"currency": currencies, "fx_rate": rates, "par_native": native}
 
 
-def _obligor(rng: Random, terms: Market, taken: set[str]) -> dict[str, Any]:
+def _obligor(rng: Random, terms: Market, used: set[str]) -> dict[str, Any]:
     country = rng.choice(terms.countries)
     rating = rng.choices(range(10), _RATING_WEIGHTS)[0]
     moodys = min(9, max(0, rating + rng.choice((-1, 0, 0, 0, 1))))
     industry = rng.choice(INDUSTRIES)
-    name = company(rng, country, taken)
+    name = company(rng, country, used)
     return {
         "borrower": name,
-        "issuer_id": distinct(lambda: str(rng.randrange(200_000, 999_999)), taken),
+        "issuer_id": distinct(lambda: str(rng.randrange(200_000, 999_999)), used),
         "country": country,
         "currency": terms.currency,
         "industry_moodys": industry[0],
@@ -157,13 +157,13 @@ def _loan(rng: Random, terms: Market, obligor: dict[str, Any], as_of: date, base
     price = round(rng.uniform(18, 62) if is_defaulted else min(101.2, rng.gauss(98.2, 2.2)), 3)
     par = round(rng.uniform(0.4e6, 6e6), 2) if rng.random() < 0.6 else float(rng.randrange(2, 30) * 250_000)
     size = float(rng.randrange(150, 2600) * 1_000_000)
-    taken = obligor.pop("taken")
-    code = distinct(lambda: cusip(rng), taken)
+    used = obligor.pop("used")
+    code = distinct(lambda: cusip(rng), used)
     life = rng.randrange(420, 2700)
     return obligor | {
         "facility": _facility(rng, terms, number, is_bond, is_second, is_revolver, is_delayed),
         "cusip": code,
-        "loanx": None if is_bond else distinct(lambda: loanx(rng), taken),
+        "loanx": None if is_bond else distinct(lambda: loanx(rng), used),
         "isin": isin("XS", f"{rng.randrange(10**8, 10**9)}") if terms.currency == "EUR" else isin("US", code),
         "par": par,
         "unfunded": round(par * rng.uniform(0.2, 1.2), 2) if is_revolver or is_delayed else 0.0,
@@ -212,4 +212,4 @@ def _facility(
         name = "Revolving Credit Facility"
     elif is_delayed:
         name = "Delayed Draw Term Loan"
-    return f"{name} (Add-on)" if number else name
+    return rng.choice(("{} (Add-on)", "{} (2023)", "{} II", "Incremental {}")).format(name) if number else name

@@ -34,21 +34,21 @@ LEGAL: Final = {
 }
 
 
-def distinct(draw: Callable[[], str], taken: set[str]) -> str:
+def distinct(draw: Callable[[], str], used: set[str]) -> str:
     """Draw until nobody else has what is drawn."""
-    while (found := draw()) in taken:
+    while (text := draw()) in used:
         pass
-    taken.add(found)
-    return found
+    used.add(text)
+    return text
 
 
-def company(rng: Random, country: str, taken: set[str]) -> str:
+def company(rng: Random, country: str, used: set[str]) -> str:
     """Draw a company's name that no other company has."""
     while True:
         stem = rng.choice(_FIRST) + rng.choice(_SECOND)
         name = f"{stem} {rng.choice(_BUSINESS)} {rng.choice(LEGAL[country])}"
-        if stem not in taken:
-            taken.add(stem)
+        if stem not in used:
+            used.add(stem)
             return name
 
 

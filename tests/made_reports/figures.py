@@ -56,7 +56,9 @@ def figures_of(report: Report, truth: Truth, portfolio: Portfolio, general: dict
 
 def _results(report: Report, truth: Truth, portfolio: Portfolio, general: dict[str, str]) -> Iterator[Figure]:
     definition = DEFINITIONS[report.deal.market.currency]
-    printed = run_suite(_printed(report, truth, portfolio, general), SUITE, definition=definition, details=False)
+    printed = run_suite(
+        _truth_portfolio(report, truth, portfolio, general), SUITE, definition=definition, details=False
+    )
     read = {one.test_id: one for one in run_suite(portfolio, SUITE, definition=definition, details=False)}
     for one in printed:
         own = read.get(one.test_id)
@@ -66,11 +68,11 @@ def _results(report: Report, truth: Truth, portfolio: Portfolio, general: dict[s
             yield Figure(one.test_id, one.current_value, own.current_value, bool(own.doubt))
 
 
-def _printed(report: Report, truth: Truth, portfolio: Portfolio, general: dict[str, str]) -> Portfolio:
+def _truth_portfolio(report: Report, truth: Truth, portfolio: Portfolio, general: dict[str, str]) -> Portfolio:
     """The loans as the pages print them, with the notes and the accounts of the reading."""
     columns: dict[str, Any] = {}
     for item, values in truth.items.items():
-        columns[FIELDS[item][0]] = [_given(item, value) for value in truth.marked.get(item, values)]
+        columns[FIELDS[item][0]] = [_column_value(item, value) for value in truth.marked.get(item, values)]
     for name, item in general.items():
         columns[name] = truth.marked.get(item, truth.items[item])
     if "moodys_facility" in truth.items:
@@ -78,30 +80,30 @@ def _printed(report: Report, truth: Truth, portfolio: Portfolio, general: dict[s
     for name, item in (("rating_agency_a", "moodys_facility"), ("rating_agency_b", "sp_facility")):
         if item in truth.items and name not in columns and name in portfolio.ranks:
             columns[name] = truth.items[item]  # nothing else is there, and the reader may let it stand in
-    columns = _said_beside(report, portfolio) | columns
+    columns = _from_other_pages(report, portfolio) | columns
     deal = portfolio.deal
     if report.says_day:
         deal = replace(deal, as_of=float((report.deal.as_of - EPOCH).days), as_of_source="file")
     return Portfolio.from_columns(columns, tranches=portfolio.tranches, deal=deal)
 
 
-def _said_beside(report: Report, portfolio: Portfolio) -> dict[str, Any]:
+def _from_other_pages(report: Report, portfolio: Portfolio) -> dict[str, Any]:
     """What the loans' own columns may leave out: what a list says of defaulted loans; prices, where the reader takes
     them from market values."""
-    items, found = report.deal.items, dict[str, Any]()
+    items, columns = report.deal.items, dict[str, Any]()
     if any(name == "Defaulted Obligations" for name, _ in report.others):
         for item in ("price", "default_date"):
             pairs = zip(items[item], items["defaulted"], strict=True)
-            found[FIELDS[item][0]] = [value if is_defaulted else None for value, is_defaulted in pairs]
-        found["is_defaulted"] = items["defaulted"]
+            columns[FIELDS[item][0]] = [value if is_defaulted else None for value, is_defaulted in pairs]
+        columns["is_defaulted"] = items["defaulted"]
     prices = portfolio.numbers.get("price", np.zeros(0))
     has_values = any(page.is_current and page.column("market_value_amount") for page in report.pages)
     if has_values and np.count_nonzero(~np.isnan(prices)) > sum(items["defaulted"]):
-        found["price"] = items["price"]
-    return found
+        columns["price"] = items["price"]
+    return columns
 
 
-def _given(item: str, value: Any) -> Any:
+def _column_value(item: str, value: Any) -> Any:
     if item == "description":
         return value[1]
     return LIENS.get(value) if item == "lien" else value

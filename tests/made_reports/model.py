@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from core.grid.sheet import Sheet, Workbook
 from tests.core.portfolio.conftest import Shown, sheet_from_rows
-from tests.made_reports.cells import Habits, printed
+from tests.made_reports.cells import Habits, print_cell
 from tests.made_reports.deal import Deal
 
 Rows = list[list[Any]]
@@ -32,6 +32,8 @@ class Column:
     """An amount, with a sum in totals."""
     also: dict[str, list[Any]] = field(default_factory=dict)
     """Further items that the cells say, such as the index of SF+525, with their values."""
+    unit: str = ""
+    """In a line of its own below the heading."""
     marks: list[str] | None = None
     """Footnote marks behind the cells, by row."""
 
@@ -79,6 +81,14 @@ class Page:
     foot: list[str] = field(default_factory=list)
     head_lines: int = 1
     """Lines over which headings are broken, at most."""
+    left: int = 0
+    """Empty columns before the table."""
+    top: int = 0
+    """Empty rows above the titles."""
+    title_column: int = 0
+    """Column of the titles, counted from the table's first."""
+    is_merged: bool = False
+    """Titles and words of groups stand in merged cells."""
     state: Literal["visible", "hidden", "veryHidden"] = "visible"
     is_current: bool = True
     """The loans of this report, and not an older copy of them or a template."""
@@ -115,14 +125,14 @@ def make_column(
     deal: Deal, loans: list[int], item: str, heading: str, habits: Habits, *, source: str = "", group: str = ""
 ) -> Column:
     """Print an item of the page's loans; `source` is the item of the deal where the page calls it by another."""
-    made = [printed(source or item, deal.items[source or item][at], habits, deal.market.currency) for at in loans]
-    cells = [one.cell for one in made]
-    return Column(item, heading, cells, [one.value for one in made], group, adds=item in ("par", "unfunded"))
+    pairs = [print_cell(source or item, deal.items[source or item][at], habits, deal.market.currency) for at in loans]
+    cells = [one.cell for one in pairs]
+    return Column(item, heading, cells, [one.value for one in pairs], group, adds=item in ("par", "unfunded"))
 
 
 def page_rows(page: Page) -> Rows:
     """Print a page: titles, head, lines, totals and foot."""
-    titles: Rows = [[title] for title in page.titles]
+    titles: Rows = [[None] * page.title_column + [title] for title in page.titles]
     top = [*titles, *([[]] if titles else []), *head_rows(page)]
     rows, since = list(top), 0
     for line in page.lines:
@@ -133,7 +143,23 @@ def page_rows(page: Page) -> Rows:
         since += 1
     if page.total:
         rows.append(_line(page, Subtotal(page.total, tuple(range(len(page.loans))))))
-    return [*rows, *([[]] if page.foot else []), *([text] for text in page.foot)]
+    rows += [*([[]] if page.foot else []), *([text] for text in page.foot)]
+    return [*([[]] * page.top), *([None] * page.left + row for row in rows)]
+
+
+def merged_ranges(page: Page) -> list[tuple[int, int, int, int]]:
+    """The merged cells of the first head: titles over the table's width, and words of groups over their columns."""
+    if not page.is_merged:
+        return []
+    last = page.left + len(page.columns) - 1
+    rows = range(page.top, page.top + len(page.titles))
+    ranges = [(row, page.left + page.title_column, row, last) for row in rows]
+    head = page.top + len(page.titles) + bool(page.titles)
+    starts = [at for at, column in enumerate(page.columns) if at == 0 or column.group != page.columns[at - 1].group]
+    for at, end in zip(starts, [*starts[1:], len(page.columns)], strict=True):
+        if page.columns[at].group and end - at > 1:
+            ranges.append((head, page.left + at, head, page.left + end - 1))
+    return ranges
 
 
 def head_rows(page: Page) -> Rows:
@@ -144,6 +170,8 @@ def head_rows(page: Page) -> Rows:
         [piece[at - height + len(piece)] or None if at >= height - len(piece) else None for piece in pieces]
         for at in range(height)
     ]
+    units: Rows = [[column.unit or None for column in page.columns]]
+    lines += units if any(units[0]) else []
     groups = [column.group for column in page.columns]
     if not any(groups):
         return lines
@@ -194,23 +222,24 @@ def workbook_of(report: Report) -> Workbook:
     """Print a report as a workbook in memory."""
     formats = ["General"]
     sheets: list[Sheet] = []
+    merged = {} if report.is_stacked else {page.name: merged_ranges(page) for page in report.pages}
     for name, rows, state in sheet_rows(report):
-        sheet = sheet_from_rows(rows, name, index=len(sheets), formats=formats)
+        sheet = sheet_from_rows(rows, name, index=len(sheets), formats=formats, merged=merged.get(name, []))
         sheets.append(sheet if state == "visible" else replace(sheet, state=state))
     return Workbook(tuple(sheets), number_formats=tuple(formats))
 
 
 def sheet_rows(report: Report) -> list[tuple[str, Rows, Literal["visible", "hidden", "veryHidden"]]]:
     """Print every sheet: pages of loans in their order, the others before them."""
-    found = [(name, rows, "visible") for name, rows in report.others]
-    printed = [(page, _texts(page_rows(page)) if report.is_text else page_rows(page)) for page in report.pages]
+    sheets = [(name, rows, "visible") for name, rows in report.others]
+    pages = [(page, _texts(page_rows(page)) if report.is_text else page_rows(page)) for page in report.pages]
     if report.is_stacked:
         stacked: Rows = []
-        for _, rows in printed:
+        for _, rows in pages:
             stacked += [*rows, [], []]
-        return [*found, ("Report", stacked, "visible")]  # type: ignore[list-item]
-    found += [(page.name, rows, page.state) for page, rows in printed]
-    return found  # type: ignore[return-value]
+        return [*sheets, ("Report", stacked, "visible")]  # type: ignore[list-item]
+    sheets += [(page.name, rows, page.state) for page, rows in pages]
+    return sheets  # type: ignore[return-value]
 
 
 def _texts(rows: Rows) -> Rows:

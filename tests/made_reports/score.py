@@ -169,17 +169,17 @@ def fed_by(report: Report, portfolio: Portfolio, column: tuple[str, str]) -> lis
 def matched_rows(truth: Truth, portfolio: Portfolio) -> list[int | None]:
     """Row of the portfolio for each loan: by an id, else by names and par, each where only one fits."""
     rows: list[int | None] = [None] * truth.size
-    taken: set[int] = set()
+    used: set[int] = set()
     for key in _keys(truth, portfolio):
         printed, read = key
         places: dict[Any, list[int]] = defaultdict(list)
         for row, value in enumerate(read):
-            if value is not None and row not in taken:
+            if value is not None and row not in used:
                 places[value].append(row)
         for loan, value in enumerate(printed):
             if rows[loan] is None and value is not None and len(places.get(value, ())) == 1:
                 rows[loan] = places.pop(value)[0]
-                taken.add(rows[loan])  # type: ignore[arg-type]
+                used.add(rows[loan])  # type: ignore[arg-type]
     return rows
 
 
@@ -319,12 +319,21 @@ _DERIVED: Final = frozenset(
 )
 
 
+_ROW_IDS: Final = ("asset_id", "record_key")
+"""Columns that name a row: their texts may be the id of its asset."""
+
+
 def _false_fields(
     report: Report, truth: Truth, rows: list[int | None], portfolio: Portfolio
 ) -> Iterator[tuple[str, Outcome]]:
     """Fields that no column of the report carries, where they differ from what the deal's loans are."""
     carried = {name for item in truth.items for name in FIELDS[item]} | set(GENERAL) | _DERIVED
-    items = {name: item for item, names in FIELDS.items() for name in names} | {"fx_rate": "fx_rate"}
+    items = {name: item for item, names in FIELDS.items() for name in names} | {
+        "fx_rate": "fx_rate",
+        "is_pik": "deferring",
+    }
+    if any(column.item in _ROW_IDS for page in report.pages for column in page.columns):
+        carried.add("asset_id")
     for name in (*portfolio.numbers, *portfolio.names, *portfolio.flags):
         if name in carried or name == "facility_rating_agency_a":
             continue
@@ -343,6 +352,6 @@ def _false_fields(
 
 def _score_rows(portfolio: Portfolio, rows: list[int | None]) -> Outcome:
     """Count the loans that are read, and rows that are none."""
-    found = sum(row is not None for row in rows)
-    counts = Count(right=found, missing=len(rows) - found, wrong=max(0, portfolio.row_count - found))
+    matched = sum(row is not None for row in rows)
+    counts = Count(right=matched, missing=len(rows) - matched, wrong=max(0, portfolio.row_count - matched))
     return Outcome(counts, f"{portfolio.row_count} rows, {len(rows)} loans, {portfolio.notes.message}")

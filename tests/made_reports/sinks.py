@@ -7,7 +7,7 @@ from datetime import timedelta
 from random import Random
 from typing import Any, Final
 
-from tests.made_reports.cells import Habits, printed
+from tests.made_reports.cells import Habits, print_cell
 from tests.made_reports.deal import Deal
 from tests.made_reports.model import Column
 from tests.made_reports.words import SINKS
@@ -21,16 +21,16 @@ _Draw = Callable[[Random, Deal, int, Habits], Any]
 
 
 def _money(rng: Random, deal: Deal, loan: int, habits: Habits, share: float) -> Any:
-    return printed("par", round(deal.items["par"][loan] * share, 2), habits, "").cell
+    return print_cell("par", round(deal.items["par"][loan] * share, 2), habits, "").cell
 
 
 def _day(deal: Deal, days: int, habits: Habits) -> Any:
-    return printed("default_date", deal.as_of + timedelta(days=days), habits, "").cell
+    return print_cell("default_date", deal.as_of + timedelta(days=days), habits, "").cell
 
 
 _DRAWS: Final[dict[str, _Draw]] = {
     "position_type": lambda rng, deal, loan, habits: "Long",
-    "par_native": lambda rng, deal, loan, habits: printed("par", deal.items["par_native"][loan], habits, "").cell,
+    "par_native": lambda rng, deal, loan, habits: print_cell("par", deal.items["par_native"][loan], habits, "").cell,
     "fx_rate": lambda rng, deal, loan, habits: deal.items["fx_rate"][loan],
     "par_settled": lambda rng, deal, loan, habits: _money(rng, deal, loan, habits, 0.0 if loan % 17 == 3 else 1.0),
     "original_face": lambda rng, deal, loan, habits: _money(rng, deal, loan, habits, 1.0 + (loan * 37 % 50) / 100),
@@ -45,7 +45,7 @@ _DRAWS: Final[dict[str, _Draw]] = {
         rng, deal, loan, habits, deal.items["price"][loan] / 100
     ),
     "share": lambda rng, deal, loan, habits: (
-        printed("floor", round(deal.items["par"][loan] / deal.par * 100, 4), habits, "").cell
+        print_cell("floor", round(deal.items["par"][loan] / deal.par * 100, 4), habits, "").cell
     ),
     "comment": lambda rng, deal, loan, habits: rng.choice(_COMMENTS),
     "analyst": lambda rng, deal, loan, habits: rng.choice(_PEOPLE),
@@ -56,7 +56,7 @@ _DRAWS: Final[dict[str, _Draw]] = {
     "report_date": lambda rng, deal, loan, habits: _day(deal, 0, habits),
     "load_date": lambda rng, deal, loan, habits: _day(deal, 2, habits),
     "prior_price": lambda rng, deal, loan, habits: (
-        printed("price", round(deal.items["price"][loan] + rng.uniform(-1.5, 1.5), 3), habits, "").cell
+        print_cell("price", round(deal.items["price"][loan] + rng.uniform(-1.5, 1.5), 3), habits, "").cell
     ),
     "prior_moodys": lambda rng, deal, loan, habits: rng.choice((deal.items["moodys"][loan] or "B2", "B2", "B3")),
     "prior_sp": lambda rng, deal, loan, habits: rng.choice((deal.items["sp"][loan] or "B", "B", "B-")),

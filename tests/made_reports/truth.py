@@ -103,16 +103,16 @@ class Truth:
             self.marked[item] = [None] * self.size
             for loan, cell, mark in zip(page.loans, column.cells, column.marks or [""] * len(page.loans), strict=True):
                 self.marked[item][loan] = f"{cell}{mark}" if cell else None
-        known = self.items.setdefault(item, [None] * self.size)
-        letters = column_letters(next(at for at, own in enumerate(page.columns) if own is column))
+        by_loan = self.items.setdefault(item, [None] * self.size)
+        letters = column_letters(page.left + next(at for at, own in enumerate(page.columns) if own is column))
         self.columns.setdefault(item, (page.name, letters))
         heading = f"{column.group} | {column.heading}" if column.group else column.heading
         self.headings.setdefault(item, f"{page.name}!{letters} {heading!r}")
         for loan, value in zip(page.loans, values, strict=True):
             if column.adds and first:
-                known[loan] = value if known[loan] is None else known[loan] + (value or 0.0)
-            elif known[loan] is None:
-                known[loan] = value
+                by_loan[loan] = value if by_loan[loan] is None else by_loan[loan] + (value or 0.0)
+            elif by_loan[loan] is None:
+                by_loan[loan] = value
 
 
 def column_letters(at: int) -> str:

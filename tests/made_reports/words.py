@@ -13,10 +13,10 @@ def _rows(name: str) -> list[list[str]]:
 
 
 def _phrases() -> dict[str, dict[str, list[str]]]:
-    found: dict[str, dict[str, list[str]]] = {}
+    by_item: dict[str, dict[str, list[str]]] = {}
     for item, register, _, phrases in _rows("words.tsv"):
-        found.setdefault(item, {}).setdefault(register, []).extend(phrases.split("; "))
-    return found
+        by_item.setdefault(item, {}).setdefault(register, []).extend(phrases.split("; "))
+    return by_item
 
 
 PHRASES: Final = _phrases()
@@ -30,6 +30,6 @@ def heading(rng: Random, item: str, *registers: str) -> str:
     """Draw a heading of the first register that has one of the item, else of any."""
     if item in SINKS:
         return rng.choice(SINKS[item])
-    known = PHRASES[item]
-    register = next((one for one in registers if one in known), None) or min(set(known) - {"group"})
-    return rng.choice(known[register])
+    by_register = PHRASES[item]
+    register = next((one for one in registers if one in by_register), None) or min(set(by_register) - {"group"})
+    return rng.choice(by_register[register])

@@ -173,8 +173,10 @@ def _why(one: Candidate, best: Candidate | None, found: header.Found | None, map
         return "nothing stands below its header"
     if mine[1] != its[1]:
         return one.only_adds
+    if mine[2] != its[2] and one.found.score < (best.found.score if best.found else 0):
+        return f"its header names fewer fields ({one.found.score} of {best.found.score if best.found else 0})"
     if mine[2] != its[2]:
-        return f"its header names fewer fields ({mine[2]} of {its[2]})"
+        return f"fewer rows stand below its header ({one.row_count:,} of {best.row_count:,})"
     if mine[3] != its[3]:
         return "its header names as many fields, but no figures stand below it"
     if mine[4] != its[4]:

@@ -15,9 +15,9 @@ from random import Random
 import pytest
 
 from tests.made_reports.__main__ import examples, table
-from tests.made_reports.change_pages import merge_pages
+from tests.made_reports.changes.mutate import CHANGES, has_blank_headings, mutate
+from tests.made_reports.changes.pages import merge_pages
 from tests.made_reports.model import Column, Page
-from tests.made_reports.mutate import CHANGES, has_blank_headings, mutate
 from tests.made_reports.score import Score, read_report, score_report
 from tests.made_reports.styles.catalogue import STYLES, report_of
 from tests.made_reports.truth import FIELDS, truth_of
@@ -50,32 +50,32 @@ def mutants(*, blank_headings: bool) -> Score:
     return score
 
 
-def told(score: Score) -> str:
+def summary(score: Score) -> str:
     return f"{table(score)}\n{examples(score, 30, None)}"
 
 
 @pytest.mark.timeout(1_200)
 def test_reports_are_read_back_without_loss() -> None:
-    assert not reports().misses, told(reports())
+    assert not reports().misses, summary(reports())
 
 
 @pytest.mark.timeout(1_200)
 def test_changed_reports_are_read() -> None:
     score = mutants(blank_headings=False)
-    assert score.share >= RIGHT_OF_MUTANTS, told(score)
+    assert score.share >= RIGHT_OF_MUTANTS, summary(score)
 
 
 @pytest.mark.timeout(1_200)
 def test_reports_with_blank_headings_are_read() -> None:
     score = mutants(blank_headings=True)
-    assert score.share >= RIGHT_WITH_BLANK_HEADINGS, told(score)
+    assert score.share >= RIGHT_WITH_BLANK_HEADINGS, summary(score)
 
 
 @pytest.mark.timeout(1_200)
 @pytest.mark.parametrize("kind", ["reports", "mutants", "blank headings"])
 def test_nothing_is_wrong_without_a_doubt(kind: str) -> None:
     score = reports() if kind == "reports" else mutants(blank_headings=kind != "mutants")
-    assert not score.silent, told(score)
+    assert not score.silent, summary(score)
 
 
 PLAIN = {
@@ -124,8 +124,8 @@ def test_what_a_report_says_is_what_plain_headings_say(style: str) -> None:
             page.head_lines = 1
         merge_pages(Random(seed), report)
         score_report(score, report, read_report(report))
-    assert not score.misses, told(score)
-    assert not score.figures["wrong"], told(score)
+    assert not score.misses, summary(score)
+    assert not score.figures["wrong"], summary(score)
 
 
 def test_a_seed_makes_one_report() -> None:

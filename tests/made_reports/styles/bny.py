@@ -65,9 +65,7 @@ def _lots(build: Build, words: str, separator: str) -> Page:
     par = [deal.items["par"][loan] for loan in loans]
     first = [round(own * abs(share), 2) for own, (_, share) in zip(par, rows, strict=True)]
     amounts = [a if share > 0 else round(b - a, 2) for a, b, (_, share) in zip(first, par, rows, strict=True)]
-    lot_par = Column(
-        "lot_par", rng.choice(("Lot Par", "Lot Amount", "Lot Principal Balance")), list(amounts), adds=True
-    )
+    lot_par = Column("lot_par", heading(rng, "lot_par"), list(amounts), adds=True)
     name, title = "Asset Information IV", "Asset Information IV - Purchase Lots"
     page = build.page(name, [deal.name, title, f"As of {deal.as_of:%d-%b-%Y}"], ["purchase_price", "trade_date"], loans)
     page.columns[:0] = [descriptions(deal, loans, words, separator), lot_par]

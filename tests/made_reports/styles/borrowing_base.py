@@ -11,6 +11,7 @@ from tests.made_reports.cells import Habits
 from tests.made_reports.deal import Deal, make_foreign
 from tests.made_reports.model import Column, Page, Report, Rows
 from tests.made_reports.styles.build import FOREIGN_SHARE, Build, with_native_par
+from tests.made_reports.words import heading
 
 MARKET = "us"
 
@@ -68,7 +69,7 @@ def commitment(rng: Random, page: Page, *, only: bool) -> None:
     assert par is not None
     assert unfunded is not None
     cells = [round(a + b, 2) for a, b in zip(par.cells, unfunded.cells, strict=True)]
-    column = Column("commitment", rng.choice(("Total Commitment", "Commitment Amount", "Commitment")), cells, adds=True)
+    column = Column("commitment", heading(rng, "commitment"), cells, adds=True)
     at = page.columns.index(par)
     page.columns.insert(at, column)
     if only:

@@ -132,5 +132,5 @@ def deal_pages(build: Build, day: str) -> list[tuple[str, Rows]]:
         trades(rng, deal), defaulted_list(deal), largest_obligors(deal),
         strata(deal, "industry_sp", "Industry Distribution"), strata(deal, "country", "Country Distribution"),
     ]  # fmt: skip
-    kept = [one for one in lists if rng.random() < LIST_SHARE]
-    return [("Summary", summary), ("Accounts", accounts), ("Notes", notes), *kept]
+    sample = [one for one in lists if rng.random() < LIST_SHARE]
+    return [("Summary", summary), ("Accounts", accounts), ("Notes", notes), *sample]

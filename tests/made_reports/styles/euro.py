@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from random import Random
 
-from tests.made_reports.cells import Habits, printed
+from tests.made_reports.cells import Habits, print_cell
 from tests.made_reports.deal import Deal
 from tests.made_reports.model import Column, Page, Report
 from tests.made_reports.styles.build import Build
@@ -89,8 +89,8 @@ def _sell(build: Build, page: Page, sold: set[int]) -> None:
         ("unfunded", unfunded),
     ):
         if column := page.column(item):
-            made = [printed("par", amount, build.habits, "") for amount in own]
-            column.cells = [one.cell for one in made]
-            column.values = None if column.values is None else [one.value for one in made]
+            pairs = [print_cell("par", amount, build.habits, "") for amount in own]
+            column.cells = [one.cell for one in pairs]
+            column.values = None if column.values is None else [one.value for one in pairs]
     types = ["Pending Sale" if own else "Long" for own in is_sale]
     page.columns.insert(page.columns.index(par), Column("position_type", "Position Type", list(types)))

@@ -10,8 +10,9 @@ from random import Random
 
 from tests.made_reports.cells import Habits
 from tests.made_reports.deal import Deal
-from tests.made_reports.model import Column, Page, Report
+from tests.made_reports.model import Column, Report
 from tests.made_reports.styles.build import Build, deal_pages
+from tests.made_reports.words import heading
 
 MARKET = "us"
 
@@ -31,7 +32,7 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
     keys = ["borrower", "facility"] if by_names else ["asset_id"]
     plan = _plan(build)
     pages, is_grouped, repeat = [], rng.random() < 0.6, rng.choice((0, 30, 44))
-    id_words = rng.choice(("Asset ID", "Loan ID", "Asset Identifier"))
+    id_words = heading(rng, "asset_id")
     for number, (title, items) in enumerate(plan, 1):
         loans = build.by_name() if number == 1 else build.reordered()
         first = ["borrower", "facility"] if number == 1 else []
@@ -71,8 +72,3 @@ def _plan(build: Build) -> list[tuple[str, list[str]]]:
         ("Schedule of Investments - Part III (Ratings)", ratings),
         ("Schedule of Investments - Part IV (Classification)", classes),
     ]
-
-
-def with_key(page: Page) -> bool:
-    """Whether a page names its loans by an id."""
-    return page.column("asset_id") is not None

@@ -12,6 +12,7 @@ import numpy as np
 
 from core.grid.column import Text
 from core.portfolio.cells import parsing
+from core.portfolio.cells.dates import date_days
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.pages.report.page import NAN, Cell, Page
@@ -114,7 +115,7 @@ class Days:
         if cell.text:
             return self.read(cell.text)
         if 19_700_101 <= cell.number <= 21_991_231:
-            return parsing.date_days(str(int(cell.number)), day_first=False), False
+            return date_days(str(int(cell.number)), day_first=False), False
         if SERIAL_OF_1970 <= cell.number <= parsing.SERIAL_MAX:
             return cell.number // 1 - SERIAL_OF_1970, False
         return NAN, False
@@ -123,9 +124,9 @@ class Days:
         """The same of a text; where nothing decides, in the likely order."""
         found = _SLASHED.fullmatch(text.strip())
         if found is None:
-            return parsing.date_days(text, day_first=False), False
+            return date_days(text, day_first=False), False
         way = _way(text.strip())
-        day = parsing.date_days(text, day_first=(way or self.order or self.likely) == "day first")
+        day = date_days(text, day_first=(way or self.order or self.likely) == "day first")
         return day, not way and not self.order and found[1].zfill(2) != found[3].zfill(2)
 
 

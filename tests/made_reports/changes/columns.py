@@ -5,16 +5,15 @@ from __future__ import annotations
 from random import Random
 from typing import Any, Final
 
+from tests.made_reports.changes.spelling import respelled
 from tests.made_reports.model import Column, Page, Report
 from tests.made_reports.rate_cells import rate_cells
 from tests.made_reports.sinks import sink_column
-from tests.made_reports.spelling import respelled
 from tests.made_reports.words import PHRASES, SINKS
 
 BLANK_SHARE: Final = 0.2
 """Of the headings that are blanked."""
 
-ID_WORDS: Final = ("Asset ID", "Loan ID", "Security ID", "Asset Identifier")
 _APART: Final = ("report_date", "par_settled", "par_native", "fx_rate", "position_type")
 """Columns that stand beside others on purpose: a report that has none gets none."""
 
@@ -44,10 +43,10 @@ def _choices(column: Column) -> list[str]:
     if column.item in SINKS:
         return SINKS[column.item]
     if column.item not in PHRASES:
-        return list(ID_WORDS)
-    known = PHRASES[column.item]
-    registers = ["group"] if column.group else sorted(set(known) - {"group"})
-    return [phrase + unit for register in registers for phrase in known[register]]
+        return [column.heading]
+    by_register = PHRASES[column.item]
+    registers = ["group"] if column.group else sorted(set(by_register) - {"group"})
+    return [phrase + unit for register in registers for phrase in by_register[register]]
 
 
 _UNITS: Final = (" (USD)", " (bps)", " bps", " (bp)", " (000s)", " ($000)", " (in thousands)")

@@ -7,7 +7,8 @@ from datetime import timedelta
 from random import Random
 from typing import Any, Final
 
-from tests.made_reports.change_columns import is_carried_down
+from tests.made_reports.cells import KINDS
+from tests.made_reports.changes.columns import is_carried_down
 from tests.made_reports.model import Column, Line, Page, Report, Section, Subtotal
 
 _GROUPS: Final = ("industry", "industry_moodys", "industry_sp", "country", "lien", "currency", "frequency")
@@ -35,13 +36,13 @@ def split(rng: Random, report: Report) -> bool:
     page = rng.choice(pages)
     keys = _key_of(page)
     movable = [column for column in page.columns if column.item not in (*keys, "par", "borrower", "facility")]
-    moved = rng.sample(movable, len(movable) // 2)
-    page.columns = [column for column in page.columns if not any(column is one for one in moved)]
-    shared = [deepcopy(column) for column in page.columns if column.item in keys]
+    second_half = rng.sample(movable, len(movable) // 2)
+    page.columns = [column for column in page.columns if not any(column is one for one in second_half)]
+    key_columns = [deepcopy(column) for column in page.columns if column.item in keys]
     rows: list[Line] = list(range(len(page.loans)))
     if rng.random() < 0.6:
         rng.shuffle(rows)
-    second = Page(f"{page.name} (cont)", list(page.titles), [*shared, *moved], page.loans, rows)
+    second = Page(f"{page.name} (cont)", list(page.titles), [*key_columns, *second_half], page.loans, rows)
     report.pages.insert(report.pages.index(page) + 1, second)
     return True
 
@@ -67,9 +68,9 @@ def merge_pages(rng: Random, report: Report) -> bool:
     for page in others:
         place = {loan: row for row, loan in enumerate(page.loans)}
         order = [place[loan] for loan in first.loans]
-        known = {column.item for column in first.columns}
+        items = {column.item for column in first.columns}
         for column in page.columns:
-            if column.item not in known:
+            if column.item not in items:
                 first.columns.append(_ordered(column, order))
     report.pages = [first]
     return True
@@ -205,14 +206,14 @@ def write_texts(rng: Random, report: Report) -> bool:
 
 def cut_names(rng: Random, report: Report) -> bool:
     """Cut names at the page's width on every page but the first that has them, where they stay apart."""
-    seen, width, changed = False, rng.randrange(24, 34), False
+    is_second, width, changed = False, rng.randrange(24, 34), False
     for page in report.pages:
         columns = [column for column in page.columns if column.item in ("borrower", "facility", "description")]
         if not columns or is_carried_down(page):
             continue
-        if seen and page.is_current and not page.column("par"):
+        if is_second and page.is_current and not page.column("par"):
             changed |= _cut(page, columns, width)
-        seen = True
+        is_second = True
     return changed
 
 
@@ -224,3 +225,45 @@ def _cut(page: Page, columns: list[Column], width: int) -> bool:
     for column, own in zip(columns, cells, strict=True):
         column.cells, column.values, column.also, column.marks = own, None, {}, None
     return True
+
+
+def merge_titles(rng: Random, report: Report) -> bool:
+    """Merge the cells of titles and of groups."""
+    for page in report.pages:
+        page.is_merged = True
+    return report.carrier != "csv"
+
+
+def center_titles(rng: Random, report: Report) -> bool:
+    """Put titles above the middle of the table."""
+    for page in report.pages:
+        page.title_column = len(page.columns) // 2 if page.titles else 0
+    return any(page.titles for page in report.pages)
+
+
+def shift(rng: Random, report: Report) -> bool:
+    """Begin every sheet of loans some columns to the right and some rows below its corner."""
+    left, top = rng.randrange(1, 3), rng.randrange(4)
+    for page in report.pages:
+        page.left, page.top = left, top
+    return True
+
+
+def add_units(rng: Random, report: Report) -> bool:
+    """Put the units of numbers into a line below the headings."""
+    for page in report.pages:
+        for column in page.columns:
+            column.unit = _unit(report, column)
+    return True
+
+
+def _unit(report: Report, column: Column) -> str:
+    habits, kind = report.habits, KINDS.get(column.item)
+    if kind == "money":
+        in_heading = any(words in column.heading for words in ("000", "thousands"))
+        return "" if in_heading or habits.money != 1.0 else f"({report.deal.market.currency})"
+    if column.also or column.values is None or habits.rate not in ("percent", "comma"):
+        return ""
+    if kind == "spread":
+        return "(bps)" if habits.spread == "points" else "(%)"
+    return "(%)" if kind in ("rate", "recovery") else ""
