@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from core.grid.column import Text
 from core.portfolio.cells import _parse, parsing
-from core.portfolio.cells.footnotes import may_have_marks, without_marks
+from core.portfolio.cells.footnotes import without_marks
 from core.portfolio.cells.loans import Loans
 from core.portfolio.cells.parsing import TextColumn, key, spread_out
 from core.portfolio.model.fields import KEYS
@@ -172,7 +172,7 @@ def _described(columns: list[TextColumn]) -> TextColumn:
 def _exact_keys(column: TextColumn) -> TextColumn:
     """The names of a column by their letters and digits, without the marks of footnotes at their end."""
     text, codes = column.text, column.codes
-    marked = may_have_marks(text)
+    marked = _parse.may_have_marks(text.offsets, text.data, bool(text.data.max(initial=0) >= 0x80))
     if len(marked):
         written, extra = parsing.pool_of([without_marks(text[code]) for code in marked.tolist()])
         table = np.arange(-1, len(text), dtype=np.int32)
