@@ -18,6 +18,7 @@ from core.portfolio.cells.loans import Loans, put
 from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, Pool, bit
 from core.portfolio.cells.typed import text_column
 from core.portfolio.mapping import pipeline
+from core.portfolio.mapping.basis import basis_place
 from core.portfolio.mapping.funded import funded_place, settle_commitments, tell_of_funded
 from core.portfolio.mapping.names import NAMES, industries_of_headings, without_continued
 from core.portfolio.mapping.pipeline import InUnit, Outcome, Work, is_ruled
@@ -68,9 +69,18 @@ class Reader:
 
     Args:
         with_blank_par: rows that are loans but for a blank par are read, too.
+        par_place: the column of par; None chooses it by what the headings say.
     """
 
-    def __init__(self, book: Workbook, holdings: Holdings, mapping: Mapping, *, with_blank_par: bool = False) -> None:
+    def __init__(
+        self,
+        book: Workbook,
+        holdings: Holdings,
+        mapping: Mapping,
+        *,
+        with_blank_par: bool = False,
+        par_place: int | None = None,
+    ) -> None:
         self._sheet, self.found = holdings.sheet, holdings.found
         pool = Pool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
         end = self._sheet.row_count if holdings.end is None else holdings.end
@@ -97,7 +107,10 @@ class Reader:
         self._is_wider = with_blank_par
         self._first_par: int | None = None
         """The column for par that gave way to one of funded balances."""
-        self._choose_par()
+        if par_place is None:
+            self._choose_par()
+        else:
+            self.columns["par_value"] = par_place
         par = self._all_par()
         self._all = None if par is None else par.column.values
         self.rows = table.pick(self.below, self.found, mapping, self._all)
@@ -226,7 +239,7 @@ class Reader:
             )
             notes.warnings.append(DataWarning("no_collateral", message, len(rows)))
 
-    def par_in_deal_currency(self, currency: str | None) -> NDArray[np.float64] | None:
+    def par_in_deal_currency(self, currency: str) -> NDArray[np.float64] | None:
         """Par by a column whose header says that it is in the deal's currency, where another one feeds par."""
         for place in self.found.columns.get("par_value", [])[1:]:
             if says_currency(self.found.texts[place], currency):
@@ -297,6 +310,11 @@ class Reader:
             self._first_par = self.columns["par_value"]
             self.columns["par_value"] = place
             self.passed_over[self._first_par] = "another column has what is funded"
+            return
+        place = None if work is None else basis_place(self.found, work.field.own)
+        if place is not None:
+            self.passed_over[self.columns["par_value"]] = "another column has par as traded, or in the deal's currency"
+            self.columns["par_value"] = place
 
     def _all_par(self) -> Outcome | None:
         """The par of all rows below the header, in units of currency; its default where the rest of a loan is there."""
