@@ -13,7 +13,8 @@ _SETTLED: Final = re.compile(r"\b(?:settled?|settlement|stld?)\b")
 _TRADED: Final = re.compile(r"\b(?:traded?|trd)\b")
 _LOCAL: Final = re.compile(r"\b(?:native|local)\b|\b(?:issue|asset|loan|original|security) (?:currency|ccy|curr)\b")
 _DEALS: Final = re.compile(
-    r"\b(?:deal|base|reporting|fund|portfolio) (?:currency|ccy|curr)\b|\b(?:usd|eur|gbp|us dollars?|euros?)\b"
+    r"\b(?:deal|base|reporting|fund|portfolio) (?:currency|ccy|curr|par|amt|amount|bal|balance|principal)\b"
+    r"|\b(?:usd|eur|gbp|us dollars?|euros?)\b"
 )
 
 

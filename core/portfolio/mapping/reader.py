@@ -60,6 +60,10 @@ NO_COLLATERAL: Final = (
 """Rows that are left out by what is said of them -> why."""
 
 
+PRICE_LEAST: Final = 20.0
+"""Percent of par that the middle one of a pool's prices is not below."""
+PRICE_MOST: Final = 200.0
+
 NEAR_SHARE: Final = 1e-3
 """Share of the sum by which a figure that stands alone may differ from it and still be meant for it."""
 
@@ -346,9 +350,21 @@ class Reader:
             scale = self.scales[target] = parsing.scale(
                 target, numbers, unit, magnitude, has_par=has_par, beside=self._rates_beside
             )
-            return parsing.scaled(numbers, scale, self._divisor)
+            values = parsing.scaled(numbers, scale, self._divisor)
+            return self._as_prices(values, magnitude) if target == "price" else values
 
         return in_unit
+
+    def _as_prices(self, values: NDArray[np.float64], magnitude: float) -> NDArray[np.float64]:
+        """Market values in percent of par: those in the unit of par, which a line above the header says, where they
+        would be next to nothing in units of currency.
+        """
+        of_par = self.found.magnitude(self.columns["par_value"]) if "par_value" in self.columns else 1.0
+        if magnitude != 1.0 or of_par == 1.0 or self._divisor is None:
+            return values
+        known = values[values > 0]
+        usual = float(np.median(known)) if len(known) else 0.0
+        return values * of_par if PRICE_LEAST <= usual * of_par <= PRICE_MOST else values
 
     def _rates_beside(self) -> parsing.RatesBeside:
         """The spreads and all-in rates of the loans, by which the unit of smaller rates is told."""

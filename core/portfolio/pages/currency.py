@@ -42,7 +42,11 @@ franc has crossed the euro and the dollar: 0 tells no direction."""
 
 _RATE_PAGES: Final = re.compile(r"\b(fx|foreign exchange|exchange rates?|currency rates?|spot rates?)\b")
 _PAIR: Final = re.compile(r"([A-Z]{3})\s*(?:/|-|to|per|:)?\s*([A-Z]{3})", re.IGNORECASE)
-_IN_DEAL_CURRENCY: Final = re.compile(r"\b(deal|base|reporting|fund|portfolio) (currency|ccy)\b")
+_IN_DEAL_CURRENCY: Final = re.compile(
+    r"\b(?:deal|base|reporting|fund|portfolio) (?:currency|ccy|curr)\b"
+    r"|\b(?:base|deal) (?:par|amt|amount|bal|balance|principal|notional|face)\b"
+    r"|\b(?:par|amt|amount|bal|balance|principal|notional|face) (?:base|deal)\b"
+)
 _CODE: Final = re.compile(r"[A-Z]{3}")
 _WORDS: Final = {
     "USD": ("usd", "us dollar", "us dollars", "$"), "EUR": ("eur", "euro", "euros", "€"),
