@@ -943,6 +943,6 @@ def base_rate(text: str) -> str:
 def coupon_is_fixed(text: str) -> int:
     """1 for a fixed coupon, 0 for a floating one, -1 where the text does not say."""
     words = key(text)
-    if "fix" in words and "float" not in words:
+    if ("fix" in words and "float" not in words) or words in ("fxd", "fx"):
         return 1
     return 0 if "flo" in words or "variable" in words or "adjust" in words or words in ("fl", "var", "frn") else -1

@@ -101,6 +101,7 @@ class Reader:
         """Target -> cells with something in them that is no value of it."""
         self.columns = {target: places[0] for target, places in self.found.columns.items()}
         """Target -> the column that feeds it."""
+        self._prefer_issuers()
         self._take_other_ratings()
         self.passed_over: dict[int, str] = {}
         """Columns whose values are not what their header promises, with what they are."""
@@ -259,6 +260,20 @@ class Reader:
                 cells = cells.take(self._rows)
             self._loan_cells[column] = cells
         return cells
+
+    def _prefer_issuers(self) -> None:
+        """Let an agency's rating be that of the issuer where the column that comes first has the facility's."""
+        for agency in AGENCIES:
+            target = f"rating_agency_{agency}"
+            places = self.found.columns.get(target, [])
+            roles = [one.role if (one := self.found.evidence.get(place)) else "" for place in places]
+            if not places or roles[0] != f"rating_facility_{agency}" or self.works[target].field.own:
+                continue
+            issuer = next(
+                (at for at, role in zip(places, roles, strict=True) if role == f"rating_issuer_{agency}"), None
+            )
+            if issuer is not None:
+                self.columns[target] = issuer
 
     def _take_other_ratings(self) -> None:
         """Let a column that could be an agency's rating, and feeds nothing, feed one of its further ratings: which of
