@@ -70,7 +70,10 @@ class After(Pool):
         pool = Pool(loans, self._given, self.assumed) if loans.row_count else None
         seen, known = None if pool is None else pool.view, self.base.pool.view
         if seen is not None and (
-            (seen.has_bounds and not known.has_bounds) or seen.recovery_agency != known.recovery_agency
+            (seen.has_bounds and not known.has_bounds)
+            or seen.recovery_agency != known.recovery_agency
+            or seen.is_mostly_unrated
+            or known.is_mostly_unrated
         ):
             raise NeedsFullPass  # what a view sees in a few loans is not what it sees in all
         return pool
@@ -377,6 +380,7 @@ class _LaterView:
         self.home, self.rules, self.factors = base.home, base.rules, base.factors
         self.is_mostly_unrated = base.is_mostly_unrated
         self.has_bounds, self.affiliates = base.has_bounds, base.affiliates
+        self.is_mostly_unrated = base.is_mostly_unrated
         self.recovery_agency, self.industry_agency = base.recovery_agency, base.industry_agency
         self.diversity_field = base.diversity_field
 
