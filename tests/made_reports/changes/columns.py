@@ -181,7 +181,7 @@ def use_thousands(rng: Random, report: Report) -> bool:
     words = rng.choice((" (000s)", " ($000)", " (in thousands)"))
     for page in report.pages:
         for column in page.columns:
-            if column.item in ("par", "unfunded", "facility_size", "accrued", "market_value_amount"):
+            if column.adds or column.item in ("facility_size", "par_native"):
                 column.cells = [_thousandth(cell) for cell in column.cells]
                 column.heading += words
     return True
