@@ -29,7 +29,6 @@ from core.portfolio.model.ratings import (
     is_masked,
     is_not_rated,
     rank,
-    says_unrated,
     watch,
 )
 from core.portfolio.pages.identify import name_keys
@@ -197,11 +196,6 @@ def _plain(portfolio: Portfolio) -> View:
         own = ranks.get("rating")
         own = np.zeros(portfolio.row_count, np.uint8) if own is None else own
         ranks = {**ranks, "rating": np.where(masked & (own == 0), np.uint8(MASKED), own)}
-    private = _private_credit(portfolio)
-    if private is not None:
-        own = ranks.get("rating")
-        own = np.zeros(portfolio.row_count, np.uint8) if own is None else own
-        ranks = {**ranks, "rating": np.where(private & (own == 0), np.uint8(UNBUCKETED), own)}
     view = View(portfolio.numbers, portfolio.names, portfolio.flags, ranks, _liens(portfolio), home, _RULES, _FACTORS)
     _set_apart_unrated(view, portfolio)
     _take_industry(view, portfolio, None)
@@ -245,30 +239,6 @@ def _masked_by_all(portfolio: Portfolio) -> NDArray[np.bool_] | None:
             found = found & (portfolio.ranks[column] == 0)
     return found if found.any() else None
 
-
-def _private_credit(portfolio: Portfolio) -> NDArray[np.bool_] | None:
-    """Loans that no agency rates, as every column of ratings says in words, where these are most of par: such a pool is
-    private credit, and what nobody rates there is not CCC for the lack of a rating. None elsewhere.
-    """
-    found: NDArray[np.bool_] | None = None
-    for column in _AGENCY_FIELDS:
-        if column not in portfolio.ranks:
-            continue
-        texts = portfolio.names.get(column)
-        if texts is None:
-            return None
-        table = np.array([*map(says_unrated, texts.values), False], np.bool_)
-        rows = table[texts.codes] & (portfolio.ranks[column] == 0)
-        found = rows if found is None else found & rows
-    par = portfolio.numbers.get("par_value")
-    if found is None or par is None or not found.any():
-        return None
-    amounts = np.where(np.isfinite(par), np.abs(par), 0.0)
-    return found if float(amounts[found].sum()) > PRIVATE_SHARE * float(amounts.sum()) else None
-
-
-PRIVATE_SHARE: Final = 0.5
-"""Share of par without a public rating above which a pool is private credit."""
 
 _AGENCY_FIELDS: Final = tuple(f"rating_agency_{agency}" for agency in AGENCIES)
 

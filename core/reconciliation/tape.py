@@ -12,7 +12,7 @@ from core.portfolio import Portfolio
 from core.portfolio.model.fields import IDENTIFIERS, Mapping
 from core.portfolio.model.notes import DataWarning, Notes, bounded
 from core.portfolio.sheets import header
-from core.portfolio.sheets.locate import Holdings, candidates, chosen
+from core.portfolio.sheets.locate import Holdings, chosen, located
 from core.words import counted
 
 LOANS_FILE: Final = "loans.safetensors"
@@ -45,7 +45,7 @@ def read_loans(book: Workbook, mapping: Mapping) -> Portfolio:
         TapeRefused: no sheet has a header of loans, or the one that has names no identifier, or none of its rows can be
             used, or it has none.
     """
-    holdings = chosen(candidates(book, mapping))
+    holdings = chosen(located(book, mapping)[1])
     if holdings is None:
         raise TapeRefused(_no_header(book, mapping))
     sheet, found = holdings.sheet, holdings.found

@@ -253,10 +253,10 @@ class MappingRow(Struct, frozen=True, kw_only=True):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """What is wrong with a value of the sample."""
+    """What is wrong with a value of a sample or a workbook."""
 
     row: int | None
-    """Place in the sample, from 1. Null: the whole column."""
+    """Place in the sample, from 1; of a workbook the sheet's own row. Null: the whole column."""
     field: str
     """The target field; the column's own name where it feeds none."""
     rule: str

@@ -115,7 +115,14 @@ async def detection(ctx: Context, workbook_id: UUID, query: DetectionQuery) -> R
         sheet = await store.sheet(ctx, workbook_id, query.sheet)
         row, name = replace(row, book_key=sheet.book_key), sheet.name
     mapping = (await get_mapping(ctx, query.mapping_id or row.read_by or DEFAULT_MAPPING)).mapping
-    asked = child.Asked(workbook_id=workbook_id, mapping=mapping, sheet=name)
+    day = row.as_of or (await ctx.there(row.created_at)).date()
+    asked = child.Asked(
+        workbook_id=workbook_id,
+        mapping=mapping,
+        sheet=name,
+        day=day,
+        day_source="upload" if row.as_of is None else "workbook",
+    )
     stored = await shared.stored_book(ctx, row)
     seconds_max = DETECTION_TIME * ctx.settings.mapping_seconds
     if not stored.is_there:

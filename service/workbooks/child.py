@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -12,11 +13,25 @@ from msgspec import Struct
 
 from core.grid.codec import Manifest, open_workbook
 from core.grid.sheet import Workbook
+from core.portfolio import Portfolio
 from core.portfolio.mapping.detection import detect_columns
+from core.portfolio.mapping.normalise import CellFault, Normalised
+from core.portfolio.mapping.validation import validate
 from core.portfolio.model.fields import Mapping
+from core.portfolio.model.notes import DataWarning, bounded
+from core.portfolio.model.portfolio import GivenSource
+from core.values import EPOCH
+from service.mappings.schema import Finding
 from service.platform.http.api import Raw
 from service.workbooks import sheet_actions
-from service.workbooks.schema import DETECTED_COLUMNS_MAX, DataQuery, SheetRow, WorkbookDetection
+from service.workbooks.schema import (
+    DETECTED_COLUMNS_MAX,
+    FINDINGS_MAX,
+    DataQuery,
+    RowCheck,
+    SheetRow,
+    WorkbookDetection,
+)
 
 OPEN_MAX: Final = 4
 """Workbooks that a child keeps mapped."""
@@ -34,6 +49,10 @@ class Asked(Struct, frozen=True, kw_only=True):
     mapping: Mapping
     sheet: str | None
     """The name of the only sheet to look at."""
+    day: date
+    """The day of its figures."""
+    day_source: GivenSource
+    """Who gives the day."""
 
 
 def detection(key: str, manifest: str, paths: tuple[str, ...], asked: Asked) -> Raw:
@@ -44,8 +63,39 @@ def detection(key: str, manifest: str, paths: tuple[str, ...], asked: Asked) -> 
 def detected(book: Workbook, asked: Asked) -> Raw:
     """The same of an open workbook."""
     found = detect_columns(book, asked.mapping, sheet=asked.sheet, columns_max=DETECTED_COLUMNS_MAX)
-    answer = WorkbookDetection(workbook_id=asked.workbook_id, mapping_id=asked.mapping.id, detection=found)
+    checked = validate(book, asked.mapping, sheet=asked.sheet)
+    answer = WorkbookDetection(
+        workbook_id=asked.workbook_id,
+        mapping_id=asked.mapping.id,
+        warnings=_warnings(book, asked) if asked.sheet is None else [],
+        detection=found,
+        validation=None if checked is None else _check(checked),
+    )
     return Raw(msgspec.json.encode(answer), "application/json")
+
+
+def _warnings(book: Workbook, asked: Asked) -> list[DataWarning]:
+    days = float((asked.day - EPOCH).days)
+    portfolio = Portfolio.from_workbook(book, asked.mapping, as_of=days, as_of_source=asked.day_source)
+    return bounded(portfolio.notes.warnings)
+
+
+def _check(found: Normalised) -> RowCheck:
+    return RowCheck(
+        valid=found.is_valid,
+        rows_processed=found.row_count,
+        rows_valid=found.row_count - found.rows_invalid,
+        rows_invalid=found.rows_invalid,
+        error_count=found.error_count,
+        warning_count=found.warning_count,
+        errors=[_finding(fault) for fault in found.errors[:FINDINGS_MAX]],
+        warnings=[_finding(fault) for fault in found.warnings[:FINDINGS_MAX]],
+        missing_required_columns=found.missing_required_columns,
+    )
+
+
+def _finding(fault: CellFault) -> Finding:
+    return Finding(row=fault.row, field=fault.field, rule=fault.rule, message=fault.message, value=fault.value)
 
 
 @lru_cache(maxsize=OPEN_MAX)

@@ -120,8 +120,9 @@ async def get_detection(ctx: Context, workbook_id: UUID, query: DetectionQuery) 
     """How the loans of a workbook are read, and why: what each sheet is, the header, rows that are no loans, for each
     column its role, the runner-up and the evidence, and the unit of each field.
 
-    A column that is ambiguous could as well be the runner-up. Nothing is stored. Columns that feed no field, and those
-    of other sheets, are told up to 2,000; `columns_not_shown` counts the rest.
+    A column that is ambiguous could as well be the runner-up. `validation` says what the mapping's rules say of the
+    rows, with the first 100 errors and warnings. Columns that feed no field, and those of other sheets, are told up to
+    2,000; `columns_not_shown` counts the rest. Nothing is stored.
     """
     return await actions.detection(ctx, workbook_id, query)
 

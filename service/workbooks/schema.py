@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from core.files.limits import FILES_MAX
 from core.portfolio.mapping.detected import Detection
 from core.portfolio.model.notes import DataWarning
+from service.mappings.schema import Finding
 from service.platform.http.api import PageNumber, PageQuery, Upload
 from service.platform.http.problem import Problem
 
@@ -369,14 +370,45 @@ DETECTED_COLUMNS_MAX: Final = 2_000
 """Columns of one answer that feed no field or are of other sheets; a sheet may have sixteen thousand."""
 
 
+FINDINGS_MAX: Final = 100
+"""Errors, and warnings, of single rows in one answer."""
+
+
+class RowCheck(Struct, frozen=True, kw_only=True):
+    """What the mapping's rules say of the rows."""
+
+    valid: bool
+    """Whether no row has an error, and no required column is missing."""
+    rows_processed: int
+    """Loans, and rows that would be loans but for a blank par."""
+    rows_valid: int
+    """Those without an error."""
+    rows_invalid: int
+    """Those with an error."""
+    error_count: int
+    """How many errors there are, told below or not."""
+    warning_count: int
+    """How many warnings there are, told below or not."""
+    errors: list[Finding]
+    """The first errors, by row."""
+    warnings: list[Finding]
+    """The first warnings: of whole columns, then by row."""
+    missing_required_columns: list[str]
+    """Required fields that neither a column nor a default feeds."""
+
+
 class WorkbookDetection(Struct, frozen=True, kw_only=True):
     """How the loans of a workbook are read by a mapping: its sheets, columns, units, and the evidence for each."""
 
     workbook_id: UUID
     mapping_id: str
     """The mapping that read it."""
+    warnings: list[DataWarning]
+    """What a compliance run of it says before its results; none where one sheet alone was asked for."""
     detection: Detection
     """What was detected, and why."""
+    validation: RowCheck | None
+    """What the mapping's rules say of its rows. Null: no sheet has loans."""
 
 
 # Refusals -------------------------------------------------------------------------------------------------------------

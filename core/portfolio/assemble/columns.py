@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from core.frames.given import cell_value, column_of, table_of
 from core.portfolio.assemble.assemble import assemble
 from core.portfolio.cells import parsing
+from core.portfolio.cells.dates import date_days
 from core.portfolio.cells.loans import Loans, put, take
 from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.cells.typed import NormalColumn, text_column
@@ -199,7 +200,7 @@ def _day(name: str, value: Any) -> float:
     if isinstance(value, date | datetime):
         return float(value.toordinal() - EPOCH.toordinal())
     if isinstance(value, str):
-        days = parsing.date_days(value, day_first=False)
+        days = date_days(value, day_first=False)
         if np.isnan(days) and value.strip().upper() not in parsing.NULL_WORDS:
             raise MappingError(f"column {name} holds {value[:40]!r}, which is no date")
         return days

@@ -21,11 +21,11 @@ from core.portfolio.model.portfolio import AnyPortfolio, Deal, GivenSource, Port
 from core.portfolio.pages.base_rates import base_rate_of, in_percent
 from core.portfolio.pages.currency import DEAL_CURRENCY, exchange_rates, mark, settle
 from core.portfolio.pages.printed import beside_loans
-from core.portfolio.pages.report.read import read_report
+from core.portfolio.pages.report.read import Report, read_report
 from core.portfolio.pages.tranches import read_amortization
 from core.portfolio.sheets.locate import (
-    candidates,
     chosen,
+    located,
     no_loans,
 )
 from core.values import day_of
@@ -40,7 +40,7 @@ def portfolio_from_workbook(
 ) -> AnyPortfolio:
     """See `Portfolio.from_workbook`."""
     mapping = mapping_of(given)
-    rated = candidates(book, mapping)
+    book, rated = located(book, mapping)
     holdings = chosen(rated)
     tops = {one.sheet.index: one.found.top for one in rated if one.found and one.has_loans}
     if holdings is None:
@@ -66,7 +66,7 @@ def portfolio_from_workbook(
     join_pages(book, mapping, rated, holdings, loans)
     loans.notes.warnings += report.warnings
     loans.tranches = report.tranches
-    loans.deal = _dated(report.deal, loans.notes.as_of_column, as_of, loans.notes)
+    loans.deal = _dated(_of_holdings(report, loans.notes), loans.notes.as_of_column, as_of, loans.notes)
     loans.facts = report.facts
     _add_base_rate(book, loans)
     currency, is_stated = loans.deal.currency, "deal.currency" in report.cells
@@ -122,6 +122,22 @@ def _unread_files(book: Workbook) -> list[DataWarning]:
         return []
     names = ", ".join(map(repr, book.left_out))
     return [DataWarning("file_left_out", f"files of another kind than a spreadsheet's were not read: {names}")]
+
+
+def _of_holdings(report: Report, notes: Notes) -> Deal:
+    """The deal with the day that a column of the holdings says, where the pages say only when the report was made."""
+    deal, column = report.deal, notes.as_of_column
+    header = notes.matched_columns.get("as_of", "")
+    is_other = report.is_report_day and column is not None and deal.as_of is not None and column < deal.as_of
+    if not is_other or column is None or deal.as_of is None or "report" in header.lower():
+        return deal
+    message = (
+        f"the loans are of {day_of(column)} by their column {header!r}, and the report of {day_of(deal.as_of)}: the "
+        "first is used"
+    )
+    notes.warnings.append(DataWarning("as_of_conflict", message))
+    report.cells.pop("deal.as_of", None)
+    return replace(deal, as_of=column, as_of_source="column")
 
 
 def _dated(deal: Deal, column: float | None, given: tuple[float, GivenSource] | None, notes: Notes) -> Deal:

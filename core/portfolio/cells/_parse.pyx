@@ -557,6 +557,69 @@ def may_mark(const int64_t[::1] offsets, const uint8_t[::1] data):
     return np.flatnonzero(found)
 
 
+# ---- footnote marks ------------------------------------------------------------------------------------------------
+
+cdef inline bint _mark_sign(const uint8_t *text, int64_t length) noexcept nogil:
+    """Whether a superscript figure or letter, a dagger, or the sign of a section or paragraph begins here."""
+    if text[0] == 0xC2:
+        return length >= 2 and (
+            text[1] == 0xB2 or text[1] == 0xB3 or text[1] == 0xB9 or text[1] == 0xA7 or text[1] == 0xB6)
+    if text[0] == 0xE2 and length >= 3:
+        return text[1] == 0x81 or (text[1] == 0x80 and (text[2] == 0xA0 or text[2] == 0xA1))
+    return text[0] == 0xE1 and length >= 3 and (text[1] == 0xB5 or text[1] == 0xB6)
+
+
+cdef bint _mark_bracket(const uint8_t *text, int64_t length) noexcept nogil:
+    """Whether the bracket that ends the text may be a mark: figures and small letters in runs of two at most, parted."""
+    cdef uint8_t opening = 40 if text[length - 1] == 41 else 91
+    cdef int64_t at = length - 2, run = 0
+    while at >= 0 and text[at] != opening:
+        if _digit(text[at]) or 97 <= text[at] <= 122:
+            run += 1
+            if run > 2:
+                return False
+        elif text[at] == 44 or text[at] == 59 or text[at] == 38 or text[at] == 32 or text[at] == 42:   # , ; & *
+            run = 0
+        else:
+            return False
+        at -= 1
+    return at > 0
+
+
+cdef bint _may_have_marks(const uint8_t *text, int64_t length, bint has_wide) noexcept nogil:
+    cdef uint8_t last = text[length - 1]
+    cdef int64_t at
+    if last == 42 or last == 94 or text[0] == 42 or text[0] == 94:             # * ^
+        return True
+    if (last == 41 or last == 93) and _mark_bracket(text, length):             # ) ]
+        return True
+    if has_wide:
+        for at in range(length):
+            if text[at] >= 0x80 and _mark_sign(text + at, length - at):
+                return True
+    return False
+
+
+def may_have_marks(const int64_t[::1] offsets, const uint8_t[::1] data, bint has_wide):
+    """The codes of the strings that end or begin as one with a footnote mark does, or have a superscript or a dagger.
+
+    `has_wide` says that some byte of the data is beyond ASCII: without any the strings need not be walked.
+
+    Raises:
+        ValueError: the offsets do not fit the data.
+    """
+    if not _all_spans(offsets, data):
+        raise ValueError("the pool's offsets leave its data")
+    cdef Py_ssize_t code, count = offsets.shape[0] - 1
+    found = np.zeros(count, np.uint8)
+    cdef uint8_t[::1] found_view = found
+    with nogil:
+        for code in range(count):
+            if offsets[code] < offsets[code + 1]:
+                found_view[code] = _may_have_marks(&data[offsets[code]], offsets[code + 1] - offsets[code], has_wide)
+    return np.flatnonzero(found)
+
+
 # ---- names ---------------------------------------------------------------------------------------------------------
 
 cdef inline bint _word(uint8_t letter) noexcept nogil:

@@ -59,6 +59,9 @@ class Loans:
     """Columns as they were typed, of fields that a mapping's rules or defaults are about."""
 
 
+FIRST_DAY: Final = 7_305
+"""1990-01-01 in days since 1970: nothing that a report is of lies before it."""
+
 _TEXTS: Final = frozenset(
     (*KEYS, "borrower_name", "issuer_id", "facility_name", "industry", "country", "currency",
      "payment_frequency")
@@ -106,6 +109,9 @@ def put(loans: Loans, target: str, column: NormalColumn) -> int:
 def _put_rating(loans: Loans, target: str, text: TextColumn) -> int:
     strings = text.text.strings()
     ranks = [ratings.rank(one, ratings.AGENCY_OF[target]) for one in strings]
+    if not any(ranks) and (others := _on_another_scale(strings)):
+        ranks = others
+        loans.notes.warnings.append(_other_scale(target, strings, ranks, text.codes))
     loans.texts[target] = text
     loans.ranks[target] = spread_out(np.array(ranks, np.uint8), 0, text.codes)
     odd = [not rank and not ratings.is_not_rated(one) for rank, one in zip(ranks, strings, strict=True)]
@@ -115,6 +121,25 @@ def _put_rating(loans: Loans, target: str, text: TextColumn) -> int:
     if masks := ratings.masks_of(strings, counts, ranks):
         _mask(loans, target, masks, counts)
     return sum(counts[at] for at, is_odd in enumerate(odd) if is_odd and at not in masks)
+
+
+def _on_another_scale(strings: list[str]) -> list[int]:
+    """The ranks of a column whose symbols are all of another agency than its heading's; empty where one is of none."""
+    ranks = [ratings.rank(one) for one in strings]
+    are_known = all(rank or ratings.is_not_rated(one) for rank, one in zip(ranks, strings, strict=True))
+    return ranks if are_known and any(ranks) else []
+
+
+def _other_scale(target: str, strings: list[str], ranks: list[int], codes: NDArray[np.int32]) -> DataWarning:
+    """What is said of a column whose symbols are another agency's."""
+    known = np.array([*(rank > 0 for rank in ranks), False], np.bool_)
+    count = int(np.count_nonzero(known[codes]))
+    example = next(one for one, rank in zip(strings, ranks, strict=True) if rank)
+    message = (
+        f"{target} of {counted(count, 'row')} is in another agency's symbols, such as {example!r}: each counts as the "
+        "symbol of the same rank."
+    )
+    return DataWarning("rating_of_another_scale", message, count, (target,))
 
 
 def _mask(loans: Loans, target: str, masks: list[int], counts: list[int]) -> None:

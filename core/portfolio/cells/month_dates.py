@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.cells import _parse, parsing
+from core.portfolio.cells.dates import month_of_name
 from core.portfolio.cells.footnotes import without_marks
-from core.portfolio.cells.parsing import DATE, NUMBER, TEXT, Cells, bit, month_of_name, spread_out
+from core.portfolio.cells.parsing import DATE, NUMBER, TEXT, Cells, bit, spread_out
 from core.values import EPOCH
 
 LENGTH_MAX: Final = 24

@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
@@ -14,12 +13,12 @@ from numpy.typing import NDArray
 
 from core.grid._intern import intern
 from core.grid.column import Column, Text
-from core.portfolio.cells import _parse
+from core.portfolio.cells import _parse, dates
 from core.portfolio.cells.figures import plain_figure, side_of
-from core.portfolio.cells.footnotes import NO_SUPERSCRIPTS, may_have_marks, without_marks
+from core.portfolio.cells.footnotes import NO_SUPERSCRIPTS, without_marks
 from core.portfolio.model.fields import COUNTRIES, INDUSTRIES, Lien
 from core.remembered import remembered
-from core.values import DAYS_BETWEEN_SYSTEMS, EPOCH, SERIAL_OF_1970, Kind
+from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970, Kind
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 Index = TypeVar("Index", bound=np.signedinteger[Any])
@@ -207,9 +206,8 @@ class Pool:
         """Whether the sheet's slashed dates have the day first: some must, and none the month."""
         if self._day_first is None:
             short = np.flatnonzero(np.diff(self.text.offsets) <= FIGURE_BYTES_MAX)[:FIGURES_MAX]
-            dates = [found for text in decoded(self.text, short) if (found := _slashed(text)) is not None]
-            firsts, seconds = [int(found[1]) > 12 for found in dates], [int(found[3]) > 12 for found in dates]
-            self._day_first = any(firsts) and not any(seconds)
+            parts = dates.slashed(decoded(self.text, short))
+            self._day_first = any(first > 12 for first, _ in parts) and all(second <= 12 for _, second in parts)
         return self._day_first
 
     def decimal_comma(self) -> bool:
@@ -649,41 +647,6 @@ def small_rate_percent(numbers: Numbers, unit: str = "") -> NDArray[np.float64]:
 
 # ---- dates ---------------------------------------------------------------------------------------------------------
 
-_MONTHS: Final = {
-    name: number
-    for number, names in enumerate(
-        (("jan", "gen", "ene"), ("feb", "fév", "fev"), ("mar", "mär", "mrz", "mae"), ("apr", "avr", "abr"),
-         ("may", "mai", "mag"), ("jun", "juin", "giu"), ("jul", "juil", "lug"), ("aug", "aoû", "aou", "ago"),
-         ("sep", "set"), ("oct", "okt", "ott", "out"), ("nov",), ("dec", "dez", "déc", "dic")), 1,
-    )
-    for name in names
-}  # fmt: skip
-"""Months by the first letters of their names: English, German, French, Spanish, Italian."""
-
-
-def month_of_name(name: str) -> int:
-    """The number of a month by its name or the start of it; 0 where it is none."""
-    lowered = name.lower()
-    return _MONTHS.get(lowered[:4]) or _MONTHS.get(lowered[:3], 0)
-
-
-_CLOCK: Final = r"(?:(?:[T ]|, ?)\d.*|[Zz]|[+-]\d\d:?\d\d)?"
-"""A time, a zone, or both, behind a day."""
-_WEEKDAY: Final = re.compile(
-    r"\A(?:mon|tue|wed|thu|fri|sat|sun)(?:s|rs|nes|ur|urs)?(?:day)?\.?,?\s+(?=\d|[a-z])", re.IGNORECASE
-)
-_ISO: Final = re.compile(rf"(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:[T ].*|{_CLOCK})")
-_COMPACT: Final = re.compile(rf"((?:19|20|21)\d\d)(\d\d)(\d\d){_CLOCK}")
-_NAMED: Final = re.compile(
-    rf"(\d{{1,2}})(?:st|nd|rd|th|er)?(?: day)?(?: of)?[-\s./]*([^\W\d_]{{3,9}})\.?[-\s,./]*(\d{{4}}|\d\d){_CLOCK}"
-)
-_NAMED_FIRST: Final = re.compile(
-    rf"([^\W\d_]{{3,9}})\.?[-\s]*(?:the )?(\d{{1,2}})(?:st|nd|rd|th)?[-\s,]+(\d{{4}}){_CLOCK}"
-)
-_DOTTED: Final = re.compile(rf"(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}}|\d\d){_CLOCK}")
-_SLASHED: Final = re.compile(rf"(\d{{1,2}})([/-])(\d{{1,2}})\2(\d{{4}}|\d\d){_CLOCK}")
-DATE_LENGTH_MAX: Final = 40
-
 
 def read_dates(cells: Cells) -> NDArray[np.float64]:
     """Days since 1970-01-01, NaN where there is no date: serials of the workbook's system, or text.
@@ -699,93 +662,14 @@ def read_dates(cells: Cells) -> NDArray[np.float64]:
     written = numeric & (serials >= 19_010_101) & (serials <= 21_991_231)
     if written.any():
         known, place = np.unique(serials[written], return_inverse=True)
-        days[written] = np.array([date_days(str(int(one)), day_first=False) for one in known.tolist()])[place]
+        days[written] = np.array([dates.date_days(str(int(one)), day_first=False) for one in known.tolist()])[place]
     if cells.seen & bit(TEXT):
         local, strings = _strings(cells)
-        order = _order(strings)
+        order = dates.day_order(strings)
         day_first = cells.pool.day_first() if order is None else order
-        table = np.array([date_days(text, day_first=day_first) for text in strings], np.float64)
+        table = np.array([dates.date_days(text, day_first=day_first) for text in strings], np.float64)
         days = np.where(cells.kinds == TEXT, spread_out(table, np.nan, local), days)
     return days
-
-
-def _order(strings: Iterable[str]) -> bool | None:
-    """Whether slashed dates have the day first: some first part is above 12; None where no part of any is."""
-    parts = [(int(found[1]), int(found[3])) for text in strings if (found := _slashed(text)) is not None]
-    if any(first > 12 for first, _ in parts):
-        return True
-    return None if parts and all(second <= 12 for _, second in parts) else False
-
-
-def _slashed(text: str) -> re.Match[str] | None:
-    return _SLASHED.fullmatch(text.strip()) if len(text) <= DATE_LENGTH_MAX else None
-
-
-def date_days(text: str, *, day_first: bool) -> float:
-    """A date's text as days since 1970-01-01; NaN where it is none. A year of two digits is in this century."""
-    if len(text) > DATE_LENGTH_MAX:
-        return np.nan
-    parts = _parts(text.strip(), day_first=day_first)
-    if parts is None:
-        # A weekday before the day, or a footnote mark behind it.
-        parts = _parts(without_marks(_WEEKDAY.sub("", text.strip())), day_first=day_first)
-    if parts is None:
-        return np.nan
-    year, month, day = parts
-    years = int(year) + (2000 if len(year) == 2 else 0)
-    if years <= 1900:
-        return np.nan
-    try:
-        return float((date(years, month, day) - EPOCH).days)
-    except ValueError:
-        return np.nan
-
-
-def _parts(text: str, *, day_first: bool) -> tuple[str, int, int] | None:
-    """Year, month and day of a date's text."""
-    if found := _ISO.fullmatch(text):
-        return found[1], int(found[3]), int(found[4])
-    if found := _COMPACT.fullmatch(text):
-        return found[1], int(found[2]), int(found[3])
-    if found := _NAMED.fullmatch(text):
-        return found[3], month_of_name(found[2]), int(found[1])
-    if found := _NAMED_FIRST.fullmatch(text):
-        return found[3], month_of_name(found[1]), int(found[2])
-    if found := _DOTTED.fullmatch(text):
-        return found[3], int(found[2]), int(found[1])
-    if found := _SLASHED.fullmatch(text):
-        first, second = int(found[1]), int(found[3])
-        return found[4], *((second, first) if day_first else (first, second))
-    return None
-
-
-# ---- flags ---------------------------------------------------------------------------------------------------------
-
-YES: Final = frozenset(("y", "yes", "true", "t", "1", "-1", "x", "✓", "✔"))
-NO: Final = frozenset(("n", "no", "false", "f", "0", "none"))
-"""What says yes and what says no in a column of flags, in lower case."""
-
-FLAG_WORDS: Final = {
-    "is_defaulted": frozenset(("default", "defaulted", "in default", "defaulted obligation", "d")),
-    "cov_lite": frozenset(("cov lite", "covlite", "covenant lite")),
-    "is_dip": frozenset(("dip", "dip loan")),
-    "is_current_pay": frozenset(("current pay", "current pay obligation")),
-    "is_pik": frozenset(("pik", "piking", "deferring")),
-    "is_deferring": frozenset(("deferring", "piking", "deferring interest")),
-    "is_bond": frozenset(("bond",)),
-    "is_revolving": frozenset(("revolving", "revolver", "revolving loan")),
-    "is_delayed_draw": frozenset(("delayed draw", "delayed drawdown")),
-    "is_bridge": frozenset(("bridge", "bridge loan")),
-    "participation": frozenset(("participation",)),
-    "is_long_dated": frozenset(("long dated",)),
-    "is_second_lien": frozenset(("second lien", "2nd lien")),
-}
-"""Words that say yes in the column of one flag, as `key` gives them."""
-
-
-def says_yes(text: str, own: frozenset[str]) -> bool:
-    """Whether a word says yes in any column, or in one with words of its own (as `key` gives them)."""
-    return len(text) <= CATEGORY_LENGTH_MAX and (text.strip().lower() in YES or key(text) in own)
 
 
 # ---- text ----------------------------------------------------------------------------------------------------------
@@ -856,7 +740,8 @@ def pool_of(strings: Sequence[str | None]) -> tuple[NDArray[np.int32], Text]:
 
 def without_footnotes(column: TextColumn, *, brackets: bool = True) -> TextColumn:
     """A column of names without footnote marks (`footnotes.without_marks`)."""
-    may_have = may_have_marks(column.text)
+    data = column.text.data
+    may_have = _parse.may_have_marks(column.text.offsets, data, bool(data.max(initial=0) >= ASCII_STOP))
     written = decoded(column.text, may_have)
     bare = [without_marks(text, brackets=brackets) for text in written]
     changed = [at for at, (old, new) in enumerate(zip(written, bare, strict=True)) if old != new]
@@ -1008,7 +893,6 @@ _LIENS: Final = (
         Lien.FIRST_LIEN,
     ),
 )  # fmt: skip
-_SECOND_LIEN_FLAG: Final = re.compile(r"(is )?(second|2nd) (lein|lien)( loan)?")
 
 
 @remembered(4_096)
@@ -1018,22 +902,6 @@ def lien(text: str) -> Lien:
         return Lien.OTHER
     words = key(text)
     return next((place for rule, place in _LIENS if rule.search(words)), Lien.OTHER)
-
-
-def is_second_lien_flag(header: str) -> bool:
-    """Whether a lien column answers yes or no to "second lien"."""
-    return _SECOND_LIEN_FLAG.fullmatch(key(header)) is not None
-
-
-def second_liens(column: TextColumn) -> TextColumn:
-    """The words of such a column as liens: yes and no; any other word says it itself."""
-    said = {"yes": "Second Lien", "no": "First Lien"}
-    strings = [
-        "yes" if says_yes(one, frozenset()) else "no" if one.strip().lower() in NO else one
-        for one in column.text.strings()
-    ]
-    codes, text = pool_of([said.get(one, one) for one in strings])
-    return TextColumn(spread_out(codes, -1, column.codes), text)
 
 
 _FAMILIES: Final = (

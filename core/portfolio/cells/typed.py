@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
-from core.portfolio.cells import _parse, parsing
+from core.portfolio.cells import _parse, flags, parsing
 from core.portfolio.cells.date_format import ISO, date_format, date_reader
 from core.portfolio.cells.month_dates import with_months
 from core.portfolio.cells.parsing import (
@@ -213,7 +213,7 @@ def read_booleans(cells: Cells, target: str) -> Read:
     but 0 is Yes.
     """
     values = np.full(len(cells.kinds), np.nan)
-    own = parsing.FLAG_WORDS.get(target)
+    own = flags.FLAG_WORDS.get(target)
     if cells.seen & bit(BOOLEAN, NUMBER):
         says = cells.kinds == BOOLEAN
         says |= (cells.kinds == NUMBER) & (own is not None or np.isin(cells.numbers, (0, 1)))
@@ -222,8 +222,8 @@ def read_booleans(cells: Cells, target: str) -> Read:
         return Read(NormalColumn("boolean", values), _lost(cells, values))
     local, used = _parse.distinct(cells.codes, len(cells.pool.text))
     strings = parsing.decoded(cells.pool.text, used)
-    yes = [parsing.says_yes(text, own or frozenset()) for text in strings]
-    no = [text.strip().lower() in parsing.NO for text in strings]
+    yes = [flags.says_yes(text, own or frozenset()) for text in strings]
+    no = [flags.says_no(text) for text in strings]
     unknown = np.nan if own is None else 0.0
     table = np.array([1.0 if is_yes else 0.0 if is_no else unknown for is_yes, is_no in zip(yes, no, strict=True)])
     is_dash = [own is not None and text.strip() in parsing.DASHES for text in strings]

@@ -36,7 +36,7 @@ from core.portfolio.model.notes import bounded
 from core.portfolio.pages.sheet_kinds import SheetKind, kinds
 from core.portfolio.sheets import header, vocabulary
 from core.portfolio.sheets.below import Below
-from core.portfolio.sheets.locate import Candidate, Holdings, candidates, chosen, header_words, pages
+from core.portfolio.sheets.locate import Candidate, Holdings, candidates, chosen, header_words, located, pages
 from core.portfolio.sheets.roles import OF_ALIAS
 from core.words import counted
 
@@ -72,8 +72,11 @@ def detect_columns(
         UnknownMapping: no built-in mapping has the name.
     """
     mapping = mapping_of(mapping)
-    every = candidates(book, mapping)
-    rated = every if sheet is None else [one for one in every if one.sheet is book[sheet]]
+    if sheet is None:
+        book, every = located(book, mapping)
+    else:
+        every = candidates(book, mapping)
+    rated = every if sheet is None else [one for one in every if one.sheet.index == book[sheet].index]
     holdings = chosen(rated)
     sheets = tuple(_sheets(rated, holdings, mapping))
     if holdings is None:
@@ -170,8 +173,10 @@ def _why(one: Candidate, best: Candidate | None, found: header.Found | None, map
         return "nothing stands below its header"
     if mine[1] != its[1]:
         return one.only_adds
+    if mine[2] != its[2] and one.found.score < (best.found.score if best.found else 0):
+        return f"its header names fewer fields ({one.found.score} of {best.found.score if best.found else 0})"
     if mine[2] != its[2]:
-        return f"its header names fewer fields ({mine[2]} of {its[2]})"
+        return f"fewer rows stand below its header ({one.row_count:,} of {best.row_count:,})"
     if mine[3] != its[3]:
         return "its header names as many fields, but no figures stand below it"
     if mine[4] != its[4]:

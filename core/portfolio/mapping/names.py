@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Text
+from core.portfolio.cells.footnotes import without_marks
 from core.portfolio.cells.loans import Loans
 from core.portfolio.cells.parsing import TextColumn, key, pool_of, spread_out, subset
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.sheets.rows.vocabulary import has_instrument, only_instrument, without_figures
 from core.words import agreed, counted
 
-TEXTS_MAX: Final = 200_000
+TEXTS_MAX: Final = 50_000
 """Distinct names that are split; more of them are no names of a pool's facilities."""
 
 LENGTH_MAX: Final = 300
@@ -48,32 +49,44 @@ _LEGAL: Final = frozenset(("llc", "lp", "llp", "limited"))
 Pair = tuple[str, str]
 """A borrower and its facility."""
 
+NAMES: Final = ("borrower_name", "facility_name")
+"""What one column may have both of."""
+
 
 def split_names(loans: Loans) -> None:
-    """Split facilities' names into borrower and facility where no column names borrowers: "Acme Corp - Term Loan B".
+    """Split names of both borrower and facility where one column has both: "Acme Corp - Term Loan B".
 
-    What parts them is consistent over the column: one separator, with the words of an instrument behind it; or no
-    separator, and such words at the end. A name that does not part is the borrower's as it stands.
+    What parts them is consistent over the column: one separator, with the words of an instrument behind it; or, in a
+    column of facilities, no separator and such words at the end. A name that does not part is the borrower's as it
+    stands.
     """
-    facility, borrower = loans.texts.get("facility_name"), loans.texts.get("borrower_name")
-    if facility is None or not loans.row_count:
+    target = _column_of_both(loans)
+    if not target:
         return
-    if borrower is not None and np.count_nonzero(borrower.codes < 0) < BLANK_SHARE * loans.row_count:
+    both = subset(loans.texts[target], np.arange(loans.row_count))
+    if len(both.text) > TEXTS_MAX:
         return
-    facility = subset(facility, np.arange(loans.row_count))
-    if len(facility.text) > TEXTS_MAX:
-        return
-    strings = facility.text.strings()
-    weights = np.bincount(facility.codes[facility.codes >= 0], minlength=len(strings))
-    pairs, how = _pairs(strings, weights)
+    strings = both.text.strings()
+    weights = np.bincount(both.codes[both.codes >= 0], minlength=len(strings))
+    pairs, how = _pairs(strings, weights, by_words=target == "facility_name")
     if not pairs:
         return
-    names = [pairs.get(text, (text, ""))[0] for text in strings]
+    names = [without_marks(pairs.get(text, (text, ""))[0]) for text in strings]
     rest = [pairs[text][1] if text in pairs else None for text in strings]
-    loans.texts["borrower_name"] = _renamed(names, facility.codes)
-    loans.texts["facility_name"] = _renamed(rest, facility.codes)
+    loans.texts["borrower_name"] = _renamed(names, both.codes)
+    loans.texts["facility_name"] = _renamed(rest, both.codes)
     whole = sum(count for text, count in zip(strings, weights.tolist(), strict=True) if text not in pairs)
-    _note(loans, int(weights.sum()) - whole, whole, how)
+    _note(loans, target, int(weights.sum()) - whole, whole, how)
+
+
+def _column_of_both(loans: Loans) -> str:
+    """The field that may have both names: the one of the two that the loans have, where the other says nothing."""
+    for target, other in (("facility_name", "borrower_name"), ("borrower_name", "facility_name")):
+        column = loans.texts.get(other)
+        blank = loans.row_count if column is None else np.count_nonzero(column.codes < 0)
+        if loans.row_count and target in loans.texts and blank >= BLANK_SHARE * loans.row_count:
+            return target
+    return ""
 
 
 def _renamed(strings: list[str | None] | list[str], codes: NDArray[np.int32]) -> TextColumn:
@@ -82,31 +95,37 @@ def _renamed(strings: list[str | None] | list[str], codes: NDArray[np.int32]) ->
     return TextColumn(spread_out(own, -1, codes), pool)
 
 
-def _note(loans: Loans, count: int, whole: int, separator: str) -> None:
+_WHAT: Final = {"facility_name": "facilities", "borrower_name": "borrowers"}
+
+
+def _note(loans: Loans, target: str, count: int, whole: int, separator: str) -> None:
     """Tell of the split, and of what did not split; the borrower is no longer a column that is missing."""
     notes = loans.notes
     notes.missing_required = [one for one in notes.missing_required if one != "borrower_name"]
-    if "facility_name" in notes.matched_columns:
-        notes.matched_columns["borrower_name"] = notes.matched_columns["facility_name"]
-    if "facility_name" in loans.source_cells:
-        loans.source_cells["borrower_name"] = loans.source_cells["facility_name"]
+    for places in (notes.matched_columns, loans.source_cells):
+        if target in places:
+            places |= dict.fromkeys(NAMES, places[target])
     at = f"at {separator.strip()!r}" if separator else "before the words of an instrument"
-    message = f"{counted(count, 'name')} of facilities {agreed(count, 'is/are')} split {at}: the borrower stands there."
+    message = (
+        f"{counted(count, 'name')} of {_WHAT[target]} {agreed(count, 'is/are')} split {at}: borrower and facility."
+    )
     notes.warnings.append(DataWarning("names_split", message, count))
     if whole or not separator:
         doubtful = whole or count
         said = "does/do not part: the whole counts" if whole else "is/are parted by words alone: the first part counts"
-        message = f"{counted(doubtful, 'name')} of facilities {agreed(doubtful, said)} as the borrower."
+        message = f"{counted(doubtful, 'name')} of {_WHAT[target]} {agreed(doubtful, said)} as the borrower."
         notes.warnings.append(DataWarning("names_not_split", message, doubtful, ("borrower_name",)))
 
 
-def _pairs(strings: list[str], weights: NDArray[np.int64]) -> tuple[dict[str, Pair], str]:
+def _pairs(strings: list[str], weights: NDArray[np.int64], *, by_words: bool) -> tuple[dict[str, Pair], str]:
     """Borrower and facility by name, of those that part, and the separator; nothing where too few do."""
     total = int(weights.sum())
     for separator in SEPARATORS:
         pairs = {text: pair for text in strings if (pair := _parted(text, separator)) is not None}
         if _share(pairs, strings, weights) >= SPLIT_SHARE * total:
             return _completed(pairs, strings, separator), separator
+    if not by_words:
+        return {}, ""
     pairs = {text: pair for text in strings if (pair := _by_words(text)) is not None}
     return (pairs, "") if _share(pairs, strings, weights) >= BEHIND_SHARE * total else ({}, "")
 
@@ -174,6 +193,23 @@ def _by_words(text: str) -> Pair | None:
     if not 0 < at < len(words) or not has_instrument(key(behind)):
         return None
     return " ".join(words[:at]), behind
+
+
+_CONTINUED: Final = re.compile(r"[\s\u2010-\u2015-]*[(\[]?(?:continued|cont['\u2019.]?d?\.?)[)\]]?$", re.IGNORECASE)
+_CONTINUED_BYTES: Final = (b"ontinued", b"ONTINUED", b"ont'd", b"ont\xe2\x80\x99d", b"(cont", b"(Cont", b"(CONT")
+
+
+def without_continued(loans: Loans) -> None:
+    """Take "(continued)" off the names of borrowers: the heading of a company stands again on the next page."""
+    borrower = loans.texts.get("borrower_name")
+    if borrower is None:
+        return
+    data = borrower.text.data.tobytes()
+    if all(data.find(sign) < 0 for sign in _CONTINUED_BYTES):
+        return
+    column = subset(borrower, np.arange(loans.row_count))
+    strings = [_CONTINUED.sub("", text) or text if len(text) <= LENGTH_MAX else text for text in column.text.strings()]
+    loans.texts["borrower_name"] = _renamed(strings, column.codes)
 
 
 def industries_of_headings(loans: Loans, codes: NDArray[np.int32], text: Text) -> None:

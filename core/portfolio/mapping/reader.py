@@ -13,12 +13,13 @@ from core.grid.address import range_name
 from core.grid.sheet import Workbook
 from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import parsing
+from core.portfolio.cells.flags import is_second_lien_flag, second_liens
 from core.portfolio.cells.loans import Loans, put
 from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, Pool, bit
 from core.portfolio.cells.typed import text_column
 from core.portfolio.mapping import pipeline
 from core.portfolio.mapping.funded import funded_place, settle_commitments, tell_of_funded
-from core.portfolio.mapping.names import industries_of_headings
+from core.portfolio.mapping.names import NAMES, industries_of_headings, without_continued
 from core.portfolio.mapping.pipeline import InUnit, Outcome, Work, is_ruled
 from core.portfolio.mapping.rates import put_rates, spread_place
 from core.portfolio.model.fields import (
@@ -34,6 +35,7 @@ from core.portfolio.sheets.below import Below
 from core.portfolio.sheets.locate import (
     Holdings,
 )
+from core.portfolio.sheets.rows.above import filled
 from core.words import agreed, counted
 
 FOOTING_DIGITS: Final = 0.005
@@ -47,8 +49,8 @@ HEADERS_TOLD: Final = 5
 """Columns that a warning names."""
 
 
-NAMES: Final = ("borrower_name", "facility_name")
-"""What one column may have both of: a company above its investments."""
+OF_COMPANIES: Final = frozenset(("issuer_id", "industry", "industry_b", "industry_c", "country"))
+"""Fields that a row which names a company may say for its loans below, which have no name of their own."""
 
 NO_COLLATERAL: Final = (
     ("no_collateral_rows", "heading says that it is no collateral"),
@@ -149,6 +151,7 @@ class Reader:
                 self._put(loans, target, self.outcome(target))
             if all_ruled or is_ruled(self.works[target], self.mapping):
                 loans.ruled[target] = self.outcome(target).column
+        without_continued(loans)
         if "par_value" in self.columns:
             place = self.columns["par_value"]
             if self._first_par is not None:
@@ -156,7 +159,8 @@ class Reader:
             settle_commitments(loans, self.found, place, self.cells)
         if self.rows.parted is not None:
             self._tell_of_nameless(loans)
-        if self.rows.industry is not None and not self._is_wider and "industry" not in loans.texts:
+        industry = loans.texts.get("industry")
+        if self.rows.industry is not None and not self._is_wider and (industry is None or (industry.codes < 0).all()):
             industries_of_headings(loans, self.rows.industry, self._sheet.text)
         self._stand_ins(loans)
         self._note(loans, self.columns | self._rates(loans))
@@ -264,7 +268,11 @@ class Reader:
         source = self._borrower if target == "borrower_name" else None
         if parted is not None and target in NAMES:
             return parted[NAMES.index(target)].take(self._rows if source is None else source)
-        return self.cells(place) if source is None else self.below.cells(place).take(source)
+        if source is not None:
+            return self.below.cells(place).take(source)
+        if self._borrower is None or target not in OF_COMPANIES:
+            return self.cells(place)
+        return filled(self.cells(place), self.below.cells(place).take(self._borrower))
 
     def _part_names(self) -> None:
         """Let the column that has both borrowers and facilities feed both."""
@@ -376,8 +384,8 @@ class Reader:
         loans.notes.warnings += outcome.warnings
         if column.type == "string" and (work.transforms or work.field.default is not None):
             column = text_column(parsing.merged_pool(column.text.codes, column.text.text, NO_TEXT))
-        if target == "lien_type" and parsing.is_second_lien_flag(self.found.texts[self.columns[target]]):
-            column = text_column(parsing.second_liens(column.as_text()))
+        if target == "lien_type" and is_second_lien_flag(self.found.texts[self.columns[target]]):
+            column = text_column(second_liens(column.as_text()))
         lost = 0 if outcome.lost is None else int(np.count_nonzero(outcome.lost))
         if unreadable := lost + put(loans, target, column):
             self.unreadable[target] = unreadable

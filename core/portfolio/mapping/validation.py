@@ -11,7 +11,7 @@ from core.portfolio.mapping.normalise import Normalised, Report
 from core.portfolio.mapping.pipeline import Outcome
 from core.portfolio.mapping.reader import Reader
 from core.portfolio.model.fields import Mapping
-from core.portfolio.sheets.locate import candidates, chosen, pages
+from core.portfolio.sheets.locate import candidates, chosen, located, pages
 
 
 def validate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> Normalised | None:
@@ -26,10 +26,10 @@ def validate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> N
     Raises:
         KeyError: no sheet has that name.
     """
-    rated = candidates(book, mapping)
-    if sheet is not None:
-        only = book[sheet]
-        rated = [one for one in rated if one.sheet is only]
+    if sheet is None:
+        book, rated = located(book, mapping)
+    else:
+        rated = [one for one in candidates(book, mapping) if one.sheet.index == book[sheet].index]
     holdings = chosen(rated)
     if holdings is None:
         return None

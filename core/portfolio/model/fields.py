@@ -640,7 +640,8 @@ DEAL_LABELS: Final = (
         aliases=(
             "As Of Date", "Determination Date", "As Of", "Report Date", "Current Determination Date",
             "Calculation Date", "Reporting Date", "Measurement Date", "Statement Date", "Cut-Off Date", "As At",
-            "Period End Date", "Period Ending",
+            "Period End Date", "Period Ending", "Valuation Date", "Due Period End", "Due Period End Date",
+            "Collection Period End", "Collection Period End Date", "Period End", "Position Date", "Data Date",
         ),
     ),
     Field(

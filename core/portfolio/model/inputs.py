@@ -129,6 +129,7 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "unit_doubtful": Meaning("ambiguous_column"),
     "short_months": Meaning("ambiguous_column", ("life",)),
     "base_rate_by_level": Meaning("ambiguous_column", ("base_rate",)),
+    "rating_of_another_scale": Meaning("ambiguous_column"),
     "bare_rates": Meaning("ambiguous_column", ("rates", "coupon_type")),
     "ambiguous_date": Meaning("ambiguous_column", ("day", "life")),
     "rule_broken": Meaning("implausible"),

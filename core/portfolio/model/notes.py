@@ -52,6 +52,7 @@ WARNING_CODES: Final = {
     "matures_after_deal": "many loans mature after the deal",
     "short_months": "maturities of two figures, such as 06/29, count as month and year",
     "base_rate_by_level": "base rates count as fractions by their usual level alone",
+    "rating_of_another_scale": "a column of ratings is in another agency's symbols than its heading says",
     "bare_rates": "percentages without an index stand in a column of indexes and margins",
     "unit_doubtful": "values too small or large for their field's unit",
     "negative_par": "loans with a negative par",

@@ -217,12 +217,6 @@ def is_not_rated(text: str) -> bool:
     return _FOOTNOTES.sub("", _cleaned(text)) in NOT_RATED or is_masked(text)
 
 
-def says_unrated(text: str) -> bool:
-    """Whether the text says that there is no rating: "NR", "Not Rated"; a blank says nothing."""
-    cleaned = _cleaned(text)
-    return bool(cleaned) and cleaned in NOT_RATED
-
-
 def is_masked(text: str) -> bool:
     """Whether the text stands for a rating that is known and not shown: `*`, `***`, `NR*`, "Confidential"."""
     cleaned = _cleaned(text).strip("()[]<>").strip()

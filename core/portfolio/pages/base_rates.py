@@ -16,6 +16,7 @@ from core.portfolio.cells import parsing
 from core.portfolio.cells.loans import Loans
 from core.portfolio.cells.parsing import Numbers, key
 from core.portfolio.sheets.locate import of_another_day
+from core.portfolio.sheets.titles import first_line, first_row
 
 RATE_ROWS_MAX: Final = 200
 """Rows of a page of rates that are looked at."""
@@ -62,7 +63,9 @@ def base_rate_of(book: Workbook, loans: Loans) -> tuple[float, str] | None:
     levels = [
         level
         for sheet in book.sheets
-        if sheet.index not in old and sheet.state == "visible" and _PAGES.search(key(sheet.name))
+        if sheet.index not in old
+        and sheet.state == "visible"
+        and _PAGES.search(key(f"{sheet.name} {first_line(sheet)}"))
         for level in _levels(sheet)
     ]
     if not levels:
@@ -115,7 +118,8 @@ def _main_index(loans: Loans) -> str:
 
 def _levels(sheet: Sheet) -> Iterator[Level]:
     """Rows that name an index, then maybe a tenor, then a rate."""
-    for row in range(min(sheet.row_count, RATE_ROWS_MAX)):
+    first = first_row(sheet)
+    for row in range(first, min(sheet.row_count, first + RATE_ROWS_MAX)):
         cells = [sheet.value(row, column) for column in range(min(sheet.column_count, RATE_COLUMNS_MAX))]
         index, column = _index(cells)
         if not index:

@@ -14,6 +14,7 @@ from core.portfolio.cells import parsing
 from core.portfolio.cells.loans import Loans
 from core.portfolio.cells.parsing import TextColumn, key
 from core.portfolio.model.notes import DataWarning
+from core.portfolio.sheets.titles import first_line, first_row
 from core.words import agreed, counted
 
 AMOUNTS: Final = ("par_value", "unfunded", "facility_size")
@@ -222,7 +223,7 @@ def exchange_rates(book: Workbook) -> Rates:
     found: Rates = {}
     twice: set[frozenset[str]] = set()
     for sheet in book.sheets:
-        if _RATE_PAGES.search(key(sheet.name)):
+        if _RATE_PAGES.search(key(f"{sheet.name} {first_line(sheet)}")):
             for codes, rate in _rates(sheet):
                 if found.setdefault(codes, rate) != rate:
                     twice.add(codes)
@@ -230,7 +231,8 @@ def exchange_rates(book: Workbook) -> Rates:
 
 
 def _rates(sheet: Sheet) -> Iterator[tuple[frozenset[str], float]]:
-    for row in range(min(sheet.row_count, RATE_ROWS_MAX)):
+    first = first_row(sheet)
+    for row in range(first, min(sheet.row_count, first + RATE_ROWS_MAX)):
         codes: set[str] = set()
         for column in range(min(sheet.column_count, RATE_COLUMNS_MAX)):
             value = sheet.value(row, column)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
@@ -29,14 +29,20 @@ LETTERS_MIN: Final = 4
 ROUND: Final = 50_000.0
 """Currency units: a sum that is a multiple of it is met by chance, and says nothing."""
 
+WHOLE_LEAST: Final = 5
+"""Amounts, all of them whole, from which a page is taken to print whole units."""
+
+WHOLE_MAX: Final = 250
+"""Obligors among which two make up a whole amount by chance once in five hundred times."""
+
 _WORD: Final = re.compile(r"[A-Z0-9]+")
 
 
 def with_families(portfolio: AnyPortfolio, par: NDArray[np.float64]) -> AnyPortfolio:
     """The portfolio with one obligor for each family that its page of the largest obligors shows.
 
-    A printed amount that no single obligor reaches is a family's where just one set of obligors makes it to the cent:
-    all that share a first word, else two of them.
+    A printed amount that no single obligor reaches is a family's where just one set of obligors makes it to the cent,
+    or to the unit where the page prints whole ones: all that share a first word, else two of them.
 
     Args:
         par: performing par of each loan.
@@ -47,7 +53,7 @@ def with_families(portfolio: AnyPortfolio, par: NDArray[np.float64]) -> AnyPortf
         return portfolio
     sums = np.bincount(obligor.codes + 1, par, len(obligor.values) + 1)[1:].tolist()
     named = {code: name for code, name in enumerate(obligor.values) if sums[code] > 0.0}
-    families = list(_families(printed, named, sums))
+    families = list(_Search(sums, _precision(printed, sums)).families(printed, named))
     if not families:
         return portfolio
     table = np.arange(-1, len(obligor.values), dtype=np.int32)
@@ -58,43 +64,57 @@ def with_families(portfolio: AnyPortfolio, par: NDArray[np.float64]) -> AnyPortf
     return replace(portfolio, names=names)
 
 
-def _families(
-    printed: Sequence[Fact], named: dict[int, str], sums: Sequence[float]
-) -> Iterator[tuple[Fact, tuple[int, ...]]]:
-    """(printed row, its obligors) of each family; each obligor is in one."""
-    free = dict(named)
-    for fact in printed:
-        amount = fact.value or 0.0
-        if amount <= 0.0 or amount % ROUND < LINE_TOLERANCE or any(_is(sums[code], amount) for code in free):
-            continue
-        for sets in (list(_by_first_word(free, sums, amount)), list(_pairs(free, sums, amount))):
-            if len(sets) == 1:
-                for code in sets[0]:
-                    del free[code]
-                yield fact, sets[0]
-            if sets:
-                break
+def _precision(printed: Sequence[Fact], sums: Sequence[float]) -> float:
+    """Currency units by which a printed amount may differ from a sum: half a unit where the page prints whole ones."""
+    amounts = [fact.value for fact in printed if fact.value]
+    is_whole = len(amounts) >= WHOLE_LEAST and all(amount % 1.0 == 0.0 for amount in amounts)
+    rounds = is_whole and any(one % 1.0 != 0.0 for one in sums)
+    return 0.5 + LINE_TOLERANCE if rounds else 2 * LINE_TOLERANCE
 
 
-def _is(own: float, printed: float) -> bool:
-    return abs(own - printed) <= 2 * LINE_TOLERANCE
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """Looks for obligors that make up printed amounts."""
 
+    sums: Sequence[float]
+    """Par of each obligor."""
+    precision: float
 
-def _by_first_word(named: dict[int, str], sums: Sequence[float], amount: float) -> Iterator[tuple[int, ...]]:
-    groups: dict[str, list[int]] = defaultdict(list)
-    for code, name in named.items():
-        word = _WORD.search(name.upper())
-        if word is not None and len(word[0]) >= LETTERS_MIN:
-            groups[word[0]].append(code)
-    for members in groups.values():
-        if len(members) > 1 and _is(sum(sums[code] for code in members), amount):
-            yield tuple(members)
+    def families(self, printed: Sequence[Fact], named: dict[int, str]) -> Iterator[tuple[Fact, tuple[int, ...]]]:
+        """(printed row, its obligors) of each family; each obligor is in one."""
+        free = dict(named)
+        for fact in printed:
+            amount = fact.value or 0.0
+            is_round = amount % ROUND < LINE_TOLERANCE
+            if amount <= 0.0 or is_round or any(self._is(self.sums[code], amount) for code in free):
+                continue
+            for sets in (list(self._by_first_word(free, amount)), list(self._pairs(free, amount))):
+                if len(sets) == 1:
+                    for code in sets[0]:
+                        del free[code]
+                    yield fact, sets[0]
+                if sets:
+                    break
 
+    def _is(self, own: float, printed: float) -> bool:
+        return abs(own - printed) <= self.precision
 
-def _pairs(named: dict[int, str], sums: Sequence[float], amount: float) -> Iterator[tuple[int, ...]]:
-    for first, second in combinations(named, 2):
-        if _is(sums[first] + sums[second], amount):
-            yield first, second
+    def _by_first_word(self, named: dict[int, str], amount: float) -> Iterator[tuple[int, ...]]:
+        groups: dict[str, list[int]] = defaultdict(list)
+        for code, name in named.items():
+            word = _WORD.search(name.upper())
+            if word is not None and len(word[0]) >= LETTERS_MIN:
+                groups[word[0]].append(code)
+        for members in groups.values():
+            if len(members) > 1 and self._is(sum(self.sums[code] for code in members), amount):
+                yield tuple(members)
+
+    def _pairs(self, named: dict[int, str], amount: float) -> Iterator[tuple[int, ...]]:
+        if len(named) > WHOLE_MAX and self.precision > 2 * LINE_TOLERANCE:
+            return
+        for first, second in combinations(named, 2):
+            if self._is(self.sums[first] + self.sums[second], amount):
+                yield first, second
 
 
 def _warning(fact: Fact, names: Sequence[str]) -> DataWarning:

@@ -20,6 +20,7 @@ from core.portfolio.pages import currency, join, match
 from core.portfolio.pages.identify import identified, positions
 from core.portfolio.pages.keys import id_columns, together
 from core.portfolio.sheets.sections import EmptyList
+from core.portfolio.sheets.vocabulary import heading
 from core.words import agreed, counted
 
 OTHER_PAR_SHARE: Final = 0.2
@@ -36,15 +37,6 @@ CHANGES_SHARE: Final = 0.5
 
 _NAMING: Final = frozenset((*KEYS, "borrower_name", "facility_name"))
 """What tells which loan a row is about, and says nothing of it."""
-
-_KINDS_OF_ASSET: Final = frozenset(
-    key(words)
-    for words in (
-        "Asset Type", "Security Type", "Instrument Type", "Loan Type", "Facility Type", "Investment Type",
-        "Collateral Type", "Obligation Type", "Type",
-    )
-)  # fmt: skip
-"""Headers under which a loan or a bond says what it is, not how senior: a page with a column of liens wins."""
 
 _CHARACTERISTIC: Final = frozenset(("maturity_date", "spread", "all_in_rate", "price", "industry"))
 """Fields of which a second list of loans has one at least."""
@@ -192,11 +184,16 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
         flagged.add(page.lists)
         note.fields.append(page.lists)
     _take_lien(loans, other, found)
-    widened = join.widen(loans, other, found, unlike=_unlike(loans.notes, other.notes))
+    unlike_fields = _unlike(loans.notes, other.notes)
+    if match.is_about_issuers(other) and not found.rows.all():
+        unlike_fields.add("borrower_name")  # a list of the largest obligors names few of the others
+    widened = join.widen(loans, other, found, unlike=unlike_fields)
     note.by, note.contradictions = found.by, found.contradictions
     note.loans_without_row = int(np.count_nonzero(~found.rows))
     note.fields += sorted(widened.taken)
     note.filled, note.conflicts = widened.filled, note.conflicts | widened.conflicts
+    if note.part == "joined" and not (note.fields or note.filled) and match.is_about_issuers(other):
+        note.rows_without_loan = note.ambiguous = 0  # the largest obligors, which may be groups of issuers
     if differing:
         note.conflicts["par_value"] = differing
     _take_notes(loans, other, note.fields)
@@ -204,8 +201,8 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
 
 def _take_lien(loans: Loans, page: Loans, found: match.Match) -> None:
     """Let the liens of a page win over a column of the loans that says what kind of asset each is."""
-    headers = [key(one.notes.matched_columns.get("lien_type", "")) for one in (loans, page)]
-    if loans.lien is None or page.lien is None or headers[0] not in _KINDS_OF_ASSET or headers[1] in _KINDS_OF_ASSET:
+    own, its = (one.notes.matched_columns.get("lien_type", "") for one in (loans, page))
+    if loans.lien is None or page.lien is None or not _names_kind(own) or _names_kind(its):
         return
     liens = spread_out(page.lien, Lien.BLANK, found.at.astype(np.int32))
     said = (liens != Lien.BLANK) & (liens != Lien.OTHER)
@@ -215,6 +212,11 @@ def _take_lien(loans: Loans, page: Loans, found: match.Match) -> None:
         loans.flags["is_bond"] = (loans.lien == Lien.BOND).astype(np.uint8)
     loans.lien = np.where(said, liens, loans.lien)
     _take_notes(loans, page, ["lien_type"])
+
+
+def _names_kind(header: str) -> bool:
+    """Whether a header names what kind of asset each is: "Asset Type", "Instrument Typ"."""
+    return heading(header).best()[0] == "asset_type"
 
 
 def _drop_without_par(loans: Loans) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from collections.abc import Mapping as Dict
 from typing import Final
 
 import numpy as np
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 from core.grid.column import Text
 from core.portfolio.cells import _parse, parsing
+from core.portfolio.cells.footnotes import without_marks
 from core.portfolio.cells.loans import Loans
-from core.portfolio.cells.parsing import TextColumn, spread_out
+from core.portfolio.cells.parsing import TextColumn, key, spread_out
 from core.portfolio.model.fields import KEYS
 from core.portfolio.pages.identify import name_keys
 
@@ -77,31 +79,78 @@ def asset_ids(loans: Loans, page: Loans) -> Pair | None:
     return mine.astype(np.int64), its.astype(np.int64)
 
 
-def names(loans: Loans, page: Loans, targets: Sequence[str]) -> Pair | None:
-    """Keys by all of some columns of names; None where one of them is not on both sides."""
+def names(loans: Loans, page: Loans, targets: Sequence[str], *, exact: bool = True) -> Pair | None:
+    """Keys by all of some columns of names; None where one of them is not on both sides.
+
+    Args:
+        exact: whether all letters and digits count of a facility, or of the only name, else what tells companies apart.
+    """
     own, other = np.zeros(loans.row_count, np.int64), np.zeros(page.row_count, np.int64)
     for target in targets:
         if target not in loans.texts or target not in page.texts:
             return None
-        mine, its, count = _name_codes(loans.texts[target], page.texts[target])
+        keys_of = _exact_keys if exact and (target == "facility_name" or len(targets) == 1) else name_keys
+        mine, its, count = _name_codes(loans.texts[target], page.texts[target], keys_of)
         own = np.where((own < 0) | (mine < 0), np.int64(-1), own * count + mine)
         other = np.where((other < 0) | (its < 0), np.int64(-1), other * count + its)
     return own, other
 
 
-def descriptions(loans: Loans, page: Loans) -> Pair | None:
+def descriptions(loans: Loans, page: Loans, *, exact: bool = True) -> Pair | None:
     """Keys by borrower and facility in one, where one side has them apart and the other only as one name."""
     own, other = _names_of(loans), _names_of(page)
     if {len(own), len(other)} != {1, 2}:
         return None
-    mine, its, _ = _name_codes(_described(own), _described(other))
+    single = page if len(other) == 1 else loans
+    return _described_keys(own, other, exact=exact, cuts="facility_name" in single.texts)
+
+
+def crossed_names(loans: Loans, page: Loans, *, exact: bool = True) -> Pair | None:
+    """Keys by the only name of each side, where one has it as a borrower's and the other as a facility's."""
+    own, other = _names_of(loans), _names_of(page)
+    is_crossed = len(own) == len(other) == 1 and ("facility_name" in loans.texts) != ("facility_name" in page.texts)
+    return _described_keys(own, other, exact=exact, cuts=False) if is_crossed else None
+
+
+def begun_names(loans: Loans, page: Loans) -> Pair | None:
+    """Keys by the borrowers of a page with whose names the descriptions of the loans begin, the longest of them."""
+    own, other = loans.texts.get("facility_name", loans.texts.get("borrower_name")), page.texts.get("borrower_name")
+    if own is None or other is None or "facility_name" in page.texts:
+        return None
+    if max(len(own.text), len(other.text)) > CUT_NAMES_MAX:
+        return None
+    mine, its_words = ([key(name) for name in column.text.strings()] for column in (own, other))
+    whole = set(mine)  # what is the name of a loan is not the beginning of another one's
+    code_of = {name: at for at, name in enumerate(dict.fromkeys(its_words)) if name and name not in whole}
+    its = np.array([*(code_of.get(name, -1) for name in its_words), -1], np.int64)
+    begun = np.array([*(_begun(name, code_of) for name in mine), -1], np.int64)
+    return begun[own.codes], its[other.codes]
+
+
+def _begun(name: str, code_of: Dict[str, int]) -> int:
+    """The code of the longest name of whole words with which one begins; -1 without any."""
+    end = name.rfind(" ")
+    while end > 0:
+        code = code_of.get(name[:end], -1)
+        if code >= 0:
+            return code
+        end = name.rfind(" ", 0, end)
+    return -1
+
+
+def _described_keys(own: list[TextColumn], other: list[TextColumn], *, exact: bool, cuts: bool) -> Pair:
+    """Keys by descriptions.
+
+    Args:
+        cuts: whether one may be cut short: a borrower's name alone is no description that was cut.
+    """
+    mine, its, _ = _name_codes(_described(own), _described(other), _exact_keys if exact else name_keys, cuts=cuts)
     return mine.astype(np.int64), its.astype(np.int64)
 
 
 def _names_of(loans: Loans) -> list[TextColumn]:
-    """Borrower and facility, or the facility alone."""
-    both = [loans.texts[target] for target in ("borrower_name", "facility_name") if target in loans.texts]
-    return both if len(both) == 2 or "facility_name" in loans.texts else []
+    """Borrower and facility, or the one of them that there is."""
+    return [loans.texts[target] for target in ("borrower_name", "facility_name") if target in loans.texts]
 
 
 def _described(columns: list[TextColumn]) -> TextColumn:
@@ -120,10 +169,28 @@ def _described(columns: list[TextColumn]) -> TextColumn:
     return TextColumn(described, pool)
 
 
-def _name_codes(own: TextColumn, other: TextColumn) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
+def _exact_keys(column: TextColumn) -> TextColumn:
+    """The names of a column by their letters and digits, without the marks of footnotes at their end."""
+    text, codes = column.text, column.codes
+    marked = _parse.may_have_marks(text.offsets, text.data, bool(text.data.max(initial=0) >= 0x80))
+    if len(marked):
+        written, extra = parsing.pool_of([without_marks(text[code]) for code in marked.tolist()])
+        table = np.arange(-1, len(text), dtype=np.int32)
+        table[marked + 1] = np.where(written < 0, -1, written + np.int32(len(text)))
+        column = parsing.merged_pool(table[codes + 1], text, extra)
+    column = parsing.upper(column)
+    (keys,), signs = together([TextColumn(column.codes, parsing.bare(column.text))])
+    return TextColumn(keys, signs)
+
+
+def _name_codes(
+    own: TextColumn, other: TextColumn, keys_of: Callable[[TextColumn], TextColumn], *, cuts: bool = True
+) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
     """The names of both sides as codes, a name that one side cuts short as the only one that begins with it; and the
     number of codes."""
-    (mine, its), text = together([name_keys(own), name_keys(other)])
+    (mine, its), text = together([keys_of(own), keys_of(other)])
+    if not cuts:
+        return mine, its, len(text) + 1
     whole = np.arange(-1, len(text), dtype=np.int32)
     cut = _cut_names(other, its, own, mine)
     known = {code for pair in cut for code in pair}

@@ -40,11 +40,15 @@ _OF_FACILITIES: Final = frozenset((
 _NAMES: Final = ("borrower_name", "facility_name")
 
 
+Keys = Callable[[Loans, Loans], Pair | None]
+"""The keys of loans and of a page."""
+
+
 class _Pass(NamedTuple):
     """One way to join rows that are left."""
 
     how: str
-    keys: Callable[[Loans, Loans], Pair | None]
+    keys: Keys
     rule: Rule
 
 
@@ -52,24 +56,36 @@ def _both_have_both(loans: Loans, page: Loans) -> bool:
     return all(target in one.texts for target in _NAMES for one in (loans, page))
 
 
-def _one_name(target: str) -> Callable[[Loans, Loans], Pair | None]:
+def _one_name(target: str, *, exact: bool = True) -> Keys:
     """Keys by one name where the other one is not on both sides."""
-    return lambda loans, page: None if _both_have_both(loans, page) else keys.names(loans, page, (target,))
+
+    def keys_of(loans: Loans, page: Loans) -> Pair | None:
+        return None if _both_have_both(loans, page) else keys.names(loans, page, (target,), exact=exact)
+
+    return keys_of
 
 
 def _borrower(loans: Loans, page: Loans) -> Pair | None:
     """Keys by borrower where facilities stand on both sides and do not tell which loan is meant."""
-    return keys.names(loans, page, ("borrower_name",)) if _both_have_both(loans, page) else None
+    return keys.names(loans, page, ("borrower_name",), exact=False) if _both_have_both(loans, page) else None
 
 
 _WHOLE: Final = Rule(is_whole=True)
+_LOOSE: Final = Rule(is_whole=True, is_loose=True)
 _PART: Final = Rule(is_whole=False)
+_GENERIC: Final = Rule(is_whole=False, is_generic=True)
 _PASSES: Final = (
     _Pass("asset_id", keys.asset_ids, _WHOLE),
     _Pass("borrower and facility", lambda loans, page: keys.names(loans, page, _NAMES), _WHOLE),
     _Pass("description", keys.descriptions, _WHOLE),
-    _Pass("facility", _one_name("facility_name"), _PART),
+    _Pass("borrower and facility", lambda loans, page: keys.names(loans, page, _NAMES, exact=False), _LOOSE),
+    _Pass("description", lambda loans, page: keys.descriptions(loans, page, exact=False), _LOOSE),
+    _Pass("facility", _one_name("facility_name"), _GENERIC),
+    _Pass("facility", _one_name("facility_name", exact=False), _GENERIC),
     _Pass("borrower", _one_name("borrower_name"), _PART),
+    _Pass("borrower", _one_name("borrower_name", exact=False), _PART),
+    _Pass("description", keys.crossed_names, _PART),
+    _Pass("beginning of a description", keys.begun_names, _PART),
     _Pass("borrower and par", _borrower, Rule(is_whole=False, needs_par=True)),
 )
 """What joins rows where no identifier does, most telling first."""
@@ -308,19 +324,28 @@ def _take_pairs(loans: Loans, page: Loans, found: Match, pairs: Pairs, how: str)
         del found.by[how]
 
 
+def is_about_issuers(page: Loans) -> bool:
+    """Whether a page says nothing that tells loans of one issuer apart."""
+    has_ids = any((column.codes >= 0).any() for column in _identifiers(page).values())
+    return not has_ids and "facility_name" not in page.texts and _OF_FACILITIES.isdisjoint(page.numbers)
+
+
 def _by_issuer(loans: Loans, page: Loans, found: Match) -> None:
     """Give the rows of a page about issuers, none about a facility, to all loans of each."""
-    own, other = loans.texts.get("borrower_name"), page.texts.get("borrower_name")
-    if own is None or other is None or not _OF_FACILITIES.isdisjoint(page.numbers):
+    if not is_about_issuers(page) or found.rows.all():
         return
+    ways = (keys.names(loans, page, ("borrower_name",), exact=False), keys.begun_names(loans, page))
+    for of_key in ways:
+        if of_key is not None:
+            _take_issuers(loans, page, found, *of_key)
+
+
+def _take_issuers(loans: Loans, page: Loans, found: Match, mine: Ints, its: Ints) -> None:
     par, sums = loans.numbers.get("par_value"), page.numbers.get("par_value")
-    if "facility_name" in page.texts or any((column.codes >= 0).any() for column in _identifiers(page).values()):
-        return
-    (mine, its), text = together([name_keys(own), name_keys(other)])
-    row_of = np.full(len(text) + 1, -1, np.int64)
+    row_of = np.full(int(max(mine.max(initial=-1), its.max(initial=-1))) + 2, -1, np.int64)
     rows = np.flatnonzero(its >= 0)
     row_of[its[rows]] = rows
-    row_of[np.flatnonzero(np.bincount(its[rows], minlength=len(text) + 1) > 1)] = -1
+    row_of[np.flatnonzero(np.bincount(its[rows], minlength=len(row_of)) > 1)] = -1
     fresh = np.flatnonzero(~found.rows & (mine >= 0))
     fresh = fresh[row_of[mine[fresh]] >= 0]
     if par is not None and sums is not None:  # the sum of the issuer's loans, or of another day

@@ -60,6 +60,10 @@ class Rule:
 
     is_whole: bool
     """Whether the key names a loan, not only a borrower or a kind of facility."""
+    is_loose: bool = False
+    """Whether names that differ in brackets have one key: what is left of a key after others is no pair by that."""
+    is_generic: bool = False
+    """Whether loans of several borrowers may share the key: a round par is met by chance then."""
     needs_par: bool = False
     """Whether nothing is joined that does not have the same par."""
 
@@ -194,13 +198,16 @@ def _alone(groups: _Groups, per_row: float, rule: Rule) -> None:
     apart = np.abs(mine - its)
     same = said & (apart <= per_row)
     is_only_row = groups.per(groups.other) == 1
+    is_only_pair = is_only_row & (groups.per(groups.own) == 1)
     if rule.needs_par:
         takes = same
+    elif rule.is_loose:
+        takes = is_only_pair | same
     elif rule.is_whole:
         takes = is_only_row | ~said | same
     else:
         near = apart <= NEAR_SHARE * np.maximum(np.abs(mine), np.abs(its))
-        takes = same | is_only_row & (groups.per(groups.own) == 1) & (~said | near)
+        takes = same | is_only_pair & (~said | near)
     chosen = np.flatnonzero(only & takes)
     groups.done |= only
     groups.add(one[chosen], row[chosen], chosen)
@@ -269,7 +276,7 @@ def _by_par(groups: _Groups, per_row: float, rule: Rule, loans_alike: Callable[[
     equal = (mine == its) & (mine > 0)
     group_of = np.zeros(count, np.int64)
     group_of[cluster] = keys
-    if not rule.is_whole:
+    if rule.is_generic:
         is_round = np.zeros(count, np.bool_)
         is_round[cluster] = par % ROUND == 0
         unlike = np.bincount(group_of[~equal], minlength=groups.count) > 0

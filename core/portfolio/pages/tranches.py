@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from collections.abc import Mapping as Dict
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -39,6 +40,16 @@ INCOME: Final = re.compile(r"sub|income|equity|prefer(?:ence|red)|residual", re.
 
 # A letter on its own, or with the marks of a reset, a loan, a fixed or a new note: A-1-R, AL, BF, C-R2.
 _LETTER: Final = re.compile(r"(?:(?:class|tranche|notes?)\s*)?([a-z])(?=[lrfn]{0,2}(?:[^a-z]|$))", re.IGNORECASE)
+
+
+TITLE_ROWS: Final = 10
+"""Rows above the header of a table in which a line may say in what its amounts are."""
+
+TITLE_CELLS: Final = 2
+"""Cells of such a row."""
+
+TITLE_LENGTH: Final = 200
+"""Characters of it that are looked at."""
 
 
 def _labels(name: str, fields: tuple[Field, ...]) -> Mapping:
@@ -76,7 +87,18 @@ class _Table:
     def amounts(self, label: str) -> NDArray[np.float64]:
         """Amounts in units of currency: those under "(000s)" or "($mm)" are multiplied."""
         places = self.found.columns.get(label)
-        return self.numbers(label).values * (self.found.magnitude(places[0]) if places else 1.0)
+        own = self.found.magnitude(places[0]) if places else 1.0
+        return self.numbers(label).values * (own if own != 1.0 else self._scale)
+
+    @cached_property
+    def _scale(self) -> float:
+        """What a line above the header says that amounts are to be multiplied by."""
+        for row in range(max(0, self.found.top - TITLE_ROWS), self.found.top):
+            texts = [text for at in range(self.sheet.column_count) if (text := self.sheet.value(row, at)) is not None]
+            for text in texts if len(texts) <= TITLE_CELLS else ():
+                if isinstance(text, str) and (scale := header.magnitude_of_title(text[:TITLE_LENGTH])) != 1.0:
+                    return scale
+        return 1.0
 
     def texts(self, label: str) -> list[str]:
         cells = self.cells(label)

@@ -11,6 +11,7 @@ import numpy as np
 from core.grid.column import Text, frozen
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells.parsing import key, pool_of
+from core.portfolio.sheets.titles import first_line
 
 ROWS_MAX: Final = 1_000
 """Rows of a sheet that can be a table of captions."""
@@ -67,8 +68,8 @@ def _text(sheet: Sheet, row: int, column: int) -> str:
 
 def _with(sheet: Sheet, captions: Captions) -> Sheet:
     """Put captions in place of the fields that a sheet has as texts."""
-    name = key(sheet.name)
-    own = {field: caption for (table, field), caption in captions.items() if table in ("", name)}
+    names = ("", key(sheet.name), key(first_line(sheet)))
+    own = {field: caption for (table, field), caption in captions.items() if table in names}
     if not own or any(_is_table(sheet, row) for row in range(min(sheet.row_count, HEADER_ROWS))):
         return sheet
     sizes = np.diff(sheet.text.offsets)

@@ -16,6 +16,7 @@ from core.grid.sheet import Sheet
 from core.portfolio.cells import parsing
 from core.portfolio.cells.identifiers import is_sound
 from core.portfolio.cells.parsing import BOOLEAN, DATE, NUMBER, TEXT, decoded, key
+from core.portfolio.cells.rate_cells import rate_cell
 from core.portfolio.model import ratings
 from core.portfolio.model.fields import COUNTRIES, Lien
 
@@ -90,12 +91,6 @@ _PERIOD: Final = re.compile(
     re.IGNORECASE,
 )
 _LOANX: Final = re.compile(r"LX\d{6}")
-_RATE_CELL: Final = re.compile(
-    r"(?:\d{1,2} ?m(?:onth)?s? )?(?:s|sf|sofr|tsfr|term sofr|e|euribor|l|libor|sn|sonia|c|corra|cdor|p|prime|bbsy|b)"
-    r" ?(?:\([a-z0-9]{1,3}\))? ?\+ ?\d|\d{1,2}(?:\.\d+)?% (?:cash|pik)\b",
-    re.IGNORECASE,
-)
-"""A reference rate and a spread in one cell, or a coupon in cash and in kind."""
 _CODE: Final = re.compile(r"(?=[A-Za-z0-9-]*\d)[A-Za-z0-9][A-Za-z0-9-]{2,19}")
 _RATING: Final = re.compile(
     r"(?:\(p\))?(?:aaa|aa[+-]?|a[+-]?|bbb[+-]?|bb[+-]?|b[+-]?|ccc[+-]?|cc|c|d|sd|rd|nr|wr|aa[123]|a[123]|baa[123]|ba[123]"
@@ -169,7 +164,8 @@ def marks(text: str) -> frozenset[str]:
         found.add("currency")
     if "flag" not in found and (parsing.country(text) != text or lower in _COUNTRY_CODES):
         found.add("country")
-    if _RATE_CELL.match(text):
+    rate = rate_cell(text)
+    if rate is not None and (rate.index or rate.is_pik):
         found.add("rate")
     if parsing.lien(text) not in (Lien.OTHER, Lien.BLANK):
         found.add("lien")
@@ -366,7 +362,7 @@ def evidence(role: str, found: Features) -> tuple[float, str]:
         gained, reason = _rating(role, found)
     elif role in _IDS and not gained:
         gained, reason = _identifier(role, found)
-    elif role in _NUMBERS or role in _DATES:
+    elif not gained and (role in _NUMBERS or role in _DATES):
         gained, reason = _value(role, found)
     return gained * found.strength, reason
 
@@ -486,6 +482,8 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
         return False
     if role in _NUMBERS:
         return int(counts[DATE]) > 0.8 * filled
+    if role == "lien_type" and int(counts[NUMBER]) > NEARLY_ALL * filled:
+        return len(np.unique(column.numbers[low : low + TYPE_ROWS][kinds == NUMBER])) > LIENS_MAX
     if is_flag:
         figures = column.numbers[low : low + TYPE_ROWS][kinds == NUMBER]
         return 2 * len(figures) > filled and bool(((figures != 0) & (figures != 1)).any())
@@ -493,6 +491,9 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
         return int(counts[DATE]) > 0.8 * filled or (role not in _CODED and int(counts[NUMBER]) > NEARLY_ALL * filled)
     return False
 
+
+LIENS_MAX: Final = 5
+"""Distinct numbers that can be places in a capital structure."""
 
 ROWS_FOR_TYPE: Final = 3
 """Filled cells that tell a column's type."""

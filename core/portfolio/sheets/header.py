@@ -561,7 +561,10 @@ class _Scan:
     def _group_words(self, rows: range, layers: list[dict[int, int]]) -> dict[int, tuple[str, ...]]:
         """By column the words of upper rows that merged cells, or words such as an agency, carry over it."""
         carried: dict[int, tuple[str, ...]] = {}
-        for row, layer in zip(rows[:-1], layers[:-1], strict=True):
+        for at, (row, layer) in enumerate(zip(rows[:-1], layers[:-1], strict=True)):
+            # A column with words of its own below, in another row than the last, is one whose heading is wrapped.
+            wrapped = {column for below in rows[at + 1 : -1] for column in self._cells[below]}
+            wrapped |= {column for column, code in layers[-1].items() if self._names_agency(code)}
             if len(self._cells[row]) == 1 and min(self._cells[row]) <= min(layers[-1], default=0):
                 continue  # the table's title
             group = ""
@@ -571,10 +574,13 @@ class _Scan:
                     group = text if not _GROUP_WORDS.isdisjoint(tokens_of(text)) else ""
                     continue
                 code = layer.get(column)
-                text = group if code is None else self._texts.get(code, "")
+                text = self._texts.get(code, "") if code is not None else "" if column in wrapped else group
                 if text and column in layers[-1]:
                     carried[column] = (*carried.get(column, ()), text)
         return carried
+
+    def _names_agency(self, code: int) -> bool:
+        return not tokens_of(self._texts.get(code, "")).isdisjoint(_AGENCY_WORDS)
 
     def _is_wordy(self, row: int) -> bool:
         """Whether a row can be a heading by its words: several texts, no figure, hardly a digit."""

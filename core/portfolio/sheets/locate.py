@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -17,6 +18,8 @@ from core.portfolio.sheets import asset_classes, header, spans, titles
 from core.portfolio.sheets.captions import captioned
 from core.portfolio.sheets.note_tables import is_named, is_note_table
 from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
+from core.portfolio.sheets.stacked import parted
+from core.portfolio.sheets.vocabulary import kind_weights
 
 _AMOUNTS: Final = ("par_value", "principal_balance")
 """Targets for what a loan amounts to."""
@@ -36,6 +39,12 @@ PAGES_MAX: Final = 40
 
 TOO_MANY: Final = f"there are more than {PAGES_MAX} such sheets"
 """Why a sheet beyond these is not even read."""
+
+FIELDS_OF_ROWS: Final = 2.2
+"""Fields of a header that ten times the rows below it outweigh."""
+
+ROWS_ENOUGH: Final = 30
+"""Rows from which a sheet is as good as one with more."""
 
 NOTE_TABLES_MAX: Final = 4
 """Tables of notes below which loans are looked for on one sheet."""
@@ -104,11 +113,20 @@ class Candidate:
     only_adds: str = ""
     """Why it should only add to the loans of another sheet: no par, the title of a list; "" where it may be first."""
 
+    row_count: int = 0
+    """Cells below the header in the column of its anchor that has most."""
+
     @property
-    def rank(self) -> tuple[bool, bool, int, bool, bool]:
-        """Rows below the header, then par and no list's title, then fields, then figures, then whether it is shown."""
+    def rank(self) -> tuple[bool, bool, float, bool, bool]:
+        """Rows below the header, then par and no list's title, then fields and rows together, then figures, then
+        whether it is shown.
+
+        Ten times the rows count as much as `FIELDS_OF_ROWS` fields, up to `ROWS_ENOUGH`: a sheet of two examples is
+        none of the loans, and one of lots has more rows than one of loans.
+        """
         score = 0 if self.found is None else self.found.score
-        return self.has_rows, not self.only_adds, score, self.has_figures, self.sheet.state == "visible"
+        weight = score + FIELDS_OF_ROWS * math.log10(1 + min(self.row_count, ROWS_ENOUGH))
+        return self.has_rows, not self.only_adds, weight, self.has_figures, self.sheet.state == "visible"
 
     @property
     def has_loans(self) -> bool:
@@ -163,13 +181,25 @@ def candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
         if found is None:
             rated.append(Candidate(sheet, None, has_rows=False, has_figures=False, refused="", other_assets=other))
             continue
-        has_rows, has_figures = _has_rows(sheet, found, mapping), _has_figures(sheet, found)
+        rows, has_figures = _row_count(sheet, found, mapping), _has_figures(sheet, found)
         refused, adds = other or _refused(sheet, found), _EARLIER if sheet.index in old else _only_adds(sheet, found)
-        rated.append(Candidate(sheet, found, has_rows, has_figures, refused, other_assets=other, only_adds=adds))
+        rated.append(Candidate(sheet, found, rows > 0, has_figures, refused, other, adds, rows))
     return rated
 
 
 _EARLIER: Final = "its name is that of a page of an earlier day"
+
+
+_TEMPLATE: Final = "its name is that of a template or of an older copy"
+
+_TEMPLATE_MIN: Final = 4.0
+"""Weight of the words of a name from which its sheet is a template or an older copy."""
+
+
+def _is_template(sheet: Sheet) -> bool:
+    weights = kind_weights(sheet.name)
+    of_holdings = weights.get("holdings", 0.0)
+    return any(weights.get(kind, 0.0) - of_holdings >= _TEMPLATE_MIN for kind in ("template", "old"))
 
 
 def _only_adds(sheet: Sheet, found: header.Found) -> str:
@@ -178,7 +208,7 @@ def _only_adds(sheet: Sheet, found: header.Found) -> str:
     if not columns & set(_AMOUNTS) or not columns & {*_TELLING, "loan_id"}:
         return "its header names no par, or nothing that tells loans apart"
     lines = _title_lines(sheet, found)
-    why = titles.left_out(_joined(lines))
+    why = titles.left_out(_joined(lines)) or _TEMPLATE * _is_template(sheet)
     return why or ("its title is that of a list of some loans" if titles.flag_of(lines) else "")
 
 
@@ -200,7 +230,7 @@ def pages(rated: Iterable[Candidate], holdings: Holdings, mapping: Mapping) -> I
             continue
         if one.refused:
             continue
-        found = one.found or header.find_page(one.sheet, mapping, _ANCHORS)
+        found = one.found or header.find_page(one.sheet, mapping, _ANCHORS, titles.first_row(one.sheet))
         if found is None or not _tells_of_loans(found):
             continue
         if refused := _refused(one.sheet, found):
@@ -354,6 +384,44 @@ def _is_small(sheet: Sheet, found: header.Found, scale: float) -> bool:
     return not len(figures) or float(np.median(np.abs(figures))) * scale <= LOAN_MAX
 
 
+def located(book: Workbook, mapping: Mapping) -> tuple[Workbook, list[Candidate]]:
+    """List every sheet of a book with its best header, and give the book of these sheets.
+
+    It is another book where its only sheet has tables below each other, and has then a sheet for each: where the loans
+    stand in another table than the one that is found on the whole sheet, or where another table has about as many rows
+    that tell loans apart, as parts of a schedule have.
+    """
+    rated = candidates(book, mapping)
+    apart = parted(book) if mapping.source_type == "clo_holdings" else None
+    if apart is None:
+        return book, rated
+    whole, parts = chosen(rated), candidates(apart, mapping)
+    best = chosen(parts)
+    if best is None:
+        return book, rated
+    is_other = whole is None or whole.found.row != best.found.row
+    height = PART_SHARE * (best.sheet.row_count - best.found.row)
+    is_parted = any(rows >= height for rows in _rows_of_pages(parts, best, mapping))
+    return (apart, parts) if is_other or is_parted else (book, rated)
+
+
+PART_SHARE: Final = 0.5
+"""Share of the loans' rows that another table has that is a part of their schedule."""
+
+
+def _rows_of_pages(parts: list[Candidate], best: Holdings, mapping: Mapping) -> Iterator[int]:
+    """Count the rows of the other tables that tell of loans."""
+    for one in parts:
+        if one.sheet is best.sheet or one.refused:
+            continue
+        found = one.found or header.find_page(one.sheet, mapping, _ANCHORS, titles.first_row(one.sheet))
+        if found is None or not _tells_of_loans(found):
+            continue
+        lines = _title_lines(one.sheet, found)
+        if not titles.left_out(_joined(lines)) and not titles.flag_of(lines):
+            yield one.sheet.row_count - found.row
+
+
 def no_loans(rated: Iterable[Candidate], mapping: Mapping) -> str:
     """Why a book has no sheet of loans, for a message."""
     other = next((one for one in rated if one.other_assets), None)
@@ -369,13 +437,13 @@ def header_words(mapping: Mapping) -> str:
     return f"names {least} fields of {mapping.name}, one of them {anchors}"
 
 
-def _has_rows(sheet: Sheet, found: header.Found, mapping: Mapping) -> bool:
-    """Whether a column that makes the header one of loans has a cell below it."""
-    for target in found.columns.keys() & set(mapping.anchors):
-        stored = sheet.columns[found.columns[target][0]]
-        if stored is not None and stored.held.kinds[stored.begin(found.row + 1) :].any():
-            return True
-    return False
+def _row_count(sheet: Sheet, found: header.Found, mapping: Mapping) -> int:
+    """Cells below a header in the column with most of them, of those that make it one of loans."""
+    columns = (sheet.columns[found.columns[target][0]] for target in found.columns.keys() & set(mapping.anchors))
+    return max(
+        (int(np.count_nonzero(one.held.kinds[one.begin(found.row + 1) :])) for one in columns if one is not None),
+        default=0,
+    )
 
 
 def _has_figures(sheet: Sheet, found: header.Found) -> bool:

@@ -32,6 +32,10 @@ LOAN_TEXTS_MIN: Final = 3
 NAMELESS_SHARE: Final = 0.25
 """Share of the rows with a par that have no name of their own, from which such a row goes on with the table."""
 
+FILLED_MIN: Final = 4
+FILLED_SHARE: Final = 0.5
+"""Cells of a loan without a name, by themselves and beside the columns that feed a field."""
+
 _TYPE: Final = re.compile(
     r"(?:asset|investment|security|instrument|facility|loan|obligation|holding|collateral|position)? ?"
     r"(?:type|class|category|kind)s?(?: of (?:asset|investment|security|instrument|facility|loan)s?)?\d?|instrument"
@@ -296,7 +300,7 @@ def _stop(
     rows, height = odd.rows, len(has.plain)
     headers = rows[kinds.header]
     ends = rows[kinds.marker & ~odd.matches(words.SUBTOTAL, whole=False)]
-    loans_after = np.flatnonzero(has.plain | has.par & has.identifier | _nameless_loans(columns, has, kinds, rows))
+    loans_after = np.flatnonzero(has.plain | has.par & has.identifier | _nameless_loans(columns, odd, has, kinds))
     # A header of another table ends this one, not the rest of this one's own header above the first loan.
     tables = rows[kinds.others][rows[kinds.others] > (loans_after[0] if len(loans_after) else height)]
     stop = min(_blank_end(height, rows[kinds.blank], titled), int(tables[0]) if len(tables) else height)
@@ -310,16 +314,18 @@ def _stop(
     return int(last[0]) if len(last) else stop, gaps
 
 
-def _nameless_loans(columns: Columns, has: Has, kinds: Kinds, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Rows with a par and a facility and no name of their own, where many loans have none: merged issuers, or companies
-    above their investments.
+def _nameless_loans(columns: Columns, odd: Odd, has: Has, kinds: Kinds) -> NDArray[np.bool_]:
+    """Rows with a par and a facility or kind and no name of their own, where many loans have none (merged issuers,
+    companies above their investments, names of facilities alone), or most columns say something.
     """
     found = np.zeros(len(has.plain), np.bool_)
-    if columns.borrower is None or columns.facility is None:
+    if columns.facility is None and not columns.types:
         return found
     nameless = kinds.rest & kinds.detail & ~kinds.name
-    if np.count_nonzero(nameless) >= NAMELESS_SHARE * (np.count_nonzero(has.plain) + np.count_nonzero(nameless)):
-        found[rows[nameless]] = True
+    count = np.count_nonzero(nameless)
+    if count < NAMELESS_SHARE * (np.count_nonzero(has.plain) + count):
+        nameless &= odd.filled >= max(FILLED_MIN, FILLED_SHARE * len(columns.places))
+    found[odd.rows[nameless]] = True
     return found
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from core.grid.sheet import Sheet
 from core.portfolio.cells.parsing import key
 
 LENGTH_MAX: Final = 100
@@ -197,3 +198,15 @@ _DENIAL: Final = frozenset(
     ("there", "are", "were", "no", "currently", "this", "period", "at", "time", "as", "date", "held", "outstanding",
      "to", "report")
 )  # fmt: skip
+
+
+def first_row(sheet: Sheet) -> int:
+    """The first row with a cell: a table that was parted from others keeps its place."""
+    return min((column.start for column in sheet.columns if column is not None), default=0)
+
+
+def first_line(sheet: Sheet) -> str:
+    """The text that stands alone in a sheet's first row, as a title does; "" for none."""
+    row = first_row(sheet)
+    texts = [value for column in range(sheet.column_count) if (value := sheet.value(row, column)) is not None]
+    return texts[0] if len(texts) == 1 and isinstance(texts[0], str) and len(texts[0]) <= LENGTH_MAX else ""

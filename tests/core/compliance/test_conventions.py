@@ -60,21 +60,6 @@ def test_a_masked_rating_is_no_ccc_and_no_unrated_one() -> None:
     assert [one.code for one in run_suite(open_only).warnings] == ["masked_ratings"]
 
 
-@every(
-    "ratings, share",
-    [
-        (["NR", "NR", "B2", "Caa1"], 10.0),  # seventy of a hundred are private credit
-        (["Not Rated", "n/r", "B2", "Caa1"], 10.0),
-        (["NR", None, "B2", "Caa1"], 80.0),  # a blank says nothing
-        (["B2", "NR", "NR", "Caa1"], 60.0),  # half of the pool: a few unrated loans of a rated one
-        ([None, None, "B2", "Caa1"], 80.0),
-    ],
-)
-def test_private_credit_is_not_ccc_for_want_of_a_rating(ratings: list[str | None], share: float) -> None:
-    loans = portfolio_of({"par_value": [40 * M, 30 * M, 20 * M, 10 * M], "rating_agency_a": ratings})
-    assert figure(loans, "ccc_bucket_pct") == close(share)
-
-
 LADDER = {
     "par_value": [10 * M] * 5,
     "rating_agency_a": ["B2", None, "*", None, None],

@@ -12,7 +12,7 @@ import xlsxwriter
 
 from core.files.read import read
 from core.portfolio.mapping.detection import detect_columns
-from service.workbooks.schema import DETECTED_COLUMNS_MAX
+from service.workbooks.schema import DETECTED_COLUMNS_MAX, FINDINGS_MAX
 from tests.conftest import Member, Stack
 from tests.records import error_of
 from tests.service.workbooks.conftest import PackFile, sheet_xml
@@ -77,6 +77,35 @@ def test_it_is_what_the_library_detects(shared_owner: Member, detected: dict[str
         ("A", "LoanX ID", ["loanx_id"]), ("B", "Country", ["country"]), ("C", "Desk", []),
     ]  # fmt: skip
     assert found["columns_not_shown"] == 0
+
+
+def test_it_has_the_checks_of_the_rows_and_the_warnings_of_a_run(owner: Member, tmp_path: Path) -> None:
+    path = tmp_path / "rows.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet("Loans")
+        sheet.write_row(0, 0, LOANS[0])
+        for at in range(150):
+            sheet.write_row(at + 1, 0, [f"LX1{at:05d}", f"Borrower {at} Inc", 1_000.0, "dear", "B2"])
+    rule = {"field": "par_value", "rule": "range", "parameters": {"min": 2_000}}
+    own = owner.post("/api/v1/mappings", json=OWN | {"validation_rules": [rule]}).json()["id"]
+    workbook = owner.uploaded(path, as_of="2026-03-31")["id"]
+    found = asked(owner, workbook, mapping_id=own)
+    checked = found["validation"]
+    assert (checked["valid"], checked["rows_processed"], checked["rows_invalid"]) == (False, 150, 150)
+    assert (checked["error_count"], len(checked["errors"])) == (300, FINDINGS_MAX)
+    assert {(one["row"], one["field"]) for one in checked["errors"][:2]} == {(2, "par_value"), (2, "price")}
+    assert checked["missing_required_columns"] == []
+    run = owner.post("/api/v1/compliance/run", json={"workbook_id": workbook}).json()
+    told = {one["code"] for one in asked(owner, workbook)["warnings"]}
+    assert "unreadable_cells" in told
+    assert told <= {one["code"] for one in run["warnings"]}
+    assert asked(owner, workbook, sheet="Loans")["warnings"] == []
+
+
+def test_a_workbook_without_loans_has_no_rows_to_check(owner: Member, pack: PackFile) -> None:
+    found = asked(owner, owner.uploaded(pack([sheet_xml('<row r="1"><c r="A1"><v>1</v></c></row>')]))["id"])
+    assert found["validation"] is None
+    assert found["detection"]["message"].startswith("no header found")
 
 
 def test_the_mapping_is_the_querys_then_the_workbooks(owner: Member, path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Final, Literal
 
-from core.portfolio.cells import parsing
+from core.portfolio.cells.dates import date_days
 from core.portfolio.model.facts import Fact, Subject
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.pages.report import words
@@ -323,7 +323,7 @@ def _likeliest(table: PageTable, columns: list[int]) -> list[int]:
 def _day_of(heading: str, *, day_first: bool) -> float:
     """The day in a heading; 0 for none."""
     found = DATE.search(heading)
-    day = 0.0 if found is None else parsing.date_days(found[0], day_first=day_first)
+    day = 0.0 if found is None else date_days(found[0], day_first=day_first)
     return day if day == day else 0.0
 
 
@@ -338,6 +338,7 @@ def _has_figures(table: PageTable, column: int) -> bool:
 
 def _balances(table: PageTable, row: int, columns: list[tuple[int, Part, Basis]]) -> Iterator[Balance]:
     titled = header.magnitude_of_title(header.spelt(table.title))
+    titled = titled if titled != 1.0 else table.page.scale
     for column, part, basis in columns:
         cell = table.page.cell(row, column)
         if not cell.has_number or cell.is_percent:

@@ -89,9 +89,11 @@ class PageTable:
         return self.page.place(row, self.columns[role])
 
     def magnitude(self, role: str) -> float:
-        """What the heading of a role's column, else the title, says its amounts are to be multiplied by."""
+        """What the heading of a role's column, else the title, says its amounts are to be multiplied by; else a line
+        at the top of the page."""
         said = header.magnitude(self.headers.get(self.columns.get(role, -1), ""))
-        return said if said != 1.0 else header.magnitude_of_title(header.spelt(self.title))
+        said = said if said != 1.0 else header.magnitude_of_title(header.spelt(self.title))
+        return said if said != 1.0 else self.page.scale
 
     def group(self, row: int) -> str:
         """The name of the section in which a row stands, else the table's title."""

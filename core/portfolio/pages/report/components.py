@@ -145,7 +145,8 @@ def _components(lines: Sequence[PageLine]) -> Iterator[Component]:
         if " denominator " in words.normal(line.label) and coverage_of(line.title) is not None:
             role = None  # of the notes, and no collateral principal amount
         said = header.magnitude(line.label)
-        scale = said if said != 1.0 else header.magnitude_of_title(header.spelt(line.title))
+        titled = header.magnitude_of_title(header.spelt(line.title))
+        scale = said if said != 1.0 else titled if titled != 1.0 else line.page.scale
         yield Component(line, role, is_certain, scale)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from core.grid.column import Text
 from core.portfolio.cells import parsing
+from core.portfolio.cells.dates import date_days
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.pages.report.page import NAN, Cell, Page
@@ -39,6 +40,16 @@ _AS_OF: Final = re.compile(
     rf"\s*[:\-–]?\s*(?:the\s+)?(?P<date>{_DATE})(?!\d)",
     re.IGNORECASE,
 )
+_PERIOD_WORDS: Final = re.compile(r"\bperiod\b", re.IGNORECASE)
+_PERIOD: Final = re.compile(
+    rf"\b(?:collection|due|reporting|remittance) period\b[^\d]{{0,20}}(?:{_DATE})\s{{0,3}}"
+    rf"(?:-|–|to|through|until|/)\s{{0,3}}(?:and including\s+)?(?P<date>{_DATE})(?!\d)",
+    re.IGNORECASE,
+)
+"""The period of which a report is, with the day of its end."""
+
+_PERIOD_DAYS: Final = re.compile(rf"\s*(?:{_DATE})\s*(?:-|–|to|through|until)\s*(?P<date>{_DATE})\s*", re.IGNORECASE)
+_PERIOD_LABEL: Final = re.compile(r"\s*(?:collection|due|reporting|remittance) period\s*:?\s*", re.IGNORECASE)
 _OTHERS: Final = re.compile(r"\b(?:ratings?|prices?|priced|rates?|closing|issued?|effective|amended)\b", re.IGNORECASE)
 """Words before "as of" whose day is not the report's."""
 
@@ -104,7 +115,7 @@ class Days:
         if cell.text:
             return self.read(cell.text)
         if 19_700_101 <= cell.number <= 21_991_231:
-            return parsing.date_days(str(int(cell.number)), day_first=False), False
+            return date_days(str(int(cell.number)), day_first=False), False
         if SERIAL_OF_1970 <= cell.number <= parsing.SERIAL_MAX:
             return cell.number // 1 - SERIAL_OF_1970, False
         return NAN, False
@@ -113,9 +124,9 @@ class Days:
         """The same of a text; where nothing decides, in the likely order."""
         found = _SLASHED.fullmatch(text.strip())
         if found is None:
-            return parsing.date_days(text, day_first=False), False
+            return date_days(text, day_first=False), False
         way = _way(text.strip())
-        day = parsing.date_days(text, day_first=(way or self.order or self.likely) == "day first")
+        day = date_days(text, day_first=(way or self.order or self.likely) == "day first")
         return day, not way and not self.order and found[1].zfill(2) != found[3].zfill(2)
 
 
@@ -146,15 +157,7 @@ def as_of_lines(pages: Sequence[Page], days: Days) -> list[AsOf]:
     found = []
     for page in pages:
         for row, column, text in page.texts():
-            line, tier = _AS_OF.search(text), 3
-            if line is None:
-                line = _FOOTER.search(text)
-            elif _OTHERS.search(text[: line.start()]):
-                line, tier = (line if row < TITLE_ROWS and _POOL.search(text) else None), 4
-            else:
-                tier = next(at for at, name in enumerate(("first", "second", "third")) if line[name])
-            if line is None and row < TITLE_ROWS and not _NO_TITLE.search(text) and _is_title(page, row, column):
-                line, tier = _TITLE.search(text), 4
+            line, tier = _line(page, row, column, text)
             if line is not None:
                 day, ambiguous = days.read(line["date"])
                 if day >= FIRST_DAY:
@@ -166,6 +169,30 @@ def as_of_lines(pages: Sequence[Page], days: Days) -> list[AsOf]:
                 if row < TITLE_ROWS and cell.day >= FIRST_DAY and _is_title(page, row, column):
                     found.append(AsOf(4, cell.day, f"{day_of(cell.day)}", page.place(row, column), False))
     return found
+
+
+def _line(page: Page, row: int, column: int, text: str) -> tuple[re.Match[str] | None, int]:
+    """Find the day that a text says the report is of, and the tier of its words."""
+    line, tier = _AS_OF.search(text), 3
+    if line is None:
+        period = _period(page, row, column, text)
+        line, tier = (period, 2) if period is not None else (_FOOTER.search(text), 3)
+    elif _OTHERS.search(text[: line.start()]):
+        line, tier = (line if row < TITLE_ROWS and _POOL.search(text) else None), 4
+    else:
+        tier = next(at for at, name in enumerate(("first", "second", "third")) if line[name])
+    if line is None and row < TITLE_ROWS and not _NO_TITLE.search(text) and _is_title(page, row, column):
+        line, tier = _TITLE.search(text), 4
+    return line, tier
+
+
+def _period(page: Page, row: int, column: int, text: str) -> re.Match[str] | None:
+    """Find the end of the period that a line says the report is of, in the line or right of it."""
+    if not _PERIOD_WORDS.search(text):
+        return None
+    if (found := _PERIOD.search(text)) is not None or not _PERIOD_LABEL.fullmatch(text):
+        return found
+    return _PERIOD_DAYS.fullmatch(page.cell(row, column + 1).text)
 
 
 def _is_title(page: Page, row: int, column: int) -> bool:
@@ -185,6 +212,18 @@ def _below(page: Page, row: int, column: int, tier: int, days: Days) -> Iterator
         lower, (day, ambiguous) = said[0]
         cell = page.cell(lower, column)
         yield AsOf(tier, day, cell.text or f"{day_of(day)}", page.place(lower, column), ambiguous)
+
+
+_REPORT_DAY: Final = re.compile(r"\b(?:report(?:ing)?|statement|print(?:ed)?|run) date\b", re.IGNORECASE)
+
+
+def is_report_day(pages: Sequence[Page], place: str) -> bool:
+    """Say whether the words in a place, or left of it, are those of the day on which a report is made."""
+    for page in pages:
+        for row, column, text in page.texts():
+            if _REPORT_DAY.search(text) and place in (page.place(row, column), page.place(row, column + 1)):
+                return True
+    return False
 
 
 def chosen(lines: Sequence[AsOf]) -> tuple[AsOf | None, list[DataWarning]]:

@@ -100,7 +100,8 @@ def _on(page: Page, days: Days, *, named: bool) -> Iterator[tuple[str, int, floa
         if label is None or (not named and not _may_stand(page, row, column, label)):
             continue
         labels[row, column] = label[:2]
-        scales[row, column] = header.magnitude(said)
+        own = header.magnitude(said)
+        scales[row, column] = own if own != 1.0 else page.scale
         if colon and rest.strip():
             inside[row, column] = rest.strip()
     for (row, column), (target, preference) in labels.items():

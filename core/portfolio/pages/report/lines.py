@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from core.portfolio.cells import parsing
+from core.portfolio.cells.dates import date_days
 from core.portfolio.pages.report import words
 from core.portfolio.pages.report.days import DATE
 from core.portfolio.pages.report.page import COLUMNS_MAX, NAN, Cell, Page
@@ -170,7 +170,7 @@ def _day_of(cell: Cell, *, day_first: bool) -> float:
     if cell.day == cell.day:
         return cell.day
     found = DATE.search(cell.text)
-    return NAN if found is None else parsing.date_days(found[0], day_first=day_first)
+    return NAN if found is None else date_days(found[0], day_first=day_first)
 
 
 def _line_blocks(page: Page, rows: Sequence[int], title: str) -> Iterator[tuple[str, list[int]]]:

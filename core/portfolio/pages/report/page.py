@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -21,7 +21,17 @@ from core.portfolio.cells.parsing import (
     TEXT,
     Pool,
 )
+from core.portfolio.sheets import header
 from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970
+
+SCALE_ROWS: Final = 10
+"""Rows from the top of a page in which a line may say in what its amounts are."""
+
+SCALE_CELLS: Final = 2
+"""Cells of such a row."""
+
+AMOUNT_MAX: Final = 2e10
+"""Currency units that no amount of a deal has."""
 
 PAGES_MAX: Final = 200
 """Sheets of a workbook that are looked at."""
@@ -168,6 +178,24 @@ class Page:
     def cell_count(self) -> int:
         """How many cells hold something."""
         return sum(map(len, self._cells.values()))
+
+    @cached_property
+    def scale(self) -> float:
+        """What a line at the top of the page says that its amounts are to be multiplied by: "($ in thousands)"; 1 where
+        none does, or where they would be more than any pool has.
+        """
+        rows = sorted(self._cells)
+        for row in rows[:SCALE_ROWS]:
+            cells = self._cells[row]
+            for cell in cells.values() if len(cells) <= SCALE_CELLS else ():
+                scale = header.magnitude_of_title(header.spelt(cell.text)) if cell.is_words else 1.0
+                if scale != 1.0:
+                    return scale if self._most() * scale <= AMOUNT_MAX else 1.0
+        return 1.0
+
+    def _most(self) -> float:
+        figures = (abs(cell.number) for cells in self._cells.values() for cell in cells.values() if cell.has_number)
+        return max(figures, default=0.0)
 
     @property
     def text_length(self) -> int:

@@ -53,6 +53,8 @@ class Report:
     cells: dict[str, str]
     """What was read -> where it stands, as in `Portfolio.source_cells`."""
     warnings: list[DataWarning] = field(default_factory=list)
+    is_report_day: bool = False
+    """Whether the day is by its words the one on which the report was made: a report date."""
 
 
 def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | None = None) -> Report:
@@ -129,6 +131,7 @@ def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | No
         Facts(all=(*tests, *note_facts, *printed), identities=tuple(identities)),
         note_cells | cells,
         warnings,
+        dates.is_report_day(pages, cells.get("deal.as_of", "")),
     )
 
 

@@ -19,6 +19,9 @@ from core.portfolio.sheets.rows.words import start_of
 SAMPLE_ROWS: Final = 2_000
 """Rows by which a column of companies and instruments is known."""
 
+TEXTS_MAX: Final = 50_000
+"""Distinct texts of such a column: no pool has as many companies and instruments."""
+
 INSTRUMENTS_MIN: Final = 3
 """Rows with the name of an instrument alone that make a column one of companies and instruments."""
 
@@ -67,6 +70,8 @@ def _is_both(columns: Columns, both: Cells) -> bool:
     for named in (*columns.identifiers, columns.maturity):
         if named is not None and (named.take(sample).present() & is_company).any():
             return False
+    if len(_parse.distinct(both.codes, len(both.pool.text))[1]) > TEXTS_MAX:
+        return False
     return bool(np.argmax(is_company) < np.argmax(is_instrument))
 
 
@@ -78,6 +83,18 @@ def _only(cells: Cells, rows: NDArray[np.bool_]) -> Cells:
         np.where(rows, cells.codes, np.int32(-1)).astype(np.int32),
         cells.formats,
         cells.pool,
+    )
+
+
+def filled(own: Cells, other: Cells) -> Cells:
+    """A column's cells, where they say nothing another one's."""
+    says = own.present()
+    return Cells(
+        np.where(says, own.kinds, other.kinds),
+        np.where(says, own.numbers, other.numbers),
+        np.where(says, own.codes, other.codes),
+        np.where(says, own.formats, other.formats),
+        own.pool,
     )
 
 

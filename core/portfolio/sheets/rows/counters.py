@@ -18,6 +18,9 @@ COUNTED_MIN: Final = 3
 COUNTED_SHARE: Final = 0.9
 """Share of the figures that are one more than the one before."""
 
+SHUFFLED: Final = 1.5
+"""Times the count of figures that the largest may be, where rows stand in another order than their numbers."""
+
 HEADINGS: Final = frozenset(
     (
         "", "no", "nr", "num", "row", "line", "item", "index", "idx", "row no", "line no", "item no", "s no", "sr no",
@@ -28,7 +31,7 @@ HEADINGS: Final = frozenset(
 
 
 def counts_rows(column: Column | None, heading: str, first: int) -> bool:
-    """Whether a column numbers the rows from `first` on: 1, 2, 3 under "#", "No." or no words at all."""
+    """Whether a column numbers the rows from `first` on: 1, 2, 3 under "#", "No." or no words at all; in any order."""
     if column is None or key(heading) not in HEADINGS:
         return False
     cut = column.span(first, min(first + SAMPLE_ROWS, max(column.stop, first)))
@@ -36,5 +39,10 @@ def counts_rows(column: Column | None, heading: str, first: int) -> bool:
     figures = cut.numbers[is_figure]
     if len(figures) < COUNTED_MIN or np.count_nonzero(is_figure) < np.count_nonzero(cut.kinds != BLANK):
         return False
+    if np.mod(figures, 1).any():
+        return False
     steps = np.diff(figures)
-    return bool((np.mod(figures, 1) == 0).all() and np.count_nonzero(steps == 1) >= COUNTED_SHARE * len(steps))
+    is_shuffled = (
+        len(np.unique(figures)) == len(figures) and figures.min() >= 0 and figures.max() <= SHUFFLED * len(figures)
+    )
+    return bool(is_shuffled or np.count_nonzero(steps == 1) >= COUNTED_SHARE * len(steps))

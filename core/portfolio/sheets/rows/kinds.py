@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from core.portfolio.cells import _parse
 from core.portfolio.cells.parsing import spread_out
+from core.portfolio.sheets.header import STACK_MAX
 from core.portfolio.sheets.rows import words
 from core.portfolio.sheets.rows.odd import Columns, Has, Odd, called_total_of, has_words, repeats_header
 from core.portfolio.sheets.rows.sums import Doubt
@@ -17,6 +18,9 @@ from core.portfolio.sheets.rows.vocabulary import is_industry
 
 HEADING_CELLS_MAX: Final = 3
 """Cells of a group's heading: its name, and figures such as a share of net assets."""
+
+HEADINGS_MAX: Final = 20_000
+"""Distinct headings that are looked at for industries: no list has as many."""
 
 Mask = NDArray[np.bool_]
 
@@ -62,6 +66,7 @@ def kinds_of(columns: Columns, odd: Odd, has: Has) -> Kinds:
         header &= ~par
     same, other = odd.headers(~par & ~header, columns.places)
     header[same] = True
+    others = _without_upper_rows(header, rows, np.array(other, np.int64))
     called_total = _called_total(columns, odd)
     bare = called_total & ~identified
     wordy = odd.matches(words.MARKER, whole=False) & ~detail & (odd.texts <= 1) & (columns.has_detail | ~par)
@@ -79,8 +84,17 @@ def kinds_of(columns: Columns, odd: Odd, has: Has) -> Kinds:
     titles = odd.matches(words.POOL_TITLE, whole=True) & ~odd.matches(words.NOT_POOL, whole=True)
     return Kinds(
         par, name, identified, detail, cash, blank, header, marker, label, solid, par & solid & ~cash, footer, titles,
-        called_total, np.array(other, np.int64),
+        called_total, others,
     )  # fmt: skip
+
+
+def _without_upper_rows(header: Mask, rows: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Headers of other tables without those that stand right above this one's again: they are its upper rows."""
+    goes_on = np.zeros(len(other), np.bool_)
+    for distance in range(1, STACK_MAX):
+        below = np.minimum(other + distance, len(rows) - 1)
+        goes_on |= header[below] & (rows[below] == rows[other] + distance)
+    return other[~goes_on]
 
 
 def _called_total(columns: Columns, odd: Odd) -> Mask:
@@ -109,6 +123,8 @@ def _headings(columns: Columns, odd: Odd, par: Mask, detail: Mask, name: Mask) -
 def industries(odd: Odd, among: Mask) -> Mask:
     """Which of some rows with one text have the name of an industry."""
     local, used = _parse.distinct(np.where(among & (odd.texts == 1), odd.first_text, np.int32(-1)), len(odd.text))
+    if len(used) > HEADINGS_MAX:
+        return np.zeros(len(among), np.bool_)
     says = [is_industry(words.start_of(odd.text, code)) for code in used.tolist()]
     return spread_out(np.array(says, np.bool_), False, local)
 

@@ -19,7 +19,8 @@ from core.portfolio.sheets.titles import is_no_collateral
 TEXTS_MAX: Final = 20_000
 """Distinct texts of a column up to which each is looked at; of more, those that have the letters."""
 
-_LETTERS: Final = (b"equit", b"stock", b"share", b"warrant", b"unit", b"interest")
+_WORDS: Final = ("equit", "stock", "share", "warrant", "unit", "interest")
+"""Letters that the name of a share has."""
 
 _SEPARATORS: Final = (" - ", " \u2013 ", " \u2014 ", ": ")
 """What stands between a company's name and its instrument."""
@@ -76,13 +77,16 @@ def _candidates(text: Text, used: NDArray[np.int32]) -> NDArray[np.int64]:
     if len(used) <= TEXTS_MAX:
         return np.arange(len(used), dtype=np.int64)
     data = text.data.tobytes().lower()
-    places = np.array([place for letters in _LETTERS for place in places_of(data, letters)], np.int64)
+    places = np.array([place for word in _WORDS for place in places_of(data, word.encode())], np.int64)
     codes = np.searchsorted(text.offsets, places, side="right") - 1
     return np.flatnonzero(np.isin(used, codes))
 
 
 def _is_equity(text: str) -> bool:
     """Whether a text names shares, alone or behind its company's name."""
+    lower = text.lower()
+    if not any(word in lower for word in _WORDS):
+        return False
     if is_equity(key(text)):
         return True
     cuts = [text.rfind(sign) + len(sign) for sign in _SEPARATORS if sign in text]

@@ -45,9 +45,9 @@ _ABOUT: Final = _words(
     " restated repriced repricing dollar multicurrency multi currency floating fixed rate due holdco opco super"
     " priority exit dip debtor possession b1 b2 b3 b4 b5 b6 b7 b8 b9 b10 c1 c2 a1 a2 d1 d2 additional original other"
     " investment investments cash interest interests class series participating convertible non voting llc lp limited"
-    " member members partner profits llp llc's redeemable cumulative option options right rights escrow collateral purchase"
-    " institutional covenant lite cov libor sofr euribor sonia prime plus commitment commitments portion part no"
-    " security securities obligation obligations stub takeback tack mirror side car local closing date"
+    " member members partner profits llp llc's redeemable cumulative option options right rights escrow collateral"
+    " purchase institutional covenant lite cov libor sofr euribor sonia prime plus commitment commitments portion part"
+    " no security securities obligation obligations stub takeback tack mirror side car local closing date"
 )
 """Words beside them that name no company."""
 

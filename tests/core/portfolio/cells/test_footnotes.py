@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from core.portfolio.cells import _parse
 from core.portfolio.cells.footnotes import is_only_marks, without_marks
-from core.portfolio.cells.parsing import Cells, key, letters_and_digits
+from core.portfolio.cells.parsing import Cells, key, letters_and_digits, pool_of
 from core.portfolio.cells.typed import read_text
 
 
@@ -54,6 +57,15 @@ def test_several_marks_alone_are_no_figure(text: str, is_marks: bool) -> None:
 def test_superscripts_are_left_out_of_keys_and_identifiers() -> None:
     assert key("Par Amount\u00b9") == "par amount"
     assert letters_and_digits("LX100001\u00b2") == "LX100001"
+
+
+@given(st.lists(st.text("Ab1 2(),[]*^&;\u00b9\u00b2\u2074\u2020\u00a7\u1d43\u2019\u00e9", max_size=14), max_size=20))
+def test_the_kernel_passes_every_text_with_marks(texts: list[str]) -> None:
+    """What it leaves out is what `without_marks` leaves as it is."""
+    stripped = [text for text in dict.fromkeys(text.strip() for text in texts) if text]
+    codes, text = pool_of(stripped)
+    passed = set(_parse.may_have_marks(text.offsets, text.data, True).tolist())
+    assert {code for code, one in zip(codes.tolist(), stripped, strict=True) if without_marks(one) != one} <= passed
 
 
 def test_marks_leave_names_and_stay_in_ratings(make_cells: Callable[..., Cells]) -> None:

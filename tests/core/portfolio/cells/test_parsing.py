@@ -200,6 +200,7 @@ def test_no_bytes_break_the_kernels(strings: list[bytes]) -> None:
         codes, own, _ = parsing._parse.clean(offsets, data, used, upper, False)
         assert codes.max(initial=-1) < len(own) - 1
     assert parsing._parse.may_mark(offsets, data).max(initial=-1) < len(strings)
+    assert parsing._parse.may_have_marks(offsets, data, True).max(initial=-1) < len(strings)
 
 
 def test_kernels_refuse_a_pool_that_lies() -> None:
@@ -213,6 +214,7 @@ def test_kernels_refuse_a_pool_that_lies() -> None:
             lambda pool=pool: parsing._parse.name_keys(pool, data),
             lambda pool=pool: parsing._parse.identifier_kinds(pool, data, False),
             lambda pool=pool: parsing._parse.may_mark(pool, data),
+            lambda pool=pool: parsing._parse.may_have_marks(pool, data, True),
         ):
             with pytest.raises(ValueError, match="pool"):
                 call()
@@ -346,16 +348,6 @@ def test_dates_in_text(make_cells: Callable[..., parsing.Cells], text: str) -> N
 def test_slashed_dates_are_read_alike_in_the_whole_column(make_cells: Callable[..., parsing.Cells]) -> None:
     assert same(parsing.read_dates(make_cells(["03/04/2030", "05/06/2031"])), [days(2030, 3, 4), days(2031, 5, 6)])
     assert same(parsing.read_dates(make_cells(["03/04/2030", "25/06/2031"])), [days(2030, 4, 3), days(2031, 6, 25)])
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("31. Mai 2018", (2018, 5, 31)), ("15 Okt 2030", (2030, 10, 15)), ("1 ao\u00fbt 2029", (2029, 8, 1)),
-     ("31 d\u00e9c. 2029", (2029, 12, 31)), ("30 juin 2029", (2029, 6, 30)), ("31 juil. 2029", (2029, 7, 31)),
-     ("31st of May 2018", (2018, 5, 31))],
-)  # fmt: skip
-def test_months_of_other_languages(text: str, expected: tuple[int, int, int]) -> None:
-    assert parsing.date_days(text, day_first=False) == days(*expected)
 
 
 def test_slashed_dates_that_cannot_tell_go_by_the_other_texts_of_the_sheet() -> None:

@@ -71,10 +71,32 @@ def test_a_date_in_a_column_of_text_is_written(make_cells: MakeCells, *, date_19
 
 FLAGS = {
     "cov_lite": (
-        ["Y", "yes", "TRUE", "X", " x ", "1", 1, True, "T", "Cov-Lite"],
-        ["N", "no", "FALSE", "-", "", None, 0, "0", False, "#N/A", "perhaps", "Maintenance"],
+        ["Y", "yes", "TRUE", "X", " x ", "1", 1, True, "T", "Cov-Lite", "Covenant-Lite Loan", "Cov Lite (springing)"],
+        ["N", "no", "FALSE", "-", "", None, 0, "0", False, "#N/A", "perhaps", "Maintenance", "Non Cov-Lite", "Norway"],
     ),
-    "is_defaulted": (["Defaulted", "In Default"], ["Current"]),
+    "is_defaulted": (
+        ["Defaulted", "In Default", "D", "Non-Accrual", "Payment Default", "Yes (1)", "Y*", "Yes \u00b9", "\u2713"],
+        ["Current", "Performing", "Not Defaulted", "Non-Default", "No default", "No (2)", "Default: No", "\u2717"],
+    ),
+    "is_pik": (
+        [
+            "PIK",
+            "PIK Toggle",
+            "Partial PIK",
+            "Cash/PIK",
+            "Accruing PIK",
+            "PIK-able",
+            "Capitalising interest",
+            "Yes, toggle",
+        ],
+        ["Cash", "Non-PIK", "No PIK", "Not deferring", "No, cash only"],
+    ),
+    "is_deferring": (
+        ["Deferring", "Currently Deferring", "PIKing", "Partial PIK", "Deferred Interest", "Deferring Obligation"],
+        ["PIK Toggle", "May PIK", "Not Deferring", "Cash"],
+    ),
+    "is_revolving": (["Revolver", "Revolving Credit Facility"], ["Term Loan", "Non-revolving"]),
+    "is_second_lien": (["Second Lien", "2nd Lien Term Loan"], ["First Lien"]),
 }
 
 
@@ -95,3 +117,19 @@ def test_flags(make_cells: MakeCells) -> None:
     assert standard.column.python(slice(None)) == [True, False, False, True, True, True]
     assert standard.doubtful is not None
     assert np.flatnonzero(standard.doubtful).tolist() == [1]
+
+
+def test_norway_is_a_country_and_no_flag(make_cells: MakeCells) -> None:
+    cells = make_cells(["NO", "SE", "Norway"])
+    assert [parsing.country(text) for text in typed.read_text(cells, target="country").column.python(slice(None))] == [
+        "NO", "SE", "NO",
+    ]  # fmt: skip
+    own = typed.read_booleans(cells, "own")
+    assert own.column.python(slice(None)) == [False, None, None]
+    assert own.unreadable is not None
+    assert own.unreadable.tolist() == [False, True, True]
+
+
+def test_identifiers_have_no_footnote_marks(make_cells: MakeCells) -> None:
+    cells = make_cells(["LX100001(1)", "LX100001\u00b2", "LX100001", "LX100001 (a)(aa)"])
+    assert typed.read_text(cells, target="loanx_id").column.python(slice(None)) == ["LX100001"] * 4

@@ -95,6 +95,19 @@ def test_what_names_no_borrower_and_facility_is_not_split(map_rows: MapRows, tex
     assert named(portfolio, "facility_name") == texts
 
 
+def test_a_column_of_borrowers_with_their_facilities_is_split(map_rows: MapRows) -> None:
+    rows = rows_of([" - ".join(pair) for pair in PAIRS])
+    portfolio = map_rows([["Security ID", "Issuer", *rows[0][2:]], *rows[1:]])
+    assert named(portfolio, "borrower_name") == [borrower for borrower, _ in PAIRS]
+    assert named(portfolio, "facility_name") == [facility for _, facility in PAIRS]
+    # A company may have a sign, and a word for loans, in its name.
+    names = ["Acme Credit - Loan Services Ltd", "Beta Inc", "Gamma Bond Holdings", "Delta LLC", "Epsilon Term Ltd"]
+    portfolio = map_rows(
+        [["Security ID", "Issuer", *rows[0][2:]], *([a, n, *r] for n, (a, _, *r) in zip(names, rows[1:], strict=False))]
+    )
+    assert named(portfolio, "borrower_name") == names
+
+
 def test_a_column_of_borrowers_counts(map_rows: MapRows) -> None:
     rows = rows_of([" - ".join(pair) for pair in PAIRS])
     with_issuer = [[*row, "Issuer" if at == 0 else "Own Name Ltd"] for at, row in enumerate(rows)]

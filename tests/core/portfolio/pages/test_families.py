@@ -47,6 +47,23 @@ def test_families(amount: float, members: list[str] | None) -> None:
     assert joined(amount) == ([members] if members else [])
 
 
+def test_a_page_in_whole_units() -> None:
+    """Where all its amounts are whole and par is not, the nearest unit does; a few whole amounts are no such page."""
+    amounts = [5_273_634.0, 2_999_000.0, 2_000_000.0, 1_663_700.0, 2_000_000.0]
+    for count, families in ((5, 1), (4, 0)):
+        facts = tuple(
+            Fact(kind="list", label="Parent", subject=Subject(measure="obligors"), value=amount, place="'Top'!B3")
+            for amount in amounts[:count]
+        )
+        par = np.array(PAR)
+        portfolio = Portfolio(
+            len(NAMES), {"par_value": par}, {"obligor": Names(np.arange(len(NAMES), dtype=np.int32), NAMES)}, {}, {},
+            facts=Facts(all=facts), notes=Notes(),
+        )  # fmt: skip
+        found = with_families(portfolio, par)
+        assert len(found.notes.warnings) == families
+
+
 def test_loans_of_nothing_are_in_no_family() -> None:
     assert joined(5_273_633.81, [3_273_633.81, 0.0, 1.0, 1.0, 2_000_000.0, 1.0]) == [["ALLIED UNIVERSAL HOLDCO",
                                                                                    "BOLUDA TOWAGE"]]  # fmt: skip

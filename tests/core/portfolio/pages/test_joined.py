@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from pathlib import Path
@@ -79,6 +80,64 @@ def test_a_real_report_is_joined_as_a_person_joined_it(file: Path) -> None:
     total, joined = (warning.message for warning in portfolio.notes.warnings[:2])
     assert "407,181,748.24" in total
     assert joined == "1 row of sheet 'Discounted Obligations' was joined by the start of an identifier."
+
+
+REPORTS = [
+    path
+    for path in (REPORT, REPORT.parents[1] / "contego-xi/report-2024-09-30.xlsx",
+                 REPORT.parents[1] / "layouts/us-pages.xlsx")
+    if path.exists()
+]  # fmt: skip
+ID = re.compile(r"(?:LX\d{5,6}(?:T\d)?|[A-Z]{2}[A-Z0-9]{9}\d|[0-9][0-9A-Z]{7}\d)")
+UNJOINED = {"cusip", "loanx_id", "isin", "asset_id", "lien_type", "rating", "rating_agency_a"}
+"""What the first page says another way without its ids, or by the kind of asset where no page says the lien; and
+ratings whose column the printed sums choose."""
+
+
+def by_name(portfolio: Portfolio) -> dict[tuple[Any, Any], dict[str, Any]]:
+    """The fields of each loan that has any, by facility and par."""
+    columns: dict[str, list[Any]] = {
+        target: [None if value != value else value for value in numbers.tolist()]
+        for target, numbers in portfolio.numbers.items()
+    }
+    for target, names in portfolio.names.items():
+        columns[target] = [None if code < 0 else names.values[code] for code in names.codes.tolist()]
+    columns |= {f"rank of {target}": [rank or None for rank in ranks.tolist()]
+                for target, ranks in portfolio.ranks.items()}  # fmt: skip
+    keys = zip(columns["facility_name"], columns["par_value"], strict=True)
+    return {
+        key: {
+            target: column[at]
+            for target, column in columns.items()
+            if column[at] is not None and target.removeprefix("rank of ") not in UNJOINED
+        }
+        for at, key in enumerate(keys)
+    }
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+@pytest.mark.parametrize("file", REPORTS, ids=lambda path: path.parent.name)
+def test_a_real_report_without_ids_is_joined_to_no_other_loan(make_book: MakeBook, file: Path, share: float) -> None:
+    """What is joined by names is what the ids say; what is not is blank."""
+    book, chance = read(file), random.Random(3)
+
+    def cell(value: Any) -> Any:
+        is_id = isinstance(value, str) and ID.fullmatch(value) is not None and chance.random() < share
+        return None if is_id else value
+
+    sheets = {
+        sheet.name: [
+            [cell(sheet.value(row, column)) for column in range(sheet.column_count)] for row in range(sheet.row_count)
+        ]
+        for sheet in book.sheets
+    }
+    whole, bare = (by_name(Portfolio.from_workbook(one)) for one in (book, make_book(sheets)))
+    assert bare.keys() == whole.keys()
+    wrong = [(key, target) for key, said in bare.items() for target, value in said.items()
+             if value != whole[key].get(target)]  # fmt: skip
+    assert not wrong
+    filled = sum(map(len, bare.values())) / sum(map(len, whole.values()))
+    assert filled > (0.25 if "layouts" in str(file) else 0.7)
 
 
 # ---- books split into pages ----------------------------------------------------------------------------------------
@@ -363,3 +422,76 @@ def test_pages_of_trades_feed_no_par(make_book: MakeBook) -> None:
         portfolio = joined(make_book, Page=[[title], *unsettled])
         assert portfolio.numbers["par_value"].tolist() == [100.0, 200.0, 300.0, 400.0]
         assert page(portfolio, "Page").part == "left out"
+
+
+def test_files_of_a_deal_join_by_its_own_ids(make_book: MakeBook) -> None:
+    """Assets, positions in lots and ratings; an asset without a position is none of the pool's."""
+    assets: Rows = [["Asset ID", "Issuer", "Asset Name", "CUSIP", "Maturity Date"]]
+    assets += [[f"4-{at}", f"{name} Inc", "TL B", cusip, "2030-01-31"] for at, (name, cusip) in enumerate(
+        [("Alpha", "44263LAB9"), ("Beta", None), ("Gamma", "25555EBB0"), ("Old", None)]
+    )]  # fmt: skip
+    positions: Rows = [["Asset ID", "Par Amount", "Spread"], ["4-0", 60_000.25, 4.0], ["4-0", 40_000.0, 5.0],
+                       ["4-1", 200_000.75, 3.0], ["4-2", 300_000.0, 3.0]]  # fmt: skip
+    ratings: Rows = [["Asset ID", "S&P Rating"], ["4-2", "CCC"], ["4-1", "B"], ["4-0", "BB"]]
+    portfolio = Portfolio.from_workbook(
+        make_book({"Assets": assets, "Positions": positions, "Ratings": ratings})
+    )  # fmt: skip
+    assert portfolio.numbers["par_value"].sum() == 600_001.0
+    assert len(set(portfolio.names["obligor"].codes.tolist())) == 3
+    by_par = np.bincount(portfolio.ranks["rating_agency_b"], portfolio.numbers["par_value"], minlength=20)
+    assert by_par[[12, 15, 18]].tolist() == [100_000.25, 200_000.75, 300_000.0]
+
+
+def test_contracts_in_whole_units_are_of_the_same_day(make_book: MakeBook) -> None:
+    loans = [[f"LX10000{at}", f"Company {at}", "TL", 1_000_000.37 + 1_111.11 * at, 99.0, "2030-01-31"]
+             for at in range(8)]  # fmt: skip
+    rows = [[row[0], round(part * row[3]), 300.0] for row in loans for part in (0.25, 0.25, 0.5)]
+    sheets = {"Loans": [HEADER, *loans], "Contracts": [["LoanX ID", "Par", "Spread"], *rows]}
+    portfolio = Portfolio.from_workbook(make_book(sheets))
+    assert portfolio.numbers["spread"].tolist() == [300.0] * 8
+    assert codes(portfolio) == []
+    other_day = [[row[0], row[1] + 3.0, row[2]] for row in rows]
+    portfolio = Portfolio.from_workbook(make_book(sheets | {"Contracts": [["LoanX ID", "Par", "Spread"], *other_day]}))
+    assert page(portfolio, "Contracts").part == "left out"
+
+
+def test_rows_that_fit_several_loans_are_told(make_book: MakeBook) -> None:
+    rows: Rows = [["Facility", "S&P Rating"], ["TL B", "B"], ["TL C", "B"], ["TL C", "CCC"]]
+    again = [*LOANS, ["LX100005", "Omega Inc", "TL D", 70.0, 95.0, "2033-01-31"]]
+    rows += [["TL D", "B-"]]
+    portfolio = Portfolio.from_workbook(make_book({"Loans": [HEADER, *again], "Page": rows}))
+    note = page(portfolio, "Page")
+    assert (note.by, note.ambiguous, note.rows_without_loan) == ({"facility": 1}, 3, 3)
+    assert "page_rows_ambiguous" in codes(portfolio)
+    told = next(one for one in portfolio.notes.warnings if one.code == "page_rows_ambiguous")
+    assert told.rows == 3
+    assert "rating_agency_b" in told.fields
+    assert portfolio.ranks["rating_agency_b"].tolist() == [0, 0, 0, 0, 16]
+
+
+@every("header, liens", [("Lien", [1, 2, 3, 4]), ("Instrument Type", [1, 1, 4, 4])])
+def test_a_lien_wins_over_a_kind_of_asset(make_book: MakeBook, header: str, liens: list[int]) -> None:
+    """Unless the page says only what kind of asset each is, too; what it leaves blank stays."""
+    kinds = ["Term Loan", "Term Loan", "Bond", "Bond"]
+    loans = [[*row, kind] for row, kind in zip(LOANS, kinds, strict=True)]
+    rows = [[row[0], said] for row, said in zip(LOANS, ["First Lien", "Second Lien", "Unsecured", None], strict=True)]
+    portfolio = Portfolio.from_workbook(
+        make_book({"Loans": [[*HEADER, "Asset Type"], *loans], "Page": [["LoanX ID", header, "Cov-Lite"], *(
+            [*row, "Y"] for row in rows)]})
+    )  # fmt: skip
+    assert portfolio.lien is not None
+    assert portfolio.lien.tolist() == liens
+    if header == "Lien":
+        assert portfolio.flags["is_bond"].tolist() == [0, 0, 1, 1]
+
+
+def test_the_largest_obligors_name_no_obligor_of_some_loans(make_book: MakeBook) -> None:
+    loans = [[f"LX10000{at}", f"Company {at // 2} Inc TL {at}", 1e6 + at, "2030-01-31"] for at in range(8)]
+    top: Rows = [["Obligor", "Principal Balance", "Country"]]
+    top += [[f"Company {at} Inc", 2e6 + 4 * at + 1, "US"] for at in range(2)]
+    portfolio = Portfolio.from_workbook(
+        make_book({"Loans": [["LoanX ID", "Security Description", "Par", "Maturity"], *loans], "Largest": top})
+    )
+    note = page(portfolio, "Largest")
+    assert note.by == {"borrower of several loans": 4}
+    assert note.fields == ["country"], "four loans would have an obligor, and the others none"

@@ -166,6 +166,33 @@ def test_a_name_that_is_cut_short_is_the_only_one_that_begins_with_it(short: str
         assert pairs == ([] if meant is None else [(meant, 0)])
 
 
+def test_names_without_footnotes() -> None:
+    own = [Row(0, 1e6, facility="Alpha Inc - Facility B4(2)(3)"), Row(1, 2e6, facility="Alpha Inc - Facility B (EUR)")]
+    rows = [
+        Row(0, None, facility="ALPHA INC. - Facility B4"),
+        Row(1, None, facility="Alpha Inc - Facility B (EUR)\u00b9"),
+    ]
+    assert joined(own, rows) == (2, 0, 0)
+
+
+@every(
+    "rows, at",
+    [
+        # Obligors on the page, descriptions among the loans: by par where a borrower has several.
+        ([Row(1, 1_200_000.0, borrower="Alpha Inc")], [-1, 0, -1, -1]),
+        ([Row(3, None, borrower="Beta S.A.")], [-1, -1, -1, 0]),
+        ([Row(3, None, borrower="Beta"), Row(1, None, borrower="Alpha Inc")], [-1, -1, -1, 0]),
+        # What several obligors add up to is none of their loans.
+        ([Row(3, 9_000_000.0, borrower="Beta S.A.")], [-1, -1, -1, -1]),
+        ([Row(2, 3_300_000.0, borrower="Alpha In")], [-1, -1, -1, -1]),
+    ],
+)
+def test_descriptions_begin_with_obligors(rows: list[Row], at: list[int]) -> None:
+    names = ["Alpha Inc - TL B", "Alpha Inc - TL C", "Alphabet Inc - TL B", "Beta S.A. - Facility B"]
+    own = [Row(loan, 1_100_000.0 + 100_000.0 * loan, facility=name) for loan, name in enumerate(names)]
+    assert match(loans_of(own), loans_of(rows)).at.tolist() == at
+
+
 def test_rows_that_differ_are_no_lots_without_par() -> None:
     own = [Row(0, 1e6, asset="4-1"), Row(1, 2e6, asset="4-2")]
     alike = [Row(0, None, asset="4-1", spread=300.0)] * 2

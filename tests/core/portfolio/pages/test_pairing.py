@@ -10,6 +10,7 @@ from core.portfolio.pages.pairing import Flags, Ints, Pairs, Rule, Side, pair, t
 from tests.rows import every
 
 WHOLE, PART = Rule(is_whole=True), Rule(is_whole=False)
+GENERIC = Rule(is_whole=False, is_generic=True)
 EXACT = Rule(is_whole=False, needs_par=True)
 Items = list[tuple[int, float | None]]
 """(key, par) of each loan or row."""
@@ -76,9 +77,11 @@ def test_pairs(loans: Items, rows: Items, rule: Rule, pairs: set[tuple[int, int]
         ([(1, 300.0)], [(1, None), (1, None)], WHOLE, set()),
         ([(1, 200.06), (1, 200.06)], [(1, 200.06), (1, 200.06)], PART, set()),
         ([(1, 300.2), (1, 200.06)], [(1, 200.06)], PART, {(1, 0)}),
-        # A round par is met by chance, unless the whole name has the same.
-        ([(1, 3e6), (1, 2e6)], [(1, 2e6)], PART, set()),
-        ([(1, 3e6), (1, 2e6)], [(1, 2e6), (1, 3e6)], PART, {(0, 1), (1, 0)}),
+        # A round par is met by chance among loans of several borrowers, unless the whole name has the same.
+        ([(1, 3e6), (1, 2e6)], [(1, 2e6)], PART, {(1, 0)}),
+        ([(1, 3e6), (1, 2e6)], [(1, 2e6)], GENERIC, set()),
+        ([(1, 3e6), (1, 2e6)], [(1, 2e6), (1, 3e6)], GENERIC, {(0, 1), (1, 0)}),
+        ([(1, 300.2), (1, 200.06)], [(1, 200.06), (1, 7.0), (1, 8.0)], GENERIC, set()),
     ],
 )  # fmt: skip
 def test_loans_and_rows_that_are_no_lots(loans: Items, rows: Items, rule: Rule, pairs: set[tuple[int, int]]) -> None:

@@ -49,6 +49,9 @@ NAMES = ["Acme Holdings, LLC"] * 2 + ["Beta Software Inc"] * 2
          ["Total Software", None, None, 3500.0]],
         # A column of row numbers.
         [["#", *STACKED], *([at, *(row or [None])] for at, row in enumerate([*ACME, *BETA], 1))],
+        # The next page, with the company's name and the header again.
+        [STACKED, *ACME[:2], ["Page 1"], STACKED, ["Acme Holdings, LLC (continued)"], ACME[2], *BETA[:2],
+         ["Beta Software Inc - Cont'd"], BETA[2]],
         # Facilities in a column of their own.
         [["Company", "Investment", "Spread", "Par"], ["Acme Holdings, LLC"], [None, TL, 575, 1000.0],
          [None, RCF, 575, 200.0], ["Beta Software Inc"], [None, TL, 600, 3000.0], [None, DDTL, 600, 500.0]],
@@ -77,6 +80,22 @@ def test_a_column_of_facilities_alone_has_no_companies(map_rows: MapRows) -> Non
     assert "borrower_name" not in map_rows(rows).names
 
 
+def test_what_a_row_says_of_a_company_counts_for_its_loans(map_rows: MapRows) -> None:
+    rows = [
+        ["Company", "Industry", "Country", "Investment", "Spread", "Par"],
+        ["Acme Holdings, LLC", "Software", "France"],
+        [None, None, None, TL, 575, 1000.0],
+        [None, None, None, RCF, 575, 200.0],
+        ["Beta Software Inc", "Retail", "Germany", TL, 600, 3000.0],
+        [None, None, "Spain", DDTL, 600, 500.0],
+    ]
+    portfolio = map_rows(rows)
+    assert named(portfolio, "borrower_name") == NAMES
+    assert named(portfolio, "industry") == ["Software", "Software", "Retail", "Retail"]
+    assert named(portfolio, "country") == ["FR", "FR", "DE", "ES"]
+    assert portfolio.notes.loans_without_par == 0
+
+
 GROUPED = ["Issuer", "Facility", "Par", "Maturity Date"]
 LOANS: Rows = [["Alder Inc", "TLB", 1000.0, "2030-01-31"], ["Birch Inc", "TLB", 2000.0, "2030-01-31"],
                ["Cedar Inc", "TLB", 3000.0, "2030-01-31"], ["Dorn Inc", "TLB", 4000.0, "2030-01-31"]]  # fmt: skip
@@ -91,13 +110,16 @@ LOANS: Rows = [["Alder Inc", "TLB", 1000.0, "2030-01-31"], ["Birch Inc", "TLB", 
          *LOANS[2:]],
         [["Software"], *LOANS[:2], ["Total Software", None, 3000.0], ["Health Care Providers & Services"], *LOANS[2:],
          ["Total Health Care", None, 7000.0], ["Total", None, 10000.0]],
+        # Under the heading of industries itself.
+        [[None, None, None, None, None, "Software"], *LOANS[:2],
+         [None, None, None, None, None, "Health Care Providers & Services"], *LOANS[2:]],
         # The group's sum above its loans, or below.
         [["Software", None, 3000.0], *LOANS[:2], ["Health Care Providers & Services", None, 7000.0], *LOANS[2:]],
         [*LOANS[:2], ["Software", None, 3000.0], *LOANS[2:], ["Health Care Providers & Services", None, 7000.0]],
     ],
 )  # fmt: skip
 def test_industries_above_loans_are_no_borrowers(map_rows: MapRows, rows: Rows) -> None:
-    portfolio = map_rows([[*GROUPED, "% of NAV"], *rows])
+    portfolio = map_rows([[*GROUPED, "% of NAV", "Industry"], *rows])
     assert portfolio.numbers["par_value"].tolist() == [1000, 2000, 3000, 4000]
     assert named(portfolio, "borrower_name") == [loan[0] for loan in LOANS]
     industries = named(portfolio, "industry")

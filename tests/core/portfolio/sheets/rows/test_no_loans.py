@@ -43,7 +43,8 @@ def test_what_names_shares_is_no_loan(map_rows: MapRows, word: str) -> None:
     "word",
     [
         "Term Loan", "Equity Bridge Loan", "Preferred Term Loan", "Unitranche", "Unit Trust Facility", "Interest",
-        "Senior Secured Notes", "Stockholm Facility B", "Shared Services Holding", "Delayed Draw", "Second Lien", "OSG (Common Equity)",
+        "Senior Secured Notes", "Stockholm Facility B", "Shared Services Holding", "Delayed Draw", "Second Lien",
+        "OSG (Common Equity)",
         "Convertible Note", "Equity Office Properties", "Loan with warrants", "Partners",
     ],
 )  # fmt: skip

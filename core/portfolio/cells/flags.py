@@ -1,0 +1,117 @@
+"""Words of a column of flags: what says yes and what says no, in any column and in those of one flag."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from core.portfolio.cells.footnotes import without_marks
+from core.portfolio.cells.parsing import CATEGORY_LENGTH_MAX, TextColumn, key, pool_of, spread_out
+
+YES: Final = frozenset(
+    ("y", "yes", "true", "t", "1", "1.0", "-1", "x", "\u2713", "\u2714", "\u221a", "\u2611", "\u25cf", "\u2022",
+     "\u25a0", "\u00d7", "ja", "oui", "si", "s\u00ed")
+)  # fmt: skip
+NO: Final = frozenset(
+    (
+        "n",
+        "no",
+        "false",
+        "f",
+        "0",
+        "0.0",
+        "none",
+        "nein",
+        "non",
+        "\u2717",
+        "\u2718",
+        "\u2610",
+        "\u2612",
+        "not applicable",
+    )
+)
+"""What says yes and what says no in a column of flags, in lower case."""
+
+_DEFERS: Final = (
+    "deferring", "deferring interest", "deferring obligation", "deferrable", "currently deferring", "deferred",
+    "deferred interest", "interest deferral", "pik", "piking", "pik ing", "partial pik", "partially pik",
+    "partially piking", "accruing pik", "pik accruing", "pik accrual", "capitalizing", "capitalising",
+    "capitalizing interest", "capitalising interest", "capitalized interest", "capitalised interest",
+    "paying in kind", "paid in kind", "payment in kind", "pay in kind",
+    "cash pik", "cash and pik", "pik obligation", "pik security",
+)  # fmt: skip
+
+FLAG_WORDS: Final = {
+    "is_defaulted": frozenset(
+        ("default", "defaulted", "in default", "defaulted obligation", "d", "payment default", "non accrual",
+         "nonaccrual", "nonperforming", "non performing", "bankruptcy", "bankrupt")
+    ),
+    "cov_lite": frozenset(
+        ("cov lite", "covlite", "covenant lite", "covenantlite", "covenant light", "cov light", "cov lt")
+    ),
+    "is_dip": frozenset(("dip", "dip loan", "dip collateral obligation", "debtor in possession")),
+    "is_current_pay": frozenset(("current pay", "current pay obligation", "currentpay")),
+    "is_pik": frozenset((*_DEFERS, "pik toggle", "toggle", "pikable", "pik able", "may pik", "option to pik")),
+    "is_deferring": frozenset(_DEFERS),
+    "is_bond": frozenset(("bond", "bonds", "notes")),
+    "is_revolving": frozenset(("revolving", "revolver", "revolving loan", "revolving credit facility", "rcf")),
+    "is_delayed_draw": frozenset(("delayed draw", "delayed drawdown", "ddtl", "dd", "delayed draw term loan")),
+    "is_bridge": frozenset(("bridge", "bridge loan")),
+    "participation": frozenset(("participation", "participation interest", "sub participation", "subparticipation")),
+    "is_long_dated": frozenset(("long dated", "long dated obligation")),
+    "is_second_lien": frozenset(("second lien", "2nd lien", "second lien loan", "2l")),
+}  # fmt: skip
+"""Words that say yes in the column of one flag, as `key` gives them."""
+
+_DENIALS: Final = frozenset(
+    ("no", "n", "not", "non", "none", "never", "without", "excluding", "ex", "former", "formerly", "false", "toggle",
+     "able", "may", "option", "optional", "if")
+)  # fmt: skip
+"""Words that turn a flag's own word into a no, unless they are part of it (non accrual, PIK toggle)."""
+
+_FIRST_YES, _FIRST_NO = frozenset(("yes", "y", "true")), frozenset(("no", "n", "false"))
+"""Words that say it for a whole text that begins with them: "Yes (partial)"."""
+
+OWN_WORD_MIN: Final = 3
+"""Characters of a flag's own word that counts among other words of a cell."""
+
+
+def says_yes(text: str, own: frozenset[str]) -> bool:
+    """Whether a word says yes in any column, or in one with words of its own (as `key` gives them)."""
+    if len(text) > CATEGORY_LENGTH_MAX:
+        return False
+    if text.strip().lower() in YES:
+        return True
+    words = key(without_marks(text))
+    first = words.partition(" ")[0]
+    return words in own or first in _FIRST_YES or (bool(own) and first not in _FIRST_NO and _says_own(words, own))
+
+
+def says_no(text: str) -> bool:
+    """Whether a word says no in any column of flags."""
+    if len(text) > CATEGORY_LENGTH_MAX:
+        return False
+    return text.strip().lower() in NO or key(without_marks(text)).partition(" ")[0] in _FIRST_NO
+
+
+def _says_own(words: str, own: frozenset[str]) -> bool:
+    """Whether a flag's own word stands among others that do not deny it: "PIK toggle note", "covenant-lite loan"."""
+    padded = f" {words} "
+    stated = [word for word in own if len(word) >= OWN_WORD_MIN and f" {word} " in padded]
+    return bool(stated) and _DENIALS.isdisjoint(padded.replace(f" {max(stated, key=len)} ", " ", 1).split())
+
+
+_SECOND_LIEN_FLAG: Final = re.compile(r"(is )?(second|2nd) (lein|lien)( loan)?")
+
+
+def is_second_lien_flag(header: str) -> bool:
+    """Whether a lien column answers yes or no to "second lien"."""
+    return _SECOND_LIEN_FLAG.fullmatch(key(header)) is not None
+
+
+def second_liens(column: TextColumn) -> TextColumn:
+    """The words of such a column as liens: yes and no; any other word says it itself."""
+    said = {"yes": "Second Lien", "no": "First Lien"}
+    strings = ["yes" if says_yes(one, frozenset()) else "no" if says_no(one) else one for one in column.text.strings()]
+    codes, text = pool_of([said.get(one, one) for one in strings])
+    return TextColumn(spread_out(codes, -1, column.codes), text)

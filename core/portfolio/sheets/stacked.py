@@ -1,0 +1,142 @@
+"""Part a sheet on which tables stand below each other, each with its own header."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.column import Column
+from core.grid.sheet import Sheet, Workbook, no_formulas
+from core.portfolio.cells.parsing import BLANK, ERROR, TEXT, decoded, key
+
+ROWS_MAX: Final = 20_000
+"""Rows of a sheet that is looked at; a longer one is a plain list."""
+
+COLUMNS_MAX: Final = 200
+"""Columns of it."""
+
+TABLES_MAX: Final = 60
+"""Tables of a sheet; what stands below is part of the last."""
+
+HEADER_CELLS_MIN: Final = 3
+"""Texts of a row that can be a header."""
+
+VALUES_BELOW: Final = 2
+"""Rows below a header in which a figure must stand."""
+
+TITLE_ROWS: Final = 6
+"""Rows above a header that belong to its table: titles, blank rows, groups of columns."""
+
+FIGURE_LENGTH_MAX: Final = 24
+"""Characters of a text that can be a figure or a day."""
+
+_FIGURE: Final = re.compile(
+    r"[(+\-]?[$€£]?[(+\-]?\d[\d,.' ]*(?:%|bps|x)?\)?-?"
+    r"|\d{1,4}[-/. ](?:\d{1,2}|[A-Za-z]{3,9})[-/. ]\d{2,4}|(?:LX|US|XS)\w{6,12}"
+)
+"""A text that stands for a figure, a day or an identifier."""
+
+
+def parted(book: Workbook) -> Workbook | None:
+    """Part the one sheet of a book into its tables, each as a sheet of the same name with its cells in place.
+
+    None for a book of several sheets with cells, and for a sheet with one table.
+    """
+    filled = [sheet for sheet in book.sheets if sheet.row_count]
+    if len(filled) != 1 or filled[0].row_count > ROWS_MAX or filled[0].column_count > COLUMNS_MAX:
+        return None
+    (sheet,) = filled
+    starts = _starts(sheet)
+    if len(starts) < 2:
+        return None
+    ends = [*starts[1:], sheet.row_count]
+    parts = [_part(sheet, at, low, high) for at, (low, high) in enumerate(zip(starts, ends, strict=True))]
+    return replace(book, sheets=tuple(parts))
+
+
+def _part(sheet: Sheet, at: int, low: int, high: int) -> Sheet:
+    """Rows of a sheet, in their places."""
+    columns = tuple(None if column is None else _rows(column, low, high) for column in sheet.columns)
+    formulas = sheet.formulas if at == 0 else no_formulas()
+    return replace(sheet, index=at, columns=columns, row_count=high, formulas=formulas)
+
+
+def _rows(column: Column, low: int, high: int) -> Column | None:
+    first, last = max(low, column.start), min(high, column.stop)
+    return column.span(first, last) if first < last else None
+
+
+def _starts(sheet: Sheet) -> list[int]:
+    """List the first row of each table, its title included; 0 is the first."""
+    filled, figures = _counts(sheet)
+    starts, known = [0], set[tuple[str, ...]]()
+    is_first = True
+    for row in _headers(filled, figures):
+        names = _names(sheet, row)
+        if names in known:
+            continue
+        known.add(names)
+        if not is_first and len(starts) < TABLES_MAX:
+            starts.append(_top(row, filled, figures, starts[-1]))
+        is_first = False
+    return starts
+
+
+def _counts(sheet: Sheet) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Count the filled cells of each row, and those with a figure, a day or an identifier."""
+    filled, figures = np.zeros(sheet.row_count, np.int32), np.zeros(sheet.row_count, np.int32)
+    stands_for_figure = _figure_codes(sheet)
+    for column in sheet.columns:
+        if column is None:
+            continue
+        part = column.span(column.start, column.stop)
+        at = slice(part.start, part.stop)
+        is_text = part.kinds == TEXT
+        filled[at] += (part.kinds != BLANK) & (part.kinds != ERROR)
+        figures[at] += np.where(is_text, stands_for_figure[part.codes], (part.kinds != BLANK) & (part.kinds != ERROR))
+    return filled, figures
+
+
+def _figure_codes(sheet: Sheet) -> NDArray[np.bool_]:
+    """Say of each string of a sheet whether it stands for a figure; the last, of no string, does not."""
+    sizes = np.diff(sheet.text.offsets)
+    found = np.zeros(len(sizes) + 1, np.bool_)
+    short = np.flatnonzero(sizes <= FIGURE_LENGTH_MAX)
+    texts = decoded(sheet.text, short)
+    found[short] = [_FIGURE.fullmatch(text.strip()) is not None for text in texts]
+    return found
+
+
+def _headers(filled: NDArray[np.int32], figures: NDArray[np.int32]) -> list[int]:
+    """List the rows that can be the lowest of a header: texts below a blank row or a title, and figures below them."""
+    is_text = (filled >= HEADER_CELLS_MIN) & (figures == 0)
+    found = []
+    for row in np.flatnonzero(is_text).tolist():
+        below = slice(row + 1, row + 1 + VALUES_BELOW)
+        if is_text[row + 1 : row + 2].any() or not filled[row + 1 : row + 2].any() or not figures[below].any():
+            continue
+        first = row
+        while first and is_text[first - 1]:
+            first -= 1
+        if not first or filled[first - 1] <= 1:
+            found.append(row)
+    return found
+
+
+def _names(sheet: Sheet, row: int) -> tuple[str, ...]:
+    values = (sheet.value(row, column) for column in range(sheet.column_count))
+    return tuple(key(value) if isinstance(value, str) else "" for value in values)
+
+
+def _top(row: int, filled: NDArray[np.int32], figures: NDArray[np.int32], above: int) -> int:
+    """The first row of a table: titles and blank rows above its header, and groups of columns."""
+    top = row
+    while top - 1 > above and row - top < TITLE_ROWS and figures[top - 1] == 0:
+        if filled[top - 1] >= HEADER_CELLS_MIN and filled[top - 1] >= filled[row]:
+            break
+        top -= 1
+    return top
