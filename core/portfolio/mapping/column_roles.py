@@ -10,10 +10,11 @@ from core.grid.address import column_name
 from core.grid.sheet import Sheet
 from core.portfolio.cells import parsing
 from core.portfolio.mapping.detected import ColumnEvidence, PageColumn, PageColumns, Value
-from core.portfolio.sheets import content, header
-from core.portfolio.sheets.evidence import Evidence
+from core.portfolio.sheets import header
+from core.portfolio.sheets.columns import content
+from core.portfolio.sheets.columns.evidence import Evidence
+from core.portfolio.sheets.columns.roles import OF_ALIAS, THRESHOLD, Columns
 from core.portfolio.sheets.locate import Page
-from core.portfolio.sheets.roles import OF_ALIAS, THRESHOLD, Columns
 
 ALIAS_WEIGHT: Final = OF_ALIAS
 """Weight of a heading that is one of a field's own names, in a mapping that is not of loans."""

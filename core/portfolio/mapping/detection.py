@@ -34,10 +34,11 @@ from core.portfolio.mapping.reader import Reader
 from core.portfolio.model.fields import Field, Lien, Mapping, mapping_of
 from core.portfolio.model.notes import bounded
 from core.portfolio.pages.sheet_kinds import SheetKind, kinds
-from core.portfolio.sheets import header, vocabulary
+from core.portfolio.sheets import header
 from core.portfolio.sheets.below import Below
+from core.portfolio.sheets.columns import vocabulary
+from core.portfolio.sheets.columns.roles import OF_ALIAS
 from core.portfolio.sheets.locate import Candidate, Holdings, candidates, chosen, header_words, located, pages
-from core.portfolio.sheets.roles import OF_ALIAS
 from core.words import counted
 
 SAMPLES_MAX: Final = 3

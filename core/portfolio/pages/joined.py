@@ -19,8 +19,8 @@ from core.portfolio.model.notes import DataWarning, Notes, PageNote
 from core.portfolio.pages import currency, join, match
 from core.portfolio.pages.identify import identified, positions
 from core.portfolio.pages.keys import id_columns, together
+from core.portfolio.sheets.columns.vocabulary import heading
 from core.portfolio.sheets.sections import EmptyList
-from core.portfolio.sheets.vocabulary import heading
 from core.words import agreed, counted
 
 OTHER_PAR_SHARE: Final = 0.2

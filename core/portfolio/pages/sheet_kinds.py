@@ -12,9 +12,9 @@ from core.grid.sheet_name import in_quotes
 from core.portfolio.model.facts import Kind as FactKind
 from core.portfolio.model.notes import PageNote
 from core.portfolio.pages.report.read import Report, read_report
+from core.portfolio.sheets.columns.vocabulary import kind_weights
 from core.portfolio.sheets.locate import Candidate, Holdings, of_another_day
 from core.portfolio.sheets.note_tables import is_note_table
-from core.portfolio.sheets.vocabulary import kind_weights
 from core.words import counted
 
 SheetKind = Literal["holdings", "page", "list", "old copy", "template", "hidden", "notes", "tests", "other"]

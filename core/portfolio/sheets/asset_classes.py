@@ -8,7 +8,7 @@ from typing import Final
 
 from core.grid.sheet import Sheet
 from core.portfolio.cells.parsing import key
-from core.portfolio.sheets import content
+from core.portfolio.sheets.columns import content
 from core.portfolio.sheets.header import Found
 
 WORDS_MIN: Final = 2

@@ -25,12 +25,12 @@ from core.portfolio.cells.parsing import (
     plain,
 )
 from core.portfolio.model.fields import PROFILES, SHARED_TARGETS, STANDARD_TARGETS, Field, Mapping
-from core.portfolio.sheets.aliases import INSTEAD, USUAL, role_of_target
-from core.portfolio.sheets.content import marks
-from core.portfolio.sheets.evidence import Evidence
-from core.portfolio.sheets.roles import Columns, judge
+from core.portfolio.sheets.columns.aliases import INSTEAD, USUAL, role_of_target
+from core.portfolio.sheets.columns.content import marks
+from core.portfolio.sheets.columns.evidence import Evidence
+from core.portfolio.sheets.columns.roles import Columns, judge
+from core.portfolio.sheets.columns.vocabulary import heading, tokens_of
 from core.portfolio.sheets.rows.counters import counts_rows
-from core.portfolio.sheets.vocabulary import heading, tokens_of
 
 ROWS_MAX: Final = 40
 """Rows in which a header is looked for at a time: of several there the one that names most counts."""
@@ -40,6 +40,9 @@ DEEP_ROWS_MAX: Final = 1_000
 
 SCORE_MIN: Final = 3
 """Distinct targets that a header row must name."""
+
+UNANCHORED_MIN: Final = 4
+"""Distinct targets that a header row must name where the heading of what makes it one is blank."""
 
 PAGE_COLUMNS_MIN: Final = 2
 """Columns that the header of a page must name to add to loans of another sheet: what tells them, and one more."""
@@ -377,6 +380,8 @@ def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> Found | None:
         best = _best(scan, min(SCORE_MIN, len(mapping.fields)), frozenset(mapping.anchors))
         if best is not None:
             return _found(scan, best, strings)
+        if (found := _without_anchor(scan, frozenset(mapping.anchors), strings)) is not None:
+            return found
         cells_left -= scan.cell_count
         if cells_left <= 0:
             break
@@ -396,9 +401,21 @@ def find_page(
     """
     scan = _Scan(sheet, matcher(mapping), first, rows=rows)
     best = _best(scan, PAGE_COLUMNS_MIN, anchors, by_column=True)
+    strings = {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"}
+    if best is None:
+        return None if anchors is None else _without_anchor(scan, anchors, strings)
+    return _found(scan, best, strings)
+
+
+def _without_anchor(scan: _Scan, anchors: frozenset[str], strings: set[str]) -> Found | None:
+    """A header of several fields whose anchor's own heading is blank or unknown: its cells tell it."""
+    if not scan.aliases.is_of_loans:
+        return None
+    best = _best(scan, UNANCHORED_MIN, None)
     if best is None:
         return None
-    return _found(scan, best, {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"})
+    found = _found(scan, best, strings)
+    return found if found.columns.keys() & anchors else None
 
 
 def nearest(sheet: Sheet, mapping: Mapping) -> Found | None:
@@ -745,11 +762,10 @@ def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
     for column in _counters(scan.sheet, best, feeds, row + 1):
         del feeds[column]
         evidence[column] = replace(evidence[column], role=COUNTER_ROLE)
-    by_words = frozenset(feeds) - best.listed
-    columns = _assigned(feeds, later=by_words)
+    columns = _assigned(feeds, evidence=evidence)
     demoted = _demoted(scan.sheet, columns, row + 1)
     if demoted:
-        columns = _assigned(feeds, demoted, by_words)
+        columns = _assigned(feeds, demoted, evidence)
     preferences = {
         (target, column): preference for column, options in feeds.items() for target, preference, _ in options
     }
@@ -867,29 +883,39 @@ def _is_constant(column: Column | None, first: int) -> bool:
     return most >= CONSTANT_ROWS and most >= CONSTANT_SHARE * len(codes)
 
 
+NAMED_SURELY: Final = 6.0
+"""Weight from which a column for a field goes before others whatever its heading is listed as."""
+
+
 def _assigned(
-    feeds: dict[int, Options], demoted: Container[int] = (), later: Container[int] = ()
+    feeds: dict[int, Options], demoted: Container[int] = (), evidence: dict[int, Evidence] | None = None
 ) -> dict[str, list[int]]:
     """Which columns could feed which target, the best first; a column feeds one target, and any of the shared ones.
 
-    That is the target of the mapping which names the column first among its aliases, else an auxiliary one.
-
-    Args:
-        later: of equals those that come after the others.
+    That is the target of the mapping which names the column first among its aliases, else an auxiliary one. Of several
+    columns for one target those that are surely named go first, and those that cells alone tell last; then the order of
+    the aliases decides, then the weight.
     """
-    wanted: dict[str, list[tuple[bool, int, bool, int]]] = {}
+    sure = Evidence("", NAMED_SURELY)
+
+    def place(column: int, preference: int) -> tuple[bool, int, int, float, int]:
+        one = (evidence or {}).get(column, sure)
+        tier = 0 if one.score >= NAMED_SURELY else 1 if one.words > 0 else 2
+        return column in demoted, tier, preference, -one.score, column
+
+    wanted: dict[str, list[tuple[bool, int, int, float, int]]] = {}
     for column, options in feeds.items():
         own = [(preference, at, target) for at, (target, preference, auxiliary) in enumerate(options) if not auxiliary]
         if own:
             preference, _, target = min(own)
-            wanted.setdefault(target, []).append((column in demoted, preference, column in later, column))
+            wanted.setdefault(target, []).append(place(column, preference))
     columns = {target: [column for *_, column in sorted(places)] for target, places in wanted.items()}
     claimed = {places[0] for places in columns.values()}
-    spare: dict[str, list[tuple[bool, int, bool, int]]] = {}
+    spare: dict[str, list[tuple[bool, int, int, float, int]]] = {}
     for column, options in feeds.items():
         for target, preference, auxiliary in options:
             if auxiliary and (column not in claimed or target in SHARED_TARGETS):
-                spare.setdefault(target, []).append((column in demoted, preference, column in later, column))
+                spare.setdefault(target, []).append(place(column, preference))
     for target, places in spare.items():
         is_shared = target in SHARED_TARGETS
         free = [column for *_, column in sorted(places) if is_shared or column not in claimed]

@@ -16,10 +16,10 @@ from core.portfolio.cells.parsing import key
 from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, KEYS, TRANCHE_SHEETS, Mapping
 from core.portfolio.sheets import asset_classes, header, spans, titles
 from core.portfolio.sheets.captions import captioned
+from core.portfolio.sheets.columns.vocabulary import kind_weights
 from core.portfolio.sheets.note_tables import is_named, is_note_table
 from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
 from core.portfolio.sheets.stacked import parted
-from core.portfolio.sheets.vocabulary import kind_weights
 
 _AMOUNTS: Final = ("par_value", "principal_balance")
 """Targets for what a loan amounts to."""

@@ -9,7 +9,7 @@ import pytest
 from core.portfolio.mapping.column_roles import ALIAS_WEIGHT, REASONS_MAX, TEXT_LENGTH_MAX, Roles, page_columns
 from core.portfolio.model.fields import PROFILES
 from core.portfolio.sheets import header
-from core.portfolio.sheets.evidence import Evidence
+from core.portfolio.sheets.columns.evidence import Evidence
 from core.portfolio.sheets.header import Found
 from core.portfolio.sheets.locate import Page
 from tests.core.portfolio.conftest import MakeSheet

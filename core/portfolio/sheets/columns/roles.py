@@ -9,11 +9,11 @@ from typing import Final
 import numpy as np
 
 from core.grid.sheet import Sheet
-from core.portfolio.sheets import content
-from core.portfolio.sheets.content import Features
-from core.portfolio.sheets.evidence import Evidence
-from core.portfolio.sheets.relations import Bonus, relations
-from core.portfolio.sheets.vocabulary import Heading, heading, is_sink, words
+from core.portfolio.sheets.columns import content
+from core.portfolio.sheets.columns.content import Features
+from core.portfolio.sheets.columns.evidence import Evidence
+from core.portfolio.sheets.columns.relations import Bonus, relations
+from core.portfolio.sheets.columns.vocabulary import Heading, heading, is_sink, words
 
 THRESHOLD: Final = 3.0
 """Weight from which a column has a role."""
