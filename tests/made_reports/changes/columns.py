@@ -176,7 +176,7 @@ _RATED: Final = ("moodys", "moodys_cfr", "moodys_facility", "sp", "sp_issuer", "
 
 def use_thousands(rng: Random, report: Report) -> bool:
     """Print amounts in thousands, and say so in their headings."""
-    if report.habits.money != 1.0 or report.habits.comma:
+    if report.habits.money != 1.0 or report.habits.comma or report.habits.sign:
         return False
     words = rng.choice((" (000s)", " ($000)", " (in thousands)"))
     for page in report.pages:
