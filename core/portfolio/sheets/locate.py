@@ -426,15 +426,17 @@ def _sizes(sheet: Sheet, found: header.Found, scale: float) -> list[int]:
 def located(book: Workbook, mapping: Mapping) -> tuple[Workbook, list[Candidate]]:
     """List every sheet of a book with its best header, and give the book of these sheets.
 
-    It is another book where its only sheet has tables below each other, and has then a sheet for each: where the loans
+    It is another book where its only sheet, or the one with the loans, has tables below each other, and has then a sheet for each: where the loans
     stand in another table than the one that is found on the whole sheet, or where another table has about as many rows
     that tell loans apart, as parts of a schedule have.
     """
     rated = candidates(book, mapping)
-    apart = parted(book) if mapping.source_type == "clo_holdings" else None
+    whole = chosen(rated)
+    of_loans = None if whole is None else whole.sheet.index
+    apart = parted(book, of_loans) if mapping.source_type == "clo_holdings" else None
     if apart is None:
         return book, rated
-    whole, parts = chosen(rated), candidates(apart, mapping)
+    parts = candidates(apart, mapping)
     best = chosen(parts)
     if best is None:
         return book, rated
