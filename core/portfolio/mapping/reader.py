@@ -18,6 +18,8 @@ from core.portfolio.cells.loans import Loans, put
 from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, Pool, bit
 from core.portfolio.cells.typed import text_column
 from core.portfolio.mapping import pipeline
+from core.portfolio.mapping.ambiguous import ambiguous_columns
+from core.portfolio.mapping.basis import basis_place
 from core.portfolio.mapping.funded import funded_place, settle_commitments, tell_of_funded
 from core.portfolio.mapping.names import NAMES, industries_of_headings, without_continued
 from core.portfolio.mapping.pipeline import InUnit, Outcome, Work, is_ruled
@@ -60,6 +62,10 @@ NO_COLLATERAL: Final = (
 """Rows that are left out by what is said of them -> why."""
 
 
+PRICE_LEAST: Final = 20.0
+"""Percent of par that the middle one of a pool's prices is not below."""
+PRICE_MOST: Final = 200.0
+
 NEAR_SHARE: Final = 1e-3
 """Share of the sum by which a figure that stands alone may differ from it and still be meant for it."""
 
@@ -69,9 +75,18 @@ class Reader:
 
     Args:
         with_blank_par: rows that are loans but for a blank par are read, too.
+        par_place: the column of par; None chooses it by what the headings say.
     """
 
-    def __init__(self, book: Workbook, holdings: Holdings, mapping: Mapping, *, with_blank_par: bool = False) -> None:
+    def __init__(
+        self,
+        book: Workbook,
+        holdings: Holdings,
+        mapping: Mapping,
+        *,
+        with_blank_par: bool = False,
+        par_place: int | None = None,
+    ) -> None:
         self._sheet, self.found = holdings.sheet, holdings.found
         self._stored = book.sheets[self._sheet.index]
         """The sheet as it came; another one where columns of a scraped table were merged."""
@@ -90,6 +105,7 @@ class Reader:
         """Target -> cells with something in them that is no value of it."""
         self.columns = {target: places[0] for target, places in self.found.columns.items()}
         """Target -> the column that feeds it."""
+        self._prefer_issuers()
         self._take_other_ratings()
         self.passed_over: dict[int, str] = {}
         """Columns whose values are not what their header promises, with what they are."""
@@ -100,7 +116,10 @@ class Reader:
         self._is_wider = with_blank_par
         self._first_par: int | None = None
         """The column for par that gave way to one of funded balances."""
-        self._choose_par()
+        if par_place is None:
+            self._choose_par()
+        else:
+            self.columns["par_value"] = par_place
         par = self._all_par()
         self._all = None if par is None else par.column.values
         self.rows = table.pick(self.below, self.found, mapping, self._all)
@@ -169,6 +188,7 @@ class Reader:
         if self.rows.industry is not None and not self._is_wider and (industry is None or (industry.codes < 0).all()):
             industries_of_headings(loans, self.rows.industry, self._sheet.text)
         self._stand_ins(loans)
+        loans.notes.warnings += ambiguous_columns(self._sheet, self.found, self.columns)
         self._note(loans, self.columns | self._rates(loans))
         self._warn_of_level(loans)
         if self._all is not None:
@@ -232,7 +252,7 @@ class Reader:
             )
             notes.warnings.append(DataWarning("no_collateral", message, len(rows)))
 
-    def par_in_deal_currency(self, currency: str | None) -> NDArray[np.float64] | None:
+    def par_in_deal_currency(self, currency: str) -> NDArray[np.float64] | None:
         """Par by a column whose header says that it is in the deal's currency, where another one feeds par."""
         for place in self.found.columns.get("par_value", [])[1:]:
             if says_currency(self.found.texts[place], currency):
@@ -248,6 +268,20 @@ class Reader:
                 cells = cells.take(self._rows)
             self._loan_cells[column] = cells
         return cells
+
+    def _prefer_issuers(self) -> None:
+        """Let an agency's rating be that of the issuer where the column that comes first has the facility's."""
+        for agency in AGENCIES:
+            target = f"rating_agency_{agency}"
+            places = self.found.columns.get(target, [])
+            roles = [one.role if (one := self.found.evidence.get(place)) else "" for place in places]
+            if not places or roles[0] != f"rating_facility_{agency}" or self.works[target].field.own:
+                continue
+            issuer = next(
+                (at for at, role in zip(places, roles, strict=True) if role == f"rating_issuer_{agency}"), None
+            )
+            if issuer is not None:
+                self.columns[target] = issuer
 
     def _take_other_ratings(self) -> None:
         """Let a column that could be an agency's rating, and feeds nothing, feed one of its further ratings: which of
@@ -315,6 +349,11 @@ class Reader:
             self._first_par = self.columns["par_value"]
             self.columns["par_value"] = place
             self.passed_over[self._first_par] = "another column has what is funded"
+            return
+        place = None if work is None else basis_place(self.found, work.field.own)
+        if place is not None:
+            self.passed_over[self.columns["par_value"]] = "another column has par as traded, or in the deal's currency"
+            self.columns["par_value"] = place
 
     def _all_par(self) -> Outcome | None:
         """The par of all rows below the header, in units of currency; its default where the rest of a loan is there."""
@@ -346,9 +385,21 @@ class Reader:
             scale = self.scales[target] = parsing.scale(
                 target, numbers, unit, magnitude, has_par=has_par, beside=self._rates_beside
             )
-            return parsing.scaled(numbers, scale, self._divisor)
+            values = parsing.scaled(numbers, scale, self._divisor)
+            return self._as_prices(values, magnitude) if target == "price" else values
 
         return in_unit
+
+    def _as_prices(self, values: NDArray[np.float64], magnitude: float) -> NDArray[np.float64]:
+        """Market values in percent of par: those in the unit of par, which a line above the header says, where they
+        would be next to nothing in units of currency.
+        """
+        of_par = self.found.magnitude(self.columns["par_value"]) if "par_value" in self.columns else 1.0
+        if magnitude != 1.0 or of_par == 1.0 or self._divisor is None:
+            return values
+        known = values[values > 0]
+        usual = float(np.median(known)) if len(known) else 0.0
+        return values * of_par if PRICE_LEAST <= usual * of_par <= PRICE_MOST else values
 
     def _rates_beside(self) -> parsing.RatesBeside:
         """The spreads and all-in rates of the loans, by which the unit of smaller rates is told."""

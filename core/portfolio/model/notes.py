@@ -104,6 +104,7 @@ WARNING_CODES: Final = {
     "masked_ratings": "ratings that are not shown, and what they count as",
     "obligors_alike": "obligors of like names that would be the largest one together",
     "reference_coupon_unknown": "fixed-rate loans whose excess coupon the average spread leaves out",
+    "excess_spread_as_printed": "what the spread test adds to the loans' spreads, as the file prints it",
     "reference_coupon_by_test": "an excess coupon that is counted over the limit of the coupon test",
     "ratings_by_printed": "which of an agency's columns of ratings counts: its CCC par is the printed one",
     "factor_by_printed": "the column of the rating factor: it gives the printed one, and the CCC bucket another",

@@ -32,6 +32,8 @@ THOUSANDS: Final = 1_000.0
 
 LOAN_MAX: Final = 1e9
 """Currency units that the middle one of a pool's loans does not reach."""
+SIZE_MAX: Final = 2e10
+"""Currency units that the middle one of the loans' facilities does not reach."""
 ANCHORS_TOLD: Final = 8
 """Targets that a message names; a mapping of one's own may have hundreds."""
 
@@ -386,6 +388,7 @@ def in_units_of_title(sheet: Sheet, found: header.Found) -> Holdings:
             scale = header.magnitude_of_title(value)
             places = [place for target in AMOUNTS for place in found.columns.get(target, ())]
             units = {place: value for place in places if found.magnitude(place) == 1.0}
+            units |= dict.fromkeys(_sizes(sheet, found, scale), value)
             if scale != 1.0 and units and _is_small(sheet, found, scale):
                 words = "in thousands" if scale == THOUSANDS else "in millions"
                 units = dict.fromkeys(units, words)
@@ -396,13 +399,28 @@ def in_units_of_title(sheet: Sheet, found: header.Found) -> Holdings:
 def _is_small(sheet: Sheet, found: header.Found, scale: float) -> bool:
     """Whether the figures under par can be multiplied by so much and still be those of loans."""
     place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
-    stored = None if place is None else sheet.columns[place]
+    return place is None or _middle(sheet, found, place) * scale <= LOAN_MAX
+
+
+def _middle(sheet: Sheet, found: header.Found, place: int) -> float:
+    """The median of the figures of a column's first rows; 0 without any."""
+    stored = sheet.columns[place]
     if stored is None:
-        return True
+        return 0.0
     low = max(0, found.row + 1 - stored.start)
     figures = stored.numbers[low : low + header.SAMPLE_ROWS]
     figures = figures[stored.kinds[low : low + header.SAMPLE_ROWS] == parsing.NUMBER]
-    return not len(figures) or float(np.median(np.abs(figures))) * scale <= LOAN_MAX
+    return float(np.median(np.abs(figures))) if len(figures) else 0.0
+
+
+def _sizes(sheet: Sheet, found: header.Found, scale: float) -> list[int]:
+    """The columns of facilities' sizes that can be in the unit of a title: a size in full would be too large then."""
+    places = found.columns.get("facility_size", [])
+    return [
+        place
+        for place in places
+        if found.magnitude(place) == 1.0 and 0 < _middle(sheet, found, place) * scale <= SIZE_MAX
+    ]
 
 
 def located(book: Workbook, mapping: Mapping) -> tuple[Workbook, list[Candidate]]:
