@@ -381,7 +381,7 @@ def chosen(rated: Iterable[Candidate]) -> Holdings | None:
 def in_units_of_title(sheet: Sheet, found: header.Found) -> Holdings:
     """A sheet of loans whose amounts are in what a line above its header says, where their own headers say nothing."""
     for row in _title_rows(sheet, found):
-        for column in range(min(sheet.column_count, TITLE_COLUMNS_MAX)):
+        for column in range(min(sheet.column_count, COLUMNS_MAX)):
             value = sheet.value(row, column)
             if not isinstance(value, str) or len(value) > titles.LENGTH_MAX:
                 continue
