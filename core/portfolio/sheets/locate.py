@@ -58,6 +58,9 @@ NEAR_ROWS: Final = 3
 TITLE_ROWS_MAX: Final = 10
 """Rows above a header that are looked at for the page's title."""
 
+TITLE_CELLS_MAX: Final = 2
+"""Cells of a row that is a line, wherever they stand."""
+
 TITLE_COLUMNS_MAX: Final = 4
 """Columns of them."""
 
@@ -120,16 +123,22 @@ class Candidate:
     """Cells below the header in the column of its anchor that has most."""
 
     @property
-    def rank(self) -> tuple[bool, bool, float, bool, bool]:
-        """Rows below the header, then par and no list's title, then fields and rows together, then figures, then
-        whether it is shown.
+    def rank(self) -> tuple[bool, int, float, bool, bool]:
+        """Rows below the header, then par and no list's title, a template last, then fields and rows together, then
+        figures, then whether it is shown.
 
         Ten times the rows count as much as `FIELDS_OF_ROWS` fields, up to `ROWS_ENOUGH`: a sheet of two examples is
         none of the loans, and one of lots has more rows than one of loans.
         """
         score = 0 if self.found is None else self.found.score
         weight = score + FIELDS_OF_ROWS * math.log10(1 + min(self.row_count, ROWS_ENOUGH))
-        return self.has_rows, not self.only_adds, weight, self.has_figures, self.sheet.state == "visible"
+        return (
+            self.has_rows,
+            0 if self.only_adds == _TEMPLATE else 1 if self.only_adds else 2,
+            weight,
+            self.has_figures,
+            self.sheet.state == "visible",
+        )
 
     @property
     def has_loans(self) -> bool:
@@ -199,6 +208,10 @@ _TEMPLATE_MIN: Final = 4.0
 """Weight of the words of a name from which its sheet is a template or an older copy."""
 
 
+_TEMPLATE_LINE: Final = re.compile(r"\btemplate\b|\bdo not edit\b|\bexample only\b")
+"""Words of a title of a table that is to be filled."""
+
+
 def _is_template(sheet: Sheet) -> bool:
     weights = kind_weights(sheet.name)
     of_holdings = weights.get("holdings", 0.0)
@@ -231,7 +244,9 @@ def _only_adds(sheet: Sheet, found: header.Found) -> str:
     if not columns & set(_AMOUNTS) or not columns & {*_TELLING, "loan_id"}:
         return "its header names no par, or nothing that tells loans apart"
     lines = _title_lines(sheet, found)
-    why = _left_out(lines, found) or _TEMPLATE * _is_template(sheet)
+    if _is_template(sheet) or any(_TEMPLATE_LINE.search(line) for line in lines):
+        return _TEMPLATE
+    why = _left_out(lines, found)
     return why or ("its title is that of a list of some loans" if titles.flag_of(lines) else "")
 
 
@@ -381,10 +396,7 @@ def chosen(rated: Iterable[Candidate]) -> Holdings | None:
 def in_units_of_title(sheet: Sheet, found: header.Found) -> Holdings:
     """A sheet of loans whose amounts are in what a line above its header says, where their own headers say nothing."""
     for row in _title_rows(sheet, found):
-        for column in range(min(sheet.column_count, COLUMNS_MAX)):
-            value = sheet.value(row, column)
-            if not isinstance(value, str) or len(value) > titles.LENGTH_MAX:
-                continue
+        for value in _line(sheet, row):
             scale = header.magnitude_of_title(value)
             places = [place for target in AMOUNTS for place in found.columns.get(target, ())]
             units = {place: value for place in places if found.magnitude(place) == 1.0}
@@ -394,6 +406,17 @@ def in_units_of_title(sheet: Sheet, found: header.Found) -> Holdings:
                 units = dict.fromkeys(units, words)
                 return Holdings(sheet, replace(found, units=found.units | units), (" ".join(value.split()), scale))
     return Holdings(sheet, found)
+
+
+def _line(sheet: Sheet, row: int) -> list[str]:
+    """The texts that may be a title: a row's first ones, and those of a row of few cells wherever they stand."""
+    cells = [(at, value) for at in range(sheet.column_count) if (value := sheet.value(row, at)) is not None]
+    is_line = len(cells) <= TITLE_CELLS_MAX
+    return [
+        value
+        for at, value in cells
+        if (is_line or at < TITLE_COLUMNS_MAX) and isinstance(value, str) and len(value) <= titles.LENGTH_MAX
+    ]
 
 
 def _is_small(sheet: Sheet, found: header.Found, scale: float) -> bool:
@@ -408,8 +431,12 @@ def _middle(sheet: Sheet, found: header.Found, place: int) -> float:
     if stored is None:
         return 0.0
     low = max(0, found.row + 1 - stored.start)
-    figures = stored.numbers[low : low + header.SAMPLE_ROWS]
-    figures = figures[stored.kinds[low : low + header.SAMPLE_ROWS] == parsing.NUMBER]
+    part = slice(low, low + header.SAMPLE_ROWS)
+    kinds = stored.kinds[part]
+    figures = stored.numbers[part][kinds == parsing.NUMBER]
+    if not len(figures) and (kinds == parsing.TEXT).any():
+        figures = parsing.text_numbers(stored.codes[part][kinds == parsing.TEXT], parsing.Pool(sheet.text)).values
+        figures = figures[np.isfinite(figures)]
     return float(np.median(np.abs(figures))) if len(figures) else 0.0
 
 
