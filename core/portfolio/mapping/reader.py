@@ -32,9 +32,7 @@ from core.portfolio.model.notes import DataWarning, Notes
 from core.portfolio.pages.currency import says_currency
 from core.portfolio.sheets import table
 from core.portfolio.sheets.below import Below
-from core.portfolio.sheets.locate import (
-    Holdings,
-)
+from core.portfolio.sheets.located import Located
 from core.portfolio.sheets.rows.above import filled
 from core.words import agreed, counted
 
@@ -70,10 +68,10 @@ class Reader:
         with_blank_par: rows that are loans but for a blank par are read, too.
     """
 
-    def __init__(self, book: Workbook, holdings: Holdings, mapping: Mapping, *, with_blank_par: bool = False) -> None:
-        self._sheet, self.found = holdings.sheet, holdings.found
+    def __init__(self, book: Workbook, located: Located, mapping: Mapping, *, with_blank_par: bool = False) -> None:
+        self._sheet, self.found = located.sheet, located.found
         pool = Pool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
-        end = self._sheet.row_count if holdings.end is None else holdings.end
+        end = self._sheet.row_count if located.end is None else located.end
         self.below = Below(self._sheet, pool, self.found.row + 1, end)
         self.mapping = mapping
         self.works = pipeline.works(mapping)
