@@ -84,6 +84,8 @@ class View:
     is_mostly_unrated: bool = False
     """Whether no agency rates most loans, as in private credit, and no definition says what these count as: they are in
     no CCC bucket then."""
+    unrated_rows: int = 0
+    """Loans of which the file says that no agency rates them, where no definition says what these count as."""
     has_bounds: bool = False
     """Whether a masked rating is anywhere between two."""
     recovery_agency: str | None = None
@@ -205,16 +207,21 @@ def _plain(portfolio: Portfolio) -> View:
 
 def _set_apart_unrated(view: View, portfolio: Portfolio) -> None:
     """Take loans that no agency rates out of the CCC buckets, where most are such and no definition says otherwise."""
-    unrated = _mostly_unrated(portfolio)
-    if unrated is None:
-        return
-    view.is_mostly_unrated = True
-    own = view.ranks.get("rating", np.zeros(portfolio.row_count, np.uint8))
-    view.ranks = {**view.ranks, "rating": np.where(unrated & (own == 0), np.uint8(UNBUCKETED), own)}
+    unrated = _unrated(portfolio)
+    view.unrated_rows = int(np.count_nonzero(unrated))
+    view.is_mostly_unrated = are_mostly_unrated(view.unrated_rows, portfolio.row_count)
+    if view.is_mostly_unrated:
+        own = view.ranks.get("rating", np.zeros(portfolio.row_count, np.uint8))
+        view.ranks = {**view.ranks, "rating": np.where(unrated & (own == 0), np.uint8(UNBUCKETED), own)}
 
 
-def _mostly_unrated(portfolio: Portfolio) -> NDArray[np.bool_] | None:
-    """Loans of which the file says that no agency rates them, where most are such; None where few are."""
+def are_mostly_unrated(unrated_rows: int, rows: int) -> bool:
+    """Whether so many loans without a rating of any agency are private credit, and no CCC for that."""
+    return unrated_rows > UNRATED_SHARE_MAX * rows
+
+
+def _unrated(portfolio: Portfolio) -> NDArray[np.bool_]:
+    """Loans of which the file says that no agency rates them; a blank says nothing."""
     says_none = np.zeros(portfolio.row_count, np.bool_)
     for column in _AGENCY_FIELDS:
         texts = portfolio.names.get(column) if column in portfolio.ranks else None
@@ -223,7 +230,7 @@ def _mostly_unrated(portfolio: Portfolio) -> NDArray[np.bool_] | None:
             says_none |= table[texts.codes] if table.any() else False
     for ranks in portfolio.ranks.values() if says_none.any() else ():
         says_none &= ranks == 0
-    return says_none if np.count_nonzero(says_none) > UNRATED_SHARE_MAX * portfolio.row_count else None
+    return says_none
 
 
 def _masked_by_all(portfolio: Portfolio) -> NDArray[np.bool_] | None:

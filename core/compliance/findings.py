@@ -12,7 +12,7 @@ import numpy as np
 from core.compliance.conventions import DEFAULT
 from core.compliance.coverage import AS_PRINTED
 from core.compliance.kernels import BUCKETS
-from core.compliance.measures import AGENCY_NAMES, NOT_PRINTED, PRINTED, Pool, recovered
+from core.compliance.measures import AGENCY_NAMES, NOT_PRINTED, PRINTED, Pool, average_spread, recovered
 from core.compliance.spans import masked_par
 from core.definition.terms import AGENCIES
 from core.portfolio.model.fields import Lien
@@ -46,6 +46,8 @@ def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
         for each in (_joined, _alike, _bonds, _coupons) if pool.denominator > 0 else ():
             yield from each(pool)
         yield from _lives(pool)
+    if "was" in ran:
+        yield from _excess_spread(pool)
     if any(test in ran for test in _OF_INTEREST):
         yield from _interest(pool)
     if pool.portfolio.deal.principal_cash is None and any(test in ran for test in _OF_CASH):
@@ -271,6 +273,21 @@ def _alike(pool: Pool) -> list[DataWarning]:
             len(members),
         )
     ]
+
+
+def _excess_spread(pool: Pool) -> list[DataWarning]:
+    """A warning where the average spread has what the file adds to it."""
+    amount = pool.portfolio.deal.excess_spread
+    if not amount or not pool.tally.spread_par > 0 or not pool.par > pool.fixed_par:
+        return []
+    more = average_spread(pool).breakdown.get("excess_spread_pct")
+    if not more:
+        return []
+    message = (
+        f"the average spread has {more:.2f} % by the file's own excess spread of {amount:,.2f} "
+        f"({_cell(pool, 'excess_spread')}): with it the figure is the printed one"
+    )
+    return [DataWarning("excess_spread_as_printed", message)]
 
 
 def _coupons(pool: Pool) -> list[DataWarning]:

@@ -789,6 +789,26 @@ def average_life(pool: Pool) -> Measured:
     return Measured(tally.life_sum / tally.life_par, tally.life_sum, tally.life_par, coverage_pct, break_down)
 
 
+def excess_spread(pool: Pool, spread: float) -> float:
+    """The printed excess spread in percent of the loans with a spread, where the file's own average is ours with it and
+    not without it; else 0.
+    """
+    amount = pool.portfolio.deal.excess_spread
+    if not amount or not isfinite(amount) or not pool.goes_by_file or not pool.tally.spread_par:
+        return 0.0
+    more = amount / pool.tally.spread_par * 100
+    printed = [
+        fact for fact in pool.portfolio.facts.tests
+        if fact.subject is not None and fact.subject.measure == "was" and fact.subject.detail is None
+        and fact.value is not None
+    ]  # fmt: skip
+    without, with_it = (
+        any(fact.value is not None and abs(own - fact.value) <= fact.tolerance for fact in printed)
+        for own in (spread, spread + more)
+    )
+    return more if with_it and not without else 0.0
+
+
 def average_spread(pool: Pool) -> Measured:
     """Spread of the floating loans with floor credit and, where the deal gives its reference coupon, excess coupon."""
     tally, reference = pool.tally, pool.definition.conventions.reference_coupon
@@ -804,6 +824,8 @@ def average_spread(pool: Pool) -> Measured:
     measured_against = _finite(reference, REFERENCE_COUPON)
     excess = 0.0 if average_coupon is None else (average_coupon - measured_against) * pool.fixed_par / floating
     counts = reference is not None and isfinite(reference)
+    value = spread + (excess if counts else 0.0)
+    more = excess_spread(pool, value)
 
     def break_down() -> dict[str, Any]:
         return {
@@ -812,10 +834,12 @@ def average_spread(pool: Pool) -> Measured:
             "weighted_average_coupon_pct": None if average_coupon is None else rounded(average_coupon),
             "excess_coupon_pct": rounded(excess),
             "excess_coupon_counted": counts,
+            **({"excess_spread_pct": rounded(more)} if more else {}),
         }
 
-    value = spread + (excess if counts else 0.0)
-    return Measured(value, tally.spread_sum / 100, tally.spread_par, tally.spread_par / floating * 100, break_down)
+    return Measured(
+        value + more, tally.spread_sum / 100, tally.spread_par, tally.spread_par / floating * 100, break_down
+    )
 
 
 def diversity_score(pool: Pool) -> Measured:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance import kernels
-from core.compliance.conventions import View
+from core.compliance.conventions import View, are_mostly_unrated
 from core.compliance.measures import Pool, Sums
 from core.portfolio import Portfolio
 from core.scenario.base import Base, Bucket, haircut_of
@@ -61,6 +61,7 @@ class After(Pool):
         definition = self._given = loans.holdings.definition
         self.minus = self._of(loans.before)
         self.plus = self._of(loans.after)
+        self._refuse_unrated()
         self._begin(cast(Portfolio, _LaterPortfolio(self)), definition)
         self.view = cast(View, _LaterView(self))
         self._conclude(cast(kernels.Tally, self._tally()))
@@ -69,10 +70,22 @@ class After(Pool):
         pool = Pool(loans, self._given, self.assumed) if loans.row_count else None
         seen, known = None if pool is None else pool.view, self.base.pool.view
         if seen is not None and (
-            (seen.has_bounds and not known.has_bounds) or seen.recovery_agency != known.recovery_agency
+            (seen.has_bounds and not known.has_bounds)
+            or seen.recovery_agency != known.recovery_agency
+            or seen.is_mostly_unrated
+            or known.is_mostly_unrated
         ):
             raise NeedsFullPass  # what a view sees in a few loans is not what it sees in all
         return pool
+
+    def _refuse_unrated(self) -> None:
+        """Raise NeedsFullPass where loans that nobody rates are in no bucket, by their share before or after."""
+        views = [part.view for part in (self.base.pool, self.minus, self.plus) if part is not None]
+        rows = self.base.pool.view.unrated_rows
+        rows += 0 if self.plus is None else self.plus.view.unrated_rows
+        rows -= 0 if self.minus is None else self.minus.view.unrated_rows
+        if any(view.is_mostly_unrated for view in views) or are_mostly_unrated(rows, self.loans.row_count):
+            raise NeedsFullPass
 
     @cached_property
     def whole(self) -> Pool:
@@ -365,7 +378,9 @@ class _LaterView:
         self.numbers, self.names, self.flags, self.ranks = columns.values()
         self.lien = None if all(part.lien is None for part in parts) else _LaterColumn(lambda: pool.whole.view.lien)
         self.home, self.rules, self.factors = base.home, base.rules, base.factors
+        self.is_mostly_unrated = base.is_mostly_unrated
         self.has_bounds, self.affiliates = base.has_bounds, base.affiliates
+        self.is_mostly_unrated = base.is_mostly_unrated
         self.recovery_agency, self.industry_agency = base.recovery_agency, base.industry_agency
         self.diversity_field = base.diversity_field
 

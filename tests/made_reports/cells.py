@@ -63,7 +63,8 @@ class Habits:
     """How one report prints."""
 
     rate: str = "percent"
-    """fraction (under a percent format), bare (a fraction without format), percent, text (5.25%), or comma."""
+    """fraction (under a percent format), bare (a fraction without format), percent, text (5.25%), comma or comma
+    percent (5,25 and 5,25 %)."""
     spread: str = "same"
     """same as rates, or points (basis points)."""
     price: str = "percent"
@@ -82,6 +83,12 @@ class Habits:
     blank: Any = None
     unrated: Any = None
     """In place of a rating that there is not."""
+    sign: str = ""
+    """Before amounts, which are texts then."""
+    zero: Any = 0.0
+    """In place of an amount that is undrawn of none."""
+    brackets: bool = False
+    """Negative amounts that are texts stand in brackets, without a sign."""
     comma: bool = False
     """Numbers are texts with a decimal comma and dots between thousands."""
     capitals: bool = False
@@ -118,6 +125,12 @@ def _number(value: float, habits: Habits, decimals: int) -> Any:
 
 def _money(value: float, habits: Habits, currency: str) -> CellValue:
     scaled = round(value / habits.money, habits.decimals)
+    if scaled == 0.0:
+        return CellValue(habits.zero if not habits.comma else _number(0.0, habits, habits.decimals), 0.0)
+    if habits.sign:
+        return CellValue(f"{habits.sign}{scaled:,.{habits.decimals}f}", scaled * habits.money)
+    if habits.brackets and scaled < 0:
+        return CellValue(f"({_number(-scaled, habits, habits.decimals)})", scaled * habits.money)
     return CellValue(_number(scaled, habits, habits.decimals), scaled * habits.money)
 
 
@@ -139,6 +152,8 @@ def _rate_cell(value: float, habits: Habits) -> Any:
             return round(value / 100, 6)
         case "text":
             return f"{value:.4f}%"
+        case "comma percent":
+            return f"{_number(value, habits, 4)} %"
         case _:
             return _number(value, habits, 4)
 

@@ -211,11 +211,21 @@ def _marked(column: Column, row: int) -> Any:
 
 
 def _total(column: Column, rows: tuple[int, ...]) -> Any:
-    cells = [column.cells[row] for row in rows]
-    if any(isinstance(cell, str) for cell in cells):
-        total = sum(float(cell.replace(".", "").replace(",", ".")) for cell in cells if isinstance(cell, str))
-        return f"{total:,.2f}".translate(str.maketrans(",.", ".,"))
-    return round(sum(cell for cell in cells if cell is not None), 2)
+    cells = [column.cells[row] for row in rows if column.cells[row] is not None]
+    texts = [cell for cell in cells if isinstance(cell, str) and any(sign.isdigit() for sign in cell)]
+    numbers = [cell for cell in cells if not isinstance(cell, str)]
+    if not texts:
+        return round(sum(numbers), 2)
+    if any(cell.startswith("$") for cell in texts):
+        return f"${sum(float(cell.strip('$').replace(',', '')) for cell in texts):,.2f}"
+    total = sum(_comma_number(cell) for cell in texts)
+    return f"{total:,.2f}".translate(str.maketrans(",.", ".,"))
+
+
+def _comma_number(cell: str) -> float:
+    """Read an amount with a decimal comma."""
+    sign = -1.0 if cell.startswith("(") else 1.0
+    return sign * float(cell.strip("()").replace(".", "").replace(",", "."))
 
 
 def workbook_of(report: Report) -> Workbook:

@@ -276,7 +276,7 @@ def _kind(item: str, printed: Any, read: Any) -> str:
         is_blank = read in (None, False, "") or _folded(read) in _NO_RATING
         return "right" if is_blank else "wrong"
     if read is None:
-        return "right" if printed is False else "missing"
+        return "right" if printed is False or (item == "unfunded" and printed == 0.0) else "missing"
     return "right" if _same(item, printed, read) else "wrong"
 
 

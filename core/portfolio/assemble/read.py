@@ -9,7 +9,7 @@ from core.portfolio.assemble.assemble import assemble
 from core.portfolio.assemble.plausibility import doubts
 from core.portfolio.cells.loans import Loans
 from core.portfolio.mapping.joined import join_pages, warn_of_units
-from core.portfolio.mapping.par_column import by_printed, preferring
+from core.portfolio.mapping.par_column import by_printed
 from core.portfolio.mapping.reader import HEADERS_TOLD, Reader
 from core.portfolio.model.fields import (
     PROFILES,
@@ -59,9 +59,7 @@ def portfolio_of(
     report.warnings.extend(_of_files(book))
     par = by_printed(reader, report.facts, report.deal)
     if par is not None:
-        located = located.with_header(preferring(holdings.found, par.place))
-        holdings = located.loans or holdings
-        reader = Reader(book, holdings, mapping)
+        reader = Reader(book, holdings, mapping, par_place=par.place)
         loans = reader.loans()
         mark(loans, DEAL_CURRENCY)
         loans.notes.warnings += [*warn_of_units(holdings), DataWarning("par_by_printed", par.message)]
@@ -72,7 +70,7 @@ def portfolio_of(
     loans.facts = report.facts
     _add_base_rate(book, loans)
     currency, is_stated = loans.deal.currency, "deal.currency" in report.cells
-    settle(loans, currency, reader.par_in_deal_currency(currency), exchange_rates(book), is_stated=is_stated)
+    settle(loans, currency, reader.par_in_deal_currency, exchange_rates(book), is_stated=is_stated)
     loans.source_cells = report.cells | loans.source_cells
     portfolio = beside_loans(assemble(into, loans, lambda ids: read_amortization(book, ids)))
     portfolio.notes.warnings += doubts(portfolio)

@@ -25,6 +25,9 @@ _WORDS: Final = (
         ),
         "",
     ),
+    (re.compile(r"\s*\b(?:Mio|Mill|million)\.?$", re.IGNORECASE), " MM"),
+    (re.compile(r"\s*\b(?:Mrd|billion|bln)\.?$", re.IGNORECASE), " BN"),
+    (re.compile(r"\s*\b(?:Tsd|thousand)\.?$", re.IGNORECASE), " K"),
     (re.compile(r"^\u00a3\s?stg\.?\s*", re.IGNORECASE), ""),
 )
 """What is left out of a figure, in order, and what stands in for it."""

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from core.grid.column import Text
 from core.remembered import remembered
 
 LENGTH_MAX: Final = 500
@@ -34,6 +38,12 @@ _LETTERS: Final = re.compile(r"\s{0,4}\([a-z]{2}\)$")
 _SIGNS: Final = re.compile(rf"\s{{0,4}}[{SUPERSCRIPTS}{DAGGERS}*^]{{1,6}}$")
 _INSIDE: Final = re.compile(rf"(?<=[^\W\d_])[{SUPERSCRIPTS}]{{1,6}}")
 _AT_START: Final = re.compile(rf"\A[*^{SUPERSCRIPTS}{DAGGERS}]{{1,6}}\s{{0,4}}(?=\w)")
+_LAST_BYTES: Final = np.zeros(256, np.bool_)
+_LAST_BYTES[list(b")]*^ \t\n\r")] = True
+_LAST_BYTES[0x80:] = True
+_FIRST_BYTES: Final = np.zeros(256, np.bool_)
+_FIRST_BYTES[list(b"*^ ")] = True
+_FIRST_BYTES[0x80:] = True
 
 
 @remembered(16_384)
@@ -73,3 +83,17 @@ def is_only_marks(text: str) -> bool:
     while bare and count < MARKS_MAX and (found := _SIGNS.search(bare) or _BRACKET.search(bare)):
         bare, count = bare[: found.start()], count + 1
     return not bare and (count > 1 or (count == 1 and not text.strip().startswith(("(", "["))))
+
+
+def may_have_marks(text: Text) -> NDArray[np.intp]:
+    """The codes of a pool's strings that end, or begin, as one with a mark does, or have a superscript inside."""
+    if not len(text.data):
+        return np.zeros(0, np.intp)
+    starts, ends = text.offsets[:-1], text.offsets[1:]
+    filled = ends > starts
+    marked = filled & _LAST_BYTES[text.data[np.maximum(ends - 1, 0)]]
+    marked |= filled & _FIRST_BYTES[text.data[np.minimum(starts, len(text.data) - 1)]]
+    wide = np.flatnonzero(text.data >= 0x80)
+    if len(wide):
+        marked[np.unique(np.searchsorted(text.offsets, wide, side="right") - 1)] = True
+    return np.flatnonzero(marked)

@@ -940,9 +940,16 @@ def base_rate(text: str) -> str:
     return f"{family}-{tenor}M" if tenor and family not in ("FIXED", "PRIME") else family
 
 
+_FIXED_WORDS: Final = frozenset(("fxd", "fx", "fixd"))
+_FLOATING_WORDS: Final = frozenset(("fl", "flt", "fltg", "fltr", "var", "frn", "adj", "arm"))
+"""Abbreviations of the kinds of coupon."""
+
+
 def coupon_is_fixed(text: str) -> int:
     """1 for a fixed coupon, 0 for a floating one, -1 where the text does not say."""
     words = key(text)
-    if "fix" in words and "float" not in words:
+    stated = set(words.split())
+    is_floating = "flo" in words or "variable" in words or "adjust" in words or bool(stated & _FLOATING_WORDS)
+    if ("fix" in words or stated & _FIXED_WORDS) and "float" not in words:
         return 1
-    return 0 if "flo" in words or "variable" in words or "adjust" in words or words in ("fl", "var", "frn") else -1
+    return 0 if is_floating else -1

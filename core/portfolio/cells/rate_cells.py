@@ -33,6 +33,12 @@ MARGIN_PERCENT_MAX: Final = 25.0
 BARE_SHARE_MAX: Final = 0.5
 """Percentages without an index per cell with one, up to which they are fixed coupons."""
 
+FLOOR_MAX: Final = 6.0
+"""The greatest floor of an index, percent; a greater one is the least coupon of the loan."""
+
+ADJUSTMENT_MAX: Final = 0.5
+"""The greatest credit spread adjustment, percent, that may stand between an index and its margin."""
+
 SAMPLE: Final = 500
 """Distinct texts that are looked at to tell a column of spreads."""
 
@@ -73,6 +79,21 @@ _FILLERS: Final = frozenset(
 
 _TENOR: Final = re.compile(r"(?<![\d.,])(0?[1-9]|1[012])[ -]?(M|MO|MOS|MTH|MTHS|MONTH|MONTHS|Y|YR|YEAR)(?![A-Z])")
 _GLUED: Final = re.compile(r"(?<![A-Z])(TSFR|EUR|EURIBOR|SOFR|LIBOR|US)0*([1-9]|1[012])M(?![A-Z])")
+_PERIOD: Final = re.compile(r"\((M|Q|S|A)\)")
+_MONTHS_OF: Final = {"M": "1M", "Q": "3M", "S": "6M", "A": "12M"}
+"""How often the index is set, as schedules of investments write it: SOFR (Q)."""
+_LETTER: Final = re.compile(r"(?<!\d)(\d{1,2})M(?=[LES]\b)")
+_FRACTIONS: Final = str.maketrans(
+    {
+        "\u00bc": ".25",
+        "\u00bd": ".5",
+        "\u00be": ".75",
+        "\u215b": ".125",
+        "\u215c": ".375",
+        "\u215d": ".625",
+        "\u215e": ".875",
+    }
+)
 _TOKEN: Final = re.compile(r"\d{1,8}(?:[.,]\d{1,8})?|\.\d{1,8}|[A-Z]+|[-+,;:/()\[\]%&@]")
 _HAS_LETTER: Final = re.compile(r"[A-Za-z]")
 
@@ -117,7 +138,8 @@ def rate_cell(text: str) -> RateCell | None:
     """A cell's rate; None where some part of it has no known meaning, or it states neither a margin nor a coupon."""
     if len(text) > LENGTH_MAX:
         return None
-    written = _one_word_each(unicodedata.normalize("NFKC", without_marks(text)).upper())
+    bare = without_marks(_PERIOD.sub(lambda found: f" {_MONTHS_OF[found[1]]} ", text)).translate(_FRACTIONS)
+    written = _one_word_each(_LETTER.sub(r"\1M ", unicodedata.normalize("NFKC", bare).upper()))
     tenor = _TENOR.search(written) or _GLUED.search(written)
     scan = _Scan()
     if not scan.read(_GLUED.sub(r" \1 ", _TENOR.sub(" ", written))):
@@ -155,7 +177,8 @@ def _one_word_each(text: str) -> str:
 _PHRASES: Final = (
     ("\u2013", "-"), ("\u2212", "-"), ("ALL-IN", "ALLIN"), ("ALL IN", "ALLIN"), ("PAID IN KIND", "PIK"),
     ("PAYMENT IN KIND", "PIK"), ("PAID-IN-KIND", "PIK"), ("PAYMENT-IN-KIND", "PIK"), ("PLUS", "+"), ("OVER", "+"),
-    ("UP TO", "UPTO"), ("BASE RATE", "BASE"), ("T-SOFR", "SOFR"),
+    ("UP TO", "UPTO"), ("PER CENT", "%"), ("PERCENT", "%"), ("BASIS POINTS", "BPS"), ("BASE RATE", "BASE"),
+    ("T-SOFR", "SOFR"),
 )  # fmt: skip
 
 
@@ -202,6 +225,8 @@ class _Scan:
 
     def _role(self, role: str, *, before_figure: bool) -> None:
         """A word behind a figure is about it; one behind a sign, or a floor before a figure, is about what follows."""
+        if role == "csa" and not before_figure and (self._sign or not self.figures):
+            return  # SOFR + CSA + 5.00 %: the adjustment has no figure
         self.roles.add(role)
         last = self.figures[-1] if self.figures else None
         is_next = last is None or self._sign or (before_figure and (role == "floor" or role not in last.roles != set()))
@@ -226,7 +251,12 @@ def _meaning(scan: _Scan) -> dict[str, float] | None:
     known: dict[str, float] = {}
     by_part: dict[str, _Figure] = {}
     for figure in scan.figures:
-        part = _part(figure, scan.index, has_margin="margin" in known)
+        part = _part(figure, scan.index, by_part.get("margin"))
+        if part == "coupon" and part in known and "cash" in figure.roles:
+            continue  # 12.00% (10.00% Cash, 2.00% PIK): the parts of what stands before
+        if part == "instead":
+            part = "margin"
+            del known[part]
         if part in known or part == "unknown" or (part == "margin" and figure.sign == "-"):
             return None
         if part:
@@ -247,23 +277,32 @@ def _meaning(scan: _Scan) -> dict[str, float] | None:
     return known
 
 
-def _part(figure: _Figure, index: str, *, has_margin: bool) -> str:
+def _part(figure: _Figure, index: str, margin: _Figure | None) -> str:
     """The part of a rate that a figure is; "" for one that counts in none of them (a cap, an adjustment of the index),
-    "unknown" where neither word nor place says it."""
-    roles = figure.roles
-    named = next((part for role, part in _PART_OF_ROLE if role in roles), None)
+    "unknown" where neither word nor place says it, "instead" for a margin behind an adjustment that looked like one."""
+    named = next((part for role, part in _PART_OF_ROLE if role in figure.roles), None)
     if named is not None:
-        return named
+        # The least coupon of a loan, not of its index.
+        return "" if named == "floor" and figure.percent(FLOOR_BPS_FROM) > FLOOR_MAX else named
     if not index:
         # Without an index 10.50 alone is a plain number, which its column has to explain.
-        return "coupon" if figure.unit == _parse.PERCENT or roles else "unknown"
+        return "coupon" if figure.unit == _parse.PERCENT or figure.roles else "unknown"
     if not figure.is_after_index:
         return "all_in"
-    if not has_margin:
-        return "margin"
-    return "floor" if figure.sign == "/" and figure.percent(FLOOR_BPS_FROM) < FLOOR_BPS_FROM else "unknown"
+    return "margin" if margin is None else _part_behind(figure, margin)
 
 
+def _part_behind(figure: _Figure, margin: _Figure) -> str:
+    """The part that a figure without a word is, behind a margin: by its size."""
+    size, least = figure.percent(MARGIN_PERCENT_MAX), margin.percent(MARGIN_PERCENT_MAX)
+    if figure.sign == "+" and least <= ADJUSTMENT_MAX < size:
+        return "instead"
+    if figure.sign in _ASIDE and figure.unit == _parse.PERCENT and size > least:
+        return "all_in"
+    return "floor" if figure.sign == "/" and size <= min(least, FLOOR_MAX) else "unknown"
+
+
+_ASIDE: Final = frozenset("/(,;")
 _PART_OF_ROLE: Final = (("cap", ""), ("csa", ""), ("floor", "floor"), ("all_in", "all_in"), ("pik", "pik"))
 _BPS_FROM: Final = {"floor": FLOOR_BPS_FROM, "pik": PIK_BPS_FROM}
 
@@ -281,6 +320,8 @@ class RateColumn:
     """Row -> distinct text, -1 for a cell without text."""
     bare: NDArray[np.bool_]
     """Rows that hold a percentage without an index."""
+    unclear: NDArray[np.bool_]
+    """Rows that add several figures up and have no known meaning: the last figure is no margin."""
 
     def index(self) -> TextColumn:
         """The index of each row."""
@@ -330,7 +371,9 @@ def rate_column(cells: Cells) -> RateColumn | None:
     rates = tuple(rate_cell(text) if _HAS_LETTER.search(text) else None for text in strings)
     if not any(rates):
         return None
-    return RateColumn(rates, codes, _bare_percents(cells, strings, codes))
+    several = [one is None and text.count("+") > 1 for one, text in zip(rates, strings, strict=True)]
+    unclear = spread_out(np.array(several, np.bool_), False, codes)
+    return RateColumn(rates, codes, _bare_percents(cells, strings, codes), unclear)
 
 
 def _bare_percents(cells: Cells, strings: list[str], codes: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -354,9 +397,10 @@ def spreads(numbers: Numbers, rates: RateColumn) -> Numbers:
     marks = np.zeros(len(values), np.uint8) if numbers.marks is None else numbers.marks.copy()
     marks[in_words] = spread_out(mark, 0, rates.codes)[in_words]
     values = np.where(in_words, values, numbers.values)
-    is_fixed = rates.is_fixed()
-    values[is_fixed], marks[is_fixed] = np.nan, 0
-    return Numbers(values, marks if marks.any() else None, numbers.unreadable)
+    without = rates.is_fixed() | rates.unclear
+    values[without], marks[without] = np.nan, 0
+    unreadable = numbers.unreadable + int(np.count_nonzero(rates.unclear))
+    return Numbers(values, marks if marks.any() else None, unreadable)
 
 
 def states_spreads(cells: Cells) -> bool:

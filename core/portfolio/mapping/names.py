@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.portfolio.cells.footnotes import without_marks
 from core.portfolio.cells.loans import Loans
-from core.portfolio.cells.parsing import TextColumn, key, pool_of, spread_out, subset
+from core.portfolio.cells.parsing import TextColumn, decoded, key, pool_of, spread_out, subset
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.sheets.rows.vocabulary import has_instrument, only_instrument, without_figures
 from core.words import agreed, counted
@@ -32,8 +32,16 @@ SPLIT_SHARE: Final = 0.6
 BEHIND_SHARE: Final = 0.8
 """Share of the loans whose name ends with the words of an instrument, where no separator parts them."""
 
-BLANK_SHARE: Final = 0.9
-"""Share of loans without a borrower from which a column of borrowers says nothing."""
+BLANK_SHARE: Final = 0.5
+"""Share of loans without a borrower from which no column names borrowers: a page of some obligors may name a few."""
+
+SAMPLE_ROWS: Final = 500
+"""Loans whose names tell whether it is worth while to look at all."""
+
+ALIKE_SHARE: Final = 0.05
+FEW_SHARE: Final = 0.5
+"""Loans whose borrower is that in the facility's name, and borrowers for each of those, below which a column of
+borrowers is another one: of sponsors, of ratings."""
 
 SEPARATORS: Final = (" - ", " \u2013 ", " \u2014 ", " / ", " | ", ": ", "; ", ", ")
 """What stands between a borrower and its facility, the most usual first."""
@@ -60,33 +68,68 @@ def split_names(loans: Loans) -> None:
     column of facilities, no separator and such words at the end. A name that does not part is the borrower's as it
     stands.
     """
-    target = _column_of_both(loans)
-    if not target:
-        return
-    both = subset(loans.texts[target], np.arange(loans.row_count))
-    if len(both.text) > TEXTS_MAX:
-        return
+    for target, other in (NAMES[::-1], NAMES):
+        column = loans.texts.get(target)
+        if column is None or not loans.row_count or not (_says_little(loans, other) or _may_have_both(column)):
+            continue
+        both = subset(column, np.arange(loans.row_count))
+        if len(both.text) > TEXTS_MAX:
+            continue
+        strings = both.text.strings()
+        weights = np.bincount(both.codes[both.codes >= 0], minlength=len(strings))
+        pairs, separator = _pairs(strings, weights, by_words=target == "facility_name")
+        if pairs and (_says_little(loans, other) or other == "facility_name" or _is_another(loans, both, pairs)):
+            _split(loans, target, both, pairs, separator)
+            return
+
+
+def _split(loans: Loans, target: str, both: TextColumn, pairs: dict[str, Pair], separator: str) -> None:
+    """Give loans the borrowers and facilities of a column that has both, and tell of it."""
     strings = both.text.strings()
-    weights = np.bincount(both.codes[both.codes >= 0], minlength=len(strings))
-    pairs, how = _pairs(strings, weights, by_words=target == "facility_name")
-    if not pairs:
-        return
+    weights = np.bincount(both.codes[both.codes >= 0], minlength=len(strings)).tolist()
+    had_other = not _says_little(loans, "borrower_name") and target == "facility_name"
     names = [without_marks(pairs.get(text, (text, ""))[0]) for text in strings]
     rest = [pairs[text][1] if text in pairs else None for text in strings]
     loans.texts["borrower_name"] = _renamed(names, both.codes)
-    loans.texts["facility_name"] = _renamed(rest, both.codes)
-    whole = sum(count for text, count in zip(strings, weights.tolist(), strict=True) if text not in pairs)
-    _note(loans, target, int(weights.sum()) - whole, whole, how)
+    if target == "facility_name" or _says_little(loans, "facility_name"):
+        loans.texts["facility_name"] = _renamed(rest, both.codes)
+    whole = sum(count for text, count in zip(strings, weights, strict=True) if text not in pairs)
+    _note(loans, target, sum(weights) - whole, whole, separator)
+    if had_other:
+        count = loans.row_count
+        message = (
+            f"The borrowers of {counted(count, 'loan')} are those in the names of facilities: a column said others."
+        )
+        loans.notes.warnings.append(DataWarning("names_not_split", message, count, ("borrower_name",)))
 
 
-def _column_of_both(loans: Loans) -> str:
-    """The field that may have both names: the one of the two that the loans have, where the other says nothing."""
-    for target, other in (("facility_name", "borrower_name"), ("borrower_name", "facility_name")):
-        column = loans.texts.get(other)
-        blank = loans.row_count if column is None else np.count_nonzero(column.codes < 0)
-        if loans.row_count and target in loans.texts and blank >= BLANK_SHARE * loans.row_count:
-            return target
-    return ""
+def _says_little(loans: Loans, target: str) -> bool:
+    """Whether most loans have no such name."""
+    column = loans.texts.get(target)
+    blank = loans.row_count if column is None else int(np.count_nonzero(column.codes < 0))
+    return blank >= BLANK_SHARE * loans.row_count
+
+
+def _may_have_both(column: TextColumn) -> bool:
+    """Whether one separator parts most of the first names."""
+    codes = np.unique(column.codes[:SAMPLE_ROWS])
+    texts = decoded(column.text, codes[codes >= 0])
+    return any(sum(separator in text for text in texts) >= SPLIT_SHARE * len(texts) > 0 for separator in SEPARATORS)
+
+
+def _is_another(loans: Loans, both: TextColumn, pairs: dict[str, Pair]) -> bool:
+    """Whether the column of borrowers says something else than who borrows: few words for many borrowers, and none of
+    theirs, such as sponsors or ratings.
+    """
+    column = subset(loans.texts["borrower_name"], np.arange(loans.row_count))
+    own = [key(text) for text in column.text.strings()]
+    parted = [key(pairs[text][0]) if text in pairs else "" for text in both.text.strings()]
+    alike = sum(
+        bool(parted[two]) and own[one] == parted[two]
+        for one, two in zip(column.codes.tolist(), both.codes.tolist(), strict=True)
+        if one >= 0 and two >= 0
+    )
+    return alike <= ALIKE_SHARE * loans.row_count and len(set(own)) < FEW_SHARE * len({*parted} - {""})
 
 
 def _renamed(strings: list[str | None] | list[str], codes: NDArray[np.int32]) -> TextColumn:
@@ -104,7 +147,8 @@ def _note(loans: Loans, target: str, count: int, whole: int, separator: str) -> 
     notes.missing_required = [one for one in notes.missing_required if one != "borrower_name"]
     for places in (notes.matched_columns, loans.source_cells):
         if target in places:
-            places |= dict.fromkeys(NAMES, places[target])
+            own = {} if target == "facility_name" else {name: places[name] for name in NAMES[1:] if name in places}
+            places |= dict.fromkeys(NAMES, places[target]) | own
     at = f"at {separator.strip()!r}" if separator else "before the words of an instrument"
     message = (
         f"{counted(count, 'name')} of {_WHAT[target]} {agreed(count, 'is/are')} split {at}: borrower and facility."

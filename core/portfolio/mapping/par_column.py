@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -13,7 +13,6 @@ from core.portfolio.cells import parsing
 from core.portfolio.mapping.reader import Reader
 from core.portfolio.model.facts import Facts
 from core.portfolio.model.portfolio import Deal
-from core.portfolio.sheets.header import Found
 from core.words import counted
 
 COLUMNS_MAX: Final = 6
@@ -57,21 +56,16 @@ def by_printed(reader: Reader, facts: Facts, deal: Deal) -> ParColumn | None:
         found = _tied(values, printed, deal)
         if found is not None:
             tied[place] = found
-    if places[0] in tied or len(tied) != 1:
+    first = reader.columns["par_value"]
+    if first in tied or len(tied) != 1:
         return None
     ((place, (amount, where)),) = tied.items()
-    named = [repr(" ".join(reader.found.texts.get(one, "").split())) for one in (place, places[0])]
+    named = [repr(" ".join(reader.found.texts.get(one, "").split())) for one in (place, first)]
     message = (
         f"par is by column {named[0]} and not by {named[1]}: with it the loans make the {amount:,.2f} that the file "
         f"prints ({where}); {counted(len(places), 'column')} could be par"
     )
     return ParColumn(place, message)
-
-
-def preferring(found: Found, place: int) -> Found:
-    """Put one column of par before the others."""
-    places = found.columns["par_value"]
-    return replace(found, columns=found.columns | {"par_value": [place, *(one for one in places if one != place)]})
 
 
 def _printed(facts: Facts) -> Iterator[tuple[float, str]]:

@@ -20,6 +20,10 @@ RATE_TARGETS: Final = ("all_in_rate", "base_rate")
 """Fields whose column may hold spreads with their index, in order."""
 
 
+_FLOATING_TOLD: Final = frozenset(("base_rate", "coupon_type", "is_fixed"))
+"""Fields whose columns say whether a loan floats."""
+
+
 def spread_place(columns: dict[str, int], cells: Callable[[int], Cells]) -> tuple[str, int] | None:
     """The field and the column that states spreads ("S+575") though its header says "Rate" or "Index"; None where a
     column of spreads is there, or none states them.
@@ -39,6 +43,8 @@ def put_rates(loans: Loans, cells: Cells, own: Collection[str]) -> list[str]:
     rates = rate_column(cells)
     if rates is None:
         return []
+    if not _names_index(loans):
+        own = set(own) - {"base_rate"}  # a column of levels alone
     fed = [target for target in ("floor",) if _put_percent(loans, target, rates.percents(target), own)]
     index = rates.index()
     if "base_rate" not in own and (index.codes >= 0).any():
@@ -49,6 +55,12 @@ def put_rates(loans: Loans, cells: Cells, own: Collection[str]) -> list[str]:
         loans.flags["is_pik"] = np.where(rates.codes < 0, np.uint8(UNSAID), pays).astype(np.uint8)
         fed.append("is_pik")
     return fed + _put_coupons(loans, cells, rates, own)
+
+
+def _names_index(loans: Loans) -> bool:
+    """Whether a column names the index of some loan."""
+    codes = loans.categories["base_rate"][0] if "base_rate" in loans.categories else None
+    return codes is not None and bool((codes >= 0).any())
 
 
 def _put_percent(loans: Loans, target: str, values: NDArray[np.float64], own: Collection[str]) -> bool:
@@ -62,7 +74,7 @@ def _put_percent(loans: Loans, target: str, values: NDArray[np.float64], own: Co
 def _put_coupons(loans: Loans, cells: Cells, rates: RateColumn, own: Collection[str]) -> list[str]:
     """Fixed coupons, and which loans have one; and all-in rates beside the margins."""
     coupon = rates.percents("coupon")
-    is_told_elsewhere = "base_rate" in own or "coupon_type" in own
+    is_told_elsewhere = not _FLOATING_TOLD.isdisjoint(own)
     if not is_told_elsewhere and rates.bare.any() and rates.floats().any():
         percents = parsing.read_numbers(cells).values
         is_coupon = rates.bare_are_fixed(percents)

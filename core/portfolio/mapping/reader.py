@@ -18,6 +18,8 @@ from core.portfolio.cells.loans import Loans, put
 from core.portfolio.cells.parsing import NO_TEXT, TEXT, Cells, Pool, bit
 from core.portfolio.cells.typed import text_column
 from core.portfolio.mapping import pipeline
+from core.portfolio.mapping.ambiguous import ambiguous_columns
+from core.portfolio.mapping.basis import basis_place
 from core.portfolio.mapping.funded import funded_place, settle_commitments, tell_of_funded
 from core.portfolio.mapping.names import NAMES, industries_of_headings, without_continued
 from core.portfolio.mapping.pipeline import InUnit, Outcome, Work, is_ruled
@@ -34,6 +36,7 @@ from core.portfolio.sheets import table
 from core.portfolio.sheets.below import Below
 from core.portfolio.sheets.located import Located
 from core.portfolio.sheets.rows.above import filled
+from core.portfolio.sheets.rows.spans import currency_signs
 from core.words import agreed, counted
 
 FOOTING_DIGITS: Final = 0.005
@@ -57,6 +60,10 @@ NO_COLLATERAL: Final = (
 """Rows that are left out by what is said of them -> why."""
 
 
+PRICE_LEAST: Final = 20.0
+"""Percent of par that the middle one of a pool's prices is not below."""
+PRICE_MOST: Final = 200.0
+
 NEAR_SHARE: Final = 1e-3
 """Share of the sum by which a figure that stands alone may differ from it and still be meant for it."""
 
@@ -66,10 +73,21 @@ class Reader:
 
     Args:
         with_blank_par: rows that are loans but for a blank par are read, too.
+        par_place: the column of par; None chooses it by what the headings say.
     """
 
-    def __init__(self, book: Workbook, located: Located, mapping: Mapping, *, with_blank_par: bool = False) -> None:
+    def __init__(
+        self,
+        book: Workbook,
+        located: Located,
+        mapping: Mapping,
+        *,
+        with_blank_par: bool = False,
+        par_place: int | None = None,
+    ) -> None:
         self._sheet, self.found = located.sheet, located.found
+        self._stored = book.sheets[self._sheet.index]
+        """The sheet as it came; another one where columns of a scraped table were merged."""
         pool = Pool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
         end = self._sheet.row_count if located.end is None else located.end
         self.below = Below(self._sheet, pool, self.found.row + 1, end)
@@ -85,6 +103,7 @@ class Reader:
         """Target -> cells with something in them that is no value of it."""
         self.columns = {target: places[0] for target, places in self.found.columns.items()}
         """Target -> the column that feeds it."""
+        self._prefer_issuers()
         self._take_other_ratings()
         self.passed_over: dict[int, str] = {}
         """Columns whose values are not what their header promises, with what they are."""
@@ -95,7 +114,10 @@ class Reader:
         self._is_wider = with_blank_par
         self._first_par: int | None = None
         """The column for par that gave way to one of funded balances."""
-        self._choose_par()
+        if par_place is None:
+            self._choose_par()
+        else:
+            self.columns["par_value"] = par_place
         par = self._all_par()
         self._all = None if par is None else par.column.values
         self.rows = table.pick(self.below, self.found, mapping, self._all)
@@ -149,9 +171,12 @@ class Reader:
                 self._put(loans, target, self.outcome(target))
             if all_ruled or is_ruled(self.works[target], self.mapping):
                 loans.ruled[target] = self.outcome(target).column
-        without_continued(loans)
+        if self._borrower is not None:
+            without_continued(loans)
         if "par_value" in self.columns:
             place = self.columns["par_value"]
+            if self._stored is not self._sheet:
+                self._tell_of_signs(loans, place)
             if self._first_par is not None:
                 tell_of_funded(loans, self.found, place, self._first_par, self.cells)
             settle_commitments(loans, self.found, place, self.cells)
@@ -161,6 +186,7 @@ class Reader:
         if self.rows.industry is not None and not self._is_wider and (industry is None or (industry.codes < 0).all()):
             industries_of_headings(loans, self.rows.industry, self._sheet.text)
         self._stand_ins(loans)
+        loans.notes.warnings += ambiguous_columns(self._sheet, self.found, self.columns)
         self._note(loans, self.columns | self._rates(loans))
         self._warn_of_level(loans)
         if self._all is not None:
@@ -224,7 +250,7 @@ class Reader:
             )
             notes.warnings.append(DataWarning("no_collateral", message, len(rows)))
 
-    def par_in_deal_currency(self, currency: str | None) -> NDArray[np.float64] | None:
+    def par_in_deal_currency(self, currency: str) -> NDArray[np.float64] | None:
         """Par by a column whose header says that it is in the deal's currency, where another one feeds par."""
         for place in self.found.columns.get("par_value", [])[1:]:
             if says_currency(self.found.texts[place], currency):
@@ -240,6 +266,20 @@ class Reader:
                 cells = cells.take(self._rows)
             self._loan_cells[column] = cells
         return cells
+
+    def _prefer_issuers(self) -> None:
+        """Let an agency's rating be that of the issuer where the column that comes first has the facility's."""
+        for agency in AGENCIES:
+            target = f"rating_agency_{agency}"
+            places = self.found.columns.get(target, [])
+            roles = [one.role if (one := self.found.evidence.get(place)) else "" for place in places]
+            if not places or roles[0] != f"rating_facility_{agency}" or self.works[target].field.own:
+                continue
+            issuer = next(
+                (at for at, role in zip(places, roles, strict=True) if role == f"rating_issuer_{agency}"), None
+            )
+            if issuer is not None:
+                self.columns[target] = issuer
 
     def _take_other_ratings(self) -> None:
         """Let a column that could be an agency's rating, and feeds nothing, feed one of its further ratings: which of
@@ -279,6 +319,18 @@ class Reader:
             if target in self.works:
                 self.columns.setdefault(target, place)
 
+    def _tell_of_signs(self, loans: Loans, place: int) -> None:
+        """Warn of amounts with signs of several currencies in cells of their own."""
+        signs = currency_signs(self._stored, self._sheet, place)
+        if len(signs) > 1:
+            usual = max(signs, key=lambda sign: signs[sign])
+            others = ", ".join(repr(sign) for sign in sorted(signs) if sign != usual)
+            count = sum(signs.values()) - signs[usual]
+            text = " ".join(self.found.texts.get(place, "").split())
+            has = agreed(count, "has/have")
+            message = f"{counted(count, 'cell')} of {text!r} {has} {others} where others have {usual!r}."
+            loans.notes.warnings.append(DataWarning("signs_differ", message, count, ("par_value",)))
+
     def _tell_of_nameless(self, loans: Loans) -> None:
         """Warn of loans above the first company of a column that has both companies and facilities."""
         borrower = loans.texts.get("borrower_name")
@@ -295,6 +347,11 @@ class Reader:
             self._first_par = self.columns["par_value"]
             self.columns["par_value"] = place
             self.passed_over[self._first_par] = "another column has what is funded"
+            return
+        place = None if work is None else basis_place(self.found, work.field.own)
+        if place is not None:
+            self.passed_over[self.columns["par_value"]] = "another column has par as traded, or in the deal's currency"
+            self.columns["par_value"] = place
 
     def _all_par(self) -> Outcome | None:
         """The par of all rows below the header, in units of currency; its default where the rest of a loan is there."""
@@ -326,9 +383,21 @@ class Reader:
             scale = self.scales[target] = parsing.scale(
                 target, numbers, unit, magnitude, has_par=has_par, beside=self._rates_beside
             )
-            return parsing.scaled(numbers, scale, self._divisor)
+            values = parsing.scaled(numbers, scale, self._divisor)
+            return self._as_prices(values, magnitude) if target == "price" else values
 
         return in_unit
+
+    def _as_prices(self, values: NDArray[np.float64], magnitude: float) -> NDArray[np.float64]:
+        """Market values in percent of par: those in the unit of par, which a line above the header says, where they
+        would be next to nothing in units of currency.
+        """
+        of_par = self.found.magnitude(self.columns["par_value"]) if "par_value" in self.columns else 1.0
+        if magnitude != 1.0 or of_par == 1.0 or self._divisor is None:
+            return values
+        known = values[values > 0]
+        usual = float(np.median(known)) if len(known) else 0.0
+        return values * of_par if PRICE_LEAST <= usual * of_par <= PRICE_MOST else values
 
     def _rates_beside(self) -> parsing.RatesBeside:
         """The spreads and all-in rates of the loans, by which the unit of smaller rates is told."""

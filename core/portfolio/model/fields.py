@@ -227,11 +227,11 @@ STANDARD_CLO_FIELDS: Final = (
     Field(
         "rating_agency_b", "string",
         aliases=(
-            "S&P Issuer Rating", "Issuer_SP_Rating", "SP_Rating_Final", "S&P Facility Rating", "S&P Reported Rating",
-            "Deal Issue (Derived) Rating - S&P", "Current S&P Rating", "S&P Rating", "SP Rating", "SP_Issuer_Rating",
-            "SP_Derived_Rating", "S&P Issuer Credit Rating", "SP_Facility_Rating", "S&P Rtg", "S&P Corporate Rating",
-            "S&P Rating (Issuer)", "S&P Rating (Facility)", "S&P Corp", "SP Corp", "S&P CCR", "S&P ICR",
-            "S&P Corporate Credit Rating", "S&P",
+            "S&P Issuer Rating", "Issuer_SP_Rating", "SP_Rating_Final", "SP_Issuer_Rating", "S&P Issuer Credit Rating",
+            "S&P Rating (Issuer)", "S&P Corporate Credit Rating", "S&P Corporate Rating", "S&P ICR", "S&P CCR",
+            "S&P Corp", "SP Corp", "S&P Facility Rating", "S&P Reported Rating", "Deal Issue (Derived) Rating - S&P",
+            "Current S&P Rating", "S&P Rating", "SP Rating", "SP_Derived_Rating", "SP_Facility_Rating", "S&P Rtg",
+            "S&P Rating (Facility)", "S&P",
         ),
     ),
     Field(
@@ -668,6 +668,10 @@ DEAL_LABELS: Final = (
     Field(
         "reference_coupon", "number",
         aliases=("Reference Weighted Average Coupon", "Reference Coupon", "Reference WAC"),
+    ),
+    Field(
+        "excess_spread", "number",
+        aliases=("Aggregate Excess Funded Spread", "Aggregate Excess Funded Spread Amount", "Excess Funded Spread"),
     ),
 )  # fmt: skip
 

@@ -171,6 +171,8 @@ class Deal:
     """Days in the interest period; 0.25 of a year where None."""
     reference_coupon: float | None = None
     """Percent: the reference weighted average coupon of the excess-WAC rule."""
+    excess_spread: float | None = None
+    """Amount for a year that the file adds to its loans' spreads, by its terms: the aggregate excess funded spread."""
 
     @property
     def is_interest_given(self) -> bool:
@@ -189,7 +191,7 @@ class Deal:
 
 OF_LOANS: Final = (
     "ccc_haircut", "discount_haircut", "defaulted_carried", "other_haircut", "defaulted_par", "masked_ccc_a",
-    "masked_ccc_b", "masked_ccc_c",
+    "masked_ccc_b", "masked_ccc_c", "excess_spread",
 )  # fmt: skip
 """Figures of `Deal` that are of all its loans."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import numpy as np
@@ -42,7 +42,11 @@ franc has crossed the euro and the dollar: 0 tells no direction."""
 
 _RATE_PAGES: Final = re.compile(r"\b(fx|foreign exchange|exchange rates?|currency rates?|spot rates?)\b")
 _PAIR: Final = re.compile(r"([A-Z]{3})\s*(?:/|-|to|per|:)?\s*([A-Z]{3})", re.IGNORECASE)
-_IN_DEAL_CURRENCY: Final = re.compile(r"\b(deal|base|reporting|fund|portfolio) (currency|ccy)\b")
+_IN_DEAL_CURRENCY: Final = re.compile(
+    r"\b(?:deal|base|reporting|fund|portfolio) (?:currency|ccy|curr)\b"
+    r"|\b(?:base|deal) (?:par|amt|amount|bal|balance|principal|notional|face)\b"
+    r"|\b(?:par|amt|amount|bal|balance|principal|notional|face) (?:base|deal)\b"
+)
 _CODE: Final = re.compile(r"[A-Z]{3}")
 _WORDS: Final = {
     "USD": ("usd", "us dollar", "us dollars", "$"), "EUR": ("eur", "euro", "euros", "€"),
@@ -59,7 +63,7 @@ def says_currency(header: str, currency: str | None) -> bool:
     """Whether the header of an amount says that it is in the deal's currency, by name where that is known, or in so
     many words.
     """
-    words = f" {key(header)} "
+    words = f" {key(CAMEL.sub(' ', header))} "
     named = (f" {word} " in words if word.isalpha() or " " in word else word in header for word in _own(currency))
     return _IN_DEAL_CURRENCY.search(words) is not None or any(named)
 
@@ -67,6 +71,9 @@ def says_currency(header: str, currency: str | None) -> bool:
 def _own(currency: str | None) -> tuple[str, ...]:
     return _WORDS.get(currency, (currency.lower(),)) if currency else ()
 
+
+CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""Between two words of a name such as ParAmountDealCcy."""
 
 PAR_CURRENCY: Final = "par_currency"
 """The text column that has, until amounts are settled, the currency that the header of each loan's par names."""
@@ -79,7 +86,7 @@ DEAL_CURRENCY: Final = "deal currency"
 
 def mark(loans: Loans, header: str) -> None:
     """Keep what the header of par says of its currency for each loan, before those of another sheet are added."""
-    words = f" {key(header)} "
+    words = f" {key(CAMEL.sub(' ', header))} "
     named = [code for code, said in _WORDS.items() if any(f" {word} " in words for word in said if word.isalpha())]
     named += [code for code, said in _WORDS.items() if any(sign in header for sign in said if sign in "€£¥")]
     code = _DEALS_OWN if _IN_DEAL_CURRENCY.search(words) else named[0] if len(named) == 1 else ""
@@ -91,7 +98,7 @@ def mark(loans: Loans, header: str) -> None:
 def settle(
     loans: Loans,
     currency: str | None,
-    in_deal_currency: NDArray[np.float64] | None,
+    in_deal_currency: Callable[[str], NDArray[np.float64] | None],
     rates: Rates,
     *,
     is_stated: bool = False,
@@ -104,7 +111,8 @@ def settle(
 
     Args:
         currency: the deal's, ISO 4217, where the file says it.
-        in_deal_currency: par in it from a column of its own, one for each loan of the first sheet, NaN blank.
+        in_deal_currency: gives par in a currency from a column of its own, one for each loan of the first sheet, NaN
+            blank; None where there is no such column.
         rates: the figures of pages of exchange rates.
         is_stated: the file says the deal's currency in so many words.
     """
@@ -127,9 +135,10 @@ def settle(
     )
     if is_one_sheet and says_currency(header, own):
         return
+    given = in_deal_currency(own)
     for code in sums:
         if code != own:
-            _convert(loans, np.flatnonzero(which == place[code]), code, own, in_deal_currency, rates)
+            _convert(loans, np.flatnonzero(which == place[code]), code, own, given, rates)
 
 
 def _by_currency(

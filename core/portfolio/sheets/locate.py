@@ -13,11 +13,12 @@ from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, TRANCHE_SHEETS, Mapping
-from core.portfolio.sheets import asset_classes, header, spans, titles
+from core.portfolio.sheets import asset_classes, header, titles
 from core.portfolio.sheets.captions import captioned
-from core.portfolio.sheets.columns.vocabulary import kind_weights
+from core.portfolio.sheets.columns.vocabulary import kind_weights, tokens_of
 from core.portfolio.sheets.located import TELLING, Candidate, Located, LocatedBook
 from core.portfolio.sheets.note_tables import is_named, is_note_table
+from core.portfolio.sheets.rows import spans
 from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
 from core.portfolio.sheets.stacked import parted
 
@@ -31,6 +32,8 @@ THOUSANDS: Final = 1_000.0
 
 LOAN_MAX: Final = 1e9
 """Currency units that the middle one of a pool's loans does not reach."""
+SIZE_MAX: Final = 2e10
+"""Currency units that the middle one of the loans' facilities does not reach."""
 ANCHORS_TOLD: Final = 8
 """Targets that a message names; a mapping of one's own may have hundreds."""
 
@@ -122,13 +125,33 @@ def _is_template(sheet: Sheet) -> bool:
     return any(weights.get(kind, 0.0) - of_holdings >= _TEMPLATE_MIN for kind in ("template", "old"))
 
 
+HOLDINGS_FIELDS: Final = 8
+"""Fields of a header without a word for trades from which a title such as "Blotter" is one of positions."""
+
+_TRADE_WORDS: Final = frozenset(("buy", "sell", "bought", "sold", "side", "proceeds", "gain"))
+_OF_TRADES: Final = frozenset(("traded", "settled", "sale"))
+
+
+def _left_out(lines: Iterable[str], found: header.Found) -> str:
+    """Why nothing is taken from a list of this title; a title of trades over columns of positions counts nothing."""
+    why = titles.left_out(_joined(lines))
+    if why != titles.TRADES or found.score < HOLDINGS_FIELDS:
+        return why
+    headings = [tokens_of(text) for text in found.texts.values()]
+    is_of_trades = any(
+        not _TRADE_WORDS.isdisjoint(words) or ("date" in words and not _OF_TRADES.isdisjoint(words))
+        for words in headings
+    )
+    return why if is_of_trades else ""
+
+
 def _only_adds(sheet: Sheet, found: header.Found) -> str:
     """Why a sheet should only add to the loans of another one; "" where nothing speaks against it as the first."""
     columns = found.columns.keys()
     if not columns & set(_AMOUNTS) or not columns & {*TELLING, "loan_id"}:
         return "its header names no par, or nothing that tells loans apart"
     lines = _title_lines(sheet, found)
-    why = titles.left_out(_joined(lines)) or _TEMPLATE * _is_template(sheet)
+    why = _left_out(lines, found) or _TEMPLATE * _is_template(sheet)
     return why or ("its title is that of a list of some loans" if titles.flag_of(lines) else "")
 
 
@@ -188,7 +211,7 @@ def _lists(sheet: Sheet, found: header.Found, mapping: Mapping, hidden: str) -> 
             is_part = section.is_like_first and not any(map(titles.kinds, section.lines))
             flag = of_name if is_part else titles.flag_of(section.lines)
             lines = [*section.lines, named]
-        left_out = hidden or titles.left_out(_joined(lines))
+        left_out = hidden or _left_out(lines, section.found)
         if _tells_of_loans(section.found):
             shows_changes = _shows_changes(section.found)
             yield Located(sheet, section.found, section.title, section.end, flag, left_out, shows_changes)
@@ -286,6 +309,7 @@ def _in_units_of_title(table: Located) -> Located:
             scale = header.magnitude_of_title(value)
             places = [place for target in AMOUNTS for place in found.columns.get(target, ())]
             units = {place: value for place in places if found.magnitude(place) == 1.0}
+            units |= dict.fromkeys(_sizes(sheet, found, scale), value)
             if scale != 1.0 and units and _is_small(sheet, found, scale):
                 words = "in thousands" if scale == THOUSANDS else "in millions"
                 units = dict.fromkeys(units, words)
@@ -297,13 +321,28 @@ def _in_units_of_title(table: Located) -> Located:
 def _is_small(sheet: Sheet, found: header.Found, scale: float) -> bool:
     """Whether the figures under par can be multiplied by so much and still be those of loans."""
     place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
-    stored = None if place is None else sheet.columns[place]
+    return place is None or _middle(sheet, found, place) * scale <= LOAN_MAX
+
+
+def _middle(sheet: Sheet, found: header.Found, place: int) -> float:
+    """The median of the figures of a column's first rows; 0 without any."""
+    stored = sheet.columns[place]
     if stored is None:
-        return True
+        return 0.0
     low = max(0, found.row + 1 - stored.start)
     figures = stored.numbers[low : low + header.SAMPLE_ROWS]
     figures = figures[stored.kinds[low : low + header.SAMPLE_ROWS] == parsing.NUMBER]
-    return not len(figures) or float(np.median(np.abs(figures))) * scale <= LOAN_MAX
+    return float(np.median(np.abs(figures))) if len(figures) else 0.0
+
+
+def _sizes(sheet: Sheet, found: header.Found, scale: float) -> list[int]:
+    """The columns of facilities' sizes that can be in the unit of a title: a size in full would be too large then."""
+    places = found.columns.get("facility_size", [])
+    return [
+        place
+        for place in places
+        if found.magnitude(place) == 1.0 and 0 < _middle(sheet, found, place) * scale <= SIZE_MAX
+    ]
 
 
 def locate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> LocatedBook:
@@ -328,15 +367,17 @@ def locate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> Loc
 def _with_parts(book: Workbook, mapping: Mapping) -> tuple[Workbook, list[Candidate]]:
     """List every sheet of a book with its best header, and give the book of these sheets.
 
-    It is another book where its only sheet has tables below each other, and has then a sheet for each: where the loans
-    stand in another table than the one that is found on the whole sheet, or where another table has about as many rows
-    that tell loans apart, as parts of a schedule have.
+    It is another book where its only sheet, or the one with the loans, has tables below each other, and has then a
+    sheet for each: where the loans stand in another table than the one that is found on the whole sheet, or where
+    another table has about as many rows that tell loans apart, as parts of a schedule have.
     """
     rated = _candidates(book, mapping)
-    apart = parted(book) if mapping.source_type == "clo_holdings" else None
+    whole = _chosen(rated)
+    of_loans = None if whole is None else whole.sheet.index
+    apart = parted(book, of_loans) if mapping.source_type == "clo_holdings" else None
     if apart is None:
         return book, rated
-    whole, parts = _chosen(rated), _candidates(apart, mapping)
+    parts = _candidates(apart, mapping)
     best = _chosen(parts)
     if best is None:
         return book, rated
@@ -359,7 +400,7 @@ def _rows_of_pages(parts: list[Candidate], best: Located, mapping: Mapping) -> I
         if found is None or not _tells_of_loans(found):
             continue
         lines = _title_lines(one.sheet, found)
-        if not titles.left_out(_joined(lines)) and not titles.flag_of(lines):
+        if not _left_out(lines, found) and not titles.flag_of(lines):
             yield one.sheet.row_count - found.row
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from core.grid.sheet import Sheet, Workbook
@@ -104,7 +104,3 @@ class LocatedBook:
     def tops(self) -> dict[int, int]:
         """The first row of the header of each sheet that lists loans, by the sheet's index."""
         return {one.sheet.index: one.found.top for one in self.sheets if one.found and one.has_loans}
-
-    def with_header(self, found: Found) -> LocatedBook:
-        """The same with another choice of columns for the loans."""
-        return self if self.loans is None else replace(self, loans=replace(self.loans, found=found))

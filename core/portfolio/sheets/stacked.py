@@ -41,21 +41,39 @@ _FIGURE: Final = re.compile(
 """A text that stands for a figure, a day or an identifier."""
 
 
-def parted(book: Workbook) -> Workbook | None:
-    """Part the one sheet of a book into its tables, each as a sheet of the same name with its cells in place.
+def parted(book: Workbook, of_loans: int | None = None) -> Workbook | None:
+    """Part a sheet of a book into its tables, each as a sheet of the same name with its cells in place.
 
-    None for a book of several sheets with cells, and for a sheet with one table.
+    It is the one with cells, or of several the one with the loans; None where there is none, or it has one table.
+
+    Args:
+        of_loans: the index of the sheet with the loans.
     """
     filled = [sheet for sheet in book.sheets if sheet.row_count]
-    if len(filled) != 1 or filled[0].row_count > ROWS_MAX or filled[0].column_count > COLUMNS_MAX:
+    if len(filled) != 1:
+        filled = [sheet for sheet in filled if sheet.index == of_loans]
+    if not filled or filled[0].row_count > ROWS_MAX or filled[0].column_count > COLUMNS_MAX:
         return None
-    (sheet,) = filled
-    starts = _starts(sheet)
+    sheet = filled[0]
+    starts = _starts(sheet) if _may_be_stacked(sheet) else []
     if len(starts) < 2:
         return None
     ends = [*starts[1:], sheet.row_count]
     parts = [_part(sheet, at, low, high) for at, (low, high) in enumerate(zip(starts, ends, strict=True))]
-    return replace(book, sheets=tuple(parts))
+    others = [one for one in book.sheets if one is not sheet and one.row_count]
+    return replace(book, sheets=tuple(replace(one, index=at) for at, one in enumerate([*parts, *others])))
+
+
+def _may_be_stacked(sheet: Sheet) -> bool:
+    """Whether several rows have texts and no figure: one is the header of a plain list."""
+    texts, values = np.zeros(sheet.row_count, np.int32), np.zeros(sheet.row_count, np.bool_)
+    for column in sheet.columns:
+        if column is not None:
+            part = column.span(column.start, column.stop)
+            at = slice(part.start, part.stop)
+            texts[at] += part.kinds == TEXT
+            values[at] |= (part.kinds != TEXT) & (part.kinds != BLANK)
+    return int(np.count_nonzero((texts >= HEADER_CELLS_MIN) & ~values)) > 1
 
 
 def _part(sheet: Sheet, at: int, low: int, high: int) -> Sheet:

@@ -255,7 +255,8 @@ def _sort(columns: Columns, odd: Odd, has: Has, equity: NDArray[np.bool_] | None
     else:  # the heading is the page's own title
         no_collateral = no_collateral[:0]
     chosen = np.flatnonzero(kept)
-    borrower, filled = _borrowers(columns, chosen, rows[kinds.marker | kinds.header | kinds.cash])
+    no_names = kinds.marker | kinds.header | kinds.cash | _above_headers(odd, kinds)
+    borrower, filled = _borrowers(columns, chosen, rows[no_names])
     left_out = {
         "ignored_blank_par": rows[_lacks_par(kinds, rows, equity) & (rows < stop)],
         "section_rows": rows[kinds.label & (rows < stop)],
@@ -276,6 +277,22 @@ def _sort(columns: Columns, odd: Odd, has: Has, equity: NDArray[np.bool_] | None
     counts = {reason: len(places) for reason, places in left_out.items()} | {name: n for name, n in more.items() if n}
     industry = industries_above(odd, kinds, subtotals, titles_again, chosen)
     return Loans(_rows(chosen), stop, borrower, counts, left_out, industry=industry)
+
+
+def _above_headers(odd: Odd, kinds: Kinds) -> NDArray[np.bool_]:
+    """Odd rows of words with nothing but such rows and blank ones down to the header again: titles of the next page,
+    which stand above the first one, or again above another. The last company of a page may stand there, too.
+    """
+    words_alone = kinds.label | kinds.blank
+    places = np.arange(len(odd.rows))
+    after = np.minimum.accumulate(np.where(words_alone, len(places), places)[::-1])[::-1]
+    ends = np.minimum(after, len(places) - 1)
+    is_close = odd.rows[ends] - odd.rows == ends - places
+    above = np.flatnonzero(kinds.label & kinds.header[ends] & is_close)
+    codes, place, count = np.unique(odd.first_text[above], return_inverse=True, return_counts=True)
+    is_title = np.zeros(len(places), np.bool_)
+    is_title[above] = (np.isin(codes, odd.texts_above()) | (count > 1))[place]
+    return is_title
 
 
 def _lacks_par(kinds: Kinds, rows: NDArray[np.int64], equity: NDArray[np.bool_] | None) -> NDArray[np.bool_]:

@@ -40,6 +40,8 @@ def _title(kind: Kind, words: str, flag: str = "", left_out: str = "") -> Title:
     return Title(kind, re.compile(words), flag, left_out)
 
 
+TRADES: Final = "its title is that of a list of trades or payments"
+
 _THINGS: Final = r"(?:obligations?|loans?|assets?|securities)"
 
 TITLES: Final = (
@@ -58,7 +60,7 @@ TITLES: Final = (
         r"\b(?:purchases?(?! (?:price|date))|sales?|sold|bought|trades?(?! date)|trading|pay ?downs?|prepayments?"
         r"|repayments?|transactions?|activity|blotter|buys|sells|acquisitions|dispositions|disposals|redemptions"
         r"|pipeline|proposed|hypothetical|pro forma|(?<!incl )(?<!including )(?:unsettled|pending))\b",
-        "", "its title is that of a list of trades or payments",
+        "", TRADES,
     ),
     _title(
         "changes",

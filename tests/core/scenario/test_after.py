@@ -143,6 +143,34 @@ def test_masked_ratings_are_between_two_ends_after_trades_too() -> None:
         assert (seen.total_tests, len(seen.results), len(seen.skipped)) == (1, 1, 1)
 
 
+@pytest.mark.parametrize(
+    ("unrated", "sold", "bought"),
+    [
+        (5, [9, 10, 11], None),  # of 12 loans 5 are unrated, then 5 of 9: out of the buckets
+        (7, [0, 1, 2], "B2"),  # 7 of 12, then 4 of 10: back in them
+        (6, [11], "NR"),
+        (3, [0], "NR"),
+    ],
+)
+def test_loans_that_nobody_rates_are_in_a_bucket_by_their_share_after_the_trades(
+    unrated: int, sold: list[int], bought: str | None
+) -> None:
+    columns: dict[str, list[Any]] = {
+        "par_value": [2e6 + 1e5 * at for at in range(12)],
+        "obligor": [f"Ash {at}" for at in range(12)],
+        "cusip": [f"{at:09d}" for at in range(12)],
+        "price": [95.0] * 12,
+        "rating_agency_a": ["NR" if at < unrated else "B2" for at in range(12)],
+    }
+    portfolio = portfolio_of(columns)
+    simulator, plain = (Simulator(portfolio, "enhanced", incremental=way) for way in (True, False))
+    made = [Trade(trade_type="sell", par_value=2e6 + 1e5 * at, cusip=f"{at:09d}", price=95) for at in sold]
+    if bought is not None:
+        made.append(Trade(trade_type="buy", par_value=4e6, borrower_name="Nova", price=95, rating_agency_a=bought))
+    change = simulator.holdings.traded(made)
+    alike(simulator.run(change), plain.run(change))
+
+
 @pytest.mark.parametrize("incremental", [True, False])
 def test_of_a_portfolio_that_is_sold_each_test_says_that_there_are_no_loans(incremental: bool) -> None:
     """As many tests as before: a figure without a limit is none, also where it cannot be worked out any more."""

@@ -176,12 +176,12 @@ _RATED: Final = ("moodys", "moodys_cfr", "moodys_facility", "sp", "sp_issuer", "
 
 def use_thousands(rng: Random, report: Report) -> bool:
     """Print amounts in thousands, and say so in their headings."""
-    if report.habits.money != 1.0 or report.habits.comma:
+    if report.habits.money != 1.0 or report.habits.comma or report.habits.sign:
         return False
     words = rng.choice((" (000s)", " ($000)", " (in thousands)"))
     for page in report.pages:
         for column in page.columns:
-            if column.item in ("par", "unfunded", "facility_size", "accrued", "market_value_amount"):
+            if column.adds or column.item in ("facility_size", "par_native"):
                 column.cells = [_thousandth(cell) for cell in column.cells]
                 column.heading += words
     return True

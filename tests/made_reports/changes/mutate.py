@@ -36,6 +36,7 @@ CHANGES: Final[tuple[tuple[int, Callable[[Random, Report], bool]], ...]] = (
     (8, pages.add_prior),
     (8, pages.add_template),
     (9, pages.cut_names),
+    (9, pages.blank_repeats),
     (9, pages.write_texts),
     (9, pages.stack),
 )

@@ -204,6 +204,23 @@ def write_texts(rng: Random, report: Report) -> bool:
     return report.is_text
 
 
+def blank_repeats(rng: Random, report: Report) -> bool:
+    """Leave out a borrower's name below itself, as lists do that are sorted by it."""
+    changed = False
+    for page in report.pages:
+        column = page.column("borrower")
+        if column is None or is_carried_down(page):
+            continue
+        before = None
+        for line in page.lines:
+            name = column.cells[line] if isinstance(line, int) else None
+            if isinstance(line, int) and name is not None and name == before:
+                column.cells[line] = None
+                changed = True
+            before = name
+    return changed
+
+
 def cut_names(rng: Random, report: Report) -> bool:
     """Cut names at the page's width on every page but the first that has them, where they stay apart."""
     is_second, width, changed = False, rng.randrange(24, 34), False

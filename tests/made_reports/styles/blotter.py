@@ -41,6 +41,7 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         country=rng.choice(("codes", "names")),
         index=rng.choice(("short", "tenor")),
         decimals=3,
+        zero=rng.choice((0.0, 0.0, "-", None)),
     )
     build = Build(rng, deal, habits, ("manager",))
     items = ["borrower", "facility", *(item for item in _ITEMS if rng.random() < 0.85 or item in ("par", "cusip"))]
@@ -85,11 +86,12 @@ def _split_column(column: Column, rows: list[tuple[int, float]], habits: Habits)
     cells = [column.cells[row] for row, _ in rows]
     if column.adds:
         for at, (row, share) in enumerate(rows):
-            whole = column.cells[row] or 0.0
-            first = round(whole * abs(share), 2)
-            cells[at] = first if share > 0 else round(whole - first, 3)
+            whole = column.cells[row]
+            if isinstance(whole, int | float):
+                first = round(whole * abs(share), 2)
+                cells[at] = first if share > 0 else round(whole - first, 3)
         if column.values is not None:
-            column.values = [None if cell is None else cell * habits.money for cell in cells]
+            column.values = [cell * habits.money if isinstance(cell, int | float) else 0.0 for cell in cells]
     elif column.item == "row_number":
         cells = list(range(1, len(rows) + 1))
     elif column.values is not None:

@@ -35,6 +35,7 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         flag=rng.choice(("words", "letters")),
         lien="words",
         unrated="NR",
+        zero=rng.choice((0.0, 0.0, "-", None)),
         index=rng.choice(("term", "long", "tenor")),
     )
     is_foreign = rng.random() < FOREIGN_SHARE
@@ -68,10 +69,12 @@ def commitment(rng: Random, page: Page, *, only: bool) -> None:
     par, unfunded = page.column("par"), page.column("unfunded")
     assert par is not None
     assert unfunded is not None
-    cells = [round(a + b, 2) for a, b in zip(par.cells, unfunded.cells, strict=True)]
+    assert par.values is not None
+    assert unfunded.values is not None
+    cells = [round(a + b, 2) for a, b in zip(par.values, unfunded.values, strict=True)]
     column = Column("commitment", heading(rng, "commitment"), cells, adds=True)
     at = page.columns.index(par)
     page.columns.insert(at, column)
     if only:
         page.columns.remove(par)
-        column.also = {"par": par.values or []}
+        column.also = {"par": par.values}

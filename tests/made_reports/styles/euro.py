@@ -33,7 +33,8 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
     """Make a report of one csv file."""
     habits = Habits(
         unrated=rng.choice((None, "NR", "NR", "***")),
-        rate="comma",
+        rate=rng.choice(("comma", "comma", "comma percent")),
+        brackets=rng.random() < 0.5,
         spread=rng.choice(("points", "points", "same")),
         price="comma",
         comma=True,

@@ -27,6 +27,7 @@ def make(rng: Random, deal: Deal, seed: int) -> Report:
         decimals=0,
         date=rng.choice(("month", "numbers of month", "whole month", "short month", "american", "date")),
         lien="loans",
+        sign="$" if rng.random() < 0.2 else "",
     )
     build = Build(rng, deal, habits, ("private",))
     by_industry, carries_names = rng.random() < 0.6, rng.random() < 0.35

@@ -32,7 +32,9 @@ _LABELS: Final = {
 }
 TYPES: Final = {one.target: one.type for one in DEAL_LABELS}
 
-AMOUNTS: Final = frozenset(("principal_cash", "interest_collected", "interest_receivable", "senior_fees"))
+AMOUNTS: Final = frozenset(
+    ("principal_cash", "interest_collected", "interest_receivable", "senior_fees", "excess_spread")
+)
 """Fields in currency: a label may say that they are in thousands or millions."""
 
 _ONLY_IF_NAMED: Final = frozenset(

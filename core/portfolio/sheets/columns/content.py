@@ -82,6 +82,12 @@ _KIND: Final = re.compile(
     r"|mezz|junior|bridge|obligation|credit|deposit",
     re.IGNORECASE,
 )
+_LIEN: Final = re.compile(
+    r"(?:senior )?(?:secured |unsecured )?(?:first|second|third|1st|2nd|3rd)[ -]lien|(?:senior |junior )?(?:un)?secured"
+    r"|(?:senior )?subordinated|mezzanine|senior|junior|1l|2l",
+    re.IGNORECASE,
+)
+"""A lien and nothing of a facility."""
 _INDEX: Final = re.compile(
     r"\b(?:libor|sofr|euribor|sonia|cdor|corra|bbsy|prime|estr|tibor|nibor|stibor|cibor|wibor)\b"
 )
@@ -141,6 +147,7 @@ def marks(text: str) -> frozenset[str]:
     found: set[str] = set(_marks_of_codes(text))
     simple = (
         ("figures", _FIGURE), ("date", _DATE), ("letters", _RATING), ("frequency", _PERIOD), ("watch", _WATCH),
+        ("lien alone", _LIEN),
         ("type", _TYPE),
     )  # fmt: skip
     found |= {mark for mark, pattern in simple if pattern.fullmatch(text)}
@@ -387,6 +394,8 @@ def _wrong_type(role: str, found: Features) -> str:
         return "its cells are figures"
     if role == "asset_type" and found.text > 0.5 and found.filled >= FILLED_FULL and not found.share("kind"):
         return "its cells are no kinds of assets"
+    if role == "facility_name" and found.share("lien alone") >= MOST:
+        return "its cells are liens"
     if role == "borrower_name" and found.share("code") > MOST:
         return "its cells are codes"
     return ""
@@ -414,6 +423,8 @@ def _rating(role: str, found: Features) -> tuple[float, str]:
 
 
 def _identifier(role: str, found: Features) -> tuple[float, str]:
+    if found.number >= NEARLY_ALL and len(found.sizes) and float(found.sizes.max()) <= COUNT_SPAN * found.filled:
+        return -4.0, "its cells count the rows"
     if role in ("asset_id", "issuer_id", "x_key") and found.share("code") >= MOST:
         return (2.5 if found.distinct > NEARLY_ALL else 0.5), "its cells are codes"
     if role in ("cusip", "isin", "loanx_id") and found.share("words") > 0.5:
@@ -494,6 +505,9 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
 
 LIENS_MAX: Final = 5
 """Distinct numbers that can be places in a capital structure."""
+
+COUNT_SPAN: Final = 2
+"""Times the number of rows up to which figures count them."""
 
 ROWS_FOR_TYPE: Final = 3
 """Filled cells that tell a column's type."""

@@ -42,6 +42,9 @@ SECOND_SHARE: Final = 0.97
 SECOND_LOSS: Final = 0.6
 """What a second column of a role counts: it takes its next role only where that comes near."""
 
+OF_ANOTHER_TIME: Final = -4.0
+"""Weight against every field from which a column is not what its cells may be: last month's rating is a rating."""
+
 OF_LIST_MIN: Final = 0.15
 """Share of industries that only one agency's list has, from which they are by that list."""
 
@@ -214,6 +217,8 @@ def _is_sure(by_words: list[tuple[float, str]]) -> bool:
 def _rivals(said: Heading, found: Features) -> tuple[dict[str, float], float]:
     """The roles to weigh for a column with what words count for each, and the threshold that they must reach."""
     roles = {role: weight for weight, role in _by_words(said)[:RIVALS_MAX]}
+    if said.against <= OF_ANOTHER_TIME:
+        return roles, THRESHOLD
     if roles:
         if found.filled:  # words that fit no field well stand over cells that are plainly one
             roles |= {

@@ -116,6 +116,8 @@ class Heading(NamedTuple):
     total: int = 0
     """Words, but for those that mean nothing alone, and numbers."""
     names_agency: bool = False
+    against: float = 0.0
+    """Weight of words that speak against every field: prior, at purchase, change."""
 
     def best(self, beside: Iterable[str] = ()) -> tuple[str, float]:
         """The role with the highest weight, but for some; ("", 0) where none is above 0."""
@@ -333,7 +335,7 @@ def _weighed(tokens: list[tuple[str, float, bool]], table: Words) -> Heading:
         base = total + penalty + (0.0 if is_sink(role) else against)
         for one in _of_agencies(role):
             weights[one] = _bounded(base + (_of_agency(role, one[-1], named) if "@" in role else 0.0))
-    return Heading(weights, len(known), len(known) + unknown, bool(named))
+    return Heading(weights, len(known), len(known) + unknown, bool(named), against)
 
 
 def _of_agency(role: str, agency: str, named: set[str]) -> float:

@@ -556,3 +556,14 @@ def test_amounts_in_thousands_are_told_by_the_header(make_cells: Callable[..., p
     assert parsing.scaled(numbers, value, np.array([1_500.0, 2_500.0])).tolist() == [100.0, 80.0]
     # Without a par it can only be a price.
     assert parsing.scale("price", numbers, magnitude=1_000.0).unit == "fraction"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_fixed"),
+    [
+        ("Fixed", 1), ("FXD", 1), ("Fix", 1), ("Fixed Rate", 1), ("FX", 1), ("Floating", 0), ("FLT", 0), ("FL", 0),
+        ("Float", 0), ("FRN", 0), ("Variable", 0), ("Adjustable", 0), ("Fix-to-Float", 0), ("", -1), ("Term Loan", -1),
+    ],
+)  # fmt: skip
+def test_a_coupon_is_fixed_or_floats_by_its_word(text: str, is_fixed: int) -> None:
+    assert parsing.coupon_is_fixed(text) == is_fixed

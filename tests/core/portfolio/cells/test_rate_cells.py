@@ -61,6 +61,17 @@ def sofr(margin: float, mark: int = PERCENT, **more: Any) -> dict[str, Any]:
         ("10.83% (S + 5.50%)", sofr(5.5, all_in=10.83)),
         ("SOFR+5.50%, 1.00% Floor, 10.83% all-in", sofr(5.5, floor=1.0, all_in=10.83)),
         ("SOFR + 0.11448% CSA + 4.5%", sofr(4.5)),
+        ("SOFR + 0.10% + 5.00%", sofr(5)),
+        ("3M SOFR+ CSA +5.00%", sofr(5, index="SOFR-3M")),
+        ("SOFR (Q) + 5.75%", sofr(5.75, index="SOFR-3M")),
+        ("3mL+575", {"index": "LIBOR-3M", "margin": 575, "mark": BASIS_POINTS}),
+        ("SOFR + 5\u00be%", sofr(5.75)),
+        ("SOFR plus 5.75 per cent", sofr(5.75)),
+        ("S + 5.50% (0.75% Floor) (11.06%)", sofr(5.5, floor=0.75, all_in=11.06)),
+        ("S+5.75% / 11.05%", sofr(5.75, all_in=11.05)),
+        ("SOFR + 5.75%, 10.3% Cash", sofr(5.75, all_in=10.3)),
+        ("Prime + 4.45%, Floor rate 11.20%", {"index": "PRIME", "margin": 4.45, "mark": PERCENT}),
+        ("12.00% (10.00% Cash, 2.00% PIK)", {"coupon": 12, "pik": 2, "is_pik": True}),
         ("S + 6.00% PIK", sofr(6, pik=6, is_pik=True)),
         ("S + 5.75% (incl. 2.00% PIK)", sofr(5.75, pik=2, is_pik=True)),
         ("S + 2.00% Cash + 3.75% PIK", sofr(2, pik=3.75, is_pik=True)),
@@ -81,7 +92,8 @@ def test_a_cell_states_its_parts(text: str, expected: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "SOFR", "350", "10.5", "acme 5.5%", "E - 0.5%", "SONIA + 6.25% (0.50%)", "S + 5% + 6%", "Sold 5.5%",
+    ["", "SOFR", "350", "10.5", "acme 5.5%", "E - 0.5%", "SONIA + 6.25% (0.50%)", "S + 5% + 6%", "S + 575 - 600",
+     "S+5.75%-6.25%", "Sold 5.5%",
      "S + 5% floor", "12/31/2029", "S" * (LENGTH_MAX + 1)],
 )  # fmt: skip
 def test_what_is_not_understood_whole_is_no_rate(text: str) -> None:
@@ -103,6 +115,13 @@ def test_margins_of_a_column_are_numbers_of_its_spread(make_cells: MakeCells) ->
     # A fixed coupon is no spread, and no unreadable cell.
     assert lost is not None
     assert lost.tolist() == [False, False, False, False, True, False, False]
+
+
+def test_a_sum_that_is_not_understood_is_no_margin(make_cells: MakeCells) -> None:
+    numbers, lost = read_numbers(make_cells(["S+525", "S + 5% + 6%"]), is_spread=True)
+    assert np.array_equal(numbers.values, [525, np.nan], equal_nan=True)
+    assert lost is not None
+    assert lost.tolist() == [False, True]
 
 
 def test_parts_of_a_column_stand_row_by_row(make_cells: MakeCells) -> None:

@@ -100,6 +100,10 @@ def test_a_column_of_borrowers_with_their_facilities_is_split(map_rows: MapRows)
     portfolio = map_rows([["Security ID", "Issuer", *rows[0][2:]], *rows[1:]])
     assert named(portfolio, "borrower_name") == [borrower for borrower, _ in PAIRS]
     assert named(portfolio, "facility_name") == [facility for _, facility in PAIRS]
+    # A column of facilities stays.
+    portfolio = map_rows([["Security ID", "Issuer", *rows[0][2:], "Facility"], *([*row, "TL"] for row in rows[1:])])
+    assert named(portfolio, "borrower_name") == [borrower for borrower, _ in PAIRS]
+    assert named(portfolio, "facility_name") == ["TL"] * len(PAIRS)
     # A company may have a sign, and a word for loans, in its name.
     names = ["Acme Credit - Loan Services Ltd", "Beta Inc", "Gamma Bond Holdings", "Delta LLC", "Epsilon Term Ltd"]
     portfolio = map_rows(
@@ -110,10 +114,18 @@ def test_a_column_of_borrowers_with_their_facilities_is_split(map_rows: MapRows)
 
 def test_a_column_of_borrowers_counts(map_rows: MapRows) -> None:
     rows = rows_of([" - ".join(pair) for pair in PAIRS])
-    with_issuer = [[*row, "Issuer" if at == 0 else "Own Name Ltd"] for at, row in enumerate(rows)]
-    portfolio = map_rows(with_issuer)
-    assert named(portfolio, "borrower_name") == ["Own Name Ltd"] * len(PAIRS)
+    parents = ["Issuer", *(f"Parent {borrower[:5]} Holdings" for borrower, _ in PAIRS)]
+    portfolio = map_rows([[*row, parents[at]] for at, row in enumerate(rows)])
+    assert named(portfolio, "borrower_name") == parents[1:]
     assert named(portfolio, "facility_name")[0] == " - ".join(PAIRS[0])
+
+
+def test_a_column_of_sponsors_names_no_borrowers(map_rows: MapRows) -> None:
+    rows = rows_of([" - ".join(pair) for pair in PAIRS])
+    sponsors = ["Alder Equity Partners" if at % 2 else "Founder Owned" for at in range(len(rows))]
+    portfolio = map_rows([[*row, sponsors[at] if at else "Issuer"] for at, row in enumerate(rows)])
+    assert named(portfolio, "borrower_name") == [borrower for borrower, _ in PAIRS]
+    assert said(portfolio) == {"names_split": len(PAIRS), "names_not_split": len(PAIRS)}
 
 
 def test_pages_join_by_the_whole_description(make_book: Callable[..., Workbook]) -> None:

@@ -53,6 +53,12 @@ def test_columns_of_their_own_count_before_rates_in_words(map_rows: MapRows) -> 
     assert portfolio.flags["is_pik"].tolist() == [1, 0]
 
 
+def test_levels_of_a_base_rate_leave_its_name_open(map_rows: MapRows) -> None:
+    portfolio = map_rows(loans("Spread", ["S + 5.75%", "E+3.50%"], **{"Base Rate": [5.33, 2.1]}))
+    assert index_of(portfolio) == ["SOFR", "EURIBOR"]
+    assert same(portfolio.numbers["base_rate_level"], [5.33, 2.1])
+
+
 def test_coupons_in_words_are_fixed(map_rows: MapRows) -> None:
     portfolio = map_rows(loans("Spread", ["SF+525", "11.2% Cash + 5.3% PIK", "SF+600"]))
     assert same(portfolio.numbers["spread"], [525, NAN, 600])

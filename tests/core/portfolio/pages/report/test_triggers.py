@@ -49,3 +49,26 @@ def test_the_limit_of_the_coupon_test_is_the_reference_coupon(
     row = next(result for result in run_suite(portfolio, "enhanced") if result.test_id == "was")
     assert row.current_value == pytest.approx(4.0 if coupon is None else 4.0 + (9.0 - coupon) / 3)
     assert ("stand_in" in {doubt.code for doubt in row.doubt}) == (coupon is not None)
+
+
+@every(
+    "printed, amount, spread",
+    [
+        ("4.10%", 0.3, 4.1),  # with it, and not without it
+        ("4.00%", 0.3, 4.0),
+        ("4.25%", 0.3, 4.0),
+        ("4.10%", None, 4.0),
+    ],
+)
+def test_an_excess_spread_counts_where_the_printed_average_has_it(
+    make_book: MakeBook, printed: str, amount: float | None, spread: float
+) -> None:
+    page = [[PLAIN, printed, "3.90%", "PASS"]]
+    portfolio = of(make_book, *page, *([] if amount is None else [["Aggregate Excess Funded Spread", amount]]))
+    assert portfolio.deal.excess_spread == amount
+    ran = run_suite(portfolio, "enhanced")
+    row = next(result for result in ran if result.test_id == "was")
+    assert row.current_value == pytest.approx(spread)
+    told = "excess_spread_as_printed" in {one.code for one in ran.warnings}
+    assert told == (spread != 4.0)
+    assert ("stand_in" in {doubt.code for doubt in row.doubt}) == told

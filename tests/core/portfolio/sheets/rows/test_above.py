@@ -52,6 +52,10 @@ NAMES = ["Acme Holdings, LLC"] * 2 + ["Beta Software Inc"] * 2
         # The next page, with the company's name and the header again.
         [STACKED, *ACME[:2], ["Page 1"], STACKED, ["Acme Holdings, LLC (continued)"], ACME[2], *BETA[:2],
          ["Beta Software Inc - Cont'd"], BETA[2]],
+        # The next page goes on with the company's loans below its titles.
+        [["Schedule of Investments"], ["Example Lending Corp"], STACKED, *ACME[:2], [], ["Schedule of Investments"],
+         ["Example Lending Corp"], STACKED, ACME[2], BETA[0], [], ["Schedule of Investments"],
+         ["Example Lending Corp"], [], STACKED, *BETA[1:]],
         # Facilities in a column of their own.
         [["Company", "Investment", "Spread", "Par"], ["Acme Holdings, LLC"], [None, TL, 575, 1000.0],
          [None, RCF, 575, 200.0], ["Beta Software Inc"], [None, TL, 600, 3000.0], [None, DDTL, 600, 500.0]],

@@ -8,7 +8,8 @@ from typing import Any
 from core.grid.sheet import Sheet
 from core.portfolio import Portfolio
 from core.portfolio.model.fields import PROFILES
-from core.portfolio.sheets import header, spans
+from core.portfolio.sheets import header
+from core.portfolio.sheets.rows import spans
 from tests.rows import every
 
 MapRows = Callable[..., Portfolio]
@@ -46,6 +47,15 @@ def test_the_columns_of_a_heading_are_one(
     borrower = portfolio.names["borrower_name"]
     assert [borrower.values[code] for code in borrower.codes] == names
     assert portfolio.notes.loans_without_par == 0
+
+
+def test_signs_of_several_currencies_are_told(map_rows: MapRows) -> None:
+    top = ["Issuer", "Maturity", "Par", None]
+    rows = [["A Inc", "1/31/30", "$", 1.0], ["B Inc", "1/31/30", None, 2.0], ["C Inc", "1/31/30", "$", 3.0]]
+    for sign, messages in (("$", []), ("A$", ["1 cell of 'Par' has 'A$' where others have '$'."])):
+        portfolio = map_rows([top, *rows, ["D Inc", "1/31/30", sign, 4.0]])
+        assert portfolio.numbers["par_value"].tolist() == [1, 2, 3, 4]
+        assert [one.message for one in portfolio.notes.warnings if one.code == "signs_differ"] == messages
 
 
 def test_a_sign_for_percent_goes_to_its_figure(map_rows: MapRows) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -28,7 +29,8 @@ ODD_SHARE: Final = 0.02
 SIGN_BYTES: Final = 4
 """UTF-8 bytes of a text that can be a sign alone."""
 
-_OPENING: Final = frozenset(("$", "€", "£", "¥", "A$", "C$", "US$", "AU$", "NZ$", "($", "("))
+_CURRENCIES: Final = frozenset(("$", "€", "£", "¥", "A$", "C$", "US$", "AU$", "CA$", "NZ$", "($"))
+_OPENING: Final = _CURRENCIES | {"("}
 _CLOSING: Final = frozenset((")", "%", ")%", "%)"))
 SIGNS: Final = _OPENING | _CLOSING | {""}
 """What stands in a cell of its own before or behind a figure."""
@@ -54,6 +56,25 @@ def merged(sheet: Sheet, found: Found) -> Sheet | None:
     if not signs and not any(one == two for one, two in _neighbours(found)):
         return None
     return _Spans(sheet, found, signs).merged()
+
+
+def currency_signs(stored: Sheet, merged_sheet: Sheet, place: int) -> dict[str, int]:
+    """How often each currency's sign stands in a cell of its own among the columns that became one at `place`.
+
+    Args:
+        stored: the sheet as it came.
+    """
+    signs = _sign_codes(stored.text)
+    counts: Counter[str] = Counter()
+    for column in range(place, min(place + WIDTH_MAX, stored.column_count)):
+        if column > place and merged_sheet.columns[column] is not None:
+            break
+        own = stored.columns[column]
+        if own is not None:
+            codes, many = np.unique(own.held.codes, return_counts=True)
+            pairs = zip(codes.tolist(), many.tolist(), strict=True)
+            counts.update({signs[code].lstrip("("): count for code, count in pairs if signs.get(code) in _CURRENCIES})
+    return dict(counts)
 
 
 def _neighbours(found: Found) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,80 @@
+"""Warn of columns that feed a field and could as well be meant for another one, or that cells alone tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import numpy as np
+
+from core.grid.sheet import Sheet
+from core.portfolio.model.notes import DataWarning
+from core.portfolio.sheets.columns.evidence import AMBIGUOUS_MARGIN, Evidence
+from core.portfolio.sheets.header import Found
+
+_TOLD_BY_CELLS: Final = frozenset(
+    ("cusip", "isin", "loanx_id", "currency", "country", "maturity_date", "coupon_type", "base_rate")
+)
+"""Roles that cells tell without a heading: identifiers by their check digits, codes of a list, days to come."""
+
+
+def ambiguous_columns(sheet: Sheet, found: Found, columns: Mapping[str, int]) -> Iterator[DataWarning]:
+    """Warnings about columns that feed fields, one for each column.
+
+    Args:
+        columns: field -> the column that feeds it.
+    """
+    fed: dict[int, list[str]] = {}
+    for target, column in columns.items():
+        fed.setdefault(column, []).append(target)
+    for column, targets in sorted(fed.items()):
+        one = found.evidence.get(column)
+        if one is None:
+            continue
+        why = _why(one, found.texts.get(column, "")) or _rival(sheet, found, targets, column)
+        if why:
+            heading = " ".join(found.texts.get(column, "").split())
+            named = f"Column {heading!r}" if heading else f"Column {column + 1} without a heading"
+            message = f"{named} is taken for {', '.join(targets)}: {why}."
+            yield DataWarning("ambiguous_column", message, fields=tuple(targets))
+
+
+def _why(one: Evidence, heading: str) -> str:
+    """Why a role is doubtful; "" where nothing comes near it."""
+    if one.is_ambiguous and one.runner_up:
+        return f"it could as well be {one.runner_up} ({'; '.join(one.reasons)})"
+    if one.words <= 0 and not heading.strip() and one.role not in _TOLD_BY_CELLS:
+        return f"its cells alone tell it ({'; '.join(one.reasons)})"
+    return ""
+
+
+def _rival(sheet: Sheet, found: Found, targets: list[str], column: int) -> str:
+    """Another column that could as well feed the same field; "" where none comes near, or the mapping lists one."""
+    one = found.evidence[column]
+    for target in targets:
+        for other in found.columns.get(target, ()):
+            rival = found.evidence.get(other)
+            if other == column or rival is None or rival.role != one.role or other in found.demoted:
+                continue
+            is_near = max(one.score, rival.score) < LISTED_MIN and abs(one.score - rival.score) < AMBIGUOUS_MARGIN
+            if is_near and not _are_copies(sheet, found.row + 1, column, other):
+                heading = " ".join(found.texts.get(other, "").split())
+                return f"column {heading or other + 1!r} could as well be meant"
+    return ""
+
+
+def _are_copies(sheet: Sheet, first: int, one: int, other: int) -> bool:
+    """Whether two columns say the same in the first rows below the header."""
+    columns = [sheet.columns[place] for place in (one, other)]
+    last = min(sheet.row_count, first + COPY_ROWS)
+    parts = [column.span(max(first, column.start), max(first, min(last, column.stop))) for column in columns if column]
+    return len(parts) == 2 and all(
+        np.array_equal(*(getattr(part, name) for part in parts)) for name in ("kinds", "numbers", "codes")
+    )
+
+
+COPY_ROWS: Final = 300
+"""Rows that tell whether two columns say the same."""
+
+LISTED_MIN: Final = 11.0
+"""Weight of a heading that the mapping lists: the order of its list decides between several."""

@@ -1,0 +1,48 @@
+"""Columns that could as well be meant for another field are told, in the rows of the figures that they feed."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.portfolio import Portfolio
+from tests.core.portfolio.conftest import MapRows
+
+NAMES = ["Alder Inc", "Birch LLC", "Cedar plc", "Dogwood Ltd", "Elm GmbH", "Fir S.A.", "Gum Corp", "Holm AG"]
+
+
+def rows(*columns: tuple[str, list[object]]) -> list[list[object]]:
+    heads = ["Borrower", "CUSIP", *(name for name, _ in columns)]
+    ids = ["037833100", "594918104", "00130H105", "88160R101", "02079K305", "30303M102", "023135106", "67066G104"]
+    body = [[name, one, *(values[at] for _, values in columns)] for at, (name, one) in enumerate(zip(NAMES, ids))]
+    return [heads, *body]
+
+
+def messages(portfolio: Portfolio) -> dict[str, tuple[str, ...]]:
+    return {w.message: w.fields for w in portfolio.notes.warnings if w.code == "ambiguous_column"}
+
+
+PAR = [1_000_000.0 + 250_000 * at for at in range(8)]
+
+
+def test_two_columns_of_one_field_are_told(map_rows: MapRows) -> None:
+    other = [one * 0.9 for one in PAR]
+    told = messages(map_rows(rows(("Drawn Amount Held", PAR), ("Drawn Amount Booked", other))))
+    assert list(told.values()) == [("par_value",)]
+    assert "Drawn Amount Booked" in next(iter(told))
+
+
+def test_copies_are_no_ambiguity(map_rows: MapRows) -> None:
+    assert not messages(map_rows(rows(("Drawn Amount Held", PAR), ("Drawn Amount Booked", list(PAR)))))
+
+
+def test_listed_headings_are_never_ambiguous(map_rows: MapRows) -> None:
+    other = [one * 0.9 for one in PAR]
+    assert not messages(map_rows(rows(("Par Amount", PAR), ("Principal Balance", other))))
+
+
+@pytest.mark.parametrize("heading", [None, " "])
+def test_a_column_that_cells_alone_tell_is_told(map_rows: MapRows, heading: str | None) -> None:
+    liens = ["First Lien", "Second Lien", "First Lien", "Unsecured", "First Lien", "First Lien", "Second Lien", "Bond"]
+    portfolio = map_rows(rows(("Par", PAR), (heading, liens)))  # type: ignore[arg-type]
+    assert portfolio.lien is not None
+    assert [fields for fields in messages(portfolio).values()] == [("lien_type",)]
