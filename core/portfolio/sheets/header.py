@@ -384,7 +384,12 @@ def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> Found | None:
 
 
 def find_page(
-    sheet: Sheet, mapping: Mapping, anchors: frozenset[str] | None, first: int = 0, rows: int = ROWS_MAX
+    sheet: Sheet,
+    mapping: Mapping,
+    anchors: frozenset[str] | None,
+    first: int = 0,
+    rows: int = ROWS_MAX,
+    before: int | None = None,
 ) -> Found | None:
     """The best header of a sheet that adds to loans of another one: one of the anchors and one more column's target,
     auxiliary ones included; None without.
@@ -393,10 +398,11 @@ def find_page(
         anchors: None for any two columns' targets.
         first: the row to begin with.
         rows: how many are looked at.
+        before: the row above which its lowest row must stand.
     """
     scan = _Scan(sheet, matcher(mapping), first, rows=rows)
     best = _best(scan, PAGE_COLUMNS_MIN, anchors, by_column=True)
-    if best is None:
+    if best is None or (before is not None and best.row >= before):
         return None
     return _found(scan, best, {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"})
 
@@ -514,6 +520,8 @@ class _Scan:
             cells = self._cells[top]
             feeds = {column: self._options[code] for column, code in cells.items() if code in self._options}
             texts = {at: self._texts.get(code, "") for at, code in cells.items()}
+            if not feeds and not self.aliases.has_given_names and not self._is_wordy(top):
+                return _Candidate(top, top, {}, texts, 0, frozenset(), is_dated=False, own=texts)
             return self._candidate(top, top, feeds, texts, texts, {}, is_dated=False)
         if not self._is_wordy(rows[-1]) and not any(
             code in self._options for row in rows for code in self._cells[row].values()
@@ -586,10 +594,12 @@ class _Scan:
         """Whether a row can be a heading by its words: several texts, no figure, hardly a digit."""
         known = self._wordy.get(row)
         if known is None:
-            texts = [self._texts.get(code, "") for code in self._cells[row].values()]
-            with_digits = sum(any(map(str.isdigit, text)) for text in texts)
-            known = row not in self._numeric and len(texts) >= WORDY_CELLS_MIN
-            known = known and with_digits < DIGITS_SHARE * len(texts) and _has_known_words(texts)
+            cells = self._cells[row]
+            known = row not in self._numeric and len(cells) >= WORDY_CELLS_MIN
+            if known:
+                texts = [self._texts.get(code, "") for code in cells.values()]
+                with_digits = sum(any(map(str.isdigit, text)) for text in texts)
+                known = with_digits < DIGITS_SHARE * len(texts) and _has_known_words(texts)
             self._wordy[row] = known
         return known
 

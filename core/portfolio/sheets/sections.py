@@ -113,7 +113,7 @@ def _filled(sheet: Sheet, first: int, last: int) -> tuple[NDArray[np.int32], NDA
 def topmost(sheet: Sheet, found: header.Found, mapping: Mapping, anchors: frozenset[str]) -> header.Found:
     """The header of the first list of a page, which may stand above the one that names most."""
     for block in _blocks(sheet, lone_texts(sheet, 0, found.top)):
-        above = header.find_page(sheet, mapping, anchors, block[-1].row + 1, HEADER_DISTANCE)
+        above = header.find_page(sheet, mapping, anchors, block[-1].row + 1, HEADER_DISTANCE, before=found.top - 1)
         if above is not None and above.row < found.top - 1:
             return above
     return found
