@@ -258,6 +258,8 @@ class Matcher:
         self._auxiliary = _alias_table(auxiliary)
         self._own = {one.target: one.own for one in (*fields, *auxiliary) if one.own}
         self._memory: dict[str, Options] = {}
+        self.strings = frozenset(one.target for one in (*fields, *auxiliary) if one.type == "string")
+        """Targets that hold text."""
         self.has_given_names = any(_GIVEN_NAME.search(alias) for one in (*fields, *auxiliary) for alias in one.aliases)
         """Whether an alias reads like a name that is given to a column without one of its own."""
         self.is_of_loans = any(one.target == "par_value" for one in fields)
@@ -338,7 +340,16 @@ def _alias_table(fields: Iterable[Field]) -> dict[str, list[tuple[str, int]]]:
 
 def matcher(mapping: Mapping) -> Matcher:
     """The matcher of a mapping, made once for its fields."""
-    return _matcher(mapping.fields, mapping.auxiliary)
+    if PROFILES.get(mapping.id) is not mapping:
+        return _matcher(mapping.fields, mapping.auxiliary)
+    known = _OF_PROFILES.get(mapping.id)
+    if known is None:
+        known = _OF_PROFILES[mapping.id] = Matcher(mapping.fields, mapping.auxiliary)
+    return known
+
+
+_OF_PROFILES: Final[dict[str, Matcher]] = {}
+"""Matchers of the built-in mappings by their names: comparing all fields of a mapping costs more than a search."""
 
 
 @lru_cache(maxsize=64)
@@ -370,13 +381,12 @@ def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> Found | None:
     Args:
         first: the row to begin with.
     """
-    strings = {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"}
     cells_left = CELLS_MAX
     for start in range(first, max(first + 1, min(sheet.row_count, first + DEEP_ROWS_MAX)), ROWS_MAX):
         scan = _Scan(sheet, matcher(mapping), start, cells_left)
         best = _best(scan, min(SCORE_MIN, len(mapping.fields)), frozenset(mapping.anchors))
         if best is not None:
-            return _found(scan, best, strings)
+            return _found(scan, best)
         cells_left -= scan.cell_count
         if cells_left <= 0:
             break
@@ -404,7 +414,7 @@ def find_page(
     best = _best(scan, PAGE_COLUMNS_MIN, anchors, by_column=True)
     if best is None or (before is not None and best.row >= before):
         return None
-    return _found(scan, best, {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"})
+    return _found(scan, best)
 
 
 def nearest(sheet: Sheet, mapping: Mapping) -> Found | None:
@@ -685,7 +695,7 @@ class _Scan:
                 return options
         return ()
 
-    def units(self, row: int, over: _Candidate, strings: set[str]) -> dict[int, str]:
+    def units(self, row: int, over: _Candidate) -> dict[int, str]:
         """The cells of a row that holds units and nothing else; {} for another row.
 
         One unit alone above a column of text is a label: "USD" over the loans in dollars.
@@ -699,7 +709,7 @@ class _Scan:
                 said[column] = self._texts[code].strip()
             elif words not in _NO_UNIT:
                 return {}
-        measured = [column for column in said if any(one not in strings for one, _, _ in over.feeds.get(column, ()))]
+        measured = [column for column in said if any(one not in self.aliases.strings for one, _, _ in over.feeds.get(column, ()))]
         return said if measured or len(said) > 1 else {}
 
     def numbers(self, row: int, over: _Candidate) -> bool:
@@ -732,17 +742,13 @@ def _has_known_words(texts: list[str]) -> bool:
     return 2 * units < len(texts) and values < VALUES_SHARE * len(texts)
 
 
-def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
-    """A candidate with the rows below that belong to it; of several columns for one target the one that tells most.
-
-    Args:
-        strings: targets that hold text.
-    """
+def _found(scan: _Scan, best: _Candidate) -> Found:
+    """A candidate with the rows below that belong to it; of several columns for one target the one that tells most."""
     row = best.row
     units: dict[int, str] = {}
     below: list[Literal["units", "numbers"]] = []
     for _ in range(2):
-        if not units and (units := scan.units(row + 1, best, strings)):
+        if not units and (units := scan.units(row + 1, best)):
             below.append("units")
         elif "numbers" not in below and scan.numbers(row + 1, best):
             below.append("numbers")

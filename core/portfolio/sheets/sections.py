@@ -151,16 +151,22 @@ def _blocks(sheet: Sheet, lone: Iterable[Lone]) -> Iterator[list[Lone]]:
     """Rows with a single text that only blank rows part."""
     block: list[Lone] = []
     for one in lone:
-        if block and any(
-            sheet.value(row, column) is not None
-            for row in range(block[-1].row + 1, one.row)
-            for column in range(min(sheet.column_count, COLUMNS_MAX))
-        ):
+        if block and _has_cells(sheet, block[-1].row + 1, one.row):
             yield block
             block = []
         block.append(one)
     if block:
         yield block
+
+
+def _has_cells(sheet: Sheet, first: int, last: int) -> bool:
+    """Whether a row from `first` to `last - 1` has a cell."""
+    columns = (column for column in sheet.columns[:COLUMNS_MAX] if column is not None) if first < last else ()
+    return any(
+        bool(column.span(max(first, column.start), min(last, column.stop)).kinds.any())
+        for column in columns
+        if column.start < last and first < column.stop
+    )
 
 
 def _is_title(one: Lone, seen: set[str]) -> bool:
