@@ -333,16 +333,122 @@ def test_a_room_is_taken_in_at_one_look(house: str) -> None:
         assert len(files) <= ROOM_FILES_MAX, f"{room.relative_to(ROOT)} has {len(files)} files"
 
 
-PORTFOLIO_STEPS = ["cells", "layout", "profile", "deal report", "assemble mapping detection"]
-"""Cells know no sheets, a sheet's layout no mappings that people write, and none of them who reads a workbook."""
+PORTFOLIO = ROOT / "core/portfolio"
+PORTFOLIO_FILES = [path for path in BARE if path.is_relative_to(PORTFOLIO)]
+PORTFOLIO_ROOMS = ["model", "cells", "sheets", "pages", "mapping", "assemble"]
+"""Bottom first: what a portfolio is, what a cell means, where loans stand in a sheet, what the pages of a workbook say
+of each other, what a mapping makes of them, and who reads a workbook from its file to a portfolio."""
+PORTFOLIO_FILES_MAX = {"pages/report": 25}
+"""Folders that may have more modules than others, until their tables are brought together."""
+PORTFOLIO_CIRCLES = {("sheets/rows", "sheets"), ("pages/report", "pages")}
+"""Folder and folder above it that need each other, each in modules that need nothing of the other way."""
 
 
-@pytest.mark.parametrize("step", range(3))
-def test_the_parts_of_portfolio_stand_in_order(step: int) -> None:
-    above = [f"core.portfolio.{name}" for later in PORTFOLIO_STEPS[step + 1 :] for name in later.split()]
-    for path in sorted((ROOT / "core/portfolio" / PORTFOLIO_STEPS[step]).glob("*.py*")):
+def portfolio_folder(module: str) -> str | None:
+    """The folder of core.portfolio in which a module stands, "" for its front door; None for what is none of it."""
+    path = ROOT.joinpath(*module.split("."))
+    if not path.is_relative_to(PORTFOLIO) or not (path.is_dir() or any(path.parent.glob(f"{path.name}.py*"))):
+        return None
+    folder = path if path.is_dir() else path.parent
+    return "" if folder == PORTFOLIO else str(folder.relative_to(PORTFOLIO))
+
+
+def portfolio_ties() -> Iterator[tuple[str, str, str]]:
+    """(module, its folder, another folder of which it imports) in core.portfolio, type hints included."""
+    for path in PORTFOLIO_FILES:
+        name = name_of(path)
+        own = portfolio_folder(name)
         for imported in imports_of(path):
-            assert not within(imported, *above), f"{path}: {imported}"
+            other = portfolio_folder(imported)
+            if own is not None and other is not None and other != own and imported != "core.portfolio":
+                yield name, own, other
+
+
+def test_the_rooms_of_the_portfolio_stand_in_order() -> None:
+    rooms = {path.relative_to(PORTFOLIO).parts[0] for path in PORTFOLIO_FILES if path.parent != PORTFOLIO}
+    assert rooms == set(PORTFOLIO_ROOMS)
+    ties = [one for one in portfolio_ties() if one[1]]
+    assert len(ties) > 100, "few imports were found: does this test read them?"
+    floors = {room: floor for floor, room in enumerate(PORTFOLIO_ROOMS)}
+    up = [
+        f"{name} imports {other or 'the front door'}"
+        for name, own, other in ties
+        if not other or floors[other.split("/")[0]] > floors[own.split("/")[0]]
+    ]
+    assert up == []
+
+
+def test_no_folder_of_the_portfolio_needs_itself() -> None:
+    ties = {(own, other) for _, own, other in portfolio_ties()}
+    assert ties >= PORTFOLIO_CIRCLES, "a circle is gone: strike it here"
+    needs: dict[str, set[str]] = {}
+    for own, other in ties - PORTFOLIO_CIRCLES:
+        needs.setdefault(own, set()).add(other)
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle of folders: {' <- '.join(error.args[1])}")
+
+
+def test_no_folder_of_the_portfolio_has_too_many_modules() -> None:
+    counts: dict[str, int] = {}
+    for path in PORTFOLIO_FILES:
+        if path.stem != "__init__":
+            folder = str(path.parent.relative_to(PORTFOLIO))
+            counts[folder] = counts.get(folder, 0) + 1
+    most = {folder: PORTFOLIO_FILES_MAX.get(folder, ROOM_FILES_MAX) for folder in counts}
+    assert {folder: count for folder, count in counts.items() if count > most[folder]} == {}
+    assert all(counts[folder] > ROOM_FILES_MAX for folder in PORTFOLIO_FILES_MAX), "an exception that is none any more"
+
+
+def base_of(node: ast.AST) -> str:
+    """The name at which a chain of members and items begins; "" for anything else."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def handed_in(tree: ast.Module) -> Iterator[str]:
+    """Statements by which a module changes another one as it is loaded, or may be changed by one later."""
+    taken = {
+        (alias.asname or alias.name).split(".")[0]
+        for node in tree.body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    for node in tree.body:
+        changed: list[ast.AST] = []
+        if isinstance(node, ast.Assign):
+            changed = [target for target in node.targets if not isinstance(target, ast.Name)]
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            changed = [node.value.func]
+        if any(base_of(one) in taken for one in changed):
+            yield ast.unparse(node)
+    yield from (ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Global))
+
+
+def test_no_module_of_the_portfolio_hands_itself_to_another() -> None:
+    """An import that runs up would hide behind a function that is put into a module below."""
+    found = {
+        str(path.relative_to(ROOT)): said
+        for path in PORTFOLIO_FILES
+        if path.suffix == ".py" and (said := [*handed_in(ast.parse(path.read_text(encoding="utf-8")))])
+    }
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("from a import b\nb.hook = len\n", 1),
+        ("import a.b\na.b.HOOKS['x'] = len\n", 1),
+        ("from a import hand_in\nhand_in(len)\n", 1),
+        ("_hook = None\ndef hand_in(hook):\n    global _hook\n    _hook = hook\n", 1),
+        ("from a import b\nTABLE = b()\nTABLE['x'] = b\n", 0),
+    ],
+)
+def test_what_is_handed_in_is_seen(text: str, count: int) -> None:
+    assert len([*handed_in(ast.parse(text))]) == count
 
 
 WALL_CLOCK = re.compile(

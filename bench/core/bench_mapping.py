@@ -17,10 +17,10 @@ from bench.rows import asked
 from core.grid._intern import intern
 from core.grid.column import Column, Text
 from core.grid.sheet import Formulas, Sheet, Workbook
-from core.portfolio.mapping.configure import configured
 from core.portfolio.mapping.normalise import Normalised
 from core.portfolio.mapping.pipeline import Outcome, works
 from core.portfolio.mapping.pipeline import check as check_rules
+from core.portfolio.mapping.profiles.configure import configured
 from core.portfolio.mapping.validation import validate
 from core.portfolio.model.fields import Mapping
 from core.values import Kind

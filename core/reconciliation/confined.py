@@ -13,7 +13,7 @@ from core.files.read import read_files
 from core.grid.codec import write_sheet
 from core.portfolio.assemble import stored
 from core.portfolio.assemble.read import missing_columns
-from core.portfolio.mapping.trustees import TRUSTEES
+from core.portfolio.mapping.profiles.trustees import TRUSTEES
 from core.portfolio.model.fields import Mapping
 from core.recalc.confined import calculating
 from core.reconciliation import tape

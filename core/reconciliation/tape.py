@@ -9,10 +9,12 @@ import numpy as np
 
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio import Portfolio
+from core.portfolio.assemble.read import portfolio_of
 from core.portfolio.model.fields import IDENTIFIERS, Mapping
 from core.portfolio.model.notes import DataWarning, Notes, bounded
 from core.portfolio.sheets import header
-from core.portfolio.sheets.locate import Holdings, chosen, located
+from core.portfolio.sheets.locate import locate
+from core.portfolio.sheets.located import Located
 from core.words import counted
 
 LOANS_FILE: Final = "loans.safetensors"
@@ -45,7 +47,8 @@ def read_loans(book: Workbook, mapping: Mapping) -> Portfolio:
         TapeRefused: no sheet has a header of loans, or the one that has names no identifier, or none of its rows can be
             used, or it has none.
     """
-    holdings = chosen(located(book, mapping)[1])
+    located = locate(book, mapping)
+    holdings = located.loans
     if holdings is None:
         raise TapeRefused(_no_header(book, mapping))
     sheet, found = holdings.sheet, holdings.found
@@ -55,7 +58,7 @@ def read_loans(book: Workbook, mapping: Mapping) -> Portfolio:
         raise TapeRefused(f"{where} has no column with an identifier (CUSIP, LoanX ID or ISIN). {told}")
     if "par_value" not in found.columns:
         raise TapeRefused(f"{where} has no column with the loans' par. {told}")
-    loans = Portfolio.from_workbook(book, mapping)
+    loans = portfolio_of(located, None, into=Portfolio)
     if loans.row_count == 0:
         raise TapeRefused(f"{where} {_nothing_usable(holdings, loans.notes)} {told}")
     if not math.isfinite(total_par(loans)):
@@ -101,7 +104,7 @@ def _columns(sheet: Sheet, mapping: Mapping) -> list[str]:
     return header.detect(sheet).names if any(column is not None for column in sheet.columns) else []
 
 
-def _nothing_usable(holdings: Holdings, notes: Notes) -> str:
+def _nothing_usable(holdings: Located, notes: Notes) -> str:
     below = holdings.sheet.row_count - holdings.found.row - 1
     if below <= 0:
         return "has no loans below it."

@@ -115,7 +115,7 @@ def read_mapping(given: str | None) -> Mapping:
     """
     import msgspec
 
-    from core.portfolio.mapping.configure import ConfigurationError, configured
+    from core.portfolio.mapping.profiles.configure import ConfigurationError, configured
     from core.portfolio.model.fields import PROFILES
 
     if given is None or given in PROFILES:

@@ -110,7 +110,7 @@ def compared(
         Refused: one cannot be read, or they cannot be compared as asked.
     """
     with busy(f"Reading {tape.name}"):
-        from core.portfolio.mapping.trustees import TRUSTEES
+        from core.portfolio.mapping.profiles.trustees import TRUSTEES
         from core.portfolio.model.notes import DataWarning, of_side
         from core.reconciliation import ReconcileError
         from core.reconciliation import reconcile as compare

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, get_args
 import msgspec
 from msgspec import UNSET
 
-from core.portfolio.mapping import configure
+from core.portfolio.mapping.profiles import configure
 from core.portfolio.model.fields import PROFILES, SourceType
 from core.portfolio.model.fields import Field as CoreField
 from core.portfolio.model.fields import Mapping as CoreMapping

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from core.portfolio.mapping.configure import ConfigurationError, Fault, OwnField, UnknownProfile, configured
+from core.portfolio.mapping.profiles.configure import ConfigurationError, Fault, OwnField, UnknownProfile, configured
 from core.portfolio.model.fields import Mapping
 from service.mappings import trial_actions
 from service.mappings.schema import Sample

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from core.portfolio.mapping.configure import RULES_MAX, TRANSFORMS_MAX
 from core.portfolio.mapping.normalise import SAMPLE_ROWS_MAX
+from core.portfolio.mapping.profiles.configure import RULES_MAX, TRANSFORMS_MAX
 from core.portfolio.model.fields import PROFILES, FieldType, SourceType
 from core.words import nearest
 from service.platform.http.api import PageQuery

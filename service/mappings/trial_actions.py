@@ -12,8 +12,8 @@ import numpy as np
 
 from core.portfolio.cells import checkpoint
 from core.portfolio.cells.typed import NormalColumn
-from core.portfolio.mapping.configure import OwnField
 from core.portfolio.mapping.normalise import CellFault, Normalised, SampleError, normalise_rows
+from core.portfolio.mapping.profiles.configure import OwnField
 from core.portfolio.model.fields import Mapping
 from service.mappings.schema import ANSWER_BYTES_MAX, Finding, MappingTooSlow, Trial
 from service.platform.http.api import Raw

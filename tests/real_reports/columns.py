@@ -14,7 +14,7 @@ from core.files.read import read
 from core.grid.sheet import Workbook
 from core.portfolio.model.fields import PROFILES
 from core.portfolio.sheets.header import Found
-from core.portfolio.sheets.locate import candidates, chosen, pages
+from core.portfolio.sheets.locate import locate
 from tests.real_reports.board import DATA
 
 TRUTH = Path(__file__).parents[2] / "../shared/reading/columns.json"
@@ -107,13 +107,11 @@ def column_scores(file: str) -> list[ColumnScore]:
 
 def _founds(book: Workbook) -> dict[str, Found]:
     """Sheet -> its header, for the holdings and the pages that may add to them."""
-    mapping = PROFILES["standard_clo"]
-    rated = candidates(book, mapping)
-    holdings = chosen(rated)
-    if holdings is None:
+    located = locate(book, PROFILES["standard_clo"])
+    if located.loans is None:
         return {}
-    founds = {holdings.sheet.name: holdings.found}
-    for page in pages(rated, holdings, mapping):
+    founds = {located.loans.sheet.name: located.loans.found}
+    for page in located.pages:
         founds.setdefault(page.sheet.name, page.found)
     return founds
 

@@ -23,11 +23,8 @@ from core.portfolio.pages.currency import DEAL_CURRENCY, exchange_rates, mark, s
 from core.portfolio.pages.printed import beside_loans
 from core.portfolio.pages.report.read import Report, read_report
 from core.portfolio.pages.tranches import read_amortization
-from core.portfolio.sheets.locate import (
-    chosen,
-    located,
-    no_loans,
-)
+from core.portfolio.sheets.locate import locate, no_loans
+from core.portfolio.sheets.located import LocatedBook
 from core.values import day_of
 
 
@@ -39,14 +36,18 @@ def portfolio_from_workbook(
     into: type[AnyPortfolio],
 ) -> AnyPortfolio:
     """See `Portfolio.from_workbook`."""
-    mapping = mapping_of(given)
-    book, rated = located(book, mapping)
-    holdings = chosen(rated)
-    tops = {one.sheet.index: one.found.top for one in rated if one.found and one.has_loans}
+    return portfolio_of(locate(book, mapping_of(given)), as_of, into=into)
+
+
+def portfolio_of(
+    located: LocatedBook, as_of: tuple[float, GivenSource] | None, *, into: type[AnyPortfolio]
+) -> AnyPortfolio:
+    """Read the portfolio of a workbook whose sheets are matched."""
+    book, holdings, mapping = located.book, located.loans, located.mapping
     if holdings is None:
-        report = read_report(book, tops)
+        report = read_report(book, located.tops)
         report.warnings.extend(_of_files(book))
-        notes = Notes(message=no_loans(rated, mapping), warnings=report.warnings)
+        notes = Notes(message=no_loans(located), warnings=report.warnings)
         return into(
             0, {}, {}, {}, {}, None, report.tranches, _dated(report.deal, None, as_of, notes), None, "Holdings", notes,
             report.cells, facts=report.facts,
@@ -54,7 +55,7 @@ def portfolio_from_workbook(
     reader = Reader(book, holdings, mapping)
     loans = reader.loans()
     loans.notes.warnings += warn_of_units(holdings)
-    report = read_report(book, tops, {holdings.sheet.index: reader.end})
+    report = read_report(book, located.tops, {holdings.sheet.index: reader.end})
     report.warnings.extend(_of_files(book))
     par = by_printed(reader, report.facts, report.deal)
     if par is not None:
@@ -62,7 +63,7 @@ def portfolio_from_workbook(
         loans = reader.loans()
         mark(loans, DEAL_CURRENCY)
         loans.notes.warnings += [*warn_of_units(holdings), DataWarning("par_by_printed", par.message)]
-    join_pages(book, mapping, rated, holdings, loans)
+    join_pages(located, loans)
     loans.notes.warnings += report.warnings
     loans.tranches = report.tranches
     loans.deal = _dated(_of_holdings(report, loans.notes), loans.notes.as_of_column, as_of, loans.notes)

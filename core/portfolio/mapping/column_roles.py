@@ -14,7 +14,7 @@ from core.portfolio.sheets import header
 from core.portfolio.sheets.columns import content
 from core.portfolio.sheets.columns.evidence import Evidence
 from core.portfolio.sheets.columns.roles import OF_ALIAS, THRESHOLD, Columns
-from core.portfolio.sheets.locate import Page
+from core.portfolio.sheets.located import Located
 
 ALIAS_WEIGHT: Final = OF_ALIAS
 """Weight of a heading that is one of a field's own names, in a mapping that is not of loans."""
@@ -139,7 +139,7 @@ def _as_weighed(evidence: Evidence) -> Weighed:
     )
 
 
-def page_columns(pages: Sequence[Page]) -> Iterator[PageColumns]:
+def page_columns(pages: Sequence[Located]) -> Iterator[PageColumns]:
     """The columns of each page, from the left: those with a heading, and those that feed something."""
     for page in pages:
         found = page.found

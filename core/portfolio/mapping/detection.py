@@ -38,7 +38,8 @@ from core.portfolio.sheets import header
 from core.portfolio.sheets.below import Below
 from core.portfolio.sheets.columns import vocabulary
 from core.portfolio.sheets.columns.roles import OF_ALIAS
-from core.portfolio.sheets.locate import Candidate, Holdings, candidates, chosen, header_words, located, pages
+from core.portfolio.sheets.locate import header_words, locate
+from core.portfolio.sheets.located import Candidate, Located, LocatedBook
 from core.words import counted
 
 SAMPLES_MAX: Final = 3
@@ -73,22 +74,18 @@ def detect_columns(
         UnknownMapping: no built-in mapping has the name.
     """
     mapping = mapping_of(mapping)
-    if sheet is None:
-        book, every = located(book, mapping)
-    else:
-        every = candidates(book, mapping)
-    rated = every if sheet is None else [one for one in every if one.sheet.index == book[sheet].index]
-    holdings = chosen(rated)
-    sheets = tuple(_sheets(rated, holdings, mapping))
+    located = locate(book, mapping, sheet=sheet)
+    holdings = located.loans
+    sheets = tuple(_sheets(located))
     if holdings is None:
-        return replace(_nothing(mapping), sheets=_of_kinds(sheets, kinds(book, every, None)))
-    reader = Reader(book, holdings, mapping)
+        return replace(_nothing(mapping), sheets=_of_kinds(sheets, kinds(located)))
+    reader = Reader(located.book, holdings, mapping)
     loans = reader.loans()
     found = _explained(holdings, mapping, reader, loans)
     if sheet is None:
-        join_pages(book, mapping, rated, holdings, loans)
-        found = _with_pages(found, loans, page_columns([*pages(rated, holdings, mapping)]))
-    told = kinds(book, every, holdings, loans.notes.pages, reader.end)
+        join_pages(located, loans)
+        found = _with_pages(found, loans, page_columns(located.pages))
+    told = kinds(located, loans.notes.pages, reader.end)
     return _cut(replace(found, sheets=_of_kinds(sheets, told)), columns_max)
 
 
@@ -143,9 +140,10 @@ def _missing(mapping: Mapping, found: Iterable[str]) -> tuple[tuple[str, ...], t
 # ---- sheets --------------------------------------------------------------------------------------------------------
 
 
-def _sheets(rated: list[Candidate], holdings: Holdings | None, mapping: Mapping) -> Iterator[DetectedSheet]:
-    best = next((one for one in rated if holdings is not None and one.sheet is holdings.sheet), None)
-    for one in rated:
+def _sheets(located: LocatedBook) -> Iterator[DetectedSheet]:
+    holdings, mapping = located.loans, located.mapping
+    best = next((one for one in located.considered if holdings is not None and one.sheet is holdings.sheet), None)
+    for one in located.considered:
         found = one.found or header.nearest(one.sheet, mapping)
         rows = () if found is None else tuple(range(found.top + 1, found.row + 2))
         nearest = () if one.found is not None or found is None else tuple(islice(_named(found), NEAREST_MAX))
@@ -199,7 +197,7 @@ def _why_no_header(sheet: Sheet, found: header.Found | None, mapping: Mapping) -
 # ---- the sheet with the loans --------------------------------------------------------------------------------------
 
 
-def _explained(holdings: Holdings, mapping: Mapping, reader: Reader, loans: Loans) -> Detection:
+def _explained(holdings: Located, mapping: Mapping, reader: Reader, loans: Loans) -> Detection:
     sheet, found = holdings.sheet, holdings.found
     rows = reader.below.rows(reader.rows.rows) + 1
     every = (*mapping.fields, *mapping.auxiliary)

@@ -2,58 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from core.grid.sheet import Workbook
 from core.portfolio.cells.loans import Loans, put
 from core.portfolio.mapping import pipeline
 from core.portfolio.mapping.names import split_names
 from core.portfolio.mapping.pipeline import Outcome, Work, is_ruled
 from core.portfolio.mapping.reader import Reader
-from core.portfolio.model.fields import (
-    Mapping,
-)
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.pages.joined import PageLoans, joined, note_empty
-from core.portfolio.sheets.locate import (
-    TOO_MANY,
-    Candidate,
-    Holdings,
-    in_units_of_title,
-    lists_without_loans,
-    pages,
-    passed_over,
-)
+from core.portfolio.sheets.locate import TOO_MANY, lists_without_loans, passed_over
+from core.portfolio.sheets.located import Located, LocatedBook
 from core.words import agreed, counted
 
 
-def warn_of_units(holdings: Holdings) -> list[DataWarning]:
+def warn_of_units(table: Located) -> list[DataWarning]:
     """That a line above the loans says what their amounts are multiplied by."""
-    line, scale = holdings.titled
-    message = f"Amounts of sheet {holdings.sheet.name!r} are multiplied by {scale:,.0f}: {line!r} stands above them."
+    line, by = table.scale_line, f"{table.scale:,.0f}"
+    message = f"Amounts of sheet {table.sheet.name!r} are multiplied by {by}: {line!r} stands above them."
     return [DataWarning("units_of_title", message)] if line else []
 
 
-def join_pages(
-    book: Workbook,
-    mapping: Mapping,
-    rated: list[Candidate],
-    holdings: Holdings,
-    loans: Loans,
-    *,
-    all_ruled: bool = False,
-) -> None:
+def join_pages(located: LocatedBook, loans: Loans, *, all_ruled: bool = False) -> None:
     """Give the loans of one sheet what the other sheets say of them, and note which are left out; then what the mapping
     says of fields that no sheet has, and which rows break its rules.
     """
     read, unread = [], 0
-    for page in pages(rated, holdings, mapping):
+    for page in located.pages:
         if page.left_out == TOO_MANY:
             unread += 1
             continue
-        located = replace(in_units_of_title(page.sheet, page.found), end=page.end)
-        of_page = Reader(book, located, mapping).loans(all_ruled=all_ruled)
-        of_page.notes.warnings += warn_of_units(located)
+        of_page = Reader(located.book, page, located.mapping).loans(all_ruled=all_ruled)
+        of_page.notes.warnings += warn_of_units(page)
         read.append(PageLoans(of_page, page.lists, page.left_out, page.title, page.shows_changes))
     joined(loans, read)
     split_names(loans)
@@ -63,13 +41,13 @@ def join_pages(
             f"read: {TOO_MANY}."
         )
         loans.notes.warnings.append(DataWarning("page_left_out", message))
-    for sheet, empty in lists_without_loans(book):
+    for sheet, empty in lists_without_loans(located.book):
         note_empty(loans, sheet, empty)
     used = {note.sheet for note in loans.notes.pages if note.part != "left out"}
     left_out = {note.sheet for note in loans.notes.pages} - used
-    loans.notes.sheets_not_read = [name for name in passed_over(rated, holdings, mapping) if name in left_out]
-    for target, work in pipeline.works(mapping).items():
-        if is_ruled(work, mapping):
+    loans.notes.sheets_not_read = [name for name in passed_over(located) if name in left_out]
+    for target, work in pipeline.works(located.mapping).items():
+        if is_ruled(work, located.mapping):
             _rule(loans, target, work)
 
 

@@ -21,7 +21,7 @@ from core.portfolio.cells.parsing import (
     TextColumn,
 )
 from core.portfolio.cells.typed import NormalColumn, Read
-from core.portfolio.mapping import rules, transforms
+from core.portfolio.mapping.profiles import rules, transforms
 from core.portfolio.model.fields import PROFILES, Field, FieldType, Mapping, Rule, Transform
 from core.portfolio.model.notes import DataWarning
 from core.values import ERRORS, from_serial

@@ -34,9 +34,7 @@ from core.portfolio.model.notes import DataWarning, Notes
 from core.portfolio.pages.currency import says_currency
 from core.portfolio.sheets import table
 from core.portfolio.sheets.below import Below
-from core.portfolio.sheets.locate import (
-    Holdings,
-)
+from core.portfolio.sheets.located import Located
 from core.portfolio.sheets.rows.above import filled
 from core.portfolio.sheets.rows.spans import currency_signs
 from core.words import agreed, counted
@@ -81,17 +79,17 @@ class Reader:
     def __init__(
         self,
         book: Workbook,
-        holdings: Holdings,
+        located: Located,
         mapping: Mapping,
         *,
         with_blank_par: bool = False,
         par_place: int | None = None,
     ) -> None:
-        self._sheet, self.found = holdings.sheet, holdings.found
+        self._sheet, self.found = located.sheet, located.found
         self._stored = book.sheets[self._sheet.index]
         """The sheet as it came; another one where columns of a scraped table were merged."""
         pool = Pool(self._sheet.text, book.number_formats, date_1904=book.date_1904)
-        end = self._sheet.row_count if holdings.end is None else holdings.end
+        end = self._sheet.row_count if located.end is None else located.end
         self.below = Below(self._sheet, pool, self.found.row + 1, end)
         self.mapping = mapping
         self.works = pipeline.works(mapping)

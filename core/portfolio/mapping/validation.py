@@ -11,7 +11,7 @@ from core.portfolio.mapping.normalise import Normalised, Report
 from core.portfolio.mapping.pipeline import Outcome
 from core.portfolio.mapping.reader import Reader
 from core.portfolio.model.fields import Mapping
-from core.portfolio.sheets.locate import candidates, chosen, located, pages
+from core.portfolio.sheets.locate import locate
 
 
 def validate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> Normalised | None:
@@ -26,19 +26,15 @@ def validate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> N
     Raises:
         KeyError: no sheet has that name.
     """
-    if sheet is None:
-        book, rated = located(book, mapping)
-    else:
-        rated = [one for one in candidates(book, mapping) if one.sheet.index == book[sheet].index]
-    holdings = chosen(rated)
-    if holdings is None:
+    located = locate(book, mapping, sheet=sheet)
+    if located.loans is None:
         return None
-    reader = Reader(book, holdings, mapping, with_blank_par=True)
+    reader = Reader(located.book, located.loans, mapping, with_blank_par=True)
     outcomes = {target: reader.outcome(target) for target in reader.columns}
-    if sheet is None and any(pages(rated, holdings, mapping)):
-        alone = Reader(book, holdings, mapping)
+    if located.pages:
+        alone = Reader(located.book, located.loans, mapping)
         loans = alone.loans(all_ruled=True)
-        join_pages(book, mapping, rated, holdings, loans, all_ruled=True)
+        join_pages(located, loans, all_ruled=True)
         at = np.full(len(reader.row_numbers), -1, np.int64)
         at[np.searchsorted(reader.row_numbers, alone.row_numbers)] = np.arange(len(alone.row_numbers))
         for target, column in loans.ruled.items():

@@ -52,7 +52,7 @@ class Transform:
 
     field: str
     operation: str
-    """One of `core.portfolio.mapping.transforms.OPERATIONS`."""
+    """One of `core.portfolio.mapping.profiles.transforms.OPERATIONS`."""
     parameters: Dict[str, Any] = attribute(default_factory=dict, hash=False)
 
 
@@ -62,7 +62,7 @@ class Rule:
 
     field: str
     rule: str
-    """One of `core.portfolio.mapping.rules.RULES`."""
+    """One of `core.portfolio.mapping.profiles.rules.RULES`."""
     parameters: Dict[str, Any] = attribute(default_factory=dict, hash=False)
     message: str | None = None
     """In place of the rule's own."""

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from core.grid.sheet import Workbook
 from core.grid.sheet_name import in_quotes
 from core.portfolio.model.facts import Kind as FactKind
 from core.portfolio.model.notes import PageNote
 from core.portfolio.pages.report.read import Report, read_report
 from core.portfolio.sheets.columns.vocabulary import kind_weights
-from core.portfolio.sheets.locate import Candidate, Holdings, of_another_day
+from core.portfolio.sheets.locate import of_another_day
+from core.portfolio.sheets.located import Candidate, LocatedBook
 from core.portfolio.sheets.note_tables import is_note_table
 from core.words import counted
 
@@ -54,29 +54,24 @@ class _Printed:
 
 
 def kinds(
-    book: Workbook,
-    rated: Sequence[Candidate],
-    holdings: Holdings | None,
-    notes: Sequence[PageNote] = (),
-    end: int | None = None,
+    located: LocatedBook, notes: Sequence[PageNote] = (), end: int | None = None
 ) -> dict[str, tuple[SheetKind, str]]:
     """What each of the sheets is, by its name, and why.
 
     Args:
-        rated: all sheets.
         notes: what became of the other sheets that say something of loans.
         end: the row below the loans.
     """
-    tops = {one.sheet.index: one.found.top for one in rated if one.found and one.has_loans}
+    holdings = located.loans
     ends = {} if holdings is None or end is None else {holdings.sheet.index: end}
-    printed = _printed(read_report(book, tops, ends))
-    old = of_another_day(book)
+    printed = _printed(read_report(located.book, located.tops, ends))
+    old = of_another_day(located.book)
     told = {note.sheet: note for note in sorted(notes, key=lambda note: note.part != "left out")}
     return {
         one.sheet.name: ("holdings", "its loans are read")
         if holdings is not None and one.sheet is holdings.sheet
         else _kind(one, told.get(one.sheet.name), printed, is_old=one.sheet.index in old)
-        for one in rated
+        for one in located.sheets
     }
 
 

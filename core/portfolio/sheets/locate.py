@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -13,10 +12,11 @@ import numpy as np
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import key
-from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, KEYS, TRANCHE_SHEETS, Mapping
+from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, TRANCHE_SHEETS, Mapping
 from core.portfolio.sheets import asset_classes, header, titles
 from core.portfolio.sheets.captions import captioned
 from core.portfolio.sheets.columns.vocabulary import kind_weights, tokens_of
+from core.portfolio.sheets.located import TELLING, TEMPLATE, Candidate, Located, LocatedBook
 from core.portfolio.sheets.note_tables import is_named, is_note_table
 from core.portfolio.sheets.rows import spans
 from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
@@ -43,12 +43,6 @@ PAGES_MAX: Final = 40
 TOO_MANY: Final = f"there are more than {PAGES_MAX} such sheets"
 """Why a sheet beyond these is not even read."""
 
-FIELDS_OF_ROWS: Final = 2.2
-"""Fields of a header that ten times the rows below it outweigh."""
-
-ROWS_ENOUGH: Final = 30
-"""Rows from which a sheet is as good as one with more."""
-
 NOTE_TABLES_MAX: Final = 4
 """Tables of notes below which loans are looked for on one sheet."""
 
@@ -64,87 +58,7 @@ TITLE_CELLS_MAX: Final = 2
 TITLE_COLUMNS_MAX: Final = 4
 """Columns of them."""
 
-_TELLING: Final = (*KEYS, "borrower_name", "facility_name")
-"""Targets that tell which loan a row is about."""
-
 _NO_TITLE: Final = re.compile(r"[:\d]")
-
-
-@dataclass(frozen=True, slots=True)
-class Holdings:
-    """The sheet with the loans and its header."""
-
-    sheet: Sheet
-    found: header.Found
-    titled: tuple[str, float] = ("", 1.0)
-    """The line above the header that says what amounts are to be multiplied by, and that; found.units have it."""
-    end: int | None = None
-    """One past the last row that is looked at, 0-based; None for all of the sheet."""
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Another sheet, or a list of one, that says something of loans."""
-
-    sheet: Sheet
-    found: header.Found
-    lists: str
-    """The flag that is true of all its loans by its title: is_defaulted on a page of defaulted obligations; else ""."""
-    left_out: str
-    """Why nothing is taken from it; "" where something may be."""
-    title: str = ""
-    """Of a list that stands below another one on its sheet: what its title says."""
-    end: int | None = None
-    """One past its last row, 0-based; None where it may reach down to the end of the sheet."""
-    shows_changes: bool = False
-    """Whether its header names a rating of before."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """What makes a sheet the one with the loans, or not."""
-
-    sheet: Sheet
-    found: header.Found | None
-    """Its best header; None without one."""
-    has_rows: bool
-    """Whether a column that makes the header one of loans has a cell below it."""
-    has_figures: bool
-    """Whether the column of its par has a figure; True where the header names none."""
-    refused: str
-    """Why it cannot be the one in spite of its header; "" where it can."""
-
-    other_assets: str = ""
-    """Why its assets are none of a CLO; "" where nothing says so."""
-    only_adds: str = ""
-    """Why it should only add to the loans of another sheet: no par, the title of a list; "" where it may be first."""
-
-    row_count: int = 0
-    """Cells below the header in the column of its anchor that has most."""
-
-    @property
-    def rank(self) -> tuple[bool, int, float, bool, bool]:
-        """Rows below the header, then par and no list's title, a template last, then fields and rows together, then
-        figures, then whether it is shown.
-
-        Ten times the rows count as much as `FIELDS_OF_ROWS` fields, up to `ROWS_ENOUGH`: a sheet of two examples is
-        none of the loans, and one of lots has more rows than one of loans.
-        """
-        score = 0 if self.found is None else self.found.score
-        weight = score + FIELDS_OF_ROWS * math.log10(1 + min(self.row_count, ROWS_ENOUGH))
-        return (
-            self.has_rows,
-            0 if self.only_adds == _TEMPLATE else 1 if self.only_adds else 2,
-            weight,
-            self.has_figures,
-            self.sheet.state == "visible",
-        )
-
-    @property
-    def has_loans(self) -> bool:
-        """Whether it lists loans, so that no other table is looked for among them."""
-        named = frozenset[str]() if self.found is None else self.found.columns.keys()
-        return self.has_rows and not self.refused and not named.isdisjoint(_TELLING)
 
 
 _MONTHS: Final = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
@@ -173,7 +87,7 @@ def earlier(book: Workbook) -> frozenset[int]:
     )  # fmt: skip
 
 
-def candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
+def _candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
     """Every sheet of a book, with its best header for a mapping."""
     rated = []
     old = earlier(book)
@@ -201,8 +115,6 @@ def candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
 
 _EARLIER: Final = "its name is that of a page of an earlier day"
 
-
-_TEMPLATE: Final = "its name is that of a template or of an older copy"
 
 _TEMPLATE_MIN: Final = 4.0
 """Weight of the words of a name from which its sheet is a template or an older copy."""
@@ -241,11 +153,11 @@ def _left_out(lines: Iterable[str], found: header.Found) -> str:
 def _only_adds(sheet: Sheet, found: header.Found) -> str:
     """Why a sheet should only add to the loans of another one; "" where nothing speaks against it as the first."""
     columns = found.columns.keys()
-    if not columns & set(_AMOUNTS) or not columns & {*_TELLING, "loan_id"}:
+    if not columns & set(_AMOUNTS) or not columns & {*TELLING, "loan_id"}:
         return "its header names no par, or nothing that tells loans apart"
     lines = _title_lines(sheet, found)
     if _is_template(sheet) or any(_TEMPLATE_LINE.search(line) for line in lines):
-        return _TEMPLATE
+        return TEMPLATE
     why = _left_out(lines, found)
     return why or ("its title is that of a list of some loans" if titles.flag_of(lines) else "")
 
@@ -255,13 +167,13 @@ def of_another_day(book: Workbook) -> frozenset[int]:
     return earlier(book) | {sheet.index for sheet in book.sheets if titles.is_of_another_day(key(sheet.name))}
 
 
-def pages(rated: Iterable[Candidate], holdings: Holdings, mapping: Mapping) -> Iterator[Page]:
+def _pages(rated: Iterable[Candidate], holdings: Located, mapping: Mapping) -> Iterator[Located]:
     """The other sheets that may say something of the loans, those that name most fields first; none for a mapping
     that is of something else.
     """
     if all(one.target != "par_value" for one in mapping.fields):
         return
-    able: list[tuple[int, Page]] = []
+    able: list[tuple[int, Located]] = []
     for one in rated:
         if one.sheet is holdings.sheet:
             able += [(-len(page.found.columns), page) for page in _lists_below(one.sheet, holdings.found, mapping)]
@@ -272,17 +184,17 @@ def pages(rated: Iterable[Candidate], holdings: Holdings, mapping: Mapping) -> I
         if found is None or not _tells_of_loans(found):
             continue
         if refused := _refused(one.sheet, found):
-            able.append((0, Page(one.sheet, found, "", refused)))
+            able.append((0, Located(one.sheet, found, left_out=refused)))
             continue
         hidden = "" if one.sheet.state == "visible" else "it is hidden"
         hidden = _EARLIER if one.only_adds == _EARLIER else hidden
         able += [(-len(page.found.columns), page) for page in _lists(one.sheet, found, mapping, hidden)]
     able.sort(key=lambda one: one[0])
     for at, (_, page) in enumerate(able):
-        yield page if at < PAGES_MAX else replace(page, lists="", left_out=TOO_MANY)
+        yield _in_units_of_title(page) if at < PAGES_MAX else replace(page, lists="", left_out=TOO_MANY)
 
 
-_ANCHORS: Final = frozenset(_TELLING)
+_ANCHORS: Final = frozenset(TELLING)
 
 
 def _tells_of_loans(found: header.Found) -> bool:
@@ -291,7 +203,7 @@ def _tells_of_loans(found: header.Found) -> bool:
     return bool(columns & _ANCHORS) and bool(columns - _ANCHORS)
 
 
-def _lists(sheet: Sheet, found: header.Found, mapping: Mapping, hidden: str) -> Iterator[Page]:
+def _lists(sheet: Sheet, found: header.Found, mapping: Mapping, hidden: str) -> Iterator[Located]:
     """The lists of a sheet, each by its own title; the sheet's name counts for the first, and for all that have the
     first one's header and no title of another list.
     """
@@ -309,15 +221,15 @@ def _lists(sheet: Sheet, found: header.Found, mapping: Mapping, hidden: str) -> 
         left_out = hidden or _left_out(lines, section.found)
         if _tells_of_loans(section.found):
             shows_changes = _shows_changes(section.found)
-            yield Page(sheet, section.found, flag, left_out, section.title, section.end, shows_changes)
+            yield Located(sheet, section.found, section.title, section.end, flag, left_out, shows_changes)
 
 
-def _lists_below(sheet: Sheet, found: header.Found, mapping: Mapping) -> Iterator[Page]:
+def _lists_below(sheet: Sheet, found: header.Found, mapping: Mapping) -> Iterator[Located]:
     """The lists of some loans below the sheet's own loans, under a header of their own."""
     for section in sections(sheet, found, mapping)[1:]:
         flag = titles.flag_of(section.lines)
         if flag and section.has_header and not section.is_like_first and _tells_of_loans(section.found):
-            yield Page(sheet, section.found, flag, "", section.title, section.end)
+            yield Located(sheet, section.found, section.title, section.end, flag)
 
 
 def lists_without_loans(book: Workbook) -> Iterator[tuple[str, EmptyList]]:
@@ -381,7 +293,7 @@ def _refused(sheet: Sheet, found: header.Found) -> str:
     return "its names are those of classes of notes, not of loans" if is_note_table(sheet, found) else ""
 
 
-def chosen(rated: Iterable[Candidate]) -> Holdings | None:
+def _chosen(rated: Iterable[Candidate]) -> Located | None:
     """The sheet with the best header score, of equals the first that is not hidden; None when no sheet has a header.
 
     A header with nothing below it counts only where no sheet has more, one with words for figures (a guide to the
@@ -390,11 +302,12 @@ def chosen(rated: Iterable[Candidate]) -> Holdings | None:
     """
     able = (one for one in rated if one.found is not None and not one.refused)
     best = max(able, key=lambda one: one.rank, default=None)
-    return None if best is None or best.found is None else in_units_of_title(best.sheet, best.found)
+    return None if best is None or best.found is None else _in_units_of_title(Located(best.sheet, best.found))
 
 
-def in_units_of_title(sheet: Sheet, found: header.Found) -> Holdings:
-    """A sheet of loans whose amounts are in what a line above its header says, where their own headers say nothing."""
+def _in_units_of_title(table: Located) -> Located:
+    """A table whose amounts are in what a line above its header says, where their own headers say nothing."""
+    sheet, found = table.sheet, table.found
     for row in _title_rows(sheet, found):
         for value in _line(sheet, row):
             scale = header.magnitude_of_title(value)
@@ -404,8 +317,9 @@ def in_units_of_title(sheet: Sheet, found: header.Found) -> Holdings:
             if scale != 1.0 and units and _is_small(sheet, found, scale):
                 words = "in thousands" if scale == THOUSANDS else "in millions"
                 units = dict.fromkeys(units, words)
-                return Holdings(sheet, replace(found, units=found.units | units), (" ".join(value.split()), scale))
-    return Holdings(sheet, found)
+                line, found = " ".join(value.split()), replace(found, units=found.units | units)
+                return replace(table, found=found, scale_line=line, scale=scale)
+    return table
 
 
 def _line(sheet: Sheet, row: int) -> list[str]:
@@ -450,21 +364,40 @@ def _sizes(sheet: Sheet, found: header.Found, scale: float) -> list[int]:
     ]
 
 
-def located(book: Workbook, mapping: Mapping) -> tuple[Workbook, list[Candidate]]:
+def locate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> LocatedBook:
+    """Match every sheet of a book to a mapping, once: the one with the loans, and those that add to it.
+
+    Args:
+        sheet: look for loans on this sheet only, and for no others that add to them.
+
+    Raises:
+        KeyError: no sheet has that name.
+    """
+    if sheet is not None:
+        rated = _candidates(book, mapping)
+        considered = tuple(one for one in rated if one.sheet.index == book[sheet].index)
+        return LocatedBook(book, mapping, tuple(rated), considered, _chosen(considered))
+    book, rated = _with_parts(book, mapping)
+    loans, every = _chosen(rated), tuple(rated)
+    pages = () if loans is None else tuple(_pages(every, loans, mapping))
+    return LocatedBook(book, mapping, every, every, loans, pages)
+
+
+def _with_parts(book: Workbook, mapping: Mapping) -> tuple[Workbook, list[Candidate]]:
     """List every sheet of a book with its best header, and give the book of these sheets.
 
-    It is another book where its only sheet, or the one with the loans, has tables below each other, and has then a sheet for each: where the loans
-    stand in another table than the one that is found on the whole sheet, or where another table has about as many rows
-    that tell loans apart, as parts of a schedule have.
+    It is another book where its only sheet, or the one with the loans, has tables below each other, and has then a
+    sheet for each: where the loans stand in another table than the one that is found on the whole sheet, or where
+    another table has about as many rows that tell loans apart, as parts of a schedule have.
     """
-    rated = candidates(book, mapping)
-    whole = chosen(rated)
+    rated = _candidates(book, mapping)
+    whole = _chosen(rated)
     of_loans = None if whole is None else whole.sheet.index
     apart = parted(book, of_loans) if mapping.source_type == "clo_holdings" else None
     if apart is None:
         return book, rated
-    parts = candidates(apart, mapping)
-    best = chosen(parts)
+    parts = _candidates(apart, mapping)
+    best = _chosen(parts)
     if best is None:
         return book, rated
     is_other = whole is None or whole.found.row != best.found.row
@@ -477,7 +410,7 @@ PART_SHARE: Final = 0.5
 """Share of the loans' rows that another table has that is a part of their schedule."""
 
 
-def _rows_of_pages(parts: list[Candidate], best: Holdings, mapping: Mapping) -> Iterator[int]:
+def _rows_of_pages(parts: list[Candidate], best: Located, mapping: Mapping) -> Iterator[int]:
     """Count the rows of the other tables that tell of loans."""
     for one in parts:
         if one.sheet is best.sheet or one.refused:
@@ -490,12 +423,12 @@ def _rows_of_pages(parts: list[Candidate], best: Holdings, mapping: Mapping) -> 
             yield one.sheet.row_count - found.row
 
 
-def no_loans(rated: Iterable[Candidate], mapping: Mapping) -> str:
+def no_loans(located: LocatedBook) -> str:
     """Why a book has no sheet of loans, for a message."""
-    other = next((one for one in rated if one.other_assets), None)
+    other = next((one for one in located.sheets if one.other_assets), None)
     if other is not None:
         return f"sheet {other.sheet.name!r} is not read: {other.other_assets}"
-    return f"no sheet has a header that {header_words(mapping)}"
+    return f"no sheet has a header that {header_words(located.mapping)}"
 
 
 def header_words(mapping: Mapping) -> str:
@@ -531,12 +464,13 @@ def _has_figures(sheet: Sheet, found: header.Found) -> bool:
     return any(sign.isdigit() for text in texts for sign in text[: parsing.FIGURE_BYTES_MAX])
 
 
-def passed_over(rated: Iterable[Candidate], holdings: Holdings, mapping: Mapping) -> list[str]:
+def passed_over(located: LocatedBook) -> list[str]:
     """The other sheets with loans: figures below a header that names all that a loan must have."""
-    needed = {one.target for one in mapping.fields if one.required} or set(mapping.anchors)
+    needed = {one.target for one in located.mapping.fields if one.required} or set(located.mapping.anchors)
     return [
         one.sheet.name
-        for one in rated
-        if one.sheet is not holdings.sheet and one.found is not None and not one.refused
+        for one in located.considered
+        if located.loans is None or one.sheet is not located.loans.sheet
+        if one.found is not None and not one.refused
         if one.has_rows and one.has_figures and needed <= one.found.columns.keys()
     ]

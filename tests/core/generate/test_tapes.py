@@ -27,7 +27,7 @@ from core.generate import (
 from core.generate.edits import EDITS
 from core.generate.trustees import PAGE_LINES
 from core.portfolio import Portfolio
-from core.portfolio.mapping.trustees import TRUSTEES
+from core.portfolio.mapping.profiles.trustees import TRUSTEES
 
 Loan = dict[str, Any]
 Found = tuple[str, str, str]

@@ -19,7 +19,7 @@ from core.generate import GeneratedTape
 from core.grid.codec import open_sheet
 from core.portfolio import Portfolio
 from core.portfolio.assemble.stored import from_sheet
-from core.portfolio.mapping.trustees import TRUSTEES
+from core.portfolio.mapping.profiles.trustees import TRUSTEES
 from core.reconciliation.isolate import read_tape_isolated
 from core.reconciliation.tape import LOANS_FILE, TapeRefused
 from tests.core.reconciliation.isolated import LIMITS, left_in

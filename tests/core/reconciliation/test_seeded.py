@@ -12,7 +12,7 @@ import pytest
 from core.files.read import read
 from core.generate import MESSY, TRUSTEE_TAPES, GeneratedDeal, GeneratedTape, generate, generate_tape
 from core.portfolio import Portfolio
-from core.portfolio.mapping.trustees import TRUSTEES
+from core.portfolio.mapping.profiles.trustees import TRUSTEES
 from core.reconciliation import Reconciliation, reconcile
 
 Found = Counter[tuple[str, str, str]]

@@ -11,7 +11,7 @@ import pytest
 from core.files.read import read
 from core.files.write import write_workbook_rows
 from core.portfolio import Portfolio
-from core.portfolio.mapping.trustees import TRUSTEES
+from core.portfolio.mapping.profiles.trustees import TRUSTEES
 from core.reconciliation.tape import HEADER_CHARACTERS, HEADERS_TOLD, TapeRefused, read_loans, total_par, warnings_of
 
 HEADER = ("CUSIP", "Issuer Name", "Par Amount", "Maturity Date")

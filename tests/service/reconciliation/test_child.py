@@ -18,7 +18,7 @@ from core.files.read import read
 from core.files.write import write_workbook_rows
 from core.generate import GeneratedTape
 from core.portfolio import Portfolio
-from core.portfolio.mapping.trustees import TRUSTEES
+from core.portfolio.mapping.profiles.trustees import TRUSTEES
 from core.portfolio.model.fields import PROFILES
 from core.reconciliation.isolate import read_tape_isolated
 from core.reconciliation.rules import RULES, tolerances_of

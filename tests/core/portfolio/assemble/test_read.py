@@ -18,8 +18,8 @@ from core.files.read import read
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
 from core.portfolio.assemble.read import missing_columns
-from core.portfolio.mapping.configure import configured
 from core.portfolio.mapping.normalise import normalise_rows
+from core.portfolio.mapping.profiles.configure import configured
 from core.portfolio.model.fields import PROFILES, Field, Lien, Mapping
 
 MapRows = Callable[..., Portfolio]

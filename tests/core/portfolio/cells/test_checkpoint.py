@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from core.portfolio.cells import checkpoint
-from core.portfolio.mapping.configure import configured
 from core.portfolio.mapping.normalise import normalise_rows
+from core.portfolio.mapping.profiles.configure import configured
 
 MAPPING = configured(
     {

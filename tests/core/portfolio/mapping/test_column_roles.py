@@ -11,7 +11,7 @@ from core.portfolio.model.fields import PROFILES
 from core.portfolio.sheets import header
 from core.portfolio.sheets.columns.evidence import Evidence
 from core.portfolio.sheets.header import Found
-from core.portfolio.sheets.locate import Page
+from core.portfolio.sheets.located import Located
 from tests.core.portfolio.conftest import MakeSheet
 
 ROWS = [
@@ -89,7 +89,7 @@ def test_a_page_tells_each_column_with_what_it_feeds(make_sheet: MakeSheet, titl
     sheet = make_sheet(ROWS, "Ratings")
     found = header.find(sheet, PROFILES["standard_clo"])
     assert found is not None
-    (page,) = page_columns([Page(sheet, found, "", "", title)])
+    (page,) = page_columns([Located(sheet, found, title)])
     assert (page.sheet, page.title, page.header_rows) == ("Ratings", title, (1,))
     assert [(one.column, one.header) for one in page.columns] == list(zip("ABCD", ROWS[0], strict=True))
     fed = {one.column: one.fields for one in page.columns}

@@ -14,9 +14,9 @@ import xlsxwriter
 from core.files.read import read
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
-from core.portfolio.mapping.configure import configured
 from core.portfolio.mapping.detected import Alternative, DetectedColumn, Detection, Unmapped
 from core.portfolio.mapping.detection import detect_columns
+from core.portfolio.mapping.profiles.configure import configured
 
 MAG17 = Path(__file__).parents[4] / "../shared/data/mag17.xlsx"
 HEADER = ["LoanX ID", "Issuer Name", "Par Amount", "Price", "Spread", "Maturity"]

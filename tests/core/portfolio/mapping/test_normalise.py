@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.portfolio.mapping import normalise
-from core.portfolio.mapping.configure import configured
 from core.portfolio.mapping.normalise import CellFault, SampleError, normalise_rows
+from core.portfolio.mapping.profiles.configure import configured
 from core.portfolio.model.fields import PROFILES, Mapping
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from core.grid.sheet import Workbook
-from core.portfolio.mapping.configure import configured
 from core.portfolio.mapping.normalise import Normalised
+from core.portfolio.mapping.profiles.configure import configured
 from core.portfolio.mapping.validation import validate
 from core.portfolio.model.fields import PROFILES, Mapping
 from tests.core.portfolio.mapping.test_normalise import OWN, mapping, told

@@ -7,7 +7,7 @@ from dataclasses import replace
 from core.portfolio.model.fields import PROFILES
 from core.portfolio.model.notes import PageNote
 from core.portfolio.pages.sheet_kinds import kinds
-from core.portfolio.sheets.locate import candidates, chosen
+from core.portfolio.sheets.locate import locate
 from tests.core.portfolio.conftest import MakeBook, Rows
 
 LOANS: Rows = [
@@ -46,14 +46,13 @@ def test_each_sheet_is_told_with_its_reason(make_book: MakeBook) -> None:
             "Template": LOANS,
         }
     )
-    rated = candidates(book, PROFILES["standard_clo"])
     notes = [
         PageNote(sheet="Ratings", part="left out", reason="it has no rows of loans"),
         PageNote(sheet="Ratings", part="joined", rows=2, by={"loanx_id": 2}),
         PageNote(sheet="Defaults", part="list", rows=1, by={"loanx_id": 1}),
         PageNote(sheet="Sales", part="left out", reason="its title is that of a list of trades or payments"),
     ]
-    told = kinds(book, rated, chosen([one for one in rated if one.sheet.name == "Holdings Nov 2024"]), notes, 3)
+    told = kinds(locate(book, PROFILES["standard_clo"], sheet="Holdings Nov 2024"), notes, 3)
     assert list(told) == [sheet.name for sheet in book.sheets]
     assert told["Cover"] == ("other", "nothing is read from it")
     assert told["Holdings Nov 2024"] == ("holdings", "its loans are read")
@@ -70,12 +69,11 @@ def test_each_sheet_is_told_with_its_reason(make_book: MakeBook) -> None:
 
 def test_a_list_that_is_empty_and_loans_that_were_added(make_book: MakeBook) -> None:
     book = make_book({"Holdings": LOANS, "Defaulted": [["None"]], "Second": LOANS})
-    rated = candidates(book, PROFILES["standard_clo"])
     notes = [
         PageNote(sheet="Defaulted", part="list"),
         PageNote(sheet="Second", part="added", rows=2, rows_without_loan=1),
     ]
-    told = kinds(book, rated, chosen(rated[:1]), notes, 3)
+    told = kinds(locate(book, PROFILES["standard_clo"], sheet="Holdings"), notes, 3)
     assert told["Defaulted"] == ("list", "it says that its list is empty")
     assert told["Second"] == ("page", "1 loan of it added")
 
@@ -83,11 +81,10 @@ def test_a_list_that_is_empty_and_loans_that_were_added(make_book: MakeBook) -> 
 def test_a_hidden_sheet(make_book: MakeBook) -> None:
     book = make_book({"Holdings": LOANS, "More": LOANS})
     book = replace(book, sheets=(book.sheets[0], replace(book.sheets[1], state="hidden")))
-    rated = candidates(book, PROFILES["standard_clo"])
-    assert kinds(book, rated, chosen(rated), (), 3)["More"] == ("hidden", "it is hidden")
+    assert kinds(locate(book, PROFILES["standard_clo"]), (), 3)["More"] == ("hidden", "it is hidden")
 
 
 def test_without_loans_no_sheet_is_holdings(make_book: MakeBook) -> None:
     book = make_book({"Tests": TESTS, "Cover": [["x"]]})
-    told = kinds(book, candidates(book, PROFILES["standard_clo"]), None)
+    told = kinds(locate(book, PROFILES["standard_clo"]))
     assert [kind for kind, _ in told.values()] == ["tests", "other"]

@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple, get_args
 
 from core.portfolio.cells.parsing import key
 from core.portfolio.cells.patterns import program_size
-from core.portfolio.mapping.parameters import Parameter, value_fault
-from core.portfolio.mapping.rules import RULES
-from core.portfolio.mapping.transforms import OPERATIONS
+from core.portfolio.mapping.profiles.parameters import Parameter, value_fault
+from core.portfolio.mapping.profiles.rules import RULES
+from core.portfolio.mapping.profiles.transforms import OPERATIONS
 from core.portfolio.model.errors import MappingError
 from core.portfolio.model.fields import (
     AUXILIARY_FIELDS,

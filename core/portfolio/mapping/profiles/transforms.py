@@ -28,7 +28,7 @@ from core.portfolio.cells.parsing import (
 )
 from core.portfolio.cells.patterns import pattern_fault, replaced, replacement_fault
 from core.portfolio.cells.typed import NormalColumn, day_number
-from core.portfolio.mapping.parameters import (
+from core.portfolio.mapping.profiles.parameters import (
     Parameter,
     decimals_fault,
     divisor_fault,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import TextColumn
 from core.portfolio.cells.typed import NormalColumn, day_number
-from core.portfolio.mapping.rules import RULES, broken, message
+from core.portfolio.mapping.profiles.rules import RULES, broken, message
 
 NO_VALUES = np.zeros(0)
 
@@ -102,7 +102,7 @@ def test_flags() -> None:
 
 def test_strings_that_only_became_equal_are_repeats_too() -> None:
     codes, text = parsing.pool_of(["x", "Y"])
-    from core.portfolio.mapping.transforms import applied
+    from core.portfolio.mapping.profiles.transforms import applied
 
     column = NormalColumn("string", NO_VALUES, TextColumn(np.array([0, 1, 0, 1, -1], np.int32), text))
     assert asked("unique", applied("uppercase", column, {}).column) == [False, False, True, True, False]

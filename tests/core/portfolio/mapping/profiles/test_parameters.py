@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.portfolio.mapping.parameters import (
+from core.portfolio.mapping.profiles.parameters import (
     ENTRIES_MAX,
     NUMBER_MAX,
     TEXT_LENGTH_MAX,

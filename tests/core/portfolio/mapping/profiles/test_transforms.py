@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from core.portfolio.cells import parsing
 from core.portfolio.cells.parsing import Cells, TextColumn
 from core.portfolio.cells.typed import NormalColumn, day_number, read_dates, read_numbers
-from core.portfolio.mapping import transforms
 from core.portfolio.mapping.normalise import cells_from_values
-from core.portfolio.mapping.parameters import DECIMALS_MAX
-from core.portfolio.mapping.transforms import OPERATIONS, applied, looked_up, rounded
+from core.portfolio.mapping.profiles import transforms
+from core.portfolio.mapping.profiles.parameters import DECIMALS_MAX
+from core.portfolio.mapping.profiles.transforms import OPERATIONS, applied, looked_up, rounded
 from core.portfolio.model.fields import FieldType
 
 NO_VALUES = np.zeros(0)

@@ -6,9 +6,15 @@ from typing import Any
 
 import pytest
 
-from core.portfolio.mapping import configure
-from core.portfolio.mapping.configure import ConfigurationError, UnknownProfile, configured, own_fields, resolved
-from core.portfolio.mapping.parameters import DECIMALS_MAX, ENTRIES_MAX, LENGTH_MAX, TEXT_LENGTH_MAX
+from core.portfolio.mapping.profiles import configure
+from core.portfolio.mapping.profiles.configure import (
+    ConfigurationError,
+    UnknownProfile,
+    configured,
+    own_fields,
+    resolved,
+)
+from core.portfolio.mapping.profiles.parameters import DECIMALS_MAX, ENTRIES_MAX, LENGTH_MAX, TEXT_LENGTH_MAX
 from core.portfolio.model.errors import MappingError
 from core.portfolio.model.fields import AUXILIARY_FIELDS, PROFILES, Mapping
 from core.portfolio.sheets.header import matcher

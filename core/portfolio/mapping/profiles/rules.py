@@ -18,7 +18,13 @@ from core.portfolio.cells import _parse, checkpoint
 from core.portfolio.cells.parsing import spread_out
 from core.portfolio.cells.patterns import matching, pattern_fault
 from core.portfolio.cells.typed import NormalColumn, day_number
-from core.portfolio.mapping.parameters import Parameter, length_fault, literal_fault, ordered_fault, values_fault
+from core.portfolio.mapping.profiles.parameters import (
+    Parameter,
+    length_fault,
+    literal_fault,
+    ordered_fault,
+    values_fault,
+)
 from core.portfolio.model.fields import FieldType
 
 Parameters = Dict[str, Any]

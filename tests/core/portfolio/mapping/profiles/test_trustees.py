@@ -11,7 +11,7 @@ from core.files.read import read
 from core.files.write import write_workbook_rows
 from core.generate import TRUSTEE_TAPES
 from core.portfolio import Portfolio
-from core.portfolio.mapping.trustees import TRUSTEES
+from core.portfolio.mapping.profiles.trustees import TRUSTEES
 from core.portfolio.model.fields import PROFILES
 from core.portfolio.sheets.header import matcher
 

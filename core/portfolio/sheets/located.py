@@ -1,0 +1,110 @@
+"""What is known of the sheets of a workbook once each is matched: its header, its loans, what it adds to them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from core.grid.sheet import Sheet, Workbook
+from core.portfolio.model.fields import KEYS, Mapping
+from core.portfolio.sheets.header import Found
+
+TELLING: Final = (*KEYS, "borrower_name", "facility_name")
+"""Targets that tell which loan a row is about."""
+
+TEMPLATE: Final = "its name is that of a template or of an older copy"
+"""Why a sheet adds to none."""
+
+FIELDS_OF_ROWS: Final = 2.2
+"""Fields of a header that ten times the rows below it outweigh."""
+
+ROWS_ENOUGH: Final = 30
+"""Rows from which a sheet is as good as one with more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What makes a sheet the one with the loans, or not."""
+
+    sheet: Sheet
+    found: Found | None
+    """Its best header; None without one."""
+    has_rows: bool
+    """Whether a column that makes the header one of loans has a cell below it."""
+    has_figures: bool
+    """Whether the column of its par has a figure; True where the header names none."""
+    refused: str
+    """Why it cannot be the one in spite of its header; "" where it can."""
+
+    other_assets: str = ""
+    """Why its assets are none of a CLO; "" where nothing says so."""
+    only_adds: str = ""
+    """Why it should only add to the loans of another sheet: no par, the title of a list; "" where it may be first."""
+
+    row_count: int = 0
+    """Cells below the header in the column of its anchor that has most."""
+
+    @property
+    def rank(self) -> tuple[bool, int, float, bool, bool]:
+        """Rows below the header, then par and no list's title, a template last, then fields and rows together, then
+        figures, then whether it is shown.
+
+        Ten times the rows count as much as `FIELDS_OF_ROWS` fields, up to `ROWS_ENOUGH`: a sheet of two examples is
+        none of the loans, and one of lots has more rows than one of loans.
+        """
+        score = 0 if self.found is None else self.found.score
+        weight = score + FIELDS_OF_ROWS * math.log10(1 + min(self.row_count, ROWS_ENOUGH))
+        first = 0 if self.only_adds == TEMPLATE else 1 if self.only_adds else 2
+        return self.has_rows, first, weight, self.has_figures, self.sheet.state == "visible"
+
+    @property
+    def has_loans(self) -> bool:
+        """Whether it lists loans, so that no other table is looked for among them."""
+        named = frozenset[str]() if self.found is None else self.found.columns.keys()
+        return self.has_rows and not self.refused and not named.isdisjoint(TELLING)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A table with rows of loans: the one that the portfolio is of, or one that says something of its loans."""
+
+    sheet: Sheet
+    found: Found
+    """Its header, with the evidence for the role of each column."""
+    title: str = ""
+    """Of a list that stands below another one on its sheet: what its title says."""
+    end: int | None = None
+    """One past its last row, 0-based; None where it may reach down to the end of the sheet."""
+    lists: str = ""
+    """The flag that is true of all its loans by its title: is_defaulted on a page of defaulted obligations; else ""."""
+    left_out: str = ""
+    """Why nothing is taken from it; "" where something may be."""
+    shows_changes: bool = False
+    """Whether its header names a rating of before."""
+    scale_line: str = ""
+    """The line above the header that says what amounts are multiplied by; "" without one. `found.units` have it."""
+    scale: float = 1.0
+    """What amounts are multiplied by for that line."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedBook:
+    """A workbook whose sheets were each matched once to a mapping."""
+
+    book: Workbook
+    """The workbook, or that of the tables of its only sheet."""
+    mapping: Mapping
+    sheets: tuple[Candidate, ...]
+    """Every sheet with its best header."""
+    considered: tuple[Candidate, ...]
+    """Those among which the loans were looked for."""
+    loans: Located | None
+    """The table with the loans; None where no sheet has a header of loans."""
+    pages: tuple[Located, ...] = ()
+    """The other tables that may say something of the loans, those that name most fields first."""
+
+    @property
+    def tops(self) -> dict[int, int]:
+        """The first row of the header of each sheet that lists loans, by the sheet's index."""
+        return {one.sheet.index: one.found.top for one in self.sheets if one.found and one.has_loans}
