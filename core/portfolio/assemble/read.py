@@ -45,7 +45,7 @@ def portfolio_of(
     """Read the portfolio of a workbook whose sheets are matched."""
     book, holdings, mapping = located.book, located.loans, located.mapping
     if holdings is None:
-        report = read_report(book, located.tops)
+        report = read_report(located)
         report.warnings.extend(_of_files(book))
         notes = Notes(message=no_loans(located), warnings=report.warnings)
         return into(
@@ -55,7 +55,7 @@ def portfolio_of(
     reader = Reader(book, holdings, mapping)
     loans = reader.loans()
     loans.notes.warnings += warn_of_units(holdings)
-    report = read_report(book, located.tops, {holdings.sheet.index: reader.end})
+    report = read_report(located, reader.end)
     report.warnings.extend(_of_files(book))
     par = by_printed(reader, report.facts, report.deal)
     if par is not None:
@@ -68,7 +68,7 @@ def portfolio_of(
     loans.tranches = report.tranches
     loans.deal = _dated(_of_holdings(report, loans.notes), loans.notes.as_of_column, as_of, loans.notes)
     loans.facts = report.facts
-    _add_base_rate(book, loans)
+    _add_base_rate(located, loans)
     currency, is_stated = loans.deal.currency, "deal.currency" in report.cells
     settle(loans, currency, reader.par_in_deal_currency, exchange_rates(book), is_stated=is_stated)
     loans.source_cells = report.cells | loans.source_cells
@@ -77,7 +77,7 @@ def portfolio_of(
     return portfolio
 
 
-def _add_base_rate(book: Workbook, loans: Loans) -> None:
+def _add_base_rate(located: LocatedBook, loans: Loans) -> None:
     """The level of the loans' index by a page of rates, where no label says it; by the loans' rates a small one may be
     a fraction.
     """
@@ -85,7 +85,7 @@ def _add_base_rate(book: Workbook, loans: Loans) -> None:
     if said is not None:
         loans.deal = replace(loans.deal, base_rate=in_percent(said, said, loans))
         return
-    found = base_rate_of(book, loans)
+    found = base_rate_of(located, loans)
     if found is None:
         return
     rate, place = found

@@ -12,7 +12,6 @@ from core.portfolio.model.facts import Kind as FactKind
 from core.portfolio.model.notes import PageNote
 from core.portfolio.pages.report.read import Report, read_report
 from core.portfolio.sheets.columns.vocabulary import kind_weights
-from core.portfolio.sheets.locate import of_another_day
 from core.portfolio.sheets.located import Candidate, LocatedBook
 from core.portfolio.sheets.note_tables import is_note_table
 from core.words import counted
@@ -63,14 +62,12 @@ def kinds(
         end: the row below the loans.
     """
     holdings = located.loans
-    ends = {} if holdings is None or end is None else {holdings.sheet.index: end}
-    printed = _printed(read_report(located.book, located.tops, ends))
-    old = of_another_day(located.book)
+    printed = _printed(read_report(located, end))
     told = {note.sheet: note for note in sorted(notes, key=lambda note: note.part != "left out")}
     return {
         one.sheet.name: ("holdings", "its loans are read")
         if holdings is not None and one.sheet is holdings.sheet
-        else _kind(one, told.get(one.sheet.name), printed, is_old=one.sheet.index in old)
+        else _kind(one, told.get(one.sheet.name), printed, is_old=one.sheet.index in located.old)
         for one in located.sheets
     }
 
