@@ -21,6 +21,9 @@ from core.grid.pivot import Pivot
 from core.values import ERRORS, Kind
 from core.words import counted
 
+_BLANK, _TEXT, _BOOLEAN, _ERROR = int(Kind.BLANK), int(Kind.TEXT), int(Kind.BOOLEAN), int(Kind.ERROR)
+"""Kinds as plain numbers: a cell's kind is asked for thousands of times."""
+
 Value = float | str | bool | None
 """What one cell gives to Python: a number (dates as serials), a string (errors as their text), a boolean, None for
 blank."""
@@ -118,14 +121,14 @@ class Sheet(Framed):
         if stored is None or at < 0:
             return None
         stored = stored.held
-        kind = stored.kinds[at]
-        if kind == Kind.TEXT:
+        kind = int(stored.kinds[at])
+        if kind == _BLANK:
+            return None
+        if kind == _TEXT:
             return self.text[int(stored.codes[at])]
-        if kind == Kind.BOOLEAN:
+        if kind == _BOOLEAN:
             return bool(stored.numbers[at])
-        if kind == Kind.ERROR:
-            return ERRORS[int(stored.numbers[at])]
-        return None if kind == Kind.BLANK else float(stored.numbers[at])
+        return ERRORS[int(stored.numbers[at])] if kind == _ERROR else float(stored.numbers[at])
 
     def kind(self, row: int, column: int) -> Kind:
         """The kind of one cell."""

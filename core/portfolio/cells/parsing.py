@@ -218,8 +218,8 @@ class Pool:
         if self._decimal_comma is None:
             short = np.flatnonzero(np.diff(self.text.offsets) <= FIGURE_BYTES_MAX)[:FIGURES_MAX]
             texts = decoded(self.text, short)
-            self._decimal_comma = any(_COMMA_FIGURE.fullmatch(text) for text in texts) and not any(
-                _POINT_FIGURE.fullmatch(text) for text in texts
+            self._decimal_comma = any("," in text and _COMMA_FIGURE.fullmatch(text) for text in texts) and not any(
+                "." in text and _POINT_FIGURE.fullmatch(text) for text in texts
             )
         return self._decimal_comma
 

@@ -51,6 +51,9 @@ _COUPON: Final = re.compile(
 )
 """A bond's coupon, or the day on which it is due."""
 
+_FIGURES: Final = re.compile(r"\(\d{1,2}\)$")
+"""A mark that is no letter of a tranche."""
+
 _LEGAL: Final = frozenset(("llc", "lp", "llp", "limited"))
 """Legal forms that stand in names of shares, too."""
 
@@ -89,7 +92,7 @@ def _split(loans: Loans, target: str, both: TextColumn, pairs: dict[str, Pair], 
     weights = np.bincount(both.codes[both.codes >= 0], minlength=len(strings)).tolist()
     had_other = not _says_little(loans, "borrower_name") and target == "facility_name"
     names = [without_marks(pairs.get(text, (text, ""))[0]) for text in strings]
-    rest = [pairs[text][1] if text in pairs else None for text in strings]
+    rest = _unmarked([pairs[text][1] if text in pairs else None for text in strings])
     loans.texts["borrower_name"] = _renamed(names, both.codes)
     if target == "facility_name" or _says_little(loans, "facility_name"):
         loans.texts["facility_name"] = _renamed(rest, both.codes)
@@ -101,6 +104,15 @@ def _split(loans: Loans, target: str, both: TextColumn, pairs: dict[str, Pair], 
             f"The borrowers of {counted(count, 'loan')} are those in the names of facilities: a column said others."
         )
         loans.notes.warnings.append(DataWarning("names_not_split", message, count, ("borrower_name",)))
+
+
+def _unmarked(facilities: list[str | None]) -> list[str | None]:
+    """Names of facilities without footnote marks, where the bare name stands elsewhere; (B) may be a tranche."""
+    known = {*facilities}
+    bare = [text if text is None else without_marks(text) for text in facilities]
+    return [
+        own if own in known or _FIGURES.search(text or "") else text for own, text in zip(bare, facilities, strict=True)
+    ]
 
 
 def _says_little(loans: Loans, target: str) -> bool:

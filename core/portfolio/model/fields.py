@@ -441,6 +441,7 @@ AUXILIARY_FIELDS: Final = (
         "unfunded", "number",
         aliases=(
             "Unfunded Amount", "Unfunded", "Unfunded Commitment", "Undrawn Amount", "Unfunded Par", "Unfunded Balance",
+            "Unused Commitment", "Undrawn Commitment", "Unused Amount", "Undrawn Balance", "Undrawn", "Undrawn Par",
         ),
     ),
     Field(

@@ -187,7 +187,29 @@ def _position_keys(loans: Loans) -> NDArray[np.int64] | None:
         own = np.where(column.codes >= 0, column.codes + np.int64(base), np.int64(-1))
         keys = own if keys is None else np.where(keys >= 0, keys, _linked(keys, column, own))
         base += len(column.text)
+    lots = _lots_by_asset_id(loans)
+    if lots is not None:
+        own = np.where(lots >= 0, lots + base, np.int64(-1))
+        keys = own if keys is None else np.where(keys >= 0, keys, own)
     return keys
+
+
+def _lots_by_asset_id(loans: Loans) -> NDArray[np.int64] | None:
+    """The author's own id of each row whose like stand on rows of the same borrower, facility and maturity; else -1."""
+    column, borrower = loans.texts.get("asset_id"), loans.texts.get("borrower_name")
+    if column is None or borrower is None or len(column.text) >= np.count_nonzero(column.codes >= 0):
+        return None
+    said = [name_keys(borrower).codes.astype(np.float64)]
+    if "facility_name" in loans.texts:
+        said.append(loans.texts["facility_name"].codes.astype(np.float64))
+    if "maturity_date" in loans.numbers:
+        said.append(loans.numbers["maturity_date"])
+    rows = np.flatnonzero(column.codes >= 0)
+    groups = column.codes[rows].astype(np.intp)
+    unlike = np.zeros(len(column.text) + 1, np.bool_)
+    for values in said:
+        unlike[:-1] |= _differ(values[rows], groups, len(column.text))
+    return np.where((column.codes >= 0) & ~unlike[column.codes], column.codes, -1).astype(np.int64)
 
 
 def _linked(keys: NDArray[np.int64], column: TextColumn, own: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -261,6 +261,8 @@ class Matcher:
         self._auxiliary = _alias_table(auxiliary)
         self._own = {one.target: one.own for one in (*fields, *auxiliary) if one.own}
         self._memory: dict[str, Options] = {}
+        self.strings = frozenset(one.target for one in (*fields, *auxiliary) if one.type == "string")
+        """Targets that hold text."""
         self.has_given_names = any(_GIVEN_NAME.search(alias) for one in (*fields, *auxiliary) for alias in one.aliases)
         """Whether an alias reads like a name that is given to a column without one of its own."""
         self.is_of_loans = any(one.target == "par_value" for one in fields)
@@ -341,7 +343,16 @@ def _alias_table(fields: Iterable[Field]) -> dict[str, list[tuple[str, int]]]:
 
 def matcher(mapping: Mapping) -> Matcher:
     """The matcher of a mapping, made once for its fields."""
-    return _matcher(mapping.fields, mapping.auxiliary)
+    if PROFILES.get(mapping.id) is not mapping:
+        return _matcher(mapping.fields, mapping.auxiliary)
+    known = _OF_PROFILES.get(mapping.id)
+    if known is None:
+        known = _OF_PROFILES[mapping.id] = Matcher(mapping.fields, mapping.auxiliary)
+    return known
+
+
+_OF_PROFILES: Final[dict[str, Matcher]] = {}
+"""Matchers of the built-in mappings by their names: comparing all fields of a mapping costs more than a search."""
 
 
 @lru_cache(maxsize=64)
@@ -373,14 +384,13 @@ def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> Found | None:
     Args:
         first: the row to begin with.
     """
-    strings = {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"}
     cells_left = CELLS_MAX
     for start in range(first, max(first + 1, min(sheet.row_count, first + DEEP_ROWS_MAX)), ROWS_MAX):
         scan = _Scan(sheet, matcher(mapping), start, cells_left)
         best = _best(scan, min(SCORE_MIN, len(mapping.fields)), frozenset(mapping.anchors))
         if best is not None:
-            return _found(scan, best, strings)
-        if (found := _without_anchor(scan, frozenset(mapping.anchors), strings)) is not None:
+            return _found(scan, best)
+        if (found := _without_anchor(scan, frozenset(mapping.anchors))) is not None:
             return found
         cells_left -= scan.cell_count
         if cells_left <= 0:
@@ -389,7 +399,12 @@ def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> Found | None:
 
 
 def find_page(
-    sheet: Sheet, mapping: Mapping, anchors: frozenset[str] | None, first: int = 0, rows: int = ROWS_MAX
+    sheet: Sheet,
+    mapping: Mapping,
+    anchors: frozenset[str] | None,
+    first: int = 0,
+    rows: int = ROWS_MAX,
+    before: int | None = None,
 ) -> Found | None:
     """The best header of a sheet that adds to loans of another one: one of the anchors and one more column's target,
     auxiliary ones included; None without.
@@ -398,23 +413,26 @@ def find_page(
         anchors: None for any two columns' targets.
         first: the row to begin with.
         rows: how many are looked at.
+        before: the row above which its lowest row must stand.
     """
     scan = _Scan(sheet, matcher(mapping), first, rows=rows)
     best = _best(scan, PAGE_COLUMNS_MIN, anchors, by_column=True)
-    strings = {one.target for one in (*mapping.fields, *mapping.auxiliary) if one.type == "string"}
     if best is None:
-        return None if anchors is None else _without_anchor(scan, anchors, strings)
-    return _found(scan, best, strings)
+        found = None if anchors is None else _without_anchor(scan, anchors)
+        return found if found is not None and (before is None or found.row < before) else None
+    if before is not None and best.row >= before:
+        return None
+    return _found(scan, best)
 
 
-def _without_anchor(scan: _Scan, anchors: frozenset[str], strings: set[str]) -> Found | None:
+def _without_anchor(scan: _Scan, anchors: frozenset[str]) -> Found | None:
     """A header of several fields whose anchor's own heading is blank or unknown: its cells tell it."""
     if not scan.aliases.is_of_loans:
         return None
     best = _best(scan, UNANCHORED_MIN, None)
     if best is None:
         return None
-    found = _found(scan, best, strings)
+    found = _found(scan, best)
     return found if found.columns.keys() & anchors else None
 
 
@@ -531,6 +549,8 @@ class _Scan:
             cells = self._cells[top]
             feeds = {column: self._options[code] for column, code in cells.items() if code in self._options}
             texts = {at: self._texts.get(code, "") for at, code in cells.items()}
+            if not feeds and not self.aliases.has_given_names and not self._is_wordy(top):
+                return _Candidate(top, top, {}, texts, 0, frozenset(), is_dated=False, own=texts)
             return self._candidate(top, top, feeds, texts, texts, {}, is_dated=False)
         if not self._is_wordy(rows[-1]) and not any(
             code in self._options for row in rows for code in self._cells[row].values()
@@ -603,10 +623,12 @@ class _Scan:
         """Whether a row can be a heading by its words: several texts, no figure, hardly a digit."""
         known = self._wordy.get(row)
         if known is None:
-            texts = [self._texts.get(code, "") for code in self._cells[row].values()]
-            with_digits = sum(any(map(str.isdigit, text)) for text in texts)
-            known = row not in self._numeric and len(texts) >= WORDY_CELLS_MIN
-            known = known and with_digits < DIGITS_SHARE * len(texts) and _has_known_words(texts)
+            cells = self._cells[row]
+            known = row not in self._numeric and len(cells) >= WORDY_CELLS_MIN
+            if known:
+                texts = [self._texts.get(code, "") for code in cells.values()]
+                with_digits = sum(any(map(str.isdigit, text)) for text in texts)
+                known = with_digits < DIGITS_SHARE * len(texts) and _has_known_words(texts)
             self._wordy[row] = known
         return known
 
@@ -692,7 +714,7 @@ class _Scan:
                 return options
         return ()
 
-    def units(self, row: int, over: _Candidate, strings: set[str]) -> dict[int, str]:
+    def units(self, row: int, over: _Candidate) -> dict[int, str]:
         """The cells of a row that holds units and nothing else; {} for another row.
 
         One unit alone above a column of text is a label: "USD" over the loans in dollars.
@@ -706,7 +728,11 @@ class _Scan:
                 said[column] = self._texts[code].strip()
             elif words not in _NO_UNIT:
                 return {}
-        measured = [column for column in said if any(one not in strings for one, _, _ in over.feeds.get(column, ()))]
+        measured = [
+            column
+            for column in said
+            if any(one not in self.aliases.strings for one, _, _ in over.feeds.get(column, ()))
+        ]
         return said if measured or len(said) > 1 else {}
 
     def numbers(self, row: int, over: _Candidate) -> bool:
@@ -739,17 +765,13 @@ def _has_known_words(texts: list[str]) -> bool:
     return 2 * units < len(texts) and values < VALUES_SHARE * len(texts)
 
 
-def _found(scan: _Scan, best: _Candidate, strings: set[str]) -> Found:
-    """A candidate with the rows below that belong to it; of several columns for one target the one that tells most.
-
-    Args:
-        strings: targets that hold text.
-    """
+def _found(scan: _Scan, best: _Candidate) -> Found:
+    """A candidate with the rows below that belong to it; of several columns for one target the one that tells most."""
     row = best.row
     units: dict[int, str] = {}
     below: list[Literal["units", "numbers"]] = []
     for _ in range(2):
-        if not units and (units := scan.units(row + 1, best, strings)):
+        if not units and (units := scan.units(row + 1, best)):
             below.append("units")
         elif "numbers" not in below and scan.numbers(row + 1, best):
             below.append("numbers")

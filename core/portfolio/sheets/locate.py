@@ -16,7 +16,7 @@ from core.portfolio.model.fields import AMORTIZATION_SHEETS, DEAL_SHEETS, TRANCH
 from core.portfolio.sheets import asset_classes, header, titles
 from core.portfolio.sheets.captions import captioned
 from core.portfolio.sheets.columns.vocabulary import kind_weights, tokens_of
-from core.portfolio.sheets.located import TELLING, Candidate, Located, LocatedBook
+from core.portfolio.sheets.located import TELLING, TEMPLATE, Candidate, Located, LocatedBook
 from core.portfolio.sheets.note_tables import is_named, is_note_table
 from core.portfolio.sheets.rows import spans
 from core.portfolio.sheets.sections import COLUMNS_MAX, EmptyList, empty_lists, sections, topmost
@@ -51,6 +51,9 @@ NEAR_ROWS: Final = 3
 
 TITLE_ROWS_MAX: Final = 10
 """Rows above a header that are looked at for the page's title."""
+
+TITLE_CELLS_MAX: Final = 2
+"""Cells of a row that is a line, wherever they stand."""
 
 TITLE_COLUMNS_MAX: Final = 4
 """Columns of them."""
@@ -113,10 +116,12 @@ def _candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
 _EARLIER: Final = "its name is that of a page of an earlier day"
 
 
-_TEMPLATE: Final = "its name is that of a template or of an older copy"
-
 _TEMPLATE_MIN: Final = 4.0
 """Weight of the words of a name from which its sheet is a template or an older copy."""
+
+
+_TEMPLATE_LINE: Final = re.compile(r"\btemplate\b|\bdo not edit\b|\bexample only\b")
+"""Words of a title of a table that is to be filled."""
 
 
 def _is_template(sheet: Sheet) -> bool:
@@ -151,7 +156,9 @@ def _only_adds(sheet: Sheet, found: header.Found) -> str:
     if not columns & set(_AMOUNTS) or not columns & {*TELLING, "loan_id"}:
         return "its header names no par, or nothing that tells loans apart"
     lines = _title_lines(sheet, found)
-    why = _left_out(lines, found) or _TEMPLATE * _is_template(sheet)
+    if _is_template(sheet) or any(_TEMPLATE_LINE.search(line) for line in lines):
+        return TEMPLATE
+    why = _left_out(lines, found)
     return why or ("its title is that of a list of some loans" if titles.flag_of(lines) else "")
 
 
@@ -302,10 +309,7 @@ def _in_units_of_title(table: Located) -> Located:
     """A table whose amounts are in what a line above its header says, where their own headers say nothing."""
     sheet, found = table.sheet, table.found
     for row in _title_rows(sheet, found):
-        for column in range(min(sheet.column_count, TITLE_COLUMNS_MAX)):
-            value = sheet.value(row, column)
-            if not isinstance(value, str) or len(value) > titles.LENGTH_MAX:
-                continue
+        for value in _line(sheet, row):
             scale = header.magnitude_of_title(value)
             places = [place for target in AMOUNTS for place in found.columns.get(target, ())]
             units = {place: value for place in places if found.magnitude(place) == 1.0}
@@ -316,6 +320,17 @@ def _in_units_of_title(table: Located) -> Located:
                 line, found = " ".join(value.split()), replace(found, units=found.units | units)
                 return replace(table, found=found, scale_line=line, scale=scale)
     return table
+
+
+def _line(sheet: Sheet, row: int) -> list[str]:
+    """The texts that may be a title: a row's first ones, and those of a row of few cells wherever they stand."""
+    cells = [(at, value) for at in range(sheet.column_count) if (value := sheet.value(row, at)) is not None]
+    is_line = len(cells) <= TITLE_CELLS_MAX
+    return [
+        value
+        for at, value in cells
+        if (is_line or at < TITLE_COLUMNS_MAX) and isinstance(value, str) and len(value) <= titles.LENGTH_MAX
+    ]
 
 
 def _is_small(sheet: Sheet, found: header.Found, scale: float) -> bool:
@@ -330,8 +345,12 @@ def _middle(sheet: Sheet, found: header.Found, place: int) -> float:
     if stored is None:
         return 0.0
     low = max(0, found.row + 1 - stored.start)
-    figures = stored.numbers[low : low + header.SAMPLE_ROWS]
-    figures = figures[stored.kinds[low : low + header.SAMPLE_ROWS] == parsing.NUMBER]
+    part = slice(low, low + header.SAMPLE_ROWS)
+    kinds = stored.kinds[part]
+    figures = stored.numbers[part][kinds == parsing.NUMBER]
+    if not len(figures) and (kinds == parsing.TEXT).any():
+        figures = parsing.text_numbers(stored.codes[part][kinds == parsing.TEXT], parsing.Pool(sheet.text)).values
+        figures = figures[np.isfinite(figures)]
     return float(np.median(np.abs(figures))) if len(figures) else 0.0
 
 

@@ -13,6 +13,9 @@ from core.portfolio.sheets.header import Found
 TELLING: Final = (*KEYS, "borrower_name", "facility_name")
 """Targets that tell which loan a row is about."""
 
+TEMPLATE: Final = "its name is that of a template or of an older copy"
+"""Why a sheet adds to none."""
+
 FIELDS_OF_ROWS: Final = 2.2
 """Fields of a header that ten times the rows below it outweigh."""
 
@@ -43,16 +46,17 @@ class Candidate:
     """Cells below the header in the column of its anchor that has most."""
 
     @property
-    def rank(self) -> tuple[bool, bool, float, bool, bool]:
-        """Rows below the header, then par and no list's title, then fields and rows together, then figures, then
-        whether it is shown.
+    def rank(self) -> tuple[bool, int, float, bool, bool]:
+        """Rows below the header, then par and no list's title, a template last, then fields and rows together, then
+        figures, then whether it is shown.
 
         Ten times the rows count as much as `FIELDS_OF_ROWS` fields, up to `ROWS_ENOUGH`: a sheet of two examples is
         none of the loans, and one of lots has more rows than one of loans.
         """
         score = 0 if self.found is None else self.found.score
         weight = score + FIELDS_OF_ROWS * math.log10(1 + min(self.row_count, ROWS_ENOUGH))
-        return self.has_rows, not self.only_adds, weight, self.has_figures, self.sheet.state == "visible"
+        first = 0 if self.only_adds == TEMPLATE else 1 if self.only_adds else 2
+        return self.has_rows, first, weight, self.has_figures, self.sheet.state == "visible"
 
     @property
     def has_loans(self) -> bool:

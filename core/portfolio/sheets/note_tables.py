@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+import numpy as np
+
 from core.grid.sheet import Sheet
+from core.portfolio.cells.parsing import TEXT, decoded
 from core.portfolio.model.classes import are_class_names
 from core.portfolio.sheets import header
 
@@ -32,12 +35,13 @@ def is_note_table(sheet: Sheet, found: header.Found) -> bool:
 
 def _names_below(sheet: Sheet, first: int, place: int) -> list[str]:
     """The texts of a column from a row on, up to the first other cell."""
-    names = []
-    for row in range(first, first + NOTE_ROWS_MAX):
-        name = sheet.value(row, place)
-        if not isinstance(name, str):
-            break
-        names.append(" ".join(name.split()))
+    stored = sheet.columns[place] if place < len(sheet.columns) else None
+    if stored is None or not stored.start <= first < stored.stop:
+        return []
+    part = stored.span(first, min(first + NOTE_ROWS_MAX, stored.stop))
+    others = np.flatnonzero(part.kinds != TEXT)
+    texts = decoded(sheet.text, part.codes[: others[0]] if len(others) else part.codes)
+    names = [" ".join(text.split()) for text in texts]
     return [name for name in names if not TOTAL.match(name)]
 
 

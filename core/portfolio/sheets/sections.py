@@ -113,7 +113,7 @@ def _filled(sheet: Sheet, first: int, last: int) -> tuple[NDArray[np.int32], NDA
 def topmost(sheet: Sheet, found: header.Found, mapping: Mapping, anchors: frozenset[str]) -> header.Found:
     """The header of the first list of a page, which may stand above the one that names most."""
     for block in _blocks(sheet, lone_texts(sheet, 0, found.top)):
-        above = header.find_page(sheet, mapping, anchors, block[-1].row + 1, HEADER_DISTANCE)
+        above = header.find_page(sheet, mapping, anchors, block[-1].row + 1, HEADER_DISTANCE, before=found.top - 1)
         if above is not None and above.row < found.top - 1:
             return above
     return found
@@ -151,16 +151,22 @@ def _blocks(sheet: Sheet, lone: Iterable[Lone]) -> Iterator[list[Lone]]:
     """Rows with a single text that only blank rows part."""
     block: list[Lone] = []
     for one in lone:
-        if block and any(
-            sheet.value(row, column) is not None
-            for row in range(block[-1].row + 1, one.row)
-            for column in range(min(sheet.column_count, COLUMNS_MAX))
-        ):
+        if block and _has_cells(sheet, block[-1].row + 1, one.row):
             yield block
             block = []
         block.append(one)
     if block:
         yield block
+
+
+def _has_cells(sheet: Sheet, first: int, last: int) -> bool:
+    """Whether a row from `first` to `last - 1` has a cell."""
+    columns = (column for column in sheet.columns[:COLUMNS_MAX] if column is not None) if first < last else ()
+    return any(
+        bool(column.span(max(first, column.start), min(last, column.stop)).kinds.any())
+        for column in columns
+        if column.start < last and first < column.stop
+    )
 
 
 def _is_title(one: Lone, seen: set[str]) -> bool:

@@ -9,9 +9,13 @@ from typing import Final, Literal
 
 from core.grid.sheet import Sheet
 from core.portfolio.cells.parsing import key
+from core.remembered import remembered
 
 LENGTH_MAX: Final = 100
 """Characters of a title; a longer text is prose."""
+
+MEMORY_MAX: Final = 4_096
+"""Lines whose kinds are remembered."""
 
 Kind = Literal[
     "defaulted", "deferring", "pik", "current_pay", "cov_lite", "dip", "long_dated", "discount", "ccc", "obligors",
@@ -89,9 +93,10 @@ _EXCEPT: Final = re.compile(
 """Words by which a title is that of everything but the named loans, or of something else about them."""
 
 
-def kinds(line: str) -> list[Title]:
+@remembered(MEMORY_MAX)
+def kinds(line: str) -> tuple[Title, ...]:
     """The kinds of lists of some loans that a line names, in the order of the table; a key of `cells.parsing.key`."""
-    return [one for one in TITLES if one.is_list and one.words.search(line)]
+    return tuple(one for one in TITLES if one.is_list and one.words.search(line))
 
 
 def flag_of(lines: Iterable[str]) -> str:
@@ -104,6 +109,7 @@ def flag_of(lines: Iterable[str]) -> str:
     return ""
 
 
+@remembered(MEMORY_MAX)
 def left_out(title: str) -> str:
     """Why nothing is taken from a page or a list of this title; "" where something may be.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -58,26 +58,29 @@ class ColumnContent:
         return self.filled > 0 and count >= share * self.filled
 
 
-def content_of(table: PageTable, column: int) -> ColumnContent:
-    """What a column holds, totals and lone texts left out."""
-    cells = [
-        cell
-        for row in table.rows[:ROWS_LOOKED_AT]
-        if len(cells := table.page.row(row)) > 1 and (cell := cells.get(column)) is not None and not cell.is_blank
-        and not words.is_total(first_text(cells))
-    ]  # fmt: skip
-    texts = [cell.text for cell in cells if cell.is_words]
+def contents_of(table: PageTable, columns: Iterable[int]) -> dict[int, ColumnContent]:
+    """What some columns hold, totals and lone texts left out."""
+    rows = [cells for row in table.rows[:ROWS_LOOKED_AT] if len(cells := table.page.row(row)) > 1]
+    rows = [cells for cells in rows if not words.is_total(first_text(cells))]
     context = context_of(table)
+    return {column: _content([cells[column] for cells in rows if column in cells], context) for column in columns}
+
+
+def _content(found: list[Cell], context: str) -> ColumnContent:
+    """What some cells are."""
+    cells = [cell for cell in found if not cell.is_blank]
+    texts = [cell.text for cell in cells if cell.is_words]
+    figures = [cell for cell in cells if cell.has_number]
     sides = sum(text.lower() in _SIDE_WORDS for text in texts)
     return ColumnContent(
         filled=len(cells),
-        numbers=sum(cell.has_number for cell in cells),
+        numbers=len(figures),
         percents=sum(cell.is_percent for cell in cells),
         words=len(texts),
         statuses=sum(words.status_of(text) is not None for text in texts),
-        bounds=sides + sum(cell.bound is not None for cell in cells if cell.has_number),
+        bounds=sides + sum(cell.bound is not None for cell in figures),
         sides=sides,
-        big=sum(cell.has_number and abs(cell.number) > BIG for cell in cells),
+        big=sum(abs(cell.number) > BIG for cell in figures),
         tests=_tests_among(texts, context),
         distinct=len(set(texts)),
     )
@@ -96,7 +99,10 @@ def context_of(table: PageTable) -> str:
 
 def first_text(cells: dict[int, Cell]) -> str:
     """The first words of a row."""
-    return next((cell.text for cell in cells.values() if cell.is_words), "")
+    for cell in cells.values():
+        if cell.is_words:
+            return cell.text
+    return ""
 
 
 Bonus = Callable[[str, ColumnContent], float]

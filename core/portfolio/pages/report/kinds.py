@@ -16,7 +16,7 @@ from core.portfolio.pages.report.columns import (
     ROWS_LOOKED_AT,
     ColumnContent,
     assigned,
-    content_of,
+    contents_of,
     scored,
 )
 from core.portfolio.pages.report.lines import PageLine, lines_of
@@ -149,7 +149,7 @@ def _is_test_row(cells: dict[int, Cell]) -> bool:
 
 def classify(table: PageTable) -> None:
     """Write a table's kind and the columns of its roles into it."""
-    contents = {column: content_of(table, column) for column in list(table.headers)[:COLUMNS_LOOKED_AT]}
+    contents = contents_of(table, list(table.headers)[:COLUMNS_LOOKED_AT])
     for kind in (_as_notes, as_tests, _as_accounts, _as_stratification, _as_list):
         if kind(table, contents):
             return
@@ -199,12 +199,11 @@ def _any_balance(table: PageTable, contents: dict[int, ColumnContent]) -> int | 
 
 def _lists_classes(table: PageTable, column: int) -> bool:
     """Whether a column has the names of a deal's classes: unique, few, one of them A or X."""
-    names = [
-        cell.text
-        for row in table.rows
-        if len(table.page.row(row)) > 1 and (cell := table.page.cell(row, column)).is_words
-        and not words.is_total(cell.text)
-    ]  # fmt: skip
+    rows = (table.page.row(row) for row in table.rows)
+    texts = [cells[column].text for cells in rows if len(cells) > 1 and column in cells and cells[column].is_words]
+    if not any(map(is_class_name, texts)):
+        return False
+    names = [text for text in texts if not words.is_total(text)]
     classes = [name for name in names if is_class_name(name)]
     if not 0 < len(names) <= NOTES_MAX or len(set(names)) < len(names) or len(classes) < CLASS_SHARE * len(names):
         return False

@@ -73,12 +73,15 @@ class Cell(NamedTuple):
     @property
     def is_blank(self) -> bool:
         """Whether it stands for nothing ("N/A", "-", "***")."""
-        return not self.has_number and self.day != self.day and self.text.upper() in _NULLS
+        return self.number != self.number and self.day != self.day and self.text.upper() in _NULLS
 
     @property
     def is_words(self) -> bool:
         """Whether it is a text that neither reads as a number nor stands for nothing."""
-        return bool(self.text) and not self.has_number and self.text.upper() not in _NULLS
+        text = self.text
+        if self.number == self.number or not text:
+            return False
+        return len(text) > _NULL_LENGTH_MAX or text.upper() not in _NULLS
 
     @property
     def has_number(self) -> bool:
@@ -89,6 +92,8 @@ class Cell(NamedTuple):
 _NOTHING: Final = Cell("")
 
 _NULLS: Final = parsing.NULL_WORDS | {"*", "**", ".", "NIL", "NOT APPLICABLE"}
+
+_NULL_LENGTH_MAX: Final = max(map(len, _NULLS))
 
 _LEAST: Final = r">|≥|at least|(?:not|no) less than|minimum|min\b"
 _MOST: Final = r"<|≤|at most|(?:not|no) (?:more|greater) than|maximum|max\b"

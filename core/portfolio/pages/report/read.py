@@ -159,7 +159,7 @@ def _is_european(sheets: Iterable[Sheet]) -> bool:
     for sheet in sheets:
         sizes = np.diff(sheet.text.offsets)
         short = np.flatnonzero(sizes <= CURRENCY_BYTES_MAX)[:CURRENCY_TEXTS_MAX]
-        named |= {word for text in parsing.decoded(sheet.text, short) for word in _CURRENCY.findall(text.upper())}
+        named |= set(_CURRENCY.findall("\n".join(parsing.decoded(sheet.text, short)).upper()))
     return bool(named & {"EUR", "EURO", "€", "GBP", "£", "EURIBOR", "SONIA"}) and not named & {"USD", "$", "SOFR"}
 
 

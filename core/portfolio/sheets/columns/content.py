@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 import numpy as np
@@ -354,6 +354,13 @@ _BY_MARK: Final = (
 """Mark, least share, weight, roles that gain it."""
 
 
+@cache
+def _marks_of(role: str) -> tuple[tuple[str, float, float], ...]:
+    """Mark, least share and weight of those that speak for or against a role."""
+    own = {role, "is_*"} if role.startswith("is_") else {role}
+    return tuple((mark, least, weight) for mark, least, weight, roles in _BY_MARK if not own.isdisjoint(roles))
+
+
 def evidence(role: str, found: Features) -> tuple[float, str]:
     """What the cells of a column say for a role: a weight, and words for a reader; (0, "") where they are blank."""
     if not found.filled:
@@ -362,8 +369,8 @@ def evidence(role: str, found: Features) -> tuple[float, str]:
     if wrong:
         return WRONG_TYPE * found.strength, wrong
     gained, reason = 0.0, ""
-    for mark, least, weight, roles in _BY_MARK:
-        if found.share(mark) >= least and (role in roles or (role.startswith("is_") and "is_*" in roles)):
+    for mark, least, weight in _marks_of(role) if found.shares else ():
+        if found.share(mark) >= least:
             gained, reason = gained + weight, f"{found.share(mark):.0%} of its texts are {WORD_OF_MARK[mark]}"
     if role.startswith("rating") and not role.startswith("rating_factor"):
         gained, reason = _rating(role, found)

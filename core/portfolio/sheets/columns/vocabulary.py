@@ -281,21 +281,31 @@ def _meaning(token: str) -> tuple[str, ...]:
         left, right = token[:cut], token[cut:]
         if left in table.vocabulary and right in table.vocabulary:
             return (*_meaning(left), *_meaning(right))
-    whole = _completed(token, table)
-    return (whole,) if whole else (token,)
+    return _completed(token, table) or _two_words(token, table) or (token,)
 
 
-def _completed(token: str, table: Words) -> str:
-    """The one known word that a token is with letters left out: OTSTNDNG; "" where there is none, or several."""
+def _two_words(token: str, table: Words) -> tuple[str, ...]:
+    """Two words that are written as one, one of them with letters left out: OTSTNDNGPRIN; () for another token."""
+    for cut in range(len(token) - WORD_LENGTH_MIN, WORD_LENGTH_MIN - 1, -1):
+        left, right = token[:cut], token[cut:]
+        if left in table.vocabulary and (whole := _completed(right, table)):
+            return (*_meaning(left), *whole)
+        if right in table.vocabulary and (whole := _completed(left, table)):
+            return (*whole, *_meaning(right))
+    return ()
+
+
+def _completed(token: str, table: Words) -> tuple[str, ...]:
+    """The meaning of the known word that a token is with letters left out: OTSTNDNG; () for none, or for several."""
     if len(token) < WORD_LENGTH_MIN + 1:
-        return ""
+        return ()
     found = {
         word for word in table.vocabulary
-        if len(word) > len(token) and word[0] == token[0] and word[-1] == token[-1] and _is_within(token, word)
-        and len(token) * 2 >= len(word)
+        if len(word) > len(token) and word[0] == token[0] and _is_within(token, word)
+        and (word[-1] == token[-1] or word[:3] == token[:3]) and len(token) * 2 >= len(word)
     }  # fmt: skip
     meanings = {table.abbreviations.get(word, (word,)) for word in found}
-    return min(found) if len(meanings) == 1 else ""
+    return meanings.pop() if len(meanings) == 1 else ()
 
 
 def _is_within(token: str, word: str) -> bool:

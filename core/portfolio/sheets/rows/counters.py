@@ -37,8 +37,8 @@ def counts_rows(column: Column | None, heading: str, first: int) -> bool:
     cut = column.span(first, min(first + SAMPLE_ROWS, max(column.stop, first)))
     is_figure = cut.kinds == NUMBER
     figures = cut.numbers[is_figure]
-    if len(figures) < COUNTED_MIN or np.count_nonzero(is_figure) < np.count_nonzero(cut.kinds != BLANK):
-        return False
+    if len(figures) < max(COUNTED_MIN, COUNTED_SHARE * np.count_nonzero(cut.kinds != BLANK)):
+        return False  # a total's word may stand among them
     if np.mod(figures, 1).any():
         return False
     steps = np.diff(figures)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -21,6 +22,8 @@ TEXTS_MAX: Final = 20_000
 
 _WORDS: Final = ("equit", "stock", "share", "warrant", "unit", "interest")
 """Letters that the name of a share has."""
+
+_ANY_WORD: Final = re.compile("|".join(_WORDS))
 
 _SEPARATORS: Final = (" - ", " \u2013 ", " \u2014 ", ": ")
 """What stands between a company's name and its instrument."""
@@ -85,7 +88,7 @@ def _candidates(text: Text, used: NDArray[np.int32]) -> NDArray[np.int64]:
 def _is_equity(text: str) -> bool:
     """Whether a text names shares, alone or behind its company's name."""
     lower = text.lower()
-    if not any(word in lower for word in _WORDS):
+    if _ANY_WORD.search(lower) is None:
         return False
     if is_equity(key(text)):
         return True

@@ -196,7 +196,7 @@ def repeats_header(columns: Columns, rows: NDArray[np.int64]) -> NDArray[np.bool
     alike, other = np.zeros(len(rows), np.int32), np.zeros(len(rows), np.int32)
     for cells, header in columns.headers:
         codes = cells.codes[rows]
-        is_alike = np.isin(codes, header)
+        is_alike = codes == header[0] if len(header) == 1 else np.isin(codes, header)
         alike += is_alike
         other += (codes >= 0) & ~is_alike
     is_one_row = all(len(header) == 1 for _, header in columns.headers)

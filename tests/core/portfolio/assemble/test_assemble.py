@@ -298,6 +298,9 @@ def test_an_own_identifier_of_one_borrower_makes_lots(map_rows: MapRows) -> None
     portfolio = map_rows([header, *rows])
     assert portfolio.numbers["par_value"].tolist() == [3.0, 4.0]
     assert portfolio.notes.placeholder_identifiers == 0
+    facilities = [[row[0], *row[1:], name] for row, name in zip(rows, ["TL B", "TL C", "TL B"], strict=True)]
+    portfolio = map_rows([["Asset ID", "Issuer", "Par", "Price", "Facility"], *facilities])
+    assert portfolio.numbers["par_value"].tolist() == [1.0, 2.0, 4.0], "two facilities are no lots of one asset"
     # A CUSIP names one facility however its borrower is spelt.
     rows = [["037833100", "Alpha Holdings", 1.0, 99], ["037833100", "Alpha Borrower", 2.0, 99]]
     assert map_rows([header, *rows]).numbers["par_value"].tolist() == [3.0]

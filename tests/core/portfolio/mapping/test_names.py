@@ -63,6 +63,18 @@ def test_what_parts_a_name(map_rows: MapRows, text: str, borrower: str, facility
     assert (named(portfolio, "borrower_name")[-1], named(portfolio, "facility_name")[-1]) == (borrower, facility)
 
 
+def test_footnote_marks_go_with_neither_name(map_rows: MapRows) -> None:
+    texts = [
+        "Acme Inc - Term Loan B(1)(2)",
+        "Beta Inc - Revolver (b)",
+        "Gamma Inc(a) - Revolver",
+        "Delta Inc - Term Loan (B)",
+    ]
+    portfolio = map_rows(rows_of(texts))
+    assert named(portfolio, "borrower_name") == ["Acme Inc", "Beta Inc", "Gamma Inc", "Delta Inc"]
+    assert named(portfolio, "facility_name") == ["Term Loan B", "Revolver", "Revolver", "Term Loan (B)"]
+
+
 def test_a_name_that_does_not_part_is_told(map_rows: MapRows) -> None:
     portfolio = map_rows(rows_of([*(" - ".join(pair) for pair in PAIRS), "Zeta Holdings"]))
     assert named(portfolio, "borrower_name")[-1] == "Zeta Holdings"

@@ -117,3 +117,10 @@ def test_a_list_of_other_things_than_loans_is_no_part_of_the_pool(make_book: Mak
     found = Portfolio.from_workbook(make_book({"Assets": [HEADER, *LOANS], title: other}))
     assert found.row_count == 3
     assert "page_left_out" in [one.code for one in found.notes.warnings]
+
+
+def test_units_of_a_title_in_the_middle_of_its_row_count(map_rows: Callable[..., Portfolio]) -> None:
+    title = [*[None] * 5, "(dollar amounts in thousands)"]
+    rows = [["Issuer", "Facility", "Index", "Spread", "Floor", "Par"]]
+    rows += [[f"Borrower {at} Inc", "TL", "SOFR", 400.0, 0.5, 1_000.0 + at] for at in range(3)]
+    assert map_rows([title, [], *rows]).numbers["par_value"].tolist() == [1_000_000, 1_001_000, 1_002_000]

@@ -26,6 +26,7 @@ def test_a_column_of_row_numbers_feeds_nothing(map_rows: Callable[..., Portfolio
         ("#", [1, 2, 3, 4], True),
         ("No", [1, None, 2, None, 3], True),
         ("", [*range(1, 30), *range(1, 5)], True),
+        ("#", [*range(1, 20), "Total"], True),
         ("#", [1, 2], False),
         ("No.", [4, 2, 1, 3, 6], True),
         ("#", [1, 3, 5, 7], False),
