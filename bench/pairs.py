@@ -1,7 +1,7 @@
 """Time reading and mapping beside another checkout of this project, in interleaved pairs of two processes.
 
-`python -m bench.pairs /path/to/other [book ...] [--pairs N] [--rows N]`: each book is read once in each process and then
-mapped anew (`Portfolio.from_workbook`) turn by turn; `--rows` maps and validates so many rows of 25 fields as
+`python -m bench.pairs /path/to/other [book ...] [--pairs N] [--rows N]`: each book is read once in each process and
+then mapped anew (`Portfolio.from_workbook`) turn by turn; `--rows` maps and validates so many rows of 25 fields as
 `bench_mapping` does. Processor seconds, so that other work on the machine counts little; the other checkout needs its
 kernels and a `.venv` of its own.
 """
