@@ -31,8 +31,10 @@ from core.portfolio.mapping.detected import (
 )
 from core.portfolio.mapping.joined import join_pages
 from core.portfolio.mapping.reader import Reader
+from core.portfolio.mapping.sheet_loans import read_loans
 from core.portfolio.model.fields import Field, Lien, Mapping, mapping_of
 from core.portfolio.model.notes import bounded
+from core.portfolio.pages.report.read import read_report
 from core.portfolio.pages.sheet_kinds import SheetKind, kinds
 from core.portfolio.sheets import header
 from core.portfolio.sheets.below import Below
@@ -78,14 +80,13 @@ def detect_columns(
     holdings = located.loans
     sheets = tuple(_sheets(located))
     if holdings is None:
-        return replace(_nothing(mapping), sheets=_of_kinds(sheets, kinds(located)))
-    reader = Reader(located.book, holdings, mapping)
-    loans = reader.loans()
+        return replace(_nothing(mapping), sheets=_of_kinds(sheets, kinds(located, read_report(located))))
+    reader, loans, report = read_loans(located, holdings)
     found = _explained(holdings, mapping, reader, loans)
     if sheet is None:
         join_pages(located, loans)
         found = _with_pages(found, loans, page_columns(located.pages))
-    told = kinds(located, loans.notes.pages, reader.end)
+    told = kinds(located, report, loans.notes.pages)
     return _cut(replace(found, sheets=_of_kinds(sheets, told)), columns_max)
 
 

@@ -41,7 +41,7 @@ def join_pages(located: LocatedBook, loans: Loans, *, all_ruled: bool = False) -
             f"read: {TOO_MANY}."
         )
         loans.notes.warnings.append(DataWarning("page_left_out", message))
-    for sheet, empty in lists_without_loans(located.book):
+    for sheet, empty in lists_without_loans(located):
         note_empty(loans, sheet, empty)
     used = {note.sheet for note in loans.notes.pages if note.part != "left out"}
     left_out = {note.sheet for note in loans.notes.pages} - used
