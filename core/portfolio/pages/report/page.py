@@ -146,7 +146,7 @@ class Page:
         spans = list(spans)
         self._cells: dict[int, dict[int, Cell]] = {}
         pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
-        found = sorted(_stored(sheet, pool, spans), key=lambda one: one[:2])
+        found = sorted(_stored(sheet, pool, spans))
         count = _within_limits(sheet, found)
         self.end: int | None = found[count][0] if count < len(found) else None
         found = [one for one in found[:count] if self.end is None or one[0] < self.end]
@@ -205,7 +205,8 @@ class Page:
     @property
     def text_length(self) -> int:
         """Characters of all texts of words, each text once."""
-        return sum(map(len, {cell.text for cells in self._cells.values() for cell in cells.values() if cell.is_words}))
+        distinct = {cell.text: cell for cells in self._cells.values() for cell in cells.values()}
+        return sum(len(text) for text, cell in distinct.items() if cell.is_words)
 
     def row(self, row: int) -> dict[int, Cell]:
         """The cells of a row by column, from the left."""
