@@ -529,9 +529,9 @@ class _Scan:
         if height == 1:
             cells = self._cells[top]
             feeds = {column: self._options[code] for column, code in cells.items() if code in self._options}
-            texts = {at: self._texts.get(code, "") for at, code in cells.items()}
             if not feeds and not self.aliases.has_given_names and not self._is_wordy(top):
-                return _Candidate(top, top, {}, texts, 0, frozenset(), is_dated=False, own=texts)
+                return _Candidate(top, top, {}, {}, 0, frozenset(), is_dated=False)  # it feeds nothing
+            texts = {at: self._texts.get(code, "") for at, code in cells.items()}
             return self._candidate(top, top, feeds, texts, texts, {}, is_dated=False)
         if not self._is_wordy(rows[-1]) and not any(
             code in self._options for row in rows for code in self._cells[row].values()
@@ -709,7 +709,11 @@ class _Scan:
                 said[column] = self._texts[code].strip()
             elif words not in _NO_UNIT:
                 return {}
-        measured = [column for column in said if any(one not in self.aliases.strings for one, _, _ in over.feeds.get(column, ()))]
+        measured = [
+            column
+            for column in said
+            if any(one not in self.aliases.strings for one, _, _ in over.feeds.get(column, ()))
+        ]
         return said if measured or len(said) > 1 else {}
 
     def numbers(self, row: int, over: _Candidate) -> bool:

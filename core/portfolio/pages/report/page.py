@@ -22,6 +22,7 @@ from core.portfolio.cells.parsing import (
     Pool,
 )
 from core.portfolio.sheets import header
+from core.remembered import remembered
 from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970
 
 SCALE_ROWS: Final = 10
@@ -51,6 +52,9 @@ TEXT_BYTES_MAX: Final = 400
 TEXTS_BYTES_MAX: Final = 60_000
 """UTF-8 bytes of all texts of a page that are looked at, from the top, each text once: a dense page of tests has
 10,000."""
+
+MEMORY_MAX: Final = 16_384
+"""Texts of which is remembered whether they are a limit: those of one workbook come again with the next request."""
 
 NAN: Final = float("nan")
 
@@ -294,6 +298,7 @@ def _texts(sheet: Sheet, pool: Pool, codes: set[int]) -> dict[int, Cell]:
     return texts
 
 
+@remembered(MEMORY_MAX)
 def _without_bound(text: str) -> tuple[str, Literal["min", "max"] | None]:
     """A text without the words that say that its figure is a limit, and the limit's side."""
     before = _BOUND.match(text)
