@@ -20,7 +20,7 @@ PAIRS = 30
 CALLS = 5
 """Calls of a turn; its figure is the least of them."""
 
-_CHILD = '''
+_CHILD = """
 import gc, json, sys, time
 from cushion import Portfolio, read
 
@@ -45,7 +45,7 @@ for line in sys.stdin:
         work()
         least.append((time.process_time() - start, time.perf_counter() - wall))
     print(json.dumps([min(column) for column in zip(*least)]), flush=True)
-'''
+"""
 
 
 class Child:

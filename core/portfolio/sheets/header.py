@@ -548,9 +548,9 @@ class _Scan:
         if height == 1:
             cells = self._cells[top]
             feeds = {column: self._options[code] for column, code in cells.items() if code in self._options}
-            texts = {at: self._texts.get(code, "") for at, code in cells.items()}
             if not feeds and not self.aliases.has_given_names and not self._is_wordy(top):
-                return _Candidate(top, top, {}, texts, 0, frozenset(), is_dated=False, own=texts)
+                return _Candidate(top, top, {}, {}, 0, frozenset(), is_dated=False)  # it feeds nothing
+            texts = {at: self._texts.get(code, "") for at, code in cells.items()}
             return self._candidate(top, top, feeds, texts, texts, {}, is_dated=False)
         if not self._is_wordy(rows[-1]) and not any(
             code in self._options for row in rows for code in self._cells[row].values()

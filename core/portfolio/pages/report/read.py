@@ -159,11 +159,17 @@ def _is_european(sheets: Iterable[Sheet]) -> bool:
     for sheet in sheets:
         sizes = np.diff(sheet.text.offsets)
         short = np.flatnonzero(sizes <= CURRENCY_BYTES_MAX)[:CURRENCY_TEXTS_MAX]
-        named |= set(_CURRENCY.findall("\n".join(parsing.decoded(sheet.text, short)).upper()))
+        text = "\n".join(parsing.decoded(sheet.text, short)).upper()
+        named |= {word for word, whole in _CURRENCIES.items() if word in text and whole.search(text)}
     return bool(named & {"EUR", "EURO", "€", "GBP", "£", "EURIBOR", "SONIA"}) and not named & {"USD", "$", "SOFR"}
 
 
-_CURRENCY: Final = re.compile(r"(?<![A-Z])(?:EURO?|EURIBOR|GBP|SONIA|USD|SOFR)(?![A-Z])|[€£$]")
+_CURRENCIES: Final = {
+    **{word: re.compile(rf"(?<![A-Z]){word}(?![A-Z])")
+       for word in ("EUR", "EURO", "EURIBOR", "GBP", "SONIA", "USD", "SOFR")},
+    **{sign: re.compile(re.escape(sign)) for sign in "€£$"},
+}  # fmt: skip
+"""Words and signs of currencies, each as a whole."""
 
 CURRENCY_BYTES_MAX: Final = 60
 """UTF-8 bytes of a text in which a currency is looked for."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -15,7 +17,7 @@ from core.grid.column import Column
 from core.grid.sheet import Sheet
 from core.portfolio.cells import parsing
 from core.portfolio.cells.identifiers import is_sound
-from core.portfolio.cells.parsing import BOOLEAN, DATE, NUMBER, TEXT, decoded, key
+from core.portfolio.cells.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, decoded, key
 from core.portfolio.cells.rate_cells import rate_cell
 from core.portfolio.model import ratings
 from core.portfolio.model.fields import COUNTRIES, Lien
@@ -217,15 +219,33 @@ class Features:
     numbers: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     """The figures, NaN where a row has none; one for each row looked at."""
 
+    _sizes: NDArray[np.float64] | None = None
+    _middle: float | None = None
+    _is_binary: bool | None = None
+
     @property
     def sizes(self) -> NDArray[np.float64]:
         """The figures that are there and not 0, without their signs."""
-        values = np.abs(self.numbers[~np.isnan(self.numbers)])
-        return np.asarray(values[values > 0], np.float64)
+        if self._sizes is None:
+            values = np.abs(self.numbers)
+            self._sizes = values[values > 0]
+        return self._sizes
+
+    @property
+    def middle(self) -> float:
+        """The middle one of these sizes."""
+        if self._middle is None:
+            self._middle = float(np.median(self.sizes))
+        return self._middle
 
     @property
     def is_binary(self) -> bool:
         """Whether all figures are 0 or 1, some of them 1, in rows enough."""
+        if self._is_binary is None:
+            self._is_binary = self._looks_binary()
+        return self._is_binary
+
+    def _looks_binary(self) -> bool:
         if self.filled < FILLED_FULL or self.number < NEARLY_ALL:
             return False
         values = self.numbers[~np.isnan(self.numbers)]
@@ -250,58 +270,70 @@ def features(sheet: Sheet, column: Column | None, first: int, last: int) -> Feat
     low = max(first, column.start)
     part = column.span(low, min(last, column.stop))
     kinds = part.kinds
-    found.filled = filled = int(np.count_nonzero(kinds))
+    counts = _Counts(kinds)
+    found.filled = filled = counts.filled
     if not filled:
         return found
     at = slice(low - first, low - first + len(kinds))
     is_number, is_text = kinds == NUMBER, kinds == TEXT
     found.numbers[at] = np.where(is_number, part.numbers, np.nan)
-    counts = np.bincount(kinds, minlength=16)
-    texts, blank = _texts(sheet, part.codes[is_text])
+    texts, blank = _texts(sheet, part.codes[is_text]) if counts.of(TEXT) else ({}, [])
     if blank:
         is_text &= ~np.isin(part.codes, blank)
         found.filled = filled = int(np.count_nonzero((kinds != 0) & ((kinds != TEXT) | is_text)))
         if not filled:
             return found
-    as_figures, as_dates = _as_values(sheet, part.codes, found.numbers[at], texts)
-    found.number = (int(counts[NUMBER]) + as_figures) / filled
-    found.date = (int(counts[DATE]) + as_dates) / filled
-    found.boolean = int(counts[BOOLEAN]) / filled
+    marked = {code: marks(text) for code, text in texts.items()}
+    as_figures, as_dates = _as_values(part.codes, found.numbers[at], texts, marked)
+    found.number = (counts.of(NUMBER) + as_figures) / filled
+    found.date = (counts.of(DATE) + as_dates) / filled
+    found.boolean = counts.of(BOOLEAN) / filled
     found.text = (int(np.count_nonzero(is_text)) - as_figures - as_dates) / filled
-    values = len(texts) + len(np.unique(part.numbers[~is_text & (kinds != 0)]))
+    values = len(texts) + len(set(part.numbers[~is_text & (kinds != 0)].tolist()))
     found.distinct = min(1.0, values / filled)
     if texts:
-        tally: dict[str, int] = {}
-        for text in texts.values():
-            for mark in marks(text):
-                tally[mark] = tally.get(mark, 0) + 1
+        tally = Counter(chain.from_iterable(marked.values()))
         found.shares = {mark: count / len(texts) for mark, count in tally.items()}
     return found
 
 
+class _Counts:
+    """How many cells are of which kind."""
+
+    __slots__ = ("_kinds", "filled")
+
+    def __init__(self, kinds: NDArray[np.uint8]) -> None:
+        self._kinds = kinds.tobytes()
+        self.filled = len(self._kinds) - self._kinds.count(BLANK)
+
+    def of(self, kind: int) -> int:
+        """Those of one kind."""
+        return self._kinds.count(kind)
+
+
 def _texts(sheet: Sheet, codes: NDArray[np.int32]) -> tuple[dict[int, str], list[int]]:
     """The first distinct texts of a column, by code, and the codes of those that say that there is nothing."""
-    distinct = np.unique(codes)[:TEXTS_MAX].astype(np.int64)
-    if not len(distinct):
-        return {}, []
+    distinct = np.array(sorted(set(codes.tolist()))[:TEXTS_MAX], np.int64)
     texts = dict(zip(distinct.tolist(), decoded(sheet.text, distinct), strict=True))
     blank = [code for code, text in texts.items() if text.strip().upper() in parsing.NULL_WORDS]
     return {code: text for code, text in texts.items() if code not in blank}, blank
 
 
 def _as_values(
-    sheet: Sheet, codes: NDArray[np.int32], numbers: NDArray[np.float64], texts: dict[int, str]
+    codes: NDArray[np.int32],
+    numbers: NDArray[np.float64],
+    texts: dict[int, str],
+    marked: dict[int, frozenset[str]],
 ) -> tuple[int, int]:
     """How many texts read like figures, whose values are put among the numbers, and how many like dates."""
     figures = dates = 0
-    for code, text in texts.items():
-        has = marks(text)
+    for code, has in marked.items():
         if "date" in has and "figures" not in has:
             dates += int(np.count_nonzero(codes == code))
         elif "figures" in has:
             rows = codes == code
             figures += int(np.count_nonzero(rows))
-            numbers[rows] = _figure(text)
+            numbers[rows] = _figure(texts[code])
     return figures, dates
 
 
@@ -446,7 +478,7 @@ def _value(role: str, found: Features) -> tuple[float, str]:
     sizes = found.sizes
     if not len(sizes):
         return 0.0, ""
-    middle = float(np.median(sizes))
+    middle = found.middle
     if role in _AMOUNTS:
         return (2.0, f"its middle figure is {middle:,.0f}") if middle >= AMOUNT_MIN else (-1.0, "its figures are small")
     if middle >= AMOUNT_MIN:
@@ -494,19 +526,19 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
         return False
     low = max(0, first - column.start)
     kinds = column.kinds[low : low + TYPE_ROWS]
-    counts = np.bincount(kinds, minlength=16)
-    filled = len(kinds) - int(counts[0])
+    counts = _Counts(kinds)
+    filled = counts.filled
     if filled < ROWS_FOR_TYPE:
         return False
     if role in _NUMBERS:
-        return int(counts[DATE]) > 0.8 * filled
-    if role == "lien_type" and int(counts[NUMBER]) > NEARLY_ALL * filled:
+        return counts.of(DATE) > 0.8 * filled
+    if role == "lien_type" and counts.of(NUMBER) > NEARLY_ALL * filled:
         return len(np.unique(column.numbers[low : low + TYPE_ROWS][kinds == NUMBER])) > LIENS_MAX
     if is_flag:
         figures = column.numbers[low : low + TYPE_ROWS][kinds == NUMBER]
         return 2 * len(figures) > filled and bool(((figures != 0) & (figures != 1)).any())
     if role in _TEXTS:
-        return int(counts[DATE]) > 0.8 * filled or (role not in _CODED and int(counts[NUMBER]) > NEARLY_ALL * filled)
+        return counts.of(DATE) > 0.8 * filled or (role not in _CODED and counts.of(NUMBER) > NEARLY_ALL * filled)
     return False
 
 

@@ -161,7 +161,7 @@ def _told_by_cells(role: str, columns: Columns, column: int) -> str:
     if role in _BY_SIZE:
         if not len(found.sizes):
             return role
-        return "market_value" if float(np.median(found.sizes)) >= content.AMOUNT_MIN else "price"
+        return "market_value" if found.middle >= content.AMOUNT_MIN else "price"
     shares = {one: found.share(mark) for one, mark in _MARK_OF_ID.items()}
     best = max(shares, key=lambda one: shares[one])
     return (
