@@ -42,6 +42,7 @@ WARNING_CODES: Final = {
     "required_missing": "no column feeds a required field",
     "units_of_title": "a line above the loans says that amounts are in thousands or millions",
     "par_is_commitment": "par is what is committed, drawn or not",
+    "lien_by_name": "liens are told by the names of facilities: no column says them",
     "lien_unrecognised": "words for a loan's lien that say none count as not first lien",
     "par_scale": "par is a thousand or a million times too large or small beside the notes",
     "par_unlike_notes": "the loans are much more or less than the notes",
