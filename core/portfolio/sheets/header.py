@@ -616,6 +616,17 @@ class _Scan:
                     carried[column] = (*carried.get(column, ()), text)
         return carried
 
+    def group_words(self, row: int, first: int) -> bool:
+        """Whether a row has words that are meant for the columns below, and is no title of the table.
+
+        Args:
+            first: the first column of the header below.
+        """
+        cells = self._cells.get(row)
+        if not cells or row in self._numeric or (len(cells) == 1 and min(cells) <= first):
+            return False
+        return any(not _GROUP_WORDS.isdisjoint(tokens_of(self._texts.get(code, ""))) for code in cells.values())
+
     def _names_agency(self, code: int) -> bool:
         return not tokens_of(self._texts.get(code, "")).isdisjoint(_AGENCY_WORDS)
 
@@ -767,6 +778,7 @@ def _has_known_words(texts: list[str]) -> bool:
 
 def _found(scan: _Scan, best: _Candidate) -> Found:
     """A candidate with the rows below that belong to it; of several columns for one target the one that tells most."""
+    best = _with_group_above(scan, best)
     row = best.row
     units: dict[int, str] = {}
     below: list[Literal["units", "numbers"]] = []
@@ -793,6 +805,20 @@ def _found(scan: _Scan, best: _Candidate) -> Found:
     }
     texts = dict.fromkeys((place for places in columns.values() for place in places), "") | best.texts
     return Found(row, best.top, best.score, columns, texts, units, tuple(below), demoted, beside, preferences, evidence)
+
+
+def _with_group_above(scan: _Scan, best: _Candidate) -> _Candidate:
+    """A header with the row of groups right above it, where that says of some columns what else they are: "S&P" below
+    "Country Rating" is no rating of the loan."""
+    if not scan.aliases.is_of_loans or best.row - best.top + 1 >= STACK_MAX:
+        return best
+    words = scan.group_words(best.top - 1, min(best.own, default=0))
+    taller = scan.stack(best.top - 1, best.row - best.top + 2) if words else None
+    return taller if taller is not None and taller.score >= best.score - GROUP_LOSS else best
+
+
+GROUP_LOSS: Final = 3
+"""Fields that a header may lose by words of a row above it."""
 
 
 def _counters(sheet: Sheet, best: _Candidate, feeds: Container[int], first: int) -> list[int]:

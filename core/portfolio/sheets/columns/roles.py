@@ -48,6 +48,9 @@ OF_ANOTHER_TIME: Final = -4.0
 OF_LIST_MIN: Final = 0.15
 """Share of industries that only one agency's list has, from which they are by that list."""
 
+_ASKED: Final = frozenset(("asset_type",))
+"""Roles whose words are so common that cells are always asked: a type of position, of trade, of rate."""
+
 _INDUSTRIES: Final = frozenset(("industry_a", "industry_b", "industry_c"))
 
 CELLS_MIN: Final = 5
@@ -129,6 +132,8 @@ def judge(
         if one.role in _INDUSTRIES and one.words > 0 and not columns.heading(column).names_agency:
             of_sp = columns.features(column).share("industry_b") >= OF_LIST_MIN
             chosen[column] = replace(one, role="industry_b" if of_sp and column not in known else "industry")
+        elif one.role.startswith("watch_") and column not in known and not columns.heading(column).names_agency:
+            chosen[column] = replace(one, role="x_flag")  # a list of the manager's own
     return chosen
 
 
@@ -188,7 +193,7 @@ def _weighed(columns: Columns, column: int, *, thorough: bool) -> dict[str, Evid
     """Role -> what heading and cells say for it, those that reach the threshold, sinks among them."""
     said = columns.heading(column)
     by_words = _by_words(said)
-    if said.known and _is_sure(by_words) and not thorough:
+    if said.known and _is_sure(by_words) and by_words[0][1] not in _ASKED and not thorough:
         role = by_words[0][1]
         if role == "asset_id" and (told := _told_by_cells(role, columns, column)) != role:
             return {told: _evidence(told, by_words[0][0], 0.0, "its cells are of that kind", THRESHOLD)}
