@@ -474,6 +474,8 @@ class Reader:
             if "base_rate" not in loans.categories and (is_words or not is_level.any() or cells.seen & bit(TEXT)):
                 text = self.outcome("base_rate", place).column.as_text()
                 codes = np.where(is_level, np.int32(-1), text.codes) if is_level.any() else text.codes
+                if is_level.any() and not (codes >= 0).any():
+                    continue  # levels, and words for none
                 self._put(loans, "base_rate", Outcome(text_column(parsing.TextColumn(codes, text.text))))
 
     def _stand_ins(self, loans: Loans) -> None:

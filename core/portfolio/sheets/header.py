@@ -860,10 +860,31 @@ def _judged(
     evidence = judge(columns, known, asked, thorough=thorough)
     judged: dict[int, Options] = {}
     for column, one in evidence.items():
-        options = feeds[column] if column in known and known[column] == one.role else matcher.of_role(one.role)
+        if known.get(column) != one.role:
+            options = matcher.of_role(one.role)
+        else:
+            options = feeds[column]
+            if column not in fixed and columns.heading(column).names_agency:
+                options = _with_shared(options, matcher.of_role(one.role))
         if options:
             judged[column] = options
     return judged, evidence
+
+
+def _with_shared(listed: Options, of_role: Options) -> Options:
+    """What a listed heading may feed, with what its role feeds as well: "S&P Corp" is a rating of S&P and S&P's rating
+    of the issuer; a heading that feeds a field beside alone feeds one of the mapping, too.
+    """
+    targets = {target for target, _, _ in listed}
+    has_main = not all(auxiliary for _, _, auxiliary in listed)
+    return (
+        *listed,
+        *(
+            (target, place, auxiliary)
+            for target, place, auxiliary in of_role
+            if target not in targets and (target in SHARED_TARGETS if auxiliary else not has_main)
+        ),
+    )
 
 
 def _beside(sheet: Sheet, best: _Candidate, first: int) -> frozenset[int]:
