@@ -415,9 +415,9 @@ class Scale:
 
     unit: Literal["bps", "percent", "fraction", "currency", "thousands", "millions", "as written"]
     """The unit of the cells that say none."""
-    because: Literal["header", "median", "largest", "cells", "nothing", "other rates", "level"]
+    because: Literal["header", "median", "largest", "cells", "nothing", "other rates", "level", "par"]
     """The header's words, the median of the absolute values, the largest of them, every cell itself, no value, the
-    other rates of the loans, or the usual level of the rate, which is a guess."""
+    other rates of the loans, the usual level of the rate, which is a guess, or par, which they come near to."""
     factor: float = 1.0
     """What a cell that says no unit is multiplied by."""
     percent: float = 1.0
@@ -561,6 +561,22 @@ def price_scale(numbers: Numbers, magnitude: float = 1.0, *, has_par: bool = Fal
     if median_at_most(rest, 2.0):
         return Scale("fraction", "median", 100.0, limit=2.0)
     return Scale("percent", _told(numbers, rest), limit=2.0)
+
+
+VALUE_OF_PAR: Final = (0.3, 1.3)
+"""Market value over par within which a loan's lies; prices in percent are much more or much less."""
+
+VALUES_SHARE: Final = 0.8
+"""Share of a column's figures that must lie there for a column of market values in the unit of par."""
+
+
+def are_values_of(values: NDArray[np.float64], par: NDArray[np.float64]) -> bool:
+    """Whether figures are market values in the unit of par, such as both in millions, and no prices in percent."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.abs(values / par)
+        known = np.isfinite(ratio) & (values != 0)
+        near = known & (ratio >= VALUE_OF_PAR[0]) & (ratio <= VALUE_OF_PAR[1])
+    return bool(known.any()) and int(np.count_nonzero(near)) >= VALUES_SHARE * int(np.count_nonzero(known))
 
 
 def rate_scale(numbers: Numbers, fraction_max: float = 0.25, unit: str = "") -> Scale:

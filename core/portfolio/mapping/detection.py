@@ -333,6 +333,7 @@ def _alternatives(target: str, reader: Reader, column: int) -> Iterator[Alternat
 _RATE_REASONS: Final = {
     "other rates": "the other rates of the loans tell it",
     "level": "it is the usual level of a base rate",
+    "par": "its figures come near to par",
 }
 
 

@@ -383,10 +383,19 @@ class Reader:
             scale = self.scales[target] = parsing.scale(
                 target, numbers, unit, magnitude, has_par=has_par, beside=self._rates_beside
             )
+            if target == "price" and magnitude == 1.0 and self._has_values(place, numbers):
+                scale = self.scales[target] = parsing.Scale("currency", "par")
+                return parsing.scaled(numbers, scale, self._divisor)
             values = parsing.scaled(numbers, scale, self._divisor)
             return self._as_prices(values, magnitude) if target == "price" else values
 
         return in_unit
+
+    def _has_values(self, place: int, numbers: parsing.Numbers) -> bool:
+        """Whether a column that its heading calls a value has market values in the unit of par."""
+        one = self.found.evidence.get(place)
+        is_value = one is not None and one.role in ("market_value", "price") and self._divisor is not None
+        return is_value and self._divisor is not None and parsing.are_values_of(numbers.values, self._divisor)
 
     def _as_prices(self, values: NDArray[np.float64], magnitude: float) -> NDArray[np.float64]:
         """Market values in percent of par: those in the unit of par, which a line above the header says, where they
