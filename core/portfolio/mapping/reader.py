@@ -383,7 +383,7 @@ class Reader:
             scale = self.scales[target] = parsing.scale(
                 target, numbers, unit, magnitude, has_par=has_par, beside=self._rates_beside
             )
-            if target == "price" and magnitude == 1.0 and self._has_values(place, numbers):
+            if target == "price" and scale.unit != "currency" and self._has_values(place, numbers):
                 scale = self.scales[target] = parsing.Scale("currency", "par")
                 return parsing.scaled(numbers, scale, self._divisor)
             values = parsing.scaled(numbers, scale, self._divisor)
