@@ -104,6 +104,7 @@ DIGITS_SHARE: Final = 0.3
 """Share of a row's texts with a digit from which it is one of data."""
 
 _AGENCY_WORDS: Final = frozenset(("moodys", "sp", "fitch"))
+_WORDS_OF_AGENCIES: Final = _AGENCY_WORDS | {"rating", "ratings"}
 
 _GROUP_WORDS: Final = frozenset(
     ("moodys", "sp", "fitch", "issuer", "facility", "original", "native", "settled", "traded", "country", "prior",
@@ -451,6 +452,7 @@ def _best(scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column:
         least: the score that it must have; the columns that feed anything, where they are counted `by_column`.
     """
     best: _Candidate | None = None
+    below_agencies: list[_Candidate] = []
     for row in scan.rows:
         for height in range(1, min(STACK_MAX, scan.end - row) + 1):
             one = scan.stack(row, height)
@@ -460,8 +462,14 @@ def _best(scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column:
                 continue
             if anchors is not None and not one.targets & anchors:
                 continue
+            if scan.is_below_agencies(one):
+                below_agencies.append(one)
             if best is None or one.tells > best.tells or (one.tells == best.tells and one.is_within(best)):
                 best = one
+    if best is not None:
+        # The same heading with the agencies over it: what they name are fewer fields than the bare words could be.
+        whole = [one for one in below_agencies if one.row == best.row and len(one.feeds) >= len(best.feeds)]
+        best = max([best, *whole], key=lambda one: one.row - one.top)
     return best
 
 
@@ -598,22 +606,26 @@ class _Scan:
     def _group_words(self, rows: range, layers: list[dict[int, int]]) -> dict[int, tuple[str, ...]]:
         """By column the words of upper rows that merged cells, or words such as an agency, carry over it."""
         carried: dict[int, tuple[str, ...]] = {}
+        is_below_agencies = False
         for at, (row, layer) in enumerate(zip(rows[:-1], layers[:-1], strict=True)):
-            # A column with words of its own below, in another row than the last, is one whose heading is wrapped.
-            wrapped = {column for below in rows[at + 1 : -1] for column in self._cells[below]}
-            wrapped |= {column for column, code in layers[-1].items() if self._names_agency(code)}
             if len(self._cells[row]) == 1 and min(self._cells[row]) <= min(layers[-1], default=0):
                 continue  # the table's title
+            is_of_agencies = self._are_agencies_over(row, rows[-1])
+            # A column with words of its own below, in another row than the last, is one whose heading is wrapped.
+            wrapped = {column for below in rows[at + 1 : -1] for column in self._cells[below] if not is_of_agencies}
+            wrapped |= {column for column, code in layers[-1].items() if self._names_agency(code)}
             group = ""
             for column in range(min(layers[-1], default=0), max(layers[-1], default=-1) + 1):
                 if column in self._cells[row]:
                     text = self._texts.get(self._cells[row][column], "")
-                    group = text if not _GROUP_WORDS.isdisjoint(tokens_of(text)) else ""
+                    is_group = not is_below_agencies and not _GROUP_WORDS.isdisjoint(tokens_of(text))
+                    group = text if is_group else ""
                     continue
                 code = layer.get(column)
                 text = self._texts.get(code, "") if code is not None else "" if column in wrapped else group
                 if text and column in layers[-1]:
                     carried[column] = (*carried.get(column, ()), text)
+            is_below_agencies |= is_of_agencies
         return carried
 
     def group_words(self, row: int, first: int) -> bool:
@@ -626,6 +638,24 @@ class _Scan:
         if not cells or row in self._numeric or (len(cells) == 1 and min(cells) <= first):
             return False
         return any(not _GROUP_WORDS.isdisjoint(tokens_of(self._texts.get(code, ""))) for code in cells.values())
+
+    def _are_agencies_over(self, row: int, last: int) -> bool:
+        """Whether a row has names of agencies and nothing else, each over the columns up to the next one: no title
+        alone in the first column, nor the first words of headings that are wrapped down to the last row.
+        """
+        cells = self._cells.get(row, {})
+        words = [tokens_of(self._texts.get(code, "")) for code in cells.values()]
+        if not words or not all(one & _AGENCY_WORDS and one <= _WORDS_OF_AGENCIES for one in words):
+            return False
+        if len(cells) == 1 and min(cells) <= min(self._cells[last], default=0):
+            return False
+        return not any(
+            self._names_agency(code) for below in range(row + 1, last + 1) for code in self._cells[below].values()
+        )
+
+    def is_below_agencies(self, one: _Candidate) -> bool:
+        """Whether the highest of its rows has names of agencies over its columns."""
+        return one.top < one.row and self._are_agencies_over(one.top, one.row)
 
     def _names_agency(self, code: int) -> bool:
         return not tokens_of(self._texts.get(code, "")).isdisjoint(_AGENCY_WORDS)
