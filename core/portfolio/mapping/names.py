@@ -287,7 +287,8 @@ def industries_of_headings(loans: Loans, codes: NDArray[np.int32], text: Text) -
 
 
 _LIEN_WORDS: Final = re.compile(
-    r"\b(?:(?:first|1st|second|2nd|third|3rd) lien|[12] ?l|unitranche|senior secured|unsecured|subordinated|mezzanine)\b"
+    r"\b(?:(?:first|1st|second|2nd|third|3rd) lien|[12] ?l|unitranche|senior secured|unsecured|subordinated"
+    r"|mezzanine)\b"
 )
 """Words of a facility's name that say its lien: "term loan" and "senior loan" do not."""
 
@@ -319,8 +320,8 @@ def liens_of_names(loans: Loans) -> None:
         loans.lien = np.where(changed, liens, loans.lien)
     count = int(np.count_nonzero(changed))
     if count:
-        message = f"The lien of {counted(count, 'loan')} is by the {agreed(count, 'name of its facility/names of their')}"
-        message += "." if count == 1 else " facilities."
+        words = agreed(count, "name of its facility/names of their facilities")
+        message = f"The lien of {counted(count, 'loan')} is by the {words}."
         loans.notes.warnings.append(DataWarning("lien_of_names", message, count))
 
 
