@@ -20,7 +20,6 @@ from core.portfolio.model.notes import DataWarning, Notes, told_of_formulas
 from core.portfolio.model.portfolio import AnyPortfolio, Deal, GivenSource, PortfolioData
 from core.portfolio.pages.base_rates import base_rate_of, in_percent
 from core.portfolio.pages.currency import exchange_rates, settle
-from core.portfolio.pages.lien_names import add_liens_of_names
 from core.portfolio.pages.printed import beside_loans
 from core.portfolio.pages.report.read import Report, read_report
 from core.portfolio.pages.tranches import read_amortization
@@ -56,7 +55,6 @@ def portfolio_of(
     reader, loans, report = read_loans(located, located.loans)
     report.warnings.extend(_of_files(book))
     join_pages(located, loans)
-    add_liens_of_names(loans)
     loans.notes.warnings += report.warnings
     loans.tranches = report.tranches
     loans.deal = _dated(_of_holdings(report, loans.notes), loans.notes.as_of_column, as_of, loans.notes)

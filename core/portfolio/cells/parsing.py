@@ -89,14 +89,19 @@ SERIAL_MAX: Final = 2_958_465
 
 @remembered(16_384)
 def key(text: str) -> str:
-    """A text for comparison: lower case, "&" as "and", no accents or superscripts, other signs as one space."""
+    """A text for comparison: lower case, "&" as "and", no accents, superscripts or signs without a width, other signs
+    as one space."""
     if not text.isascii():
-        text = text.translate(NO_SUPERSCRIPTS)
-        text = "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
+        text = unicodedata.normalize("NFKD", text.translate(NO_SUPERSCRIPTS))
+        text = "".join(
+            sign for sign in text if not unicodedata.combining(sign) and unicodedata.category(sign) != _WITHOUT_WIDTH
+        )
     return " ".join(_OTHER_SIGNS.sub(" ", text.lower().replace("&", " and ")).split())
 
 
 _OTHER_SIGNS: Final = re.compile(r"[\W_]+")
+_WITHOUT_WIDTH: Final = "Cf"
+"""The category of soft hyphens, joiners and marks of direction."""
 
 
 BLANK, NUMBER, TEXT, BOOLEAN, ERROR, DATE = (int(kind) for kind in Kind)

@@ -90,9 +90,15 @@ def detect_columns(
     return _cut(replace(found, sheets=_of_kinds(sheets, told)), columns_max)
 
 
+_OF_NAMES: Final = frozenset(("borrower_name", "facility_name", "industry"))
+"""What the names of facilities and the headings of groups may say where no column does."""
+
+
 def _with_pages(found: Detection, loans: Loans, columns: Iterable[PageColumns]) -> Detection:
-    """The detection of the first sheet with what other sheets say, once they are joined to its loans."""
-    given = {target for note in loans.notes.pages for target in note.fields}
+    """The detection of the first sheet with what other sheets and names say, once they are joined to its loans."""
+    given = {target for note in loans.notes.pages for target in note.fields} | (_OF_NAMES & loans.texts.keys())
+    if loans.lien is not None:
+        given.add("lien_type")
     return replace(
         found,
         missing_required=tuple(target for target in found.missing_required if target not in given),
@@ -315,7 +321,7 @@ def _match(one: Field, found: header.Found, column: int, *, is_auxiliary: bool) 
 def _alternatives(target: str, reader: Reader, column: int) -> Iterator[Alternative]:
     """The columns that could have fed a field instead, and why they do not."""
     claimed = {place: other for other, place in reader.columns.items()}
-    for place in reader.found.columns[target]:
+    for place in reader.found.columns.get(target, ()):  # cells of another field's column may feed it: SOFR + 350
         if place == column:
             continue
         reason = reader.passed_over.get(place) or GAVE_WAY.get(reader.found.demoted.get(place, ""), "")

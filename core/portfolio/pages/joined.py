@@ -19,7 +19,7 @@ from core.portfolio.model.notes import DataWarning, Notes, PageNote
 from core.portfolio.pages import currency, join, match
 from core.portfolio.pages.identify import identified, positions
 from core.portfolio.pages.keys import id_columns, together
-from core.portfolio.pages.lien_names import is_asset_type
+from core.portfolio.sheets.columns.vocabulary import heading
 from core.portfolio.sheets.sections import EmptyList
 from core.words import agreed, counted
 
@@ -202,7 +202,7 @@ def _join(loans: Loans, page: PageLoans, note: PageNote, flagged: set[str]) -> N
 def _take_lien(loans: Loans, page: Loans, found: match.Match) -> None:
     """Let the liens of a page win over a column of the loans that says what kind of asset each is."""
     own, its = (one.notes.matched_columns.get("lien_type", "") for one in (loans, page))
-    if loans.lien is None or page.lien is None or not is_asset_type(own) or is_asset_type(its):
+    if loans.lien is None or page.lien is None or not _names_kind(own) or _names_kind(its):
         return
     liens = spread_out(page.lien, Lien.BLANK, found.at.astype(np.int32))
     said = (liens != Lien.BLANK) & (liens != Lien.OTHER)
@@ -212,6 +212,11 @@ def _take_lien(loans: Loans, page: Loans, found: match.Match) -> None:
         loans.flags["is_bond"] = (loans.lien == Lien.BOND).astype(np.uint8)
     loans.lien = np.where(said, liens, loans.lien)
     _take_notes(loans, page, ["lien_type"])
+
+
+def _names_kind(header: str) -> bool:
+    """Whether a header names what kind of asset each is: "Asset Type", "Instrument Typ"."""
+    return heading(header).best()[0] == "asset_type"
 
 
 def _drop_without_par(loans: Loans) -> None:

@@ -1,4 +1,4 @@
-"""Tell lists of consumers' or properties' debts from those of corporate loans."""
+"""Tell lists of other assets, such as consumers' debts, leases and equities, from those of corporate loans."""
 
 from __future__ import annotations
 
@@ -45,8 +45,24 @@ _CLASSES: Final[dict[str, tuple[str, str]]] = {
         r"\b(?:dti|debt to income|monthly payment|installment|loan purpose|zip(?: code)?|co ?borrower|date of birth"
         r"|utilization|sub ?grade|days past due)\b",
     ),
+    "equipment leases": (
+        r"\b(?:lessee|lessor|equipment (?:type|cost|description|category|class)|original equipment cost"
+        r"|lease (?:number|no|id|contract|schedule|maturity|start|end|commencement)|(?:monthly )?rentals?)\b",
+        r"\b(?:residual|discounted balance|serial (?:number|no)|booked residual|equipment|lease term|asset cost)\b",
+    ),
+    "equities": (
+        r"\b(?:(?:number of |no of |of )?shares(?: held| owned)?|dividend(?:s| yield)?|market cap(?:italisation"
+        r"|italization)?|sedol|p e ratio|eps)\b",
+        r"\b(?:ticker|weight|beta|sector|last price|closing price|bloomberg ticker|ric)\b",
+    ),
 }  # fmt: skip
 """Class -> (words that nothing else has, words that a list of corporate loans may have, too), as `key` gives them."""
+
+_OF_DEBT: Final = frozenset(
+    ("maturity_date", "spread", "base_rate", "all_in_rate", "floor", "coupon_type", "lien_type", "rating",
+     "rating_agency_a", "rating_agency_b", "rating_agency_c")
+)  # fmt: skip
+"""Fields that no list of equities has."""
 
 HEADER_LENGTH_MAX: Final = 160
 """Characters of a header that are looked at."""
@@ -61,15 +77,22 @@ def refusal(sheet: Sheet, found: Found | None) -> str:
     """Say why a sheet is no list of corporate loans; "" where nothing says so.
 
     It is none where its columns have words of another class of assets, and less than two of these: an index or a
-    spread, an agency's ratings, liens, identifiers of securities, and companies as borrowers.
+    spread, an agency's ratings, liens, identifiers of securities, and companies as borrowers. A list of equities has
+    identifiers and companies, and no field of a debt.
     """
     named = None if found is None else _named(found.texts.values())
     if found is None or named is None:
         return ""
     name, told = named
+    if name == "equities":
+        return "" if _OF_DEBT & found.columns.keys() else _reason(name, told)
     kinds = set(_kinds(sheet, found))
     if len(kinds) >= KINDS_MIN and kinds - {"rate", "lien"}:
         return ""
+    return _reason(name, told)
+
+
+def _reason(name: str, told: list[str]) -> str:
     columns = ", ".join(repr(" ".join(text.split())) for text in told[:WORDS_TOLD])
     return (
         f"it is a list of {name}, and no portfolio of a CLO, by its columns ({columns}): a mapping of source type "

@@ -110,7 +110,10 @@ _WATCH: Final = re.compile(
     r"(?:possible )?(?:up|down)grade|\*[+-]|(?:rating )?watch.*|(?:positive|negative|stable|developing)(?: outlook)?",
     re.IGNORECASE,
 )
-_FIGURE: Final = re.compile(r"[(+-]?\s*[$€£]?\s*[(+-]?\d[\d,.' \u00a0]*(?:%|bps|x)?\s*\)?-?%?", re.IGNORECASE)
+_FIGURE: Final = re.compile(
+    r"[(+-]?\s*[$€£]?\s*[(+-]?\d[\d,.' \u00a0\u2000-\u200b\u202f\u2019]*(?:%|bps|x)?\s*\)?-?%?", re.IGNORECASE
+)
+"""Its thousands may be parted by any space that parsing reads, or by a straight or curly apostrophe."""
 _DATE: Final = re.compile(
     r"\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}|\d{4}[/.-]\d{1,2}[/.-]\d{1,2}(?:[ T].*)?"
     r"|\d{1,2}[ -]?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?[ ,-]*\d{2,4}"
@@ -463,12 +466,18 @@ def _rating(role: str, found: Features) -> tuple[float, str]:
 
 def _identifier(role: str, found: Features) -> tuple[float, str]:
     if found.number >= NEARLY_ALL and len(found.sizes) and float(found.sizes.max()) <= COUNT_SPAN * found.filled:
-        return -4.0, "its cells count the rows"
+        return COUNTS, "its cells count the rows"
     if role in ("asset_id", "issuer_id", "x_key") and found.share("code") >= MOST:
         return (2.5 if found.distinct > NEARLY_ALL else 0.5), "its cells are codes"
     if role in ("cusip", "isin", "loanx_id") and found.share("words") > 0.5:
         return WRONG_TYPE, "its cells are words"
     return 0.0, ""
+
+
+def _counts(sizes: NDArray[np.float64]) -> bool:
+    """Whether figures are as many whole numbers up to about their count."""
+    is_whole = not np.mod(sizes, 1).any()
+    return is_whole and len(np.unique(sizes)) == len(sizes) and float(sizes.max()) <= COUNT_SPAN * len(sizes)
 
 
 def _value(role: str, found: Features) -> tuple[float, str]:
@@ -480,7 +489,9 @@ def _value(role: str, found: Features) -> tuple[float, str]:
         return 0.0, ""
     middle = found.middle
     if role in _AMOUNTS:
-        return (2.0, f"its middle figure is {middle:,.0f}") if middle >= AMOUNT_MIN else (-1.0, "its figures are small")
+        if middle >= AMOUNT_MIN:
+            return 2.0, f"its middle figure is {middle:,.0f}"
+        return (COUNTS, "its cells count the rows") if _counts(sizes) else (SMALL, "its figures are small")
     if middle >= AMOUNT_MIN:
         return -5.0, "its figures are amounts"
     if role in _PRICES:
@@ -544,6 +555,12 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
 
 LIENS_MAX: Final = 5
 """Distinct numbers that can be places in a capital structure."""
+
+COUNTS: Final = -4.0
+"""What cells that count the rows weigh against an identifier or an amount."""
+
+SMALL: Final = -0.5
+"""What small figures weigh against an amount: a page may print thousands or millions."""
 
 COUNT_SPAN: Final = 2
 """Times the number of rows up to which figures count them."""
