@@ -49,6 +49,12 @@ NULL_WORDS: Final = frozenset(
 )
 """What stands for nothing in a cell, in upper case."""
 
+_BEGINS_NULL: Final = np.array(
+    [byte >= 0x80 or not chr(byte).strip() or chr(byte).upper() in {word[:1] for word in NULL_WORDS}
+     for byte in range(256)], np.bool_,
+)  # fmt: skip
+"""Whether a text whose first byte is this one may be such a word, with spaces about it."""
+
 DASHES: Final = frozenset(("-", "--", "---", "—", "–"))
 """Those of them that in a column of flags say no."""
 
@@ -193,8 +199,12 @@ class Pool:
         size = np.diff(text.offsets)
         may_be = size <= NULL_BYTES_MAX
         longer = np.flatnonzero(~may_be & (size <= HASH_BYTES_MAX))
-        may_be[longer] = np.frombuffer(text.data, np.uint8)[text.offsets[longer]] == ord("#")
+        data = np.frombuffer(text.data, np.uint8)
+        may_be[longer] = data[text.offsets[longer]] == ord("#")
         short = np.flatnonzero(may_be)
+        if len(data):
+            first = data[np.minimum(text.offsets[short], len(data) - 1)]
+            short = short[_BEGINS_NULL[first] | (size[short] == 0)]
         for code, string in zip(short.tolist(), decoded(text, short), strict=True):
             if string.strip().upper() in NULL_WORDS:
                 self.null[code] = True

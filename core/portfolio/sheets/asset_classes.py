@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from core.grid.sheet import Sheet
@@ -64,6 +65,9 @@ _OF_DEBT: Final = frozenset(
 )  # fmt: skip
 """Fields that no list of equities has."""
 
+MEMORY_MAX: Final = 8_192
+"""Headings whose classes are remembered."""
+
 HEADER_LENGTH_MAX: Final = 160
 """Characters of a header that are looked at."""
 
@@ -103,13 +107,24 @@ def _reason(name: str, told: list[str]) -> str:
 def _named(headers: Iterable[str]) -> tuple[str, list[str]] | None:
     """The class whose words most headers have, and these; None where too few have any."""
     best: tuple[int, str, list[str]] | None = None
-    spelt = [(text, key(_CAMEL.sub(" ", text[:HEADER_LENGTH_MAX]))) for text in headers]
-    for name, (strong, weak) in _RULES.items():
-        own = [text for text, words in spelt if strong.search(words)]
-        more = [text for text, words in spelt if weak.search(words) and not strong.search(words)]
+    said = [(text, classes) for text in headers if (classes := _classes(text[:HEADER_LENGTH_MAX]))]
+    for name in _RULES if said else ():
+        own = [text for text, classes in said if classes.get(name)]
+        more = [text for text, classes in said if classes.get(name) is False]
         if own and len(own) + len(more) >= WORDS_MIN and (best is None or len(own) + len(more) > best[0]):
             best = len(own) + len(more), name, own + more
     return None if best is None else best[1:]
+
+
+@lru_cache(MEMORY_MAX)
+def _classes(text: str) -> dict[str, bool]:
+    """The classes whose words a heading has, each with whether nothing else has these."""
+    words = key(_CAMEL.sub(" ", text))
+    return {
+        name: is_strong
+        for name, (strong, weak) in _RULES.items()
+        if (is_strong := strong.search(words) is not None) or weak.search(words) is not None
+    }
 
 
 def _kinds(sheet: Sheet, found: Found) -> Iterable[str]:

@@ -53,6 +53,9 @@ HEADER_BYTES_MAX: Final = 400
 MEMORY_MAX: Final = 20_000
 """Texts whose targets a matcher remembers: the words of one workbook come again with the next request."""
 
+ROLES_MAX: Final = 5_000
+"""Headings whose roles a matcher remembers."""
+
 STACK_MAX: Final = 3
 """Rows that may make up the names of one header: a group, and words that are wrapped below it."""
 
@@ -262,6 +265,7 @@ class Matcher:
         self._auxiliary = _alias_table(auxiliary)
         self._own = {one.target: one.own for one in (*fields, *auxiliary) if one.own}
         self._memory: dict[str, Options] = {}
+        self._roles: dict[tuple[str, tuple[str, ...], Options], str] = {}
         self.strings = frozenset(one.target for one in (*fields, *auxiliary) if one.type == "string")
         """Targets that hold text."""
         self.has_given_names = any(_GIVEN_NAME.search(alias) for one in (*fields, *auxiliary) for alias in one.aliases)
@@ -293,6 +297,14 @@ class Matcher:
     def role_of(self, text: str, groups: tuple[str, ...], options: Options) -> str:
         """The role of a heading that is listed: by its words where they name one that feeds the same, else by its
         first field."""
+        known = self._roles.get((text, groups, options))
+        if known is None:
+            if len(self._roles) >= ROLES_MAX:
+                self._roles.clear()
+            known = self._roles[text, groups, options] = self._role_of(text, groups, options)
+        return known
+
+    def _role_of(self, text: str, groups: tuple[str, ...], options: Options) -> str:
         targets = {target for target, _, _ in options}
         weights = heading(text, groups).weights
         for _, role in sorted(((weight, role) for role, weight in weights.items() if weight > 0), reverse=True):
@@ -455,6 +467,8 @@ def _best(scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column:
     below_agencies: list[_Candidate] = []
     for row in scan.rows:
         for height in range(1, min(STACK_MAX, scan.end - row) + 1):
+            if height > 1 and scan.has_figures_or_nothing(row + height - 1):
+                break
             one = scan.stack(row, height)
             if one is None:
                 break
@@ -548,14 +562,21 @@ class _Scan:
         """Rows with text, from the top."""
         return sorted(row for row in self._cells if row < self.end)
 
+    def has_figures_or_nothing(self, row: int) -> bool:
+        """Whether a row can be no lower part of a header."""
+        return row in self._numeric or row not in self._cells
+
     def stack(self, top: int, height: int) -> _Candidate | None:
-        """Rows read as one header: a row alone, groups over fields, wrapped words; None where that cannot be."""
+        """Rows read as one header: a row alone, groups over fields, wrapped words; None where that cannot be.
+
+        The lower ones have texts and no figures (`has_figures_or_nothing`).
+        """
         rows = range(top, top + height)
-        if any(row not in self._cells or row in self._numeric for row in rows[1:]):
-            return None
         if height == 1:
             cells = self._cells[top]
-            feeds = {column: self._options[code] for column, code in cells.items() if code in self._options}
+            known = self._options
+            is_none = known.keys().isdisjoint(cells.values())
+            feeds = {} if is_none else {column: known[code] for column, code in cells.items() if code in known}
             if not feeds and not self.aliases.has_given_names and not self._is_wordy(top):
                 return _Candidate(top, top, {}, {}, 0, frozenset(), is_dated=False)  # it feeds nothing
             texts = {at: self._texts.get(code, "") for at, code in cells.items()}

@@ -165,10 +165,12 @@ def _is_european(sheets: Iterable[Sheet]) -> bool:
 
 
 _CURRENCIES: Final = {
-    **{word: re.compile(rf"(?<![A-Z]){word}(?![A-Z])")
-       for word in ("EUR", "EURO", "EURIBOR", "GBP", "SONIA", "USD", "SOFR")},
+    **{
+        word: re.compile(rf"{word}(?<![A-Z]{word})(?![A-Z])")  # the word first: it is searched for as a whole
+        for word in ("EUR", "EURO", "EURIBOR", "GBP", "SONIA", "USD", "SOFR")
+    },
     **{sign: re.compile(re.escape(sign)) for sign in "€£$"},
-}  # fmt: skip
+}
 """Words and signs of currencies, each as a whole."""
 
 CURRENCY_BYTES_MAX: Final = 60

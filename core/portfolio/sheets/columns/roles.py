@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -94,6 +95,7 @@ class Columns:
     fixed: frozenset[int] = frozenset()
     """Columns whose headings a mapping of one's own names: nobody asks what their cells say."""
     _features: dict[int, Features] = field(default_factory=dict)
+    _headings: dict[int, Heading] = field(default_factory=dict)
 
     def features(self, column: int) -> Features:
         """What the cells of a column are; looked at once."""
@@ -106,7 +108,10 @@ class Columns:
 
     def heading(self, column: int) -> Heading:
         """What the heading of a column says."""
-        return heading(self.texts.get(column, ""), self.groups.get(column, ()))
+        found = self._headings.get(column)
+        if found is None:
+            found = self._headings[column] = heading(self.texts.get(column, ""), self.groups.get(column, ()))
+        return found
 
 
 def judge(
@@ -140,16 +145,24 @@ def judge(
 def _listed(columns: Columns, column: int, role: str, *, thorough: bool) -> dict[str, Evidence]:
     """A heading that the mapping lists: its role, unless its cells are of another type."""
     if column in columns.fixed:
-        return {role: Evidence(role, OF_ALIAS, reasons=("a heading of the mapping",))}
+        return {role: _of_alias(role)}
     if content.is_of_other_type(columns.sheet.columns[column], columns.first, role):
         return _weighed(columns, column, thorough=thorough)
     if role in _BY_SIZE or role in _IDS:
         role = _told_by_cells(role, columns, column)
     elif columns.heading(column).weights.get(role, 0.0) < WEAK_WORDS:
         return _weak(columns, column, role)
-    cells, reason = content.evidence(role, columns.features(column)) if thorough else (0.0, "")
+    if not thorough:
+        return {role: _of_alias(role)}
+    cells, reason = content.evidence(role, columns.features(column))
     reasons = ("a heading of the mapping", *((reason,) if reason else ()))
     return {role: Evidence(role, OF_ALIAS, max(0.0, cells), reasons=reasons)}
+
+
+@cache
+def _of_alias(role: str) -> Evidence:
+    """What a listed heading says that nobody doubts."""
+    return Evidence(role, OF_ALIAS, 0.0, reasons=("a heading of the mapping",))
 
 
 _BY_SIZE: Final = ("price", "market_value")
