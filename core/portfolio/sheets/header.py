@@ -44,6 +44,9 @@ SCORE_MIN: Final = 3
 UNANCHORED_MIN: Final = 4
 """Distinct targets that a header row must name where the heading of what makes it one is blank."""
 
+SCORE_LOSS_MAX: Final = 1
+"""Targets fewer that a header with one row more may name, where that row tells more of its columns."""
+
 PAGE_COLUMNS_MIN: Final = 2
 """Columns that the header of a page must name to add to loans of another sheet: what tells them, and one more."""
 
@@ -464,7 +467,7 @@ def _best(scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column:
         least: the score that it must have; the columns that feed anything, where they are counted `by_column`.
     """
     best: _Candidate | None = None
-    below_agencies: list[_Candidate] = []
+    able: list[_Candidate] = []
     for row in scan.rows:
         for height in range(1, min(STACK_MAX, scan.end - row) + 1):
             if height > 1 and scan.has_figures_or_nothing(row + height - 1):
@@ -472,18 +475,33 @@ def _best(scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column:
             one = scan.stack(row, height)
             if one is None:
                 break
+            able.append(one)
             if (len(one.feeds) if by_column else one.score) < least:
                 continue
             if anchors is not None and not one.targets & anchors:
                 continue
-            if scan.is_below_agencies(one):
-                below_agencies.append(one)
             if best is None or one.tells > best.tells or (one.tells == best.tells and one.is_within(best)):
                 best = one
-    if best is not None:
-        # The same heading with the agencies over it: what they name are fewer fields than the bare words could be.
-        whole = [one for one in below_agencies if one.row == best.row and len(one.feeds) >= len(best.feeds)]
-        best = max([best, *whole], key=lambda one: one.row - one.top)
+    if best is None:
+        return None
+    whole = _whole(scan, best, able)
+    return whole if anchors is None or whole.targets & anchors else None
+
+
+def _whole(scan: _Scan, best: _Candidate, able: Sequence[_Candidate]) -> _Candidate:
+    """The heading with rows of it that its own words left out: they tell more of its columns, though fewer fields.
+
+    "S&P" over "Issuer" names one field, where the bare word could be another one as well.
+    """
+    for one in able:
+        if one.row == best.row and one.top < best.top and len(one.feeds) >= len(best.feeds):
+            is_wrapped = len(one.targets) > len(best.targets) and one.score >= best.score - SCORE_LOSS_MAX
+            if scan.is_below_agencies(one) or (is_wrapped and scan.is_wordy(one.top)):
+                best = one
+    for one in able:
+        is_near = one.row == best.row + 1 and one.top == best.top and one.score >= best.score - SCORE_LOSS_MAX
+        if is_near and len(one.feeds) > len(best.feeds) and scan.is_wordy(one.row):
+            best = one
     return best
 
 
@@ -577,11 +595,11 @@ class _Scan:
             known = self._options
             is_none = known.keys().isdisjoint(cells.values())
             feeds = {} if is_none else {column: known[code] for column, code in cells.items() if code in known}
-            if not feeds and not self.aliases.has_given_names and not self._is_wordy(top):
-                return _Candidate(top, top, {}, {}, 0, frozenset(), is_dated=False)  # it feeds nothing
             texts = {at: self._texts.get(code, "") for at, code in cells.items()}
+            if not feeds and not self.aliases.has_given_names and not self.is_wordy(top):
+                return _Candidate(top, top, {}, texts, 0, frozenset(), is_dated=False, own=texts)
             return self._candidate(top, top, feeds, texts, texts, {}, is_dated=False)
-        if not self._is_wordy(rows[-1]) and not any(
+        if not self.is_wordy(rows[-1]) and not any(
             code in self._options for row in rows for code in self._cells[row].values()
         ):
             return None
@@ -605,7 +623,7 @@ class _Scan:
             if options:
                 feeds[column] = options
         own, over = self._own_words(rows), self._group_words(rows, layers)
-        for column in feeds.keys() & own.keys() if self._is_wordy(rows[-1]) else ():
+        for column in feeds.keys() & own.keys() if self.is_wordy(rows[-1]) else ():
             whole = self.aliases.options(own[column])
             if (column in over or not whole) and (by_words := self.aliases.by_words(own[column], over.get(column, ()))):
                 feeds[column] = by_words
@@ -681,7 +699,7 @@ class _Scan:
     def _names_agency(self, code: int) -> bool:
         return not tokens_of(self._texts.get(code, "")).isdisjoint(_AGENCY_WORDS)
 
-    def _is_wordy(self, row: int) -> bool:
+    def is_wordy(self, row: int) -> bool:
         """Whether a row can be a heading by its words: several texts, no figure, hardly a digit."""
         known = self._wordy.get(row)
         if known is None:
@@ -717,7 +735,7 @@ class _Scan:
                     feeds[column] = options
                     texts.setdefault(column, name)
         listed = frozenset(column for column in feeds if column not in by_word)
-        if self.aliases.is_of_loans and self._is_wordy(row):
+        if self.aliases.is_of_loans and self.is_wordy(row):
             for column, text in own.items():
                 if column not in feeds and text and (by_words := self.aliases.by_words(text, groups.get(column, ()))):
                     feeds[column] = by_words
@@ -1007,6 +1025,10 @@ NAMED_SURELY: Final = 6.0
 """Weight from which a column for a field goes before others whatever its heading is listed as."""
 
 
+_STANDS_IN: Final = "asset_type"
+"""The role whose columns feed a field (the lien) that they say little of: only where no other column does."""
+
+
 def _assigned(
     feeds: dict[int, Options], demoted: Container[int] = (), evidence: dict[int, Evidence] | None = None
 ) -> dict[str, list[int]]:
@@ -1021,6 +1043,8 @@ def _assigned(
     def place(column: int, preference: int) -> tuple[bool, int, int, float, int]:
         one = (evidence or {}).get(column, sure)
         tier = 0 if one.score >= NAMED_SURELY else 1 if one.words > 0 else 2
+        if one.role == _STANDS_IN:
+            tier += 3
         return column in demoted, tier, preference, -one.score, column
 
     wanted: dict[str, list[tuple[bool, int, int, float, int]]] = {}

@@ -11,7 +11,7 @@ import numpy as np
 
 from core.grid.sheet import Sheet
 from core.portfolio.sheets.columns import content
-from core.portfolio.sheets.columns.content import Features
+from core.portfolio.sheets.columns.content import MOST, Features
 from core.portfolio.sheets.columns.evidence import Evidence
 from core.portfolio.sheets.columns.relations import Bonus, relations
 from core.portfolio.sheets.columns.vocabulary import Heading, heading, is_sink, words
@@ -139,7 +139,38 @@ def judge(
             chosen[column] = replace(one, role="industry_b" if of_sp and column not in known else "industry")
         elif one.role.startswith("watch_") and column not in known and not columns.heading(column).names_agency:
             chosen[column] = replace(one, role="x_flag")  # a list of the manager's own
+    _name_facilities(columns, chosen)
     return chosen
+
+
+def _name_facilities(columns: Columns, chosen: dict[int, Evidence]) -> None:
+    """Take a column of kinds for the facilities' names where its cells are such names and no other column has them.
+
+    "Type of Investment" over "Term Loan B-2" and "2021 Incremental Term Loan", beside a column of liens.
+    """
+    roles = [one.role for one in chosen.values()]
+    if not _NAMES_OF_FACILITIES.isdisjoint(roles) or not _of_kinds(roles):
+        return
+    for column, one in sorted(chosen.items(), key=lambda pair: pair[1].role != "asset_type"):
+        others = [chosen[other].role for other in chosen if other != column]
+        if one.role not in _KINDS or column in columns.fixed or not _of_kinds(others):
+            continue
+        if columns.heading(column).weights.get("lien_type", 0.0) >= WEAK_WORDS:
+            continue
+        found = columns.features(column)
+        is_kind = max(found.share("type"), found.share("lien alone")) >= MOST
+        if found.filled >= CELLS_MIN and found.share("facility") >= MOST and not is_kind:
+            reason = f"{found.share('facility'):.0%} of its texts are names of facilities"
+            chosen[column] = replace(one, role="facility_name", reasons=(*one.reasons, reason))
+            return
+
+
+def _of_kinds(roles: Iterable[str]) -> bool:
+    return not _KINDS.isdisjoint(roles)
+
+
+_KINDS: Final = frozenset(("asset_type", "lien_type"))
+_NAMES_OF_FACILITIES: Final = frozenset(("facility_name", "description"))
 
 
 def _listed(columns: Columns, column: int, role: str, *, thorough: bool) -> dict[str, Evidence]:
