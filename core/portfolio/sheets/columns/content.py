@@ -476,7 +476,7 @@ def _identifier(role: str, found: Features) -> tuple[float, str]:
 
 def _counts(sizes: NDArray[np.float64]) -> bool:
     """Whether figures are as many whole numbers up to about their count."""
-    is_whole = not np.mod(sizes, 1).any()
+    is_whole = len(sizes) >= COUNTED_MIN and not np.mod(sizes, 1).any()
     return is_whole and len(np.unique(sizes)) == len(sizes) and float(sizes.max()) <= COUNT_SPAN * len(sizes)
 
 
@@ -558,6 +558,9 @@ LIENS_MAX: Final = 5
 
 COUNTS: Final = -4.0
 """What cells that count the rows weigh against an identifier or an amount."""
+
+COUNTED_MIN: Final = 5
+"""Figures from which they may count the rows."""
 
 SMALL: Final = -0.5
 """What small figures weigh against an amount: a page may print thousands or millions."""

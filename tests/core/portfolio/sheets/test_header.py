@@ -267,7 +267,7 @@ def test_of_equal_headers_the_one_of_fewer_rows(make_sheet: MakeSheet) -> None:
     [
         "Par Amount (USD)", "PAR AMOUNT", "par\namount", " Par  Amount ", "Par\u00a0Amount", "P\u00e1r Amount*",
         "Par_Amount", "Par-Amount ($)", "Par Amount ($000s)", "Par Amount in EUR", "Par\u200bAmount",
-        "Par Amount [USD mm]",
+        "P\u00adar Am\u200dount\ufeff", "\u202bPar Amount\u202c", "Par Amount [USD mm]",
     ],
 )  # fmt: skip
 def test_case_signs_accents_and_units_make_no_difference(make_sheet: MakeSheet, written: str) -> None:
