@@ -890,7 +890,19 @@ def _judged(
                 options = _with_shared(options, matcher.of_role(one.role))
         if options:
             judged[column] = options
+    if all(target != "lien_type" for options in judged.values() for target, _, _ in options):
+        _say_liens(matcher, columns, judged, evidence)
     return judged, evidence
+
+
+def _say_liens(
+    matcher: Matcher, columns: Columns, judged: dict[int, Options], evidence: dict[int, Evidence]
+) -> None:
+    """Let names of facilities under a heading of kinds say the lien as well: "Second Lien Term Loan"."""
+    liens = tuple((target, at, True) for target, at, _ in matcher.of_role("lien_type") if target == "lien_type")
+    for column, options in judged.items():
+        if evidence[column].role == "facility_name" and columns.heading(column).weights.get("asset_type", 0.0) > 0:
+            judged[column] = (*options, *liens)
 
 
 def _with_shared(listed: Options, of_role: Options) -> Options:
@@ -1009,12 +1021,13 @@ def _assigned(
     columns = {target: [column for *_, column in sorted(places)] for target, places in wanted.items()}
     claimed = {places[0] for places in columns.values()}
     spare: dict[str, list[tuple[bool, int, int, float, int]]] = {}
+    shared = SHARED_TARGETS | {"lien_type"}
     for column, options in feeds.items():
         for target, preference, auxiliary in options:
-            if auxiliary and (column not in claimed or target in SHARED_TARGETS):
+            if auxiliary and (column not in claimed or target in shared):
                 spare.setdefault(target, []).append(place(column, preference))
     for target, places in spare.items():
-        is_shared = target in SHARED_TARGETS
+        is_shared = target in shared
         free = [column for *_, column in sorted(places) if is_shared or column not in claimed]
         if free:
             columns[target] = free
