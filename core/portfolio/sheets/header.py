@@ -843,12 +843,12 @@ def _found(scan: _Scan, best: _Candidate) -> Found:
     return Found(row, best.top, best.score, columns, texts, units, tuple(below), demoted, beside, preferences, evidence)
 
 
-def _counters(sheet: Sheet, best: _Candidate, feeds: Container[int], first: int) -> list[int]:
+def _counters(sheet: Sheet, best: _Candidate, feeds: Iterable[int], first: int) -> list[int]:
     """Columns that number the rows, among those that feed something by their words or cells alone."""
     return [
         column
-        for column, stored in enumerate(sheet.columns)
-        if column in feeds and column not in best.listed and counts_rows(stored, best.texts.get(column, ""), first)
+        for column in feeds
+        if column not in best.listed and counts_rows(sheet, column, best.texts.get(column, ""), first)
     ]
 
 
