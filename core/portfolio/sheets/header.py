@@ -480,7 +480,9 @@ def _whole(scan: _Scan, best: _Candidate, able: Sequence[_Candidate]) -> _Candid
     "S&P" over "Issuer" names one field, where the bare word could be another one as well.
     """
     for one in able:
-        if one.row == best.row and one.top < best.top and len(one.feeds) >= len(best.feeds):
+        # What stands below "Prior" or "Original" feeds nothing.
+        fewer = SCORE_LOSS_MAX if one.is_dated else 0
+        if one.row == best.row and one.top < best.top and len(one.feeds) >= len(best.feeds) - fewer:
             is_wrapped = len(one.targets) > len(best.targets) and one.score >= best.score - SCORE_LOSS_MAX
             if scan.is_below_agencies(one) or (is_wrapped and scan.is_wordy(one.top)):
                 best = one
@@ -636,7 +638,8 @@ class _Scan:
             for column in range(min(layers[-1], default=0), max(layers[-1], default=-1) + 1):
                 if column in self._cells[row]:
                     text = self._texts.get(self._cells[row][column], "")
-                    is_group = not is_below_agencies and not _GROUP_WORDS.isdisjoint(tokens_of(text))
+                    is_first_word = not is_of_agencies and any(column in self._cells[below] for below in rows[at + 1 : -1])
+                    is_group = not (is_below_agencies or is_first_word) and not _GROUP_WORDS.isdisjoint(tokens_of(text))
                     group = text if is_group else ""
                     continue
                 code = layer.get(column)
@@ -647,18 +650,23 @@ class _Scan:
         return carried
 
     def _are_agencies_over(self, row: int, last: int) -> bool:
-        """Whether a row has names of agencies and nothing else, each over the columns up to the next one: no title
+        """Whether a row has names of agencies and nothing else but "Prior" or "Original", each over the columns up to the next one: no title
         alone in the first column, nor the first words of headings that are wrapped down to the last row.
         """
         cells = self._cells.get(row, {})
         words = [tokens_of(self._texts.get(code, "")) for code in cells.values()]
-        if not words or not all(one & _AGENCY_WORDS and one <= _WORDS_OF_AGENCIES for one in words):
+        agencies = [one for one in words if one & _AGENCY_WORDS and one <= _WORDS_OF_AGENCIES]
+        others = [code for code, one in zip(cells.values(), words, strict=True) if one not in agencies]
+        if not agencies or not all(self._is_of_another_time(code) for code in others):
             return False
         if len(cells) == 1 and min(cells) <= min(self._cells[last], default=0):
             return False
         return not any(
             self._names_agency(code) for below in range(row + 1, last + 1) for code in self._cells[below].values()
         )
+
+    def _is_of_another_time(self, code: int) -> bool:
+        return _OF_ANOTHER_TIME.search(key(self._texts.get(code, ""))) is not None
 
     def is_below_agencies(self, one: _Candidate) -> bool:
         """Whether the highest of its rows has names of agencies over its columns."""
