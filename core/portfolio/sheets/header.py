@@ -638,7 +638,10 @@ class _Scan:
             for column in range(min(layers[-1], default=0), max(layers[-1], default=-1) + 1):
                 if column in self._cells[row]:
                     text = self._texts.get(self._cells[row][column], "")
-                    is_first_word = not is_of_agencies and any(column in self._cells[below] for below in rows[at + 1 : -1])
+                    is_first_word = not is_of_agencies and (
+                        any(column in self._cells[below] for below in rows[at + 1 : -1])
+                        or self._follows_agency(row, column)
+                    )
                     is_group = not (is_below_agencies or is_first_word) and not _GROUP_WORDS.isdisjoint(tokens_of(text))
                     group = text if is_group else ""
                     continue
@@ -671,6 +674,11 @@ class _Scan:
     def is_below_agencies(self, one: _Candidate) -> bool:
         """Whether the highest of its rows has names of agencies over its columns."""
         return one.top < one.row and self._are_agencies_over(one.top, one.row)
+
+    def _follows_agency(self, row: int, column: int) -> bool:
+        """Whether two neighbours of a row name an agency: each is the first word of its own column's heading."""
+        cells = self._cells[row]
+        return all(self._names_agency(cells.get(one, -1)) for one in (column - 1, column))
 
     def _names_agency(self, code: int) -> bool:
         return not tokens_of(self._texts.get(code, "")).isdisjoint(_AGENCY_WORDS)

@@ -62,7 +62,7 @@ TITLES: Final = (
     _title(
         "trades",
         r"\b(?:purchases?(?! (?:price|date|lots?\b))|sales?|sold|bought|trades?(?! date)|trading|pay ?downs?|prepayments?"
-        r"|repayments?|transactions?|activity|blotter|buys|sells|acquisitions|dispositions|disposals|redemptions"
+        r"|repayments?|transactions?|activity|(?<!^)blotter|buys|sells|acquisitions|dispositions|disposals|redemptions"
         r"|pipeline|proposed|hypothetical|pro forma|(?<!incl )(?<!including )(?:unsettled|pending))\b",
         "", TRADES,
     ),

@@ -20,6 +20,9 @@ COUNTED_MIN: Final = 3
 COUNTED_SHARE: Final = 0.9
 """Share of the figures that are one more than the one before."""
 
+FIGURES_SHARE: Final = 0.6
+"""Share of the cells that must be figures: titles of groups of loans may stand among them."""
+
 SHUFFLED: Final = 1.5
 """Times the count of figures that the largest may be, where rows stand in another order than their numbers."""
 
@@ -46,8 +49,8 @@ def counts_rows(sheet: Sheet, at: int, heading: str, first: int) -> bool:
         return False
     cut = column.span(first, min(first + SAMPLE_ROWS, max(column.stop, first)))
     figures = _figures(sheet, cut)
-    if len(figures) < max(COUNTED_MIN, COUNTED_SHARE * np.count_nonzero(cut.kinds != BLANK)):
-        return False  # a total's word may stand among them
+    if len(figures) < max(COUNTED_MIN, FIGURES_SHARE * np.count_nonzero(cut.kinds != BLANK)):
+        return False  # a total's word may stand among them, and titles of groups
     if np.mod(figures, 1).any():
         return False
     steps = np.diff(figures)
