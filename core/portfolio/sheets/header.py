@@ -653,8 +653,8 @@ class _Scan:
         return carried
 
     def _are_agencies_over(self, row: int, last: int) -> bool:
-        """Whether a row has names of agencies and nothing else but "Prior" or "Original", each over the columns up to the next one: no title
-        alone in the first column, nor the first words of headings that are wrapped down to the last row.
+        """Whether a row has names of agencies and nothing else but "Prior" or "Original", each over the columns up to
+        the next one: no title alone in the first column, nor first words of headings wrapped down to the last row.
         """
         cells = self._cells.get(row, {})
         words = [tokens_of(self._texts.get(code, "")) for code in cells.values()]
@@ -911,9 +911,7 @@ def _judged(
     return judged, evidence
 
 
-def _say_liens(
-    matcher: Matcher, columns: Columns, judged: dict[int, Options], evidence: dict[int, Evidence]
-) -> None:
+def _say_liens(matcher: Matcher, columns: Columns, judged: dict[int, Options], evidence: dict[int, Evidence]) -> None:
     """Let names of facilities under a heading of kinds say the lien as well: "Second Lien Term Loan"."""
     liens = tuple((target, at, True) for target, at, _ in matcher.of_role("lien_type") if target == "lien_type")
     for column, options in judged.items():
