@@ -494,7 +494,9 @@ def _whole(scan: _Scan, best: _Candidate, able: Sequence[_Candidate]) -> _Candid
     "S&P" over "Issuer" names one field, where the bare word could be another one as well.
     """
     for one in able:
-        if one.row == best.row and one.top < best.top and len(one.feeds) >= len(best.feeds):
+        # What stands below "Prior" or "Original" feeds nothing.
+        fewer = SCORE_LOSS_MAX if one.is_dated else 0
+        if one.row == best.row and one.top < best.top and len(one.feeds) >= len(best.feeds) - fewer:
             is_wrapped = len(one.targets) > len(best.targets) and one.score >= best.score - SCORE_LOSS_MAX
             if scan.is_below_agencies(one) or (is_wrapped and scan.is_wordy(one.top)):
                 best = one
@@ -657,7 +659,11 @@ class _Scan:
             for column in range(min(layers[-1], default=0), max(layers[-1], default=-1) + 1):
                 if column in self._cells[row]:
                     text = self._texts.get(self._cells[row][column], "")
-                    is_group = not is_below_agencies and not _GROUP_WORDS.isdisjoint(tokens_of(text))
+                    is_first_word = not is_of_agencies and (
+                        any(column in self._cells[below] for below in rows[at + 1 : -1])
+                        or self._follows_agency(row, column)
+                    )
+                    is_group = not (is_below_agencies or is_first_word) and not _GROUP_WORDS.isdisjoint(tokens_of(text))
                     group = text if is_group else ""
                     continue
                 code = layer.get(column)
@@ -679,12 +685,14 @@ class _Scan:
         return any(not _GROUP_WORDS.isdisjoint(tokens_of(self._texts.get(code, ""))) for code in cells.values())
 
     def _are_agencies_over(self, row: int, last: int) -> bool:
-        """Whether a row has names of agencies and nothing else, each over the columns up to the next one: no title
-        alone in the first column, nor the first words of headings that are wrapped down to the last row.
+        """Whether a row has names of agencies and nothing else but "Prior" or "Original", each over the columns up to
+        the next one: no title alone in the first column, nor first words of headings wrapped down to the last row.
         """
         cells = self._cells.get(row, {})
         words = [tokens_of(self._texts.get(code, "")) for code in cells.values()]
-        if not words or not all(one & _AGENCY_WORDS and one <= _WORDS_OF_AGENCIES for one in words):
+        agencies = [one for one in words if one & _AGENCY_WORDS and one <= _WORDS_OF_AGENCIES]
+        others = [code for code, one in zip(cells.values(), words, strict=True) if one not in agencies]
+        if not agencies or not all(self._is_of_another_time(code) for code in others):
             return False
         if len(cells) == 1 and min(cells) <= min(self._cells[last], default=0):
             return False
@@ -692,9 +700,17 @@ class _Scan:
             self._names_agency(code) for below in range(row + 1, last + 1) for code in self._cells[below].values()
         )
 
+    def _is_of_another_time(self, code: int) -> bool:
+        return _OF_ANOTHER_TIME.search(key(self._texts.get(code, ""))) is not None
+
     def is_below_agencies(self, one: _Candidate) -> bool:
         """Whether the highest of its rows has names of agencies over its columns."""
         return one.top < one.row and self._are_agencies_over(one.top, one.row)
+
+    def _follows_agency(self, row: int, column: int) -> bool:
+        """Whether two neighbours of a row name an agency: each is the first word of its own column's heading."""
+        cells = self._cells[row]
+        return all(self._names_agency(cells.get(one, -1)) for one in (column - 1, column))
 
     def _names_agency(self, code: int) -> bool:
         return not tokens_of(self._texts.get(code, "")).isdisjoint(_AGENCY_WORDS)
@@ -890,12 +906,12 @@ GROUP_LOSS: Final = 3
 """Fields that a header may lose by words of a row above it."""
 
 
-def _counters(sheet: Sheet, best: _Candidate, feeds: Container[int], first: int) -> list[int]:
+def _counters(sheet: Sheet, best: _Candidate, feeds: Iterable[int], first: int) -> list[int]:
     """Columns that number the rows, among those that feed something by their words or cells alone."""
     return [
         column
-        for column, stored in enumerate(sheet.columns)
-        if column in feeds and column not in best.listed and counts_rows(stored, best.texts.get(column, ""), first)
+        for column in feeds
+        if column not in best.listed and counts_rows(sheet, column, best.texts.get(column, ""), first)
     ]
 
 
@@ -937,7 +953,17 @@ def _judged(
                 options = _with_shared(options, matcher.of_role(one.role))
         if options:
             judged[column] = options
+    if all(target != "lien_type" for options in judged.values() for target, _, _ in options):
+        _say_liens(matcher, columns, judged, evidence)
     return judged, evidence
+
+
+def _say_liens(matcher: Matcher, columns: Columns, judged: dict[int, Options], evidence: dict[int, Evidence]) -> None:
+    """Let names of facilities under a heading of kinds say the lien as well: "Second Lien Term Loan"."""
+    liens = tuple((target, at, True) for target, at, _ in matcher.of_role("lien_type") if target == "lien_type")
+    for column, options in judged.items():
+        if evidence[column].role == "facility_name" and columns.heading(column).weights.get("asset_type", 0.0) > 0:
+            judged[column] = (*options, *liens)
 
 
 def _with_shared(listed: Options, of_role: Options) -> Options:
@@ -1056,12 +1082,13 @@ def _assigned(
     columns = {target: [column for *_, column in sorted(places)] for target, places in wanted.items()}
     claimed = {places[0] for places in columns.values()}
     spare: dict[str, list[tuple[bool, int, int, float, int]]] = {}
+    shared = SHARED_TARGETS | {"lien_type"}
     for column, options in feeds.items():
         for target, preference, auxiliary in options:
-            if auxiliary and (column not in claimed or target in SHARED_TARGETS):
+            if auxiliary and (column not in claimed or target in shared):
                 spare.setdefault(target, []).append(place(column, preference))
     for target, places in spare.items():
-        is_shared = target in SHARED_TARGETS
+        is_shared = target in shared
         free = [column for *_, column in sorted(places) if is_shared or column not in claimed]
         if free:
             columns[target] = free

@@ -61,8 +61,8 @@ TITLES: Final = (
     _title("obligors", r"\b(?:top|largest|highest|ten|\d+)\b.*\bobligors?\b|\bobligor concentrations?\b"),
     _title(
         "trades",
-        r"\b(?:purchases?(?! (?:price|date|lots?\b))|sales?|sold|bought|trades?(?! date)|trading|pay ?downs?|prepayments?"
-        r"|repayments?|transactions?|activity|blotter|buys|sells|acquisitions|dispositions|disposals|redemptions"
+        r"\b(?:purchases?(?! (?:price|date|lots?\b))|sales?|sold|bought|trades?(?! date)|trading|pay ?downs?"
+        r"|prepayments?|repayments?|transactions?|activity|(?<!^)blotter|buys|sells|acquisitions|dispositions|disposals|redemptions"
         r"|pipeline|proposed|hypothetical|pro forma|(?<!incl )(?<!including )(?:unsettled|pending))\b",
         "", TRADES,
     ),

@@ -542,7 +542,8 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
     if filled < ROWS_FOR_TYPE:
         return False
     if role in _NUMBERS:
-        return counts.of(DATE) > 0.8 * filled
+        is_days = role not in _AMOUNTS and _are_dates_as_figures(column.numbers[low : low + TYPE_ROWS][kinds == NUMBER])
+        return is_days or counts.of(DATE) > 0.8 * filled
     if role == "lien_type" and counts.of(NUMBER) > NEARLY_ALL * filled:
         return len(np.unique(column.numbers[low : low + TYPE_ROWS][kinds == NUMBER])) > LIENS_MAX
     if is_flag:
@@ -551,6 +552,11 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
     if role in _TEXTS:
         return counts.of(DATE) > 0.8 * filled or (role not in _CODED and counts.of(NUMBER) > NEARLY_ALL * filled)
     return False
+
+
+def _are_dates_as_figures(figures: NDArray[np.float64]) -> bool:
+    """Whether figures are days written as 20180531."""
+    return len(figures) >= ROWS_FOR_TYPE and bool(((figures > 19_000_000) & (figures < 21_000_000)).all())
 
 
 LIENS_MAX: Final = 5

@@ -146,16 +146,13 @@ def judge(
 def _name_facilities(columns: Columns, chosen: dict[int, Evidence]) -> None:
     """Take a column of kinds for the facilities' names where its cells are such names and no other column has them.
 
-    "Type of Investment" over "Term Loan B-2" and "2021 Incremental Term Loan", beside a column of liens.
+    "Type of Investment" over "Term Loan B-2" and "2021 Incremental Term Loan".
     """
-    roles = [one.role for one in chosen.values()]
-    if not _NAMES_OF_FACILITIES.isdisjoint(roles) or not _of_kinds(roles):
+    if any(one.role in _NAMES_OF_FACILITIES for one in chosen.values()):
         return
     for column, one in sorted(chosen.items(), key=lambda pair: pair[1].role != "asset_type"):
-        others = [chosen[other].role for other in chosen if other != column]
-        if one.role not in _KINDS or column in columns.fixed or not _of_kinds(others):
-            continue
-        if columns.heading(column).weights.get("lien_type", 0.0) >= WEAK_WORDS:
+        is_lien = columns.heading(column).weights.get("lien_type", 0.0) >= WEAK_WORDS
+        if one.role not in _KINDS or column in columns.fixed or is_lien:
             continue
         found = columns.features(column)
         is_kind = max(found.share("type"), found.share("lien alone")) >= MOST
@@ -163,10 +160,6 @@ def _name_facilities(columns: Columns, chosen: dict[int, Evidence]) -> None:
             reason = f"{found.share('facility'):.0%} of its texts are names of facilities"
             chosen[column] = replace(one, role="facility_name", reasons=(*one.reasons, reason))
             return
-
-
-def _of_kinds(roles: Iterable[str]) -> bool:
-    return not _KINDS.isdisjoint(roles)
 
 
 _KINDS: Final = frozenset(("asset_type", "lien_type"))
