@@ -155,11 +155,29 @@ def _only_adds(sheet: Sheet, found: header.Found) -> str:
     columns = found.columns.keys()
     if not columns & set(_AMOUNTS) or not columns & {*TELLING, "loan_id"}:
         return "its header names no par, or nothing that tells loans apart"
+    if _is_par_told_by_cells(found) and not columns & {"borrower_name", "facility_name"}:
+        return "cells alone tell its par, and no column names borrowers"
     lines = _title_lines(sheet, found)
     if _is_template(sheet) or any(_TEMPLATE_LINE.search(line) for line in lines):
         return TEMPLATE
     why = _left_out(lines, found)
     return why or ("its title is that of a list of some loans" if titles.flag_of(lines) else "")
+
+
+def _is_par_told_by_cells(found: header.Found) -> bool:
+    """Whether the column of par has no heading: it may as well be interest that accrued, or what a loan once was."""
+    place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
+    one = None if place is None else found.evidence.get(place)
+    return one is not None and place is not None and one.words <= 0 and not found.texts.get(place, "").strip()
+
+
+def _without_open_par(page: Located, holdings: Located) -> Located:
+    """A page less the amounts that cells alone tell to be par, where the loans have a column for par."""
+    columns = page.found.columns
+    if "par_value" not in columns or "par_value" not in holdings.found.columns or not _is_par_told_by_cells(page.found):
+        return page
+    rest = {target: places for target, places in columns.items() if target not in _AMOUNTS}
+    return replace(page, found=replace(page.found, columns=rest))
 
 
 def of_another_day(book: Workbook) -> frozenset[int]:
@@ -191,6 +209,7 @@ def _pages(rated: Iterable[Candidate], holdings: Located, mapping: Mapping) -> I
         able += [(-len(page.found.columns), page) for page in _lists(one.sheet, found, mapping, hidden)]
     able.sort(key=lambda one: one[0])
     for at, (_, page) in enumerate(able):
+        page = _without_open_par(page, holdings)
         yield _in_units_of_title(page) if at < PAGES_MAX else replace(page, lists="", left_out=TOO_MANY)
 
 

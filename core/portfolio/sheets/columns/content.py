@@ -216,6 +216,10 @@ class Features:
     """Mark -> its share of the distinct texts."""
     numbers: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     """The figures, NaN where a row has none; one for each row looked at."""
+    days: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    """The dates as serials, NaN where a row has none; of texts to the month only."""
+    codes: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    """The texts, -1 where a row has none."""
 
     @property
     def sizes(self) -> NDArray[np.float64]:
@@ -244,7 +248,9 @@ class Features:
 def features(sheet: Sheet, column: Column | None, first: int, last: int) -> Features:
     """Look at the cells of a column in rows `first` to `last - 1`, at most `ROWS_MAX` of them."""
     last = min(last, first + ROWS_MAX)
-    found = Features(rows=max(0, last - first), numbers=np.full(max(0, last - first), np.nan))
+    rows = max(0, last - first)
+    found = Features(rows=rows, numbers=np.full(rows, np.nan), days=np.full(rows, np.nan))
+    found.codes = np.full(rows, -1, np.int32)
     if column is None or column.stop <= first or column.start >= last:
         return found
     low = max(first, column.start)
@@ -256,6 +262,8 @@ def features(sheet: Sheet, column: Column | None, first: int, last: int) -> Feat
     at = slice(low - first, low - first + len(kinds))
     is_number, is_text = kinds == NUMBER, kinds == TEXT
     found.numbers[at] = np.where(is_number, part.numbers, np.nan)
+    found.days[at] = np.where(kinds == DATE, part.numbers, np.nan)
+    found.codes[at] = part.codes
     counts = np.bincount(kinds, minlength=16)
     texts, blank = _texts(sheet, part.codes[is_text])
     if blank:
@@ -263,7 +271,7 @@ def features(sheet: Sheet, column: Column | None, first: int, last: int) -> Feat
         found.filled = filled = int(np.count_nonzero((kinds != 0) & ((kinds != TEXT) | is_text)))
         if not filled:
             return found
-    as_figures, as_dates = _as_values(sheet, part.codes, found.numbers[at], texts)
+    as_figures, as_dates = _as_values(part.codes, found.numbers[at], found.days[at], texts)
     found.number = (int(counts[NUMBER]) + as_figures) / filled
     found.date = (int(counts[DATE]) + as_dates) / filled
     found.boolean = int(counts[BOOLEAN]) / filled
@@ -290,19 +298,51 @@ def _texts(sheet: Sheet, codes: NDArray[np.int32]) -> tuple[dict[int, str], list
 
 
 def _as_values(
-    sheet: Sheet, codes: NDArray[np.int32], numbers: NDArray[np.float64], texts: dict[int, str]
+    codes: NDArray[np.int32], numbers: NDArray[np.float64], days: NDArray[np.float64], texts: dict[int, str]
 ) -> tuple[int, int]:
     """How many texts read like figures, whose values are put among the numbers, and how many like dates."""
     figures = dates = 0
     for code, text in texts.items():
         has = marks(text)
         if "date" in has and "figures" not in has:
-            dates += int(np.count_nonzero(codes == code))
+            rows = codes == code
+            dates += int(np.count_nonzero(rows))
+            days[rows] = day_of(text)
         elif "figures" in has:
             rows = codes == code
             figures += int(np.count_nonzero(rows))
             numbers[rows] = _figure(text)
     return figures, dates
+
+
+_YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_MONTH: Final = re.compile("jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec", re.IGNORECASE)
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_SHORT_YEAR: Final = re.compile(r"(\d\d)\s*$")
+_DAYS_OF_YEAR: Final = 365.25
+_MIDDLE: Final = 182.0
+
+
+@lru_cache(maxsize=MEMORY_MAX)
+def day_of(text: str) -> float:
+    """The serial of a date in a text to the month, to the year where no month is spelt; NaN without a year."""
+    year = _YEAR.search(text)
+    short = None if year else _SHORT_YEAR.search(text)
+    if year is None and short is None:
+        return float("nan")
+    count = int(year[0]) - 1900 if year else 100 + int(short[1]) if short else 0
+    month = _MONTH.search(text)
+    within = _MIDDLE if month is None else _MONTHS.index(month[0].lower()) * _DAYS_OF_YEAR / 12
+    return count * _DAYS_OF_YEAR + within
+
+
+def day_in(text: str) -> float | None:
+    """The day in a line above a table, as `day_of` has it; None without a year in full."""
+    return day_of(text[:TEXT_LENGTH_MAX]) if _YEAR.search(text[:TEXT_LENGTH_MAX]) and _DAY_IN.search(text) else None
+
+
+_DAY_IN: Final = re.compile(r"\bdate\b|\bas (?:of|at)\b|\bperiod\b|\breport\b|\bended\b", re.IGNORECASE)
+"""Words of a line that states the day of a report."""
 
 
 def _figure(text: str) -> float:
@@ -515,6 +555,9 @@ LIENS_MAX: Final = 5
 
 COUNT_SPAN: Final = 2
 """Times the number of rows up to which figures count them."""
+
+ROWS_FOR_ROLE: Final = 5
+"""Filled cells of a column without a known heading from which they can tell its role."""
 
 ROWS_FOR_TYPE: Final = 3
 """Filled cells that tell a column's type."""
