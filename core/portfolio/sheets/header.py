@@ -637,7 +637,9 @@ class _Scan:
             known = row not in self._numeric and len(cells) >= WORDY_CELLS_MIN
             if known:
                 texts = [self._texts.get(code, "") for code in cells.values()]
-                with_digits = sum(any(map(str.isdigit, text)) for text in texts)
+                with_digits = sum(
+                    any(map(str.isdigit, text)) and _UNIT_CELL.fullmatch(spelt(text)) is None for text in texts
+                )
                 known = with_digits < DIGITS_SHARE * len(texts) and _has_known_words(texts)
             self._wordy[row] = known
         return known
@@ -919,6 +921,10 @@ NAMED_SURELY: Final = 6.0
 """Weight from which a column for a field goes before others whatever its heading is listed as."""
 
 
+STANDS_IN: Final = frozenset(("asset_type",))
+"""Roles that feed a field only where no column has it: a kind of asset for the lien."""
+
+
 def _assigned(
     feeds: dict[int, Options], demoted: Container[int] = (), evidence: dict[int, Evidence] | None = None
 ) -> dict[str, list[int]]:
@@ -933,6 +939,8 @@ def _assigned(
     def place(column: int, preference: int) -> tuple[bool, int, int, float, int]:
         one = (evidence or {}).get(column, sure)
         tier = 0 if one.score >= NAMED_SURELY else 1 if one.words > 0 else 2
+        if one.role in STANDS_IN:
+            tier = 3
         return column in demoted, tier, preference, -one.score, column
 
     wanted: dict[str, list[tuple[bool, int, int, float, int]]] = {}

@@ -126,12 +126,16 @@ _TEMPLATE_LINE: Final = re.compile(r"\btemplate\b|\bdo not edit\b|\bexample only
 
 def _is_template(sheet: Sheet) -> bool:
     weights = kind_weights(sheet.name)
-    of_holdings = weights.get("holdings", 0.0)
+    of_holdings = 0.0 if sheet.state != "visible" else weights.get("holdings", 0.0)
     return any(weights.get(kind, 0.0) - of_holdings >= _TEMPLATE_MIN for kind in ("template", "old"))
 
 
 HOLDINGS_FIELDS: Final = 8
 """Fields of a header without a word for trades from which a title such as "Blotter" is one of positions."""
+
+def _is_to_be_filled(lines: Iterable[str]) -> bool:
+    return any(_TEMPLATE_LINE.search(line) for line in lines)
+
 
 _TRADE_WORDS: Final = frozenset(("buy", "sell", "bought", "sold", "side", "proceeds", "gain"))
 _OF_TRADES: Final = frozenset(("traded", "settled", "sale"))
@@ -158,7 +162,7 @@ def _only_adds(sheet: Sheet, found: header.Found) -> str:
     if _is_par_told_by_cells(found) and not columns & {"borrower_name", "facility_name"}:
         return "cells alone tell its par, and no column names borrowers"
     lines = _title_lines(sheet, found)
-    if _is_template(sheet) or any(_TEMPLATE_LINE.search(line) for line in lines):
+    if _is_template(sheet) or _is_to_be_filled(lines):
         return TEMPLATE
     why = _left_out(lines, found)
     return why or ("its title is that of a list of some loans" if titles.flag_of(lines) else "")
@@ -206,6 +210,8 @@ def _pages(rated: Iterable[Candidate], holdings: Located, mapping: Mapping) -> I
             continue
         hidden = "" if one.sheet.state == "visible" else "it is hidden"
         hidden = _EARLIER if one.only_adds == _EARLIER else hidden
+        if _is_template(one.sheet) or _is_to_be_filled(_title_lines(one.sheet, found)):
+            hidden = TEMPLATE
         able += [(-len(page.found.columns), page) for page in _lists(one.sheet, found, mapping, hidden)]
     able.sort(key=lambda one: one[0])
     for at, (_, page) in enumerate(able):

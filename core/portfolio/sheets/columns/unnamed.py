@@ -121,7 +121,7 @@ def _figures(found: Features) -> Iterator[tuple[str, float, str]]:
         return
     for role in ("all_in_rate", "base_rate_level", "spread", "floor"):
         weight, reason = content.evidence(role, found)
-        if OPEN_MIN < weight - THRESHOLD:
+        if weight - THRESHOLD > OPEN_MIN:
             yield role, weight - (0.6 if role == "base_rate_level" else 0.0), reason
 
 
