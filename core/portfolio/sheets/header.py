@@ -774,7 +774,7 @@ def _has_known_words(texts: list[str]) -> bool:
         return False
     units = sum(_UNIT_CELL.fullmatch(words) is not None or words in _NO_UNIT for words in map(spelt, texts))
     values = sum(not _OF_VALUES.isdisjoint(marks(text)) for text in texts)
-    return 2 * units < len(texts) and values < VALUES_SHARE * len(texts)
+    return 2 * units <= len(texts) and values < VALUES_SHARE * len(texts)
 
 
 def _found(scan: _Scan, best: _Candidate) -> Found:

@@ -126,12 +126,15 @@ _TEMPLATE_LINE: Final = re.compile(r"\btemplate\b|\bdo not edit\b|\bexample only
 
 def _is_template(sheet: Sheet) -> bool:
     weights = kind_weights(sheet.name)
-    of_holdings = 0.0 if sheet.state != "visible" else weights.get("holdings", 0.0)
+    if sheet.state != "visible":
+        return weights.get("old", 0.0) > 0 or weights.get("template", 0.0) > 0
+    of_holdings = weights.get("holdings", 0.0)
     return any(weights.get(kind, 0.0) - of_holdings >= _TEMPLATE_MIN for kind in ("template", "old"))
 
 
 HOLDINGS_FIELDS: Final = 8
 """Fields of a header without a word for trades from which a title such as "Blotter" is one of positions."""
+
 
 def _is_to_be_filled(lines: Iterable[str]) -> bool:
     return any(_TEMPLATE_LINE.search(line) for line in lines)
