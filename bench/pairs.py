@@ -1,7 +1,7 @@
 """Time reading and mapping beside another checkout of this project, in interleaved pairs of two processes.
 
-`python -m bench.pairs /path/to/other [book ...] [--pairs N] [--rows N]`: each book is read once in each process and then
-mapped anew (`Portfolio.from_workbook`) turn by turn; `--rows` maps and validates so many rows of 25 fields as
+`python -m bench.pairs /path/to/other [book ...] [--pairs N] [--rows N]`: each book is read once in each process and
+then mapped anew (`Portfolio.from_workbook`) turn by turn; `--rows` maps and validates so many rows of 25 fields as
 `bench_mapping` does. Processor seconds, so that other work on the machine counts little; the other checkout needs its
 kernels and a `.venv` of its own.
 """
@@ -20,7 +20,7 @@ PAIRS = 30
 CALLS = 5
 """Calls of a turn; its figure is the least of them."""
 
-_CHILD = '''
+_CHILD = """
 import gc, json, sys, time
 from cushion import Portfolio, read
 
@@ -45,7 +45,7 @@ for line in sys.stdin:
         work()
         least.append((time.process_time() - start, time.perf_counter() - wall))
     print(json.dumps([min(column) for column in zip(*least)]), flush=True)
-'''
+"""
 
 
 class Child:

@@ -556,7 +556,7 @@ def test_an_area_imports_its_own_and_what_stands_below(path: Path) -> None:
 
 @each([path for path in AREA_FILES if room_of(path.stem) == "store"])
 def test_a_store_calls_no_kernel(path: Path) -> None:
-    words = {f"core.{name}" for name in ("compliance.result", "reconciliation.rules", "portfolio.fields")}
+    words = {f"core.{name}" for name in ("compliance.result", "reconciliation.rules", "portfolio.model.fields")}
     words |= {"core.insights.insight", "core.portfolio.model.notes", "core.values"}
     for module, _ in said(path):
         assert not within(module, "core") or module in words, f"{module} is more than words"
@@ -666,6 +666,8 @@ WHOLE_PACKAGES = {
     "tests/core/formula/test_fuzz.py",
     "tests/core/portfolio/pages/report/test_made_pages.py",  # reports made by seed, in many trustees' words and shapes
     "tests/core/portfolio/test_made_reports.py",  # loans of reports in several styles, and of changed ones
+    "tests/core/portfolio/test_real_reports.py",  # printed figures and columns of real files, as delivered
+    "tests/core/portfolio/pages/report/test_scale.py",  # units of pages, over all that read them
     "tests/core/portfolio/pages/report/test_printed.py",  # all that five files print, against a transcript
     "tests/core/recalc/test_road.py",  # a file as Excel writes one, to its values
     "tests/core/questions/test_asked.py",  # an analyst's questions, held against answers worked out by hand

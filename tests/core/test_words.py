@@ -67,7 +67,7 @@ ALWAYS_SEVERAL = frozenset(
         "core/definition/document.py: len(matrix.rows)",
         "core/definition/document.py: len(matrix.columns)",
         "core/files/read.py: len(sources)",
-        "core/portfolio/pages/joined.py: len(own)",
+        "core/portfolio/pages/joined.py: len(par.own)",
         "core/questions/running.py: ties",
         "core/generate/tapes.py: deal.loans",
         "core/questions/wording.py: query.category.upper() if len(query.category) == 2 else query.category",

@@ -8,9 +8,9 @@ from core.grid.sheet import Workbook
 from core.portfolio.assemble.assemble import assemble
 from core.portfolio.assemble.plausibility import doubts
 from core.portfolio.cells.loans import Loans
-from core.portfolio.mapping.joined import join_pages, warn_of_units
-from core.portfolio.mapping.par_column import by_printed
-from core.portfolio.mapping.reader import HEADERS_TOLD, Reader
+from core.portfolio.mapping.joined import join_pages
+from core.portfolio.mapping.reader import HEADERS_TOLD
+from core.portfolio.mapping.sheet_loans import read_loans
 from core.portfolio.model.fields import (
     PROFILES,
     Mapping,
@@ -19,7 +19,7 @@ from core.portfolio.model.fields import (
 from core.portfolio.model.notes import DataWarning, Notes, told_of_formulas
 from core.portfolio.model.portfolio import AnyPortfolio, Deal, GivenSource, PortfolioData
 from core.portfolio.pages.base_rates import base_rate_of, in_percent
-from core.portfolio.pages.currency import DEAL_CURRENCY, exchange_rates, mark, settle
+from core.portfolio.pages.currency import exchange_rates, settle
 from core.portfolio.pages.printed import beside_loans
 from core.portfolio.pages.report.read import Report, read_report
 from core.portfolio.pages.tranches import read_amortization
@@ -43,32 +43,23 @@ def portfolio_of(
     located: LocatedBook, as_of: tuple[float, GivenSource] | None, *, into: type[AnyPortfolio]
 ) -> AnyPortfolio:
     """Read the portfolio of a workbook whose sheets are matched."""
-    book, holdings, mapping = located.book, located.loans, located.mapping
-    if holdings is None:
-        report = read_report(book, located.tops)
+    book = located.book
+    if located.loans is None:
+        report = read_report(located)
         report.warnings.extend(_of_files(book))
         notes = Notes(message=no_loans(located), warnings=report.warnings)
         return into(
             0, {}, {}, {}, {}, None, report.tranches, _dated(report.deal, None, as_of, notes), None, "Holdings", notes,
             report.cells, facts=report.facts,
         )  # fmt: skip
-    reader = Reader(book, holdings, mapping)
-    loans = reader.loans()
-    loans.notes.warnings += warn_of_units(holdings)
-    report = read_report(book, located.tops, {holdings.sheet.index: reader.end})
+    reader, loans, report = read_loans(located, located.loans)
     report.warnings.extend(_of_files(book))
-    par = by_printed(reader, report.facts, report.deal)
-    if par is not None:
-        reader = Reader(book, holdings, mapping, par_place=par.place)
-        loans = reader.loans()
-        mark(loans, DEAL_CURRENCY)
-        loans.notes.warnings += [*warn_of_units(holdings), DataWarning("par_by_printed", par.message)]
     join_pages(located, loans)
     loans.notes.warnings += report.warnings
     loans.tranches = report.tranches
     loans.deal = _dated(_of_holdings(report, loans.notes), loans.notes.as_of_column, as_of, loans.notes)
     loans.facts = report.facts
-    _add_base_rate(book, loans)
+    _add_base_rate(located, loans)
     currency, is_stated = loans.deal.currency, "deal.currency" in report.cells
     settle(loans, currency, reader.par_in_deal_currency, exchange_rates(book), is_stated=is_stated)
     loans.source_cells = report.cells | loans.source_cells
@@ -77,7 +68,7 @@ def portfolio_of(
     return portfolio
 
 
-def _add_base_rate(book: Workbook, loans: Loans) -> None:
+def _add_base_rate(located: LocatedBook, loans: Loans) -> None:
     """The level of the loans' index by a page of rates, where no label says it; by the loans' rates a small one may be
     a fraction.
     """
@@ -85,7 +76,7 @@ def _add_base_rate(book: Workbook, loans: Loans) -> None:
     if said is not None:
         loans.deal = replace(loans.deal, base_rate=in_percent(said, said, loans))
         return
-    found = base_rate_of(book, loans)
+    found = base_rate_of(located, loans)
     if found is None:
         return
     rate, place = found

@@ -49,6 +49,12 @@ NULL_WORDS: Final = frozenset(
 )
 """What stands for nothing in a cell, in upper case."""
 
+_BEGINS_NULL: Final = np.array(
+    [byte >= 0x80 or not chr(byte).strip() or chr(byte).upper() in {word[:1] for word in NULL_WORDS}
+     for byte in range(256)], np.bool_,
+)  # fmt: skip
+"""Whether a text whose first byte is this one may be such a word, with spaces about it."""
+
 DASHES: Final = frozenset(("-", "--", "---", "—", "–"))
 """Those of them that in a column of flags say no."""
 
@@ -89,14 +95,19 @@ SERIAL_MAX: Final = 2_958_465
 
 @remembered(16_384)
 def key(text: str) -> str:
-    """A text for comparison: lower case, "&" as "and", no accents or superscripts, other signs as one space."""
+    """A text for comparison: lower case, "&" as "and", no accents, superscripts or signs without a width, other signs
+    as one space."""
     if not text.isascii():
-        text = text.translate(NO_SUPERSCRIPTS)
-        text = "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
+        text = unicodedata.normalize("NFKD", text.translate(NO_SUPERSCRIPTS))
+        text = "".join(
+            sign for sign in text if not unicodedata.combining(sign) and unicodedata.category(sign) != _WITHOUT_WIDTH
+        )
     return " ".join(_OTHER_SIGNS.sub(" ", text.lower().replace("&", " and ")).split())
 
 
 _OTHER_SIGNS: Final = re.compile(r"[\W_]+")
+_WITHOUT_WIDTH: Final = "Cf"
+"""The category of soft hyphens, joiners and marks of direction."""
 
 
 BLANK, NUMBER, TEXT, BOOLEAN, ERROR, DATE = (int(kind) for kind in Kind)
@@ -188,8 +199,12 @@ class Pool:
         size = np.diff(text.offsets)
         may_be = size <= NULL_BYTES_MAX
         longer = np.flatnonzero(~may_be & (size <= HASH_BYTES_MAX))
-        may_be[longer] = np.frombuffer(text.data, np.uint8)[text.offsets[longer]] == ord("#")
+        data = np.frombuffer(text.data, np.uint8)
+        may_be[longer] = data[text.offsets[longer]] == ord("#")
         short = np.flatnonzero(may_be)
+        if len(data):
+            first = data[np.minimum(text.offsets[short], len(data) - 1)]
+            short = short[_BEGINS_NULL[first] | (size[short] == 0)]
         for code, string in zip(short.tolist(), decoded(text, short), strict=True):
             if string.strip().upper() in NULL_WORDS:
                 self.null[code] = True
@@ -415,9 +430,9 @@ class Scale:
 
     unit: Literal["bps", "percent", "fraction", "currency", "thousands", "millions", "as written"]
     """The unit of the cells that say none."""
-    because: Literal["header", "median", "largest", "cells", "nothing", "other rates", "level"]
+    because: Literal["header", "median", "largest", "cells", "nothing", "other rates", "level", "par"]
     """The header's words, the median of the absolute values, the largest of them, every cell itself, no value, the
-    other rates of the loans, or the usual level of the rate, which is a guess."""
+    other rates of the loans, the usual level of the rate, which is a guess, or par, which they come near to."""
     factor: float = 1.0
     """What a cell that says no unit is multiplied by."""
     percent: float = 1.0
@@ -561,6 +576,22 @@ def price_scale(numbers: Numbers, magnitude: float = 1.0, *, has_par: bool = Fal
     if median_at_most(rest, 2.0):
         return Scale("fraction", "median", 100.0, limit=2.0)
     return Scale("percent", _told(numbers, rest), limit=2.0)
+
+
+VALUE_OF_PAR: Final = (0.3, 1.3)
+"""Market value over par within which a loan's lies; prices in percent are much more or much less."""
+
+VALUES_SHARE: Final = 0.8
+"""Share of a column's figures that must lie there for a column of market values in the unit of par."""
+
+
+def are_values_of(values: NDArray[np.float64], par: NDArray[np.float64]) -> bool:
+    """Whether figures are market values in the unit of par, such as both in millions, and no prices in percent."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.abs(values / par)
+        known = np.isfinite(ratio) & (values != 0)
+        near = known & (ratio >= VALUE_OF_PAR[0]) & (ratio <= VALUE_OF_PAR[1])
+    return bool(known.any()) and int(np.count_nonzero(near)) >= VALUES_SHARE * int(np.count_nonzero(known))
 
 
 def rate_scale(numbers: Numbers, fraction_max: float = 0.25, unit: str = "") -> Scale:

@@ -31,8 +31,10 @@ from core.portfolio.mapping.detected import (
 )
 from core.portfolio.mapping.joined import join_pages
 from core.portfolio.mapping.reader import Reader
+from core.portfolio.mapping.sheet_loans import read_loans
 from core.portfolio.model.fields import Field, Lien, Mapping, mapping_of
 from core.portfolio.model.notes import bounded
+from core.portfolio.pages.report.read import read_report
 from core.portfolio.pages.sheet_kinds import SheetKind, kinds
 from core.portfolio.sheets import header
 from core.portfolio.sheets.below import Below
@@ -78,20 +80,25 @@ def detect_columns(
     holdings = located.loans
     sheets = tuple(_sheets(located))
     if holdings is None:
-        return replace(_nothing(mapping), sheets=_of_kinds(sheets, kinds(located)))
-    reader = Reader(located.book, holdings, mapping)
-    loans = reader.loans()
+        return replace(_nothing(mapping), sheets=_of_kinds(sheets, kinds(located, read_report(located))))
+    reader, loans, report = read_loans(located, holdings)
     found = _explained(holdings, mapping, reader, loans)
     if sheet is None:
         join_pages(located, loans)
         found = _with_pages(found, loans, page_columns(located.pages))
-    told = kinds(located, loans.notes.pages, reader.end)
+    told = kinds(located, report, loans.notes.pages)
     return _cut(replace(found, sheets=_of_kinds(sheets, told)), columns_max)
 
 
+_OF_NAMES: Final = frozenset(("borrower_name", "facility_name", "industry"))
+"""What the names of facilities and the headings of groups may say where no column does."""
+
+
 def _with_pages(found: Detection, loans: Loans, columns: Iterable[PageColumns]) -> Detection:
-    """The detection of the first sheet with what other sheets say, once they are joined to its loans."""
-    given = {target for note in loans.notes.pages for target in note.fields}
+    """The detection of the first sheet with what other sheets and names say, once they are joined to its loans."""
+    given = {target for note in loans.notes.pages for target in note.fields} | (_OF_NAMES & loans.texts.keys())
+    if loans.lien is not None:
+        given.add("lien_type")
     return replace(
         found,
         missing_required=tuple(target for target in found.missing_required if target not in given),
@@ -314,7 +321,7 @@ def _match(one: Field, found: header.Found, column: int, *, is_auxiliary: bool) 
 def _alternatives(target: str, reader: Reader, column: int) -> Iterator[Alternative]:
     """The columns that could have fed a field instead, and why they do not."""
     claimed = {place: other for other, place in reader.columns.items()}
-    for place in reader.found.columns[target]:
+    for place in reader.found.columns.get(target, ()):  # cells of another field's column may feed it: SOFR + 350
         if place == column:
             continue
         reason = reader.passed_over.get(place) or GAVE_WAY.get(reader.found.demoted.get(place, ""), "")
@@ -332,6 +339,7 @@ def _alternatives(target: str, reader: Reader, column: int) -> Iterator[Alternat
 _RATE_REASONS: Final = {
     "other rates": "the other rates of the loans tell it",
     "level": "it is the usual level of a base rate",
+    "par": "its figures come near to par",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.portfolio.cells.loans import Loans, put
 from core.portfolio.mapping import pipeline
-from core.portfolio.mapping.names import split_names
+from core.portfolio.mapping.names import liens_of_names, split_names
 from core.portfolio.mapping.pipeline import Outcome, Work, is_ruled
 from core.portfolio.mapping.reader import Reader
 from core.portfolio.model.notes import DataWarning
@@ -35,13 +35,14 @@ def join_pages(located: LocatedBook, loans: Loans, *, all_ruled: bool = False) -
         read.append(PageLoans(of_page, page.lists, page.left_out, page.title, page.shows_changes))
     joined(loans, read)
     split_names(loans)
+    liens_of_names(loans)
     if unread:
         message = (
             f"{counted(unread, 'more sheet')} may say something of the loans, and {agreed(unread, 'was/were')} not "
             f"read: {TOO_MANY}."
         )
         loans.notes.warnings.append(DataWarning("page_left_out", message))
-    for sheet, empty in lists_without_loans(located.book):
+    for sheet, empty in lists_without_loans(located):
         note_empty(loans, sheet, empty)
     used = {note.sheet for note in loans.notes.pages if note.part != "left out"}
     left_out = {note.sheet for note in loans.notes.pages} - used

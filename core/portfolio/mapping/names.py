@@ -1,4 +1,4 @@
-"""Give loans the names that stand in no column of their own: borrowers in facilities' names, industries in headings."""
+"""Give loans what stands in no column of its own: borrowers and liens in facilities' names, industries in headings."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from core.grid.column import Text
 from core.portfolio.cells.footnotes import without_marks
 from core.portfolio.cells.loans import Loans
-from core.portfolio.cells.parsing import TextColumn, decoded, key, pool_of, spread_out, subset
+from core.portfolio.cells.parsing import TextColumn, decoded, key, lien, pool_of, spread_out, subset
+from core.portfolio.model.fields import Lien
 from core.portfolio.model.notes import DataWarning
+from core.portfolio.sheets.columns.vocabulary import heading
 from core.portfolio.sheets.rows.vocabulary import has_instrument, only_instrument, without_figures
 from core.words import agreed, counted
 
@@ -282,3 +284,52 @@ def industries_of_headings(loans: Loans, codes: NDArray[np.int32], text: Text) -
     message = f"No column names industries; {counted(len(names), 'heading')} of groups of loans do"
     message += f", and {counted(blank, 'loan', 'stands/stand')} under none." if blank else "."
     loans.notes.warnings.append(DataWarning("industry_of_headings", message, loans.row_count))
+
+
+_LIEN_WORDS: Final = re.compile(
+    r"\b(?:(?:first|1st|second|2nd|third|3rd) lien|[12] ?l|unitranche|senior secured|unsecured|subordinated"
+    r"|mezzanine)\b"
+)
+"""Words of a facility's name that say its lien: "term loan" and "senior loan" do not."""
+
+_JUNIOR: Final = (Lien.SECOND_LIEN, Lien.UNSECURED)
+
+LIEN_SHARE: Final = 0.9
+"""Share of the loans whose facility's name says the lien, from which names stand in for a column of liens."""
+
+
+def liens_of_names(loans: Loans) -> None:
+    """Take junior liens from the names of facilities where a column says no more than the kind of asset, and all liens
+    where there is no column: "Second Lien Term Loan" of the type "Term Loan". Tell of it.
+    """
+    column = loans.texts.get("facility_name")
+    if column is None or not loans.row_count or (loans.lien is not None and not _says_kind(loans)):
+        return
+    names = subset(column, np.arange(loans.row_count))
+    if len(names.text) > TEXTS_MAX:
+        return
+    said = np.array([_lien_said(text) for text in names.text.strings()], np.uint8)
+    liens = spread_out(said, Lien.BLANK, names.codes)
+    if loans.lien is None:
+        if np.count_nonzero(liens != Lien.BLANK) < LIEN_SHARE * loans.row_count:
+            return
+        changed, loans.lien = liens != Lien.BLANK, liens
+        loans.notes.lien_blank_rows = int(np.count_nonzero(liens == Lien.BLANK))
+    else:
+        changed = np.isin(liens, _JUNIOR) & (loans.lien == Lien.FIRST_LIEN)
+        loans.lien = np.where(changed, liens, loans.lien)
+    count = int(np.count_nonzero(changed))
+    if count:
+        words = agreed(count, "name of its facility/names of their facilities")
+        message = f"The lien of {counted(count, 'loan')} is by the {words}."
+        loans.notes.warnings.append(DataWarning("lien_of_names", message, count))
+
+
+def _says_kind(loans: Loans) -> bool:
+    """Whether the column of liens is one of kinds of assets by its heading."""
+    weights = heading(loans.notes.matched_columns.get("lien_type", "")).weights
+    return weights.get("asset_type", 0.0) > weights.get("lien_type", 0.0)
+
+
+def _lien_said(text: str) -> Lien:
+    return lien(text) if len(text) <= LENGTH_MAX and _LIEN_WORDS.search(key(text)) else Lien.BLANK

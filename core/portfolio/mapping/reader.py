@@ -383,10 +383,19 @@ class Reader:
             scale = self.scales[target] = parsing.scale(
                 target, numbers, unit, magnitude, has_par=has_par, beside=self._rates_beside
             )
+            if target == "price" and scale.unit != "currency" and self._has_values(place, numbers):
+                scale = self.scales[target] = parsing.Scale("currency", "par")
+                return parsing.scaled(numbers, scale, self._divisor)
             values = parsing.scaled(numbers, scale, self._divisor)
             return self._as_prices(values, magnitude) if target == "price" else values
 
         return in_unit
+
+    def _has_values(self, place: int, numbers: parsing.Numbers) -> bool:
+        """Whether a column that its heading calls a value has market values in the unit of par."""
+        one = self.found.evidence.get(place)
+        is_value = one is not None and one.role in ("market_value", "price") and self._divisor is not None
+        return is_value and self._divisor is not None and parsing.are_values_of(numbers.values, self._divisor)
 
     def _as_prices(self, values: NDArray[np.float64], magnitude: float) -> NDArray[np.float64]:
         """Market values in percent of par: those in the unit of par, which a line above the header says, where they
@@ -474,6 +483,8 @@ class Reader:
             if "base_rate" not in loans.categories and (is_words or not is_level.any() or cells.seen & bit(TEXT)):
                 text = self.outcome("base_rate", place).column.as_text()
                 codes = np.where(is_level, np.int32(-1), text.codes) if is_level.any() else text.codes
+                if is_level.any() and not (codes >= 0).any():
+                    continue  # levels, and words for none
                 self._put(loans, "base_rate", Outcome(text_column(parsing.TextColumn(codes, text.text))))
 
     def _stand_ins(self, loans: Loans) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.grid.sheet import Workbook
-from core.portfolio.cells.typed import either
+from core.portfolio.cells.typed import either, text_column
 from core.portfolio.mapping.joined import join_pages
 from core.portfolio.mapping.normalise import Normalised, Report
 from core.portfolio.mapping.pipeline import Outcome
@@ -31,12 +31,14 @@ def validate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> N
         return None
     reader = Reader(located.book, located.loans, mapping, with_blank_par=True)
     outcomes = {target: reader.outcome(target) for target in reader.columns}
-    if located.pages:
+    if located.pages or "borrower_name" not in outcomes:
         alone = Reader(located.book, located.loans, mapping)
         loans = alone.loans(all_ruled=True)
         join_pages(located, loans, all_ruled=True)
         at = np.full(len(reader.row_numbers), -1, np.int64)
         at[np.searchsorted(reader.row_numbers, alone.row_numbers)] = np.arange(len(alone.row_numbers))
+        if "borrower_name" not in outcomes and "borrower_name" in loans.texts:  # it stands in the facility's name
+            loans.ruled.setdefault("borrower_name", text_column(loans.texts["borrower_name"]))
         for target, column in loans.ruled.items():
             joined, own = column.take(at), outcomes.get(target)
             if own is None:

@@ -214,7 +214,8 @@ STANDARD_CLO_FIELDS: Final = (
         "rating_agency_a", "string",
         aliases=(
             "Moodys_Adj_DP_Rating_for_WARF", "Moody's DP Rating - WARF", "Moody's Rating WARF",
-            "Moody's Default Probability Rating-18", "Moodys_DP_Rating_Final", "Moody's DPR", "Moody's Rating-21",
+            "Moody's Default Probability Rating-18", "Moodys_DP_Rating_Final", "Moody's DPR",
+            "Moody's Default Probability Rating", "Moody's Rating-21",
             "Moodys_Rating_Final", "Deal Issue (Derived) Rating - Moody's", "Moody's CFR", "Moodys CFR",
             "Moody Issuer Rating", "Current Moody's Rating", "Moody's Rating", "Moodys_Rating", "Moody Rating",
             "Moody Rtg", "MDY Rating",

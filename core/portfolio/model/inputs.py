@@ -104,6 +104,7 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "no_moodys_rating": Meaning("stand_in", ("moodys_factor",)),
     "lives_by_maturity": Meaning("stand_in", ("life_basis",)),
     "no_lien": Meaning("stand_in", ("lien",)),
+    "lien_of_names": Meaning("stand_in", ("lien",)),
     "lien_unrecognised": Meaning("stand_in", ("lien",)),
     "bonds_secured": Meaning("stand_in", ("secured",)),
     "as_of_stands_in": Meaning("stand_in", ("day",)),

@@ -57,6 +57,7 @@ WARNING_CODES: Final = {
     "unit_doubtful": "values too small or large for their field's unit",
     "negative_par": "loans with a negative par",
     "no_lien": "loans that do not say their lien count as first lien",
+    "lien_of_names": "the names of facilities say liens that no column says",
     "no_rating": "loans without a rating of any agency",
     "unrated_not_ccc": "most loans have no rating of any agency, and count in no CCC bucket",
     "no_price": "loans without a price",

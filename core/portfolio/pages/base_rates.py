@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from core.grid.address import cell_name
-from core.grid.sheet import Sheet, Workbook
+from core.grid.sheet import Sheet
 from core.grid.sheet_name import in_quotes
 from core.portfolio.cells import parsing
 from core.portfolio.cells.loans import Loans
 from core.portfolio.cells.parsing import Numbers, key
-from core.portfolio.sheets.locate import of_another_day
+from core.portfolio.sheets.located import LocatedBook
 from core.portfolio.sheets.titles import first_line, first_row
 
 RATE_ROWS_MAX: Final = 200
@@ -52,18 +52,17 @@ class Level(NamedTuple):
     place: str
 
 
-def base_rate_of(book: Workbook, loans: Loans) -> tuple[float, str] | None:
+def base_rate_of(located: LocatedBook, loans: Loans) -> tuple[float, str] | None:
     """Find the level, in percent, of the index of most loans, and its place.
 
     None where no page says one level of it.
 
     Of an index without a tenor it is the level of three months where a page has several.
     """
-    old = of_another_day(book)
     levels = [
         level
-        for sheet in book.sheets
-        if sheet.index not in old
+        for sheet in located.book.sheets
+        if sheet.index not in located.old
         and sheet.state == "visible"
         and _PAGES.search(key(f"{sheet.name} {first_line(sheet)}"))
         for level in _levels(sheet)

@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Final
 
 import numpy as np
@@ -86,7 +85,7 @@ class _Search:
         for fact in printed:
             amount = fact.value or 0.0
             is_round = amount % ROUND < LINE_TOLERANCE
-            if amount <= 0.0 or is_round or any(self._is(self.sums[code], amount) for code in free):
+            if amount <= 0.0 or is_round or any(abs(self.sums[code] - amount) <= self.precision for code in free):
                 continue
             for sets in (list(self._by_first_word(free, amount)), list(self._pairs(free, amount))):
                 if len(sets) == 1:
@@ -112,9 +111,16 @@ class _Search:
     def _pairs(self, named: dict[int, str], amount: float) -> Iterator[tuple[int, ...]]:
         if len(named) > WHOLE_MAX and self.precision > 2 * LINE_TOLERANCE:
             return
-        for first, second in combinations(named, 2):
-            if self._is(self.sums[first] + self.sums[second], amount):
-                yield first, second
+        codes = np.fromiter(named, np.int64, len(named))
+        own = np.asarray(self.sums, np.float64)[codes]
+        order = np.argsort(own, kind="stable")
+        low = np.searchsorted(own[order], amount - own - 2 * self.precision)
+        high = np.searchsorted(own[order], amount - own + 2 * self.precision, side="right")
+        for at in np.flatnonzero(high > low).tolist():
+            for other in sorted(order[low[at] : high[at]].tolist()):
+                first, second = int(codes[at]), int(codes[other])
+                if at < other and self._is(self.sums[first] + self.sums[second], amount):
+                    yield first, second
 
 
 def _warning(fact: Fact, names: Sequence[str]) -> DataWarning:

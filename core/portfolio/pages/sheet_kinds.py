@@ -10,9 +10,8 @@ from typing import Final, Literal
 from core.grid.sheet_name import in_quotes
 from core.portfolio.model.facts import Kind as FactKind
 from core.portfolio.model.notes import PageNote
-from core.portfolio.pages.report.read import Report, read_report
+from core.portfolio.pages.report.read import Report
 from core.portfolio.sheets.columns.vocabulary import kind_weights
-from core.portfolio.sheets.locate import of_another_day
 from core.portfolio.sheets.located import Candidate, LocatedBook
 from core.portfolio.sheets.note_tables import is_note_table
 from core.words import counted
@@ -53,24 +52,20 @@ class _Printed:
     """What is read there of the deal and its notes: deal.as_of, tranches.current_balance."""
 
 
-def kinds(
-    located: LocatedBook, notes: Sequence[PageNote] = (), end: int | None = None
-) -> dict[str, tuple[SheetKind, str]]:
+def kinds(located: LocatedBook, report: Report, notes: Sequence[PageNote] = ()) -> dict[str, tuple[SheetKind, str]]:
     """What each of the sheets is, by its name, and why.
 
     Args:
+        report: what its pages print.
         notes: what became of the other sheets that say something of loans.
-        end: the row below the loans.
     """
     holdings = located.loans
-    ends = {} if holdings is None or end is None else {holdings.sheet.index: end}
-    printed = _printed(read_report(located.book, located.tops, ends))
-    old = of_another_day(located.book)
+    printed = _printed(report)
     told = {note.sheet: note for note in sorted(notes, key=lambda note: note.part != "left out")}
     return {
         one.sheet.name: ("holdings", "its loans are read")
         if holdings is not None and one.sheet is holdings.sheet
-        else _kind(one, told.get(one.sheet.name), printed, is_old=one.sheet.index in old)
+        else _kind(one, told.get(one.sheet.name), printed, is_old=one.sheet.index in located.old)
         for one in located.sheets
     }
 

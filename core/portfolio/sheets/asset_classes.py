@@ -1,9 +1,10 @@
-"""Tell lists of consumers' or properties' debts from those of corporate loans."""
+"""Tell lists of other assets, such as consumers' debts, leases and equities, from those of corporate loans."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from core.grid.sheet import Sheet
@@ -45,8 +46,27 @@ _CLASSES: Final[dict[str, tuple[str, str]]] = {
         r"\b(?:dti|debt to income|monthly payment|installment|loan purpose|zip(?: code)?|co ?borrower|date of birth"
         r"|utilization|sub ?grade|days past due)\b",
     ),
+    "equipment leases": (
+        r"\b(?:lessee|lessor|equipment (?:type|cost|description|category|class)|original equipment cost"
+        r"|lease (?:number|no|id|contract|schedule|maturity|start|end|commencement)|(?:monthly )?rentals?)\b",
+        r"\b(?:residual|discounted balance|serial (?:number|no)|booked residual|equipment|lease term|asset cost)\b",
+    ),
+    "equities": (
+        r"\b(?:(?:number of |no of |of )?shares(?: held| owned)?|dividend(?:s| yield)?|market cap(?:italisation"
+        r"|italization)?|sedol|p e ratio|eps)\b",
+        r"\b(?:ticker|weight|beta|sector|last price|closing price|bloomberg ticker|ric)\b",
+    ),
 }  # fmt: skip
 """Class -> (words that nothing else has, words that a list of corporate loans may have, too), as `key` gives them."""
+
+_OF_DEBT: Final = frozenset(
+    ("maturity_date", "spread", "base_rate", "all_in_rate", "floor", "coupon_type", "lien_type", "rating",
+     "rating_agency_a", "rating_agency_b", "rating_agency_c")
+)  # fmt: skip
+"""Fields that no list of equities has."""
+
+MEMORY_MAX: Final = 8_192
+"""Headings whose classes are remembered."""
 
 HEADER_LENGTH_MAX: Final = 160
 """Characters of a header that are looked at."""
@@ -61,15 +81,22 @@ def refusal(sheet: Sheet, found: Found | None) -> str:
     """Say why a sheet is no list of corporate loans; "" where nothing says so.
 
     It is none where its columns have words of another class of assets, and less than two of these: an index or a
-    spread, an agency's ratings, liens, identifiers of securities, and companies as borrowers.
+    spread, an agency's ratings, liens, identifiers of securities, and companies as borrowers. A list of equities has
+    identifiers and companies, and no field of a debt.
     """
     named = None if found is None else _named(found.texts.values())
     if found is None or named is None:
         return ""
     name, told = named
+    if name == "equities":
+        return "" if _OF_DEBT & found.columns.keys() else _reason(name, told)
     kinds = set(_kinds(sheet, found))
     if len(kinds) >= KINDS_MIN and kinds - {"rate", "lien"}:
         return ""
+    return _reason(name, told)
+
+
+def _reason(name: str, told: list[str]) -> str:
     columns = ", ".join(repr(" ".join(text.split())) for text in told[:WORDS_TOLD])
     return (
         f"it is a list of {name}, and no portfolio of a CLO, by its columns ({columns}): a mapping of source type "
@@ -80,13 +107,24 @@ def refusal(sheet: Sheet, found: Found | None) -> str:
 def _named(headers: Iterable[str]) -> tuple[str, list[str]] | None:
     """The class whose words most headers have, and these; None where too few have any."""
     best: tuple[int, str, list[str]] | None = None
-    spelt = [(text, key(_CAMEL.sub(" ", text[:HEADER_LENGTH_MAX]))) for text in headers]
-    for name, (strong, weak) in _RULES.items():
-        own = [text for text, words in spelt if strong.search(words)]
-        more = [text for text, words in spelt if weak.search(words) and not strong.search(words)]
+    said = [(text, classes) for text in headers if (classes := _classes(text[:HEADER_LENGTH_MAX]))]
+    for name in _RULES if said else ():
+        own = [text for text, classes in said if classes.get(name)]
+        more = [text for text, classes in said if classes.get(name) is False]
         if own and len(own) + len(more) >= WORDS_MIN and (best is None or len(own) + len(more) > best[0]):
             best = len(own) + len(more), name, own + more
     return None if best is None else best[1:]
+
+
+@lru_cache(MEMORY_MAX)
+def _classes(text: str) -> dict[str, bool]:
+    """The classes whose words a heading has, each with whether nothing else has these."""
+    words = key(_CAMEL.sub(" ", text))
+    return {
+        name: is_strong
+        for name, (strong, weak) in _RULES.items()
+        if (is_strong := strong.search(words) is not None) or weak.search(words) is not None
+    }
 
 
 def _kinds(sheet: Sheet, found: Found) -> Iterable[str]:

@@ -53,6 +53,9 @@ HEADER_BYTES_MAX: Final = 400
 MEMORY_MAX: Final = 20_000
 """Texts whose targets a matcher remembers: the words of one workbook come again with the next request."""
 
+ROLES_MAX: Final = 5_000
+"""Headings whose roles a matcher remembers."""
+
 STACK_MAX: Final = 3
 """Rows that may make up the names of one header: a group, and words that are wrapped below it."""
 
@@ -104,6 +107,7 @@ DIGITS_SHARE: Final = 0.3
 """Share of a row's texts with a digit from which it is one of data."""
 
 _AGENCY_WORDS: Final = frozenset(("moodys", "sp", "fitch"))
+_WORDS_OF_AGENCIES: Final = _AGENCY_WORDS | {"rating", "ratings"}
 
 _GROUP_WORDS: Final = frozenset(
     ("moodys", "sp", "fitch", "issuer", "facility", "original", "native", "settled", "traded", "country", "prior",
@@ -261,6 +265,7 @@ class Matcher:
         self._auxiliary = _alias_table(auxiliary)
         self._own = {one.target: one.own for one in (*fields, *auxiliary) if one.own}
         self._memory: dict[str, Options] = {}
+        self._roles: dict[tuple[str, tuple[str, ...], Options], str] = {}
         self.strings = frozenset(one.target for one in (*fields, *auxiliary) if one.type == "string")
         """Targets that hold text."""
         self.has_given_names = any(_GIVEN_NAME.search(alias) for one in (*fields, *auxiliary) for alias in one.aliases)
@@ -292,6 +297,14 @@ class Matcher:
     def role_of(self, text: str, groups: tuple[str, ...], options: Options) -> str:
         """The role of a heading that is listed: by its words where they name one that feeds the same, else by its
         first field."""
+        known = self._roles.get((text, groups, options))
+        if known is None:
+            if len(self._roles) >= ROLES_MAX:
+                self._roles.clear()
+            known = self._roles[text, groups, options] = self._role_of(text, groups, options)
+        return known
+
+    def _role_of(self, text: str, groups: tuple[str, ...], options: Options) -> str:
         targets = {target for target, _, _ in options}
         weights = heading(text, groups).weights
         for _, role in sorted(((weight, role) for role, weight in weights.items() if weight > 0), reverse=True):
@@ -458,8 +471,11 @@ def _best(
     """
     best: _Candidate | None = None
     wider: _Candidate | None = None
+    below_agencies: list[_Candidate] = []
     for row in scan.rows:
         for height in range(1, min(STACK_MAX, scan.end - row) + 1):
+            if height > 1 and scan.has_figures_or_nothing(row + height - 1):
+                break
             one = scan.stack(row, height)
             if one is None:
                 break
@@ -467,8 +483,16 @@ def _best(
                 wider = one
             if (len(one.feeds) if by_column else one.score) < least:
                 continue
-            if (anchors is None or one.targets & anchors) and one.is_better(best):
+            if anchors is not None and not one.targets & anchors:
+                continue
+            if scan.is_below_agencies(one):
+                below_agencies.append(one)
+            if one.is_better(best):
                 best = one
+    if best is not None:
+        # The same heading with the agencies over it: what they name are fewer fields than the bare words could be.
+        whole = [one for one in below_agencies if one.row == best.row and len(one.feeds) >= len(best.feeds)]
+        best = max([best, *whole], key=lambda one: one.row - one.top)
     return best, wider
 
 
@@ -550,17 +574,24 @@ class _Scan:
         """Rows with text, from the top."""
         return sorted(row for row in self._cells if row < self.end)
 
+    def has_figures_or_nothing(self, row: int) -> bool:
+        """Whether a row can be no lower part of a header."""
+        return row in self._numeric or row not in self._cells
+
     def stack(self, top: int, height: int) -> _Candidate | None:
-        """Rows read as one header: a row alone, groups over fields, wrapped words; None where that cannot be."""
+        """Rows read as one header: a row alone, groups over fields, wrapped words; None where that cannot be.
+
+        The lower ones have texts and no figures (`has_figures_or_nothing`).
+        """
         rows = range(top, top + height)
-        if any(row not in self._cells or row in self._numeric for row in rows[1:]):
-            return None
         if height == 1:
             cells = self._cells[top]
-            feeds = {column: self._options[code] for column, code in cells.items() if code in self._options}
-            texts = {at: self._texts.get(code, "") for at, code in cells.items()}
+            known = self._options
+            is_none = known.keys().isdisjoint(cells.values())
+            feeds = {} if is_none else {column: known[code] for column, code in cells.items() if code in known}
             if not feeds and not self.aliases.has_given_names and not self._is_wordy(top):
-                return _Candidate(top, top, {}, texts, 0, frozenset(), is_dated=False, own=texts)
+                return _Candidate(top, top, {}, {}, 0, frozenset(), is_dated=False)  # it feeds nothing
+            texts = {at: self._texts.get(code, "") for at, code in cells.items()}
             return self._candidate(top, top, feeds, texts, texts, {}, is_dated=False)
         if not self._is_wordy(rows[-1]) and not any(
             code in self._options for row in rows for code in self._cells[row].values()
@@ -608,23 +639,56 @@ class _Scan:
     def _group_words(self, rows: range, layers: list[dict[int, int]]) -> dict[int, tuple[str, ...]]:
         """By column the words of upper rows that merged cells, or words such as an agency, carry over it."""
         carried: dict[int, tuple[str, ...]] = {}
+        is_below_agencies = False
         for at, (row, layer) in enumerate(zip(rows[:-1], layers[:-1], strict=True)):
-            # A column with words of its own below, in another row than the last, is one whose heading is wrapped.
-            wrapped = {column for below in rows[at + 1 : -1] for column in self._cells[below]}
-            wrapped |= {column for column, code in layers[-1].items() if self._names_agency(code)}
             if len(self._cells[row]) == 1 and min(self._cells[row]) <= min(layers[-1], default=0):
                 continue  # the table's title
+            is_of_agencies = self._are_agencies_over(row, rows[-1])
+            # A column with words of its own below, in another row than the last, is one whose heading is wrapped.
+            wrapped = {column for below in rows[at + 1 : -1] for column in self._cells[below] if not is_of_agencies}
+            wrapped |= {column for column, code in layers[-1].items() if self._names_agency(code)}
             group = ""
             for column in range(min(layers[-1], default=0), max(layers[-1], default=-1) + 1):
                 if column in self._cells[row]:
                     text = self._texts.get(self._cells[row][column], "")
-                    group = text if not _GROUP_WORDS.isdisjoint(tokens_of(text)) else ""
+                    is_group = not is_below_agencies and not _GROUP_WORDS.isdisjoint(tokens_of(text))
+                    group = text if is_group else ""
                     continue
                 code = layer.get(column)
                 text = self._texts.get(code, "") if code is not None else "" if column in wrapped else group
                 if text and column in layers[-1]:
                     carried[column] = (*carried.get(column, ()), text)
+            is_below_agencies |= is_of_agencies
         return carried
+
+    def group_words(self, row: int, first: int) -> bool:
+        """Whether a row has words that are meant for the columns below, and is no title of the table.
+
+        Args:
+            first: the first column of the header below.
+        """
+        cells = self._cells.get(row)
+        if not cells or row in self._numeric or (len(cells) == 1 and min(cells) <= first):
+            return False
+        return any(not _GROUP_WORDS.isdisjoint(tokens_of(self._texts.get(code, ""))) for code in cells.values())
+
+    def _are_agencies_over(self, row: int, last: int) -> bool:
+        """Whether a row has names of agencies and nothing else, each over the columns up to the next one: no title
+        alone in the first column, nor the first words of headings that are wrapped down to the last row.
+        """
+        cells = self._cells.get(row, {})
+        words = [tokens_of(self._texts.get(code, "")) for code in cells.values()]
+        if not words or not all(one & _AGENCY_WORDS and one <= _WORDS_OF_AGENCIES for one in words):
+            return False
+        if len(cells) == 1 and min(cells) <= min(self._cells[last], default=0):
+            return False
+        return not any(
+            self._names_agency(code) for below in range(row + 1, last + 1) for code in self._cells[below].values()
+        )
+
+    def is_below_agencies(self, one: _Candidate) -> bool:
+        """Whether the highest of its rows has names of agencies over its columns."""
+        return one.top < one.row and self._are_agencies_over(one.top, one.row)
 
     def _names_agency(self, code: int) -> bool:
         return not tokens_of(self._texts.get(code, "")).isdisjoint(_AGENCY_WORDS)
@@ -779,6 +843,7 @@ def _has_known_words(texts: list[str]) -> bool:
 
 def _found(scan: _Scan, best: _Candidate) -> Found:
     """A candidate with the rows below that belong to it; of several columns for one target the one that tells most."""
+    best = _with_group_above(scan, best)
     row = best.row
     units: dict[int, str] = {}
     below: list[Literal["units", "numbers"]] = []
@@ -805,6 +870,20 @@ def _found(scan: _Scan, best: _Candidate) -> Found:
     }
     texts = dict.fromkeys((place for places in columns.values() for place in places), "") | best.texts
     return Found(row, best.top, best.score, columns, texts, units, tuple(below), demoted, beside, preferences, evidence)
+
+
+def _with_group_above(scan: _Scan, best: _Candidate) -> _Candidate:
+    """A header with the row of groups right above it, where that says of some columns what else they are: "S&P" below
+    "Country Rating" is no rating of the loan."""
+    if not scan.aliases.is_of_loans or best.row - best.top + 1 >= STACK_MAX:
+        return best
+    words = scan.group_words(best.top - 1, min(best.own, default=0))
+    taller = scan.stack(best.top - 1, best.row - best.top + 2) if words else None
+    return taller if taller is not None and taller.score >= best.score - GROUP_LOSS else best
+
+
+GROUP_LOSS: Final = 3
+"""Fields that a header may lose by words of a row above it."""
 
 
 def _counters(sheet: Sheet, best: _Candidate, feeds: Container[int], first: int) -> list[int]:
@@ -846,10 +925,31 @@ def _judged(
     evidence = judge(columns, known, asked, thorough=thorough)
     judged: dict[int, Options] = {}
     for column, one in evidence.items():
-        options = feeds[column] if column in known and known[column] == one.role else matcher.of_role(one.role)
+        if known.get(column) != one.role:
+            options = matcher.of_role(one.role)
+        else:
+            options = feeds[column]
+            if column not in fixed and columns.heading(column).names_agency:
+                options = _with_shared(options, matcher.of_role(one.role))
         if options:
             judged[column] = options
     return judged, evidence
+
+
+def _with_shared(listed: Options, of_role: Options) -> Options:
+    """What a listed heading may feed, with what its role feeds as well: "S&P Corp" is a rating of S&P and S&P's rating
+    of the issuer; a heading that feeds a field beside alone feeds one of the mapping, too.
+    """
+    targets = {target for target, _, _ in listed}
+    has_main = not all(auxiliary for _, _, auxiliary in listed)
+    return (
+        *listed,
+        *(
+            (target, place, auxiliary)
+            for target, place, auxiliary in of_role
+            if target not in targets and (target in SHARED_TARGETS if auxiliary else not has_main)
+        ),
+    )
 
 
 def _beside(sheet: Sheet, best: _Candidate, first: int) -> frozenset[int]:

@@ -187,7 +187,7 @@ def _without_open_par(page: Located, holdings: Located) -> Located:
     return replace(page, found=replace(page.found, columns=rest))
 
 
-def of_another_day(book: Workbook) -> frozenset[int]:
+def _of_another_day(book: Workbook) -> frozenset[int]:
     """Indexes of the sheets whose names are those of pages of another day: "Tests Prior", "Tests Oct 24" beside Nov."""
     return earlier(book) | {sheet.index for sheet in book.sheets if titles.is_of_another_day(key(sheet.name))}
 
@@ -260,11 +260,11 @@ def _lists_below(sheet: Sheet, found: header.Found, mapping: Mapping) -> Iterato
             yield Located(sheet, section.found, section.title, section.end, flag)
 
 
-def lists_without_loans(book: Workbook) -> Iterator[tuple[str, EmptyList]]:
+def lists_without_loans(located: LocatedBook) -> Iterator[tuple[str, EmptyList]]:
     """The lists that pages of the day show to be empty, by flag the first, each with the name of its sheet."""
-    old, flags = of_another_day(book), set[str]()
-    for sheet in book.sheets[:EMPTY_SHEETS_MAX]:
-        if sheet.state != "visible" or sheet.index in old:
+    flags = set[str]()
+    for sheet in located.book.sheets[:EMPTY_SHEETS_MAX]:
+        if sheet.state != "visible" or sheet.index in located.old:
             continue
         for empty in empty_lists(sheet):
             if empty.flag not in flags:
@@ -404,11 +404,11 @@ def locate(book: Workbook, mapping: Mapping, *, sheet: str | None = None) -> Loc
     if sheet is not None:
         rated = _candidates(book, mapping)
         considered = tuple(one for one in rated if one.sheet.index == book[sheet].index)
-        return LocatedBook(book, mapping, tuple(rated), considered, _chosen(considered))
+        return LocatedBook(book, mapping, tuple(rated), considered, _chosen(considered), old=_of_another_day(book))
     book, rated = _with_parts(book, mapping)
     loans, every = _chosen(rated), tuple(rated)
     pages = () if loans is None else tuple(_pages(every, loans, mapping))
-    return LocatedBook(book, mapping, every, every, loans, pages)
+    return LocatedBook(book, mapping, every, every, loans, pages, _of_another_day(book))
 
 
 def _with_parts(book: Workbook, mapping: Mapping) -> tuple[Workbook, list[Candidate]]:

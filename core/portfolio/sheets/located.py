@@ -103,6 +103,8 @@ class LocatedBook:
     """The table with the loans; None where no sheet has a header of loans."""
     pages: tuple[Located, ...] = ()
     """The other tables that may say something of the loans, those that name most fields first."""
+    old: frozenset[int] = frozenset()
+    """Indexes of the sheets whose names are those of pages of another day."""
 
     @property
     def tops(self) -> dict[int, int]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.grid.sheet import Sheet
 from core.portfolio.cells import parsing
-from core.portfolio.cells.parsing import TEXT, key
+from core.portfolio.cells.parsing import BLANK, TEXT, key
 from core.portfolio.model.fields import Mapping
 from core.portfolio.sheets import header, titles
 
@@ -81,33 +81,33 @@ def lone_texts(sheet: Sheet, first: int, last: int) -> list[Lone]:
     last = min(last, sheet.row_count, first + ROWS_MAX)
     if last <= first:
         return []
-    filled, codes, column_of = _filled(sheet, first, last)
-    rows = np.flatnonzero((filled <= TITLE_CELLS_MAX) & (codes >= 0))[:TITLES_MAX]
-    texts = parsing.decoded(sheet.text, codes[rows])
+    rows, filled, columns = _sparse(sheet, first, last)
+    held = [sheet.columns[column] for column in columns.tolist()]
+    codes = [one.held.codes[one.slot(first + row)] for one, row in zip(held, rows.tolist(), strict=True) if one]
+    texts = parsing.decoded(sheet.text, np.array(codes, np.int64))
     found = [
-        Lone(first + row, int(column_of[row]), " ".join(text.split()), bool(filled[row] == 1))
-        for row, text in zip(rows.tolist(), texts, strict=True)
+        Lone(first + row, column, " ".join(text.split()), count == 1)
+        for row, column, count, text in zip(rows.tolist(), columns.tolist(), filled.tolist(), texts, strict=True)
         if len(text) <= titles.LENGTH_MAX
     ]
     return [one for one in found if one.is_alone or titles.is_group(one.line)]
 
 
-def _filled(sheet: Sheet, first: int, last: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """By row how many cells it has, the code of its first cell, -1 where that is no text, and its column."""
-    filled, codes = np.zeros(last - first, np.int32), np.full(last - first, -1, np.int32)
-    column_of = np.zeros(last - first, np.int32)
-    for column, stored in enumerate(sheet.columns[:COLUMNS_MAX]):
-        if stored is None or stored.start >= last or stored.stop <= first:
-            continue
-        low, high = max(first, stored.start), min(last, stored.stop)
-        part = stored.span(low, high)
-        at = slice(low - first, high - first)
-        is_first = (filled[at] == 0) & (part.kinds != 0)
-        filled[at] += part.kinds != 0
-        is_first &= part.kinds == TEXT
-        codes[at] = np.where(is_first, part.codes, codes[at])
-        column_of[at] = np.where(is_first, column, column_of[at])
-    return filled, codes, column_of
+def _sparse(sheet: Sheet, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The rows with as many cells as a title's whose first one is a text, from `first`, the number of their cells, and
+    the columns of these texts; at most `TITLES_MAX`.
+    """
+    kinds = np.zeros((min(sheet.column_count, COLUMNS_MAX), last - first), np.uint8)
+    for own, stored in zip(kinds, sheet.columns[:COLUMNS_MAX], strict=True):
+        if stored is not None and stored.start < last and stored.stop > first:
+            low, high = max(first, stored.start), min(last, stored.stop)
+            own[low - first : high - first] = stored.span(low, high).kinds
+    filled = np.count_nonzero(kinds, axis=0)
+    rows = np.flatnonzero((filled > 0) & (filled <= TITLE_CELLS_MAX))
+    columns = np.argmax(kinds[:, rows] != BLANK, axis=0) if len(rows) else rows
+    is_text = kinds[columns, rows] == TEXT
+    rows, columns = rows[is_text][:TITLES_MAX], columns[is_text][:TITLES_MAX]
+    return rows, filled[rows], columns
 
 
 def topmost(sheet: Sheet, found: header.Found, mapping: Mapping, anchors: frozenset[str]) -> header.Found:

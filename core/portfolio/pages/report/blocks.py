@@ -14,9 +14,13 @@ from core.portfolio.pages.report import words
 from core.portfolio.pages.report.lines import PageLine, is_running, lines_of
 from core.portfolio.pages.report.page import COLUMNS_MAX, Cell, Page
 from core.portfolio.sheets import header
+from core.remembered import remembered
 
 HEADING_LENGTH_MAX: Final = 80
 """Characters of a cell that can be a heading; a longer one is prose."""
+
+MEMORY_MAX: Final = 16_384
+"""Texts of which is remembered whether they can be a heading."""
 
 STACK_MAX: Final = 3
 """Rows that may make up a heading."""
@@ -145,11 +149,18 @@ def cut(page: Page) -> Blocks:
 
 def _is_text_row(cells: dict[int, Cell]) -> bool:
     """Whether a row has only words, each short enough for a heading, and no day."""
-    return bool(cells) and all(
-        cell.text and not cell.has_number and cell.day != cell.day and len(cell.text) <= HEADING_LENGTH_MAX
-        and (_DAY.search(cell.text) is None or known_in_heading(_DAY.sub(" ", cell.text)))
-        for cell in cells.values()
-    )  # fmt: skip
+    for cell in cells.values():  # most rows have a figure: a loop ends at once
+        if cell.number == cell.number or cell.day == cell.day or not cell.text:
+            return False
+    return bool(cells) and all(_can_be_heading(cell.text) for cell in cells.values())
+
+
+@remembered(MEMORY_MAX)
+def _can_be_heading(text: str) -> bool:
+    """Whether a text is short enough for a heading, and no day."""
+    if len(text) > HEADING_LENGTH_MAX:
+        return False
+    return _DAY.search(text) is None or known_in_heading(_DAY.sub(" ", text))
 
 
 def known_in_heading(text: str) -> bool:

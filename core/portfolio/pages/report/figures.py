@@ -18,10 +18,14 @@ from core.portfolio.pages.report.lines import earlier_columns
 from core.portfolio.pages.report.page import NAN, Cell, Page
 from core.portfolio.sheets import header
 from core.portfolio.sheets.note_tables import is_named
+from core.remembered import remembered
 
 VALUE_CELLS_MAX: Final = 4
 """Filled cells right of a label on a sheet named for the deal in which its figure is looked for: a currency or an
 account number may precede it. On other pages it is the next one."""
+
+MEMORY_MAX: Final = 16_384
+"""Texts of which is remembered whether they are labels."""
 
 _CURRENCY: Final = re.compile(r" (?:usd|us|eur|gbp|chf|cad|aud|jpy)$")
 
@@ -83,6 +87,7 @@ def find_figures(pages: Sequence[Page], days: Days) -> dict[str, list[Figure]]:
     return {target: sorted(figures, key=lambda one: one.rank) for target, figures in found.items()}
 
 
+@remembered(MEMORY_MAX)
 def _label(text: str) -> tuple[str, int, str] | None:
     """(target, preference, words) of a label."""
     words = key(text)

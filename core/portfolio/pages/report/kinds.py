@@ -165,7 +165,8 @@ _NOTE_ROLES: Final = (
 
 
 def _as_notes(table: PageTable, contents: dict[int, ColumnContent]) -> bool:
-    column = next((column for column in contents if _lists_classes(table, column)), -1)
+    rows = [cells for row in table.rows if len(cells := table.page.row(row)) > 1]
+    column = next((column for column in contents if _lists_classes(table, rows, column)), -1)
     if column < 0 or any(content.is_mostly(content.statuses) for content in contents.values()):
         return False
     if coverage_of(table.title) is not None and any(is_limit(text) for text in table.headers.values()):
@@ -197,13 +198,12 @@ def _any_balance(table: PageTable, contents: dict[int, ColumnContent]) -> int | 
     )  # fmt: skip
 
 
-def _lists_classes(table: PageTable, column: int) -> bool:
+def _lists_classes(table: PageTable, rows: list[dict[int, Cell]], column: int) -> bool:
     """Whether a column has the names of a deal's classes: unique, few, one of them A or X."""
-    rows = (table.page.row(row) for row in table.rows)
-    texts = [cells[column].text for cells in rows if len(cells) > 1 and column in cells and cells[column].is_words]
-    if not any(map(is_class_name, texts)):
+    listed = [cells[column] for cells in rows if column in cells]
+    if not any(map(is_class_name, {cell.text for cell in listed})):
         return False
-    names = [text for text in texts if not words.is_total(text)]
+    names = [cell.text for cell in listed if cell.is_words and not words.is_total(cell.text)]
     classes = [name for name in names if is_class_name(name)]
     if not 0 < len(names) <= NOTES_MAX or len(set(names)) < len(names) or len(classes) < CLASS_SHARE * len(names):
         return False

@@ -22,6 +22,7 @@ from core.portfolio.cells.parsing import (
     Pool,
 )
 from core.portfolio.sheets import header
+from core.remembered import remembered
 from core.values import DAYS_BETWEEN_SYSTEMS, SERIAL_OF_1970
 
 SCALE_ROWS: Final = 10
@@ -51,6 +52,9 @@ TEXT_BYTES_MAX: Final = 400
 TEXTS_BYTES_MAX: Final = 60_000
 """UTF-8 bytes of all texts of a page that are looked at, from the top, each text once: a dense page of tests has
 10,000."""
+
+MEMORY_MAX: Final = 16_384
+"""Texts of which is remembered whether they are a limit: those of one workbook come again with the next request."""
 
 NAN: Final = float("nan")
 
@@ -146,7 +150,7 @@ class Page:
         spans = list(spans)
         self._cells: dict[int, dict[int, Cell]] = {}
         pool = Pool(sheet.text, book.number_formats, date_1904=book.date_1904)
-        found = sorted(_stored(sheet, pool, spans), key=lambda one: one[:2])
+        found = sorted(_stored(sheet, pool, spans))
         count = _within_limits(sheet, found)
         self.end: int | None = found[count][0] if count < len(found) else None
         found = [one for one in found[:count] if self.end is None or one[0] < self.end]
@@ -205,7 +209,8 @@ class Page:
     @property
     def text_length(self) -> int:
         """Characters of all texts of words, each text once."""
-        return sum(map(len, {cell.text for cells in self._cells.values() for cell in cells.values() if cell.is_words}))
+        distinct = {cell.text: cell for cells in self._cells.values() for cell in cells.values()}
+        return sum(len(text) for text, cell in distinct.items() if cell.is_words)
 
     def row(self, row: int) -> dict[int, Cell]:
         """The cells of a row by column, from the left."""
@@ -293,6 +298,7 @@ def _texts(sheet: Sheet, pool: Pool, codes: set[int]) -> dict[int, Cell]:
     return texts
 
 
+@remembered(MEMORY_MAX)
 def _without_bound(text: str) -> tuple[str, Literal["min", "max"] | None]:
     """A text without the words that say that its figure is a limit, and the limit's side."""
     before = _BOUND.match(text)

@@ -30,7 +30,7 @@ from core.portfolio.pages.report.tests import facts_of
 from core.portfolio.pages.report.triggers import reference_coupon, reinvestment_trigger, with_triggers
 from core.portfolio.pages.report.twice import merged
 from core.portfolio.pages.tranches import read_tranches
-from core.portfolio.sheets.locate import of_another_day
+from core.portfolio.sheets.located import LocatedBook
 from core.values import day_of
 
 LIST_ROWS_MAX: Final = 400
@@ -57,21 +57,22 @@ class Report:
     """Whether the day is by its words the one on which the report was made: a report date."""
 
 
-def read_report(book: Workbook, loans: Dict[int, int], ends: Dict[int, int] | None = None) -> Report:
+def read_report(located: LocatedBook, end: int | None = None) -> Report:
     """Read the pages of a workbook.
 
+    Of a sheet with loans only what stands above its header, and what stands below the loans, are looked at.
+
     Args:
-        loans: index of each sheet with loans -> the first row of its header; of these only what stands above, and what
-            stands below the loans, are looked at.
-        ends: index of some of them -> the first row below the loans; of the others the last rows count.
+        end: the first row below the loans; of other sheets with loans the last rows count.
     """
-    ends = ends or {}
+    book, loans = located.book, located.tops
+    ends = {} if located.loans is None or end is None else {located.loans.sheet.index: end}
     pages = [
         Page(book, sheet, _spans(sheet.row_count, loans.get(sheet.index), ends.get(sheet.index)))
         for sheet in book.sheets[:PAGES_MAX]
     ]  # fmt: skip
     budget = _Budget()
-    read = _by_rank(pages, of_another_day(book), budget)
+    read = _by_rank(pages, located.old, budget)
     lists = _lists(book, loans, ends, budget)
     days = dates.Days(sheet.text for sheet in book.sheets[:PAGES_MAX])
     days.learn(text for page in pages for _, _, text in page.texts())
@@ -158,11 +159,19 @@ def _is_european(sheets: Iterable[Sheet]) -> bool:
     for sheet in sheets:
         sizes = np.diff(sheet.text.offsets)
         short = np.flatnonzero(sizes <= CURRENCY_BYTES_MAX)[:CURRENCY_TEXTS_MAX]
-        named |= set(_CURRENCY.findall("\n".join(parsing.decoded(sheet.text, short)).upper()))
+        text = "\n".join(parsing.decoded(sheet.text, short)).upper()
+        named |= {word for word, whole in _CURRENCIES.items() if word in text and whole.search(text)}
     return bool(named & {"EUR", "EURO", "€", "GBP", "£", "EURIBOR", "SONIA"}) and not named & {"USD", "$", "SOFR"}
 
 
-_CURRENCY: Final = re.compile(r"(?<![A-Z])(?:EURO?|EURIBOR|GBP|SONIA|USD|SOFR)(?![A-Z])|[€£$]")
+_CURRENCIES: Final = {
+    **{
+        word: re.compile(rf"{word}(?<![A-Z]{word})(?![A-Z])")  # the word first: it is searched for as a whole
+        for word in ("EUR", "EURO", "EURIBOR", "GBP", "SONIA", "USD", "SOFR")
+    },
+    **{sign: re.compile(re.escape(sign)) for sign in "€£$"},
+}
+"""Words and signs of currencies, each as a whole."""
 
 CURRENCY_BYTES_MAX: Final = 60
 """UTF-8 bytes of a text in which a currency is looked for."""

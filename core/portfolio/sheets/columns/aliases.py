@@ -27,7 +27,7 @@ USUAL: Final[dict[str, str]] = {
     **{f"rating_{one}": f"{name} Rating" for one, name in _AGENCIES.items()},
     **{f"rating_issuer_{one}": f"{name} Issuer Rating" for one, name in _AGENCIES.items()},
     **{f"rating_facility_{one}": f"{name} Facility Rating" for one, name in _AGENCIES.items()},
-    "rating_derived_a": "Moody's DP Rating", "rating_derived_b": "S&P Derived Rating",
+    "rating_derived_a": "Moody's DPR", "rating_derived_b": "S&P Derived Rating",
     "rating_derived_c": "Fitch Derived Rating",
 }  # fmt: skip
 """Role -> a heading of `model.fields` that has its meaning. Roles that are no fields (original par, cost, market value

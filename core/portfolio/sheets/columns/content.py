@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -15,7 +17,7 @@ from core.grid.column import Column
 from core.grid.sheet import Sheet
 from core.portfolio.cells import parsing
 from core.portfolio.cells.identifiers import is_sound
-from core.portfolio.cells.parsing import BOOLEAN, DATE, NUMBER, TEXT, decoded, key
+from core.portfolio.cells.parsing import BLANK, BOOLEAN, DATE, NUMBER, TEXT, decoded, key
 from core.portfolio.cells.rate_cells import rate_cell
 from core.portfolio.model import ratings
 from core.portfolio.model.fields import COUNTRIES, Lien
@@ -108,7 +110,10 @@ _WATCH: Final = re.compile(
     r"(?:possible )?(?:up|down)grade|\*[+-]|(?:rating )?watch.*|(?:positive|negative|stable|developing)(?: outlook)?",
     re.IGNORECASE,
 )
-_FIGURE: Final = re.compile(r"[(+-]?\s*[$€£]?\s*[(+-]?\d[\d,.' \u00a0]*(?:%|bps|x)?\s*\)?-?%?", re.IGNORECASE)
+_FIGURE: Final = re.compile(
+    r"[(+-]?\s*[$€£]?\s*[(+-]?\d[\d,.' \u00a0\u2000-\u200b\u202f\u2019]*(?:%|bps|x)?\s*\)?-?%?", re.IGNORECASE
+)
+"""Its thousands may be parted by any space that parsing reads, or by a straight or curly apostrophe."""
 _DATE: Final = re.compile(
     r"\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}|\d{4}[/.-]\d{1,2}[/.-]\d{1,2}(?:[ T].*)?"
     r"|\d{1,2}[ -]?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?[ ,-]*\d{2,4}"
@@ -221,15 +226,33 @@ class Features:
     codes: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     """The texts, -1 where a row has none."""
 
+    _sizes: NDArray[np.float64] | None = None
+    _middle: float | None = None
+    _is_binary: bool | None = None
+
     @property
     def sizes(self) -> NDArray[np.float64]:
         """The figures that are there and not 0, without their signs."""
-        values = np.abs(self.numbers[~np.isnan(self.numbers)])
-        return np.asarray(values[values > 0], np.float64)
+        if self._sizes is None:
+            values = np.abs(self.numbers)
+            self._sizes = values[values > 0]
+        return self._sizes
+
+    @property
+    def middle(self) -> float:
+        """The middle one of these sizes."""
+        if self._middle is None:
+            self._middle = float(np.median(self.sizes))
+        return self._middle
 
     @property
     def is_binary(self) -> bool:
         """Whether all figures are 0 or 1, some of them 1, in rows enough."""
+        if self._is_binary is None:
+            self._is_binary = self._looks_binary()
+        return self._is_binary
+
+    def _looks_binary(self) -> bool:
         if self.filled < FILLED_FULL or self.number < NEARLY_ALL:
             return False
         values = self.numbers[~np.isnan(self.numbers)]
@@ -256,7 +279,8 @@ def features(sheet: Sheet, column: Column | None, first: int, last: int) -> Feat
     low = max(first, column.start)
     part = column.span(low, min(last, column.stop))
     kinds = part.kinds
-    found.filled = filled = int(np.count_nonzero(kinds))
+    counts = _Counts(kinds)
+    found.filled = filled = counts.filled
     if not filled:
         return found
     at = slice(low - first, low - first + len(kinds))
@@ -264,54 +288,66 @@ def features(sheet: Sheet, column: Column | None, first: int, last: int) -> Feat
     found.numbers[at] = np.where(is_number, part.numbers, np.nan)
     found.days[at] = np.where(kinds == DATE, part.numbers, np.nan)
     found.codes[at] = part.codes
-    counts = np.bincount(kinds, minlength=16)
-    texts, blank = _texts(sheet, part.codes[is_text])
+    texts, blank = _texts(sheet, part.codes[is_text]) if counts.of(TEXT) else ({}, [])
     if blank:
         is_text &= ~np.isin(part.codes, blank)
         found.filled = filled = int(np.count_nonzero((kinds != 0) & ((kinds != TEXT) | is_text)))
         if not filled:
             return found
-    as_figures, as_dates = _as_values(part.codes, found.numbers[at], found.days[at], texts)
-    found.number = (int(counts[NUMBER]) + as_figures) / filled
-    found.date = (int(counts[DATE]) + as_dates) / filled
-    found.boolean = int(counts[BOOLEAN]) / filled
+    marked = {code: marks(text) for code, text in texts.items()}
+    as_figures, as_dates = _as_values(part.codes, found.numbers[at], found.days[at], texts, marked)
+    found.number = (counts.of(NUMBER) + as_figures) / filled
+    found.date = (counts.of(DATE) + as_dates) / filled
+    found.boolean = counts.of(BOOLEAN) / filled
     found.text = (int(np.count_nonzero(is_text)) - as_figures - as_dates) / filled
-    values = len(texts) + len(np.unique(part.numbers[~is_text & (kinds != 0)]))
+    values = len(texts) + len(set(part.numbers[~is_text & (kinds != 0)].tolist()))
     found.distinct = min(1.0, values / filled)
     if texts:
-        tally: dict[str, int] = {}
-        for text in texts.values():
-            for mark in marks(text):
-                tally[mark] = tally.get(mark, 0) + 1
+        tally = Counter(chain.from_iterable(marked.values()))
         found.shares = {mark: count / len(texts) for mark, count in tally.items()}
     return found
 
 
+class _Counts:
+    """How many cells are of which kind."""
+
+    __slots__ = ("_kinds", "filled")
+
+    def __init__(self, kinds: NDArray[np.uint8]) -> None:
+        self._kinds = kinds.tobytes()
+        self.filled = len(self._kinds) - self._kinds.count(BLANK)
+
+    def of(self, kind: int) -> int:
+        """Those of one kind."""
+        return self._kinds.count(kind)
+
+
 def _texts(sheet: Sheet, codes: NDArray[np.int32]) -> tuple[dict[int, str], list[int]]:
     """The first distinct texts of a column, by code, and the codes of those that say that there is nothing."""
-    distinct = np.unique(codes)[:TEXTS_MAX].astype(np.int64)
-    if not len(distinct):
-        return {}, []
+    distinct = np.array(sorted(set(codes.tolist()))[:TEXTS_MAX], np.int64)
     texts = dict(zip(distinct.tolist(), decoded(sheet.text, distinct), strict=True))
     blank = [code for code, text in texts.items() if text.strip().upper() in parsing.NULL_WORDS]
     return {code: text for code, text in texts.items() if code not in blank}, blank
 
 
 def _as_values(
-    codes: NDArray[np.int32], numbers: NDArray[np.float64], days: NDArray[np.float64], texts: dict[int, str]
+    codes: NDArray[np.int32],
+    numbers: NDArray[np.float64],
+    days: NDArray[np.float64],
+    texts: dict[int, str],
+    marked: dict[int, frozenset[str]],
 ) -> tuple[int, int]:
     """How many texts read like figures, whose values are put among the numbers, and how many like dates."""
     figures = dates = 0
-    for code, text in texts.items():
-        has = marks(text)
+    for code, has in marked.items():
         if "date" in has and "figures" not in has:
             rows = codes == code
             dates += int(np.count_nonzero(rows))
-            days[rows] = day_of(text)
+            days[rows] = day_of(texts[code])
         elif "figures" in has:
             rows = codes == code
             figures += int(np.count_nonzero(rows))
-            numbers[rows] = _figure(text)
+            numbers[rows] = _figure(texts[code])
     return figures, dates
 
 
@@ -471,12 +507,18 @@ def _rating(role: str, found: Features) -> tuple[float, str]:
 
 def _identifier(role: str, found: Features) -> tuple[float, str]:
     if found.number >= NEARLY_ALL and len(found.sizes) and float(found.sizes.max()) <= COUNT_SPAN * found.filled:
-        return -4.0, "its cells count the rows"
+        return COUNTS, "its cells count the rows"
     if role in ("asset_id", "issuer_id", "x_key") and found.share("code") >= MOST:
         return (2.5 if found.distinct > NEARLY_ALL else 0.5), "its cells are codes"
     if role in ("cusip", "isin", "loanx_id") and found.share("words") > 0.5:
         return WRONG_TYPE, "its cells are words"
     return 0.0, ""
+
+
+def _counts(sizes: NDArray[np.float64]) -> bool:
+    """Whether figures are as many whole numbers up to about their count."""
+    is_whole = not np.mod(sizes, 1).any()
+    return is_whole and len(np.unique(sizes)) == len(sizes) and float(sizes.max()) <= COUNT_SPAN * len(sizes)
 
 
 def _value(role: str, found: Features) -> tuple[float, str]:
@@ -486,9 +528,11 @@ def _value(role: str, found: Features) -> tuple[float, str]:
     sizes = found.sizes
     if not len(sizes):
         return 0.0, ""
-    middle = float(np.median(sizes))
+    middle = found.middle
     if role in _AMOUNTS:
-        return (2.0, f"its middle figure is {middle:,.0f}") if middle >= AMOUNT_MIN else (-1.0, "its figures are small")
+        if middle >= AMOUNT_MIN:
+            return 2.0, f"its middle figure is {middle:,.0f}"
+        return (COUNTS, "its cells count the rows") if _counts(sizes) else (SMALL, "its figures are small")
     if middle >= AMOUNT_MIN:
         return -5.0, "its figures are amounts"
     if role in _PRICES:
@@ -534,24 +578,30 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
         return False
     low = max(0, first - column.start)
     kinds = column.kinds[low : low + TYPE_ROWS]
-    counts = np.bincount(kinds, minlength=16)
-    filled = len(kinds) - int(counts[0])
+    counts = _Counts(kinds)
+    filled = counts.filled
     if filled < ROWS_FOR_TYPE:
         return False
     if role in _NUMBERS:
-        return int(counts[DATE]) > 0.8 * filled
-    if role == "lien_type" and int(counts[NUMBER]) > NEARLY_ALL * filled:
+        return counts.of(DATE) > 0.8 * filled
+    if role == "lien_type" and counts.of(NUMBER) > NEARLY_ALL * filled:
         return len(np.unique(column.numbers[low : low + TYPE_ROWS][kinds == NUMBER])) > LIENS_MAX
     if is_flag:
         figures = column.numbers[low : low + TYPE_ROWS][kinds == NUMBER]
         return 2 * len(figures) > filled and bool(((figures != 0) & (figures != 1)).any())
     if role in _TEXTS:
-        return int(counts[DATE]) > 0.8 * filled or (role not in _CODED and int(counts[NUMBER]) > NEARLY_ALL * filled)
+        return counts.of(DATE) > 0.8 * filled or (role not in _CODED and counts.of(NUMBER) > NEARLY_ALL * filled)
     return False
 
 
 LIENS_MAX: Final = 5
 """Distinct numbers that can be places in a capital structure."""
+
+COUNTS: Final = -4.0
+"""What cells that count the rows weigh against an identifier or an amount."""
+
+SMALL: Final = -0.5
+"""What small figures weigh against an amount: a page may print thousands or millions."""
 
 COUNT_SPAN: Final = 2
 """Times the number of rows up to which figures count them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -47,6 +48,9 @@ OF_ANOTHER_TIME: Final = -4.0
 
 OF_LIST_MIN: Final = 0.15
 """Share of industries that only one agency's list has, from which they are by that list."""
+
+_ASKED: Final = frozenset(("asset_type",))
+"""Roles whose words are so common that cells are always asked: a type of position, of trade, of rate."""
 
 _INDUSTRIES: Final = frozenset(("industry_a", "industry_b", "industry_c"))
 
@@ -93,6 +97,7 @@ class Columns:
     fixed: frozenset[int] = frozenset()
     """Columns whose headings a mapping of one's own names: nobody asks what their cells say."""
     _features: dict[int, Features] = field(default_factory=dict)
+    _headings: dict[int, Heading] = field(default_factory=dict)
 
     def features(self, column: int) -> Features:
         """What the cells of a column are; looked at once."""
@@ -126,7 +131,10 @@ class Columns:
 
     def heading(self, column: int) -> Heading:
         """What the heading of a column says."""
-        return heading(self.texts.get(column, ""), self.groups.get(column, ()))
+        found = self._headings.get(column)
+        if found is None:
+            found = self._headings[column] = heading(self.texts.get(column, ""), self.groups.get(column, ()))
+        return found
 
 
 def judge(
@@ -155,22 +163,32 @@ def judge(
         if one.role in _INDUSTRIES and one.words > 0 and not columns.heading(column).names_agency:
             of_sp = columns.features(column).share("industry_b") >= OF_LIST_MIN
             chosen[column] = replace(one, role="industry_b" if of_sp and column not in known else "industry")
+        elif one.role.startswith("watch_") and column not in known and not columns.heading(column).names_agency:
+            chosen[column] = replace(one, role="x_flag")  # a list of the manager's own
     return chosen
 
 
 def _listed(columns: Columns, column: int, role: str, *, thorough: bool) -> dict[str, Evidence]:
     """A heading that the mapping lists: its role, unless its cells are of another type."""
     if column in columns.fixed:
-        return {role: Evidence(role, OF_ALIAS, reasons=("a heading of the mapping",))}
+        return {role: _of_alias(role)}
     if content.is_of_other_type(columns.sheet.columns[column], columns.first, role):
         return _weighed(columns, column, thorough=thorough)
     if role in _BY_SIZE or role in _IDS:
         role = _told_by_cells(role, columns, column)
     elif columns.heading(column).weights.get(role, 0.0) < WEAK_WORDS:
         return _weak(columns, column, role)
-    cells, reason = content.evidence(role, columns.features(column)) if thorough else (0.0, "")
+    if not thorough:
+        return {role: _of_alias(role)}
+    cells, reason = content.evidence(role, columns.features(column))
     reasons = ("a heading of the mapping", *((reason,) if reason else ()))
     return {role: Evidence(role, OF_ALIAS, max(0.0, cells), reasons=reasons)}
+
+
+@cache
+def _of_alias(role: str) -> Evidence:
+    """What a listed heading says that nobody doubts."""
+    return Evidence(role, OF_ALIAS, 0.0, reasons=("a heading of the mapping",))
 
 
 _BY_SIZE: Final = ("price", "market_value")
@@ -187,7 +205,7 @@ def _told_by_cells(role: str, columns: Columns, column: int) -> str:
     if role in _BY_SIZE:
         if not len(found.sizes):
             return role
-        return "market_value" if float(np.median(found.sizes)) >= content.AMOUNT_MIN else "price"
+        return "market_value" if found.middle >= content.AMOUNT_MIN else "price"
     shares = {one: found.share(mark) for one, mark in _MARK_OF_ID.items()}
     best = max(shares, key=lambda one: shares[one])
     return (
@@ -214,7 +232,7 @@ def _weighed(columns: Columns, column: int, *, thorough: bool) -> dict[str, Evid
     """Role -> what heading and cells say for it, those that reach the threshold, sinks among them."""
     said = columns.heading(column)
     by_words = _by_words(said)
-    if said.known and _is_sure(by_words) and not thorough:
+    if said.known and _is_sure(by_words) and by_words[0][1] not in _ASKED and not thorough:
         role = by_words[0][1]
         if role == "asset_id" and (told := _told_by_cells(role, columns, column)) != role:
             return {told: _evidence(told, by_words[0][0], 0.0, "its cells are of that kind", THRESHOLD)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from pathlib import Path
@@ -203,6 +204,8 @@ def tokens_of(text: str) -> frozenset[str]:
 def _tokens(text: str) -> Iterator[tuple[str, float]]:
     """The words of a heading in lower case, each with what it counts."""
     text = text.translate(_QUOTES)
+    if not text.isascii():
+        text = "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
     for pattern, whole in _WHOLE:
         text = pattern.sub(whole, text)
     place = 0

@@ -16,9 +16,13 @@ from core.portfolio.sheets.rows.odd import Odd
 from core.portfolio.sheets.rows.vocabulary import is_equity
 from core.portfolio.sheets.rows.words import places_of, start_of
 from core.portfolio.sheets.titles import is_no_collateral
+from core.remembered import remembered
 
 TEXTS_MAX: Final = 20_000
 """Distinct texts of a column up to which each is looked at; of more, those that have the letters."""
+
+MEMORY_MAX: Final = 16_384
+"""Names of which is remembered whether they are shares."""
 
 _WORDS: Final = ("equit", "stock", "share", "warrant", "unit", "interest")
 """Letters that the name of a share has."""
@@ -85,6 +89,7 @@ def _candidates(text: Text, used: NDArray[np.int32]) -> NDArray[np.int64]:
     return np.flatnonzero(np.isin(used, codes))
 
 
+@remembered(MEMORY_MAX)
 def _is_equity(text: str) -> bool:
     """Whether a text names shares, alone or behind its company's name."""
     lower = text.lower()

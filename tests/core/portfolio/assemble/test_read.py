@@ -181,6 +181,14 @@ def test_market_values_in_currency_become_prices(map_rows: MapRows) -> None:
     assert map_rows(rows).numbers["price"].tolist() == [99]
 
 
+def test_market_values_in_the_unit_of_par_become_prices(map_rows: MapRows) -> None:
+    """Par and fair value in millions, without a word for it; prices beside par in millions stay prices."""
+    rows = [["Issuer", "Par", "Fair Value"], ["A", 8.8, 8.8], ["B", 90.5, 89.9], ["C", 4.0, 2.0]]
+    assert np.allclose(map_rows(rows).numbers["price"], [100, 99.337, 50], atol=0.001)
+    rows = [["Issuer", "Par", "Price"], ["A", 8.8, 99.0], ["B", 90.5, 98.0], ["C", 4.0, 55.0]]
+    assert map_rows(rows).numbers["price"].tolist() == [99, 98, 55]
+
+
 def test_a_price_of_zero_is_none_unless_defaulted(map_rows: MapRows) -> None:
     portfolio = map_rows(
         [

@@ -13,7 +13,10 @@ NAMES = ["Alder Inc", "Birch LLC", "Cedar plc", "Dogwood Ltd", "Elm GmbH", "Fir 
 def rows(*columns: tuple[str, list[object]]) -> list[list[object]]:
     heads = ["Borrower", "CUSIP", *(name for name, _ in columns)]
     ids = ["037833100", "594918104", "00130H105", "88160R101", "02079K305", "30303M102", "023135106", "67066G104"]
-    body = [[name, one, *(values[at] for _, values in columns)] for at, (name, one) in enumerate(zip(NAMES, ids))]
+    body = [
+        [name, one, *(values[at] for _, values in columns)]
+        for at, (name, one) in enumerate(zip(NAMES, ids, strict=True))
+    ]
     return [heads, *body]
 
 
@@ -45,4 +48,4 @@ def test_a_column_that_cells_alone_tell_is_told(map_rows: MapRows, heading: str 
     liens = ["First Lien", "Second Lien", "First Lien", "Unsecured", "First Lien", "First Lien", "Second Lien", "Bond"]
     portfolio = map_rows(rows(("Par", PAR), (heading, liens)))  # type: ignore[arg-type]
     assert portfolio.lien is not None
-    assert [fields for fields in messages(portfolio).values()] == [("lien_type",)]
+    assert list(messages(portfolio).values()) == [("lien_type",)]

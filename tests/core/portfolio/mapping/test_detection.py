@@ -17,6 +17,8 @@ from core.portfolio import Portfolio
 from core.portfolio.mapping.detected import Alternative, DetectedColumn, Detection, Unmapped
 from core.portfolio.mapping.detection import detect_columns
 from core.portfolio.mapping.profiles.configure import configured
+from core.portfolio.mapping.validation import validate
+from core.portfolio.model.fields import PROFILES
 
 MAG17 = Path(__file__).parents[4] / "../shared/data/mag17.xlsx"
 HEADER = ["LoanX ID", "Issuer Name", "Par Amount", "Price", "Spread", "Maturity"]
@@ -391,3 +393,18 @@ def test_a_heading_of_other_words_is_said_to_be_known_by_them(write: Write) -> N
     assert (par.column, par.match, par.role) == ("C", "words", "par_value")
     assert (currency.column, currency.match, currency.role) == ("E", "cells", "currency")
     assert currency.evidence.words < currency.evidence.content
+
+
+def test_a_column_that_feeds_a_field_by_its_cells_alone_is_shown(write: Write) -> None:
+    header = ["Name", "Coupon", "Maturity", "Par", "Price"]
+    rows = [
+        [f"Acme {at} Inc - Term Loan B", f"SOFR + {325 + 25 * at} bps", date(2030, 1, 31), 1e6 + at, 99.0]
+        for at in range(6)
+    ]
+    book = write({"Assets": [header, *rows]})
+    detection = detect_columns(book)
+    assert {one.target: one.header for one in detection.columns}["spread"] == "Coupon"
+    assert "borrower_name" not in detection.missing_required
+    validated = validate(book, PROFILES["standard_clo"])
+    assert validated is not None
+    assert not [one for one in validated.errors if one.field == "borrower_name"]

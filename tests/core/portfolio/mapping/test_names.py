@@ -150,3 +150,35 @@ def test_pages_join_by_the_whole_description(make_book: Callable[..., Workbook])
     portfolio = Portfolio.from_workbook(make_book({"Assets": first, "Ratings": second}))
     assert named(portfolio, "borrower_name") == [borrower for borrower, _ in PAIRS]
     assert portfolio.names["rating_agency_b"].codes.min() >= 0
+
+
+def told(portfolio: Portfolio) -> dict[str, int]:
+    """Code -> rows of every warning."""
+    return {one.code: one.rows for one in portfolio.notes.warnings}
+
+
+def test_names_of_facilities_say_junior_liens_where_a_column_says_the_kind_of_asset(map_rows: MapRows) -> None:
+    header = ["Issuer", "Facility Name", "Asset Type", "Par", "Maturity"]
+    facilities = ["Term Loan B", "Second Lien Term Loan", "2nd Lien Loan", "Delayed Draw"]
+    rows = [[f"Acme {at} Inc", name, "Term Loan", 1e6 + at, "2030-01-31"] for at, name in enumerate(facilities)]
+    portfolio = map_rows([header, *rows])
+    assert portfolio["lien_type"].tolist() == ["first_lien", "second_lien", "second_lien", "first_lien"]
+    assert told(portfolio)["lien_of_names"] == 2
+    ran = run_suite(portfolio, test_ids=["non_senior_secured_concentration"])
+    assert "stand_in" in [doubt.code for doubt in ran[0].doubt]
+
+    header[2] = "Lien Type"
+    named_column = map_rows([header, *[[*row[:2], "First Lien", *row[3:]] for row in rows]])
+    assert set(named_column["lien_type"]) == {"first_lien"}
+    assert "lien_of_names" not in told(named_column)
+
+
+def test_names_of_facilities_stand_in_for_a_column_of_liens_where_nearly_all_say_one(map_rows: MapRows) -> None:
+    header = ["Issuer", "Facility Name", "Par", "Maturity"]
+    facilities = ["First lien senior secured loan", "Second lien senior secured loan", "Unitranche", "1L Revolver"]
+    rows = [[f"Acme {at} Inc", name, 1e6 + at, "2030-01-31"] for at, name in enumerate(facilities)]
+    portfolio = map_rows([header, *rows])
+    assert portfolio["lien_type"].tolist() == ["first_lien", "second_lien", "first_lien", "first_lien"]
+    assert told(portfolio)["lien_of_names"] == 4
+    few = map_rows([header, *rows[:1], *[[*row[:1], "Term Loan", *row[2:]] for row in rows[1:]]])
+    assert "lien_type" not in few

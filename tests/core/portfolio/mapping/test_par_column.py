@@ -7,6 +7,7 @@ from typing import Any
 
 from core.grid.sheet import Workbook
 from core.portfolio import Portfolio
+from core.portfolio.mapping.detection import detect_columns
 from tests.rows import every
 
 MakeBook = Callable[..., Workbook]
@@ -24,6 +25,17 @@ def of(
     more: list[Any] | None = None,
 ) -> Portfolio:
     """Three loans with two columns of par or three, beside two shares of one denominator."""
+    return Portfolio.from_workbook(book_of(make_book, denominator, headers=headers, more=more))
+
+
+def book_of(
+    make_book: MakeBook,
+    denominator: float,
+    *,
+    headers: tuple[str, ...] = ("Par Amount", "Traded Par"),
+    more: list[Any] | None = None,
+) -> Workbook:
+    """The workbook of `of`."""
     columns = [FIRST, OTHER, OTHER][: len(headers)]
     loans = [
         [f"LX10000{at}", f"Name {at}", *(column[at] for column in columns), "USD", "2030-01-31"] for at in range(3)
@@ -35,9 +47,14 @@ def of(
     ]
     accounts = [["Account", "Balance"], ["Principal Collection Account", CASH]]
     pages = {"Concentration Limitations": tests, "Account Balances": accounts, **({"Lists": more} if more else {})}
-    return Portfolio.from_workbook(
-        make_book({"Loans": [["LoanX ID", "Issuer", *headers, "Currency", "Maturity"], *loans], **pages})
-    )
+    return make_book({"Loans": [["LoanX ID", "Issuer", *headers, "Currency", "Maturity"], *loans], **pages})
+
+
+@every("denominator, header", [(sum(OTHER), "Traded Par"), (sum(FIRST), "Par Amount")])
+def test_the_detection_shows_the_column_that_is_read(make_book: MakeBook, denominator: float, header: str) -> None:
+    found = detect_columns(book_of(make_book, denominator))
+    assert [one.header for one in found.columns if one.target == "par_value"] == [header]
+    assert ("par_by_printed" in [one.code for one in found.warnings]) == (header == "Traded Par")
 
 
 @every(

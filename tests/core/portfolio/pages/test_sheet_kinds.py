@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from core.portfolio.model.fields import PROFILES
 from core.portfolio.model.notes import PageNote
-from core.portfolio.pages.sheet_kinds import kinds
+from core.portfolio.pages.report.read import read_report
+from core.portfolio.pages.sheet_kinds import SheetKind, kinds
 from core.portfolio.sheets.locate import locate
+from core.portfolio.sheets.located import LocatedBook
 from tests.core.portfolio.conftest import MakeBook, Rows
 
 LOANS: Rows = [
@@ -28,6 +31,12 @@ NOTES: Rows = [
     ["B", 50_000_000.0, 50_000_000.0, 1.9],
     ["Subordinated", 40_000_000.0, 40_000_000.0, None],
 ]
+
+
+def told_of(
+    located: LocatedBook, notes: Sequence[PageNote] = (), end: int | None = None
+) -> dict[str, tuple[SheetKind, str]]:
+    return kinds(located, read_report(located, end), notes)
 
 
 def test_each_sheet_is_told_with_its_reason(make_book: MakeBook) -> None:
@@ -52,7 +61,7 @@ def test_each_sheet_is_told_with_its_reason(make_book: MakeBook) -> None:
         PageNote(sheet="Defaults", part="list", rows=1, by={"loanx_id": 1}),
         PageNote(sheet="Sales", part="left out", reason="its title is that of a list of trades or payments"),
     ]
-    told = kinds(locate(book, PROFILES["standard_clo"], sheet="Holdings Nov 2024"), notes, 3)
+    told = told_of(locate(book, PROFILES["standard_clo"], sheet="Holdings Nov 2024"), notes, 3)
     assert list(told) == [sheet.name for sheet in book.sheets]
     assert told["Cover"] == ("other", "nothing is read from it")
     assert told["Holdings Nov 2024"] == ("holdings", "its loans are read")
@@ -73,7 +82,7 @@ def test_a_list_that_is_empty_and_loans_that_were_added(make_book: MakeBook) -> 
         PageNote(sheet="Defaulted", part="list"),
         PageNote(sheet="Second", part="added", rows=2, rows_without_loan=1),
     ]
-    told = kinds(locate(book, PROFILES["standard_clo"], sheet="Holdings"), notes, 3)
+    told = told_of(locate(book, PROFILES["standard_clo"], sheet="Holdings"), notes, 3)
     assert told["Defaulted"] == ("list", "it says that its list is empty")
     assert told["Second"] == ("page", "1 loan of it added")
 
@@ -81,10 +90,10 @@ def test_a_list_that_is_empty_and_loans_that_were_added(make_book: MakeBook) -> 
 def test_a_hidden_sheet(make_book: MakeBook) -> None:
     book = make_book({"Holdings": LOANS, "More": LOANS})
     book = replace(book, sheets=(book.sheets[0], replace(book.sheets[1], state="hidden")))
-    assert kinds(locate(book, PROFILES["standard_clo"]), (), 3)["More"] == ("hidden", "it is hidden")
+    assert told_of(locate(book, PROFILES["standard_clo"]), (), 3)["More"] == ("hidden", "it is hidden")
 
 
 def test_without_loans_no_sheet_is_holdings(make_book: MakeBook) -> None:
     book = make_book({"Tests": TESTS, "Cover": [["x"]]})
-    told = kinds(locate(book, PROFILES["standard_clo"]))
+    told = told_of(locate(book, PROFILES["standard_clo"]))
     assert [kind for kind, _ in told.values()] == ["tests", "other"]

@@ -52,7 +52,31 @@ RATED = tape(
 )  # fmt: skip
 
 
-@every("name, rows", [("auto loans", AUTO), ("mortgages", MORTGAGES), ("consumer loans", CONSUMER)])
+LEASES = tape(
+    ["Lease Number", "Lessee", "Equipment Type", "Original Equipment Cost", "Discounted Balance", "Residual",
+     "Lease Maturity Date", "Industry", "Credit Rating"],
+    [f"L{at}" for at in range(6)], COMPANIES, ["Truck"], [90_000.0], AMOUNTS, [9_000.0], ["2029-03-31"], ["Trucking"],
+    ["B2"],
+)  # fmt: skip
+EQUITIES = tape(
+    ["Name", "Ticker", "CUSIP", "Shares", "Price", "Market Value", "Weight (%)", "Sector", "Country", "Currency"],
+    COMPANIES, ["ALD"], ["037833100", "594918104", "00130H105", "88160R101", "02079K305", "30303M102"],
+    [1_000.0, 2_000.0, 3_000.0, 4_000.0, 5_000.0, 6_000.0], [170.5], AMOUNTS, [2.5], ["Software"], ["US"], ["USD"],
+)  # fmt: skip
+WITH_SHARES = tape(
+    ["Company", "Investment", "Shares", "Ticker", "Principal Amount", "Spread", "Maturity Date", "Fair Value"],
+    COMPANIES, ["Term Loan"], [""], [""], [1_000 * one for one in AMOUNTS], [575.0], ["2029-03-31"],
+    [990 * one for one in AMOUNTS],
+)  # fmt: skip
+
+
+@every(
+    "name, rows",
+    [
+        ("auto loans", AUTO), ("mortgages", MORTGAGES), ("consumer loans", CONSUMER), ("equipment leases", LEASES),
+        ("equities", EQUITIES),
+    ],
+)  # fmt: skip
 def test_a_tape_of_another_class_is_refused(make_book: MakeBook, name: str, rows: list[list[Any]]) -> None:
     portfolio = Portfolio.from_workbook(make_book({"Tape": rows}))
     assert portfolio.row_count == 0
@@ -62,7 +86,7 @@ def test_a_tape_of_another_class_is_refused(make_book: MakeBook, name: str, rows
     assert "custom" in message
 
 
-@every("rows", [PRIVATE, RATED])
+@every("rows", [PRIVATE, RATED, WITH_SHARES])
 def test_companies_loans_with_words_of_another_class_are_read(make_book: MakeBook, rows: list[list[Any]]) -> None:
     assert len(Portfolio.from_workbook(make_book({"Loans": rows}))) == 6
 
