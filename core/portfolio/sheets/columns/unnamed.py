@@ -1,4 +1,4 @@
-"""Weigh what a column without a heading can be: by its cells, the other columns of its table, and the day of the report.
+"""Weigh what a column without a heading can be: by its cells, its neighbours, and the day of the report.
 
 All of it is a guess that the reader tells: a column of these roles makes a warning.
 """
@@ -149,6 +149,8 @@ def _recovery_scale(found: Features) -> float:
     sizes = found.sizes
     if len(sizes) < ROWS_MIN or len(np.unique(sizes)) > RECOVERIES_MAX or found.number < content.NEARLY_ALL:
         return 0.0
+    if len(sizes) < content.NEARLY_ALL * np.count_nonzero(~np.isnan(found.numbers)):
+        return 0.0  # floors are 0 on many rows
     scale = 100.0 if float(sizes.max()) <= 1.0 else 1.0
     percent = sizes * scale
     on_steps = np.abs(percent * 2 - np.round(percent * 2)) < 1e-6
