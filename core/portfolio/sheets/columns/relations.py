@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-COLUMNS_MAX: Final = 14
-"""Columns of figures among which relations are looked for: their triples grow with the third power."""
+COLUMNS_MAX: Final = 10
+"""Columns of amounts, and of rates, among which relations are looked for: their triples grow with the third power."""
 
 ROWS_MIN: Final = 6
 """Rows that must tell."""
@@ -41,11 +41,11 @@ def relations(columns: Mapping[int, Figures], likely: Mapping[int, frozenset[str
         likely: the roles that each column may have: only triples of these are tried.
     """
     found: Bonus = {}
-    listed = list(columns)[:COLUMNS_MAX]
-    amounts = [one for one in listed if likely.get(one, frozenset()) & _AMOUNTS]
-    rates = [one for one in listed if likely.get(one, frozenset()) & _RATES]
+    listed = list(columns)
+    amounts = [one for one in listed if likely.get(one, frozenset()) & _AMOUNTS][:COLUMNS_MAX]
+    rates = [one for one in listed if likely.get(one, frozenset()) & _RATES][:COLUMNS_MAX]
     floors = [one for one in listed if likely.get(one) == frozenset(("floor",))]
-    prices = [one for one in listed if likely.get(one, frozenset()) & _PRICES]
+    prices = [one for one in listed if likely.get(one, frozenset()) & _PRICES][:COLUMNS_MAX]
     _market_values(columns, amounts, prices, found)
     _commitments(columns, amounts, found)
     _all_in(columns, rates, floors, found)
@@ -145,7 +145,7 @@ def _constant_base(
     columns: Mapping[int, Figures], likely: Mapping[int, frozenset[str]], rates: list[int], found: Bonus
 ) -> None:
     """All-in rate less spread takes few values where no column has the base rate."""
-    spreads = [one for one in rates if likely[one] == frozenset(("spread",))]
+    spreads = [one for one in rates if "spread" in likely[one] and "all_in_rate" not in likely[one]]
     for spread in spreads[:1]:
         for whole in rates:
             if whole == spread or "all_in_rate" not in likely[whole] or len(likely[whole]) == 1:
