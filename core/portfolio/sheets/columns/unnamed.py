@@ -119,10 +119,27 @@ def _figures(found: Features) -> Iterator[tuple[str, float, str]]:
         if undrawn >= UNDRAWN_SHARE:
             yield "unfunded", 3.5, f"{undrawn:.0%} of its amounts are 0"
         return
+    if _is_level(sizes):
+        yield "base_rate_level", 3.0, "a few rates off the steps of spreads come again"
+        return
     for role in ("all_in_rate", "base_rate_level", "spread", "floor"):
         weight, reason = content.evidence(role, found)
         if weight - THRESHOLD > OPEN_MIN:
             yield role, weight - (0.6 if role == "base_rate_level" else 0.0), reason
+
+
+LEVELS_MAX: Final = 6
+"""Different levels of one reference rate on a day."""
+LEVEL_MOST: Final = 8.0
+
+
+def _is_level(sizes: NDArray[np.float64]) -> bool:
+    """Whether rates are levels of a reference rate: few ones, in percent or fractions, not on steps of 12.5 bps."""
+    few = np.unique(sizes)
+    if len(sizes) < LEVELS_MAX * 4 or len(few) > LEVELS_MAX or float(few.max()) > LEVEL_MOST:
+        return False
+    percent = sizes * (100.0 if float(np.median(sizes)) < 0.25 else 1.0)
+    return float(np.mean(np.abs(percent * 8 - np.round(percent * 8)) > 1e-6)) > content.MOST
 
 
 def _against(found: Features) -> Iterator[tuple[str, float]]:
