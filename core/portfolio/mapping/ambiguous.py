@@ -98,7 +98,8 @@ def _are_alike(sheet: Sheet, first: int, one: int, other: int) -> bool:
     """Whether the amounts of two columns are the same on some rows: one of them may be in another currency."""
     figures = [features(sheet, sheet.columns[place], first, sheet.row_count).numbers for place in (one, other)]
     both = ~np.isnan(figures[0]) & ~np.isnan(figures[1])
-    return bool(np.count_nonzero(both & (figures[0] == figures[1])) >= ALIKE_SHARE * max(1, np.count_nonzero(both)))
+    count = int(np.count_nonzero(both))
+    return count > 0 and int(np.count_nonzero(both & (figures[0] == figures[1]))) >= ALIKE_SHARE * count
 
 
 ALIKE_SHARE: Final = 0.5

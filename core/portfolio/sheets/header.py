@@ -30,7 +30,7 @@ from core.portfolio.sheets.columns.content import marks
 from core.portfolio.sheets.columns.evidence import Evidence
 from core.portfolio.sheets.columns.roles import Columns, judge
 from core.portfolio.sheets.columns.vocabulary import heading, tokens_of
-from core.portfolio.sheets.rows.counters import counts_rows
+from core.portfolio.sheets.rows.counters import HEADINGS, counts, counts_rows
 
 ROWS_MAX: Final = 40
 """Rows in which a header is looked for at a time: of several there the one that names most counts."""
@@ -891,8 +891,30 @@ def _counters(sheet: Sheet, best: _Candidate, feeds: Container[int], first: int)
     return [
         column
         for column, stored in enumerate(sheet.columns)
-        if column in feeds and column not in best.listed and counts_rows(stored, best.texts.get(column, ""), first)
+        if column in feeds and column not in best.listed
+        if counts_rows(stored, best.texts.get(column, ""), first)
+        or _counts_in_texts(sheet, column, best.texts.get(column, ""), first)
     ]
+
+
+def _counts_in_texts(sheet: Sheet, column: int, text: str, first: int) -> bool:
+    """Whether a column numbers the rows in texts."""
+    if not text or key(text) not in HEADINGS:
+        return False
+    stored = sheet.columns[column]
+    if stored is None:
+        return False
+    codes = stored.span(first, min(first + SAMPLE_ROWS, max(stored.stop, first))).codes
+    codes = codes[codes >= 0].astype(np.int64)
+    known, places = np.unique(codes, return_inverse=True)
+    texts = [one.strip() for one in decoded(sheet.text, known)]
+    figures = np.array([float(one) if one.isdecimal() and len(one) <= COUNT_DIGITS else np.nan for one in texts])
+    figures = figures[places] if len(figures) else figures
+    return counts(figures[~np.isnan(figures)], len(codes))
+
+
+COUNT_DIGITS: Final = 6
+"""Digits of a number of a row."""
 
 
 def _judged(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.grid.column import Column
 from core.portfolio.cells.parsing import BLANK, NUMBER, key
@@ -36,8 +37,12 @@ def counts_rows(column: Column | None, heading: str, first: int) -> bool:
         return False
     cut = column.span(first, min(first + SAMPLE_ROWS, max(column.stop, first)))
     is_figure = cut.kinds == NUMBER
-    figures = cut.numbers[is_figure]
-    if len(figures) < max(COUNTED_MIN, COUNTED_SHARE * np.count_nonzero(cut.kinds != BLANK)):
+    return counts(cut.numbers[is_figure], int(np.count_nonzero(cut.kinds != BLANK)))
+
+
+def counts(figures: NDArray[np.float64], filled: int) -> bool:
+    """Whether the figures of a column with so many filled cells number its rows."""
+    if len(figures) < max(COUNTED_MIN, COUNTED_SHARE * filled):
         return False  # a total's word may stand among them
     if np.mod(figures, 1).any():
         return False
