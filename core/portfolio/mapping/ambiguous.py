@@ -9,6 +9,7 @@ import numpy as np
 
 from core.grid.sheet import Sheet
 from core.portfolio.model.notes import DataWarning
+from core.portfolio.sheets.columns.content import features
 from core.portfolio.sheets.columns.evidence import AMBIGUOUS_MARGIN, Evidence
 from core.portfolio.sheets.header import Found
 
@@ -37,6 +38,35 @@ def ambiguous_columns(sheet: Sheet, found: Found, columns: Mapping[str, int]) ->
             named = f"Column {heading!r}" if heading else f"Column {column + 1} without a heading"
             message = f"{named} is taken for {', '.join(targets)}: {why}."
             yield DataWarning("ambiguous_column", message, fields=tuple(targets))
+    yield from _unnamed_flags(sheet, found)
+
+
+FLAGS: Final = ("is_defaulted", "is_deferring", "is_current_pay", "is_dip", "cov_lite", "participation")
+"""Fields of yes or no on which figures depend: a column without a heading may have any of them."""
+
+FLAGS_MIN: Final = 5
+"""Cells with yes or no that tell such a column."""
+
+
+def _unnamed_flags(sheet: Sheet, found: Found) -> Iterator[DataWarning]:
+    """That a column without a heading has yes or no, and could be any of the flags that no other column has."""
+    open_flags = tuple(one for one in FLAGS if one not in found.columns)
+    fed = {place for places in found.columns.values() for place in places}
+    for column, stored in enumerate(sheet.columns[:COLUMNS_MAX]):
+        if column in fed or column in found.beside or stored is None or found.texts.get(column, "").strip():
+            continue
+        seen = features(sheet, stored, found.row + 1, sheet.row_count)
+        if seen.filled >= FLAGS_MIN and (seen.share("flag") >= ALL_FLAGS or seen.boolean >= ALL_FLAGS) and open_flags:
+            message = (
+                f"Column {column + 1} without a heading says yes or no: it could be any of {', '.join(open_flags)}, "
+                "and is not read."
+            )
+            yield DataWarning("ambiguous_column", message, fields=open_flags)
+
+
+ALL_FLAGS: Final = 0.99
+COLUMNS_MAX: Final = 400
+"""Columns that are looked at."""
 
 
 def _why(one: Evidence, heading: str) -> str:
@@ -57,10 +87,23 @@ def _rival(sheet: Sheet, found: Found, targets: list[str], column: int) -> str:
             if other == column or rival is None or rival.role != one.role or other in found.demoted:
                 continue
             is_near = max(one.score, rival.score) < LISTED_MIN and abs(one.score - rival.score) < AMBIGUOUS_MARGIN
+            is_near = is_near or (one.role == "par_value" and _are_alike(sheet, found.row + 1, column, other))
             if is_near and not _are_copies(sheet, found.row + 1, column, other):
                 heading = " ".join(found.texts.get(other, "").split())
                 return f"column {heading or other + 1!r} could as well be meant"
     return ""
+
+
+def _are_alike(sheet: Sheet, first: int, one: int, other: int) -> bool:
+    """Whether the amounts of two columns are the same on some rows: one of them may be in another currency."""
+    figures = [features(sheet, sheet.columns[place], first, sheet.row_count).numbers for place in (one, other)]
+    both = ~np.isnan(figures[0]) & ~np.isnan(figures[1])
+    count = int(np.count_nonzero(both))
+    return count > 0 and int(np.count_nonzero(both & (figures[0] == figures[1]))) >= ALIKE_SHARE * count
+
+
+ALIKE_SHARE: Final = 0.5
+"""Share of equal amounts from which two columns could both be par."""
 
 
 def _are_copies(sheet: Sheet, first: int, one: int, other: int) -> bool:

@@ -41,7 +41,7 @@ DEEP_ROWS_MAX: Final = 1_000
 SCORE_MIN: Final = 3
 """Distinct targets that a header row must name."""
 
-UNANCHORED_MIN: Final = 4
+UNANCHORED_MIN: Final = 3
 """Distinct targets that a header row must name where the heading of what makes it one is blank."""
 
 SCORE_LOSS_MAX: Final = 1
@@ -403,10 +403,8 @@ def find(sheet: Sheet, mapping: Mapping, first: int = 0) -> Found | None:
     cells_left = CELLS_MAX
     for start in range(first, max(first + 1, min(sheet.row_count, first + DEEP_ROWS_MAX)), ROWS_MAX):
         scan = _Scan(sheet, matcher(mapping), start, cells_left)
-        best = _best(scan, min(SCORE_MIN, len(mapping.fields)), frozenset(mapping.anchors))
-        if best is not None:
-            return _found(scan, best)
-        if (found := _without_anchor(scan, frozenset(mapping.anchors))) is not None:
+        found = _best_found(scan, min(SCORE_MIN, len(mapping.fields)), frozenset(mapping.anchors))
+        if found is not None:
             return found
         cells_left -= scan.cell_count
         if cells_left <= 0:
@@ -432,42 +430,51 @@ def find_page(
         before: the row above which its lowest row must stand.
     """
     scan = _Scan(sheet, matcher(mapping), first, rows=rows)
-    best = _best(scan, PAGE_COLUMNS_MIN, anchors, by_column=True)
-    if best is None:
-        found = None if anchors is None else _without_anchor(scan, anchors)
-        return found if found is not None and (before is None or found.row < before) else None
-    if before is not None and best.row >= before:
-        return None
-    return _found(scan, best)
+    found = _best_found(scan, PAGE_COLUMNS_MIN, anchors, by_column=True, before=before)
+    return found if found is not None and (before is None or found.row < before) else None
 
 
-def _without_anchor(scan: _Scan, anchors: frozenset[str]) -> Found | None:
-    """A header of several fields whose anchor's own heading is blank or unknown: its cells tell it."""
-    if not scan.aliases.is_of_loans:
+def _best_found(
+    scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column: bool = False, before: int | None = None
+) -> Found | None:
+    """The header of the best candidate that has an anchor; one whose anchor's own heading is blank or unknown where it
+    names more and stands over the same columns: its cells tell the anchor.
+    """
+    best, wider = _best(scan, least, anchors, by_column=by_column)
+    if best is not None and before is not None and best.row >= before:
         return None
-    best = _best(scan, UNANCHORED_MIN, None)
-    if best is None:
-        return None
-    found = _found(scan, best)
-    return found if found.columns.keys() & anchors else None
+    is_open = wider is not None and anchors is not None and scan.aliases.is_of_loans
+    if wider is not None and is_open and (best is None or _is_part(best, wider)):
+        found = _found(scan, wider)
+        if anchors is not None and found.columns.keys() & anchors:
+            return found
+    return None if best is None else _found(scan, best)
+
+
+def _is_part(best: _Candidate, wider: _Candidate) -> bool:
+    """Whether a candidate has only some rows of another one that names more."""
+    return wider.top <= best.row and best.top <= wider.row and wider.score > best.score + 1
 
 
 def nearest(sheet: Sheet, mapping: Mapping) -> Found | None:
     """The row that comes nearest to a header of the mapping, to say what a sheet without one has; None without any."""
     scan = _Scan(sheet, matcher(mapping))
-    best = _best(scan, 1, None)
+    best, _ = _best(scan, 1, None)
     return None if best is None else Found(best.row, best.top, best.score, _assigned(best.feeds), best.texts)
 
 
-def _best(scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column: bool = False) -> _Candidate | None:
+def _best(
+    scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column: bool = False
+) -> tuple[_Candidate | None, _Candidate | None]:
     """The candidate with the highest score, then of most targets, then the topmost, then, within its rows, the one of
-    fewest rows.
+    fewest rows; and the same of those with `UNANCHORED_MIN` targets, anchors or none.
 
     Args:
         least: the score that it must have; the columns that feed anything, where they are counted `by_column`.
     """
     best: _Candidate | None = None
     able: list[_Candidate] = []
+    wider: _Candidate | None = None
     for row in scan.rows:
         for height in range(1, min(STACK_MAX, scan.end - row) + 1):
             if height > 1 and scan.has_figures_or_nothing(row + height - 1):
@@ -476,16 +483,18 @@ def _best(scan: _Scan, least: int, anchors: frozenset[str] | None, *, by_column:
             if one is None:
                 break
             able.append(one)
+            if one.score >= UNANCHORED_MIN and one.is_better(wider):
+                wider = one
             if (len(one.feeds) if by_column else one.score) < least:
                 continue
             if anchors is not None and not one.targets & anchors:
                 continue
-            if best is None or one.tells > best.tells or (one.tells == best.tells and one.is_within(best)):
+            if one.is_better(best):
                 best = one
     if best is None:
-        return None
+        return None, wider
     whole = _whole(scan, best, able)
-    return whole if anchors is None or whole.targets & anchors else None
+    return whole if anchors is None or whole.targets & anchors else None, wider
 
 
 def _whole(scan: _Scan, best: _Candidate, able: Sequence[_Candidate]) -> _Candidate:
@@ -534,6 +543,9 @@ class _Candidate:
         """Targets of the mapping, then those beside: "S&P Recovery Rate" tells more than its lower row alone; then
         whether columns of another time, or of an agency, are told from the others."""
         return self.score, len(self.targets), self.is_dated, self.has_agencies
+
+    def is_better(self, other: _Candidate | None) -> bool:
+        return other is None or self.tells > other.tells or (self.tells == other.tells and self.is_within(other))
 
     def is_within(self, other: _Candidate) -> bool:
         return other.top < self.top and self.row <= other.row
@@ -723,7 +735,9 @@ class _Scan:
             known = row not in self._numeric and len(cells) >= WORDY_CELLS_MIN
             if known:
                 texts = [self._texts.get(code, "") for code in cells.values()]
-                with_digits = sum(any(map(str.isdigit, text)) for text in texts)
+                with_digits = sum(
+                    any(map(str.isdigit, text)) and _UNIT_CELL.fullmatch(spelt(text)) is None for text in texts
+                )
                 known = with_digits < DIGITS_SHARE * len(texts) and _has_known_words(texts)
             self._wordy[row] = known
         return known
@@ -858,7 +872,7 @@ def _has_known_words(texts: list[str]) -> bool:
         return False
     units = sum(_UNIT_CELL.fullmatch(words) is not None or words in _NO_UNIT for words in map(spelt, texts))
     values = sum(not _OF_VALUES.isdisjoint(marks(text)) for text in texts)
-    return 2 * units < len(texts) and values < VALUES_SHARE * len(texts)
+    return 2 * units <= len(texts) and values < VALUES_SHARE * len(texts)
 
 
 def _found(scan: _Scan, best: _Candidate) -> Found:

@@ -91,8 +91,11 @@ def _candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
     """Every sheet of a book, with its best header for a mapping."""
     rated = []
     old = earlier(book)
+    is_of_loans = mapping.source_type == "clo_holdings"
     for sheet in captioned(book):
         found = header.find(sheet, mapping)
+        if found is None and is_of_loans:
+            found = _narrow(sheet, mapping)
         if found is not None and (without_spans := spans.merged(sheet, found)) is not None:
             sheet, found = without_spans, header.find(without_spans, mapping)
         for _ in range(NOTE_TABLES_MAX):  # loans may stand below tables of notes
@@ -102,7 +105,6 @@ def _candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
             if deeper is None:
                 break
             found = deeper
-        is_of_loans = mapping.source_type == "clo_holdings"
         other = asset_classes.refusal(sheet, found or header.nearest(sheet, mapping)) if is_of_loans else ""
         if found is None:
             rated.append(Candidate(sheet, None, has_rows=False, has_figures=False, refused="", other_assets=other))
@@ -111,6 +113,25 @@ def _candidates(book: Workbook, mapping: Mapping) -> list[Candidate]:
         refused, adds = other or _refused(sheet, found), _EARLIER if sheet.index in old else _only_adds(sheet, found)
         rated.append(Candidate(sheet, found, rows > 0, has_figures, refused, other, adds, rows))
     return rated
+
+
+NARROW_MIN: Final = 4
+"""Columns of a table of few fields from which it can be the one with the loans."""
+
+_NAMED: Final = frozenset(("facility_name", "borrower_name"))
+
+
+def _narrow(sheet: Sheet, mapping: Mapping) -> header.Found | None:
+    """The header of a table of few fields that names par, and what tells loans apart, and their names."""
+    found = header.find_page(sheet, mapping, _ANCHORS, titles.first_row(sheet))
+    if found is None or len(found.columns) < NARROW_MIN or "par_value" not in found.columns:
+        return None
+    columns = found.columns.keys()
+    is_told = bool(columns & _NAMED) and bool(columns & _IDENTIFIERS) and not _is_par_told_by_cells(found)
+    return replace(found, score=len(columns)) if is_told else None
+
+
+_IDENTIFIERS: Final = frozenset(("cusip", "isin", "loanx_id", "asset_id", "loan_id"))
 
 
 _EARLIER: Final = "its name is that of a page of an earlier day"
@@ -126,12 +147,19 @@ _TEMPLATE_LINE: Final = re.compile(r"\btemplate\b|\bdo not edit\b|\bexample only
 
 def _is_template(sheet: Sheet) -> bool:
     weights = kind_weights(sheet.name)
+    if sheet.state != "visible":
+        return weights.get("old", 0.0) > 0 or weights.get("template", 0.0) > 0
     of_holdings = weights.get("holdings", 0.0)
     return any(weights.get(kind, 0.0) - of_holdings >= _TEMPLATE_MIN for kind in ("template", "old"))
 
 
 HOLDINGS_FIELDS: Final = 8
 """Fields of a header without a word for trades from which a title such as "Blotter" is one of positions."""
+
+
+def _is_to_be_filled(lines: Iterable[str]) -> bool:
+    return any(_TEMPLATE_LINE.search(line) for line in lines)
+
 
 _TRADE_WORDS: Final = frozenset(("buy", "sell", "bought", "sold", "side", "proceeds", "gain"))
 _OF_TRADES: Final = frozenset(("traded", "settled", "sale"))
@@ -155,11 +183,42 @@ def _only_adds(sheet: Sheet, found: header.Found) -> str:
     columns = found.columns.keys()
     if not columns & set(_AMOUNTS) or not columns & {*TELLING, "loan_id"}:
         return "its header names no par, or nothing that tells loans apart"
+    if _is_par_told_by_cells(found) and not columns & {"borrower_name", "facility_name"}:
+        return "cells alone tell its par, and no column names borrowers"
     lines = _title_lines(sheet, found)
-    if _is_template(sheet) or any(_TEMPLATE_LINE.search(line) for line in lines):
+    if _is_template(sheet) or _is_to_be_filled(lines):
         return TEMPLATE
     why = _left_out(lines, found)
     return why or ("its title is that of a list of some loans" if titles.flag_of(lines) else "")
+
+
+def _is_par_told_by_cells(found: header.Found) -> bool:
+    """Whether the column of par has no heading: it may as well be interest that accrued, or what a loan once was."""
+    place = next((found.columns[target][0] for target in _AMOUNTS if target in found.columns), None)
+    one = None if place is None else found.evidence.get(place)
+    return one is not None and place is not None and one.words <= 0 and not found.texts.get(place, "").strip()
+
+
+def _with_second_price(page: Located, holdings: Located) -> Located:
+    """A page whose prices have no heading has what was paid, where the loans have a column for the price."""
+    columns = page.found.columns
+    place = columns.get("price", [-1])[0]
+    one = page.found.evidence.get(place)
+    if one is None or one.words > 0 or page.found.texts.get(place, "").strip():
+        return page
+    if "price" not in holdings.found.columns or "purchase_price" in columns.keys() | holdings.found.columns.keys():
+        return page
+    rest = {target: places for target, places in columns.items() if target != "price"} | {"purchase_price": [place]}
+    return replace(page, found=replace(page.found, columns=rest))
+
+
+def _without_open_par(page: Located, holdings: Located) -> Located:
+    """A page less the amounts that cells alone tell to be par, where the loans have a column for par."""
+    columns = page.found.columns
+    if "par_value" not in columns or "par_value" not in holdings.found.columns or not _is_par_told_by_cells(page.found):
+        return page
+    rest = {target: places for target, places in columns.items() if target not in _AMOUNTS}
+    return replace(page, found=replace(page.found, columns=rest))
 
 
 def _of_another_day(book: Workbook) -> frozenset[int]:
@@ -188,9 +247,12 @@ def _pages(rated: Iterable[Candidate], holdings: Located, mapping: Mapping) -> I
             continue
         hidden = "" if one.sheet.state == "visible" else "it is hidden"
         hidden = _EARLIER if one.only_adds == _EARLIER else hidden
+        if _is_template(one.sheet) or _is_to_be_filled(_title_lines(one.sheet, found)):
+            hidden = TEMPLATE
         able += [(-len(page.found.columns), page) for page in _lists(one.sheet, found, mapping, hidden)]
     able.sort(key=lambda one: one[0])
     for at, (_, page) in enumerate(able):
+        page = _with_second_price(_without_open_par(page, holdings), holdings)
         yield _in_units_of_title(page) if at < PAGES_MAX else replace(page, lists="", left_out=TOO_MANY)
 
 

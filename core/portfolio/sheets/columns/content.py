@@ -52,7 +52,8 @@ WORD_OF_MARK: Final = {
     "letters": "ratings", "figures": "figures", "date": "dates", "currency": "currencies", "country": "countries",
     "flag": "yes or no", "legal": "names with a legal form", "facility": "names of facilities", "lien": "liens",
     "type": "kinds of assets", "index": "reference rates", "coupon": "fixed or floating", "frequency": "periods",
-    "industry": "industries", "industry_b": "industries of S&P's list", "code": "identifiers", "watch": "watches", "rate": "rates with an index",
+    "industry": "industries", "industry_b": "industries of S&P's list", "code": "identifiers", "watch": "watches",
+    "rate": "rates with an index",
 }  # fmt: skip
 """What a reader is shown for a mark."""
 
@@ -67,8 +68,8 @@ _LEGAL: Final = re.compile(
 _FACILITY: Final = re.compile(
     r"\b(?:term loans?|term facility|t/?l[abcd]?\d?|tl-?[abcd]|revolv(?:er|ing)|rcf|delayed draw|ddtl|dd ?tl|facility"
     r"|(?:first|1st|second|2nd) lien|incremental|tranche [a-z]\d?|senior (?:secured )?notes?|frn|notes? due"
-    r"|\d\d? ?notes|bonds?|b-?\d (?:term )?loan|\d{4} (?:refi|reprice|dollar|euro)|unitranche|acquisition facility|capex"
-    r"|last out|first out|bridge loan|dip (?:term )?loan|mezzanine loan)\b",
+    r"|\d\d? ?notes|bonds?|b-?\d (?:term )?loan|\d{4} (?:refi|reprice|dollar|euro)|unitranche"
+    r"|acquisition facility|capex|last out|first out|bridge loan|dip (?:term )?loan|mezzanine loan)\b",
     re.IGNORECASE,
 )
 _TYPE: Final = re.compile(
@@ -129,15 +130,16 @@ _CURRENCIES: Final = frozenset(
 _INDUSTRY_WORDS: Final = re.compile(
     r"\b(?:software|healthcare|health care|services|chemicals?|retail|media|telecom\w*|insurance|banking|finance"
     r"|capital (?:equipment|goods|markets)|aerospace|defen[cs]e|automotive|auto|beverage|food|tobacco|construction"
-    r"|building|energy|oil|gas|utilities|transportation|hotel|gaming|leisure|high tech|technology|industries|packaging|metals|mining"
+    r"|building|energy|oil|gas|utilities|transportation|hotel|gaming|leisure|high tech|technology|industries"
+    r"|packaging|metals|mining"
     r"|pharma\w*|electronics|consumer|diversified|real estate|machinery|airlines?|equipment|products|paper|forest"
     r"|textiles|durable|environmental|education|entertainment|broadcasting|publishing|distribut\w+|wholesale|commercial)\b",
     re.IGNORECASE,
 )
 _S_AND_P: Final = re.compile(
     r"health ?care (?:equipment|providers|technology)"
-    r"|(?:it|professional|diversified telecommunication|commercial) services|hotels,? restaurants|capital markets|food products|trading companies|specialty retail|life sciences|diversified"
-    r" consumer services|construction & engineering|auto components|containers & packaging",
+    r"|(?:it|professional|diversified telecommunication|commercial|diversified consumer) services"
+    r"|hotels,? restaurants|capital markets|food products|trading companies|specialty retail|life sciences|construction & engineering|auto components|containers & packaging",
     re.IGNORECASE,
 )
 
@@ -221,6 +223,10 @@ class Features:
     """Mark -> its share of the distinct texts."""
     numbers: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     """The figures, NaN where a row has none; one for each row looked at."""
+    days: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    """The dates as serials, NaN where a row has none; of texts to the month only."""
+    codes: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    """The texts, -1 where a row has none."""
 
     _sizes: NDArray[np.float64] | None = None
     _middle: float | None = None
@@ -267,7 +273,9 @@ class Features:
 def features(sheet: Sheet, column: Column | None, first: int, last: int) -> Features:
     """Look at the cells of a column in rows `first` to `last - 1`, at most `ROWS_MAX` of them."""
     last = min(last, first + ROWS_MAX)
-    found = Features(rows=max(0, last - first), numbers=np.full(max(0, last - first), np.nan))
+    rows = max(0, last - first)
+    found = Features(rows=rows, numbers=np.full(rows, np.nan), days=np.full(rows, np.nan))
+    found.codes = np.full(rows, -1, np.int32)
     if column is None or column.stop <= first or column.start >= last:
         return found
     low = max(first, column.start)
@@ -280,6 +288,8 @@ def features(sheet: Sheet, column: Column | None, first: int, last: int) -> Feat
     at = slice(low - first, low - first + len(kinds))
     is_number, is_text = kinds == NUMBER, kinds == TEXT
     found.numbers[at] = np.where(is_number, part.numbers, np.nan)
+    found.days[at] = np.where(kinds == DATE, part.numbers, np.nan)
+    found.codes[at] = part.codes
     texts, blank = _texts(sheet, part.codes[is_text]) if counts.of(TEXT) else ({}, [])
     if blank:
         is_text &= ~np.isin(part.codes, blank)
@@ -287,7 +297,7 @@ def features(sheet: Sheet, column: Column | None, first: int, last: int) -> Feat
         if not filled:
             return found
     marked = {code: marks(text) for code, text in texts.items()}
-    as_figures, as_dates = _as_values(part.codes, found.numbers[at], texts, marked)
+    as_figures, as_dates = _as_values(part.codes, found.numbers[at], found.days[at], texts, marked)
     found.number = (counts.of(NUMBER) + as_figures) / filled
     found.date = (counts.of(DATE) + as_dates) / filled
     found.boolean = counts.of(BOOLEAN) / filled
@@ -325,6 +335,7 @@ def _texts(sheet: Sheet, codes: NDArray[np.int32]) -> tuple[dict[int, str], list
 def _as_values(
     codes: NDArray[np.int32],
     numbers: NDArray[np.float64],
+    days: NDArray[np.float64],
     texts: dict[int, str],
     marked: dict[int, frozenset[str]],
 ) -> tuple[int, int]:
@@ -332,12 +343,44 @@ def _as_values(
     figures = dates = 0
     for code, has in marked.items():
         if "date" in has and "figures" not in has:
-            dates += int(np.count_nonzero(codes == code))
+            rows = codes == code
+            dates += int(np.count_nonzero(rows))
+            days[rows] = day_of(texts[code])
         elif "figures" in has:
             rows = codes == code
             figures += int(np.count_nonzero(rows))
             numbers[rows] = _figure(texts[code])
     return figures, dates
+
+
+_YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_MONTH: Final = re.compile("jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec", re.IGNORECASE)
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_SHORT_YEAR: Final = re.compile(r"(\d\d)\s*$")
+_DAYS_OF_YEAR: Final = 365.25
+_MIDDLE: Final = 182.0
+
+
+@lru_cache(maxsize=MEMORY_MAX)
+def day_of(text: str) -> float:
+    """The serial of a date in a text to the month, to the year where no month is spelt; NaN without a year."""
+    year = _YEAR.search(text)
+    short = None if year else _SHORT_YEAR.search(text)
+    if year is None and short is None:
+        return float("nan")
+    count = int(year[0]) - 1900 if year else 100 + int(short[1]) if short else 0
+    month = _MONTH.search(text)
+    within = _MIDDLE if month is None else _MONTHS.index(month[0].lower()) * _DAYS_OF_YEAR / 12
+    return count * _DAYS_OF_YEAR + within
+
+
+def day_in(text: str) -> float | None:
+    """The day in a line above a table, as `day_of` has it; None without a year in full."""
+    return day_of(text[:TEXT_LENGTH_MAX]) if _YEAR.search(text[:TEXT_LENGTH_MAX]) and _DAY_IN.search(text) else None
+
+
+_DAY_IN: Final = re.compile(r"\bdate\b|\bas (?:of|at)\b|\bperiod\b|\breport\b|\bended\b", re.IGNORECASE)
+"""Words of a line that states the day of a report."""
 
 
 def _figure(text: str) -> float:
@@ -573,6 +616,9 @@ SMALL: Final = -0.5
 
 COUNT_SPAN: Final = 2
 """Times the number of rows up to which figures count them."""
+
+ROWS_FOR_ROLE: Final = 5
+"""Filled cells of a column without a known heading from which they can tell its role."""
 
 ROWS_FOR_TYPE: Final = 3
 """Filled cells that tell a column's type."""

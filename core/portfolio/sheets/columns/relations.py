@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-COLUMNS_MAX: Final = 14
-"""Columns of figures among which relations are looked for: their triples grow with the third power."""
+COLUMNS_MAX: Final = 10
+"""Columns of amounts, and of rates, among which relations are looked for: their triples grow with the third power."""
 
 ROWS_MIN: Final = 6
 """Rows that must tell."""
@@ -41,13 +41,15 @@ def relations(columns: Mapping[int, Figures], likely: Mapping[int, frozenset[str
         likely: the roles that each column may have: only triples of these are tried.
     """
     found: Bonus = {}
-    listed = list(columns)[:COLUMNS_MAX]
-    amounts = [one for one in listed if likely.get(one, frozenset()) & _AMOUNTS]
-    rates = [one for one in listed if likely.get(one, frozenset()) & _RATES]
-    prices = [one for one in listed if likely.get(one, frozenset()) & _PRICES]
+    listed = list(columns)
+    amounts = [one for one in listed if likely.get(one, frozenset()) & _AMOUNTS][:COLUMNS_MAX]
+    rates = [one for one in listed if likely.get(one, frozenset()) & _RATES][:COLUMNS_MAX]
+    floors = [one for one in listed if likely.get(one) == frozenset(("floor",))]
+    prices = [one for one in listed if likely.get(one, frozenset()) & _PRICES][:COLUMNS_MAX]
     _market_values(columns, amounts, prices, found)
     _commitments(columns, amounts, found)
-    _all_in(columns, rates, found)
+    _all_in(columns, rates, floors, found)
+    _constant_base(columns, likely, rates, found)
     return found
 
 
@@ -118,9 +120,10 @@ def _commitments(columns: Mapping[int, Figures], amounts: list[int], found: Bonu
                                  (unfunded, "unfunded", OF_PAR, reason)))  # fmt: skip
 
 
-def _all_in(columns: Mapping[int, Figures], rates: list[int], found: Bonus) -> None:
-    """All-in rate = base rate + spread; the base rate comes again on many rows."""
-    percent = {one: _percent(columns[one]) for one in rates}
+def _all_in(columns: Mapping[int, Figures], rates: list[int], floors: list[int], found: Bonus) -> None:
+    """All-in rate = base rate, or the floor where that is higher, + spread; the base rate comes again on many rows."""
+    percent = {one: _percent(columns[one]) for one in (*rates, *floors)}
+    floor = np.nan_to_num(percent[floors[0]]) if floors else None
     for whole in rates:
         for spread in rates:
             for base in rates:
@@ -131,10 +134,34 @@ def _all_in(columns: Mapping[int, Figures], rates: list[int], found: Bonus) -> N
                     continue
                 with np.errstate(invalid="ignore"):
                     telling = (percent[base] > 0) & (percent[spread] > 0)
-                if _holds(percent[whole], percent[base] + percent[spread], RATE_DIGITS, telling):
+                level = percent[base] if floor is None else np.maximum(percent[base], floor)
+                if _holds(percent[whole], level + percent[spread], RATE_DIGITS, telling):
                     reason = "all-in rate is base rate + spread"
                     _put(found, ((whole, "all_in_rate", OF_RATES, reason), (spread, "spread", OF_RATES, reason),
                                  (base, "base_rate_level", OF_RATES, reason)))  # fmt: skip
+
+
+def _constant_base(
+    columns: Mapping[int, Figures], likely: Mapping[int, frozenset[str]], rates: list[int], found: Bonus
+) -> None:
+    """All-in rate less spread takes few values where no column has the base rate."""
+    spreads = [one for one in rates if "spread" in likely[one] and "all_in_rate" not in likely[one]]
+    for spread in spreads[:1]:
+        for whole in rates:
+            if whole == spread or "all_in_rate" not in likely[whole] or len(likely[whole]) == 1:
+                continue
+            rest = _percent(columns[whole]) - _percent(columns[spread])
+            rest = np.round(rest[~np.isnan(rest)], 2)
+            if len(rest) < ROWS_MIN:
+                continue
+            counts = np.sort(np.unique(rest, return_counts=True)[1])[::-1]
+            if float(np.median(rest)) > 0 and int(counts[:FEW_LEVELS].sum()) >= LEVELS_SHARE * len(rest):
+                _put(found, ((whole, "all_in_rate", OF_RATES, "all-in rate less spread is the same on most rows"),))
+
+
+FEW_LEVELS: Final = 3
+LEVELS_SHARE: Final = 0.7
+"""Share of rows on which few levels of a base rate come again."""
 
 
 def _percent(figures: Figures) -> Figures:

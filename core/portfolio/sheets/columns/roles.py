@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final
@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from core.grid.sheet import Sheet
-from core.portfolio.sheets.columns import content
+from core.portfolio.sheets.columns import content, unnamed
 from core.portfolio.sheets.columns.content import MOST, Features
 from core.portfolio.sheets.columns.evidence import Evidence
 from core.portfolio.sheets.columns.relations import Bonus, relations
@@ -19,7 +19,7 @@ from core.portfolio.sheets.columns.vocabulary import Heading, heading, is_sink, 
 THRESHOLD: Final = 3.0
 """Weight from which a column has a role."""
 
-THRESHOLD_WITHOUT_HEADING: Final = 1.6
+THRESHOLD_WITHOUT_HEADING: Final = unnamed.THRESHOLD
 """The same of a column whose heading has no known word: its cells must say all."""
 
 SURE: Final = 5.0
@@ -39,6 +39,9 @@ OF_WEAK_ALIAS: Final = 4.0
 SPEAKS_AGAINST: Final = -3.0
 """Weight of words from which a listed heading is not what it is listed for."""
 
+CELLS_MIN: Final = 5
+"""Filled cells that tell names of facilities from kinds of assets."""
+
 SECOND_SHARE: Final = 0.97
 SECOND_LOSS: Final = 0.6
 """What a second column of a role counts: it takes its next role only where that comes near."""
@@ -53,9 +56,6 @@ _ASKED: Final = frozenset(("asset_type",))
 """Roles whose words are so common that cells are always asked: a type of position, of trade, of rate."""
 
 _INDUSTRIES: Final = frozenset(("industry_a", "industry_b", "industry_c"))
-
-CELLS_MIN: Final = 5
-"""Filled cells of a column without a known heading from which they can tell its role."""
 
 RIVALS_MAX: Final = 6
 """Roles of a column that are weighed against its cells."""
@@ -79,6 +79,11 @@ _SURE_BY_CELLS: Final = frozenset(
      "country", "currency", "industry_a", "industry_b", "lien_type", "asset_type", "rating_a", "rating_b",
      "payment_frequency", "all_in_rate")
 )  # fmt: skip
+
+
+TITLE_ROWS: Final = 12
+TITLE_COLUMNS: Final = 6
+"""Cells above a header in which the day of the report is looked for."""
 
 
 @dataclass(slots=True)
@@ -106,6 +111,27 @@ class Columns:
             self._features[column] = found
         return found
 
+    def as_of(self) -> float | None:
+        """The day of the report as a serial, to the month: the first date above the header, or one that each row has;
+        None without."""
+        return next(self._dates_above(), None) or next(self._constant_dates(), None)
+
+    def _dates_above(self) -> Iterator[float]:
+        for row in range(max(0, self.first - TITLE_ROWS), self.first):
+            for column in range(min(self.sheet.column_count, TITLE_COLUMNS)):
+                value = self.sheet.value(row, column)
+                if isinstance(value, str) and (day := content.day_in(value)):
+                    yield day
+
+    def _constant_dates(self) -> Iterator[float]:
+        for column in list(self.texts)[:COLUMNS_MAX]:
+            stored = self.sheet.columns[column]
+            if stored is None or not content.is_of_other_type(stored, self.first, "par_value"):
+                continue
+            days = self.features(column).days
+            if len(days := days[~np.isnan(days)]) and float(days.max() - days.min()) < 1.0:
+                yield float(days[0])
+
     def heading(self, column: int) -> Heading:
         """What the heading of a column says."""
         found = self._headings.get(column)
@@ -131,6 +157,9 @@ def judge(
             scores[column] = _listed(columns, column, known[column], thorough=thorough)
         else:
             scores[column] = _weighed(columns, column, thorough=thorough)
+    blank = [column for column in scores if not columns.texts.get(column, "").strip() and column not in known]
+    if blank:
+        unnamed.add(scores, columns.features, blank, columns.as_of())
     _relate(columns, scores)
     chosen = _assigned(scores)
     for column, one in chosen.items():
@@ -237,7 +266,7 @@ def _weighed(columns: Columns, column: int, *, thorough: bool) -> dict[str, Evid
         if not content.is_of_other_type(columns.sheet.columns[column], columns.first, role):
             return {role: _evidence(role, weight, 0.0, "", THRESHOLD) for weight, role in by_words[:3]}
     found = columns.features(column)
-    if not said.known and found.filled < CELLS_MIN:
+    if not said.known and found.filled < content.ROWS_FOR_ROLE:
         return {}
     roles, threshold = _rivals(said, found)
     weighed = [_evidence(role, weight, *content.evidence(role, found), threshold) for role, weight in roles.items()]

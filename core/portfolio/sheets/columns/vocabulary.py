@@ -366,11 +366,16 @@ def _bounded(weight: float) -> float:
 # ---- names of sheets -----------------------------------------------------------------------------------------------
 
 
+_OLD: Final = frozenset(("copy",))
+"""Words of names of sheets that would be read as others with letters left out: a copy is no company."""
+
+
 @lru_cache(maxsize=MEMORY_MAX)
 def kind_weights(text: str) -> dict[str, float]:
     """Kind of a sheet (holdings, list, tests, notes, old, template ...) -> what the words of its name say for it."""
     table = words()
-    texts = [word for token, _ in _tokens(text[:HEADING_LENGTH_MAX]) for word in _meaning(token)][:TOKENS_MAX]
+    tokens = [token for token, _ in _tokens(text[:HEADING_LENGTH_MAX])]
+    texts = [word for one in tokens for word in ((one,) if one in _OLD else _meaning(one))][:TOKENS_MAX]
     runs = {tuple(texts[at : at + size]) for at in range(len(texts)) for size in range(1, PHRASE_TOKENS_MAX + 1)}
     return {
         kind: total

@@ -49,3 +49,19 @@ def test_a_column_that_cells_alone_tell_is_told(map_rows: MapRows, heading: str 
     portfolio = map_rows(rows(("Par", PAR), (heading, liens)))  # type: ignore[arg-type]
     assert portfolio.lien is not None
     assert list(messages(portfolio).values()) == [("lien_type",)]
+
+
+def test_a_column_of_flags_without_a_heading_is_told_for_all_flags_that_no_other_column_has(map_rows: MapRows) -> None:
+    flags: list[object] = ["Y", "N", "N", "Y", "N", "N", "Y", "N"]
+    portfolio = map_rows(rows(("Par", PAR), ("Cov-Lite", flags), (None, flags)))  # type: ignore[arg-type]
+    (fields,) = messages(portfolio).values()
+    assert "is_defaulted" in fields
+    assert "cov_lite" not in fields
+
+
+def test_amounts_of_no_heading_that_are_mostly_those_of_par_are_told(map_rows: MapRows) -> None:
+    other: list[object] = [*PAR[:6], 9e5, 8e5]
+    told = messages(map_rows(rows(("Outstanding Balance (Local Currency)", PAR), (None, other))))  # type: ignore[arg-type]
+    assert ("par_value",) in told.values()
+    smaller: list[object] = [one * 0.01 for one in PAR]
+    assert not messages(map_rows(rows(("Outstanding Balance (Local Currency)", PAR), (None, smaller))))  # type: ignore[arg-type]

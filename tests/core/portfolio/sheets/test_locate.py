@@ -124,3 +124,33 @@ def test_units_of_a_title_in_the_middle_of_its_row_count(map_rows: Callable[...,
     rows = [["Issuer", "Facility", "Index", "Spread", "Floor", "Par"]]
     rows += [[f"Borrower {at} Inc", "TL", "SOFR", 400.0, 0.5, 1_000.0 + at] for at in range(3)]
     assert map_rows([title, [], *rows]).numbers["par_value"].tolist() == [1_000_000, 1_001_000, 1_002_000]
+
+
+def test_amounts_without_a_heading_on_a_page_without_names_do_not_make_it_the_holdings(make_book: MakeBook) -> None:
+    loans = [[f"LX{100_000 + at}", f"Alder{chr(65 + at)} Inc", 1e6 + at * 1e5] for at in range(12)]
+    rates = [["LoanX ID", "Rate Type", "Spread", "Floor", "Maturity Date", "Frequency", None]]
+    rates += [[one, "Floating", 3.5 + at / 4, 0.5, f"20{30 + at % 4}-01-31", "Quarterly", 21_000.5 + at * 77]
+              for at, (one, _, _) in enumerate(loans)]  # fmt: skip
+    found = Portfolio.from_workbook(make_book({"Part 2": rates, "Part 1": [["LoanX ID", "Issuer", "Par"], *loans]}))
+    assert found.sheet_name == "Part 1"
+    assert found.numbers["par_value"].tolist() == [row[2] for row in loans]
+    assert found.numbers["spread"].tolist() == [350.0 + at * 25 for at in range(12)]
+
+
+def test_a_template_adds_nothing(make_book: MakeBook) -> None:
+    template = [["LoanX ID", "Issuer", "Cov-Lite", "Country"], ["LX100001", "Alpha Inc", "Y", "US"]]
+    found = Portfolio.from_workbook(make_book({"Holdings": [HEADER, *LOANS], "Upload Template": template}))
+    assert "cov_lite" not in found.source_cells
+
+
+def test_a_header_in_three_rows_counts_where_one_row_of_it_names_an_issuer(make_book: MakeBook) -> None:
+    header = [
+        [None, "LoanX", "Outstanding", "Market", "Issuer", "Final"],
+        [None, "ID", "Balance", "Price", "Domicile", "Maturity"],
+    ]
+    loans = [
+        [f"Alder{chr(65 + at)} Inc", f"LX{100_000 + at}", 1e6 + at, 99.0 - at, "DE", "2030-01-31"] for at in range(12)
+    ]
+    found = Portfolio.from_workbook(make_book({"Holdings": [*header, *loans]}))
+    assert len(found) == 12
+    assert found.numbers["par_value"][0] == 1e6
