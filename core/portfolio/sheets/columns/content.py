@@ -137,9 +137,10 @@ _INDUSTRY_WORDS: Final = re.compile(
     re.IGNORECASE,
 )
 _S_AND_P: Final = re.compile(
-    r"health ?care (?:equipment|providers|technology)"
+    r"health ?care (?:equipment|providers|technology)|life sciences|capital markets|food products"
     r"|(?:it|professional|diversified telecommunication|commercial|diversified consumer) services"
-    r"|hotels,? restaurants|capital markets|food products|trading companies|specialty retail|life sciences|construction & engineering|auto components|containers & packaging",
+    r"|hotels,? restaurants|trading companies|specialty retail|construction & engineering|auto components"
+    r"|containers & packaging",
     re.IGNORECASE,
 )
 
