@@ -915,7 +915,9 @@ def _say_liens(matcher: Matcher, columns: Columns, judged: dict[int, Options], e
     """Let names of facilities under a heading of kinds say the lien as well: "Second Lien Term Loan"."""
     liens = tuple((target, at, True) for target, at, _ in matcher.of_role("lien_type") if target == "lien_type")
     for column, options in judged.items():
-        if evidence[column].role == "facility_name" and columns.heading(column).weights.get("asset_type", 0.0) > 0:
+        said = columns.heading(column).weights
+        is_of_kinds = said.get("asset_type", 0.0) > 0 >= said.get("facility_name", 0.0)
+        if evidence[column].role == "facility_name" and is_of_kinds:
             judged[column] = (*options, *liens)
 
 
