@@ -1037,7 +1037,8 @@ def _assigned(
     columns = {target: [column for *_, column in sorted(places)] for target, places in wanted.items()}
     claimed = {places[0] for places in columns.values()}
     spare: dict[str, list[tuple[bool, int, int, float, int]]] = {}
-    shared = SHARED_TARGETS | {"lien_type"}
+    says_both = any({"facility_name", "lien_type"} <= {one for one, _, _ in options} for options in feeds.values())
+    shared = SHARED_TARGETS | {"lien_type"} if says_both else SHARED_TARGETS
     for column, options in feeds.items():
         for target, preference, auxiliary in options:
             if auxiliary and (column not in claimed or target in shared):
