@@ -976,7 +976,9 @@ def _say_liens(matcher: Matcher, columns: Columns, judged: dict[int, Options], e
     """Let names of facilities under a heading of kinds say the lien as well: "Second Lien Term Loan"."""
     liens = tuple((target, at, True) for target, at, _ in matcher.of_role("lien_type") if target == "lien_type")
     for column, options in judged.items():
-        if evidence[column].role == "facility_name" and columns.heading(column).weights.get("asset_type", 0.0) > 0:
+        said = columns.heading(column).weights
+        is_of_kinds = said.get("asset_type", 0.0) > 0 >= said.get("facility_name", 0.0)
+        if evidence[column].role == "facility_name" and is_of_kinds:
             judged[column] = (*options, *liens)
 
 
@@ -1096,7 +1098,8 @@ def _assigned(
     columns = {target: [column for *_, column in sorted(places)] for target, places in wanted.items()}
     claimed = {places[0] for places in columns.values()}
     spare: dict[str, list[tuple[bool, int, int, float, int]]] = {}
-    shared = SHARED_TARGETS | {"lien_type"}
+    says_both = any({"facility_name", "lien_type"} <= {one for one, _, _ in options} for options in feeds.values())
+    shared = SHARED_TARGETS | {"lien_type"} if says_both else SHARED_TARGETS
     for column, options in feeds.items():
         for target, preference, auxiliary in options:
             if auxiliary and (column not in claimed or target in shared):
