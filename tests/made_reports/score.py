@@ -345,9 +345,17 @@ def _false_fields(
             own = None if row is None else read[row]
             if own is None or own is False or own == "" or (item and true is not None and _same(item, true, own)):
                 continue
+            if item == "price" and true is not None and abs(own - true) <= _price_step(report, loan):
+                continue
             outcome.add("wrong", loan, true, own)
         if outcome.counts:
             yield name, outcome
+
+
+def _price_step(report: Report, loan: int) -> float:
+    """How far a price of rounded amounts, market value over par, may be from the price that made them."""
+    step = report.habits.money / 10**report.habits.decimals
+    return float(100.0 * step / report.deal.items["par"][loan])
 
 
 def _score_rows(portfolio: Portfolio, rows: list[int | None]) -> Outcome:

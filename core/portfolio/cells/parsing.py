@@ -98,7 +98,7 @@ def key(text: str) -> str:
     """A text for comparison: lower case, "&" as "and", no accents, superscripts or signs without a width, other signs
     as one space."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKD", text.translate(NO_SUPERSCRIPTS))
+        text = unicodedata.normalize("NFKD", text.replace(_BREAK, " ").translate(NO_SUPERSCRIPTS))
         text = "".join(
             sign for sign in text if not unicodedata.combining(sign) and unicodedata.category(sign) != _WITHOUT_WIDTH
         )
@@ -108,6 +108,8 @@ def key(text: str) -> str:
 _OTHER_SIGNS: Final = re.compile(r"[\W_]+")
 _WITHOUT_WIDTH: Final = "Cf"
 """The category of soft hyphens, joiners and marks of direction."""
+_BREAK: Final = "\u200b"
+"""A space without a width: words may break there."""
 
 
 BLANK, NUMBER, TEXT, BOOLEAN, ERROR, DATE = (int(kind) for kind in Kind)
@@ -184,8 +186,8 @@ class Pool:
     """The distinct strings of a sheet, and what is known of them before any column is read."""
 
     __slots__ = (
-        "_day_first", "_decimal_comma", "_number_formats", "date_1904", "has_null", "has_percent", "null",
-        "percent_formats", "text",
+        "_day_first", "_decimal_comma", "_number_formats", "_tells_order", "date_1904", "has_null", "has_percent",
+        "null", "percent_formats", "text",
     )  # fmt: skip
 
     def __init__(self, text: Text, number_formats: tuple[str, ...] = ("General",), *, date_1904: bool = False) -> None:
@@ -211,6 +213,7 @@ class Pool:
         self.has_null = bool(self.null.any())
         self._decimal_comma: bool | None = None
         self._day_first: bool | None = None
+        self._tells_order: bool | None = None
 
     @property
     def month_formats(self) -> NDArray[np.bool_]:
@@ -224,6 +227,13 @@ class Pool:
             parts = dates.slashed(decoded(self.text, short))
             self._day_first = any(first > 12 for first, _ in parts) and all(second <= 12 for _, second in parts)
         return self._day_first
+
+    def tells_day_order(self) -> bool:
+        """Whether some slashed date of the sheet has a part above 12, so that it can be read in one way alone."""
+        if self._tells_order is None:
+            short = np.flatnonzero(np.diff(self.text.offsets) <= FIGURE_BYTES_MAX)[:FIGURES_MAX]
+            self._tells_order = any(max(parts) > 12 for parts in dates.slashed(decoded(self.text, short)))
+        return self._tells_order
 
     def decimal_comma(self) -> bool:
         """Whether the sheet's text writes decimals with a comma: some figure must, and none with a point.
@@ -701,6 +711,22 @@ def read_dates(cells: Cells) -> NDArray[np.float64]:
         table = np.array([dates.date_days(text, day_first=day_first) for text in strings], np.float64)
         days = np.where(cells.kinds == TEXT, spread_out(table, np.nan, local), days)
     return days
+
+
+def open_dates(cells: Cells) -> int:
+    """How many slashed dates of a column could be read with day and month the other way round: no date of the sheet
+    says which way, and they are not all the first day of a month as they are read.
+    """
+    if not cells.seen & bit(TEXT):
+        return 0
+    local, strings = _strings(cells)
+    if dates.day_order(strings) is not None or cells.pool.tells_day_order():
+        return 0
+    parts = [next(iter(dates.slashed((text,))), (0, 0)) for text in strings]
+    if all(second == 1 for first, second in parts if first):
+        return 0
+    are_open = np.array([*(first != second for first, second in parts), False], np.bool_)
+    return int(np.count_nonzero(are_open[local]))
 
 
 # ---- text ----------------------------------------------------------------------------------------------------------

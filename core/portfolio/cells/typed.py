@@ -192,6 +192,12 @@ def read_dates(cells: Cells, input_format: str | None, *, target: str = "") -> R
             "year, because the whole column is written so."
         )
         warnings.append(DataWarning("short_months", message, guessed, (target,)))
+    if count := parsing.open_dates(cells):
+        message = (
+            f"{counted(count, 'date')} of {target} {agreed(count, 'is/are')} read with the month first: no date of the "
+            "sheet says which way round."
+        )
+        warnings.append(DataWarning("ambiguous_date", message, count, (target,)))
     return Read(NormalColumn("date", days), _lost(cells, days), warnings=tuple(warnings))
 
 

@@ -30,7 +30,7 @@ from core.portfolio.sheets.columns.content import marks
 from core.portfolio.sheets.columns.evidence import Evidence
 from core.portfolio.sheets.columns.roles import Columns, judge
 from core.portfolio.sheets.columns.vocabulary import heading, tokens_of
-from core.portfolio.sheets.rows.counters import HEADINGS, counts, counts_rows
+from core.portfolio.sheets.rows.counters import counts_rows
 
 ROWS_MAX: Final = 40
 """Rows in which a header is looked for at a time: of several there the one that names most counts."""
@@ -43,6 +43,9 @@ SCORE_MIN: Final = 3
 
 UNANCHORED_MIN: Final = 3
 """Distinct targets that a header row must name where the heading of what makes it one is blank."""
+
+SCORE_LOSS_MAX: Final = 1
+"""Targets fewer that a header with one row more may name, where that row tells more of its columns."""
 
 PAGE_COLUMNS_MIN: Final = 2
 """Columns that the header of a page must name to add to loans of another sheet: what tells them, and one more."""
@@ -471,7 +474,7 @@ def _best(
     """
     best: _Candidate | None = None
     wider: _Candidate | None = None
-    below_agencies: list[_Candidate] = []
+    able: list[_Candidate] = []
     for row in scan.rows:
         for height in range(1, min(STACK_MAX, scan.end - row) + 1):
             if height > 1 and scan.has_figures_or_nothing(row + height - 1):
@@ -481,19 +484,36 @@ def _best(
                 break
             if one.score >= UNANCHORED_MIN and one.is_better(wider):
                 wider = one
+            able.append(one)
             if (len(one.feeds) if by_column else one.score) < least:
                 continue
             if anchors is not None and not one.targets & anchors:
                 continue
-            if scan.is_below_agencies(one):
-                below_agencies.append(one)
             if one.is_better(best):
                 best = one
-    if best is not None:
-        # The same heading with the agencies over it: what they name are fewer fields than the bare words could be.
-        whole = [one for one in below_agencies if one.row == best.row and len(one.feeds) >= len(best.feeds)]
-        best = max([best, *whole], key=lambda one: one.row - one.top)
-    return best, wider
+    if best is None:
+        return None, wider
+    whole = _whole(scan, best, able)
+    return whole if anchors is None or whole.targets & anchors else None, wider
+
+
+def _whole(scan: _Scan, best: _Candidate, able: Sequence[_Candidate]) -> _Candidate:
+    """The heading with rows of it that its own words left out: they tell more of its columns, though fewer fields.
+
+    "S&P" over "Issuer" names one field, where the bare word could be another one as well.
+    """
+    for one in able:
+        # What stands below "Prior" or "Original" feeds nothing.
+        fewer = SCORE_LOSS_MAX if one.is_dated else 0
+        if one.row == best.row and one.top < best.top and len(one.feeds) >= len(best.feeds) - fewer:
+            is_wrapped = len(one.targets) > len(best.targets) and one.score >= best.score - SCORE_LOSS_MAX
+            if scan.is_below_agencies(one) or (is_wrapped and scan.is_wordy(one.top)):
+                best = one
+    for one in able:
+        is_near = one.row == best.row + 1 and one.top == best.top and one.score >= best.score - SCORE_LOSS_MAX
+        if is_near and len(one.feeds) > len(best.feeds) and scan.is_wordy(one.row):
+            best = one
+    return best
 
 
 @dataclass(frozen=True, slots=True)
@@ -589,11 +609,11 @@ class _Scan:
             known = self._options
             is_none = known.keys().isdisjoint(cells.values())
             feeds = {} if is_none else {column: known[code] for column, code in cells.items() if code in known}
-            if not feeds and not self.aliases.has_given_names and not self._is_wordy(top):
-                return _Candidate(top, top, {}, {}, 0, frozenset(), is_dated=False)  # it feeds nothing
             texts = {at: self._texts.get(code, "") for at, code in cells.items()}
+            if not feeds and not self.aliases.has_given_names and not self.is_wordy(top):
+                return _Candidate(top, top, {}, texts, 0, frozenset(), is_dated=False, own=texts)
             return self._candidate(top, top, feeds, texts, texts, {}, is_dated=False)
-        if not self._is_wordy(rows[-1]) and not any(
+        if not self.is_wordy(rows[-1]) and not any(
             code in self._options for row in rows for code in self._cells[row].values()
         ):
             return None
@@ -617,7 +637,7 @@ class _Scan:
             if options:
                 feeds[column] = options
         own, over = self._own_words(rows), self._group_words(rows, layers)
-        for column in feeds.keys() & own.keys() if self._is_wordy(rows[-1]) else ():
+        for column in feeds.keys() & own.keys() if self.is_wordy(rows[-1]) else ():
             whole = self.aliases.options(own[column])
             if (column in over or not whole) and (by_words := self.aliases.by_words(own[column], over.get(column, ()))):
                 feeds[column] = by_words
@@ -651,7 +671,11 @@ class _Scan:
             for column in range(min(layers[-1], default=0), max(layers[-1], default=-1) + 1):
                 if column in self._cells[row]:
                     text = self._texts.get(self._cells[row][column], "")
-                    is_group = not is_below_agencies and not _GROUP_WORDS.isdisjoint(tokens_of(text))
+                    is_first_word = not is_of_agencies and (
+                        any(column in self._cells[below] for below in rows[at + 1 : -1])
+                        or self._follows_agency(row, column)
+                    )
+                    is_group = not (is_below_agencies or is_first_word) and not _GROUP_WORDS.isdisjoint(tokens_of(text))
                     group = text if is_group else ""
                     continue
                 code = layer.get(column)
@@ -673,12 +697,14 @@ class _Scan:
         return any(not _GROUP_WORDS.isdisjoint(tokens_of(self._texts.get(code, ""))) for code in cells.values())
 
     def _are_agencies_over(self, row: int, last: int) -> bool:
-        """Whether a row has names of agencies and nothing else, each over the columns up to the next one: no title
-        alone in the first column, nor the first words of headings that are wrapped down to the last row.
+        """Whether a row has names of agencies and nothing else but "Prior" or "Original", each over the columns up to
+        the next one: no title alone in the first column, nor first words of headings wrapped down to the last row.
         """
         cells = self._cells.get(row, {})
         words = [tokens_of(self._texts.get(code, "")) for code in cells.values()]
-        if not words or not all(one & _AGENCY_WORDS and one <= _WORDS_OF_AGENCIES for one in words):
+        agencies = [one for one in words if one & _AGENCY_WORDS and one <= _WORDS_OF_AGENCIES]
+        others = [code for code, one in zip(cells.values(), words, strict=True) if one not in agencies]
+        if not agencies or not all(self._is_of_another_time(code) for code in others):
             return False
         if len(cells) == 1 and min(cells) <= min(self._cells[last], default=0):
             return False
@@ -686,14 +712,22 @@ class _Scan:
             self._names_agency(code) for below in range(row + 1, last + 1) for code in self._cells[below].values()
         )
 
+    def _is_of_another_time(self, code: int) -> bool:
+        return _OF_ANOTHER_TIME.search(key(self._texts.get(code, ""))) is not None
+
     def is_below_agencies(self, one: _Candidate) -> bool:
         """Whether the highest of its rows has names of agencies over its columns."""
         return one.top < one.row and self._are_agencies_over(one.top, one.row)
 
+    def _follows_agency(self, row: int, column: int) -> bool:
+        """Whether two neighbours of a row name an agency: each is the first word of its own column's heading."""
+        cells = self._cells[row]
+        return all(self._names_agency(cells.get(one, -1)) for one in (column - 1, column))
+
     def _names_agency(self, code: int) -> bool:
         return not tokens_of(self._texts.get(code, "")).isdisjoint(_AGENCY_WORDS)
 
-    def _is_wordy(self, row: int) -> bool:
+    def is_wordy(self, row: int) -> bool:
         """Whether a row can be a heading by its words: several texts, no figure, hardly a digit."""
         known = self._wordy.get(row)
         if known is None:
@@ -731,7 +765,7 @@ class _Scan:
                     feeds[column] = options
                     texts.setdefault(column, name)
         listed = frozenset(column for column in feeds if column not in by_word)
-        if self.aliases.is_of_loans and self._is_wordy(row):
+        if self.aliases.is_of_loans and self.is_wordy(row):
             for column, text in own.items():
                 if column not in feeds and text and (by_words := self.aliases.by_words(text, groups.get(column, ()))):
                     feeds[column] = by_words
@@ -886,35 +920,13 @@ GROUP_LOSS: Final = 3
 """Fields that a header may lose by words of a row above it."""
 
 
-def _counters(sheet: Sheet, best: _Candidate, feeds: Container[int], first: int) -> list[int]:
+def _counters(sheet: Sheet, best: _Candidate, feeds: Iterable[int], first: int) -> list[int]:
     """Columns that number the rows, among those that feed something by their words or cells alone."""
     return [
         column
-        for column, stored in enumerate(sheet.columns)
-        if column in feeds and column not in best.listed
-        if counts_rows(stored, best.texts.get(column, ""), first)
-        or _counts_in_texts(sheet, column, best.texts.get(column, ""), first)
+        for column in feeds
+        if column not in best.listed and counts_rows(sheet, column, best.texts.get(column, ""), first)
     ]
-
-
-def _counts_in_texts(sheet: Sheet, column: int, text: str, first: int) -> bool:
-    """Whether a column numbers the rows in texts."""
-    if not text or key(text) not in HEADINGS:
-        return False
-    stored = sheet.columns[column]
-    if stored is None:
-        return False
-    codes = stored.span(first, min(first + SAMPLE_ROWS, max(stored.stop, first))).codes
-    codes = codes[codes >= 0].astype(np.int64)
-    known, places = np.unique(codes, return_inverse=True)
-    texts = [one.strip() for one in decoded(sheet.text, known)]
-    figures = np.array([float(one) if one.isdecimal() and len(one) <= COUNT_DIGITS else np.nan for one in texts])
-    figures = figures[places] if len(figures) else figures
-    return counts(figures[~np.isnan(figures)], len(codes))
-
-
-COUNT_DIGITS: Final = 6
-"""Digits of a number of a row."""
 
 
 def _judged(
@@ -955,7 +967,17 @@ def _judged(
                 options = _with_shared(options, matcher.of_role(one.role))
         if options:
             judged[column] = options
+    if all(target != "lien_type" for options in judged.values() for target, _, _ in options):
+        _say_liens(matcher, columns, judged, evidence)
     return judged, evidence
+
+
+def _say_liens(matcher: Matcher, columns: Columns, judged: dict[int, Options], evidence: dict[int, Evidence]) -> None:
+    """Let names of facilities under a heading of kinds say the lien as well: "Second Lien Term Loan"."""
+    liens = tuple((target, at, True) for target, at, _ in matcher.of_role("lien_type") if target == "lien_type")
+    for column, options in judged.items():
+        if evidence[column].role == "facility_name" and columns.heading(column).weights.get("asset_type", 0.0) > 0:
+            judged[column] = (*options, *liens)
 
 
 def _with_shared(listed: Options, of_role: Options) -> Options:
@@ -1043,8 +1065,8 @@ NAMED_SURELY: Final = 6.0
 """Weight from which a column for a field goes before others whatever its heading is listed as."""
 
 
-STANDS_IN: Final = frozenset(("asset_type",))
-"""Roles that feed a field only where no column has it: a kind of asset for the lien."""
+_STANDS_IN: Final = "asset_type"
+"""The role whose columns feed a field (the lien) that they say little of: only where no other column does."""
 
 
 def _assigned(
@@ -1061,8 +1083,8 @@ def _assigned(
     def place(column: int, preference: int) -> tuple[bool, int, int, float, int]:
         one = (evidence or {}).get(column, sure)
         tier = 0 if one.score >= NAMED_SURELY else 1 if one.words > 0 else 2
-        if one.role in STANDS_IN:
-            tier = 3
+        if one.role == _STANDS_IN:
+            tier += 3
         return column in demoted, tier, preference, -one.score, column
 
     wanted: dict[str, list[tuple[bool, int, int, float, int]]] = {}
@@ -1074,12 +1096,13 @@ def _assigned(
     columns = {target: [column for *_, column in sorted(places)] for target, places in wanted.items()}
     claimed = {places[0] for places in columns.values()}
     spare: dict[str, list[tuple[bool, int, int, float, int]]] = {}
+    shared = SHARED_TARGETS | {"lien_type"}
     for column, options in feeds.items():
         for target, preference, auxiliary in options:
-            if auxiliary and (column not in claimed or target in SHARED_TARGETS):
+            if auxiliary and (column not in claimed or target in shared):
                 spare.setdefault(target, []).append(place(column, preference))
     for target, places in spare.items():
-        is_shared = target in SHARED_TARGETS
+        is_shared = target in shared
         free = [column for *_, column in sorted(places) if is_shared or column not in claimed]
         if free:
             columns[target] = free

@@ -119,8 +119,8 @@ def _counter_columns(sheet: Sheet, found: Found, mapped: set[int]) -> frozenset[
     """Columns that number the rows: they say nothing of a row."""
     return frozenset(
         column
-        for column, stored in enumerate(sheet.columns)
-        if column not in mapped and counts_rows(stored, found.texts.get(column, ""), found.row + 1)
+        for column in range(sheet.column_count)
+        if column not in mapped and counts_rows(sheet, column, found.texts.get(column, ""), found.row + 1)
     )
 
 

@@ -61,8 +61,8 @@ TITLES: Final = (
     _title("obligors", r"\b(?:top|largest|highest|ten|\d+)\b.*\bobligors?\b|\bobligor concentrations?\b"),
     _title(
         "trades",
-        r"\b(?:purchases?(?! (?:price|date))|sales?|sold|bought|trades?(?! date)|trading|pay ?downs?|prepayments?"
-        r"|repayments?|transactions?|activity|blotter|buys|sells|acquisitions|dispositions|disposals|redemptions"
+        r"\b(?:purchases?(?! (?:price|date|lots?\b))|sales?|sold|bought|trades?(?! date)|trading|pay ?downs?"
+        r"|prepayments?|repayments?|transactions?|activity|(?<!^)blotter|buys|sells|acquisitions|dispositions|disposals|redemptions"
         r"|pipeline|proposed|hypothetical|pro forma|(?<!incl )(?<!including )(?:unsettled|pending))\b",
         "", TRADES,
     ),
@@ -131,15 +131,17 @@ _NO_COLLATERAL: Final = re.compile(
     r"|\bexcluded from (?:the )?(?:collateral|par|pool|portfolio|principal)\b"
 )
 _NO_LOAN: Final = frozenset(
-    ("equity", "equities", "warrant", "warrants", "stock", "stocks", "sold", "pending", "unsettled", "unsold")
-)
+    ("equity", "equities", "warrant", "warrants", "stock", "stocks", "sold", "pending", "unsettled", "unsold",
+     "disposals", "disposed", "redeemed", "repaid", "prepaid")
+)  # fmt: skip
 _HEADING_WORDS: Final = _NO_LOAN | frozenset(
     (
         "and", "or", "of", "the", "other", "common", "preferred", "shares", "share", "securities", "security",
         "interests", "interest", "positions", "position", "assets", "asset", "loans", "loan", "bonds", "bond",
         "obligations", "obligation", "holdings", "items", "purchases", "purchase", "purchased", "sales", "sale",
         "trades", "trade", "traded", "settlement", "settlements", "but", "not", "yet", "settled", "owned", "held",
-        "received", "to", "be",
+        "received", "to", "be", "during", "since", "in", "this", "last", "month", "period", "quarter", "year", "report",
+        "reporting", "collection", "due", "list", "fully", "full", "investments", "investment",
     )
 )  # fmt: skip
 """Words of which the heading of a group without collateral is made; the name of a company has others."""

@@ -517,7 +517,7 @@ def _identifier(role: str, found: Features) -> tuple[float, str]:
 
 def _counts(sizes: NDArray[np.float64]) -> bool:
     """Whether figures are as many whole numbers up to about their count."""
-    is_whole = not np.mod(sizes, 1).any()
+    is_whole = len(sizes) >= COUNTED_MIN and not np.mod(sizes, 1).any()
     return is_whole and len(np.unique(sizes)) == len(sizes) and float(sizes.max()) <= COUNT_SPAN * len(sizes)
 
 
@@ -583,7 +583,8 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
     if filled < ROWS_FOR_TYPE:
         return False
     if role in _NUMBERS:
-        return counts.of(DATE) > 0.8 * filled
+        is_days = role not in _AMOUNTS and _are_dates_as_figures(column.numbers[low : low + TYPE_ROWS][kinds == NUMBER])
+        return is_days or counts.of(DATE) > 0.8 * filled
     if role == "lien_type" and counts.of(NUMBER) > NEARLY_ALL * filled:
         return len(np.unique(column.numbers[low : low + TYPE_ROWS][kinds == NUMBER])) > LIENS_MAX
     if is_flag:
@@ -594,11 +595,19 @@ def is_of_other_type(column: Column | None, first: int, role: str) -> bool:
     return False
 
 
+def _are_dates_as_figures(figures: NDArray[np.float64]) -> bool:
+    """Whether figures are days written as 20180531."""
+    return len(figures) >= ROWS_FOR_TYPE and bool(((figures > 19_000_000) & (figures < 21_000_000)).all())
+
+
 LIENS_MAX: Final = 5
 """Distinct numbers that can be places in a capital structure."""
 
 COUNTS: Final = -4.0
 """What cells that count the rows weigh against an identifier or an amount."""
+
+COUNTED_MIN: Final = 5
+"""Figures from which they may count the rows."""
 
 SMALL: Final = -0.5
 """What small figures weigh against an amount: a page may print thousands or millions."""

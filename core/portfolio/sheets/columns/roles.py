@@ -11,7 +11,7 @@ import numpy as np
 
 from core.grid.sheet import Sheet
 from core.portfolio.sheets.columns import content, unnamed
-from core.portfolio.sheets.columns.content import Features
+from core.portfolio.sheets.columns.content import MOST, Features
 from core.portfolio.sheets.columns.evidence import Evidence
 from core.portfolio.sheets.columns.relations import Bonus, relations
 from core.portfolio.sheets.columns.vocabulary import Heading, heading, is_sink, words
@@ -165,7 +165,31 @@ def judge(
             chosen[column] = replace(one, role="industry_b" if of_sp and column not in known else "industry")
         elif one.role.startswith("watch_") and column not in known and not columns.heading(column).names_agency:
             chosen[column] = replace(one, role="x_flag")  # a list of the manager's own
+    _name_facilities(columns, chosen)
     return chosen
+
+
+def _name_facilities(columns: Columns, chosen: dict[int, Evidence]) -> None:
+    """Take a column of kinds for the facilities' names where its cells are such names and no other column has them.
+
+    "Type of Investment" over "Term Loan B-2" and "2021 Incremental Term Loan".
+    """
+    if any(one.role in _NAMES_OF_FACILITIES for one in chosen.values()):
+        return
+    for column, one in sorted(chosen.items(), key=lambda pair: pair[1].role != "asset_type"):
+        is_lien = columns.heading(column).weights.get("lien_type", 0.0) >= WEAK_WORDS
+        if one.role not in _KINDS or column in columns.fixed or is_lien:
+            continue
+        found = columns.features(column)
+        is_kind = max(found.share("type"), found.share("lien alone")) >= MOST
+        if found.filled >= content.ROWS_FOR_ROLE and found.share("facility") >= MOST and not is_kind:
+            reason = f"{found.share('facility'):.0%} of its texts are names of facilities"
+            chosen[column] = replace(one, role="facility_name", reasons=(*one.reasons, reason))
+            return
+
+
+_KINDS: Final = frozenset(("asset_type", "lien_type"))
+_NAMES_OF_FACILITIES: Final = frozenset(("facility_name", "description"))
 
 
 def _listed(columns: Columns, column: int, role: str, *, thorough: bool) -> dict[str, Evidence]:

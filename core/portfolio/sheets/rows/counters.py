@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.grid.column import Column
-from core.portfolio.cells.parsing import BLANK, NUMBER, key
+from core.grid.sheet import Sheet
+from core.portfolio.cells.parsing import BLANK, NUMBER, TEXT, decoded, key
 
 SAMPLE_ROWS: Final = 500
 """Rows below a header that tell whether a column counts them."""
@@ -19,8 +20,14 @@ COUNTED_MIN: Final = 3
 COUNTED_SHARE: Final = 0.9
 """Share of the figures that are one more than the one before."""
 
+FIGURES_SHARE: Final = 0.6
+"""Share of the cells that must be figures: titles of groups of loans may stand among them."""
+
 SHUFFLED: Final = 1.5
 """Times the count of figures that the largest may be, where rows stand in another order than their numbers."""
+
+DIGITS_MAX: Final = 6
+"""Digits of a text that can number a row."""
 
 HEADINGS: Final = frozenset(
     (
@@ -31,19 +38,19 @@ HEADINGS: Final = frozenset(
 """Headings of such a column, as keys ("#" has none)."""
 
 
-def counts_rows(column: Column | None, heading: str, first: int) -> bool:
-    """Whether a column numbers the rows from `first` on: 1, 2, 3 under "#", "No." or no words at all; in any order."""
+def counts_rows(sheet: Sheet, at: int, heading: str, first: int) -> bool:
+    """Whether a column numbers the rows from `first` on: 1, 2, 3 under "#", "No." or no words at all; in any order.
+
+    Args:
+        at: the column, 0-based.
+    """
+    column = sheet.columns[at]
     if column is None or key(heading) not in HEADINGS:
         return False
     cut = column.span(first, min(first + SAMPLE_ROWS, max(column.stop, first)))
-    is_figure = cut.kinds == NUMBER
-    return counts(cut.numbers[is_figure], int(np.count_nonzero(cut.kinds != BLANK)))
-
-
-def counts(figures: NDArray[np.float64], filled: int) -> bool:
-    """Whether the figures of a column with so many filled cells number its rows."""
-    if len(figures) < max(COUNTED_MIN, COUNTED_SHARE * filled):
-        return False  # a total's word may stand among them
+    figures = _figures(sheet, cut)
+    if len(figures) < max(COUNTED_MIN, FIGURES_SHARE * np.count_nonzero(cut.kinds != BLANK)):
+        return False  # a total's word may stand among them, and titles of groups
     if np.mod(figures, 1).any():
         return False
     steps = np.diff(figures)
@@ -51,3 +58,15 @@ def counts(figures: NDArray[np.float64], filled: int) -> bool:
         len(np.unique(figures)) == len(figures) and figures.min() >= 0 and figures.max() <= SHUFFLED * len(figures)
     )
     return bool(is_shuffled or np.count_nonzero(steps == 1) >= COUNTED_SHARE * len(steps))
+
+
+def _figures(sheet: Sheet, cut: Column) -> NDArray[np.float64]:
+    """The figures of some cells, those written as texts of a few digits among them."""
+    figures = np.where(cut.kinds == NUMBER, cut.numbers, np.nan)
+    is_text = cut.kinds == TEXT
+    if is_text.any():
+        codes, places = np.unique(cut.codes[is_text], return_inverse=True)
+        texts = decoded(sheet.text, codes.astype(np.int64))
+        values = [float(text) if len(text) <= DIGITS_MAX and text.isdecimal() else np.nan for text in texts]
+        figures[is_text] = np.array(values)[places]
+    return np.asarray(figures[~np.isnan(figures)], np.float64)

@@ -910,3 +910,48 @@ def test_a_par_that_is_no_number_to_its_mapping_has_no_default(make_book: MakeBo
     portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}), own)
     assert portfolio.notes.holdings_found
     assert portfolio.numbers["par_value"].tolist() == [5.0]
+
+
+def with_par(amounts: list[str | float], *above: list[str], heading: str = "Principal") -> list[list[Any]]:
+    """Loans below a header, with these amounts under a heading of a general word."""
+    header = ["Issuer", "Asset", heading, "Margin (bps)", "Maturity"]
+    rows = [[f"Acme {at} Inc.", "Term Loan", one, 350.0 + at, "2030-01-31"] for at, one in enumerate(amounts)]
+    return [*above, header, *rows]
+
+
+@pytest.mark.parametrize("space", ["\u00a0", "\u2009", "\u202f", "\u2019", "'"])
+def test_thousands_are_parted_by_any_narrow_space_or_apostrophe(map_rows: MapRows, space: str) -> None:
+    written: list[str | float] = [f"{1 + at}{space}604{space}123,22" for at in range(6)]
+    portfolio = map_rows(with_par(written, heading="Nominal"))
+    assert portfolio["par_value"].tolist() == [float(f"{1 + at}604123.22") for at in range(6)]
+
+
+def test_small_amounts_of_a_page_in_thousands_are_par(map_rows: MapRows) -> None:
+    amounts: list[str | float] = [1604.0, 926.0, 2420.0, 739.0, 1190.0, 1281.0, 942.0, 1532.0, 1811.0, 1493.0, 1200.0]
+    portfolio = map_rows(with_par(amounts, ["(in thousands)"]))
+    assert portfolio["par_value"].tolist() == [1e3 * float(one) for one in amounts]
+
+
+def test_figures_that_count_the_rows_are_no_par(map_rows: MapRows) -> None:
+    portfolio = map_rows(with_par([float(at) for at in range(1, 13)], heading="Position"))
+    assert "par_value" not in portfolio
+
+
+@pytest.mark.parametrize(
+    ("days", "open_dates"),
+    [
+        (["03/04/2030", "05/06/2031", "07/07/2031"], 2),  # the same day both ways is open in none
+        (["03/04/2030", "05/16/2031", "07/08/2031"], 0),
+        (["16/04/2030", "05/06/2031", "07/08/2031"], 0),
+        (["03/01/2030", "05/01/2031", "07/01/2031"], 0),  # the first of a month, as people agree
+        (["2030-03-04", "2031-05-06", "2031-07-08"], 0),
+    ],
+)
+def test_dates_that_nothing_tells_the_order_of_make_lives_doubtful(
+    map_rows: MapRows, days: list[str], open_dates: int
+) -> None:
+    rows = with_par([1e6, 2e6, 3e6])
+    for row, day in zip(rows[1:], days, strict=True):
+        row[4] = day
+    warnings = {one.code: one.rows for one in map_rows(rows).notes.warnings}
+    assert warnings.get("ambiguous_date", 0) == open_dates

@@ -267,7 +267,7 @@ def test_of_equal_headers_the_one_of_fewer_rows(make_sheet: MakeSheet) -> None:
     [
         "Par Amount (USD)", "PAR AMOUNT", "par\namount", " Par  Amount ", "Par\u00a0Amount", "P\u00e1r Amount*",
         "Par_Amount", "Par-Amount ($)", "Par Amount ($000s)", "Par Amount in EUR", "Par\u200bAmount",
-        "Par Amount [USD mm]",
+        "P\u00adar Am\u200dount\ufeff", "\u202bPar Amount\u202c", "Par Amount [USD mm]",
     ],
 )  # fmt: skip
 def test_case_signs_accents_and_units_make_no_difference(make_sheet: MakeSheet, written: str) -> None:
@@ -513,3 +513,86 @@ def test_a_column_that_counts_the_rows_in_texts_feeds_nothing(make_sheet: MakeSh
     named = header.find(make_sheet([["Loan ID", "Issuer", "Par", "Price"], *rows]), CLO)
     assert named is not None
     assert 0 in [place for places in named.columns.values() for place in places]
+
+
+@every(
+    "rows, columns",
+    [
+        (  # agencies over columns, though bare words name more fields
+            [
+                [None, "Moody's", None, None, "S&P", None],
+                ["LoanX ID", "Corporate Family", "DP Rating", "Recovery Rate", "Issuer", "Facility"],
+                ["LX100001", "B2", "B3", 45.0, "B", "B-"],
+                ["LX100002", "B1", "B2", 50.0, "B+", "B"],
+            ],
+            {
+                "rating_agency_a_issuer": [1], "rating_agency_a_derived": [2], "recovery_rate_a": [3],
+                "rating_agency_b_issuer": [4], "rating_agency_b_facility": [5],
+            },
+        ),
+        (  # one of them over a wrapped heading, and last month's column between
+            [
+                [None, "S&P", None, "Fitch", "Original"],
+                ["LoanX", None, "Recovery", None, None],
+                ["ID", "Issuer", "Rate", "IDR", "Face"],
+                ["LX100001", "B", 45.0, "B-", 100.0],
+                ["LX100002", "B+", 40.0, "B", 200.0],
+            ],
+            {"rating_agency_b_issuer": [1], "recovery_rate_b": [2], "rating_agency_c_issuer": [3]},
+        ),
+        (  # first words of wrapped headings are no groups
+            [
+                ["LoanX", "Moody's", "S&P", None, "Par"],
+                ["ID", "CFR", "ICR", "Industry", "Amount"],
+                ["LX100001", "B2", "B", "Retail", 100.0],
+                ["LX100002", "B1", "B+", "Software", 200.0],
+            ],
+            {"rating_agency_a_issuer": [1], "rating_agency_b_issuer": [2], "industry": [3]},
+        ),
+    ],
+)  # fmt: skip
+def test_agencies_over_columns(make_sheet: MakeSheet, rows: list[list[Any]], columns: dict[str, list[int]]) -> None:
+    found = header.find(make_sheet(rows), CLO)
+    assert found is not None
+    assert {target: found.columns.get(target) for target in columns} == columns
+
+
+@every("heading, targets", [
+    ("S&P Corp", ("rating_agency_b", "rating_agency_b_issuer")),
+    ("Moody's Industry Category", ("industry", "industry_a")),
+    ("Moody's DP Rating", ("rating_agency_a", "rating_agency_a_derived")),
+    ("Mdy Dflt Prob Rtg", ("rating_agency_a", "rating_agency_a_derived")),
+])  # fmt: skip
+def test_an_agency_s_column_feeds_the_general_field_and_its_own(
+    make_sheet: MakeSheet, heading: str, targets: tuple[str, ...]
+) -> None:
+    cell = "Retail" if "Industry" in heading else "B" if "S&P" in heading else "B2"
+    found = header.find(make_sheet([["LoanX ID", "Issuer", "Par Amount", heading], ["LX100001", "A", 1.0, cell]]), CLO)
+    assert found is not None
+    assert [target for target in targets if found.columns.get(target) == [3]] == list(targets)
+
+
+@every("liens, lien_column", [("Lien Position", 4), (None, 2)])
+def test_names_of_facilities_under_a_heading_of_kinds(
+    make_sheet: MakeSheet, liens: str | None, lien_column: int
+) -> None:
+    names = ["Term Loan B-2", "Second Lien Term Loan II", "2021 Incremental Term Loan", "Initial Term Loan",
+             "Closing Date Term Loan", "Refinancing Term Loan"]  # fmt: skip
+    rows = [[f"Alder {at} Inc", 100.0 + at, name, "USD", liens and "First Lien"] for at, name in enumerate(names)]
+    found = header.find(make_sheet([["Company", "Par Amount", "Investment Type", "Currency", liens], *rows]), CLO)
+    assert found is not None
+    assert (found.columns["facility_name"], found.columns["lien_type"][0]) == ([2], lien_column)
+
+
+def test_a_column_of_kinds_gives_way_to_one_of_liens(make_sheet: MakeSheet) -> None:
+    rows = [[f"Alder {at} Inc", 100.0 + at, "Term Loan", "1st Lien" if at else "2nd Lien"] for at in range(8)]
+    found = header.find(make_sheet([["Issuer", "Par Amount", "Asset Type", "Rank"], *rows]), CLO)
+    assert found is not None
+    assert found.columns["lien_type"][0] == 3
+
+
+def test_days_as_figures_are_no_prices(make_sheet: MakeSheet) -> None:
+    rows = [[f"LX10000{at}", 100.0 + at, 20170712.0] for at in range(8)]
+    found = header.find(make_sheet([["LoanX ID", "Par Amount", "Price As Of", "Issuer"], *rows]), CLO)
+    assert found is not None
+    assert "price" not in found.columns

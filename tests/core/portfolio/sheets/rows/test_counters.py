@@ -32,11 +32,18 @@ def test_a_column_of_row_numbers_feeds_nothing(map_rows: Callable[..., Portfolio
         ("#", [1, 3, 5, 7], False),
         ("#", [3, 3, 1, 3], False),
         ("#", [1.5, 2.5, 3.5], False),
-        ("#", ["1", "2", "3"], False),
+        ("#", ["1", "2", "3"], True),
+        ("#", ["1", "LX2", "LX3", "4"], False),
+        ("#", ["Aerospace", 4, 1, "Retail", 2, 3, 5], True),
+        ("#", ["9000001", "9000002", "9000003"], False),
         ("Loan Number", [1, 2, 3, 4], False),
     ],
 )
 def test_what_counts_rows(make_sheet: Callable[..., Sheet], heading: str, cells: list[Any], counts: bool) -> None:
     sheet = make_sheet([[heading], *([cell] for cell in cells)])
-    assert counts_rows(sheet.columns[0], heading, 1) is counts
-    assert not counts_rows(None, heading, 1)
+    assert counts_rows(sheet, 0, heading, 1) is counts
+
+
+def test_a_column_without_cells_counts_nothing(make_sheet: Callable[..., Sheet]) -> None:
+    sheet = make_sheet([[None, "Issuer"], [None, "A"], [None, "B"]])
+    assert not counts_rows(sheet, 0, "#", 1)
