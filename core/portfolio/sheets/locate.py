@@ -145,10 +145,15 @@ _TEMPLATE_LINE: Final = re.compile(r"\btemplate\b|\bdo not edit\b|\bexample only
 """Words of a title of a table that is to be filled."""
 
 
+_COPY_NAME: Final = re.compile(r"\(\d{1,2}\)$")
+"""The end of the name that a program gives to a copy of a sheet: Holdings (2)."""
+
+
 def _is_template(sheet: Sheet) -> bool:
     weights = kind_weights(sheet.name)
     if sheet.state != "visible":
-        return weights.get("old", 0.0) > 0 or weights.get("template", 0.0) > 0
+        is_copy = _COPY_NAME.search(sheet.name) is not None
+        return is_copy or weights.get("old", 0.0) > 0 or weights.get("template", 0.0) > 0
     of_holdings = weights.get("holdings", 0.0)
     return any(weights.get(kind, 0.0) - of_holdings >= _TEMPLATE_MIN for kind in ("template", "old"))
 
