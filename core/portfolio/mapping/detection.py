@@ -40,7 +40,7 @@ from core.portfolio.sheets import header
 from core.portfolio.sheets.below import Below
 from core.portfolio.sheets.columns import vocabulary
 from core.portfolio.sheets.columns.roles import OF_ALIAS
-from core.portfolio.sheets.locate import header_words, locate
+from core.portfolio.sheets.locate import header_words, locate, no_loans
 from core.portfolio.sheets.located import Candidate, Located, LocatedBook
 from core.words import counted
 
@@ -80,8 +80,14 @@ def detect_columns(
     holdings = located.loans
     sheets = tuple(_sheets(located))
     if holdings is None:
+<<<<<<< HEAD
         return replace(_nothing(mapping), sheets=_of_kinds(sheets, kinds(located, read_report(located))))
     reader, loans, report = read_loans(located, holdings)
+=======
+        return replace(_nothing(located), sheets=_of_kinds(sheets, kinds(located)))
+    reader = Reader(located.book, holdings, mapping)
+    loans = reader.loans()
+>>>>>>> review
     found = _explained(holdings, mapping, reader, loans)
     if sheet is None:
         join_pages(located, loans)
@@ -127,11 +133,14 @@ def _cut(found: Detection, columns_max: int | None) -> Detection:
     return replace(found, unmapped=unmapped, page_columns=tuple(kept), columns_not_shown=every - columns_max)
 
 
-def _nothing(mapping: Mapping) -> Detection:
+def _nothing(located: LocatedBook) -> Detection:
+    mapping = located.mapping
     message = (
         f"no header found: looked in the first {header.DEEP_ROWS_MAX:,} rows of each sheet for one that "
         f"{header_words(mapping)}"
     )
+    if any(one.other_assets for one in located.sheets):
+        message = f"no loans found: {no_loans(located)}"
     required, optional = _missing(mapping, ())
     return Detection(None, (), None, None, None, 0, (), 0, (), (), {}, required, optional, message)
 

@@ -955,3 +955,17 @@ def test_dates_that_nothing_tells_the_order_of_make_lives_doubtful(
         row[4] = day
     warnings = {one.code: one.rows for one in map_rows(rows).notes.warnings}
     assert warnings.get("ambiguous_date", 0) == open_dates
+
+
+@pytest.mark.parametrize(
+    ("traded", "settled"),
+    [
+        ("Qty Trade Dt", "Qty Settle Dt"),
+        ("Trade Date Quantity", "Settle Date Quantity"),
+        ("Traded Global Amount", "Settled Global Amount"),
+    ],
+)
+def test_amounts_by_the_day_of_their_basis_are_par_and_no_days(map_rows: MapRows, traded: str, settled: str) -> None:
+    header = ["Security", "Obligor", settled, traded, "Mkt Px", "Cpn Sprd", "Mat Dt"]
+    rows = [["Term Loan", f"Acme {at} Inc.", 9e5 + at, 1e6 + at, 99.0, 350.0, "2030-01-31"] for at in range(12)]
+    assert map_rows([header, *rows])["par_value"].tolist() == [1e6 + at for at in range(12)]

@@ -408,3 +408,11 @@ def test_a_column_that_feeds_a_field_by_its_cells_alone_is_shown(write: Write) -
     validated = validate(book, PROFILES["standard_clo"])
     assert validated is not None
     assert not [one for one in validated.errors if one.field == "borrower_name"]
+
+
+def test_a_list_of_other_assets_is_told_as_such(write: Write) -> None:
+    header = ["Loan ID", "Borrower", "VIN", "Model", "Odometer", "Current Balance", "APR", "Maturity Date"]
+    row = ["A1", "Ann Lee", "1HGCM82633A004352", "Accord", 45_000.0, 21_500.25, 6.9, date(2029, 3, 31)]
+    detection = detect_columns(write({"Tape": [header, row, row]}))
+    assert detection.sheet is None
+    assert "sheet 'Tape' is not read: it is a list of auto loans or leases" in detection.message
