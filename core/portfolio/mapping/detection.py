@@ -80,14 +80,8 @@ def detect_columns(
     holdings = located.loans
     sheets = tuple(_sheets(located))
     if holdings is None:
-<<<<<<< HEAD
-        return replace(_nothing(mapping), sheets=_of_kinds(sheets, kinds(located, read_report(located))))
+        return replace(_nothing(located), sheets=_of_kinds(sheets, kinds(located, read_report(located))))
     reader, loans, report = read_loans(located, holdings)
-=======
-        return replace(_nothing(located), sheets=_of_kinds(sheets, kinds(located)))
-    reader = Reader(located.book, holdings, mapping)
-    loans = reader.loans()
->>>>>>> review
     found = _explained(holdings, mapping, reader, loans)
     if sheet is None:
         join_pages(located, loans)
