@@ -28,7 +28,7 @@ from core.portfolio.model.fields import PROFILES, SHARED_TARGETS, STANDARD_TARGE
 from core.portfolio.sheets.columns.aliases import INSTEAD, USUAL, role_of_target
 from core.portfolio.sheets.columns.content import marks
 from core.portfolio.sheets.columns.evidence import Evidence
-from core.portfolio.sheets.columns.roles import Columns, judge
+from core.portfolio.sheets.columns.roles import OF_ALIAS, Columns, judge
 from core.portfolio.sheets.columns.vocabulary import heading, tokens_of
 from core.portfolio.sheets.rows.counters import counts_rows
 
@@ -978,7 +978,7 @@ def _say_liens(matcher: Matcher, columns: Columns, judged: dict[int, Options], e
     for column, options in judged.items():
         said = columns.heading(column).weights
         is_of_kinds = said.get("asset_type", 0.0) > 0 >= said.get("facility_name", 0.0)
-        if evidence[column].role == "facility_name" and is_of_kinds:
+        if evidence[column].role == "facility_name" and evidence[column].words < OF_ALIAS and is_of_kinds:
             judged[column] = (*options, *liens)
 
 
