@@ -667,7 +667,6 @@ WHOLE_PACKAGES = {
     "tests/core/portfolio/pages/report/test_made_pages.py",  # reports made by seed, in many trustees' words and shapes
     "tests/core/portfolio/test_made_reports.py",  # loans of reports in several styles, and of changed ones
     "tests/core/portfolio/test_real_reports.py",  # printed figures and columns of real files, as delivered
-    "tests/core/portfolio/pages/report/test_scale.py",  # units of pages, over all that read them
     "tests/core/portfolio/pages/report/test_printed.py",  # all that five files print, against a transcript
     "tests/core/recalc/test_road.py",  # a file as Excel writes one, to its values
     "tests/core/questions/test_asked.py",  # an analyst's questions, held against answers worked out by hand

@@ -967,19 +967,7 @@ def _judged(
                 options = _with_shared(options, matcher.of_role(one.role))
         if options:
             judged[column] = options
-    if all(target != "lien_type" for options in judged.values() for target, _, _ in options):
-        _say_liens(matcher, columns, judged, evidence)
     return judged, evidence
-
-
-def _say_liens(matcher: Matcher, columns: Columns, judged: dict[int, Options], evidence: dict[int, Evidence]) -> None:
-    """Let names of facilities under a heading of kinds say the lien as well: "Second Lien Term Loan"."""
-    liens = tuple((target, at, True) for target, at, _ in matcher.of_role("lien_type") if target == "lien_type")
-    for column, options in judged.items():
-        said = columns.heading(column).weights
-        is_of_kinds = said.get("asset_type", 0.0) > 0 >= said.get("facility_name", 0.0)
-        if evidence[column].role == "facility_name" and evidence[column].words < OF_ALIAS and is_of_kinds:
-            judged[column] = (*options, *liens)
 
 
 def _with_shared(listed: Options, of_role: Options) -> Options:

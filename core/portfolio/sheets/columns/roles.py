@@ -184,7 +184,7 @@ def _name_facilities(columns: Columns, chosen: dict[int, Evidence]) -> None:
         if one.role not in _KINDS or column in columns.fixed or is_lien:
             continue
         found = columns.features(column)
-        is_kind = max(found.share("type"), found.share("lien alone")) >= MOST
+        is_kind = found.share("type") + found.share("lien alone") >= MOST
         if found.filled >= content.ROWS_FOR_ROLE and found.share("facility") >= MOST and not is_kind:
             reason = f"{found.share('facility'):.0%} of its texts are names of facilities"
             chosen[column] = replace(one, role="facility_name", reasons=(*one.reasons, reason))
