@@ -28,7 +28,7 @@ from core.portfolio.model.fields import PROFILES, SHARED_TARGETS, STANDARD_TARGE
 from core.portfolio.sheets.columns.aliases import INSTEAD, USUAL, role_of_target
 from core.portfolio.sheets.columns.content import marks
 from core.portfolio.sheets.columns.evidence import Evidence
-from core.portfolio.sheets.columns.roles import OF_ALIAS, Columns, judge
+from core.portfolio.sheets.columns.roles import Columns, judge
 from core.portfolio.sheets.columns.vocabulary import heading, tokens_of
 from core.portfolio.sheets.rows.counters import counts_rows
 
