@@ -166,6 +166,12 @@ def _is_to_be_filled(lines: Iterable[str]) -> bool:
     return any(_TEMPLATE_LINE.search(line) for line in lines)
 
 
+_SOLD: Final = re.compile(
+    r"\b(?:sales?|sold|purchases?|bought|pay ?downs?|prepayments?|repayments?|disposals?|dispositions|redemptions?"
+    r"|proposed|hypothetical|pro forma|unsettled|pending|pipeline)\b"
+)
+"""Words of a title that say what happened to its loans, whatever its columns are."""
+
 _TRADE_WORDS: Final = frozenset(("buy", "sell", "bought", "sold", "side", "proceeds", "gain"))
 _OF_TRADES: Final = frozenset(("traded", "settled", "sale"))
 
@@ -173,7 +179,7 @@ _OF_TRADES: Final = frozenset(("traded", "settled", "sale"))
 def _left_out(lines: Iterable[str], found: header.Found) -> str:
     """Why nothing is taken from a list of this title; a title of trades over columns of positions counts nothing."""
     why = titles.left_out(_joined(lines))
-    if why != titles.TRADES or found.score < HOLDINGS_FIELDS:
+    if why != titles.TRADES or found.score < HOLDINGS_FIELDS or any(map(_SOLD.search, lines)):
         return why
     headings = [tokens_of(text) for text in found.texts.values()]
     is_of_trades = any(

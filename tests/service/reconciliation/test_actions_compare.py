@@ -301,7 +301,7 @@ def test_comparisons_at_once_make_no_issue_twice(pair: Pair) -> None:
 
 
 def test_a_comparison_by_a_mapping_of_the_tenants_own(owner: Member, files: Files) -> None:
-    german = {"Par Amount": "Nennwert", "Price": "Kurs"}
+    german = {"Par Amount": "Comment", "Price": "Remarks"}
     rows = [tuple(german.get(name, name) for name in HEADER), *BOOK[1:]]
     made = owner.post(
         "/api/v1/mappings",
@@ -310,8 +310,8 @@ def test_a_comparison_by_a_mapping_of_the_tenants_own(owner: Member, files: File
             "source_type": "clo_holdings",
             "profile_id": "standard_clo",
             "mappings": {
-                "Nennwert": {"target": "par_value", "type": "number", "required": True},
-                "Kurs": {"target": "price", "type": "number"},
+                "Comment": {"target": "par_value", "type": "number", "required": True},
+                "Remarks": {"target": "price", "type": "number"},
             },
         },
     )

@@ -86,11 +86,9 @@ def test_a_tape_by_a_mapping_of_the_tenants_own(owner: Member, files: Files) -> 
     column = {"target": "par_value", "type": "number", "required": True}
     document = {"name": "In thousands", "source_type": "clo_holdings", "profile_id": "standard_clo"}
     thousands = {"field": "par_value", "operation": "multiply", "parameters": {"factor": 1000}}
-    made = owner.post(
-        "/api/v1/mappings", json={**document, "mappings": {"Nennwert": column}, "transforms": [thousands]}
-    )
+    made = owner.post("/api/v1/mappings", json={**document, "mappings": {"Comment": column}, "transforms": [thousands]})
     mapping_id = made.json()["id"]
-    rows = [tuple("Nennwert" if name == "Par Amount" else name for name in HEADER), *TAPE[1:]]
+    rows = [tuple("Comment" if name == "Par Amount" else name for name in HEADER), *TAPE[1:]]
     tape = taken(owner, files.write(rows), mapping_id=mapping_id)
     assert (tape["processing_status"], tape["mapping_id"], tape["total_par"]) == ("completed", mapping_id, 11_580_000e3)
     gone = owner.delete(f"/api/v1/mappings/{mapping_id}")
@@ -103,10 +101,10 @@ def test_a_tape_by_a_mapping_of_the_tenants_own(owner: Member, files: Files) -> 
 
 def test_a_tape_of_a_deal_is_read_by_its_mapping(stack: Stack, owner: Member, files: Files) -> None:
     mapping = {"name": "M", "source_type": "clo_holdings", "profile_id": "standard_clo"}
-    mapping |= {"mappings": {"Nennwert": {"target": "par_value", "type": "number", "required": True}}}
+    mapping |= {"mappings": {"Comment": {"target": "par_value", "type": "number", "required": True}}}
     mapping_id = owner.post("/api/v1/mappings", json=mapping).json()["id"]
     deal = owner.post("/api/v1/deals", json={"name": "Deal", "mapping_id": mapping_id}).json()
-    rows = [tuple("Nennwert" if name == "Par Amount" else name for name in HEADER), *TAPE[1:]]
+    rows = [tuple("Comment" if name == "Par Amount" else name for name in HEADER), *TAPE[1:]]
     of_deal = taken(owner, files.write(rows), deal_id=deal["id"], as_of="2026-03-30")
     told = ("deal_id", "as_of", "mapping_id", "processing_status", "total_par")
     assert [of_deal[name] for name in told] == [deal["id"], "2026-03-30", None, "completed", 11_580_000]

@@ -58,7 +58,8 @@ import gc, sys
 from datetime import date
 import numpy as np
 from core.grid.column import Text
-from core.portfolio.model.portfolio import Names, Portfolio, Strings
+from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Names, Strings
 from service.platform.data.lru import Lru, anonymous_bytes, bytes_of
 
 def text(at):
