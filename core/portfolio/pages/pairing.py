@@ -180,7 +180,7 @@ def _grouped(loans: Side, page: Side) -> _Groups:
     return _Groups(own, other, len(shared), loans, page, np.zeros(len(shared), np.bool_))
 
 
-def _said(par: NDArray[np.float64]) -> Flags:
+def _has_par(par: NDArray[np.float64]) -> Flags:
     """Where a par can be compared: a 0 says as little as a blank."""
     return np.asarray(~np.isnan(par) & (par != 0))
 
@@ -194,7 +194,7 @@ def _alone(groups: _Groups, per_row: float, rule: Rule) -> None:
     one, row = groups.first(groups.own, loans.free), groups.first(groups.other, page.free)
     mine = np.where(only, loans.par[one], np.nan)
     its = np.where(only, page.par[row], np.nan)
-    said = _said(mine) & _said(its)
+    said = _has_par(mine) & _has_par(its)
     apart = np.abs(mine - its)
     same = said & (apart <= per_row)
     is_only_row = groups.per(groups.other) == 1
@@ -258,7 +258,7 @@ def _by_par(groups: _Groups, per_row: float, rule: Rule, loans_alike: Callable[[
     """Pair loans with rows of the same par, as many of each; equal lots of one loan are interchangeable."""
     places: list[Ints] = []
     for side, members in ((groups.loans, groups.own), (groups.page, groups.other)):
-        able = (members >= 0) & side.free & _said(side.par)
+        able = (members >= 0) & side.free & _has_par(side.par)
         able[able] &= ~groups.done[members[able]]
         places.append(np.flatnonzero(able))
     low = len(places[0])
@@ -303,7 +303,7 @@ def _without_par(
 ) -> None:
     """Pair the loans of a key with its only row, or one loan with rows that say the same, where the page has no par."""
     loans, page = groups.loans, groups.page
-    silent = ~groups.done & (groups.per(np.where(_said(page.par), groups.other, -1)) == 0)
+    silent = ~groups.done & (groups.per(np.where(_has_par(page.par), groups.other, -1)) == 0)
     many, rows = groups.per(groups.own), groups.per(groups.other)
     free_rows = groups.per(np.where(page.free, groups.other, -1))
     silent &= (free_rows > 0) & ~_crossing(groups, at)

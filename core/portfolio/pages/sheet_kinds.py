@@ -88,7 +88,7 @@ def _kind(one: Candidate, note: PageNote | None, printed: _Printed, *, is_old: b
         (is_empty, "template", "nothing stands below its header"),
         (is_notes or gives_notes, "notes", "it gives the classes of notes"),
         (facts["test"] > 0, "tests", f"it prints {counted(facts['test'], 'test')}"),
-        (True, "other", _other(note, facts, cells)),
+        (True, "other", _other_use(note, facts, cells)),
     )
     return next((kind, why) for holds, kind, why in able if holds)
 
@@ -106,7 +106,7 @@ def _joined(note: PageNote | None) -> str:
     return words
 
 
-def _other(note: PageNote | None, facts: Counter[FactKind], cells: Sequence[str]) -> str:
+def _other_use(note: PageNote | None, facts: Counter[FactKind], cells: Sequence[str]) -> str:
     """What else a sheet is good for, and why no loans are taken from it."""
     parts = []
     if note is not None:

@@ -445,10 +445,10 @@ def _best_found(
         return None
     is_open = wider is not None and anchors is not None and scan.aliases.is_of_loans
     if wider is not None and is_open and (best is None or _is_part(best, wider)):
-        found = _found(scan, wider)
+        found = _complete(scan, wider)
         if anchors is not None and found.columns.keys() & anchors:
             return found
-    return None if best is None else _found(scan, best)
+    return None if best is None else _complete(scan, best)
 
 
 def _is_part(best: _Candidate, wider: _Candidate) -> bool:
@@ -875,7 +875,7 @@ def _has_known_words(texts: list[str]) -> bool:
     return 2 * units <= len(texts) and values < VALUES_SHARE * len(texts)
 
 
-def _found(scan: _Scan, best: _Candidate) -> Found:
+def _complete(scan: _Scan, best: _Candidate) -> Found:
     """A candidate with the rows below that belong to it; of several columns for one target the one that tells most."""
     best = _with_group_above(scan, best)
     row = best.row
