@@ -21,6 +21,7 @@ from core.portfolio.model.portfolio import AnyPortfolio, Deal, GivenSource, Port
 from core.portfolio.pages.base_rates import base_rate_of, in_percent
 from core.portfolio.pages.currency import exchange_rates, settle
 from core.portfolio.pages.printed import beside_loans
+from core.portfolio.pages.rating_columns import with_agency_ratings
 from core.portfolio.pages.report.read import Report, read_report
 from core.portfolio.pages.tranches import read_amortization
 from core.portfolio.sheets.locate import locate, no_loans
@@ -63,7 +64,7 @@ def portfolio_of(
     currency, is_stated = loans.deal.currency, "deal.currency" in report.cells
     settle(loans, currency, reader.par_in_deal_currency, exchange_rates(book), is_stated=is_stated)
     loans.source_cells = report.cells | loans.source_cells
-    portfolio = beside_loans(assemble(into, loans, lambda ids: read_amortization(book, ids)))
+    portfolio = beside_loans(with_agency_ratings(assemble(into, loans, lambda ids: read_amortization(book, ids))))
     portfolio.notes.warnings += doubts(portfolio)
     return portfolio
 

@@ -28,7 +28,7 @@ WARNING_CODES: Final = {
     "page_conflict": "two sheets say different things of a loan",
     "page_joined_by_name": "rows were joined by a name, or by the start of an identifier",
     "rule_broken": "rows break a rule of the mapping",
-    "column_stands_in": "a column of the profile feeds a field for which the mapping names another",
+    "column_stands_in": "a column feeds a field that another one is meant for",
     "ambiguous_column": "a column could as well be another field's",
     "page_total_differs": "the total of a sheet is not the sum of its loans",
     "as_of_stands_in": "the day is that of the file or of its upload: nothing in the file says one",

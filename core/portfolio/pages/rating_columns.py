@@ -37,6 +37,26 @@ def with_rating_columns(portfolio: AnyPortfolio, par: Par) -> AnyPortfolio:
     return _by_factor(portfolio, par)
 
 
+def with_agency_ratings(portfolio: AnyPortfolio) -> AnyPortfolio:
+    """Let a further column of an agency's ratings stand in where none is the agency's rating of the obligor.
+
+    Without it a Moody's facility rating would be left out of the rating factor and the CCC bucket, and another agency's
+    letters would make both.
+    """
+    for agency in _AGENCIES:
+        field = f"rating_agency_{agency}"
+        if field in portfolio.ranks:
+            continue
+        named = [f"{field}_{kind}" for kind in _KINDS] + [f"facility_rating_agency_{agency}"]
+        other = next((name for name in named if name in portfolio.ranks and portfolio.ranks[name].any()), None)
+        if other is None:
+            continue
+        message = f"{_header(portfolio, other)} stands in for {field}: no column is the agency's rating of the obligor"
+        portfolio = _with_column(portfolio, field, other)
+        portfolio.notes.warnings.append(DataWarning("column_stands_in", message, fields=(field,)))
+    return portfolio
+
+
 def _others(portfolio: PortfolioData, agency: Agency) -> Iterator[tuple[FactorRatings, Ranks]]:
     """The agency's further columns of ratings."""
     for kind in _KINDS:

@@ -95,3 +95,16 @@ def test_a_factor_that_no_column_gives(make_book: MakeBook) -> None:
     portfolio = of(make_book, ["Moody's Maximum Rating Factor Test", None, None, 3_333, 4_000, "PASS"])
     assert portfolio.deal.factor_ratings is None
     assert values(portfolio)["warf"].current_value in [pytest.approx(factor(column)) for column in range(3)]
+
+
+def test_a_facility_rating_stands_in_where_no_obligor_rating_is(make_book: MakeBook) -> None:
+    rows = [
+        ["Borrower", "Par Amount", "Moody's Facility Rating", "S&P Rating"],
+        ["Alder Foods", 3_000_000, "Caa1", "B"],
+        ["Corvus Software", 1_000_000, "B2", "B"],
+    ]
+    portfolio = Portfolio.from_workbook(make_book({"Holdings": rows}))
+    assert portfolio.ranks["rating_agency_a"].tolist() == [17, 15]
+    warnings = [one for one in portfolio.notes.warnings if one.code == "column_stands_in"]
+    assert [one.fields for one in warnings] == [("rating_agency_a",)]
+    assert "'Moody's Facility Rating'" in warnings[0].message or '"Moody\'s Facility Rating"' in warnings[0].message
