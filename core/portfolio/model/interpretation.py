@@ -1,0 +1,83 @@
+"""How the choices that a file leaves open were read, and which of its own figures say so."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import msgspec
+
+State = Literal["taken", "proposed", "open", "stated"]
+"""taken: two independent printed figures tie by the reading, and none that tied without it stops. proposed: one amount
+ties to the cent; the reading is used, with a doubt. open: nothing decides, and the market's reading stays. stated: the
+definition says it."""
+
+Part = Literal["numerator", "denominator", "value"]
+
+
+class Tie(msgspec.Struct, frozen=True, kw_only=True):
+    """A printed figure that ours ties with under a reading."""
+
+    name: str
+    """Label of the figure, as printed."""
+    part: Part
+    printed: float
+    """An amount in the deal's currency, or the figure in its unit."""
+    place: str
+    """Sheet and cell of the figure."""
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """One way to read a choice."""
+
+    option: str
+    """Its name in the closed list of the choice."""
+    words: str
+    """In words, such as "defaulted loans stand in the denominator at their carrying value"."""
+    ties: list[Tie]
+    """Figures that tie by this reading and by no other of the choice."""
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """A choice that the file leaves open, and how it was read."""
+
+    name: str
+    """Of the closed list, such as principal_cash or denominator."""
+    state: State
+    reading: Reading
+    """The one that is used."""
+    runner_up: Reading | None
+    """The next best. Null: there is no other, or no figure tells them apart."""
+    differs: bool
+    """Whether the file's figures tie by the runner-up where the definition says this reading."""
+
+
+class HoldOut(msgspec.Struct, frozen=True, kw_only=True):
+    """The honest accuracy of a reading: each printed figure left out once, and inferred from the rest."""
+
+    figures: int
+    """Printed figures that tie, each left out once."""
+    right: int
+    """Those that still tie when they take no part in the search."""
+
+
+class Interpretation(msgspec.Struct, frozen=True, kw_only=True):
+    """How a file was read: its choices, and what ties by them."""
+
+    choices: list[Choice]
+    figures: int
+    """Printed numerators, denominators and values that stand beside ours."""
+    tied_before: int
+    """Those that tie by the market's readings alone."""
+    tied: int
+    """Those that tie by the readings used."""
+    hold_out: HoldOut | None
+    """Null: it was not asked for."""
+
+    @property
+    def used(self) -> list[Choice]:
+        """The choices that the file's own figures decided."""
+        return [one for one in self.choices if one.state in USED]
+
+
+USED: Final = ("taken", "proposed")
+"""States of a choice that the file's figures decided."""
