@@ -226,6 +226,8 @@ def run_suite(
                 limit = resolve(test, pool, limits) if suite != DEAL_SUITE or _has_limit(test, limits) else None
                 if limit is not None:
                     resolved[id(test)] = limit
+                    for each in pools if rules is not None else ():
+                        each.limits[test.test_id] = limit.value
             measured = _measure(test, pool, portfolio, present)
             if test.test_id == WARR and limit is not None and pool is not None:
                 _check_scale(test, limit, limits, pool)

@@ -93,6 +93,20 @@ class Conventions:
     reference_coupon: float | None = key(
         _PERCENT, "percent: the reference weighted average coupon above which fixed-rate loans add to the spread", None
     )
+    excess_coupon: Literal["always", "floored", "while_spread_fails", "none"] = key(
+        Choice(("always", "floored", "while_spread_fails", "none")),
+        "when coupons above the reference add to the spread: always, also where they are below it; at least 0; at "
+        "least 0, and only while the spread is below its limit without; never",
+        "always",
+    )
+    excess_spread: Literal["none", "always", "floored", "while_coupon_fails"] = key(
+        Choice(("none", "always", "floored", "while_coupon_fails")),
+        'when spreads above their minimum add to the coupon (`measure = "wac"`), as excess_coupon',
+        "none",
+    )
+    minimum_spread: float | None = key(
+        _PERCENT, "percent: the minimum weighted average spread; else what the spread test is held to", None
+    )
     target_par: float | None = key(_AMOUNT, "target par amount", None)
     decimals: tuple[tuple[str, int], ...] = key(
         Named(UNITS, Integer(0, 12)), "decimals to which a figure of each unit is rounded before it is compared", ()

@@ -222,6 +222,7 @@ def _cross_faults(definition: Definition) -> Faults:
     """What only shows where sections are seen together."""
     faults: Faults = []
     _check_agencies(definition, faults)
+    _check_excess(definition, faults)
     _check_classes(definition, faults)
     _check_families(definition, faults)
     _check_tests(definition, faults)
@@ -235,6 +236,13 @@ def _check_agencies(definition: Definition, faults: Faults) -> None:
             faults.append((f"ratings.{agency}.notched_from", "names the agency itself"))
         if ratings.masked_value is not None and ratings.masked != "bounds":
             faults.append((f"ratings.{agency}.masked_value", 'is for masked = "bounds"'))
+
+
+def _check_excess(definition: Definition, faults: Faults) -> None:
+    rules = definition.conventions
+    limited = any(test.measure == "was" and (test.min is not None or test.matrix) for test in definition.tests)
+    if rules.excess_spread != "none" and rules.minimum_spread is None and not limited:
+        faults.append(("conventions.excess_spread", "needs minimum_spread, or a test of the spread (was) with a min"))
 
 
 def _check_classes(definition: Definition, faults: Faults) -> None:
