@@ -49,6 +49,7 @@ from core.compliance.result import (
     deferred,
     settle,
 )
+from core.compliance.stated import with_stated
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, UNIT_SIGNS, Suite, Test
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import AGENCIES, TOTALS
@@ -350,7 +351,7 @@ def pools_of(portfolio: Portfolio, definition: Definition | None) -> tuple[Pool,
     if definition is not None:
         said = definition.conventions
         days = {name: getattr(said, name) for name in DEFINITION_DAYS}
-        portfolio = with_days(portfolio, days, "the definition", first=True)
+        portfolio = with_stated(with_days(portfolio, days, "the definition", first=True), definition)
     pool = Pool(portfolio, definition)
     if definition is None or not pool.view.has_bounds:
         return (pool,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
 from difflib import get_close_matches
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
@@ -223,6 +224,7 @@ def _cross_faults(definition: Definition) -> Faults:
     faults: Faults = []
     _check_agencies(definition, faults)
     _check_excess(definition, faults)
+    _check_amounts(definition, faults)
     _check_classes(definition, faults)
     _check_families(definition, faults)
     _check_tests(definition, faults)
@@ -243,6 +245,22 @@ def _check_excess(definition: Definition, faults: Faults) -> None:
     limited = any(test.measure == "was" and (test.min is not None or test.matrix) for test in definition.tests)
     if rules.excess_spread != "none" and rules.minimum_spread is None and not limited:
         faults.append(("conventions.excess_spread", "needs minimum_spread, or a test of the spread (was) with a min"))
+
+
+def _check_amounts(definition: Definition, faults: Faults) -> None:
+    """A figure is stated once, and corrected once for a day."""
+    for name, other in _STATED_TWICE.items():
+        if getattr(definition.amounts, name) is not None and getattr(definition.interest_coverage, other) is not None:
+            faults.append((f"amounts.{name}", f"is interest_coverage.{other}, too: give it once"))
+    seen: set[tuple[str, date | None]] = set()
+    for at, one in enumerate(definition.corrections):
+        if (one.figure, one.as_of) in seen:
+            faults.append((f"corrections[{at}]", f"corrects {one.figure} a second time"))
+        seen.add((one.figure, one.as_of))
+
+
+_STATED_TWICE: Final = {"interest_receivable": "receivable", "senior_fees": "senior_fees"}
+"""Key of the amounts -> the key of interest coverage that says the same."""
 
 
 def _check_classes(definition: Definition, faults: Faults) -> None:
