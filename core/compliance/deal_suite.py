@@ -22,6 +22,7 @@ from core.compliance.matching import REINVESTMENT
 from core.compliance.measures import AGENCY_NAMES, UNKNOWN_INTEREST, Measured, Pool, Unmeasurable
 from core.compliance.published import SheetLimit
 from core.compliance.shares import divisor_of, share_measure, value_of
+from core.compliance.spreads import average_coupon, average_spread
 from core.compliance.suites import OBLIGOR, RATING, Divisor, Test
 from core.definition.definition import AgencyRatings, DealTest, Definition, Matrix
 from core.definition.formulas import names_of
@@ -289,6 +290,11 @@ def _same(measure: Callable[[Pool], Measured]) -> Figure:
     return figure
 
 
+def _limited(measure: Callable[[Pool, str], Measured]) -> Figure:
+    """A measure that may depend on what the test is held to."""
+    return lambda pool, test: measure(pool, test.id)
+
+
 def _ccc(pool: Pool, test: DealTest) -> Measured:
     if test.agency is None:
         return _same(measures.ccc_bucket)(pool, test)
@@ -406,13 +412,6 @@ def _marked(pool: Pool) -> float:
     return 0.0 if price is None else float(np.nansum(pool.view.numbers["par_value"][rows] * price[rows] / 100))
 
 
-def _wac(pool: Pool, test: DealTest) -> Measured:
-    if not pool.tally.coupon_par > 0:
-        raise Unmeasurable("no fixed-rate loan with a coupon")
-    tally = pool.tally
-    return Measured(tally.coupon_sum / tally.coupon_par, tally.coupon_sum, tally.coupon_par)
-
-
 def _diversity(pool: Pool, test: DealTest) -> Measured:
     field = _industry_field(test)
     return measures.diversity_score(pool) if field == "industry" else measures.diversity_by(pool, field)
@@ -472,7 +471,7 @@ def _of_monitor(take: Callable[[Monitor], float]) -> Figure:
 def _bdr(pool: Pool, test: DealTest) -> Measured:
     rule = pool.definition.quality.cdo_monitor
     assert rule is not None
-    spread = rule.spread if rule.spread is not None else measures.average_spread(pool).value
+    spread = rule.spread if rule.spread is not None else average_spread(pool).value
     recovery = rule.recovery
     if recovery is None:
         recovery = measures.agency_recovery_rate(pool, "b").value
@@ -509,8 +508,8 @@ ROWS: Final[dict[str, Row]] = {
     "reinvestment_oc": Row(_reinvestment_oc),
     "event_of_default": Row(_event_of_default),
     "wal": Row(_same(measures.average_life), ("par_value", "maturity_date or average_life"), ("par",)),
-    "was": Row(_same(measures.average_spread), ("par_value", "spread or all_in_rate"), ("par",)),
-    "wac": Row(_wac, ("par_value", "all_in_rate"), ("par",)),
+    "was": Row(_limited(average_spread), ("par_value", "spread or all_in_rate"), ("par",)),
+    "wac": Row(_limited(average_coupon), ("par_value", "all_in_rate"), ("par",)),
     "diversity": Row(_diversity, _LOANS, ("par",)),
     "delinquency": Row(_same(measures.delinquency), ("par_value", "days_past_due or is_defaulted"), ()),
     "price_below": Row(_price_below, ("par_value", "price"), ("par",)),

@@ -49,9 +49,10 @@ from core.compliance.result import (
     deferred,
     settle,
 )
+from core.compliance.stated import with_stated
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, UNIT_SIGNS, Suite, Test
 from core.definition.definition import DealTest, Definition
-from core.definition.terms import AGENCIES, TOTALS
+from core.definition.terms import AGENCIES, SUITE_TESTS, TOTALS
 from core.portfolio import Portfolio
 from core.portfolio.assemble.plausibility import with_days
 from core.portfolio.assemble.portfolio import DEFINITION_DAYS
@@ -70,7 +71,7 @@ LEFT_OUT: Final = frozenset({STOPPED, DISABLED.format(source="request")})
 NO_TRIGGER: Final = "the file gives no trigger for this class"
 
 STANDARD: Final = "no definition of the deal decides: the ready-made one of its market is used, {name}"
-NO_BASE: Final = "the definition names no base: what it says nothing of goes by the ready-made one of its market, {base}"
+NO_BASE: Final = "the definition names no base: what it says nothing of is that of its market's ready-made one, {base}"
 
 _NO_THRESHOLDS: Final[Mapping[str, Threshold]] = {}
 
@@ -229,6 +230,8 @@ def run_suite(
                 limit = resolve(test, pool, limits) if suite != DEAL_SUITE or _has_limit(test, limits) else None
                 if limit is not None:
                     resolved[id(test)] = limit
+                    for each in pools if rules is not None else ():
+                        each.limits[test.test_id] = limit.value
             measured = _measure(test, pool, portfolio, present)
             if test.test_id == WARR and limit is not None and pool is not None:
                 _check_scale(test, limit, limits, pool)
@@ -327,20 +330,21 @@ def _check_scale(test: Test, limit: ResolvedThreshold, limits: Limits, pool: Poo
 
 WARR: Final = "weighted_average_recovery_rate"
 
-_LIKE: Final = {
-    "ic": "ic_ratio",
-    "oc": "oc_ratio",
-    "reinvestment_oc": "oc_ratio",
-    "warr": WARR,
-}
-"""The test of the suites that a measure of a definition is like."""
+_LIKE: Final = {measure: test_id for test_id, measure in reversed(SUITE_TESTS.items())}
+"""The first test of the suites that a measure of a definition is like."""
+
+_ON_MOODYS_SCALE: Final = "warf"
 
 
 def _ran(test_ids: Iterable[str], limits: Limits) -> set[str]:
-    """The tests that ran, those of a definition under the suites' names, too."""
+    """The tests that ran, those of a definition under the suites' names, too: of rating factors only Moody's."""
     ran = set(test_ids)
-    measures = {limits.tests[test_id].measure for test_id in ran if test_id in limits.tests}
-    return ran | {_LIKE[measure] for measure in measures if measure in _LIKE}
+    own = [limits.tests[test_id] for test_id in ran if test_id in limits.tests]
+    return ran | {
+        _LIKE[test.measure]
+        for test in own
+        if test.measure in _LIKE and (test.measure != _ON_MOODYS_SCALE or test.agency in (None, "a"))
+    }
 
 
 def pools_of(portfolio: Portfolio, definition: Definition | None) -> tuple[Pool, ...]:
@@ -351,7 +355,7 @@ def pools_of(portfolio: Portfolio, definition: Definition | None) -> tuple[Pool,
     if definition is not None:
         said = definition.conventions
         days = {name: getattr(said, name) for name in DEFINITION_DAYS}
-        portfolio = with_days(portfolio, days, "the definition", first=True)
+        portfolio = with_stated(with_days(portfolio, days, "the definition", first=True), definition)
     pool = Pool(portfolio, definition)
     if definition is None or not pool.view.has_bounds:
         return (pool,)

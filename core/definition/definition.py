@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final, Literal
 
-from core.definition.keys import Checked, Choice, Day, Flag, Integer, Listed, Named, Number, Table, Text, key
-from core.definition.terms import AGENCIES, CATEGORIES, DENOMINATORS, FORMULA_MAX, MEASURES, UNITS
+from core.definition.keys import Checked, Choice, Day, Flag, Integer, Listed, Mapped, Named, Number, Table, Text, key
+from core.definition.terms import AGENCIES, CATEGORIES, DENOMINATORS, FIGURES, FORMULA_MAX, MEASURES, UNITS
 from core.frames.brief import brief
+from core.portfolio.cells.parsing import FLOATING_INDEXES
 from core.portfolio.cells.parsing import country as country_code
+from core.portfolio.cells.rate_cells import index_name
 from core.portfolio.model.ratings import rank
 
 TESTS_MAX: Final = 500
@@ -27,6 +29,10 @@ MATRICES_MAX: Final = 10
 MATRIX_SIDE_MAX: Final = 100
 COUNTRIES_MAX: Final = 250
 ALIASES_MAX: Final = 50
+CORRECTIONS_MAX: Final = 500
+NOTE_MAX: Final = 500
+"""Characters of the note of a correction."""
+INDEXES_MAX: Final = 50
 
 IDENTIFIER: Final = r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*"
 _ID: Final = Text(64, IDENTIFIER, "cov_lite_concentration")
@@ -65,6 +71,15 @@ def _country(given: Any) -> str:
     raise ValueError("must be a country, by its ISO code or its English name")
 
 
+def _index(given: str) -> str:
+    """The name of a reference rate as the loans have it, such as EURIBOR-3M."""
+    name = index_name(given.replace("_", " "))
+    family = name.partition("-")[0]
+    if not any(family == one or family.endswith(f" {one}") for one in FLOATING_INDEXES):
+        raise ValueError(f"is no reference rate: family and tenor such as EURIBOR_3M, of {', '.join(FLOATING_INDEXES)}")
+    return name
+
+
 def _text_symbol(given: Any) -> str:
     _symbol(given)
     assert isinstance(given, str)
@@ -92,6 +107,20 @@ class Conventions:
     stated_maturity: date | None = key(Day(), "stated maturity of the notes", None)
     reference_coupon: float | None = key(
         _PERCENT, "percent: the reference weighted average coupon above which fixed-rate loans add to the spread", None
+    )
+    excess_coupon: Literal["always", "floored", "while_spread_fails", "none"] = key(
+        Choice(("always", "floored", "while_spread_fails", "none")),
+        "when coupons above the reference add to the spread: always, also where they are below it; at least 0; at "
+        "least 0, and only while the spread is below its limit without; never",
+        "always",
+    )
+    excess_spread: Literal["none", "always", "floored", "while_coupon_fails"] = key(
+        Choice(("none", "always", "floored", "while_coupon_fails")),
+        'when spreads above their minimum add to the coupon (`measure = "wac"`), as excess_coupon',
+        "none",
+    )
+    minimum_spread: float | None = key(
+        _PERCENT, "percent: the minimum weighted average spread; else what the spread test is held to", None
     )
     target_par: float | None = key(_AMOUNT, "target par amount", None)
     decimals: tuple[tuple[str, int], ...] = key(
@@ -244,6 +273,26 @@ class InterestCoverage:
 
 
 @dataclass(frozen=True, slots=True)
+class Amounts:
+    """Figures of the deal where the file has none; where the file prints another one, its own counts, with a doubt."""
+
+    principal_cash: float | None = key(_LIMIT, "principal cash", None)
+    interest_collected: float | None = key(_LIMIT, "interest collected in the period so far", None)
+    interest_receivable: float | None = key(_LIMIT, "interest still to be received in the period", None)
+    senior_fees: float | None = key(_AMOUNT, "senior fees and expenses of the period", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A figure in place of a wrong one of the file."""
+
+    figure: str = key(Choice(tuple(FIGURES)), "which figure of the file")
+    amount: float = key(_LIMIT, "what it is")
+    note: str = key(Text(NOTE_MAX), "why, and where it is from")
+    as_of: date | None = key(Day(), "day of the only file that it corrects; else it corrects every file", None)
+
+
+@dataclass(frozen=True, slots=True)
 class NoteClass:
     """A tested class of notes, with everything senior to it."""
 
@@ -377,6 +426,15 @@ class Definition:
     classifications: Classifications = key(Table(Classifications), "industries and obligors", Classifications())
     par_value: ParValue = key(Table(ParValue), "the OC numerator", ParValue())
     interest_coverage: InterestCoverage = key(Table(InterestCoverage), "the IC numerator", InterestCoverage())
+    amounts: Amounts = key(Table(Amounts), "figures of the deal where the file has none", Amounts())
+    corrections: tuple[Correction, ...] = key(
+        Listed(Table(Correction), CORRECTIONS_MAX), "figures in place of wrong ones of the file", ()
+    )
+    index_rates: tuple[tuple[str, float], ...] = key(
+        Mapped("a reference rate such as EURIBOR_3M", _index, Number(-10, 30), INDEXES_MAX),
+        "percent: levels of reference rates, for loans whose index the file gives no level of",
+        (),
+    )
     classes: tuple[NoteClass, ...] = key(Listed(Table(NoteClass), CLASSES_MAX), "tested classes, senior first", ())
     reinvestment_oc: ClassTrigger | None = key(Table(ClassTrigger), "reinvestment OC test", None)
     event_of_default: ClassTrigger | None = key(Table(ClassTrigger), "event of default par value test", None)

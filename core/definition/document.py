@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import date
 from difflib import get_close_matches
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
@@ -45,9 +46,10 @@ OWN_NEAR_MAX: Final = 500
 _BASE: Final = Choice(READY_NAMES)
 _QUOTED: Final = re.compile(r""""[^"\n]*"|'[^'\n]*'""")
 _AROUND_DOT: Final = re.compile(r"[ \t]+(?=\.)|(?<=\.)[ \t]+")
+_CLASS: Final = re.compile("[A-Z](?:-?[1-9]{1,2}[A-Za-z]?)?")
+"""Name of a class of notes such as A, B-1 or A1."""
 _WORD: Final = re.compile(r"[^\s,=\[\]{}#]+")
 _DOT: Final = re.compile(r"[^.]\.(?=[^.])")
-_CELL: Final = re.compile(r"[a-z]{1,3}[0-9]+")
 
 
 class DefinitionError(ValueError):
@@ -247,6 +249,8 @@ def _cross_faults(definition: Definition) -> Faults:
     """What only shows where sections are seen together."""
     faults: Faults = []
     _check_agencies(definition, faults)
+    _check_excess(definition, faults)
+    _check_amounts(definition, faults)
     _check_classes(definition, faults)
     _check_families(definition, faults)
     _check_tests(definition, faults)
@@ -262,6 +266,29 @@ def _check_agencies(definition: Definition, faults: Faults) -> None:
             faults.append((f"ratings.{agency}.masked_value", 'is for masked = "bounds"'))
 
 
+def _check_excess(definition: Definition, faults: Faults) -> None:
+    rules = definition.conventions
+    limited = any(test.measure == "was" and (test.min is not None or test.matrix) for test in definition.tests)
+    if rules.excess_spread != "none" and rules.minimum_spread is None and not limited:
+        faults.append(("conventions.excess_spread", "needs minimum_spread, or a test of the spread (was) with a min"))
+
+
+def _check_amounts(definition: Definition, faults: Faults) -> None:
+    """A figure is stated once, and corrected once for a day."""
+    for name, other in _STATED_TWICE.items():
+        if getattr(definition.amounts, name) is not None and getattr(definition.interest_coverage, other) is not None:
+            faults.append((f"amounts.{name}", f"is interest_coverage.{other}, too: give it once"))
+    seen: set[tuple[str, date | None]] = set()
+    for at, one in enumerate(definition.corrections):
+        if (one.figure, one.as_of) in seen:
+            faults.append((f"corrections[{at}]", f"corrects {one.figure} a second time"))
+        seen.add((one.figure, one.as_of))
+
+
+_STATED_TWICE: Final = {"interest_receivable": "receivable", "senior_fees": "senior_fees"}
+"""Key of the amounts -> the key of interest coverage that says the same."""
+
+
 def _check_classes(definition: Definition, faults: Faults) -> None:
     names = [one.name for one in definition.classes]
     faults.extend((f"classes[{at}].name", "is there already") for at, name in enumerate(names) if name in names[:at])
@@ -272,6 +299,12 @@ def _check_classes(definition: Definition, faults: Faults) -> None:
 
 def _class_is(name: str, names: list[str]) -> bool:
     return name in names or any(name in one.split("/") for one in names)
+
+
+def _names_class(name: str, definition: Definition) -> bool:
+    """Whether a test may name a class: one of the listed ones, or any other of the notes, which is not tested."""
+    names = [one.name for one in definition.classes]
+    return not names or _class_is(name, names) or all(_CLASS.fullmatch(part) for part in name.split("/"))
 
 
 def _check_families(definition: Definition, faults: Faults) -> None:
@@ -298,8 +331,8 @@ def _check_tests(definition: Definition, faults: Faults) -> None:
         if test.id in seen:
             faults.append((f"{place}.id", f"{test.id} is there already"))
         seen.add(test.id)
-        if _CELL.fullmatch(test.id) or test.id in TOTALS or test.id in ("true", "false"):
-            faults.append((f"{place}.id", f"{test.id} would be read as a cell, a total or a truth in a formula"))
+        if test.id in TOTALS or test.id in ("true", "false"):
+            faults.append((f"{place}.id", f"{test.id} would be read as a total or a truth in a formula"))
         if test.measure is not None and (like := SUITE_TESTS.get(test.id, test.measure)) != test.measure:
             faults.append((f"{place}.id", f"{test.id} is the suites' test of {like}, to which its limit would go, too"))
         _check_figure(test, place, definition, faults)
@@ -357,10 +390,9 @@ def _check_figure(test: DealTest, place: str, definition: Definition, faults: Fa
     for name in ("agency", "classification", "class", "nth", "line", "of"):
         if name not in takes and getattr(test, "class_" if name == "class" else name) is not None:
             faults.append((f"{place}.{name}", f"is nothing that {test.measure or given[0]} takes"))
-    if test.measure in ("oc", "ic") and definition.classes:
-        names = [one.name for one in definition.classes]
-        if test.class_ is not None and not _class_is(test.class_, names):
-            faults.append((f"{place}.class", f"is none of the classes: {', '.join(names)}"))
+    if test.measure in ("oc", "ic") and test.class_ is not None and not _names_class(test.class_, definition):
+        told = f"is no class: a letter such as C or D-1, or one of {', '.join(one.name for one in definition.classes)}"
+        faults.append((f"{place}.class", told))
     if test.share is not None:
         try:
             share_of(test.share)
