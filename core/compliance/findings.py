@@ -30,6 +30,9 @@ LEADING_LETTERS_MIN: Final = 4
 AMOUNT_TOLERANCE: Final = 0.05
 """Currency units by which a printed haircut may differ from the one of the loans: rounding of a few rows."""
 
+ABROAD_MOST_PCT: Final = 50.0
+"""Percent of par outside the home countries above which these are hardly the deal's."""
+
 WHOLE_PCT: Final = 99.995
 """Percent of par that is all of it as it is printed."""
 
@@ -49,6 +52,8 @@ def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
         for each in (_joined, _alike, _bonds, _coupons) if pool.denominator > 0 else ():
             yield from each(pool)
         yield from _lives(pool)
+    if "foreign_country_concentration" in ran:
+        yield from _home(pool)
     if "was" in ran:
         yield from _excess_spread(pool)
         yield from _floored_coupon(pool)
@@ -79,6 +84,16 @@ def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
         yield from _crosswalk(pool)
     if "weighted_average_recovery_rate" in ran:
         yield from _recoveries(pool)
+
+
+def _home(pool: Pool) -> Iterator[DataWarning]:
+    """Where most loans are abroad, as they are under the home countries of another market."""
+    abroad = pool.covered(pool.tally.foreign_par)
+    if abroad > ABROAD_MOST_PCT:
+        yield DataWarning(
+            "home_elsewhere",
+            f"{abroad:.2f} % of par is outside the home countries: are the definition's home countries this deal's?",
+        )
 
 
 def _crosswalk(pool: Pool) -> Iterator[DataWarning]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date
 from functools import cached_property, partial
@@ -34,6 +34,7 @@ from core.compliance.measures import (
     Pool,
     Unmeasurable,
 )
+from core.compliance.other_deal import of_other_deal, of_other_limits
 from core.compliance.published import SheetLimit, limits_of
 from core.compliance.result import (
     Details,
@@ -57,6 +58,7 @@ from core.portfolio import Portfolio
 from core.portfolio.assemble.plausibility import with_days
 from core.portfolio.assemble.portfolio import DEFINITION_DAYS
 from core.portfolio.cells.checkpoint import checkpoint
+from core.portfolio.model.facts import Fact
 from core.portfolio.model.notes import DataWarning
 from core.values import day_of
 from core.words import suggestion
@@ -172,10 +174,11 @@ def run_suite(
         UnknownDefinition: no ready-made definition has the name.
     """
     rules = definition_for(portfolio, definition)
+    other_deal = list(of_other_deal(portfolio, rules))
     if pools is None:
         pools = pools_of(portfolio, rules)
     portfolio = pools[0].portfolio if pools else portfolio
-    warnings = list(portfolio.notes.warnings)
+    warnings = [*portfolio.notes.warnings, *other_deal]
     if not portfolio.row_count:
         reason = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has none below its header"
         warnings.insert(0, DataWarning("no_loans", f"no loans were found: {reason}"))
@@ -260,6 +263,8 @@ def run_suite(
         stopped = fail_fast and judged[1] == "fail"
     if pool is not None:
         warnings += findings(pool, _ran(cushions, limits))
+    if compare and rules is not None and not rules.has_market_limits:
+        warnings += of_other_limits(_defined_limits(tests, resolved, facts))
     doubter.warnings = warnings
     if portfolio.row_count > DEFERRED_ROWS_MAX or not (rules is None or rules.standard):
         settle(results)
@@ -278,6 +283,16 @@ def run_suite(
         cushions=cushions,
         exact=exact,
     )
+
+
+def _defined_limits(
+    tests: Iterable[Test], resolved: Mapping[int, ResolvedThreshold], facts: Mapping[str, Fact]
+) -> Iterator[tuple[float, Fact]]:
+    """The definition's limits of the tests that the file prints, each with the file's figure."""
+    for test in tests:
+        limit, fact = resolved.get(id(test)), facts.get(test.test_id)
+        if limit is not None and fact is not None and limit.source == "definition":
+            yield limit.value, fact
 
 
 def _with_published(one: Skipped, tests: Iterable[Test], doubter: Doubter) -> Skipped:
