@@ -12,7 +12,7 @@ from datetime import date
 from typing import Any, Final, Literal
 
 from core.definition.keys import Checked, Choice, Day, Flag, Integer, Listed, Mapped, Named, Number, Table, Text, key
-from core.definition.terms import AGENCIES, CATEGORIES, DENOMINATORS, FIGURES, FORMULA_MAX, MEASURES, UNITS
+from core.definition.terms import AGENCIES, CATEGORIES, DENOMINATORS, FEE_BASES, FIGURES, FORMULA_MAX, MEASURES, UNITS
 from core.frames.brief import brief
 from core.portfolio.cells.parsing import FLOATING_INDEXES
 from core.portfolio.cells.parsing import country as country_code
@@ -33,6 +33,7 @@ CORRECTIONS_MAX: Final = 500
 NOTE_MAX: Final = 500
 """Characters of the note of a correction."""
 INDEXES_MAX: Final = 50
+FEES_MAX: Final = 20
 
 IDENTIFIER: Final = r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*"
 _ID: Final = Text(64, IDENTIFIER, "cov_lite_concentration")
@@ -43,6 +44,8 @@ _LIMIT: Final = Number(-1e15, 1e15)
 _AGENCY: Final = Choice(AGENCIES)
 _CLASSIFICATION: Final = Choice(("any", "a", "b", "c"))
 _FORMULA: Final = Text(FORMULA_MAX)
+_DAY_COUNT: Final = Choice(("actual/360", "actual/365", "30/360"))
+_FEE_BASE: Final = Choice(FEE_BASES)
 
 
 def _symbol(given: Any) -> int:
@@ -98,7 +101,7 @@ class Conventions:
         Listed(Checked("a country", _country), COUNTRIES_MAX, 1), "countries that are not foreign", ("US",)
     )
     day_count: Literal["actual/360", "actual/365", "30/360"] = key(
-        Choice(("actual/360", "actual/365", "30/360")),
+        _DAY_COUNT,
         "how the days of the interest period become a year's part",
         "actual/360",
     )
@@ -254,6 +257,31 @@ class ParValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Fee:
+    """A senior fee at a rate."""
+
+    name: str = key(Text(), "name such as Trustee fee")
+    rate: float = key(Number(0, 10), "percent a year of its base")
+    of: Literal["cpa", "par", "denominator", "target_par"] = key(_FEE_BASE, "what it is a rate of", "cpa")
+    day_count: Literal["actual/360", "actual/365", "30/360"] | None = key(
+        _DAY_COUNT, "how the days of the period become a year's part; else as the conventions have it", None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Expenses:
+    """Senior expenses of the period, up to a cap: a rate of a base and an amount, both a year."""
+
+    amount: float | None = key(_AMOUNT, "expenses of the period; else what the cap allows", None)
+    cap_rate: float | None = key(Number(0, 10), "percent a year of the base", None)
+    cap_amount: float | None = key(_AMOUNT, "amount a year, on top of the rate", None)
+    of: Literal["cpa", "par", "denominator", "target_par"] = key(_FEE_BASE, "what the cap is a rate of", "cpa")
+    day_count: Literal["actual/360", "actual/365", "30/360"] | None = key(
+        _DAY_COUNT, "how the days of the period become a year's part; else as the conventions have it", None
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class InterestCoverage:
     """The numerator of the IC ratios."""
 
@@ -267,6 +295,10 @@ class InterestCoverage:
     )
     senior_fees: float | None = key(_AMOUNT, "senior fees and expenses of the period, where the file has none", None)
     senior_fee_rate: float = key(Number(0, 10), "percent a year of the collateral, where nothing says more", 0.20)
+    fees: tuple[Fee, ...] = key(
+        Listed(Table(Fee), FEES_MAX), "fees at rates, where the file has no amount of senior fees", ()
+    )
+    expenses: Expenses | None = key(Table(Expenses), "expenses up to a cap, beside the fees", None)
     senior_fee_cap: float | None = key(_AMOUNT, "the most that counts as senior fees and expenses in a period", None)
     hedge_receipts: float = key(_AMOUNT, "hedge receipts of the period", 0.0)
     hedge_payments: float = key(_AMOUNT, "hedge payments of the period", 0.0)

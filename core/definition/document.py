@@ -225,6 +225,7 @@ def _cross_faults(definition: Definition) -> Faults:
     _check_agencies(definition, faults)
     _check_excess(definition, faults)
     _check_amounts(definition, faults)
+    _check_fees(definition, faults)
     _check_classes(definition, faults)
     _check_families(definition, faults)
     _check_tests(definition, faults)
@@ -257,6 +258,22 @@ def _check_amounts(definition: Definition, faults: Faults) -> None:
         if (one.figure, one.as_of) in seen:
             faults.append((f"corrections[{at}]", f"corrects {one.figure} a second time"))
         seen.add((one.figure, one.as_of))
+
+
+def _check_fees(definition: Definition, faults: Faults) -> None:
+    """Fees are rates or an amount, and what they are rates of is known."""
+    rules, place = definition.interest_coverage, "interest_coverage"
+    if rules.senior_fees is not None and (rules.fees or rules.expenses is not None):
+        faults.append((f"{place}.senior_fees", "is all fees and expenses: leave fees and expenses out"))
+    based = [(f"fees[{at}]", fee.of) for at, fee in enumerate(rules.fees)]
+    based += [] if rules.expenses is None else [("expenses", rules.expenses.of)]
+    if definition.conventions.target_par is None:
+        faults.extend(
+            (f"{place}.{name}.of", "needs conventions.target_par") for name, base in based if base == "target_par"
+        )
+    known = rules.expenses
+    if known is not None and known.amount is known.cap_rate is known.cap_amount is None:
+        faults.append((f"{place}.expenses", "needs an amount, or a cap (cap_rate, cap_amount)"))
 
 
 _STATED_TWICE: Final = {"interest_receivable": "receivable", "senior_fees": "senior_fees"}

@@ -82,6 +82,9 @@ FIGURES: Final = {
 }
 """Figures of a file's pages on the deal that a definition may correct, each a field of `Deal`."""
 
+FEE_BASES: Final = ("cpa", "par", "denominator", "target_par")
+"""What a fee may be a rate of."""
+
 DENOMINATORS: Final = ("cpa", "par", "denominator", "floating_par", "fixed_par", "target_par")
 """What a share may be a share of."""
 
