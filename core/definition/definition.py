@@ -12,7 +12,17 @@ from datetime import date
 from typing import Any, Final, Literal
 
 from core.definition.keys import Checked, Choice, Day, Flag, Integer, Listed, Mapped, Named, Number, Table, Text, key
-from core.definition.terms import AGENCIES, CATEGORIES, DENOMINATORS, FEE_BASES, FIGURES, FORMULA_MAX, MEASURES, UNITS
+from core.definition.terms import (
+    AGENCIES,
+    CATEGORIES,
+    CLASS_FIGURES,
+    DENOMINATORS,
+    FEE_BASES,
+    FIGURES,
+    FORMULA_MAX,
+    MEASURES,
+    UNITS,
+)
 from core.frames.brief import brief
 from core.portfolio.cells.parsing import FLOATING_INDEXES
 from core.portfolio.cells.parsing import country as country_code
@@ -318,9 +328,10 @@ class Amounts:
 class Correction:
     """A figure in place of a wrong one of the file."""
 
-    figure: str = key(Choice(tuple(FIGURES)), "which figure of the file")
+    figure: str = key(Choice((*FIGURES, *CLASS_FIGURES)), "which figure of the file")
     amount: float = key(_LIMIT, "what it is")
     note: str = key(Text(NOTE_MAX), "why, and where it is from")
+    class_: str | None = key(Text(64), "name of the class of notes in the file, for a figure of a class", None)
     as_of: date | None = key(Day(), "day of the only file that it corrects; else it corrects every file", None)
 
 

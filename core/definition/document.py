@@ -24,7 +24,7 @@ from core.definition.formulas import (
     unknown_names,
 )
 from core.definition.keys import FAULTS_MAX, Choice, Faults, read_table, write_table
-from core.definition.terms import LOAN_FIELDS, MEASURES, READY_NAMES, SUITE_TESTS, TOTALS
+from core.definition.terms import CLASS_FIGURES, LOAN_FIELDS, MEASURES, READY_NAMES, SUITE_TESTS, TOTALS
 from core.words import suggestion
 
 TEXT_MAX: Final = 1_000_000
@@ -253,11 +253,14 @@ def _check_amounts(definition: Definition, faults: Faults) -> None:
     for name, other in _STATED_TWICE.items():
         if getattr(definition.amounts, name) is not None and getattr(definition.interest_coverage, other) is not None:
             faults.append((f"amounts.{name}", f"is interest_coverage.{other}, too: give it once"))
-    seen: set[tuple[str, date | None]] = set()
+    seen: set[tuple[str, str | None, date | None]] = set()
     for at, one in enumerate(definition.corrections):
-        if (one.figure, one.as_of) in seen:
+        if (what := (one.figure, one.class_, one.as_of)) in seen:
             faults.append((f"corrections[{at}]", f"corrects {one.figure} a second time"))
-        seen.add((one.figure, one.as_of))
+        seen.add(what)
+        if (one.figure in CLASS_FIGURES) != (one.class_ is not None):
+            words = "is missing: it is a figure of a class" if one.class_ is None else "is none of a class"
+            faults.append((f"corrections[{at}].class", f"{one.figure} {words}" if one.class_ else words))
 
 
 def _check_fees(definition: Definition, faults: Faults) -> None:

@@ -82,6 +82,14 @@ FIGURES: Final = {
 }
 """Figures of a file's pages on the deal that a definition may correct, each a field of `Deal`."""
 
+CLASS_FIGURES: Final = {
+    "current_balance": "balance",
+    "deferred_interest": "deferred interest",
+    "interest_due": "interest due for the period",
+    "coupon": "coupon, percent",
+}
+"""Figures of a class of notes that it may correct, each a field of `Tranches`."""
+
 FEE_BASES: Final = ("cpa", "par", "denominator", "target_par")
 """What a fee may be a rate of."""
 
