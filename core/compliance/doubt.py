@@ -35,9 +35,25 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "top_obligors": ("obligor",),
     "industry": ("industry",),
     "country": ("country",),
+    "country_group": ("country",),
+    "country_of_group": ("country",),
+    "senior_secured": ("lien", "secured"),
     "non_senior_secured": ("lien", "secured"),
     "cov_lite": ("cov_lite",),
     "fixed_rate": ("coupon_type",),
+    "floating_rate": ("coupon_type",),
+    "dip": ("is_dip",),
+    "current_pay": ("is_current_pay",),
+    "discount": ("purchase", "price", "coupon_type"),
+    "bridge": ("is_bridge",),
+    "participations": ("participation",),
+    "pik": ("is_pik", "is_deferring"),
+    "revolving": ("is_revolving", "is_delayed_draw"),
+    "long_dated": ("is_long_dated",),
+    "bonds": ("lien",),
+    "pays_less_than_quarterly": ("payment_frequency",),
+    "pays_semi_annually": ("payment_frequency",),
+    "pays_annually": ("payment_frequency",),
     "foreign_country": ("country",),
     "small_facilities": ("size", "country"),
     "ccc": (*_RATED, "rating_table"),
@@ -116,6 +132,17 @@ def _read_by_share(text: str) -> tuple[str, ...]:
     return tuple(map(input_of, fields_of(share_of(text))))
 
 
+def _read_of_loans(own: DealTest) -> Iterator[str]:
+    """What a test reads to tell the loans of which it is, and what it adds to their par."""
+    for text in (own.share, own.among):
+        if text is not None:
+            yield from _read_by_share(text) if text.startswith("=") else READS[text]
+    if "cash" in own.adds:
+        yield "cash"
+    if "unfunded" in own.adds:
+        yield "unfunded"
+
+
 class Doubter:
     """Finds the doubts of the results of one run."""
 
@@ -182,7 +209,9 @@ class Doubter:
         assert self._pool is not None
         own = self._own.get(case.test.test_id)
         agency = None if own is None else own.agency
-        return self._measure_of(case.test.test_id), Case(self._pool, case.measured, agency)
+        is_of_some = own is not None and (own.among is not None or own.adds)
+        measure = "share" if is_of_some else self._measure_of(case.test.test_id)
+        return measure, Case(self._pool, case.measured, agency)
 
     def is_sure(self, test: Test, measured: Measured) -> bool:
         """Whether nothing makes a figure doubtful."""
@@ -258,8 +287,8 @@ class Doubter:
         if own is not None and own.value is not None:
             yield from self._read_by_formula(own.value, test_id)
             return
-        if own is not None and own.share is not None:
-            yield from _read_by_share(own.share)
+        if own is not None:
+            yield from _read_of_loans(own)
         yield from READS.get(measure, ())
         if measure == "warr" and not self._has_named_recoveries(own):
             yield from ("lien", "ratings")

@@ -216,6 +216,11 @@ class Pool:
             return "Skipped: required column(s) par_value has no values"
         return None
 
+    @property
+    def whole(self) -> Pool:
+        """The same by a pass over all loans."""
+        return self
+
     def summed(self, key: Hashable, of: Callable[[Pool], Sums]) -> Sums:
         """What `of` adds up over the loans of a pool; `key` tells it from all other sums."""
         return of(self)

@@ -13,7 +13,9 @@ from typing import Any, Final, Literal
 
 from core.definition.keys import Checked, Choice, Day, Flag, Integer, Listed, Mapped, Named, Number, Table, Text, key
 from core.definition.terms import (
+    ADDED,
     AGENCIES,
+    AMONG,
     CATEGORIES,
     CLASS_FIGURES,
     DENOMINATORS,
@@ -38,6 +40,9 @@ STEPS_MAX: Final = 120
 MATRICES_MAX: Final = 10
 MATRIX_SIDE_MAX: Final = 100
 COUNTRIES_MAX: Final = 250
+COUNTRY_GROUPS_MAX: Final = 50
+CEILINGS_MAX: Final = 66
+"""Rows of country ceilings: three agencies with 22 ratings each."""
 ALIASES_MAX: Final = 50
 CORRECTIONS_MAX: Final = 500
 NOTE_MAX: Final = 500
@@ -100,6 +105,7 @@ def _text_symbol(given: Any) -> str:
 
 
 _SYMBOL: Final = Checked("a rating symbol such as B3 or CCC+", _text_symbol)
+_COUNTRY: Final = Checked("a country", _country)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +113,7 @@ class Conventions:
     """What holds for every test."""
 
     currency: str | None = key(Text(3, "[A-Z]{3}", "EUR"), "currency of the deal", None)
-    home_countries: tuple[str, ...] = key(
-        Listed(Checked("a country", _country), COUNTRIES_MAX, 1), "countries that are not foreign", ("US",)
-    )
+    home_countries: tuple[str, ...] = key(Listed(_COUNTRY, COUNTRIES_MAX, 1), "countries that are not foreign", ("US",))
     day_count: Literal["actual/360", "actual/365", "30/360"] = key(
         _DAY_COUNT,
         "how the days of the interest period become a year's part",
@@ -355,6 +359,28 @@ class ClassTrigger:
 
 
 @dataclass(frozen=True, slots=True)
+class CountryCeiling:
+    """The country ceiling that an agency gives to some countries."""
+
+    agency: Literal["a", "b", "c"] = key(_AGENCY, "whose ceiling: a Moody's, b S&P, c Fitch")
+    rating: str = key(_SYMBOL, "the ceiling")
+    countries: tuple[str, ...] = key(Listed(_COUNTRY, COUNTRIES_MAX, 1, is_set=True), "the countries that have it")
+
+
+@dataclass(frozen=True, slots=True)
+class CountryGroup:
+    """Countries that share a limit: those of a list, or those whose ceiling is in a range."""
+
+    id: str = key(_ID, "identifier that tests name, such as group_1")
+    countries: tuple[str, ...] = key(
+        Listed(_COUNTRY, COUNTRIES_MAX, 1, is_set=True), "countries of the group; else those of its ceilings", ()
+    )
+    agency: Literal["a", "b", "c"] | None = key(_AGENCY, "whose ceilings, from country_ceilings", None)
+    ceiling_below: str | None = key(_SYMBOL, "the group has countries whose ceiling is below this", None)
+    ceiling_least: str | None = key(_SYMBOL, "the group has countries whose ceiling is this or better", None)
+
+
+@dataclass(frozen=True, slots=True)
 class Matrix:
     """A limit that depends on two other figures."""
 
@@ -410,6 +436,18 @@ class Step:
         return None if self.from_ == "reinvestment_end" else date.fromisoformat(self.from_)
 
 
+def _among(given: Any) -> str:
+    if isinstance(given, str) and (given in AMONG or (given.startswith("=") and _is_formula_text(given))):
+        return given
+    raise ValueError(f"must be a formula that begins with =, or one of {', '.join(AMONG)}")
+
+
+def _is_formula_text(given: str) -> bool:
+    faults: list[tuple[str, str]] = []
+    _FORMULA.read(given, "", faults)
+    return not faults
+
+
 def _step_day(given: Any) -> str:
     if given == "reinvestment_end":
         return "reinvestment_end"
@@ -441,7 +479,19 @@ class DealTest:
     class_: str | None = key(Text(64), "which class of notes", None)
     nth: int | None = key(Integer(1, 100), "which one by size, 1 the largest; how many, for top_obligors", None)
     line: float | None = key(_RATIO, "price below which a loan counts", None)
+    group: str | None = key(_ID, "which group of countries", None)
     of: str | None = key(Choice(DENOMINATORS), "what a share is a share of", None)
+    among: str | None = key(
+        Checked("a formula, or the name of a measure of loans", lambda given: _among(given)),
+        "of which loans alone the figure counts: a formula like a share's, or the name of a measure such as "
+        "non_senior_secured; `of` stays what it is",
+        None,
+    )
+    adds: tuple[str, ...] = key(
+        Listed(Choice(ADDED), len(ADDED), 1, is_set=True),
+        "what is added to the par that counts: principal cash, what is not drawn of the loans that count",
+        (),
+    )
     unit: Literal["percent", "factor", "score", "years", "amount", "number"] | None = key(
         Choice(UNITS), "unit of the figure; else that of its measure, or percent", None
     )
@@ -481,6 +531,12 @@ class Definition:
     classes: tuple[NoteClass, ...] = key(Listed(Table(NoteClass), CLASSES_MAX), "tested classes, senior first", ())
     reinvestment_oc: ClassTrigger | None = key(Table(ClassTrigger), "reinvestment OC test", None)
     event_of_default: ClassTrigger | None = key(Table(ClassTrigger), "event of default par value test", None)
+    country_ceilings: tuple[CountryCeiling, ...] = key(
+        Listed(Table(CountryCeiling), CEILINGS_MAX), "country ceilings of the agencies", ()
+    )
+    country_groups: tuple[CountryGroup, ...] = key(
+        Listed(Table(CountryGroup), COUNTRY_GROUPS_MAX), "groups of countries with limits of their own", ()
+    )
     quality: Quality = key(Table(Quality), "quality matrices and the CDO Monitor", Quality())
     tests: tuple[DealTest, ...] = key(Listed(Table(DealTest), TESTS_MAX), "tests of the suite deal", ())
 
