@@ -19,6 +19,7 @@ from core.compliance import coverage, kernels
 from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, view_of
 from core.compliance.file_figures import NOT_PRINTED, OTHER, PARTS, ByAgency, printed_ccc, printed_parts
 from core.compliance.kernels import rounded
+from core.compliance.period import period_years
 from core.definition.definition import Definition
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
@@ -26,9 +27,6 @@ from core.portfolio.model.fields import Lien
 from core.portfolio.model.portfolio import Deal, Names, without_figures_of_loans
 from core.portfolio.model.ratings import CCC, DEFAULTED, MASKED, RECOVERY, UNBUCKETED
 from core.portfolio.pages.report.strata import industry_shares
-
-PERIOD_YEARS: Final = 0.25
-"""The interest period where the deal does not give its days."""
 
 DAYS_A_YEAR: Final = 365.25
 
@@ -139,7 +137,7 @@ class Pool:
         self.fields: Any = None
         """What the formulas over loans have worked out of it, see `core.compliance.shares`."""
         self.cash = cash_of(deal, self.definition)
-        self.period_years = _period_years(deal.payment_days, self.definition.conventions.day_count)
+        self.period_years = period_years(deal.payment_days, self.definition.conventions.day_count)
 
     def _conclude(self, tally: kernels.Tally) -> None:
         """What follows from the sums."""
@@ -191,6 +189,11 @@ class Pool:
         if self.tally.blank_rows == self.portfolio.row_count:
             return "Skipped: required column(s) par_value has no values"
         return None
+
+    @property
+    def whole(self) -> Pool:
+        """The same by a pass over all loans."""
+        return self
 
     def summed(self, key: Hashable, of: Callable[[Pool], Sums]) -> Sums:
         """What `of` adds up over the loans of a pool; `key` tells it from all other sums."""
@@ -412,9 +415,14 @@ class Pool:
     @cached_property
     def interest(self) -> dict[str, Any]:
         """What the period brings, how it is known, fees, and `available`: the IC numerator."""
+        rules = self.definition
+        bases = {
+            "cpa": self.cpa, "par": self.par, "denominator": self.denominator,
+            "target_par": rules.conventions.target_par or 0.0,
+        }  # fmt: skip
         return coverage.income(
-            self.portfolio.deal, yearly=self.tally.interest_sum / 100, period_years=self.period_years,
-            as_of=self.as_of, cpa=self.cpa, rules=self.definition.interest_coverage,
+            self.portfolio.deal, yearly=self.tally.interest_sum / 100, bases=bases, as_of=self.as_of,
+            day_count=rules.conventions.day_count, rules=rules.interest_coverage,
         )  # fmt: skip
 
     def classes(
@@ -438,16 +446,6 @@ def _accrued(pool: Pool) -> float:
     """Purchased accrued interest of the performing loans."""
     counts = ~pool.defaulted & np.isfinite(pool.view.numbers["par_value"])
     return float(np.nansum(pool.view.numbers["purchased_accrued_interest"][counts]))
-
-
-def _period_years(days: float | None, day_count: str) -> float:
-    """The interest period as a part of a year; a quarter where its days are not known."""
-    known = _finite(days, 0.0)
-    if known <= 0:
-        return PERIOD_YEARS
-    if day_count == "30/360":
-        return round(known / 30.4375) * 30 / coverage.DAYS_IN_INTEREST_YEAR
-    return known / (365.0 if day_count == "actual/365" else coverage.DAYS_IN_INTEREST_YEAR)
 
 
 def _finite(number: float | None, otherwise: float) -> float:

@@ -10,12 +10,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.compliance.coverage import letter_of
 from core.definition.definition import Amounts, Correction, Definition
-from core.definition.terms import FIGURES
+from core.definition.terms import CLASS_FIGURES, FIGURES
 from core.portfolio import Portfolio
 from core.portfolio.cells.rate_cells import index_name
 from core.portfolio.model.notes import DataWarning
-from core.portfolio.model.portfolio import Deal, Names
+from core.portfolio.model.portfolio import Deal, Names, Tranches
 from core.values import day_of
 
 _NO_AMOUNTS: Final = Amounts()
@@ -37,7 +38,9 @@ class _Said:
     taken: dict[str, float] = field(default_factory=dict)
     """Field of the deal -> its amount."""
     seen: dict[str, float] = field(default_factory=dict)
-    """Field of the deal -> what the definition says of it."""
+    """Of `_key` -> what the definition says of it."""
+    of_classes: list[tuple[str, int, float]] = field(default_factory=list)
+    """(field of the notes, row, amount)."""
     warnings: list[DataWarning] = field(default_factory=list)
 
 
@@ -50,16 +53,23 @@ def with_stated(portfolio: Portfolio, definition: Definition) -> Portfolio:
         return portfolio
     said, before = _Said(), portfolio.notes.stated
     for one in _corrections_of(definition.corrections, portfolio.deal):
-        if before.get(one.figure) != one.amount:
+        if before.get(_key(one)) != one.amount:
             _correct(one, portfolio, said)
     for name, amount in _amounts_of(definition.amounts):
         if name not in before and name not in said.seen:
             _state(name, amount, portfolio, said)
-    if said.seen:
+    said.warnings += _of_other_days(definition.corrections, portfolio)
+    if said.seen or said.warnings:
         warnings = [*portfolio.notes.warnings, *said.warnings]
         notes = replace(portfolio.notes, stated=before | said.seen, warnings=warnings)
-        portfolio = replace(portfolio, deal=_deal_with(portfolio.deal, said.taken), notes=notes)
+        deal, tranches = _deal_with(portfolio.deal, said.taken), _notes_with(portfolio.tranches, said.of_classes)
+        portfolio = replace(portfolio, deal=deal, tranches=tranches, notes=notes)
     return _with_index_rates(portfolio, dict(definition.index_rates)) if definition.index_rates else portfolio
+
+
+def _key(one: Correction) -> str:
+    """What a correction is of, as `Notes.stated` has it."""
+    return one.figure if one.class_ is None else f"{one.figure} {one.class_}"
 
 
 def _deal_with(deal: Deal, taken: Mapping[str, float]) -> Deal:
@@ -75,37 +85,110 @@ def _amounts_of(amounts: Amounts) -> Iterator[tuple[str, float]]:
 def _corrections_of(corrections: Sequence[Correction], deal: Deal) -> list[Correction]:
     """The corrections of a file of the deal's day: of a figure that of this day alone, else that of every day."""
     day = day_of(deal.as_of)
-    chosen = {one.figure: one for one in corrections if one.as_of is None}
-    chosen |= {one.figure: one for one in corrections if one.as_of is not None and one.as_of == day}
+    chosen = {_key(one): one for one in corrections if one.as_of is None}
+    chosen |= {_key(one): one for one in corrections if one.as_of is not None and one.as_of == day}
     return list(chosen.values())
+
+
+def _of_other_days(corrections: Sequence[Correction], portfolio: Portfolio) -> list[DataWarning]:
+    """That dated corrections are left out of a file that does not say its day."""
+    deal, day = portfolio.deal, day_of(portfolio.deal.as_of)
+    is_stated = day is not None and deal.as_of_source not in _STAND_INS
+    others = [one for one in corrections if one.as_of is not None and one.as_of != day]
+    found = [] if is_stated else [
+        DataWarning(
+            "correction_left_out",
+            f"the definition's correction of {_named_figure(one)} is for {one.as_of}, and the file does not say its day"
+            + ("" if day is None else f": {day} stands in"),
+            fields=(_field(one),),
+        )
+        for one in others
+    ]  # fmt: skip
+    return [one for one in found if one not in portfolio.notes.warnings]
+
+
+_STAND_INS: Final = ("modified", "upload")
+"""Who says a day that is not the file's own."""
+
+
+def _field(one: Correction) -> str:
+    """What it corrects, as a warning names fields."""
+    return f"deal.{one.figure}" if one.class_ is None else f"tranches.{one.figure}"
+
+
+def _named_figure(one: Correction) -> str:
+    if one.class_ is None:
+        return FIGURES[one.figure]
+    name = one.class_ if one.class_.lower().startswith("class") else f"class {one.class_}"
+    return f"the {CLASS_FIGURES[one.figure]} of {name}"
 
 
 def _own(portfolio: Portfolio, figure: str) -> float | None:
     """The file's figure; None where it has none."""
-    amount: float | None = getattr(portfolio.deal, figure)
+    return _finite(getattr(portfolio.deal, figure))
+
+
+def _finite(amount: float | None) -> float | None:
     return amount if amount is not None and isfinite(amount) else None
 
 
-def _place(portfolio: Portfolio, figure: str) -> str:
-    cell = portfolio.source_cells.get(f"deal.{figure}")
+def _place(portfolio: Portfolio, field: str) -> str:
+    cell = portfolio.source_cells.get(field)
     return f" ({cell})" if cell else ""
 
 
 def _shown(figure: str, amount: float) -> str:
-    return f"{amount:.6g} %" if figure == "base_rate" else f"{amount:,.2f}"
+    return f"{amount:.6g} %" if figure in _RATES else f"{amount:,.2f}"
+
+
+_RATES: Final = ("base_rate", "coupon")
 
 
 def _correct(one: Correction, portfolio: Portfolio, said: _Said) -> None:
-    own = _own(portfolio, one.figure)
-    said.seen[one.figure] = said.taken[one.figure] = one.amount
-    if own is not None and abs(own - one.amount) <= (RATE_TOLERANCE if one.figure == "base_rate" else CENT):
+    """Take a corrected figure of the deal or of a class; tell of it where the file has another."""
+    if one.class_ is None:
+        own = _own(portfolio, one.figure)
+        said.taken[one.figure] = one.amount
+    else:
+        rows = [] if portfolio.tranches is None else _rows_of(portfolio.tranches, one.class_)
+        if len(rows) != 1 or portfolio.tranches is None:
+            said.warnings += _without_class(one, len(rows), portfolio)
+            return
+        own = _finite(float(getattr(portfolio.tranches, one.figure)[rows[0]]))
+        said.of_classes.append((one.figure, rows[0], one.amount))
+    said.seen[_key(one)] = one.amount
+    if own is not None and abs(own - one.amount) <= (RATE_TOLERANCE if one.figure in _RATES else CENT):
         return
     theirs = "the file has none" if own is None else f"{_shown(one.figure, own)} by the file"
     message = (
-        f"{FIGURES[one.figure]} is {_shown(one.figure, one.amount)} by a correction of the definition, and "
-        f"{theirs}{_place(portfolio, one.figure)}: {one.note}"
+        f"{_named_figure(one)} is {_shown(one.figure, one.amount)} by a correction of the definition, and "
+        f"{theirs}{_place(portfolio, _field(one))}: {one.note}"
     )
-    said.warnings.append(DataWarning("figure_corrected", message, fields=(f"deal.{one.figure}",)))
+    said.warnings.append(DataWarning("figure_corrected", message, fields=(_field(one),)))
+
+
+def _rows_of(notes: Tranches, name: str) -> list[int]:
+    """The rows of a class: that of its very name, else those of its letter."""
+    rows = [at for at, one in enumerate(notes.classes) if one == name]
+    letter = letter_of(name) if len(name) == 1 else ""
+    return rows or [at for at, one in enumerate(notes.classes) if letter and letter_of(one) == letter]
+
+
+def _without_class(one: Correction, count: int, portfolio: Portfolio) -> list[DataWarning]:
+    """That the file has no such class, or several; once."""
+    which = f"the file has {count} classes of this name" if count else "the file has no such class"
+    message = f"the definition's correction of {_named_figure(one)} is left out: {which}"
+    warning = DataWarning("correction_left_out", message, fields=(_field(one),))
+    return [] if warning in portfolio.notes.warnings else [warning]
+
+
+def _notes_with(notes: Tranches | None, figures: Sequence[tuple[str, int, float]]) -> Tranches | None:
+    """The notes with figures of classes in place of their own."""
+    changed: dict[str, NDArray[np.float64]] = {}
+    for name, row, amount in figures:
+        column = changed.setdefault(name, getattr(notes, name).copy())
+        column[row] = amount
+    return notes if notes is None or not changed else replace(notes, **changed)  # type: ignore[arg-type]
 
 
 def _state(name: str, amount: float, portfolio: Portfolio, said: _Said) -> None:
@@ -120,7 +203,7 @@ def _state(name: str, amount: float, portfolio: Portfolio, said: _Said) -> None:
         said.taken[name] = amount
         said.warnings.append(DataWarning("amount_stated", f"{stated}: the file has none", fields=place))
     elif own_name != name or abs(own - amount) > CENT:
-        theirs = f"{words} is {own:,.2f} by the file{_place(portfolio, own_name)}, which counts"
+        theirs = f"{words} is {own:,.2f} by the file{_place(portfolio, f'deal.{own_name}')}, which counts"
         said.warnings.append(DataWarning("amount_differs", f"{stated}, and {theirs}", fields=place))
 
 
@@ -204,6 +287,6 @@ def _stated_levels(loans: Mapping[str, int], levels: Mapping[str, float]) -> Dat
 def _other_level(portfolio: Portfolio, index: str, level: float, own: float) -> DataWarning:
     message = (
         f"{index} is {level:.6g} % by the definition, and the base rate {own:.6g} % by the file"
-        f"{_place(portfolio, 'base_rate')}, which counts"
+        f"{_place(portfolio, 'deal.base_rate')}, which counts"
     )
     return DataWarning("index_rate_differs", message, fields=("deal.base_rate",))

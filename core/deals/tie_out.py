@@ -16,7 +16,6 @@ from core.compliance.conventions import definition_for, masked_rows, printed_age
 from core.compliance.coverage import letter_of
 from core.compliance.deal_suite import tests_of, with_coverage
 from core.compliance.matching import (
-    PARAMETERS,
     Pairs,
     Terms,
     Unmatched,
@@ -29,7 +28,7 @@ from core.compliance.result import Skipped, Status, TestResult
 from core.compliance.run import pools_of, run_suite
 from core.definition import Definition, DefinitionError, parse_changed, to_document
 from core.definition.names import NoMeaning, meaning_of_fact
-from core.definition.terms import SUITE_TESTS
+from core.definition.terms import PARAMETERS, SUITE_TESTS
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
 

@@ -98,6 +98,7 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "amount_stated": Meaning("stand_in"),
     "amount_differs": Meaning("conflict"),
     "figure_corrected": Meaning("stand_in"),
+    "correction_left_out": Meaning("conflict"),
     "index_rate_stated": Meaning("stand_in", ("base_rate",)),
     "index_rate_differs": Meaning("conflict", ("base_rate",)),
     "haircuts_as_printed": Meaning("stand_in", ("haircuts",)),

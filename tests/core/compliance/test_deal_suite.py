@@ -24,7 +24,7 @@ from core.files.read import read
 from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
-from tests.core.naive_deal import Book, Unknown, printed, suite_figures
+from tests.core.naive_deal import AMONG, Book, Unknown, printed, suite_figures
 from tests.core.naive_deal import figure as naive_figure
 from tests.rows import every
 
@@ -454,7 +454,9 @@ def books(draw: st.DrawFn) -> Portfolio:
         days_past_due=many(0.0, 45.0, 90.0, None), facility_size=many(1e8, 2e8, 3e8, None),
         quote_depth=many(0.0, 1.0, 2.0, 5.0, None), purchased_accrued_interest=many(1e4, 3e4, None),
         is_defaulted=many(0, 0, 0, 0, 1), is_dip=many(0, 0, 0, 1), is_deferring=many(0, 0, 0, 1),
-        is_current_pay=many(0, 0, 1), is_long_dated=many(0, 0, 1),
+        is_current_pay=many(0, 0, 1), is_long_dated=many(0, 0, 1), unfunded=many(0.0, 5e5, 1e6, None),
+        participation=many(0, 0, 1), is_pik=many(0, 1), is_revolving=many(0, 0, 1),
+        payment_frequency=many("Quarterly", "6 Months", "annually", "3M", "Semi-Annual", "by agreement", None),
     )  # fmt: skip
     notes = (("A", 20e6), ("B", 4e6), ("C", 3e6), ("D", 2e6), ("Sub", 5e6))
     deal = Deal(
@@ -493,6 +495,12 @@ def rules(draw: st.DrawFn) -> dict[str, Any]:
     tests = []
     for name, measure in MEASURES.items():
         test: dict[str, Any] = {"id": f"m_{name}x", "name": name, "measure": name, "max": 1e9}
+        if "group" in measure.needs:
+            test["group"] = of("listed", "rated", "low")
+        if "among" in measure.takes and draw(st.booleans()):
+            test["among"] = of(*AMONG)
+        if "adds" in measure.takes and draw(st.booleans()):
+            test["adds"] = ["unfunded"] if "nth" in measure.takes else of(["unfunded"], ["cash"], ["cash", "unfunded"])
         if measure.needs == ("class",):
             test["class"] = of("A/B", "C", "D")
         if "line" in measure.needs:
@@ -537,6 +545,17 @@ def rules(draw: st.DrawFn) -> dict[str, Any]:
             "senior_fee_cap": of(1e5, 1e9), "hedge_receipts": of(0.0, 5e4), "hedge_payments": of(0.0, 2e4),
             **of({}, {"receivable": 5e5}), **of({}, {"senior_fees": 1e5}),
         },
+        "country_ceilings": [
+            {"agency": "a", "rating": "Aaa", "countries": ["US", "CA"]},
+            {"agency": "a", "rating": "Aa3", "countries": ["FR"]},
+            {"agency": "a", "rating": "A1", "countries": ["JP"]},
+            {"agency": "b", "rating": "AAA", "countries": ["JP", "FR"]},
+        ],
+        "country_groups": [
+            {"id": "listed", "countries": ["France", "JP"]},
+            {"id": "rated", "agency": "a", "ceiling_below": "Aa2", "ceiling_least": "Aa3"},
+            {"id": "low", "agency": "a", "ceiling_below": of("Aaa", "Aa3")},
+        ],
         "reinvestment_oc": {"class": "D", "trigger": 105.0},
         "event_of_default": {"class": "A", "trigger": 102.5},
         "quality": {"cdo_monitor": {"c0": 0.15, "c1": 4.0, "c2": 0.9, **of({}, {"spread": 4.0}, {"recovery": 40.0})}},

@@ -56,6 +56,11 @@ figure = "principal_cash"
 amount = 5e6
 note = "Net of the sale of 3 March, which the trustee books twice"
 as_of = 2026-03-31
+[[corrections]]
+figure = "current_balance"
+class = "B"
+amount = 49e6
+note = "After the payment"
 [index_rates]
 EURIBOR_3M = 3.02
 "SOFR 1M" = 4.3
@@ -83,6 +88,11 @@ def test_a_definition_with_amounts_comes_back_from_its_document() -> None:
         (
             {"corrections": [{"figure": "base_rate", "amount": 1, "note": "x"}] * 2},
             "corrections[1]", "a second time",
+        ),
+        ({"corrections": [{"figure": "coupon", "amount": 1, "note": "x"}]}, "corrections[0].class", "is missing"),
+        (
+            {"corrections": [{"figure": "base_rate", "amount": 1, "note": "x", "class": "A"}]},
+            "corrections[0].class", "base_rate is none of a class",
         ),
         ({"index_rates": {"EURIBER": 3}}, "index_rates.EURIBER", "no reference rate"),
         ({"index_rates": {"FIXED": 3}}, "index_rates.FIXED", "no reference rate"),
@@ -156,6 +166,33 @@ def test_the_days_own_correction_goes_before_that_of_every_day() -> None:
     assert (
         with_stated(loans(Deal(principal_cash=9e6, as_of=1.0)), parse({"corrections": both})).deal.principal_cash == 1
     )
+
+
+def test_a_figure_of_a_class_is_corrected() -> None:
+    """G1 with class B at 49 and not 50: class E's OC is over 364; interest due on D without a coupon's misprint."""
+    balance = {"figure": "current_balance", "class": "B", "amount": 49e6, "note": "paid down"}
+    due = {"figure": "interest_due", "class": "Class D", "amount": 1.0, "note": "no such class"}
+    ran = run_suite(loans(Deal(principal_cash=5e6, base_rate=4.3)), definition=parse({"corrections": [balance, due]}))
+    assert row(ran, "oc_ratio").current_value == pytest.approx(389.65 / 364 * 100, abs=1e-6)
+    left_out = "the definition's correction of the interest due for the period of Class D is left out: the file has no"
+    taken = "the balance of class B is 49,000,000.00 by a correction of the definition, and 50,000,000.00 by the file"
+    told: list[tuple[str, str, list[str]]] = [
+        ("conflict", f"{left_out} such class", []), ("stand_in", f"{taken}: paid down", [])
+    ]  # fmt: skip
+    assert sorted(doubts(ran, "oc_ratio")) == sorted(doubts(ran, "ic_ratio")) == told
+    coupon = {"figure": "coupon", "class": "D", "amount": 9.2, "note": "as printed"}
+    seen = with_stated(loans(Deal()), parse({"corrections": [coupon]}))
+    assert seen.tranches is not None
+    assert (seen.tranches.coupon[3], seen.notes.warnings) == (9.2, [])
+
+
+def test_a_dated_correction_of_a_file_without_a_day_is_told() -> None:
+    for day, source, count in ((None, None, 1), (1.0, "upload", 1), (1.0, "file", 0), (AS_OF, "upload", 0)):
+        deal = Deal(principal_cash=9e6, as_of=day, as_of_source=source)  # type: ignore[arg-type]
+        seen = with_stated(loans(deal), corrected("2026-03-31"))
+        assert [one.code for one in seen.notes.warnings].count("correction_left_out") == count
+        assert (seen.deal.principal_cash == 5e6) == (day == AS_OF)
+        assert with_stated(seen, corrected("2026-03-31")) is seen
 
 
 def test_what_was_said_once_is_not_said_again() -> None:
