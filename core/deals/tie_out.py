@@ -172,7 +172,7 @@ def _asked(portfolio: Portfolio, base: dict[str, Any], rules: Definition) -> lis
         meaning, test_id = meaning_of_fact(fact), matched.get(id(fact))
         own = None if test_id is None else _own(base, test_id)
         if own is not None:
-            asked.append(_Asked(fact, _with_trigger(own, fact) if base.get("standard") else own))
+            asked.append(_Asked(fact, _with_trigger(own, fact) if base.get("standard") else _with_limit(own, fact)))
             continue
         if isinstance(meaning, NoMeaning):
             asked.append(_Asked(fact, None, Unmatched(fact, None, meaning.why)))
@@ -222,6 +222,17 @@ def _new_id(said: Mapping[str, Any], taken: set[str], at: int) -> str:
 def _name(label: str) -> str:
     """A label as the name of a test."""
     return label[:NAME_MAX].strip() or "Test"
+
+
+def _with_limit(test: dict[str, Any], published: Fact) -> dict[str, Any]:
+    """A test of the definition, with a limit where it has none: without one it would be a figure for other tests."""
+    if not _LIMITED.isdisjoint(test):
+        return test
+    side = "min" if test.get("measure") in ("oc", "ic") else "max"
+    return {**test, side: 0.0 if published.trigger is None else published.trigger}
+
+
+_LIMITED: Final = frozenset(("max", "min", "matrix"))
 
 
 def _with_trigger(test: dict[str, Any], published: Fact) -> dict[str, Any]:
