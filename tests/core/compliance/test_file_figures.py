@@ -12,11 +12,11 @@ from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import A, portfolio_of
 from tests.rows import every
 
-COLUMNS = {
+COLUMNS: dict[str, list[Any]] = {
     "par_value": [60.0, 40.0], "rating_agency_a": [A["B2"], A["Caa2"]], "rating_agency_a_derived": [A["Caa1"], A["B2"]],
     "price": [99.0, 80.0],
 }  # fmt: skip
-SAID = {"ccc_haircut": 1.0, "discount_haircut": 2.0, "other_haircut": 3.0, "defaulted_carried": 4.0,
+SAID: dict[str, Any] = {"ccc_haircut": 1.0, "discount_haircut": 2.0, "other_haircut": 3.0, "defaulted_carried": 4.0,
         "par_value_other": 5.0}  # fmt: skip
 
 
