@@ -179,6 +179,12 @@ class Classifications:
         "industry column of the suites' tests but Moody's diversity: any, or that of an agency",
         "any",
     )
+    diversity: str | None = key(
+        _CLASSIFICATION,
+        "industry column of Moody's diversity score: any is the file's own, else that of an agency; else the file's "
+        "own, or Moody's where that is another agency's",
+        None,
+    )
     affiliates_by_name: bool = key(
         Flag(),
         "whether an obligor whose name begins with another's whole name is that one, which a warning says",
