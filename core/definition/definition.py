@@ -329,6 +329,11 @@ class Quality:
 
     matrices: tuple[Matrix, ...] = key(Listed(Table(Matrix), MATRICES_MAX), "matrices", ())
     cdo_monitor: CdoMonitor | None = key(Table(CdoMonitor), "S&P CDO Monitor", None)
+    spwarf_cut_off: str = key(
+        _SYMBOL,
+        "the worst S&P rating of the loans that spwarf and the other measures of the CDO Monitor look at",
+        "CCC-",
+    )
 
 
 @dataclass(frozen=True, slots=True)
