@@ -25,10 +25,11 @@ from core.compliance.published import SheetLimit
 from core.compliance.shares import divisor_of, value_of
 from core.compliance.spreads import average_coupon, average_spread
 from core.compliance.suites import OBLIGOR, RATING, Divisor, Test
+from core.definition.checks import limits_read
 from core.definition.definition import AgencyRatings, DealTest, Definition, Matrix
 from core.definition.formulas import names_of
 from core.definition.terms import MEASURES, TOTALS
-from core.portfolio.model.ratings import DEFAULTED, FACTORS, MASKED
+from core.portfolio.model.ratings import DEFAULTED, FACTORS, MASKED, rank
 
 FITCH_FACTORS: Final = (
     0.135671299, 0.349, 0.629, 0.858, 1.237, 1.572, 2.099, 2.630, 3.162, 6.039, 8.903, 11.844, 15.733, 19.627, 23.671,
@@ -65,7 +66,7 @@ def tests_of(definition: Definition) -> tuple[Test, ...]:
         names = set(names_of(test.value, every)) if test.value else set()
         if test.matrix is not None:
             names |= matrix_names(matrices[test.matrix], every) - {test.id}
-        needs[test.id] = names & set(chosen)
+        needs[test.id] = (names | limits_read(test, definition)) & set(chosen)
     return tuple(_row(chosen[name], every) for name in TopologicalSorter(needs).static_order())
 
 
@@ -385,13 +386,14 @@ def _monitor(pool: Pool, test: DealTest) -> Monitor:
         raise Unmeasurable("no as-of date: add one to the Deal sheet")
     assert industries is not None and country is not None and obligor is not None  # noqa: PT018
     ladder = _ladder(pool, "b")
+    cut_off = pool.definition.quality.spwarf_cut_off
     unrated, _ = counted_as(pool.definition.ratings.b.unrated, cdo_monitor.RATING_FACTORS)
     found = cdo_monitor.monitor(
         pool.weights, np.where(ladder == 0, np.uint8(unrated), ladder), obligor.codes, industries.codes,
-        cdo_monitor.regions(tuple(country.values))[country.codes], years,
+        cdo_monitor.regions(tuple(country.values))[country.codes], years, worst=rank(cut_off),
     )  # fmt: skip
     if found is None:
-        raise Unmeasurable("no loan that S&P rates CCC- or better")
+        raise Unmeasurable(f"no loan that S&P rates {cut_off} or better")
     return found
 
 

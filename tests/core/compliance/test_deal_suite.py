@@ -17,7 +17,7 @@ from core.compliance.deal_suite import ROWS, step_of
 from core.compliance.measures import NO_TRANCHES
 from core.compliance.result import Threshold
 from core.compliance.run import NO_TRIGGER, UnknownSuite, check_threshold, rounded_half_away, run_suite
-from core.definition import READY, parse, parse_toml, to_document
+from core.definition import READY, DefinitionError, parse, parse_toml, to_document
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import MEASURES
 from core.files.read import read
@@ -172,6 +172,17 @@ def test_a_formula_reads_a_test_whose_id_looks_like_a_cell() -> None:
         quality={"matrices": [step]},
     )  # fmt: skip
     assert run_suite(g1(), "deal", definition=limited)[0].threshold_value == 8.0
+
+
+def test_a_share_reads_a_field_of_a_mapping_that_looks_like_a_cell() -> None:
+    """co2 is a field of the mapping's own; a2 is none, and there are no cells."""
+    loans = g1(co2=[float(at) for at in range(13)])
+    document = {"tests": [{"id": "ob1", "name": "X", "share": "=AND(co2>=10,CO2<=11)", "of": "par", "max": 100}]}
+    ran = run_suite(loans, "deal", definition=parse(document, own_fields=["co2"]))
+    assert ran[0].current_value == pytest.approx(25 / 395 * 100, abs=1e-6)
+    assert run_suite(g1(), "deal", definition=parse(document, own_fields=None)).skipped[0].reason.startswith("Skipped")
+    with pytest.raises(DefinitionError, match=r"tests\[0\].share: reads CO2: a definition has names and no cells"):
+        parse(document)
 
 
 def test_interest_coverage_of_a_class_without_a_trigger() -> None:
@@ -558,7 +569,10 @@ def rules(draw: st.DrawFn) -> dict[str, Any]:
         ],
         "reinvestment_oc": {"class": "D", "trigger": 105.0},
         "event_of_default": {"class": "A", "trigger": 102.5},
-        "quality": {"cdo_monitor": {"c0": 0.15, "c1": 4.0, "c2": 0.9, **of({}, {"spread": 4.0}, {"recovery": 40.0})}},
+        "quality": {
+            "spwarf_cut_off": of("CCC-", "CCC-", "D", "B-"),
+            "cdo_monitor": {"c0": 0.15, "c1": 4.0, "c2": 0.9, **of({}, {"spread": 4.0}, {"recovery": 40.0})},
+        },
         "tests": tests,
     }  # fmt: skip
 
