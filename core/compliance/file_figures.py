@@ -13,7 +13,7 @@ from core.compliance.conventions import View, own_ranks
 from core.definition.definition import Definition, ParValue
 from core.definition.terms import AGENCIES
 from core.portfolio import Portfolio
-from core.portfolio.model.portfolio import Deal
+from core.portfolio.model.portfolio import ByRank, Deal
 
 OTHER: Final = "par_value_other"
 
@@ -79,6 +79,7 @@ ByAgency = tuple[float | None, float | None, float | None]
 NOT_PRINTED: Final = (None, None, None)
 """What `printed_ccc` gives where no rating table of the file says what masks hide."""
 
+_RATINGS: Final = attrgetter("masked_ratings_a", "masked_ratings_b", "masked_ratings_c")
 _TABLES: Final = attrgetter("masked_ccc_a", "masked_ccc_b", "masked_ccc_c")
 _parts_of: Final = attrgetter(*PARTS)
 _NO_PARTS: Final = (None,) * len(PARTS)
@@ -125,6 +126,18 @@ def printed_ccc(portfolio: Portfolio, definition: Definition) -> ByAgency:
         for agency, more in zip(AGENCIES, said, strict=True)
     )
     return a, b, c
+
+
+def printed_ratings(portfolio: Portfolio, definition: Definition) -> tuple[ByRank | None, ...]:
+    """By agency the par by rank of the loans that no row rates; None where no rating table says it, or the definition
+    says otherwise."""
+    said = _RATINGS(portfolio.deal)
+    if said == NOT_PRINTED:
+        return NOT_PRINTED
+    return tuple(
+        by_rank if by_rank is not None and _goes_by_table(portfolio, definition, agency) else None
+        for agency, by_rank in zip(AGENCIES, said, strict=True)
+    )
 
 
 def _goes_by_table(portfolio: Portfolio, definition: Definition, agency: str) -> bool:

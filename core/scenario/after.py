@@ -65,7 +65,7 @@ class After(Pool):
         self._refuse_unrated()
         self._begin(cast(Portfolio, _LaterPortfolio(self)), definition)
         self.view = cast(View, _LaterView(self))
-        self.masked_ccc = base.pool.masked_ccc
+        self.masked_ccc, self.masked_ratings = base.pool.masked_ccc, base.pool.masked_ratings
         self.printed = printed_parts(self.portfolio.deal, self.definition, base.pool.view)
         self._conclude(cast(kernels.Tally, self._tally()))
 

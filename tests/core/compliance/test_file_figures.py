@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any, get_type_hints
 
+import pytest
+from msgspec import UNSET
+
 from core.compliance.conventions import view_of
 from core.compliance.file_figures import PARTS, printed_ccc, printed_parts
+from core.compliance.run import run_suite
 from core.definition import parse
 from core.definition.definition import ParValue, Ratings
 from core.portfolio.model.portfolio import Deal
@@ -71,3 +75,22 @@ def test_a_rating_table_counts_of_the_ratings_that_it_is_of(ratings: dict[str, A
     portfolio = portfolio_of(COLUMNS, deal=Deal(masked_ccc_a=10.0))
     expected = (10.0 if counts else None, None, None)
     assert printed_ccc(portfolio, parse({"ratings": {"a": ratings}})) == expected
+
+
+@every("ratings, value, codes", [
+    ({}, (60 * 23.671 + 25 * 32.221 + 15 * 41.111) / 100, ["masked_by_rating_table"]),
+    ({"masked": "bounds"}, (60 * 23.671 + 25 * 32.221 + 15 * 41.111) / 100, ["masked_by_rating_table"]),
+    ({"masked": "B+"}, 0.6 * 23.671 + 0.4 * 19.627, ["masked_ratings"]),
+])  # fmt: skip
+def test_the_rating_factor_of_masked_loans_is_that_of_their_rating_table(
+    ratings: dict[str, Any], value: float, codes: list[str]
+) -> None:
+    """60 of B, and 40 masked, of which the table has 25 of B- and 15 of CCC+: known, and no range."""
+    deal = Deal(masked_ccc_c=15.0, masked_ratings_c=((16, 25.0), (17, 15.0)))
+    portfolio = portfolio_of({"par_value": [60.0, 40.0], "rating_agency_c": ["B", "***"]}, deal=deal)
+    tests = [{"id": "factor", "name": "F", "measure": "warf", "agency": "c", "max": 30}]
+    ran = run_suite(portfolio, "deal", definition=parse({"ratings": {"c": ratings}, "tests": tests}))
+    (row,) = ran
+    assert row.current_value == pytest.approx(value, abs=1e-6)
+    assert (row.low, row.high) == (UNSET, UNSET)
+    assert [one.code for one in ran.warnings if one.code.startswith("masked")] == codes

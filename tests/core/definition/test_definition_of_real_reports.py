@@ -27,8 +27,8 @@ from tests.real_reports.board import (
 OPEN = {
     # Masked ratings that no table gives; the test's own life.
     "cairn-xvii": {"fitch_ccc_concentration", "wal"},
-    # The rating factor by a table of another rating; masked recovery rates; no page of Moody's.
-    "contego-xi": {"s_p_warf", "s_p_warr", "moody_s_diversity"},
+    # Masked recovery rates; no page of Moody's.
+    "contego-xi": {"s_p_warr", "moody_s_diversity"},
 }
 """File -> figures that neither its pages nor its deal's rules lead to."""
 
