@@ -184,6 +184,11 @@ class Deal:
     excess_spread: float | None = None
     """Amount for a year that the file adds to its loans' spreads, by its terms: the aggregate excess funded spread."""
 
+    excess_spread_kept: float | None = None
+    """Of a deal whose loans were changed: the same, where it counted before that."""
+    is_excess_floored: bool | None = None
+    """Of such a deal: whether coupons below their reference took nothing off before that."""
+
     @property
     def is_interest_given(self) -> bool:
         """Whether the file prints all of the period's interest, so that no loan's rate decides on it."""

@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from core.definition import READY, Definition, parse
+from core.portfolio import Portfolio
+from core.scenario.simulate import Simulator
+from core.scenario.trades import Trade
 from tests.real_reports.board import (
     DEFINITIONS,
     FILES,
@@ -113,3 +116,23 @@ def test_examples_have_no_figure_of_the_month_but_what_no_page_gives(name: str) 
     }  # fmt: skip
     expected = {"interest_coverage.receivable", "interest_coverage.senior_fees"}
     assert amounts == (expected if name == "cairn-xvii" else set())
+
+
+@by_file
+@pytest.mark.parametrize("incremental", [True, False])
+def test_a_trade_of_one_unit_moves_no_figure(name: str, incremental: bool) -> None:
+    """What the file decided of its loans stays decided when they change: no figure jumps."""
+    loans, definition = portfolio(name), own_definition(name)
+    at = int(loans["par_value"].argmax())
+    field = next(one for one in ("cusip", "loanx_id", "borrower_name") if _text(loans, one, at))
+    loan: dict[str, Any] = {field: _text(loans, field, at)}
+    sale = Trade(trade_type="sell", par_value=1.0, price=100.0, **loan)
+    simulator = Simulator(loans, "deal", definition=definition, incremental=incremental)
+    before = {row.test_id: row.current_value for row in simulator.before}
+    after = {row.test_id: row.current_value for row in simulator.run(simulator.holdings.traded([sale]))}
+    assert after == pytest.approx(before, rel=1e-5)
+
+
+def _text(loans: Portfolio, field: str, at: int) -> str:
+    names = loans.names.get(field)
+    return "" if names is None or names.codes[at] < 0 else names.values[names.codes[at]]
