@@ -82,7 +82,7 @@ AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
 def _rating_columns(agency: str) -> NamedChoice:
     name, key = AGENCY_NAMES[agency], f"ratings.{agency}.columns"
-    kinds = {"derived": "derived", "final": "final", "issuer": "issuer", "facility": "facility"}
+    kinds = ("final", "issuer", "facility")
     return NamedChoice(
         f"rating_columns_{agency}",
         f"which column of {name}'s ratings counts",
@@ -91,8 +91,8 @@ def _rating_columns(agency: str) -> NamedChoice:
             Option("first", f"{name}'s derived rating counts, else its first", (Setting(key, ("derived", "any")),)),
             Option("any", f"the first of {name}'s ratings counts", (Setting(key, ("any",)),)),
             *(
-                Option(kind, f"{name}'s {words} rating counts", (Setting(key, (kind, "any")),))
-                for kind, words in kinds.items()
+                Option(kind, f"{name}'s {kind} rating counts, else its first", (Setting(key, (kind, "any")),))
+                for kind in kinds
             ),
         ),
         ("ratings",),
@@ -335,7 +335,11 @@ CHOICES: Final[tuple[NamedChoice, ...]] = (
         "whether senior fees are taken off the interest",
         "interest",
         (
-            Option("taken_off", "senior fees are taken off the interest"),
+            Option(
+                "taken_off",
+                "senior fees are taken off the interest",
+                (Setting("interest_coverage.senior_fee_cap", None),),
+            ),
             Option(
                 "left_out",
                 "senior fees are not taken off the interest",
