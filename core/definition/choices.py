@@ -144,10 +144,7 @@ CHOICES: Final[tuple[NamedChoice, ...]] = (
             Option(
                 "none",
                 "shares divide by par and principal cash, defaulted loans at zero",
-                (
-                    Setting("conventions.defaulted_in_denominator", "none"),
-                    Setting("conventions.cash_in_denominator", True),
-                ),
+                (Setting("conventions.defaulted_in_denominator", "none"),),
             ),
             Option(
                 "carried",
@@ -391,11 +388,12 @@ def _set(section: Any, path: tuple[str, ...], value: Any) -> Any:
 
 
 def setting_of(definition: Definition, choice: NamedChoice) -> str | None:
-    """The option that a definition says; None where it says none of the list."""
-    for option in choice.options:
-        if option.sets and all(_get(definition, setting.path) == setting.value for setting in option.sets):
-            return option.name
-    return None
+    """The option that a definition says, the one that says most; None where it says none of the list."""
+    said = [
+        option for option in choice.options
+        if option.sets and all(_get(definition, setting.path) == setting.value for setting in option.sets)
+    ]  # fmt: skip
+    return max(said, key=lambda option: len(option.sets)).name if said else None
 
 
 def _get(section: Any, path: tuple[str, ...]) -> Any:

@@ -77,7 +77,8 @@ def performing() -> float:
 
 def carried(at: str = "lower", recovery: float = RECOVERIES["a"]) -> float:
     """What the defaulted loan counts."""
-    rate = {"lower": min(PRICES[DEFAULTED], recovery), "market_value": PRICES[DEFAULTED], "recovery": recovery, "none": 0}
+    market = PRICES[DEFAULTED]
+    rate = {"lower": min(market, recovery), "market_value": market, "recovery": recovery, "none": 0.0}
     return PAR[DEFAULTED] * rate[at] / 100
 
 
@@ -105,7 +106,8 @@ def discount_haircut() -> float:
 def adjusted(**said: float) -> float:
     """The numerator of the OC ratios, with some parts as they are said."""
     parts = {
-        "cash": CASH, "carried": carried(), "ccc": -ccc_haircut(MOODYS), "discount": -discount_haircut(), "accrued": 0.0,
+        "cash": CASH, "carried": carried(), "ccc": -ccc_haircut(MOODYS), "discount": -discount_haircut(),
+        "accrued": 0.0,
     } | said  # fmt: skip
     return performing() + sum(parts.values())
 
