@@ -24,7 +24,7 @@ VALUE_LEAST: Final = 0.05
 """Values up to here are too coarse to say whether a ratio is in percent."""
 
 
-VALUE_SLACK: Final = 0.06
+VALUE_SLACK: Final = 0.2
 """How far, in its unit, a printed value may be from ours where its numerator and denominator are ours to the cent:
 files store values with fewer digits than they show."""
 
