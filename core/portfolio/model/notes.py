@@ -242,6 +242,20 @@ class PageNote:
         return self.place[:1].upper() + self.place[1:]
 
 
+@dataclass(frozen=True, slots=True)
+class ObligorFamily:
+    """Obligors that a file's page of the largest obligors counts as one."""
+
+    name: str
+    """As that page prints it."""
+    obligors: tuple[str, ...]
+    """As the loans name them."""
+    place: str
+    """Where the page prints their sum."""
+
+    __repr__ = brief
+
+
 @dataclass(slots=True, kw_only=True)
 class Notes:
     """Written while a source is read; counts are of rows where nothing else is said, before lots are added up."""
@@ -305,6 +319,8 @@ class Notes:
     """Positions whose lots differ in a rating or in the maturity."""
     rows_without_obligor: int = 0
     """After lots are added up."""
+    families: list[ObligorFamily] = field(default_factory=list)
+    """Obligors that count as one."""
 
     # What a result says first
 
