@@ -25,10 +25,11 @@ from core.compliance.matching import (
     terms_of,
     with_counted_decimals,
 )
+from core.compliance.measures import Pool
 from core.compliance.result import Skipped, Status, TestResult
 from core.compliance.run import pools_of, run_suite
 from core.definition import Definition, DefinitionError, parse, to_document
-from core.definition.names import NoMeaning, meaning_of_fact
+from core.definition.names import Meaning, NoMeaning, meaning_of_fact
 from core.definition.terms import SUITE_TESTS
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
@@ -124,9 +125,7 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
         definition: the deal's rules and tests, or the name of a ready-made one; None for those by which a run without
             one goes.
     """
-    base = _with_ratio_classes(to_document(definition_for(portfolio, definition) or Definition()), portfolio)
-    asked = _asked(portfolio, base)
-    ours = _run(portfolio, base, asked)
+    base, asked, ours = _measured(portfolio, definition)
     rows = [_row(one, ours) for one in asked]
     apart = [at for at, row in enumerate(rows) if row.agrees is False]
     explained: dict[int, list[Explanation]] = {at: [] for at in apart}
@@ -148,6 +147,21 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
     )
     printed = {row.test_id for row in rows}
     return TieOuts(told, (test["id"] for test in base.get("tests", ()) if test["id"] not in printed))
+
+
+def compare(portfolio: Portfolio, definition: Definition | str | None = None) -> list[TieOut]:
+    """The rows of a tie-out without what explains their differences, which takes many runs."""
+    _, asked, ours = _measured(portfolio, definition)
+    return [_row(one, ours) for one in asked]
+
+
+def _measured(
+    portfolio: Portfolio, definition: Definition | str | None
+) -> tuple[dict[str, Any], list[_Asked], dict[str, TestResult | Skipped | str]]:
+    """The document of the rules, the file's figures with the tests that measure them, and the results."""
+    base = _with_ratio_classes(to_document(definition_for(portfolio, definition) or Definition()), portfolio)
+    asked = _asked(portfolio, base)
+    return base, asked, _run(portfolio, base, asked)
 
 
 # ---- matching ------------------------------------------------------------------------------------------------------
@@ -172,7 +186,7 @@ def _asked(portfolio: Portfolio, base: dict[str, Any]) -> list[_Asked]:
         meaning, test_id = meaning_of_fact(fact), matched.get(id(fact))
         own = None if test_id is None else _own(base, test_id)
         if own is not None:
-            asked.append(_Asked(fact, _with_trigger(own, fact) if base.get("standard") else own))
+            asked.append(_Asked(fact, _with_trigger(own, fact) if base.get("standard") else _with_limit(own, fact)))
             continue
         if isinstance(meaning, NoMeaning):
             asked.append(_Asked(fact, None, Unmatched(fact, None, meaning.why)))
@@ -189,14 +203,20 @@ def _pairs(portfolio: Portfolio, base: dict[str, Any], figures: Sequence[Fact]) 
     """The figures beside the definition's tests, and those of a ready-made one for the classes of the file; the agency
     whose industries the loans have where nothing else is said."""
     rules = parse(base, own_fields=None)
-    pool = next(iter(pools_of(portfolio, rules)), None)
-    terms = Terms(
-        rules.conventions.home_countries, printed_agency(portfolio, "warr"), printed_agency(portfolio, "industry")
-    ) if pool is None else terms_of(pool)  # fmt: skip
+    terms, pool = terms_by(portfolio, rules)
     if rules.standard:
         rules, _ = with_coverage(rules, pool)
     own = {test.id: test for test in rules.tests}
     return pair_figures(tests_of(rules), own, terms, figures), terms.industry_agency
+
+
+def terms_by(portfolio: Portfolio, rules: Definition) -> tuple[Terms, Pool | None]:
+    """What labels mean by the rules of a deal where they say no more; the sums of its loans, None where it has none."""
+    pool = next(iter(pools_of(portfolio, rules)), None)
+    if pool is not None:
+        return terms_of(pool), pool
+    home = rules.conventions.home_countries
+    return Terms(home, printed_agency(portfolio, "warr"), printed_agency(portfolio, "industry")), None
 
 
 def _own(base: Mapping[str, Any], test_id: str) -> dict[str, Any] | None:
@@ -231,6 +251,15 @@ def _with_trigger(test: dict[str, Any], published: Fact) -> dict[str, Any]:
     if side is None or published.trigger is None:
         return test
     return {name: test[name] for name in test if name not in ("warning", "steps")} | {side: published.trigger}
+
+
+def _with_limit(test: dict[str, Any], published: Fact) -> dict[str, Any]:
+    """A definition's test; one without a limit with the printed one, since a run has no result of it otherwise."""
+    if any(name in test for name in ("max", "min", "matrix")):
+        return test
+    meaning = meaning_of_fact(published)
+    side = meaning.side if isinstance(meaning, Meaning) else "max"
+    return {**test, side: 0.0 if published.trigger is None else published.trigger}
 
 
 def _run(portfolio: Portfolio, base: dict[str, Any], asked: Iterable[_Asked]) -> dict[str, TestResult | Skipped | str]:

@@ -38,6 +38,8 @@ class Block:
     """One of a list of tables: [[tests]]."""
     is_open: bool = False
     """All of it is written as a comment."""
+    note: str = ""
+    """A comment above it."""
 
 
 def to_toml(head: Iterable[str], blocks: Sequence[Block]) -> str:
@@ -80,7 +82,7 @@ def _plain(value: Any) -> Any:
 def _block(block: Block) -> list[str]:
     """The lines of a block; a table whose keys are all open is open itself, so that it is no empty table."""
     is_open = block.is_open or not (block.is_listed or any(not one.is_open for one in block.entries))
-    lines = list(_lines(block))
+    lines = [*([f"# {_comment(block.note)}"] if block.note else ()), *_lines(block)]
     return [line if line.startswith("#") else f"# {line}" for line in lines] if is_open else lines
 
 
