@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from textwrap import wrap
 from typing import Any, Final
 
 LINE_MAX: Final = 120
@@ -90,11 +91,15 @@ def _lines(block: Block) -> Iterator[str]:
     if block.name:
         yield f"[[{block.name}]]" if block.is_listed else f"[{block.name}]"
     for one in block.entries:
-        text = f"{_key(one.key)} = {_value(one.value)}"
+        text = f"{_key(one.key)} = {_value(one.value)}".rstrip()
         if len(text) > LINE_MAX and isinstance(one.value, list | tuple):
             text = "\n".join([f"{_key(one.key)} = [", *(f"    {_value(each)}," for each in one.value), "]"])
-        comment = f"  # {_comment(one.comment)}" if one.comment else ""
-        for line in f"{text}{comment}".split("\n"):
+        comment = _comment(one.comment)
+        if comment and len(text) + len(comment) + 6 <= LINE_MAX and "\n" not in text:
+            text = f"{text}  # {comment}"
+        elif comment:
+            yield from (f"# {line}" for line in wrap(comment, LINE_MAX - 2, break_on_hyphens=False))
+        for line in text.split("\n"):
             yield f"# {line}" if one.is_open else line
 
 

@@ -40,7 +40,7 @@ _TABLES: Final = (
     "conventions", "ratings", "ratings.a", "ratings.b", "ratings.c", "classifications", "par_value",
     "interest_coverage", "reinvestment_oc", "event_of_default",
 )  # fmt: skip
-"""The tables of a draft in the order of its text; families, classes and tests follow."""
+"""The tables of a draft in the order of its text; families stand below classifications, classes and tests last."""
 
 _RATIOS: Final = ("reinvestment_oc", "event_of_default")
 
@@ -86,7 +86,9 @@ def draft(portfolio: Portfolio, *, name: str | None = None) -> Draft:
     tests = _tests(drafted, ratios, classes, terms, market)
     tests = _within(tests, sections)
     top = _top(market, name, sections)
-    rules = [top, *map(sections.block, _TABLES), *families(portfolio), *class_blocks(classes)]
+    tables = {name: [sections.block(name)] for name in _TABLES}
+    tables["classifications"] += families(portfolio)
+    rules = [top, *(block for blocks in tables.values() for block in blocks), *class_blocks(classes)]
     tests = _accepted(rules, tests, sections)
     blocks = [*rules, *(one.block for one in tests), *_open_blocks(unmeasured, sections)]
     document = to_document(blocks)

@@ -121,9 +121,7 @@ def _class_of(
     for at, group in enumerate(structure.groups if structure is not None else ()):
         if structure is not None and group.letter and _is_cent(fact.denominator, structure.balance(at)):
             return group.letter, "the denominator is the balance down to the class", CERTAIN
-    alike: list[Any] = [
-        one for one in coverage if is_junior and fact.value is not None and one.fact.value == fact.value
-    ]
+    alike = [one for one in coverage if is_junior and fact.value is not None and one.fact.value == fact.value]
     if len(alike) == 1:
         return _last(str(alike[0].measured["class"])), "the class prints the same ratio", GUESSED
     if is_junior and classes:

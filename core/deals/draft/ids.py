@@ -68,7 +68,7 @@ def _slug(text: str) -> str:
 def _plain(test: Mapping[str, Any], industries: str | None) -> tuple[tuple[str, Any], ...]:
     """What a test measures, without what is understood."""
     measure = test.get("measure")
-    understood = {("classification", industries), ("classification", "any")}
+    understood: set[tuple[str, Any]] = {("classification", industries), ("classification", "any")}
     if measure in ("obligor", "industry", "country"):
         understood.add(("nth", 1))
     if measure in ("warf", "warr"):

@@ -119,9 +119,11 @@ def add_reading_of_pages(sections: Sections, portfolio: Portfolio, base: Definit
         place = cells.get("deal.defaulted_in_denominator")
         sections.put(denominator, deal.defaulted_in_denominator, place, CERTAIN)
     if deal.reference_coupon is not None:
-        is_guess = any(one.code == "reference_coupon_by_test" for one in portfolio.notes.warnings)
-        sections.put("conventions.reference_coupon", deal.reference_coupon, cells.get("deal.reference_coupon"),
-                     GUESSED if is_guess else CERTAIN)  # fmt: skip
+        guess = next((one for one in portfolio.notes.warnings if one.code == "reference_coupon_by_test"), None)
+        path, place = "conventions.reference_coupon", cells.get("deal.reference_coupon")
+        sections.put(path, deal.reference_coupon, place, CERTAIN if guess is None else GUESSED)
+        if guess is not None:
+            sections.decide.append(Decision(subject=path, why=guess.message, limit=deal.reference_coupon, place=place))
     industry = printed_agency(portfolio, "industry")
     if industry is not None and not sections.has("classifications.industry"):
         sections.put("classifications.industry", industry, "the only agency by whose industries limits are printed",
@@ -129,12 +131,17 @@ def add_reading_of_pages(sections: Sections, portfolio: Portfolio, base: Definit
     _leave_masked(sections, portfolio, base)
 
 
+_UNSAID: Final = "no page says what they count as"
+
+
 def _leave_masked(sections: Sections, portfolio: Portfolio, base: Definition) -> None:
     for agency, name in AGENCY_WORDS.items():
         column, path = f"rating_agency_{agency}", f"ratings.{agency}.masked"
         rows = masked_rows(portfolio, column) if column in portfolio.ranks else None
         if rows is not None and not sections.has(path):
-            why = f"{int(rows.sum())} ratings of {name} are masked, and no page says what they count as"
+            known = getattr(portfolio.deal, f"masked_ccc_{agency}") is not None
+            table = "its rating table says how much of them is CCC, no page what else they count as"
+            why = f"{int(rows.sum())} ratings of {name} are masked: " + (table if known else _UNSAID)
             sections.leave(path, getattr(base.ratings, agency).masked, why, portfolio.source_cells.get(column))
 
 
@@ -149,11 +156,8 @@ def leave_unprinted(sections: Sections, portfolio: Portfolio, drafted: Sequence[
             sections.leave("interest_coverage.senior_fees", None, "no page prints the senior fees of the period")
     if deal.principal_cash is None:
         sections.decide.append(Decision(subject="principal cash", why="no page prints it, and it counts as 0"))
-    fixed = portfolio.flags.get("is_fixed")
-    if "was" in measures and not sections.has("conventions.reference_coupon") and fixed is not None and fixed.any():
-        sections.leave("conventions.reference_coupon", None,
-                       "fixed-rate loans add an excess coupon to the spread only over a reference coupon, "
-                       "and no page prints one")  # fmt: skip
+    if "was" in measures and not sections.has("conventions.reference_coupon"):
+        _leave_coupon(sections, portfolio)
     _leave_ccc(sections, drafted)
     for one in drafted:
         measure = one.measured.get("measure")
@@ -162,6 +166,25 @@ def leave_unprinted(sections: Sections, portfolio: Portfolio, drafted: Sequence[
             sections.decide.append(
                 Decision(subject=name, why=_MOVING[measure], limit=one.fact.trigger, place=one.fact.place)
             )
+
+
+def _leave_coupon(sections: Sections, portfolio: Portfolio) -> None:
+    """The reference coupon, over which fixed-rate loans add to the spread."""
+    path, fixed = "conventions.reference_coupon", portfolio.flags.get("is_fixed")
+    printed = next(
+        (
+            one for one in portfolio.facts.figures
+            if one.subject is not None and (one.subject.measure, one.subject.detail) == ("wac", "reference")
+            and one.value is not None
+        ),
+        None,
+    )  # fmt: skip
+    if printed is not None:
+        why = "a page prints it; whether the spread test counts coupons over and below it, no page says"
+        sections.leave(path, printed.value, why, printed.place)
+    elif fixed is not None and fixed.any():
+        sections.leave(path, None, "fixed-rate loans add their excess coupon to the spread only where it is known, and "
+                       "no page prints it")  # fmt: skip
 
 
 def _leave_ccc(sections: Sections, drafted: Sequence[Drafted]) -> None:
