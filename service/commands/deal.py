@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from cyclopts import App
 
+from service.commands.choices import choice_blocks
 from service.commands.limits import limited
 from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_of, member, plain
 from service.commands.progress import busy
@@ -84,7 +85,8 @@ def run_tests(*files: Path, deal: str, mapping: str | None = None, output: Outpu
     """Run a definition's tests on the files of one month.
 
     The exit code is 0 when the run completed, also with failing tests, and 2 when a file cannot be read. The test with
-    the thinnest cushion stands first. The JSON has files, as_of, as_of_source, warnings, summary, results and skipped.
+    the thinnest cushion stands first. The JSON has files, as_of, as_of_source, warnings, interpretation, summary,
+    results and skipped.
 
     Parameters
     ----------
@@ -112,6 +114,7 @@ def run_tests(*files: Path, deal: str, mapping: str | None = None, output: Outpu
         results.summary,
         title=f"{files[0].name}, as of {results.as_of}",
         warnings=results.warnings,
+        read_as=results.read_as,
         document=results_document({"files": [str(file) for file in files]}, results),
     )
     emit(page, output or Output())
@@ -123,7 +126,9 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
 
     The exit code is 0 when every figure that is known to both agrees, 1 when one differs, and 2 when a file cannot be
     read or no test results are published. A figure that is no test of ours is listed with the nearest one, and why it
-    was not taken. The JSON has files, warnings, items and not_printed; it and CSV have numerators and denominators.
+    was not taken. Below stands how each choice that the file leaves open was read: which printed figures tie by that
+    reading alone, the runner-up, and how many figures come out right when each is left out of the search once. The JSON
+    has files, warnings, items, not_printed and interpretation; it and CSV have numerators and denominators.
 
     Parameters
     ----------
@@ -139,15 +144,17 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
     definition = read_definition(deal, chosen)
     portfolio = _portfolio(files, chosen)
     from core.deals.tie_out import tie_out as tied
+    from core.interpretation import interpret
 
     with limited(files[0]):
         items = tied(portfolio, definition)
+        interpretation = interpret(portfolio, definition, hold_out=True) if items else None
     grid = Grid(columns=_TIE_OUT, items=items)
     nothing = [] if items else [Line("The file publishes no test results.")]
     alone = [Line(f"The file prints nothing of: {', '.join(items.not_printed)}.")] if items.not_printed else []
     page = Page(
         warnings=portfolio.notes.warnings,
-        blocks=nothing or [grid, *alone],
+        blocks=nothing or [grid, *alone, *choice_blocks(interpretation)],
         rows=grid,
         notes=nothing,
         is_told_by_json=bool(items),
@@ -157,6 +164,7 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
                 "warnings": portfolio.notes.warnings,
                 "items": items,
                 "not_printed": items.not_printed,
+                "interpretation": interpretation,
             }
         ),
     )

@@ -19,6 +19,7 @@ from core.compliance import run as runs
 from core.compliance.conventions import currency_of
 from core.compliance.suites import DEAL_SUITE
 from core.definition import Definition, ready_for, unknown_fields
+from core.interpretation import read_by
 from core.portfolio import Portfolio
 from core.portfolio.assemble.plausibility import with_days
 from core.portfolio.assemble.read import missing_columns
@@ -33,7 +34,7 @@ from service.platform.context import Unit
 from service.platform.data.lru import Lru, bytes_of
 from service.platform.http.problem import Fault, ValidationFailed
 from service.platform.work.compute import at_once
-from service.portfolios.shared import GivenDay, portfolio_of
+from service.portfolios.shared import GivenDay, ReadingKey, interpreted_portfolio, portfolio_of
 from service.processes.shared import OutOfMemory, OutOfTime, in_child, limited_in_child
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady, served
@@ -241,9 +242,15 @@ async def prepare(
         document = {"base": ready_for(currency_of(portfolio)), "standard": True}
     definition = None if document is None else await made(unit, document)
     if given is not None and definition is not None:
-        own = (one.target for one in mapping.mapping.fields)
-        if faults := unknown_fields(definition.definition, own):
+        fields = (one.target for one in mapping.mapping.fields)
+        if faults := unknown_fields(definition.definition, fields):
             raise _invalid(faults)
+    own = None if definition is None or definition.definition.standard else definition
+    reading = ReadingKey(
+        subject.book_key or "", mapping.json, day, None if own is None else own.json, store.as_json(record)
+    )
+    rules = None if own is None else own.definition
+    portfolio = await interpreted_portfolio(unit, portfolio, rules, reading, unit.settings.compliance_seconds)
     scopes = ("workbook", "deal", "tenant")
     limits = {scope: {one.test_id: one for one in subject.limits if one.scope == scope} for scope in scopes}
     return Prepared(subject, mapping, definition, day, portfolio, record, limits)
@@ -298,6 +305,8 @@ async def repeated(unit: Unit, run: store.StoredRun) -> Repeated:
     definition = await definition_of(unit, run)
     options = msgspec.json.decode(run.options)
     portfolio = as_recorded(portfolio, run.definition, options)
+    if run.interpretation is not None:
+        portfolio = read_by(portfolio, run.interpretation, definition)
     found = Repeated(portfolio, mapping, definition, limits_of(run.thresholds))
     now = await run_by(unit, portfolio, run.test_suite, found.rules, test_ids=options["test_ids"], details=False)
     figures = {one.test_id: one.current_value for one in now}

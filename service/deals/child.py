@@ -13,7 +13,9 @@ from core.compliance.suites import DEAL_SUITE
 from core.deals.movements import Movement, movements
 from core.deals.tie_out import TieOut, tie_out
 from core.definition.definition import Definition
+from core.interpretation import interpret
 from core.portfolio import Portfolio
+from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning, of_side
 from core.reconciliation import ReconcileError
 
@@ -29,13 +31,19 @@ class Tied(Struct, frozen=True):
     """Ids of our tests that the file publishes nothing of."""
     warnings: list[DataWarning]
     """What a run of the deal says first; empty where none was asked for."""
+    interpretation: Interpretation | None = None
+    """How the choices that the file leaves open were read; None where it was not asked for."""
 
 
 def tie(portfolio: Portfolio, definition: Definition | None, rules: Rules | None = None) -> Tied:
-    """The tests that a file publishes, with ours beside them; with `rules`, what a run by them says first."""
-    warnings = [] if rules is None else _warnings(portfolio, DEAL_SUITE, rules)
+    """The tests that a file publishes, with ours beside them; with `rules`, what a run by them says first, and how the
+    file was read."""
     found = tie_out(portfolio, definition)
-    return Tied(list(found), found.not_printed, warnings)
+    if rules is None:
+        return Tied(list(found), found.not_printed, [])
+    own = None if definition is None or definition.standard else definition
+    interpretation = interpret(portfolio, own, hold_out=True) if portfolio.facts.all else None
+    return Tied(list(found), found.not_printed, _warnings(portfolio, DEAL_SUITE, rules), interpretation)
 
 
 class Moved(Struct, frozen=True, tag=True):
