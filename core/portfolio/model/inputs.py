@@ -95,6 +95,8 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "not_converged": Meaning("estimate", (ANY,)),
     "interest_as_printed": Meaning("stand_in", ("interest",)),
     "haircuts_as_printed": Meaning("stand_in", ("haircuts",)),
+    "reading_proposed": Meaning("stand_in"),
+    "reading_differs": Meaning("conflict"),
     "ccc_by_rating_table": Meaning("stand_in", ("rating_table",)),
     "industries_by_table": Meaning("stand_in", ("industry",)),
     "obligor_families": Meaning("stand_in", ("obligor",)),

@@ -114,6 +114,8 @@ WARNING_CODES: Final = {
     "obligor_families": "obligors that count as one by the file's page of the largest obligors",
     "affiliates_by_name": "obligors that count as one by their names",
     "bonds_secured": "bonds that count as senior secured because nothing says otherwise",
+    "reading_proposed": "a choice that the file leaves open was read by one amount that ties to the cent",
+    "reading_differs": "the file's own figures tie by another reading than the definition's",
     "published_differs": "the file's own figures of tests are not ours",
     "no_moodys_rating": "the rating factor on Moody's scale is by other agencies' ratings",
     "recovery_agency": "whose recovery rates are averaged, where it is not Moody's",
