@@ -15,7 +15,7 @@ from service.commands.reading import (
     NO_DEFINITION,
     assignments,
     read_definition,
-    read_loans,
+    read_interpreted,
     read_mapping,
     refuse_absent_definition,
 )
@@ -87,7 +87,7 @@ def compliance(
         chosen = read_mapping(mapping)
         definition = read_definition(deal, chosen)
         limits = _thresholds(assignments(threshold), definition)
-        portfolio = read_loans(file, mapping=chosen, day=day)
+        portfolio = read_interpreted(file, mapping=chosen, day=day, definition=definition)
         with limited(file):
             results = run_suite(portfolio, suite, request_thresholds=limits, definition=definition)
     from service.commands.table import results_document, results_page

@@ -17,6 +17,7 @@ from service.commands.reading import (
     definition_text,
     own_fields_of,
     read_definition,
+    read_interpreted,
     read_loans,
     read_mapping,
     refuse_absent_definition,
@@ -26,6 +27,7 @@ from service.commands.refusal import Refused
 if TYPE_CHECKING:
     from core.deals.movements import Movement
     from core.deals.tie_out import TieOut
+    from core.definition.definition import Definition
     from core.portfolio import Portfolio
     from core.portfolio.model.fields import Mapping
 
@@ -100,7 +102,7 @@ def run_tests(*files: Path, deal: str, mapping: str | None = None, output: Outpu
     refuse_absent_definition(deal)
     chosen = read_mapping(mapping)
     definition = read_definition(deal, chosen)
-    portfolio = _portfolio(files, chosen)
+    portfolio = _portfolio(files, chosen, definition)
     from core.compliance.run import run_suite
     from core.compliance.suites import DEAL_SUITE
 
@@ -142,13 +144,16 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
     refuse_absent_definition(deal)
     chosen = read_mapping(mapping)
     definition = read_definition(deal, chosen)
-    portfolio = _portfolio(files, chosen)
+    portfolio = _loans(files, chosen)
     from core.deals.tie_out import tie_out as tied
-    from core.interpretation import interpret
+    from core.interpretation.interpret import interpret
+    from core.interpretation.reading import read_by
 
     with limited(files[0]):
+        interpretation = interpret(portfolio, definition, hold_out=True) if portfolio.facts.all else None
+        if interpretation is not None:
+            portfolio = read_by(portfolio, interpretation, definition)
         items = tied(portfolio, definition)
-        interpretation = interpret(portfolio, definition, hold_out=True) if items else None
     grid = Grid(columns=_TIE_OUT, items=items)
     nothing = [] if items else [Line("The file publishes no test results.")]
     alone = [Line(f"The file prints nothing of: {', '.join(items.not_printed)}.")] if items.not_printed else []
@@ -197,7 +202,7 @@ def movements(
     refuse_absent_definition(deal)
     chosen = read_mapping(mapping)
     definition = read_definition(deal, chosen)
-    earlier, later = _portfolio([before], chosen), _portfolio([after], chosen)
+    earlier, later = _portfolio([before], chosen, definition), _portfolio([after], chosen, definition)
     from core.compliance.run import run_suite
     from core.compliance.suites import DEAL_SUITE
     from core.deals.movements import movements as moved
@@ -217,8 +222,8 @@ def movements(
     emit(page, output or Output())
 
 
-def _portfolio(files: Sequence[Path], mapping: Mapping) -> Portfolio:
-    """The loans of files that make one workbook.
+def _loans(files: Sequence[Path], mapping: Mapping) -> Portfolio:
+    """The loans of files that make one workbook, with the choices that these leave open as the market has them.
 
     Raises:
         Refused: none is named, they cannot be read, or hold no loans.
@@ -227,6 +232,14 @@ def _portfolio(files: Sequence[Path], mapping: Mapping) -> Portfolio:
         raise Refused("name at least one file")
     with busy(f"Reading {files[0].name}"):
         return read_loans(*files, mapping=mapping)
+
+
+def _portfolio(files: Sequence[Path], mapping: Mapping, definition: Definition | None) -> Portfolio:
+    """The same, read as the files' own figures say; `Refused` as `_loans`."""
+    if not files:
+        raise Refused("name at least one file")
+    with busy(f"Reading {files[0].name}"):
+        return read_interpreted(*files, mapping=mapping, definition=definition)
 
 
 # What is told ---------------------------------------------------------------------------------------------------------

@@ -24,7 +24,8 @@ from core.compliance.result import Results, TestResult
 from core.definition import Definition, parse
 from core.grid.codec import Manifest, open_workbook
 from core.grid.sheet import Workbook
-from core.interpretation import interpret, read_by
+from core.interpretation.interpret import interpret
+from core.interpretation.reading import own_rules, read_by
 from core.portfolio import Portfolio
 from core.portfolio.model.fields import Mapping as ColumnMapping
 from core.portfolio.model.interpretation import Interpretation
@@ -362,7 +363,7 @@ class Replayer:
         record = as_json({name: value for name, value in said.items() if name not in (*_OPTIONS, INTERPRETATION)})
         key = (*(stored[name] for name in ("book_key", "mapping", "as_of", "as_of_source", "definition")), record)
         found = self._interpretations.get(key)
-        own = None if definition is None or definition.standard else definition
+        own = own_rules(definition)
         if found is None:
             found = timed(interpret, self._seconds)(portfolio, own)
             self._interpretations.keep(key, found, bytes_of(found))

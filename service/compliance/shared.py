@@ -19,7 +19,7 @@ from core.compliance import run as runs
 from core.compliance.conventions import currency_of
 from core.compliance.suites import DEAL_SUITE
 from core.definition import Definition, ready_for, unknown_fields
-from core.interpretation import read_by
+from core.interpretation.reading import own_rules, read_by
 from core.portfolio import Portfolio
 from core.portfolio.assemble.plausibility import with_days
 from core.portfolio.assemble.read import missing_columns
@@ -100,7 +100,10 @@ class Prepared(NamedTuple):
     definition: DefinitionAndJson | None
     """None: the suites' defaults."""
     as_of: GivenDay
+    as_read: Portfolio
+    """With the choices that the file leaves open as the market has them."""
     portfolio: Portfolio
+    """The same loans, read as the file's own figures say."""
     record: MappingOf[str, Any]
     """What the portfolio has of a deal's record, as a run keeps it among its options; empty where there is no deal."""
     limits: MappingOf[str, Limits]
@@ -245,15 +248,15 @@ async def prepare(
         fields = (one.target for one in mapping.mapping.fields)
         if faults := unknown_fields(definition.definition, fields):
             raise _invalid(faults)
-    own = None if definition is None or definition.definition.standard else definition
     reading = ReadingKey(
-        subject.book_key or "", mapping.json, day, None if own is None else own.json, store.as_json(record)
+        subject.book_key or "", mapping.json, day, definition and definition.json, store.as_json(record)
     )
-    rules = None if own is None else own.definition
-    portfolio = await interpreted_portfolio(unit, portfolio, rules, reading, unit.settings.compliance_seconds)
+    rules = own_rules(definition and definition.definition)
+    seconds = unit.settings.compliance_seconds
+    as_read, portfolio = portfolio, await interpreted_portfolio(unit, portfolio, rules, reading, seconds)
     scopes = ("workbook", "deal", "tenant")
     limits = {scope: {one.test_id: one for one in subject.limits if one.scope == scope} for scope in scopes}
-    return Prepared(subject, mapping, definition, day, portfolio, record, limits)
+    return Prepared(subject, mapping, definition, day, as_read, portfolio, record, limits)
 
 
 async def _day_of(unit: Unit, subject: store.Subject, asked: date | None) -> GivenDay:
@@ -306,7 +309,7 @@ async def repeated(unit: Unit, run: store.StoredRun) -> Repeated:
     options = msgspec.json.decode(run.options)
     portfolio = as_recorded(portfolio, run.definition, options)
     if run.interpretation is not None:
-        portfolio = read_by(portfolio, run.interpretation, definition)
+        portfolio = read_by(portfolio, run.interpretation, own_rules(definition))
     found = Repeated(portfolio, mapping, definition, limits_of(run.thresholds))
     now = await run_by(unit, portfolio, run.test_suite, found.rules, test_ids=options["test_ids"], details=False)
     figures = {one.test_id: one.current_value for one in now}

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from core.compliance.run import run_suite
 from core.compliance.suites import DEAL_SUITE
 from core.deals.movements import Movement, movements
 from core.deals.tie_out import TieOut, tie_out
 from core.definition.definition import Definition
-from core.interpretation import interpret
+from core.interpretation.interpret import interpret
+from core.interpretation.reading import own_rules, read_by
 from core.portfolio import Portfolio
 from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning, of_side
@@ -36,14 +37,20 @@ class Tied(Struct, frozen=True):
 
 
 def tie(portfolio: Portfolio, definition: Definition | None, rules: Rules | None = None) -> Tied:
-    """The tests that a file publishes, with ours beside them; with `rules`, what a run by them says first, and how the
-    file was read."""
+    """The tests that a file publishes, with ours beside them."""
     found = tie_out(portfolio, definition)
-    if rules is None:
-        return Tied(list(found), found.not_printed, [])
-    own = None if definition is None or definition.standard else definition
-    interpretation = interpret(portfolio, own, hold_out=True) if portfolio.facts.all else None
-    return Tied(list(found), found.not_printed, _warnings(portfolio, DEAL_SUITE, rules), interpretation)
+    return Tied(list(found), found.not_printed, [] if rules is None else _warnings(portfolio, DEAL_SUITE, rules))
+
+
+def interpret_and_tie(portfolio: Portfolio, definition: Definition | None, rules: Rules) -> Tied:
+    """The same of loans that were not interpreted yet, with what a run by the rules says first and how the choices that
+    the file leaves open were read."""
+    if not portfolio.facts.all:
+        return tie(portfolio, definition, rules)
+    own = own_rules(definition)
+    interpretation = interpret(portfolio, own, hold_out=True)
+    found = tie(read_by(portfolio, interpretation, own), definition, rules)
+    return structs.replace(found, interpretation=interpretation)
 
 
 class Moved(Struct, frozen=True, tag=True):

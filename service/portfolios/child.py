@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.definition.definition import Definition
-from core.interpretation import interpret
+from core.interpretation.interpret import interpret
 from core.portfolio import Portfolio
 from core.portfolio.model.interpretation import Interpretation
 

@@ -9,7 +9,7 @@ import structlog
 
 from core.definition.definition import Definition
 from core.grid.sheet import Workbook
-from core.interpretation import read_by
+from core.interpretation.reading import read_by
 from core.portfolio import Portfolio
 from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.portfolio import GivenSource
