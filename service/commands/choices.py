@@ -10,7 +10,7 @@ from service.commands.output import Column, Grid, Line, counted
 if TYPE_CHECKING:
     from core.portfolio.model.interpretation import Choice, Interpretation, Reading, Tie
 
-TIES_SHOWN: Final = 3
+TIES_SHOWN: Final = 2
 """Figures that a choice names on a page, with their cells; JSON and CSV have all of them."""
 
 
@@ -19,7 +19,7 @@ def choice_blocks(interpretation: Interpretation | None) -> list[Line | Grid]:
     if interpretation is None or not interpretation.choices:
         return []
     decided = [choice for choice in interpretation.choices if choice.state != "open" or choice.runner_up is not None]
-    still_open = [choice.name for choice in interpretation.choices if choice not in decided]
+    still_open = [_name(choice) for choice in interpretation.choices if choice not in decided]
     return [
         Line(),
         Line("How the choices that the file leaves open were read:"),
@@ -40,11 +40,15 @@ def _count_words(interpretation: Interpretation) -> str:
     return f"{words}; each figure left out once: {held.right:,} of {held.figures:,} come out right."
 
 
+def _name(choice: Choice) -> str:
+    return choice.name.replace("_", " ")
+
+
 def _ties(ties: Sequence[Tie]) -> str:
     """How many figures tie by a reading alone, the first of them with their cells."""
     if not ties:
         return "-"
-    named = "; ".join(f"{tie.name} ({tie.part}) {tie.place}" for tie in ties[:TIES_SHOWN])
+    named = "; ".join(f"{tie.name} ({tie.place})" for tie in ties[:TIES_SHOWN])
     more = len(ties) - TIES_SHOWN
     return f"{len(ties):,}: {named}{f' and {more:,} more' if more > 0 else ''}"
 
@@ -60,7 +64,7 @@ def _state(choice: Choice) -> str:
 
 
 _COLUMNS: Final = [
-    Column(heading="Choice", shown=lambda one: one.name.replace("_", " "), folds=True),
+    Column(heading="Choice", shown=_name, folds=True),
     Column(heading="State", shown=_state, folds=True),
     Column(heading="Read as", shown=lambda one: one.reading.words, folds=True),
     Column(heading="Figures that tie by it alone", shown=lambda one: _ties(one.reading.ties), folds=True),
