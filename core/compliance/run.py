@@ -271,6 +271,7 @@ def run_suite(
         figures=None if pool is None else pool.figures,
         cushions=cushions,
         exact=exact,
+        interpretation=portfolio.interpretation,
     )
 
 

@@ -318,6 +318,7 @@ class _Mix:
             self._before.sheet_name,
             source_cells=self._before.source_cells,
             facts=self._before.facts,
+            interpretation=self._before.interpretation,
             own_dates=self._before.own_dates | self._after.own_dates,
         )
 

@@ -399,7 +399,7 @@ class _LaterPortfolio:
         self.row_count, self.deal = pool.loans.row_count, pool.loans.deal
         self.tranches, self.sheet_name, self.notes = base.tranches, base.sheet_name, base.notes
         self.source_cells, self.amortization, self.facts = base.source_cells, base.amortization, base.facts
-        self.own_dates = base.own_dates
+        self.own_dates, self.interpretation = base.own_dates, base.interpretation
 
     def defaulted(self) -> NDArray[np.bool_]:
         return self._pool.whole.portfolio.defaulted()

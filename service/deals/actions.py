@@ -174,7 +174,7 @@ async def tied_out(ctx: Context, deal_id: UUID, query: TieOutQuery) -> DealTieOu
     await ctx.commit()  # no connection is held while it runs
     assert ready.definition is not None, "a deal has one"
     rules = ready.definition.definition
-    found = await compliance.calculated(ctx, _seconds(ctx), child.tie, ready.portfolio, rules, ready.rules)
+    found = await compliance.calculated(ctx, _seconds(ctx), child.interpret_and_tie, ready.as_read, rules, ready.rules)
     as_of = day_of(ready.portfolio.deal.as_of)
     return DealTieOut(deal_id=deal_id, workbook_id=workbook_id, as_of=as_of, **msgspec.structs.asdict(found))
 

@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from core.compliance.result import Status
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut
+from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning
 from service.platform.http.api import PageQuery, Uploads
 from service.platform.http.problem import Problem
@@ -276,6 +277,9 @@ class DealTieOut(Struct, frozen=True, kw_only=True):
     """Every test and figure that the file publishes, in its order."""
     not_printed: list[str]
     """Ids of the definition's tests that the file publishes nothing of, in their order."""
+    interpretation: Interpretation | None
+    """How the choices that the file leaves open were read, which figures tie by each reading, and how many come out
+    right when each is left out of the search once. Null: the file prints nothing of itself."""
 
 
 Side = Annotated[str, Meta(max_length=40)]

@@ -6,6 +6,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from core.words import counted
+
 State = Literal["taken", "proposed", "open", "stated"]
 """taken: two independent printed figures tie by the reading, and none that tied without it stops. proposed: one amount
 ties to the cent; the reading is used, with a doubt. open: nothing decides, and the market's reading stays. stated: the
@@ -78,6 +80,17 @@ class Interpretation(msgspec.Struct, frozen=True, kw_only=True):
         """The choices that the file's own figures decided."""
         return [one for one in self.choices if one.state in USED]
 
+    @property
+    def read_as(self) -> str:
+        """The readings used in words, and how many printed figures tie by them; empty where none is used."""
+        used = [f"{one.reading.words}{PROPOSED if one.state == 'proposed' else ''}" for one in self.used]
+        if not used:
+            return ""
+        return f"{'; '.join(used)}; {self.tied:,} of {counted(self.figures, 'printed figure')} tie"
+
 
 USED: Final = ("taken", "proposed")
 """States of a choice that the file's figures decided."""
+
+PROPOSED: Final = " (proposed by one figure)"
+"""What stands behind a reading that a single figure ties by."""
