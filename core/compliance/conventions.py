@@ -172,7 +172,7 @@ def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assume
         _suite_factors(definition),
     )
     _rate(view, portfolio, definition, assumed)
-    if definition == DEFAULT:
+    if definition.ratings.unrated_is_ccc and definition.leaves(*_SAY_UNRATED):
         _set_apart_unrated(view, portfolio)
     _take_industry(view, portfolio, definition)
     _join_families(view, definition)
@@ -247,6 +247,9 @@ def _masked_by_all(portfolio: Portfolio) -> NDArray[np.bool_] | None:
     return found if found.any() else None
 
 
+_SAY_UNRATED: Final = ("ratings.unrated_is_ccc", *(f"ratings.{agency}.unrated" for agency in AGENCIES))
+"""Keys of a definition that say what a loan without a rating counts as."""
+
 _AGENCY_FIELDS: Final = tuple(f"rating_agency_{agency}" for agency in AGENCIES)
 
 
@@ -302,7 +305,7 @@ _FACTORS: Final = _suite_factors(DEFAULT)
 
 def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Assumed) -> None:
     """Each agency's ranks by its ladder, into the columns of the pass."""
-    shown = {agency: _shown(portfolio, agency, getattr(definition.ratings, agency)) for agency in AGENCIES}
+    shown = {agency: _shown(portfolio, agency, definition) for agency in AGENCIES}
     nobody = np.ones(portfolio.row_count, np.bool_)
     masked_anywhere = np.zeros(portfolio.row_count, np.bool_)
     for agency in AGENCIES:
@@ -351,14 +354,35 @@ def notched(ranks: Ranks, ratings: AgencyRatings) -> Ranks:
     return np.minimum(ranks + down, WORST_NOTCHED).astype(np.uint8)
 
 
+def own_ranks(portfolio: Portfolio, agency: str, definition: Definition) -> Ranks | None:
+    """The agency's own ratings as a definition reads them; None where the file has none of its columns."""
+    return _shown(portfolio, agency, definition)[0]
+
+
+def _columns(portfolio: Portfolio, agency: str, definition: Definition) -> tuple[str, ...]:
+    """The columns of an agency's ratings to read.
+
+    Where the definition leaves that to the file, the one that the file's own tests go by is the first; `derived` stays
+    where that is the same column, since its watch has moved it already.
+    """
+    columns: tuple[str, ...] = getattr(definition.ratings, agency).columns
+    if not definition.leaves(f"ratings.{agency}.columns"):
+        return columns
+    field, cells = f"rating_agency_{agency}", portfolio.source_cells
+    if f"{field}_derived" not in portfolio.ranks or cells.get(field) == cells.get(f"{field}_derived"):
+        return columns
+    return ("any", *(column for column in columns if column != "any"))
+
+
 def _shown(
-    portfolio: Portfolio, agency: str, ratings: AgencyRatings
+    portfolio: Portfolio, agency: str, definition: Definition
 ) -> tuple[Ranks, NDArray[np.bool_]] | tuple[None, None]:
     """(ranks, masked) of an agency's own ratings: the first of its columns that shows one, moved by its watch; None
     where the file has none of its columns."""
     found: Ranks | None = None
+    ratings: AgencyRatings = getattr(definition.ratings, agency)
     masked = np.zeros(portfolio.row_count, np.bool_)
-    for column in ratings.columns:
+    for column in _columns(portfolio, agency, definition):
         field = f"rating_agency_{agency}" + ("" if column == "any" else f"_{column}")
         ranks = portfolio.ranks.get(field)
         if ranks is None:

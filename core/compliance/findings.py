@@ -11,8 +11,9 @@ import numpy as np
 
 from core.compliance.conventions import DEFAULT
 from core.compliance.coverage import AS_PRINTED
+from core.compliance.file_figures import NOT_PRINTED, PARTS
 from core.compliance.kernels import BUCKETS
-from core.compliance.measures import AGENCY_NAMES, NOT_PRINTED, PRINTED, Pool, average_spread, recovered
+from core.compliance.measures import AGENCY_NAMES, Pool, average_spread, recovered
 from core.compliance.spans import masked_par
 from core.definition.terms import AGENCIES
 from core.portfolio.model.fields import Lien
@@ -109,9 +110,9 @@ def _haircuts(pool: Pool) -> Iterator[DataWarning]:
     """Parts of the OC numerator that the file prints and its loans give otherwise."""
     own = pool.adjustments_of_loans
     told = [
-        f"{words} {pool.printed[name]:,.2f} ({_cell(pool, name)}), by the loans {own.get(name, 0.0):,.2f}"
-        for name, words in PRINTED.items()
-        if name in pool.printed and words and abs(pool.printed[name] - own.get(name, 0.0)) > AMOUNT_TOLERANCE
+        f"{part.words} {pool.printed[name]:,.2f} ({_cell(pool, name)}), by the loans {own.get(name, 0.0):,.2f}"
+        for name, part in PARTS.items()
+        if name in pool.printed and part.words and abs(pool.printed[name] - own.get(name, 0.0)) > AMOUNT_TOLERANCE
     ]
     if told:
         yield DataWarning("haircuts_as_printed", f"the file's own OC numerator counts: {'; '.join(told)}")

@@ -10,7 +10,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from math import isfinite, nan
-from operator import attrgetter
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from core.compliance import coverage, kernels
 from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, view_of
+from core.compliance.file_figures import NOT_PRINTED, OTHER, PARTS, ByAgency, printed_ccc, printed_parts
 from core.compliance.kernels import rounded
 from core.definition.definition import Definition
 from core.portfolio import Portfolio
@@ -41,22 +41,6 @@ COVERAGE_LEAST_PCT: Final = 80.0
 AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
 ZERO_CPA: Final = "collateral principal amount is zero or negative"
-PRINTED: Final = {
-    "ccc_haircut": "a CCC haircut of",
-    "discount_haircut": "a discount haircut of",
-    "other_haircut": "other haircuts of",
-    "defaulted_carried": "defaulted loans carried at",
-    "par_value_other": "",
-}
-"""Parts of the OC numerator that a file's own calculation may say, fields of `Deal`, and their words; "" where no loan
-says anything of it."""
-
-_printed_of: Final = attrgetter("masked_ccc_a", "masked_ccc_b", "masked_ccc_c", *PRINTED)
-_NONE_PRINTED: Final = (None,) * (3 + len(PRINTED))
-
-NOT_PRINTED: Final = (None, None, None)
-"""What `Pool.masked_ccc` is where no rating table of the file says what masks hide."""
-
 UNKNOWN_INTEREST: Final = "interest due on the notes is not known: add interest_due, coupon, or spread and a base rate"
 NO_BASE_RATE: Final = "the loans have spreads, and no base rate is known: add one to the Deal sheet"
 TOO_LARGE: Final = "the figures are too large to compute with"
@@ -121,6 +105,11 @@ class Pool:
         self.assumed = assumed
         self.view: View = view_of(portfolio, definition, assumed)
         view = self.view
+        self.masked_ccc: ByAgency = printed_ccc(portfolio, self.definition)
+        """What of `buckets` no row shows; None where no rating table says it."""
+        self.printed: dict[str, float] = printed_parts(portfolio.deal, self.definition, view)
+        """What the file's own calculation of the OC numerator says, by the keys of `adjustments`; nothing of what a
+        definition of the deal's own says."""
         self._scheduled = _scheduled_life(portfolio, self.as_of)
         tally = kernels.tally(
             portfolio.row_count,
@@ -150,16 +139,6 @@ class Pool:
         """By column of ratings (par, number) of the loans whose rating it masks, those that were asked for."""
         self.fields: Any = None
         """What the formulas over loans have worked out of it, see `core.compliance.shares`."""
-        self.masked_ccc: tuple[float | None, float | None, float | None] = NOT_PRINTED
-        """What of `buckets` no row shows; None where no rating table says it."""
-        self.printed: dict[str, float] = {}
-        """What the file's own calculation of the OC numerator says, by the keys of `adjustments`; nothing under a
-        definition of the deal's own, which says how it is calculated."""
-        said = _printed_of(deal)
-        if said != _NONE_PRINTED and self.goes_by_file:
-            self.masked_ccc = said[:3]
-            amounts = zip(PRINTED, said[3:], strict=True)
-            self.printed = {name: amount for name, amount in amounts if amount is not None and isfinite(amount)}
         self.cash = cash_of(deal, self.definition)
         self.period_years = _period_years(deal.payment_days, self.definition.conventions.day_count)
 
@@ -170,8 +149,8 @@ class Pool:
         self.cpa = self.par + self.cash
         self.held = self.cpa + self.tally.defaulted_par
         held = self.definition.conventions.defaulted_in_denominator
-        if self.portfolio.deal.defaulted_in_denominator is not None and self.goes_by_file:
-            held = self.portfolio.deal.defaulted_in_denominator
+        if self.definition.leaves("conventions.defaulted_in_denominator"):
+            held = self.portfolio.deal.defaulted_in_denominator or held
         self.denominator = self.cpa
         if held != "none":
             carried = self.printed.get("defaulted_carried", tally.defaulted_carried)
@@ -197,18 +176,13 @@ class Pool:
             return deal
         masked = {name: getattr(deal, name) for name in ("masked_ccc_a", "masked_ccc_b", "masked_ccc_c")}
         apart = self.adjustments["adjusted"] - self.adjustments_of_loans["adjusted"] if self.printed else 0.0
-        return replace(other, **masked, par_value_other=apart or None)
+        return replace(other, **masked, **dict.fromkeys(PARTS), par_value_kept=apart or None)
 
     @property
     def interest_is_given(self) -> bool:
         """Whether the file prints all of the period's interest, and no rule asks for that of the loans."""
         rules = self.definition.interest_coverage
         return rules.interest == "collected_and_receivable" and self.portfolio.deal.is_interest_given
-
-    @property
-    def goes_by_file(self) -> bool:
-        """Whether the file's own calculation decides where it says one: no definition of the deal's own does."""
-        return self.definition is DEFAULT or self.definition.standard
 
     @cached_property
     def fault(self) -> str | None:
@@ -316,13 +290,16 @@ class Pool:
     def buckets(self) -> tuple[float, float, float]:
         """Performing par rated Caa1 (CCC+) or below by each agency: where its rating table says what masks and blanks
         hide, what rows show and what the table has more. A loan of such a table is rated: no row without a rating is
-        CCC for the lack of it."""
+        CCC for the lack of it, unless a definition says so."""
+        a, b, c, *_ = self.tally.par_by_bucket
         if self.masked_ccc == NOT_PRINTED:
-            a, b, c, *_ = self.tally.par_by_bucket
             return a, b, c
+        is_open = not self.definition.stated
         a, b, c = (
             self.summed(("shown_ccc", agency), partial(_shown_ccc, agency)) + (more or 0.0)
-            for agency, more in zip("abc", self.masked_ccc, strict=True)
+            if is_open or more is not None
+            else known
+            for agency, more, known in zip("abc", self.masked_ccc, (a, b, c), strict=True)
         )
         return a, b, c
 
@@ -363,7 +340,8 @@ class Pool:
         added = {"defaulted_carried": tally.defaulted_carried}
         if tally.category_haircut and "other_haircut" not in printed:
             added["long_dated_and_current_pay"] = -tally.category_haircut
-        if rules.purchased_accrued_interest and "purchased_accrued_interest" in self.portfolio.numbers:
+        has_accrued = "purchased_accrued_interest" in self.portfolio.numbers
+        if rules.purchased_accrued_interest and has_accrued and OTHER not in printed:
             added["purchased_accrued_interest"] = self.summed(("accrued",), _accrued)
         for name, amount in printed.items():
             (taken_off if name.endswith("haircut") else added)[name] = amount
@@ -639,7 +617,7 @@ def rating_factor(pool: Pool) -> Measured:
             left_out += amount
     if (par := par - left_out) <= 0:
         raise no_values("rating")
-    if pool.goes_by_file and pool.portfolio.deal.factor_ratings is not None:
+    if pool.portfolio.deal.factor_ratings is not None and pool.definition.leaves("ratings.a.columns"):
         total += pool.summed(("factor_ratings",), _by_factor_ratings)
     return Measured(total / par, total, par, coverage_pct, partial(_factors_told, pool))
 
@@ -794,7 +772,8 @@ def excess_spread(pool: Pool, spread: float) -> float:
     not without it; else 0.
     """
     amount = pool.portfolio.deal.excess_spread
-    if not amount or not isfinite(amount) or not pool.goes_by_file or not pool.tally.spread_par:
+    is_left = pool.definition.leaves("conventions.reference_coupon", "conventions.excess_coupon")
+    if not amount or not isfinite(amount) or not is_left or not pool.tally.spread_par:
         return 0.0
     more = amount / pool.tally.spread_par * 100
     printed = [

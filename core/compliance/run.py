@@ -19,6 +19,7 @@ from core.compliance.beside import beside_tests, other_figures
 from core.compliance.conventions import DEFAULT, definition_for
 from core.compliance.coverage import TOLERANCE, Held, Role
 from core.compliance.doubt import Doubter, Judged
+from core.compliance.file_figures import NOT_PRINTED
 from core.compliance.findings import findings
 from core.compliance.home import at_home
 from core.compliance.kernels import rounded
@@ -27,7 +28,6 @@ from core.compliance.measures import (
     AGENCY_NAMES,
     COVERAGE_LEAST_PCT,
     NO_TRANCHES,
-    NOT_PRINTED,
     TOO_LARGE,
     ZERO_CPA,
     Measured,

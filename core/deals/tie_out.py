@@ -28,7 +28,7 @@ from core.compliance.matching import (
 from core.compliance.measures import Pool
 from core.compliance.result import Skipped, Status, TestResult
 from core.compliance.run import pools_of, run_suite
-from core.definition import Definition, DefinitionError, parse, to_document
+from core.definition import Definition, DefinitionError, parse_changed, to_document
 from core.definition.names import Meaning, NoMeaning, meaning_of_fact
 from core.definition.terms import SUITE_TESTS
 from core.portfolio import Portfolio
@@ -125,14 +125,14 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
         definition: the deal's rules and tests, or the name of a ready-made one; None for those by which a run without
             one goes.
     """
-    base, asked, ours = _measured(portfolio, definition)
+    base, rules, asked, ours = _measured(portfolio, definition)
     rows = [_row(one, ours) for one in asked]
     apart = [at for at, row in enumerate(rows) if row.agrees is False]
     explained: dict[int, list[Explanation]] = {at: [] for at in apart}
     for why, other, document, classification in _variants(portfolio, base):
         if all(why in explained[at] for at in apart):
             continue
-        theirs = _run(other, document, [_classified(asked[at], classification) for at in apart])
+        theirs = _run(other, document, rules, [_classified(asked[at], classification) for at in apart])
         for at in apart:
             if why not in explained[at] and _row(asked[at], theirs, why).agrees:
                 explained[at].append(why)
@@ -151,27 +151,28 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
 
 def compare(portfolio: Portfolio, definition: Definition | str | None = None) -> list[TieOut]:
     """The rows of a tie-out without what explains their differences, which takes many runs."""
-    _, asked, ours = _measured(portfolio, definition)
+    _, _, asked, ours = _measured(portfolio, definition)
     return [_row(one, ours) for one in asked]
 
 
 def _measured(
     portfolio: Portfolio, definition: Definition | str | None
-) -> tuple[dict[str, Any], list[_Asked], dict[str, TestResult | Skipped | str]]:
-    """The document of the rules, the file's figures with the tests that measure them, and the results."""
-    base = _with_ratio_classes(to_document(definition_for(portfolio, definition) or Definition()), portfolio)
-    asked = _asked(portfolio, base)
-    return base, asked, _run(portfolio, base, asked)
+) -> tuple[dict[str, Any], Definition, list[_Asked], dict[str, TestResult | Skipped | str]]:
+    """The document of the rules, the rules, the file's figures with the tests that measure them, and the results."""
+    rules = definition_for(portfolio, definition) or Definition()
+    base = _with_ratio_classes(to_document(rules), portfolio)
+    asked = _asked(portfolio, base, rules)
+    return base, rules, asked, _run(portfolio, base, rules, asked)
 
 
 # ---- matching ------------------------------------------------------------------------------------------------------
 
 
-def _asked(portfolio: Portfolio, base: dict[str, Any]) -> list[_Asked]:
+def _asked(portfolio: Portfolio, base: dict[str, Any], rules: Definition) -> list[_Asked]:
     """The file's figures with the tests that measure them: the definition's where one is about the same, else a test
     that is made for the figure."""
     figures = with_counted_decimals(portfolio.facts.figures)[:PUBLISHED_MAX]
-    pairs, industries = _pairs(portfolio, base, figures)
+    pairs, industries = _pairs(portfolio, parse_changed(base, rules), figures)
     matched: dict[int, str] = {}
     for match in pairs.found:
         if not _is_of_every_agency(match.published, _own(base, match.test.test_id)):
@@ -199,10 +200,9 @@ def _asked(portfolio: Portfolio, base: dict[str, Any]) -> list[_Asked]:
     return asked
 
 
-def _pairs(portfolio: Portfolio, base: dict[str, Any], figures: Sequence[Fact]) -> tuple[Pairs, str | None]:
+def _pairs(portfolio: Portfolio, rules: Definition, figures: Sequence[Fact]) -> tuple[Pairs, str | None]:
     """The figures beside the definition's tests, and those of a ready-made one for the classes of the file; the agency
     whose industries the loans have where nothing else is said."""
-    rules = parse(base, own_fields=None)
     terms, pool = terms_by(portfolio, rules)
     if rules.standard:
         rules, _ = with_coverage(rules, pool)
@@ -262,22 +262,26 @@ def _with_limit(test: dict[str, Any], published: Fact) -> dict[str, Any]:
     return {**test, side: 0.0 if published.trigger is None else published.trigger}
 
 
-def _run(portfolio: Portfolio, base: dict[str, Any], asked: Iterable[_Asked]) -> dict[str, TestResult | Skipped | str]:
+def _run(
+    portfolio: Portfolio, base: dict[str, Any], rules: Definition, asked: Iterable[_Asked]
+) -> dict[str, TestResult | Skipped | str]:
     """Test id -> the result, or why there is none, of just the tests that are asked for and those that they name."""
     own = {test["id"]: test for test in base.get("tests", ())}
     tests = own | {one.test["id"]: one.test for one in asked if one.test is not None}
     found: dict[str, TestResult | Skipped | str] = {}
-    definition = _parsed(base, tests, found)
+    definition = _parsed(base, rules, tests, found)
     if tests:
         results = run_suite(portfolio, "deal", definition=definition)
         found |= {one.test_id: one for one in results.skipped} | {one.test_id: one for one in results}
     return found
 
 
-def _parsed(base: dict[str, Any], tests: dict[str, Any], refused: dict[str, TestResult | Skipped | str]) -> Definition:
+def _parsed(
+    base: dict[str, Any], rules: Definition, tests: dict[str, Any], refused: dict[str, TestResult | Skipped | str]
+) -> Definition:
     """The definition with these tests; those for which it lacks something are taken out of them, with the reason."""
     try:
-        return parse({**base, "tests": list(tests.values())}, own_fields=None)
+        return parse_changed({**base, "tests": list(tests.values())}, rules)
     except DefinitionError as error:
         ids, faults = list(tests), [(_PLACE.match(place), message) for place, message in error.faults]
         if not all(place for place, _ in faults):
@@ -286,7 +290,7 @@ def _parsed(base: dict[str, Any], tests: dict[str, Any], refused: dict[str, Test
             assert place is not None
             refused[ids[int(place[1])]] = f"the definition does not say how: {message}"
             tests.pop(ids[int(place[1])], None)
-        return parse({**base, "tests": list(tests.values())}, own_fields=None)
+        return parse_changed({**base, "tests": list(tests.values())}, rules)
 
 
 _PLACE: Final = re.compile(r"tests\[(\d+)\]")

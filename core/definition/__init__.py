@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         UnknownDefinition,
         definition_of,
         parse,
+        parse_changed,
         parse_toml,
         ready_for,
         to_document,
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "READY", "Definition", "DefinitionError", "UnknownDefinition", "definition_of", "parse", "parse_toml", "ready_for",
+    "READY", "Definition", "DefinitionError", "UnknownDefinition", "definition_of", "parse", "parse_changed",
+    "parse_toml", "ready_for",
     "to_document", "unknown_fields",
 ]  # fmt: skip
 
@@ -37,6 +39,7 @@ _HOMES = {
     "UnknownDefinition": "core.definition.document",
     "definition_of": "core.definition.document",
     "parse": "core.definition.document",
+    "parse_changed": "core.definition.document",
     "parse_toml": "core.definition.document",
     "ready_for": "core.definition.document",
     "to_document": "core.definition.document",

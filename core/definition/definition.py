@@ -7,7 +7,7 @@ that a definition that says nothing changes nothing.
 # ruff: noqa: RUF009 - a row of the schema is made once, and nothing in it changes
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final, Literal
 
@@ -382,5 +382,11 @@ class Definition:
     event_of_default: ClassTrigger | None = key(Table(ClassTrigger), "event of default par value test", None)
     quality: Quality = key(Table(Quality), "quality matrices and the CDO Monitor", Quality())
     tests: tuple[DealTest, ...] = key(Listed(Table(DealTest), TESTS_MAX), "tests of the suite deal", ())
+    stated: frozenset[str] = field(default=frozenset(), compare=False)
+    """Keys that its own document says, such as ratings.b.masked; not those of its base."""
 
     __repr__ = brief
+
+    def leaves(self, *keys: str) -> bool:
+        """Whether it says nothing of these keys, so that the file's own calculation decides what they are about."""
+        return self.stated.isdisjoint(keys)

@@ -107,7 +107,9 @@ def test_loans_that_nobody_rates_are_no_ccc_where_most_are_such() -> None:
     assert ran[0].current_value == 0.0
     assert "unrated_not_ccc" in [one.code for one in ran.warnings]
     assert figure(loans, "average_rating_factor") == close((3 * 8070 + 2720) / 4)
-    assert figure(loans, "ccc_bucket_pct", conventions={"principal_cash": "none"}) == close(75.0)
+    assert figure(loans, "ccc_bucket_pct", conventions={"principal_cash": "none"}) == 0.0
+    assert figure(loans, "ccc_bucket_pct", ratings={"unrated_is_ccc": True}) == close(75.0)
+    assert figure(loans, "ccc_bucket_pct", ratings={"b": {"unrated": "CCC-"}}) == close(75.0)
     # A blank says nothing, and half of the loans are not most.
     for ratings in (["NR", None, "B2", None], ["NR", "NR", "B2", "B1"]):
         few = portfolio_of({"par_value": [M] * 4, "rating_agency_a": ratings})
