@@ -45,6 +45,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """Of the closed list, such as principal_cash or denominator."""
     state: State
+    """taken: two printed figures tie by the reading, and none stops; proposed: one amount ties to the cent; open: nothing
+    decides, and the market's reading stays; stated: the definition says it."""
     reading: Reading
     """The one that is used."""
     runner_up: Reading | None
@@ -66,6 +68,7 @@ class Interpretation(msgspec.Struct, frozen=True, kw_only=True):
     """How a file was read: its choices, and what ties by them."""
 
     choices: list[Choice]
+    """Those of the closed list that concern the file, in the order of the list."""
     figures: int
     """Printed numerators, denominators and values that stand beside ours."""
     tied_before: int
