@@ -14,7 +14,7 @@ from core.compliance.matching import Terms, with_counted_decimals
 from core.deals.draft.coverage import TestedClass, add_ratios, class_blocks, sheet_triggers, tested_classes
 from core.deals.draft.figures import Drafted, Unmeasured, sort_figures
 from core.deals.draft.ids import id_of, unique
-from core.deals.draft.record import CERTAIN, MARKET, Decision, Draft, DraftError, DraftTies, Sections, origin
+from core.deals.draft.record import CERTAIN, GUESSED, MARKET, Decision, Draft, DraftError, DraftTies, Sections, origin
 from core.deals.draft.rules import (
     add_deal,
     add_reading_of_pages,
@@ -22,7 +22,7 @@ from core.deals.draft.rules import (
     families,
     leave_unprinted,
 )
-from core.deals.tie_out import compare, terms_by
+from core.deals.tie_out import TieOut, compare, terms_by
 from core.definition import READY, DefinitionError, parse, ready_for
 from core.definition.definition import ALIASES_MAX, TESTS_MAX
 from core.definition.keys import TEXT_MAX
@@ -41,6 +41,9 @@ _TABLES: Final = (
     "interest_coverage", "reinvestment_oc", "event_of_default",
 )  # fmt: skip
 """The tables of a draft in the order of its text; families stand below classifications, classes and tests last."""
+
+BY_WORDS: Final = origin("by the words of its name", CERTAIN)
+"""The comment on what a test measures, where no printed figure says whether it is that."""
 
 _RATIOS: Final = ("reinvestment_oc", "event_of_default")
 
@@ -90,10 +93,12 @@ def draft(portfolio: Portfolio, *, name: str | None = None) -> Draft:
     tables["classifications"] += families(portfolio)
     rules = [top, *(block for blocks in tables.values() for block in blocks), *class_blocks(classes)]
     tests = _accepted(rules, tests, sections)
+    document = to_document([*rules, *(one.block for one in tests)])
+    rows = compare(portfolio, parse(document))
+    tests = _compared(tests, rows, sections)
     blocks = [*rules, *(one.block for one in tests), *_open_blocks(unmeasured, sections)]
-    document = to_document(blocks)
-    rows = [row.agrees for row in compare(portfolio, parse(document)) if row.agrees is not None]
-    ties = DraftTies(figures=len(rows), tied=sum(rows))
+    known = [row.agrees for row in rows if row.agrees is not None]
+    ties = DraftTies(figures=len(known), tied=sum(known))
     text = to_toml(_head(portfolio, name, ties, sections.decide), blocks)
     return Draft(toml=text, definition=document, decide=sections.decide, ties=ties, interpretation=interpretation)
 
@@ -168,7 +173,7 @@ def _block(one: Drafted, test_id: str, name: str) -> Block:
     entries = [
         Entry("id", test_id, "by what is measured"),
         Entry("name", name, origin(f"as printed, {fact.place}", CERTAIN)),
-        *(Entry(part, value, origin("by the words of its name", CERTAIN)) for part, value in one.measured.items()),
+        *(Entry(part, value, BY_WORDS) for part, value in one.measured.items()),
     ]
     if fact.trigger is not None and one.open_limit:
         entries.append(Entry(one.side, fact.trigger, f"to decide: {one.open_limit} ({fact.place})", is_open=True))
@@ -219,7 +224,7 @@ _PLACE: Final = re.compile(r"tests\[(\d+)\]")
 
 def _list_open(one: _Test, refused: str | None, sections: Sections) -> None:
     """List what has to be decided of a test."""
-    name = next(str(entry.value) for entry in one.block.entries if entry.key == "name")
+    name = _name_of(one.block)
     place = None if one.fact is None else one.fact.place
     if refused is not None:
         limit = None if one.fact is None else one.fact.trigger
@@ -229,6 +234,41 @@ def _list_open(one: _Test, refused: str | None, sections: Sections) -> None:
         if entry.is_open:
             why = entry.comment.removeprefix("to decide: ").removesuffix(f" ({place})")
             sections.decide.append(Decision(subject=name, why=f"its limit: {why}", limit=entry.value, place=place))
+
+
+def _compared(tests: Sequence[_Test], rows: Sequence[TieOut], sections: Sections) -> list[_Test]:
+    """The tests, what each measures with a comment on whether the printed figure ties by it; what does not is listed."""
+    by_place = {row.cell: row for row in rows}
+    compared = []
+    for one in tests:
+        row = None if one.fact is None else by_place.get(one.fact.place)
+        if row is None or one.block.is_open:
+            compared.append(one)
+            continue
+        why, comment = _verdict(row)
+        if why:
+            limit, place = row.trigger, row.cell
+            sections.decide.append(Decision(subject=_name_of(one.block), why=why, limit=limit, place=place))
+        entries = tuple(
+            replace(entry, comment=comment) if entry.comment == BY_WORDS else entry for entry in one.block.entries
+        )
+        compared.append(_Test(replace(one.block, entries=entries), one.fact))
+    return compared
+
+
+def _verdict(row: TieOut) -> tuple[str, str]:
+    """(what has to be decided, the comment on what is measured) by a test's printed figure and ours."""
+    if row.agrees:
+        return "", origin("the printed figure ties by it", CERTAIN)
+    if row.agrees is None:
+        return (f"there is no figure of it: {row.reason}" if row.reason else ""), BY_WORDS
+    figures = f"the file prints {row.trustee_value:.15g}, and by this it is {row.our_value:.6f}"
+    part = "" if row.differs in (None, "value") else f" ({row.differs}s differ)"
+    return f"{figures}{part}", origin(f"by the words of its name; {figures}{part}", GUESSED)
+
+
+def _name_of(block: Block) -> str:
+    return next(str(entry.value) for entry in block.entries if entry.key == "name")
 
 
 def _open_blocks(unmeasured: Sequence[Unmeasured], sections: Sections) -> list[Block]:
@@ -256,8 +296,12 @@ def _head(portfolio: Portfolio, name: str | None, ties: DraftTies, decide: Seque
     lines = [
         f"Draft of the definition of {one_line(name or 'a deal', TEXT_MAX)}, from its file"
         + (f" as of {day.isoformat()}." if day is not None else "."),
-        f"{ties.tied} of {ties.figures} printed figures that stand beside ours tie by it. Each line says where it comes"
-        " from and how sure it is.",
+        (
+            f"{ties.tied} of {ties.figures} printed figures that stand beside ours tie by it."
+            if ties.figures
+            else "No printed figure stands beside one of ours."
+        )
+        + " Each line says where it comes from and how sure it is.",
         "",
         "To decide:" if decide else "Nothing is left to decide.",
     ]
