@@ -90,8 +90,7 @@ def draft_definition(
 
     It has the classes with their triggers, the tests with limits and names as printed, and the conventions by which the
     file's own figures tie. Each line says where it comes from and how sure it is; what must still be decided stands at
-    the top. The exit code is 0 for a draft, and 2 when a file cannot be read or prints nothing to draft. The text is
-    TOML; the JSON has files, warnings, toml, definition, decide, ties and interpretation; CSV has what must be decided.
+    the top. The exit code is 0 for a draft, and 2 when a file cannot be read. The text is TOML; the JSON has files, warnings, toml, definition, decide, ties and interpretation; CSV has what must be decided.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a confined child does for deals: set the trustee's figures beside ours, and tell why tests moved."""
+"""What a confined child does for deals: set the trustee's figures beside ours, draft definitions, explain movements."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 
 from core.compliance.run import run_suite
 from core.compliance.suites import DEAL_SUITE
+from core.deals.draft import Draft, DraftError, draft
 from core.deals.movements import Movement, movements
 from core.deals.tie_out import TieOut, tie_out
 from core.definition.definition import Definition
@@ -51,6 +52,20 @@ def interpret_and_tie(portfolio: Portfolio, definition: Definition | None, rules
     interpretation = interpret(portfolio, own, hold_out=True)
     found = tie(read_by(portfolio, interpretation, own), definition, rules)
     return structs.replace(found, interpretation=interpretation)
+
+
+class NoDraft(Struct, frozen=True):
+    """There is nothing to draft."""
+
+    message: str
+
+
+def draft_of(portfolio: Portfolio, name: str) -> Draft | NoDraft:
+    """A definition out of what a file prints; of loans that were not interpreted yet."""
+    try:
+        return draft(portfolio, name=name)
+    except DraftError as error:
+        return NoDraft(str(error))
 
 
 class Moved(Struct, frozen=True, tag=True):

@@ -66,7 +66,7 @@ def draft(portfolio: Portfolio, *, name: str | None = None) -> Draft:
         name: of the deal; None leaves it to be decided.
 
     Raises:
-        DraftError: the file prints no test, no limit and no class with a trigger.
+        DraftError: what the file prints of the deal makes no definition.
     """
     market = ready_for(currency_of(portfolio))
     interpretation = portfolio.interpretation or interpret(portfolio)
@@ -74,13 +74,14 @@ def draft(portfolio: Portfolio, *, name: str | None = None) -> Draft:
     terms, _ = terms_by(portfolio, READY[market])
     drafted, unmeasured = sort_figures(figures[:FIGURES_MAX], terms)
     classes = tested_classes(drafted, terms.structure, portfolio.source_cells)
-    if not drafted and not unmeasured and not classes:
-        raise DraftError("the file prints no test, no limit and no class with a trigger: there is nothing to draft")
     sections = Sections()
     add_deal(sections, portfolio, drafted)
     add_readings(sections, interpretation)
     add_reading_of_pages(sections, portfolio, READY[market])
     leave_unprinted(sections, portfolio, drafted)
+    if not drafted and not classes:
+        why = "the file prints no test that one of ours measures, and no class with a trigger"
+        sections.decide.append(Decision(subject="tests", why=why))
     ratios = add_ratios(sections, drafted, classes, terms.structure)
     if len(figures) > FIGURES_MAX:
         sections.decide.append(
@@ -237,7 +238,7 @@ def _list_open(one: _Test, refused: str | None, sections: Sections) -> None:
 
 
 def _compared(tests: Sequence[_Test], rows: Sequence[TieOut], sections: Sections) -> list[_Test]:
-    """The tests, what each measures with a comment on whether the printed figure ties by it; what does not is listed."""
+    """The tests with a comment on whether the printed figure ties by what is measured; those that do not are listed."""
     by_place = {row.cell: row for row in rows}
     compared = []
     for one in tests:
