@@ -143,6 +143,8 @@ def standard_of(portfolio: Portfolio) -> Definition | None:
 def definition_for(portfolio: Portfolio, definition: Definition | str | None) -> Definition | None:
     """The rules that decide: a definition, the ready-made one of a name, or where none is given the market's.
 
+    A definition whose document names no base is put over that of its market, as a run without one goes by it.
+
     Raises:
         UnknownDefinition: no ready-made definition has the name.
     """
@@ -150,7 +152,20 @@ def definition_for(portfolio: Portfolio, definition: Definition | str | None) ->
         from core.definition import definition_of
 
         return definition_of(definition)
-    return standard_of(portfolio) if definition is None else definition
+    if definition is None:
+        return standard_of(portfolio)
+    return definition if definition.standard or definition.base is not None else _under_market(portfolio, definition)
+
+
+def _under_market(portfolio: Portfolio, definition: Definition) -> Definition:
+    """A definition over the standard of its market, by its own currency, else the file's."""
+    found = definition.conventions.currency or currency_of(portfolio)
+    if found is None:
+        return definition
+    from core.definition import READY, ready_for, under_market
+
+    name = ready_for(found)
+    return definition if name == "us_bsl" else under_market(definition, READY[name], name)
 
 
 CURRENCIES_MAX: Final = 200

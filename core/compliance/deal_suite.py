@@ -333,7 +333,7 @@ def _warf(pool: Pool, test: DealTest) -> Measured:
     par = float(by_rank[counts].sum())
     if par <= 0:
         raise Unmeasurable(f"no ratings of {AGENCY_NAMES[test.agency]}")
-    total = float(by_rank[counts] @ factors[counts])
+    total = float(by_rank[counts] @ factors[counts]) + measures.factor_column_sum(pool, test.agency)
     extra = {"masked_pct": rounded(pool.covered(float(by_rank[MASKED]))),
              "unrated_pct": rounded(pool.covered(float(by_rank[0])))}  # fmt: skip
     return Measured(total / par, total, par, pool.covered(float(by_rank[1 : DEFAULTED + 1].sum())), lambda: extra)

@@ -617,9 +617,16 @@ def rating_factor(pool: Pool) -> Measured:
             left_out += amount
     if (par := par - left_out) <= 0:
         raise no_values("rating")
-    if pool.portfolio.deal.factor_ratings is not None and pool.definition.leaves("ratings.a.columns"):
-        total += pool.summed(("factor_ratings",), _by_factor_ratings)
+    total += factor_column_sum(pool, "a")
     return Measured(total / par, total, par, coverage_pct, partial(_factors_told, pool))
+
+
+def factor_column_sum(pool: Pool, agency: str) -> float:
+    """What the sum of par x factor has more where the file's own rating factor is by another column of Moody's, and the
+    definition leaves to the file which it is."""
+    if agency != "a" or pool.portfolio.deal.factor_ratings is None or not pool.definition.leaves("ratings.a.columns"):
+        return 0.0
+    return pool.summed(("factor_ratings",), _by_factor_ratings)
 
 
 def _by_factor_ratings(pool: Pool) -> float:

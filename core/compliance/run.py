@@ -70,6 +70,7 @@ LEFT_OUT: Final = frozenset({STOPPED, DISABLED.format(source="request")})
 NO_TRIGGER: Final = "the file gives no trigger for this class"
 
 STANDARD: Final = "no definition of the deal decides: the ready-made one of its market is used, {name}"
+NO_BASE: Final = "the definition names no base: what it says nothing of goes by the ready-made one of its market, {base}"
 
 _NO_THRESHOLDS: Final[Mapping[str, Threshold]] = {}
 
@@ -179,6 +180,8 @@ def run_suite(
         warnings.insert(0, DataWarning("no_loans", f"no loans were found: {reason}"))
     if rules is not None and rules.standard:
         warnings.append(DataWarning("standard_definition", STANDARD.format(name=rules.name)))
+    elif rules is not None and isinstance(definition, Definition) and rules.base != definition.base:
+        warnings.append(DataWarning("definition_without_base", NO_BASE.format(base=rules.base)))
     present = _present(portfolio)
     pool = pools[0] if pools else None
     triggers: dict[str, SheetLimit | None] = {}
@@ -478,7 +481,7 @@ def resolve(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold:
     for source, thresholds in limits.first:
         if (threshold := thresholds.get(test.test_id)) is not None:
             return _resolved(test, threshold, source)
-    is_standard = limits.definition is not None and limits.definition.standard
+    is_standard = limits.definition is not None and limits.definition.has_market_limits
     if limits.definition is not None and not is_standard and (found := _defined(test, pool, limits)) is not None:
         return found
     of_tenant = limits.tenant.get(test.test_id)

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
         to_document,
         unknown_fields,
     )
+    from core.definition.market import under_market
 
 __all__ = [
     "READY", "Definition", "DefinitionError", "UnknownDefinition", "definition_of", "parse", "parse_changed",
     "parse_toml", "ready_for",
-    "to_document", "unknown_fields",
+    "to_document", "under_market", "unknown_fields",
 ]  # fmt: skip
 
 _HOMES = {
@@ -43,6 +44,7 @@ _HOMES = {
     "parse_toml": "core.definition.document",
     "ready_for": "core.definition.document",
     "to_document": "core.definition.document",
+    "under_market": "core.definition.market",
     "unknown_fields": "core.definition.document",
 }
 

@@ -384,8 +384,15 @@ class Definition:
     tests: tuple[DealTest, ...] = key(Listed(Table(DealTest), TESTS_MAX), "tests of the suite deal", ())
     stated: frozenset[str] = field(default=frozenset(), compare=False)
     """Keys that its own document says, such as ratings.b.masked; not those of its base."""
+    base: str | None = field(default=None, compare=False)
+    """Name of the ready-made definition over which it is put."""
 
     __repr__ = brief
+
+    @property
+    def has_market_limits(self) -> bool:
+        """Whether its tests are a market's: of a standard, or of a base whose tests its document leaves as they are."""
+        return self.standard or (self.base is not None and self.leaves("tests") and bool(self.tests))
 
     def leaves(self, *keys: str) -> bool:
         """Whether it says nothing of these keys, so that the file's own calculation decides what they are about."""

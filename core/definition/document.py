@@ -90,7 +90,8 @@ def parse(
             faults.extend(unknown_fields(definition, own_fields))
     if faults or definition is None:
         raise DefinitionError(faults)
-    return replace(definition, stated=frozenset(dict(_values(document)) if stated is None else stated) - {"base"})
+    own = frozenset(dict(_values(document)) if stated is None else stated) - {"base"}
+    return replace(definition, stated=own, base=document.get("base"))
 
 
 def parse_changed(document: Mapping[str, Any], origin: Definition) -> Definition:
@@ -101,7 +102,7 @@ def parse_changed(document: Mapping[str, Any], origin: Definition) -> Definition
     """
     before = dict(_values(to_document(origin)))
     changed = (key for key, value in _values(document) if key not in before or before[key] != value)
-    return parse(document, own_fields=None, stated=origin.stated.union(changed))
+    return replace(parse(document, own_fields=None, stated=origin.stated.union(changed)), base=origin.base)
 
 
 def _values(document: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:

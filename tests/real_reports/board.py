@@ -88,10 +88,16 @@ def deal_run(name: str, definition: Definition) -> Results:
 
 
 @cache
+def suite_rows(name: str, definition: Definition | None) -> dict[str, Result]:
+    """The results of the standard tests."""
+    return {result.test_id: result for result in run_suite(portfolio(name), "enhanced", definition=definition)}
+
+
+@cache
 def rows(name: str, definition: Definition | None = None) -> dict[str, Result]:
     """The results of the standard tests, and those of the definition; without one, those that only the ready-made
     definition of the market has."""
-    standard = {result.test_id: result for result in run_suite(portfolio(name), "enhanced", definition=definition)}
+    standard = suite_rows(name, definition)
     own = {result.test_id: result for result in deal_run(name, definition or READY[FILES[name][2]])}
     return own | standard if definition is None else standard | own
 
@@ -117,6 +123,8 @@ def _scores(name: str, definition: Definition | None) -> Iterator[Score]:
             continue
         test_id, find = of_deal.get(entry["id"]) or where_of(name, entry["id"])
         row = rows(name, definition).get(test_id)
+        if row is not None and find(row) is None:  # the suites' row tells more of the largest than a definition's
+            row = suite_rows(name, definition).get(test_id)
         own = None if row is None else find(row)
         if row is None and find is whole and test_id in figures_of(name, definition):
             yield _without_limit(name, entry, test_id, definition)

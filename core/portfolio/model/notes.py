@@ -100,6 +100,7 @@ WARNING_CODES: Final = {
     "shared_keys": "several loans of a side share a key, and were paired by nearest par",
     "sides_swapped": "the tape looks like the manager's workbook",
     "uncoded": "said of a tape or a comparison before warnings had codes",
+    "definition_without_base": "the definition names no base: what it says nothing of goes by its market's",
     "standard_definition": "no definition of the deal decides: the ready-made one of its market is used",
     "masked_word": "a word that is no rating comes again in a column of ratings, and counts as a masked one",
     "masked_ratings": "ratings that are not shown, and what they count as",
