@@ -7,14 +7,15 @@ the definition leaves it out, else what it says.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite, nan
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.definition.definition import AgencyRatings, Definition, Family, ParValue
+from core.definition.choices import BY_NAME, with_settings
+from core.definition.definition import AgencyRatings, Definition, Family, ParValue, Ratings
 from core.definition.terms import AGENCIES
 from core.portfolio import Portfolio
 from core.portfolio.cells.parsing import TextColumn, currency, pool_of
@@ -35,6 +36,11 @@ from core.portfolio.pages.identify import name_keys
 
 DEFAULT: Final = Definition()
 """What holds without a definition."""
+
+PLAIN: Final = Definition(
+    standard=True, ratings=Ratings(*(AgencyRatings(columns=("any",)) for _ in AGENCIES))
+)  # fmt: skip
+"""The suites' own defaults as a market's standard: what choices of a reading change where no ready-made one decides."""
 
 BBB_MINUS: Final = 10
 """The worst rank of investment grade."""
@@ -141,7 +147,8 @@ def standard_of(portfolio: Portfolio) -> Definition | None:
 
 
 def definition_for(portfolio: Portfolio, definition: Definition | str | None) -> Definition | None:
-    """The rules that decide: a definition, the ready-made one of a name, or where none is given the market's.
+    """The rules that decide: a definition, the ready-made one of a name, or where none is given the market's, with the
+    choices that the file's own figures decided.
 
     A definition whose document names no base is put over that of its market, as a run without one goes by it.
 
@@ -153,7 +160,7 @@ def definition_for(portfolio: Portfolio, definition: Definition | str | None) ->
 
         return definition_of(definition)
     if definition is None:
-        return standard_of(portfolio)
+        return market_of(portfolio)
     return definition if definition.standard or definition.base is not None else _under_market(portfolio, definition)
 
 
@@ -166,6 +173,21 @@ def _under_market(portfolio: Portfolio, definition: Definition) -> Definition:
 
     name = ready_for(found)
     return definition if name == "us_bsl" else under_market(definition, READY[name], name)
+
+
+def market_of(portfolio: Portfolio) -> Definition | None:
+    """The market's standard, changed by what the file's own figures decided; None for the suites' own defaults."""
+    standard = standard_of(portfolio)
+    if portfolio.interpretation is None:
+        return standard
+    changed = portfolio.interpretation.changed
+    settings = [one for used in changed for one in BY_NAME[used.name].option(used.reading.option).sets]
+    return with_settings(PLAIN if standard is None else standard, settings) if settings else standard
+
+
+def is_plain(definition: Definition | None) -> bool:
+    """Whether the suites' own defaults decide, with or without choices of a reading."""
+    return definition is None or (definition.standard and definition.name is None)
 
 
 CURRENCIES_MAX: Final = 200
@@ -186,8 +208,11 @@ def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assume
         _rules(definition),
         _suite_factors(definition),
     )
-    _rate(view, portfolio, definition, assumed)
-    if definition.ratings.unrated_is_ccc and definition.leaves(*_SAY_UNRATED):
+    if is_plain(definition) and _with_agencies_of(definition, PLAIN) == definition:
+        view.ranks = _plain_ranks(portfolio)
+    else:
+        _rate(view, portfolio, definition, assumed)
+    if is_plain(definition) or (definition.ratings.unrated_is_ccc and definition.leaves(*_SAY_UNRATED)):
         _set_apart_unrated(view, portfolio)
     _take_industry(view, portfolio, definition)
     _join_families(view, definition)
@@ -207,17 +232,28 @@ def _plain(portfolio: Portfolio) -> View:
     """By the suites' conventions: the columns as they are, but for masked ratings."""
     countries = portfolio.names.get("country")
     home = countries.values.index("US") if countries is not None and "US" in countries.values else -2
-    ranks = portfolio.ranks
-    masked = _masked_by_all(portfolio)
-    if masked is not None:
-        own = ranks.get("rating")
-        own = np.zeros(portfolio.row_count, np.uint8) if own is None else own
-        ranks = {**ranks, "rating": np.where(masked & (own == 0), np.uint8(MASKED), own)}
+    ranks = _plain_ranks(portfolio)
     view = View(portfolio.numbers, portfolio.names, portfolio.flags, ranks, _liens(portfolio), home, _RULES, _FACTORS)
     _set_apart_unrated(view, portfolio)
     _take_industry(view, portfolio, None)
     _take_recoveries(view, portfolio, ())
     return view
+
+
+def _with_agencies_of(definition: Definition, other: Definition) -> Definition:
+    """The definition with another's ratings, its own recoveries."""
+    return replace(definition, ratings=replace(other.ratings, recovery=definition.ratings.recovery))
+
+
+def _plain_ranks(portfolio: Portfolio) -> dict[str, Ranks]:
+    """The ratings as they are, but for those that every agency masks."""
+    ranks = portfolio.ranks
+    masked = _masked_by_all(portfolio)
+    if masked is None:
+        return dict(ranks)
+    own = ranks.get("rating")
+    own = np.zeros(portfolio.row_count, np.uint8) if own is None else own
+    return {**ranks, "rating": np.where(masked & (own == 0), np.uint8(MASKED), own)}
 
 
 def _set_apart_unrated(view: View, portfolio: Portfolio) -> None:

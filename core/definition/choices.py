@@ -6,6 +6,7 @@ option is a market convention, never a free number.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -33,6 +34,11 @@ class Setting:
     def path(self) -> tuple[str, ...]:
         """The names on the way to the field."""
         return tuple(self.key.split("."))
+
+    @property
+    def document(self) -> Any:
+        """The value as a definition's document has it."""
+        return list(self.value) if isinstance(self.value, tuple) else self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,8 @@ def _rating_columns(agency: str) -> NamedChoice:
         f"which column of {name}'s ratings counts",
         "ratings",
         (
-            Option("first", f"{name}'s first column of ratings counts", (Setting(key, ("derived", "any")),)),
+            Option("first", f"{name}'s derived rating counts, else its first", (Setting(key, ("derived", "any")),)),
+            Option("any", f"the first of {name}'s ratings counts", (Setting(key, ("any",)),)),
             *(
                 Option(kind, f"{name}'s {words} rating counts", (Setting(key, (kind, "any")),))
                 for kind, words in kinds.items()
@@ -137,7 +144,10 @@ CHOICES: Final[tuple[NamedChoice, ...]] = (
             Option(
                 "none",
                 "shares divide by par and principal cash, defaulted loans at zero",
-                (Setting("conventions.defaulted_in_denominator", "none"),),
+                (
+                    Setting("conventions.defaulted_in_denominator", "none"),
+                    Setting("conventions.cash_in_denominator", True),
+                ),
             ),
             Option(
                 "carried",
@@ -148,6 +158,14 @@ CHOICES: Final[tuple[NamedChoice, ...]] = (
                 "par",
                 "defaulted loans stand in the denominator at par",
                 (Setting("conventions.defaulted_in_denominator", "par"),),
+            ),
+            Option(
+                "without_cash",
+                "shares divide by par without principal cash, defaulted loans at zero",
+                (
+                    Setting("conventions.defaulted_in_denominator", "none"),
+                    Setting("conventions.cash_in_denominator", False),
+                ),
             ),
         ),
         ("cash",),
@@ -313,6 +331,20 @@ CHOICES: Final[tuple[NamedChoice, ...]] = (
         ("interest",),
     ),
     NamedChoice(
+        "senior_fees",
+        "whether senior fees are taken off the interest",
+        "interest",
+        (
+            Option("taken_off", "senior fees are taken off the interest"),
+            Option(
+                "left_out",
+                "senior fees are not taken off the interest",
+                (Setting("interest_coverage.senior_fee_cap", 0.0),),
+            ),
+        ),
+        ("fees",),
+    ),
+    NamedChoice(
         "rounding",
         "whether a figure is rounded before it is compared with its limit",
         "status",
@@ -341,10 +373,12 @@ CHOICES: Final[tuple[NamedChoice, ...]] = (
 BY_NAME: Final = {choice.name: choice for choice in CHOICES}
 
 
-def with_settings(definition: Definition, settings: tuple[Setting, ...]) -> Definition:
-    """The definition with some of its fields set."""
+def with_settings(definition: Definition, settings: Iterable[Setting]) -> Definition:
+    """The definition with some of its fields set, which count as said by it: no calculation of the file's outranks
+    them."""
     for setting in settings:
         definition = _set(definition, setting.path, setting.value)
+        definition = replace(definition, stated=definition.stated | {setting.key})
     return definition
 
 

@@ -22,11 +22,12 @@ from core.deals.draft.rules import (
     families,
     leave_unprinted,
 )
-from core.deals.tie_out import TieOut, compare, terms_by
+from core.deals.tie_out import TieOut, compare
 from core.definition import READY, DefinitionError, parse, ready_for
 from core.definition.definition import ALIASES_MAX, TESTS_MAX
 from core.definition.keys import TEXT_MAX
 from core.definition.written import LINE_MAX, Block, Entry, one_line, to_document, to_toml
+from core.interpretation.figures import terms_by
 from core.interpretation.interpret import interpret
 from core.portfolio import Portfolio
 from core.portfolio.cells.parsing import key
@@ -76,7 +77,7 @@ def draft(portfolio: Portfolio, *, name: str | None = None) -> Draft:
     classes = tested_classes(drafted, terms.structure, portfolio.source_cells)
     sections = Sections()
     add_deal(sections, portfolio, drafted)
-    add_readings(sections, interpretation)
+    add_readings(sections, interpretation, portfolio.deal)
     add_reading_of_pages(sections, portfolio, READY[market])
     leave_unprinted(sections, portfolio, drafted)
     if not drafted and not classes:

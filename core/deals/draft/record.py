@@ -10,13 +10,13 @@ import msgspec
 from core.definition.written import Block, Entry
 from core.portfolio.model.interpretation import Interpretation
 
-Sure = Literal["certain", "guessed", "one figure ties", "market standard"]
+Sure = Literal["certain", "guessed", "one amount ties", "market standard"]
 """How sure a line is: the file prints it or its figures tie by it; its words could be read in another way; one amount
 ties by it; the file says nothing, and the market's standard stands in."""
 
 CERTAIN: Final[Sure] = "certain"
 GUESSED: Final[Sure] = "guessed"
-ONE: Final[Sure] = "one figure ties"
+ONE: Final[Sure] = "one amount ties"
 MARKET: Final[Sure] = "market standard"
 
 
@@ -77,19 +77,22 @@ class Sections:
         self._add(path, Entry("", value, origin(place, sure)))
 
     def leave(self, path: str, value: Any, why: str, place: str | None = None) -> None:
-        """Write a key as a comment and list it among what must be decided; it gives way to one that is set."""
-        self._add(path, Entry("", value, f"to decide: {why}" + (f" ({place})" if place else ""), is_open=True))
-        self.decide.append(Decision(subject=path, why=why, place=place))
+        """Write a key as a comment and list it among what must be decided; what is there already stays."""
+        if self._add(path, Entry("", value, f"to decide: {why}" + (f" ({place})" if place else ""), is_open=True)):
+            self.decide.append(Decision(subject=path, why=why, place=place))
 
     def has(self, path: str) -> bool:
         """Whether a key is set."""
         section, _, key = path.rpartition(".")
         return any(one.key == key and not one.is_open for one in self.keys.get(section, ()))
 
-    def _add(self, path: str, entry: Entry) -> None:
+    def _add(self, path: str, entry: Entry) -> bool:
         section, _, key = path.rpartition(".")
-        if not self.has(path):
-            self.keys.setdefault(section, []).append(Entry(key, entry.value, entry.comment, is_open=entry.is_open))
+        entries = self.keys.setdefault(section, [])
+        is_there = any(one.key == key for one in entries)
+        if not is_there:
+            entries.append(Entry(key, entry.value, entry.comment, is_open=entry.is_open))
+        return not is_there
 
     def block(self, name: str) -> Block:
         """A table with its keys."""

@@ -15,6 +15,7 @@ from core.definition.names import AGENCY_WORDS
 from core.definition.written import Block, Entry, one_line
 from core.portfolio import Portfolio
 from core.portfolio.model.interpretation import Choice, Interpretation
+from core.portfolio.model.portfolio import Deal
 from core.values import day_of
 
 _DAYS: Final = ("closing_date", "reinvestment_end", "stated_maturity")
@@ -61,17 +62,25 @@ def _add_home(sections: Sections, drafted: Sequence[Drafted]) -> None:
 # ---- readings ------------------------------------------------------------------------------------------------------
 
 
-def add_readings(sections: Sections, interpretation: Interpretation) -> None:
+def add_readings(sections: Sections, interpretation: Interpretation, deal: Deal) -> None:
     """What the file's own figures decide, then the choices that they leave open."""
     for choice in interpretation.choices:
         named = BY_NAME.get(choice.name)
         if named is None or choice.state == "stated":
+            continue
+        if choice.name == MOODYS_COLUMNS and deal.factor_ratings is not None:
+            why = "the file's CCC bucket goes by another column of Moody's ratings than its factor, and a definition "
+            sections.leave("ratings.a.columns", None, f"{why}names one for both: what the file does stays")
             continue
         option = next((one for one in named.options if one.name == choice.reading.option), None)
         if choice.state == "open":
             _leave_open(sections, choice, option, named.words)
         else:
             _add_reading(sections, choice, option)
+
+
+MOODYS_COLUMNS: Final = "rating_columns_a"
+"""The choice of the column of Moody's ratings."""
 
 
 def _add_reading(sections: Sections, choice: Choice, option: Option | None) -> None:
@@ -83,7 +92,7 @@ def _add_reading(sections: Sections, choice: Choice, option: Option | None) -> N
         sections.put(setting.key, _as_document(setting.value), where, sure)
     path = option.sets[0].key if option is not None and option.sets else choice.name
     if choice.state == "proposed":
-        sections.decide.append(Decision(subject=path, why=f"one figure alone ties by it: {choice.reading.words}",
+        sections.decide.append(Decision(subject=path, why=f"one amount alone ties by it: {choice.reading.words}",
                                         place=_places(choice) or None))  # fmt: skip
 
 

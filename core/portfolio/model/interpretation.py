@@ -53,6 +53,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """The next best. Null: there is no other, or no figure tells them apart."""
     differs: bool
     """Whether the file's figures tie by the runner-up where the definition says this reading."""
+    changed: bool = False
+    """Whether another reading would be used without the file's figures."""
 
 
 class HoldOut(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,6 +92,11 @@ class Interpretation(msgspec.Struct, frozen=True, kw_only=True):
         if not used:
             return ""
         return f"{'; '.join(used)}; {self.tied:,} of {counted(self.figures, 'printed figure')} tie"
+
+    @property
+    def changed(self) -> list[Choice]:
+        """Those of them that would be read in another way without the file's figures."""
+        return [one for one in self.used if one.changed]
 
 
 USED: Final = ("taken", "proposed")
