@@ -22,6 +22,7 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """Label of the figure, as printed."""
     part: Part
+    """Which of the three ties: what stands above the line, below it, or the figure itself."""
     printed: float
     """An amount in the deal's currency, or the figure in its unit."""
     place: str
