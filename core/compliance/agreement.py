@@ -50,8 +50,7 @@ def agreement_of(fact: Fact, ours: Ours | None) -> Agreement:
     if fact.value is None or ours is None:
         return Agreement(None, None)
     is_value_alike = abs(ours.value - fact.value) <= fact.tolerance
-    if fact.denominator is None and fact.numerator is not None and abs(fact.numerator - fact.value) <= fact.tolerance:
-        fact = replace(fact, numerator=None)  # the figure again, in the column of numerators
+    fact = _without_repetition(fact)
     numerator = _in_printed_scale(fact, ours)
     if numerator is None:
         return Agreement(None if is_value_alike else "value", is_value_alike)
@@ -64,6 +63,31 @@ def agreement_of(fact: Fact, ours: Ours | None) -> Agreement:
     if fact.numerator is not None and fact.denominator is not None:
         return Agreement(None, True)
     return Agreement(None if is_value_alike else "value", is_value_alike)
+
+
+def ties_of(fact: Fact, ours: Ours) -> frozenset[Part]:
+    """The parts of a printed figure that are ours: each amount to the cent, the value to its last digit."""
+    found: set[Part] = set()
+    if fact.value is not None and abs(ours.value - fact.value) <= fact.tolerance:
+        found.add("value")
+    fact = _without_repetition(fact)
+    numerator = None if fact.value is None else _in_printed_scale(fact, ours)
+    if numerator is None:
+        return frozenset(found)
+    if fact.numerator is not None and _is_cent(fact.numerator, numerator):
+        found.add("numerator")
+    if fact.denominator is not None and ours.denominator is not None and _is_cent(fact.denominator, ours.denominator):
+        found.add("denominator")
+    return frozenset(found)
+
+
+def _without_repetition(fact: Fact) -> Fact:
+    """The figure without its numerator where that is the value again, in the column of numerators."""
+    is_repeated = (
+        fact.denominator is None and fact.numerator is not None and fact.value is not None
+        and abs(fact.numerator - fact.value) <= fact.tolerance
+    )  # fmt: skip
+    return replace(fact, numerator=None) if is_repeated else fact
 
 
 def _is_cent(printed: float, ours: float) -> bool:

@@ -7,14 +7,15 @@ the definition leaves it out, else what it says.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite, nan
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.definition.definition import AgencyRatings, Definition, Family, ParValue
+from core.definition.definition import AgencyRatings, Definition, Family, ParValue, Ratings
+from core.definition.choices import BY_NAME, Setting, setting_of, with_settings
 from core.definition.terms import AGENCIES
 from core.portfolio import Portfolio
 from core.portfolio.cells.parsing import TextColumn, currency, pool_of
@@ -35,6 +36,11 @@ from core.portfolio.pages.identify import name_keys
 
 DEFAULT: Final = Definition()
 """What holds without a definition."""
+
+PLAIN: Final = Definition(
+    standard=True, ratings=Ratings(*(AgencyRatings(columns=("any",)) for _ in AGENCIES))
+)  # fmt: skip
+"""The suites' own defaults as a market's standard: what choices of a reading change where no ready-made one decides."""
 
 BBB_MINUS: Final = 10
 """The worst rank of investment grade."""
@@ -141,7 +147,8 @@ def standard_of(portfolio: Portfolio) -> Definition | None:
 
 
 def definition_for(portfolio: Portfolio, definition: Definition | str | None) -> Definition | None:
-    """The rules that decide: a definition, the ready-made one of a name, or where none is given the market's.
+    """The rules that decide: a definition, the ready-made one of a name, or where none is given the market's, with the
+    choices that the file's own figures decided.
 
     Raises:
         UnknownDefinition: no ready-made definition has the name.
@@ -150,7 +157,26 @@ def definition_for(portfolio: Portfolio, definition: Definition | str | None) ->
         from core.definition import definition_of
 
         return definition_of(definition)
-    return standard_of(portfolio) if definition is None else definition
+    return market_of(portfolio) if definition is None else definition
+
+
+def market_of(portfolio: Portfolio) -> Definition | None:
+    """The market's standard, changed by what the file's own figures decided; None for the suites' own defaults."""
+    standard = standard_of(portfolio)
+    if portfolio.interpretation is None:
+        return standard
+    base = PLAIN if standard is None else standard
+    settings: list[Setting] = []
+    for used in portfolio.interpretation.used:
+        choice = BY_NAME[used.name]
+        if setting_of(base, choice) != used.reading.option:
+            settings += choice.option(used.reading.option).sets
+    return with_settings(base, settings) if settings else standard
+
+
+def is_plain(definition: Definition | None) -> bool:
+    """Whether the suites' own defaults decide, with or without choices of a reading."""
+    return definition is None or (definition.standard and definition.name is None)
 
 
 CURRENCIES_MAX: Final = 200
@@ -171,8 +197,11 @@ def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assume
         _rules(definition),
         _suite_factors(definition),
     )
-    _rate(view, portfolio, definition, assumed)
-    if definition == DEFAULT:
+    if is_plain(definition) and _with_agencies_of(definition, PLAIN) == definition:
+        view.ranks = _plain_ranks(portfolio)
+    else:
+        _rate(view, portfolio, definition, assumed)
+    if definition == DEFAULT or is_plain(definition):
         _set_apart_unrated(view, portfolio)
     _take_industry(view, portfolio, definition)
     _join_families(view, definition)
@@ -192,17 +221,28 @@ def _plain(portfolio: Portfolio) -> View:
     """By the suites' conventions: the columns as they are, but for masked ratings."""
     countries = portfolio.names.get("country")
     home = countries.values.index("US") if countries is not None and "US" in countries.values else -2
-    ranks = portfolio.ranks
-    masked = _masked_by_all(portfolio)
-    if masked is not None:
-        own = ranks.get("rating")
-        own = np.zeros(portfolio.row_count, np.uint8) if own is None else own
-        ranks = {**ranks, "rating": np.where(masked & (own == 0), np.uint8(MASKED), own)}
+    ranks = _plain_ranks(portfolio)
     view = View(portfolio.numbers, portfolio.names, portfolio.flags, ranks, _liens(portfolio), home, _RULES, _FACTORS)
     _set_apart_unrated(view, portfolio)
     _take_industry(view, portfolio, None)
     _take_recoveries(view, portfolio, ())
     return view
+
+
+def _with_agencies_of(definition: Definition, other: Definition) -> Definition:
+    """The definition with another's ratings, its own recoveries."""
+    return replace(definition, ratings=replace(other.ratings, recovery=definition.ratings.recovery))
+
+
+def _plain_ranks(portfolio: Portfolio) -> dict[str, Ranks]:
+    """The ratings as they are, but for those that every agency masks."""
+    ranks = portfolio.ranks
+    masked = _masked_by_all(portfolio)
+    if masked is None:
+        return dict(ranks)
+    own = ranks.get("rating")
+    own = np.zeros(portfolio.row_count, np.uint8) if own is None else own
+    return {**ranks, "rating": np.where(masked & (own == 0), np.uint8(MASKED), own)}
 
 
 def _set_apart_unrated(view: View, portfolio: Portfolio) -> None:

@@ -172,7 +172,7 @@ class Pool:
         held = self.definition.conventions.defaulted_in_denominator
         if self.portfolio.deal.defaulted_in_denominator is not None and self.goes_by_file:
             held = self.portfolio.deal.defaulted_in_denominator
-        self.denominator = self.cpa
+        self.denominator = self.cpa if self.definition.conventions.cash_in_denominator else self.par
         if held != "none":
             carried = self.printed.get("defaulted_carried", tally.defaulted_carried)
             self.denominator += carried if held == "carried" else tally.defaulted_par
@@ -187,6 +187,14 @@ class Pool:
             self.long_dated_par,
             self.participation_par,
         ) = self.tally.par_by_flag
+
+    def under(self, portfolio: Portfolio, definition: Definition) -> Pool:
+        """The same sums under conventions, and with a deal, that move none of them: cash, the denominator, CCC."""
+        pool = Pool.__new__(Pool)
+        pool._begin(portfolio, definition)
+        pool.assumed, pool.view, pool._scheduled = self.assumed, self.view, self._scheduled
+        pool._conclude(self.tally)
+        return pool
 
     def deal_for_changes(self) -> Deal:
         """The deal for other loans than these: what the file's own OC numerator says beside the loans stays as one

@@ -177,9 +177,9 @@ def run_suite(
     if not portfolio.row_count:
         reason = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has none below its header"
         warnings.insert(0, DataWarning("no_loans", f"no loans were found: {reason}"))
-    if rules is not None and rules.standard:
+    if rules is not None and rules.standard and rules.name is not None:
         warnings.append(DataWarning("standard_definition", STANDARD.format(name=rules.name)))
-    present = _present(portfolio)
+    present = columns_present(portfolio)
     pool = pools[0] if pools else None
     triggers: dict[str, SheetLimit | None] = {}
     if suite == DEAL_SUITE and rules is not None and rules.standard:
@@ -226,7 +226,7 @@ def run_suite(
                 limit = resolve(test, pool, limits) if suite != DEAL_SUITE or _has_limit(test, limits) else None
                 if limit is not None:
                     resolved[id(test)] = limit
-            measured = _measure(test, pool, portfolio, present)
+            measured = measure_test(test, pool, portfolio, present)
             if test.test_id == WARR and limit is not None and pool is not None:
                 _check_scale(test, limit, limits, pool)
             low, high = _span(test, measured, ends, portfolio, present) if ends else (None, None)
@@ -360,7 +360,7 @@ def _span(
     test: Test, measured: Measured, ends: tuple[Pool, ...], portfolio: Portfolio, present: set[str]
 ) -> tuple[float | None, float | None]:
     """The low and the high end of a figure; None where masked ratings do not move it."""
-    values = [measured.value, *(_measure(test, end, portfolio, present).value for end in ends)]
+    values = [measured.value, *(measure_test(test, end, portfolio, present).value for end in ends)]
     low, high = min(values), max(values)
     return (low, high) if high - low > TOLERANCE else (None, None)
 
@@ -560,7 +560,7 @@ def _scaled_warning(test: Test, limit: float, direction: Direction) -> float | N
 _RECOVERIES: Final = tuple(f"recovery_rate_{agency}" for agency in AGENCIES)
 
 
-def _present(portfolio: Portfolio) -> set[str]:
+def columns_present(portfolio: Portfolio) -> set[str]:
     """The catalogue's names of the columns that the portfolio has."""
     present = {*portfolio.numbers, *portfolio.names, *portfolio.flags, *portfolio.ranks}
     if portfolio.lien is not None:
@@ -585,7 +585,7 @@ def _present(portfolio: Portfolio) -> set[str]:
     return present
 
 
-def _measure(test: Test, pool: Pool | None, portfolio: Portfolio, present: set[str]) -> Measured:
+def measure_test(test: Test, pool: Pool | None, portfolio: Portfolio, present: set[str]) -> Measured:
     """The test's figure.
 
     Raises:

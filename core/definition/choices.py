@@ -6,6 +6,7 @@ option is a market convention, never a free number.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -33,6 +34,11 @@ class Setting:
     def path(self) -> tuple[str, ...]:
         """The names on the way to the field."""
         return tuple(self.key.split("."))
+
+    @property
+    def document(self) -> Any:
+        """The value as a definition's document has it."""
+        return list(self.value) if isinstance(self.value, tuple) else self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +143,10 @@ CHOICES: Final[tuple[NamedChoice, ...]] = (
             Option(
                 "none",
                 "shares divide by par and principal cash, defaulted loans at zero",
-                (Setting("conventions.defaulted_in_denominator", "none"),),
+                (
+                    Setting("conventions.defaulted_in_denominator", "none"),
+                    Setting("conventions.cash_in_denominator", True),
+                ),
             ),
             Option(
                 "carried",
@@ -148,6 +157,14 @@ CHOICES: Final[tuple[NamedChoice, ...]] = (
                 "par",
                 "defaulted loans stand in the denominator at par",
                 (Setting("conventions.defaulted_in_denominator", "par"),),
+            ),
+            Option(
+                "without_cash",
+                "shares divide by par without principal cash, defaulted loans at zero",
+                (
+                    Setting("conventions.defaulted_in_denominator", "none"),
+                    Setting("conventions.cash_in_denominator", False),
+                ),
             ),
         ),
         ("cash",),
@@ -313,6 +330,20 @@ CHOICES: Final[tuple[NamedChoice, ...]] = (
         ("interest",),
     ),
     NamedChoice(
+        "senior_fees",
+        "whether senior fees are taken off the interest",
+        "interest",
+        (
+            Option("taken_off", "senior fees are taken off the interest"),
+            Option(
+                "left_out",
+                "senior fees are not taken off the interest",
+                (Setting("interest_coverage.senior_fee_cap", 0.0),),
+            ),
+        ),
+        ("fees",),
+    ),
+    NamedChoice(
         "rounding",
         "whether a figure is rounded before it is compared with its limit",
         "status",
@@ -341,7 +372,7 @@ CHOICES: Final[tuple[NamedChoice, ...]] = (
 BY_NAME: Final = {choice.name: choice for choice in CHOICES}
 
 
-def with_settings(definition: Definition, settings: tuple[Setting, ...]) -> Definition:
+def with_settings(definition: Definition, settings: Iterable[Setting]) -> Definition:
     """The definition with some of its fields set."""
     for setting in settings:
         definition = _set(definition, setting.path, setting.value)
