@@ -157,12 +157,13 @@ def definition_for(portfolio: Portfolio, definition: Definition | str | None) ->
         from core.definition import definition_of
 
         return definition_of(definition)
-    return market_of(portfolio) if definition is None else definition
+    if definition is not None and not definition.standard:
+        return definition
+    return _with_choices(standard_of(portfolio) if definition is None else definition, portfolio)
 
 
-def market_of(portfolio: Portfolio) -> Definition | None:
-    """The market's standard, changed by what the file's own figures decided; None for the suites' own defaults."""
-    standard = standard_of(portfolio)
+def _with_choices(standard: Definition | None, portfolio: Portfolio) -> Definition | None:
+    """A market's standard, changed by what the file's own figures decided; None for the suites' own defaults."""
     if portfolio.interpretation is None:
         return standard
     base = PLAIN if standard is None else standard

@@ -70,8 +70,8 @@ class _Interpreter:
     """One interpretation of one file."""
 
     def __init__(self, portfolio: Portfolio, definition: Definition | str | None) -> None:
-        self._is_stated = definition is not None
         self._rules = definition_for(portfolio, definition) or PLAIN
+        self._is_stated = not self._rules.standard
         self._whole = portfolio
         self._evidence = Evidence(portfolio, self._rules)
         self._readings = readings_of(self._evidence.portfolio, self._rules)

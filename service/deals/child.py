@@ -14,7 +14,7 @@ from core.deals.movements import Movement, movements
 from core.deals.tie_out import TieOut, tie_out
 from core.definition.definition import Definition
 from core.interpretation.interpret import interpret
-from core.interpretation.reading import own_rules, read_by
+from core.interpretation.reading import read_by
 from core.portfolio import Portfolio
 from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning, of_side
@@ -47,9 +47,8 @@ def interpret_and_tie(portfolio: Portfolio, definition: Definition | None, rules
     the file leaves open were read."""
     if not portfolio.facts.all:
         return tie(portfolio, definition, rules)
-    own = own_rules(definition)
-    interpretation = interpret(portfolio, own, hold_out=True)
-    found = tie(read_by(portfolio, interpretation, own), definition, rules)
+    interpretation = interpret(portfolio, definition, hold_out=True)
+    found = tie(read_by(portfolio, interpretation, definition), definition, rules)
     return structs.replace(found, interpretation=interpretation)
 
 

@@ -94,7 +94,7 @@ async def interpreted_portfolio(
     A file that prints nothing of itself, and one whose search does not come to its end, is left as it is.
 
     Args:
-        definition: the deal's own, which outranks what is found; None where a market's standard decides.
+        definition: the rules; a deal's own outranks what is found, a market's standard does not.
         key: what the portfolio and the definition were made from.
     """
     if not portfolio.facts.all:

@@ -46,8 +46,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """Of the closed list, such as principal_cash or denominator."""
     state: State
-    """taken: two printed figures tie by the reading, and none stops; proposed: one amount ties to the cent; open: nothing
-    decides, and the market's reading stays; stated: the definition says it."""
+    """taken: two printed figures tie by the reading, and none stops; proposed: one amount ties to the cent; open:
+    nothing decides, and the market's reading stays; stated: the definition says it."""
     reading: Reading
     """The one that is used."""
     runner_up: Reading | None
@@ -96,5 +96,5 @@ class Interpretation(msgspec.Struct, frozen=True, kw_only=True):
 USED: Final = ("taken", "proposed")
 """States of a choice that the file's figures decided."""
 
-PROPOSED: Final = " (proposed by one figure)"
-"""What stands behind a reading that a single figure ties by."""
+PROPOSED: Final = " (by one amount)"
+"""What stands behind a reading that a single amount ties by."""
