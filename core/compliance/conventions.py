@@ -14,8 +14,8 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from core.definition.choices import BY_NAME, with_settings
 from core.definition.definition import AgencyRatings, Definition, Family, ParValue, Ratings
-from core.definition.choices import BY_NAME, Setting, setting_of, with_settings
 from core.definition.terms import AGENCIES
 from core.portfolio import Portfolio
 from core.portfolio.cells.parsing import TextColumn, currency, pool_of
@@ -166,13 +166,9 @@ def _with_choices(standard: Definition | None, portfolio: Portfolio) -> Definiti
     """A market's standard, changed by what the file's own figures decided; None for the suites' own defaults."""
     if portfolio.interpretation is None:
         return standard
-    base = PLAIN if standard is None else standard
-    settings: list[Setting] = []
-    for used in portfolio.interpretation.used:
-        choice = BY_NAME[used.name]
-        if setting_of(base, choice) != used.reading.option:
-            settings += choice.option(used.reading.option).sets
-    return with_settings(base, settings) if settings else standard
+    changed = portfolio.interpretation.changed
+    settings = [one for used in changed for one in BY_NAME[used.name].option(used.reading.option).sets]
+    return with_settings(PLAIN if standard is None else standard, settings) if settings else standard
 
 
 def is_plain(definition: Definition | None) -> bool:

@@ -193,6 +193,9 @@ class Pool:
         pool = Pool.__new__(Pool)
         pool._begin(portfolio, definition)
         pool.assumed, pool.view, pool._scheduled = self.assumed, self.view, self._scheduled
+        for name in ("weights", "defaulted", "years", "structure"):
+            if name in self.__dict__ and (name != "structure" or definition.classes == self.definition.classes):
+                pool.__dict__[name] = self.__dict__[name]
         pool._conclude(self.tally)
         return pool
 

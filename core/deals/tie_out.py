@@ -116,7 +116,9 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
     return TieOuts(told, (test["id"] for test in base.get("tests", ()) if test["id"] not in printed))
 
 
-def _run(portfolio: Portfolio, base: dict[str, Any], asked: Iterable[FigureTest]) -> dict[str, TestResult | Skipped | str]:
+def _run(
+    portfolio: Portfolio, base: dict[str, Any], asked: Iterable[FigureTest]
+) -> dict[str, TestResult | Skipped | str]:
     """Test id -> the result, or why there is none, of just the tests that are asked for and those that they name."""
     own = {test["id"]: test for test in base.get("tests", ())}
     tests = own | {one.test["id"]: one.test for one in asked if one.test is not None}

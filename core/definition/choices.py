@@ -88,7 +88,8 @@ def _rating_columns(agency: str) -> NamedChoice:
         f"which column of {name}'s ratings counts",
         "ratings",
         (
-            Option("first", f"{name}'s first column of ratings counts", (Setting(key, ("derived", "any")),)),
+            Option("first", f"{name}'s derived rating counts, else its first", (Setting(key, ("derived", "any")),)),
+            Option("any", f"the first of {name}'s ratings counts", (Setting(key, ("any",)),)),
             *(
                 Option(kind, f"{name}'s {words} rating counts", (Setting(key, (kind, "any")),))
                 for kind, words in kinds.items()

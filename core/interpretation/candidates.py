@@ -92,7 +92,7 @@ def _has_accrued(portfolio: Portfolio, option: str) -> bool:
 
 
 def _has_column(agency: str) -> Callable[[Portfolio, str], bool]:
-    return lambda portfolio, option: option == "first" or f"rating_agency_{agency}_{option}" in portfolio.ranks
+    return lambda portfolio, option: option in ("first", "any") or f"rating_agency_{agency}_{option}" in portfolio.ranks
 
 
 def _has_masked(agency: str) -> Callable[[Portfolio, str], bool]:

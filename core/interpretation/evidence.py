@@ -14,9 +14,9 @@ from core.compliance.measures import Measured, Pool, Unmeasurable
 from core.compliance.run import columns_present, measure_test
 from core.compliance.suites import Test
 from core.definition import to_document
-from core.definition.choices import with_settings
+from core.definition.choices import Setting, with_settings
 from core.definition.definition import DealTest, Definition
-from core.interpretation.candidates import Candidate, portfolio_under
+from core.interpretation.candidates import Candidate, portfolio_under, readings_of
 from core.interpretation.figures import figure_tests, with_ratio_classes, with_tests
 from core.interpretation.interval import Interval
 from core.portfolio import Portfolio
@@ -47,7 +47,7 @@ class Figure:
     ties: Callable[[Pool], frozenset[Part]]
     fact: Fact | None = None
     """None for a part of a calculation."""
-    measured: Callable[[Pool], Measured | None] = lambda pool: None  # noqa: E731
+    measured: Callable[[Pool], Measured | None] = lambda pool: None
     """Ours; None where the loans give none."""
 
     def amounts(self, part: Part) -> tuple[float, ...]:
@@ -86,7 +86,10 @@ class Evidence:
         """How many of them are tests and figures of the file; the others are parts of calculations."""
         self.figures += _parts(portfolio)
         self._ties: dict[object, frozenset[Part]] = {}
-        self._is_categorised = bool({"is_long_dated", "is_current_pay"} & portfolio.flags.keys())
+        par_value = self.definition.par_value
+        self._is_categorised = not par_value.long_dated == par_value.current_pay == "par"
+        self.readings = readings_of(portfolio, self.definition)
+        self._base = {choice: listed[0] for choice, listed in self.readings.items()}
 
     def _figure(self, fact: Fact, test: Test, own: DealTest) -> Figure:
         printed: dict[Part, float] = {}
@@ -102,7 +105,8 @@ class Evidence:
             ours = self.measured(test, pool)
             return frozenset() if ours is None or not is_in_unit else ties_of(fact, _ours(ours))
 
-        return Figure(fact.label, fact.place, own.measure or "share", own.agency, printed, ties, fact, partial(self.measured, test))
+        measure = own.measure or "share"
+        return Figure(fact.label, fact.place, measure, own.agency, printed, ties, fact, partial(self.measured, test))
 
     def measured(self, test: Test, pool: Pool) -> Measured | None:
         """Our figure; None where the loans give none."""
@@ -120,17 +124,22 @@ class Evidence:
         key = by_loans, *(one.key for one in used.values())
         if (known := self._pools.get(key)) is not None:
             return known
-        definition = with_settings(self.definition, (setting for one in used.values() for setting in one.settings))
+        definition = with_settings(self.definition, self._settings(used))
         portfolio = portfolio_under(self._loans if by_loans else self.portfolio, used)
-        moving = tuple(one.key for one in used.values() if one.choice in _MOVING or self._is_categorised)
-        view = self._views.get((by_loans, moving))
+        moving = _MOVING | {"principal_cash"} if self._is_categorised else _MOVING
+        own = by_loans, *(one.key for one in used.values() if one.choice in moving)
+        view = self._views.get(own)
         if view is None:
-            pool = self._views[by_loans, moving] = Pool(portfolio, definition)
+            pool = _keep(self._views, own, Pool(portfolio, definition))
         else:
             pool = view.under(portfolio, definition)
-        if len(self._pools) < POOLS_MAX:
-            self._pools[key] = pool
-        return pool
+        return _keep(self._pools, key, pool)
+
+    def _settings(self, used: Used) -> Iterator[Setting]:
+        """What a definition says beside what it has already."""
+        for one in used.values():
+            if one is not self._base.get(one.choice):
+                yield from one.settings
 
     def ties(self, at: int, used: Used, *, by_loans: bool = True) -> frozenset[Part]:
         """The parts of a figure, by its place, that tie under a reading."""
@@ -150,6 +159,15 @@ class Evidence:
 
 POOLS_MAX: Final = 64
 """Sums of readings that are kept."""
+
+
+def _keep(pools: dict[object, Pool], key: object, pool: Pool) -> Pool:
+    """Keep sums, in the place of the oldest where there are many."""
+    if len(pools) >= POOLS_MAX:
+        del pools[next(iter(pools))]
+    pools[key] = pool
+    return pool
+
 
 _MOVING: Final = frozenset((
     "recovery_agency", "defaulted_carried_at", "discount_obligations", "industry", "families",
@@ -193,11 +211,21 @@ def _parts(portfolio: Portfolio) -> Iterator[Figure]:
     total = portfolio.facts.identity("collateral_principal_amount")
     if total is not None and total.holds:
         place = total.places[0] if total.places else ""
-        yield _part("collateral principal amount", place, total.total, lambda pool: pool.denominator)
+        yield _part("collateral principal amount", place, total.total, *_COLLATERAL)
 
 
-def _part(name: str, place: str, amount: float, ours: Callable[[Pool], float]) -> Figure:
+_COLLATERAL: Final[tuple[Callable[[Pool], float], ...]] = (
+    lambda pool: pool.cpa,
+    lambda pool: pool.cpa + pool.tally.defaulted_par,
+    lambda pool: pool.cpa + pool.tally.defaulted_carried,
+)
+"""What a line under the name of the collateral principal amount may be: it says which cash counts, and nothing of what
+shares divide by."""
+
+
+def _part(name: str, place: str, amount: float, *ours: Callable[[Pool], float]) -> Figure:
     def ties(pool: Pool) -> frozenset[Part]:
-        return frozenset(("numerator",)) if abs(ours(pool) - amount) <= CENT else frozenset()
+        is_ours = any(abs(one(pool) - amount) <= CENT for one in ours)
+        return frozenset(("numerator",)) if is_ours else frozenset()
 
     return Figure(name, place, "parts", None, {"numerator": amount}, ties)

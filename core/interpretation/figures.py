@@ -26,6 +26,7 @@ PUBLISHED_MAX: Final = 500
 NAME_MAX: Final = 200
 """Characters of a label that name the test which is made for it."""
 
+
 @dataclass(frozen=True, slots=True)
 class FigureTest:
     """A published figure and the test that measures it."""

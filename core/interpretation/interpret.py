@@ -10,9 +10,9 @@ from typing import Final
 from core.checked import checked
 from core.compliance.conventions import PLAIN, definition_for
 from core.compliance.measures import Pool
-from core.definition.choices import BY_NAME, setting_of
+from core.definition.choices import BY_NAME
 from core.definition.definition import Definition
-from core.interpretation.candidates import Candidate, portfolio_under, readings_of
+from core.interpretation.candidates import Candidate, portfolio_under
 from core.interpretation.evidence import Evidence, Figure
 from core.interpretation.interval import Interval, interval_of
 from core.interpretation.search import COMBINATIONS_MAX, GROUPS, TAKEN_LEAST, Decided, Search, Ties
@@ -40,7 +40,7 @@ def interpret(
     Raises:
         UnknownDefinition: no ready-made definition has the name.
     """
-    return _Interpreter(portfolio, definition).interpretation(hold_out=hold_out) if _has(portfolio) else NOTHING
+    return _Interpreter(portfolio, definition).interpretation(hold_out=hold_out) if has_figures(portfolio) else NOTHING
 
 
 @checked
@@ -55,12 +55,12 @@ def interpreted(portfolio: Portfolio, definition: Definition | str | None = None
     """
     if portfolio.interpretation is not None:
         return portfolio
-    if not _has(portfolio):
+    if not has_figures(portfolio):
         return replace(portfolio, interpretation=NOTHING)
     return _Interpreter(portfolio, definition).portfolio()
 
 
-def _has(portfolio: Portfolio) -> bool:
+def has_figures(portfolio: Portfolio) -> bool:
     """Whether there is anything to search: loans, and figures beside them."""
     has_par = portfolio.row_count > 0 and "par_value" in portfolio.numbers
     return has_par and bool(portfolio.facts.all) and bool(portfolio.facts.figures)
@@ -74,7 +74,7 @@ class _Interpreter:
         self._is_stated = not self._rules.standard
         self._whole = portfolio
         self._evidence = Evidence(portfolio, self._rules)
-        self._readings = readings_of(self._evidence.portfolio, self._rules)
+        self._readings = self._evidence.readings
         self._base = {choice: listed[0] for choice, listed in self._readings.items()}
         self._intervals = _Intervals(self._evidence, self._base)
         self._search = Search(self._evidence, self._readings, self._intervals.left_out(self._readings))
@@ -122,6 +122,7 @@ class _Interpreter:
             reading=self._reading(one.used, one.ties),
             runner_up=None if one.runner_up is None else self._reading(one.runner_up, one.runner_up_ties),
             differs=self._is_stated and self._differs(one),
+            changed=one.used != self._base[one.used.choice],
         )
 
     def _differs(self, one: Decided) -> bool:
@@ -172,19 +173,15 @@ class _Interpreter:
         figure = self._evidence.figures[at]
         if figure.measure == "ic" and self._whole.deal.interest_available is not None:
             return False  # the printed numerator is ours
-        search = Search(
-            self._evidence, self._readings, self._intervals.left_out(self._readings, at), _of_market(self._base, self._readings)
-        )
+        left_out = self._intervals.left_out(self._readings, at)
+        search = Search(self._evidence, self._readings, left_out, _of_market(self._base, self._readings))
         return self._deciding(at, self._used) <= self._deciding(at, search.run())
 
 
 def _of_market(base: dict[str, Candidate], readings: dict[str, tuple[Candidate, ...]]) -> dict[str, Candidate]:
     """Readings to begin with that no sum of the file has decided."""
-    found = dict(base)
-    for choice in ("families",):
-        listed = readings.get(choice, ())
-        found |= {choice: one for one in listed if one.option == "names"}
-    return found
+    names = [one for one in readings.get("families", ()) if one.option == "names"]
+    return base | {one.choice: one for one in names}
 
 
 class _Intervals:

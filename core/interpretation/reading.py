@@ -27,7 +27,7 @@ def read_by(portfolio: Portfolio, interpretation: Interpretation, definition: De
     """
     rules = definition_for(portfolio, definition) or PLAIN
     changed = _changed(interpretation, readings_of(portfolio, rules))
-    warnings = [*portfolio.notes.warnings, *_warnings(interpretation, changed)]
+    warnings = [*portfolio.notes.warnings, *_warnings(interpretation)]
     portfolio = portfolio_under(portfolio, changed)
     return replace(portfolio, interpretation=interpretation, notes=replace(portfolio.notes, warnings=warnings))
 
@@ -35,20 +35,20 @@ def read_by(portfolio: Portfolio, interpretation: Interpretation, definition: De
 def _changed(interpretation: Interpretation, readings: dict[str, tuple[Candidate, ...]]) -> dict[str, Candidate]:
     """The readings that are used and are not those of a file that decides nothing."""
     found: dict[str, Candidate] = {}
-    for choice in interpretation.used:
+    for choice in interpretation.changed:
         used = choice.reading.option, choice.reading.words
-        others = readings.get(choice.name, ())[1:]
-        found.update((choice.name, one) for one in others if (one.option, one.words) == used)
+        listed = readings.get(choice.name, ())
+        found.update((choice.name, one) for one in listed if (one.option, one.words) == used)
     return found
 
 
-def _warnings(interpretation: Interpretation, changed: dict[str, Candidate]) -> Iterator[DataWarning]:
+def _warnings(interpretation: Interpretation) -> Iterator[DataWarning]:
     for choice in interpretation.choices:
         inputs = BY_NAME[choice.name].inputs
         if choice.differs and choice.runner_up is not None:
             words = DIFFERS.format(choice.runner_up.words, _places(choice.runner_up))
             yield DataWarning("reading_differs", words, fields=inputs)
-        elif choice.state == "proposed" and choice.name in changed:
+        elif choice.state == "proposed" and choice.changed:
             words = PROPOSED.format(choice.reading.words, _places(choice.reading))
             yield DataWarning("reading_proposed", words, fields=inputs)
 

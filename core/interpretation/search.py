@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -202,10 +202,10 @@ class Search:
                 found.append(at)
                 continue
             amount = figure.printed.get("denominator")
-            if group.with_shares and amount and figure.measure not in _NO_SHARE and amount not in denominators:
-                if len(denominators) < DENOMINATORS_MAX:
-                    denominators.add(amount)
-                    found.append(at)
+            is_share = group.with_shares and figure.measure not in _NO_SHARE
+            if is_share and amount and amount not in denominators and len(denominators) < DENOMINATORS_MAX:
+                denominators.add(amount)
+                found.append(at)
         return tuple(found)
 
     def ties(self, used: Used, figures: Iterable[int]) -> Ties:
@@ -283,8 +283,3 @@ def _interest(pool: Pool) -> object:
 
 
 _SUMS: Final = {"industry": _industries, "families": _obligors, "interest": _interest, "senior_fees": _interest}
-
-
-def combinations(listed: Iterable[Sequence[Candidate]]) -> Iterator[tuple[Candidate, ...]]:
-    """Every reading of some choices together."""
-    yield from product(*listed)

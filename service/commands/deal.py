@@ -146,11 +146,11 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
     definition = read_definition(deal, chosen)
     portfolio = _loans(files, chosen)
     from core.deals.tie_out import tie_out as tied
-    from core.interpretation.interpret import interpret
+    from core.interpretation.interpret import has_figures, interpret
     from core.interpretation.reading import read_by
 
     with limited(files[0]):
-        interpretation = interpret(portfolio, definition, hold_out=True) if portfolio.facts.all else None
+        interpretation = interpret(portfolio, definition, hold_out=True) if has_figures(portfolio) else None
         if interpretation is not None:
             portfolio = read_by(portfolio, interpretation, definition)
         items = tied(portfolio, definition)

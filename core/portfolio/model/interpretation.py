@@ -54,6 +54,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """The next best. Null: there is no other, or no figure tells them apart."""
     differs: bool
     """Whether the file's figures tie by the runner-up where the definition says this reading."""
+    changed: bool = False
+    """Whether another reading would be used without the file's figures."""
 
 
 class HoldOut(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,10 +89,15 @@ class Interpretation(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def read_as(self) -> str:
         """The readings used in words, and how many printed figures tie by them; empty where none is used."""
-        used = [f"{one.reading.words}{PROPOSED if one.state == 'proposed' else ''}" for one in self.used]
-        if not used:
+        words = [f"{one.reading.words}{PROPOSED * (one.state == 'proposed' and one.changed)}" for one in self.used]
+        if not words:
             return ""
-        return f"{'; '.join(used)}; {self.tied:,} of {counted(self.figures, 'printed figure')} tie"
+        return f"{'; '.join(words)}; {self.tied:,} of {counted(self.figures, 'printed figure')} tie"
+
+    @property
+    def changed(self) -> list[Choice]:
+        """Those of them that would be read in another way without the file's figures."""
+        return [one for one in self.used if one.changed]
 
 
 USED: Final = ("taken", "proposed")
