@@ -27,8 +27,8 @@ HOW_TO: Final = (
     "report", "insights", "alerts", "webhooks", "people", "audit",
 )  # fmt: skip
 REFERENCE: Final = (
-    "library", "command", "settings", "compliance-tests", "oc", "definition", "interpretation", "files", "limits", "personal-data",
-    "manifest", "speed", "glossary",
+    "library", "command", "settings", "compliance-tests", "oc", "definition", "interpretation", "files", "limits",
+    "personal-data", "manifest", "speed", "glossary",
 )  # fmt: skip
 OPERATIONS: Final = (
     "running", "docker", "machines", "upgrading", "security", "sizing", "watching", "trouble", "retention", "backup",

@@ -160,8 +160,10 @@ def definition_for(portfolio: Portfolio, definition: Definition | str | None) ->
 
         return definition_of(definition)
     if definition is None:
-        return market_of(portfolio)
-    return definition if definition.standard or definition.base is not None else _under_market(portfolio, definition)
+        return _with_choices(standard_of(portfolio), portfolio)
+    if definition.standard:
+        return _with_choices(definition, portfolio)
+    return definition if definition.base is not None else _under_market(portfolio, definition)
 
 
 def _under_market(portfolio: Portfolio, definition: Definition) -> Definition:
@@ -175,9 +177,8 @@ def _under_market(portfolio: Portfolio, definition: Definition) -> Definition:
     return definition if name == "us_bsl" else under_market(definition, READY[name], name)
 
 
-def market_of(portfolio: Portfolio) -> Definition | None:
-    """The market's standard, changed by what the file's own figures decided; None for the suites' own defaults."""
-    standard = standard_of(portfolio)
+def _with_choices(standard: Definition | None, portfolio: Portfolio) -> Definition | None:
+    """A market's standard, changed by what the file's own figures decided; None for the suites' own defaults."""
     if portfolio.interpretation is None:
         return standard
     changed = portfolio.interpretation.changed

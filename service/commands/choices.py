@@ -11,20 +11,25 @@ if TYPE_CHECKING:
     from core.portfolio.model.interpretation import Choice, Interpretation, Reading, Tie
 
 TIES_SHOWN: Final = 2
-"""Figures that a choice names on a page, with their cells; JSON and CSV have all of them."""
+"""Figures that a choice names on a page, with their cells; JSON has all of them."""
+
+NAME_MAX: Final = 44
+"""Letters of a figure's name that are shown."""
 
 
 def choice_blocks(interpretation: Interpretation | None) -> list[Line | Grid]:
     """A row for each choice, and a line on what ties; nothing where the file prints nothing that could decide any."""
     if interpretation is None or not interpretation.choices:
         return []
+    from core.definition.choices import BY_NAME
+
     decided = [choice for choice in interpretation.choices if choice.state != "open" or choice.runner_up is not None]
-    still_open = [_name(choice) for choice in interpretation.choices if choice not in decided]
+    still_open = [BY_NAME[choice.name].words for choice in interpretation.choices if choice not in decided]
     return [
         Line(),
         Line("How the choices that the file leaves open were read:"),
         *([Grid(columns=_COLUMNS, items=decided)] if decided else []),
-        *([Line(f"Open, since no printed figure tells them apart: {', '.join(still_open)}.")] if still_open else []),
+        *([Line(f"No printed figure decides: {'; '.join(still_open)}.")] if still_open else []),
         Line(_count_words(interpretation)),
     ]
 
@@ -46,10 +51,13 @@ def _name(choice: Choice) -> str:
 
 def _ties(ties: Sequence[Tie]) -> str:
     """How many figures tie by a reading alone, the first of them with their cells."""
+    from core.frames.brief import shortened
+
     if not ties:
         return "-"
-    named = "; ".join(f"{tie.name} ({tie.place})" for tie in ties[:TIES_SHOWN])
-    more = len(ties) - TIES_SHOWN
+    by_place = list({tie.place: tie for tie in ties}.values())[:TIES_SHOWN]
+    named = "; ".join(f"{shortened(tie.name, NAME_MAX)} ({tie.place})" for tie in by_place)
+    more = len(ties) - sum(tie.place in {one.place for one in by_place} for tie in ties)
     return f"{len(ties):,}: {named}{f' and {more:,} more' if more > 0 else ''}"
 
 

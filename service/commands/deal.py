@@ -90,7 +90,8 @@ def draft_definition(
 
     It has the classes with their triggers, the tests with limits and names as printed, and the conventions by which the
     file's own figures tie. Each line says where it comes from and how sure it is; what must still be decided stands at
-    the top. The exit code is 0 for a draft, and 2 when a file cannot be read. The text is TOML; the JSON has files, warnings, toml, definition, decide, ties and interpretation; CSV has what must be decided.
+    the top. The exit code is 0 for a draft, and 2 when a file cannot be read. The text is TOML; the JSON has files,
+    warnings, toml, definition, decide, ties and interpretation; CSV has what must be decided.
 
     Parameters
     ----------
@@ -204,11 +205,11 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
     definition = read_definition(deal, chosen)
     portfolio = _loans(files, chosen)
     from core.deals.tie_out import tie_out as tied
-    from core.interpretation.interpret import interpret
+    from core.interpretation.interpret import has_figures, interpret
     from core.interpretation.reading import read_by
 
     with limited(files[0]):
-        interpretation = interpret(portfolio, definition, hold_out=True) if portfolio.facts.all else None
+        interpretation = interpret(portfolio, definition, hold_out=True) if has_figures(portfolio) else None
         if interpretation is not None:
             portfolio = read_by(portfolio, interpretation, definition)
         items = tied(portfolio, definition)

@@ -95,10 +95,10 @@ def read_interpreted(
     Raises:
         Refused: as `read_loans`.
     """
-    from core.interpretation.interpret import interpreted
+    from core.interpretation.interpret import has_figures, interpreted
 
     portfolio = read_loans(*files, mapping=mapping, day=day)
-    if not portfolio.facts.all:
+    if not has_figures(portfolio):
         return portfolio
     with limited(files[0]):
         return interpreted(portfolio, definition)

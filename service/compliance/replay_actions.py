@@ -25,7 +25,7 @@ from core.definition import Definition, parse
 from core.grid.codec import Manifest, open_workbook
 from core.grid.sheet import Workbook
 from core.interpretation.interpret import interpret
-from core.interpretation.reading import own_rules, read_by
+from core.interpretation.reading import read_by
 from core.portfolio import Portfolio
 from core.portfolio.model.fields import Mapping as ColumnMapping
 from core.portfolio.model.interpretation import Interpretation
@@ -363,11 +363,10 @@ class Replayer:
         record = as_json({name: value for name, value in said.items() if name not in (*_OPTIONS, INTERPRETATION)})
         key = (*(stored[name] for name in ("book_key", "mapping", "as_of", "as_of_source", "definition")), record)
         found = self._interpretations.get(key)
-        own = own_rules(definition)
         if found is None:
-            found = timed(interpret, self._seconds)(portfolio, own)
+            found = timed(interpret, self._seconds)(portfolio, definition)
             self._interpretations.keep(key, found, bytes_of(found))
-        return read_by(portfolio, found, own)
+        return read_by(portfolio, found, definition)
 
     def _definition(self, text: str | None) -> Definition | None:
         if text is None:

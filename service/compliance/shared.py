@@ -19,7 +19,7 @@ from core.compliance import run as runs
 from core.compliance.conventions import currency_of
 from core.compliance.suites import DEAL_SUITE
 from core.definition import Definition, ready_for, unknown_fields
-from core.interpretation.reading import own_rules, read_by
+from core.interpretation.reading import read_by
 from core.portfolio import Portfolio
 from core.portfolio.assemble.plausibility import with_days
 from core.portfolio.assemble.read import missing_columns
@@ -253,7 +253,7 @@ async def prepare(
     reading = ReadingKey(
         subject.book_key or "", mapping.json, day, definition and definition.json, store.as_json(record)
     )
-    rules = own_rules(definition and definition.definition)
+    rules = None if definition is None else definition.definition
     seconds = unit.settings.compliance_seconds
     as_read, portfolio = portfolio, await interpreted_portfolio(unit, portfolio, rules, reading, seconds)
     scopes = ("workbook", "deal", "tenant")
@@ -311,7 +311,7 @@ async def repeated(unit: Unit, run: store.StoredRun) -> Repeated:
     options = msgspec.json.decode(run.options)
     portfolio = as_recorded(portfolio, run.definition, options)
     if run.interpretation is not None:
-        portfolio = read_by(portfolio, run.interpretation, own_rules(definition))
+        portfolio = read_by(portfolio, run.interpretation, definition)
     found = Repeated(portfolio, mapping, definition, limits_of(run.thresholds))
     now = await run_by(unit, portfolio, run.test_suite, found.rules, test_ids=options["test_ids"], details=False)
     figures = {one.test_id: one.current_value for one in now}

@@ -14,8 +14,8 @@ from core.deals.draft import Draft, DraftError, draft
 from core.deals.movements import Movement, movements
 from core.deals.tie_out import TieOut, tie_out
 from core.definition.definition import Definition
-from core.interpretation.interpret import interpret
-from core.interpretation.reading import own_rules, read_by
+from core.interpretation.interpret import has_figures, interpret
+from core.interpretation.reading import read_by
 from core.portfolio import Portfolio
 from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning, of_side
@@ -46,11 +46,10 @@ def tie(portfolio: Portfolio, definition: Definition | None, rules: Rules | None
 def interpret_and_tie(portfolio: Portfolio, definition: Definition | None, rules: Rules) -> Tied:
     """The same of loans that were not interpreted yet, with what a run by the rules says first and how the choices that
     the file leaves open were read."""
-    if not portfolio.facts.all:
+    if not has_figures(portfolio):
         return tie(portfolio, definition, rules)
-    own = own_rules(definition)
-    interpretation = interpret(portfolio, own, hold_out=True)
-    found = tie(read_by(portfolio, interpretation, own), definition, rules)
+    interpretation = interpret(portfolio, definition, hold_out=True)
+    found = tie(read_by(portfolio, interpretation, definition), definition, rules)
     return structs.replace(found, interpretation=interpretation)
 
 

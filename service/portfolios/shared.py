@@ -9,6 +9,7 @@ import structlog
 
 from core.definition.definition import Definition
 from core.grid.sheet import Workbook
+from core.interpretation.interpret import has_figures
 from core.interpretation.reading import read_by
 from core.portfolio import Portfolio
 from core.portfolio.model.interpretation import Interpretation
@@ -94,10 +95,10 @@ async def interpreted_portfolio(
     A file that prints nothing of itself, and one whose search does not come to its end, is left as it is.
 
     Args:
-        definition: the deal's own, which outranks what is found; None where a market's standard decides.
+        definition: the rules; a deal's own outranks what is found, a market's standard does not.
         key: what the portfolio and the definition were made from.
     """
-    if not portfolio.facts.all:
+    if not has_figures(portfolio):
         return portfolio
     cache: Lru[ReadingKey, Interpretation] = unit.resources.memory.cache(
         "interpretations", most=INTERPRETATIONS_MAX, bytes_most=INTERPRETATIONS_BYTES_MAX

@@ -22,6 +22,7 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """Label of the figure, as printed."""
     part: Part
+    """Which of the three ties: what stands above the line, below it, or the figure itself."""
     printed: float
     """An amount in the deal's currency, or the figure in its unit."""
     place: str
@@ -45,8 +46,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """Of the closed list, such as principal_cash or denominator."""
     state: State
-    """taken: two printed figures tie by the reading, and none stops; proposed: one amount ties to the cent; open: nothing
-    decides, and the market's reading stays; stated: the definition says it."""
+    """taken: two printed figures tie by the reading, and none stops; proposed: one amount ties to the cent; open:
+    nothing decides, and the market's reading stays; stated: the definition says it."""
     reading: Reading
     """The one that is used."""
     runner_up: Reading | None
@@ -88,10 +89,10 @@ class Interpretation(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def read_as(self) -> str:
         """The readings used in words, and how many printed figures tie by them; empty where none is used."""
-        used = [f"{one.reading.words}{PROPOSED if one.state == 'proposed' else ''}" for one in self.used]
-        if not used:
+        words = [f"{one.reading.words}{PROPOSED * (one.state == 'proposed' and one.changed)}" for one in self.used]
+        if not words:
             return ""
-        return f"{'; '.join(used)}; {self.tied:,} of {counted(self.figures, 'printed figure')} tie"
+        return f"{'; '.join(words)}; {self.tied:,} of {counted(self.figures, 'printed figure')} tie"
 
     @property
     def changed(self) -> list[Choice]:
@@ -102,5 +103,5 @@ class Interpretation(msgspec.Struct, frozen=True, kw_only=True):
 USED: Final = ("taken", "proposed")
 """States of a choice that the file's figures decided."""
 
-PROPOSED: Final = " (proposed by one figure)"
-"""What stands behind a reading that a single figure ties by."""
+PROPOSED: Final = " (by one amount)"
+"""What stands behind a reading that a single amount ties by."""
