@@ -162,7 +162,7 @@ async def drafted(ctx: Context, deal_id: UUID, body: DraftOrder) -> DefinitionDr
     found = await compliance.calculated(ctx, _seconds(ctx), child.draft_of, ready.as_read, deal.name)
     if isinstance(found, child.NoDraft):
         raise ValidationFailed.at(["body", "workbook_id"], found.message)
-    fields = {name: getattr(found, name) for name in found.__struct_fields__}
+    fields = {name: getattr(found.draft, name) for name in found.draft.__struct_fields__}
     return DefinitionDraft(deal_id=deal_id, workbook_id=workbook_id, as_of=day_of(ready.portfolio.deal.as_of), **fields)
 
 

@@ -53,16 +53,22 @@ def interpret_and_tie(portfolio: Portfolio, definition: Definition | None, rules
     return structs.replace(found, interpretation=interpretation)
 
 
-class NoDraft(Struct, frozen=True):
-    """There is nothing to draft."""
+class Drafted(Struct, frozen=True, tag=True):
+    """A definition out of what a file prints."""
+
+    draft: Draft
+
+
+class NoDraft(Struct, frozen=True, tag=True):
+    """What a file prints makes no definition."""
 
     message: str
 
 
-def draft_of(portfolio: Portfolio, name: str) -> Draft | NoDraft:
+def draft_of(portfolio: Portfolio, name: str) -> Drafted | NoDraft:
     """A definition out of what a file prints; of loans that were not interpreted yet."""
     try:
-        return draft(portfolio, name=name)
+        return Drafted(draft(portfolio, name=name))
     except DraftError as error:
         return NoDraft(str(error))
 
