@@ -42,7 +42,7 @@ def add_deal(sections: Sections, portfolio: Portfolio, drafted: Sequence[Drafted
     for name in _DAYS:
         day, place = day_of(getattr(deal, name)), cells.get(f"deal.{name}")
         if day is not None:
-            sections.put(f"conventions.{name}", day, place, CERTAIN)
+            sections.put(f"conventions.{name}", day, place or "the deal's record", CERTAIN)
         else:
             sections.leave(f"conventions.{name}", None, "no page prints it")
 

@@ -40,7 +40,9 @@ def found(test: dict[str, Any], market: str = "euro", industries: str | None = "
 ])  # fmt: skip
 def test_ids(test: dict[str, Any], test_id: str) -> None:
     assert found(test) == test_id
-    parse({"tests": [{"id": test_id, "name": "x", **test}] if "ratio" not in test_id and "event" not in test_id else []})
+    parse(
+        {"tests": [{"id": test_id, "name": "x", **test}] if "ratio" not in test_id and "event" not in test_id else []}
+    )
 
 
 def test_a_share_is_called_by_its_words() -> None:
