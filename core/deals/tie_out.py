@@ -11,12 +11,11 @@ from msgspec import UNSET
 
 from core.compliance.agreement import Agreement, Ours, Part, agreement_of
 from core.compliance.conventions import definition_for, masked_rows
-from core.compliance.matching import PARAMETERS
 from core.compliance.result import Skipped, Status, TestResult
 from core.compliance.run import run_suite
 from core.definition import Definition, to_document
 from core.definition.choices import BY_NAME, CHOICES, Explanation, Option
-from core.definition.terms import AGENCIES
+from core.definition.terms import AGENCIES, PARAMETERS
 from core.interpretation.figures import FigureTest, figure_tests, with_ratio_classes, with_tests
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
