@@ -60,7 +60,7 @@ def sort_figures(figures: Iterable[Fact], terms: Terms) -> tuple[list[Drafted], 
     listed = {id(one.published): one for one in pair_figures((), {}, terms, facts).listed}
     drafted: list[Drafted] = []
     unmeasured: list[Unmeasured] = []
-    by_measure: dict[tuple[tuple[str, Any], ...], Drafted] = {}
+    by_measure: dict[tuple[tuple[str, str], ...], Drafted] = {}
     repeated: list[Fact] = []
     for fact in facts:
         one, meaning = listed[id(fact)], meaning_of_fact(fact)
@@ -86,8 +86,8 @@ def _is_test(fact: Fact) -> bool:
     return fact.kind == "test" and (fact.trigger is not None or fact.status is not None)
 
 
-def _items(test: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    return tuple(sorted(test.items()))
+def _items(test: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, repr(value)) for name, value in test.items()))
 
 
 def _unmeasured(one: Unmatched) -> Unmeasured:

@@ -67,7 +67,7 @@ def test_two_rows_that_contradict_each_other_are_none() -> None:
 @every("fact", [
     printed("Weighted Average Colour"),
     printed("Maximum Obligor Concentration Test", 12.0, 20.0),
-    printed("Largest Obligor that is not Senior Secured", 1.0, 1.5),
+    printed("Top 3 Industries Combined", 25.0, 40.0),
     printed("Weighted Average Rating Factor", 25.0, 26.0, unit="factor"),
     printed("Unhedged Obligations", 0.0, None, status="pass"),
 ])  # fmt: skip

@@ -37,6 +37,10 @@ def found(test: dict[str, Any], market: str = "euro", industries: str | None = "
     ({"measure": "oc", "class": "A/B"}, "oc_class_ab"),
     ({"measure": "ic", "class": "D"}, "ic_class_d"),
     ({"share": "=is_bridge"}, "bridge_concentration"),
+    ({"measure": "bridge"}, "bridge_concentration"),
+    ({"measure": "pays_annually"}, "pays_annually_concentration"),
+    ({"measure": "revolving", "adds": ["cash"]}, "revolving_concentration_with_cash"),
+    ({"measure": "industry", "classification": "b", "nth": 5}, "fifth_industry_concentration"),
 ])  # fmt: skip
 def test_ids(test: dict[str, Any], test_id: str) -> None:
     assert found(test) == test_id
