@@ -37,9 +37,9 @@ from core.portfolio.pages.identify import name_keys
 DEFAULT: Final = Definition()
 """What holds without a definition."""
 
-PLAIN: Final = Definition(
-    standard=True, ratings=Ratings(*(AgencyRatings(columns=("any",)) for _ in AGENCIES))
-)  # fmt: skip
+_FIRST: Final = AgencyRatings(columns=("any",))
+
+PLAIN: Final = Definition(standard=True, ratings=Ratings(_FIRST, _FIRST, _FIRST))
 """The suites' own defaults as a market's standard: what choices of a reading change where no ready-made one decides."""
 
 BBB_MINUS: Final = 10
