@@ -21,6 +21,7 @@ from core.portfolio import Portfolio
 from core.portfolio.cells.parsing import TextColumn, currency, pool_of
 from core.portfolio.model.facts import Agency
 from core.portfolio.model.fields import Lien
+from core.portfolio.model.interpretation import Choice
 from core.portfolio.model.portfolio import Deal, Names, defaulted
 from core.portfolio.model.ratings import (
     DEFAULTED,
@@ -166,9 +167,15 @@ def _with_choices(standard: Definition | None, portfolio: Portfolio) -> Definiti
     """A market's standard, changed by what the file's own figures decided; None for the suites' own defaults."""
     if portfolio.interpretation is None:
         return standard
-    changed = portfolio.interpretation.changed
-    settings = [one for used in changed for one in BY_NAME[used.name].option(used.reading.option).sets]
+    settings = [setting for choice in portfolio.interpretation.changed for setting in _settings_of(choice)]
     return with_settings(PLAIN if standard is None else standard, settings) if settings else standard
+
+
+def _settings_of(used: Choice) -> tuple[Setting, ...]:
+    """What a definition says for the reading of a choice; nothing for what only an earlier version knew."""
+    known = BY_NAME.get(used.name)
+    options = () if known is None else known.options
+    return next((option.sets for option in options if option.name == used.reading.option), ())
 
 
 def is_plain(definition: Definition | None) -> bool:
