@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.definition.choices import BY_NAME, with_settings
+from core.definition.choices import BY_NAME, Setting, with_settings
 from core.definition.definition import AgencyRatings, Definition, Family, ParValue, Ratings
 from core.definition.terms import AGENCIES
 from core.portfolio import Portfolio

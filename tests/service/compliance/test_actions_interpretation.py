@@ -96,8 +96,8 @@ def test_trades_and_reports_go_by_the_same_reading(owner: Member, book: dict[str
 def test_a_replay_searches_anew_and_an_altered_interpretation_is_found(
     stack: Stack,
     owner: Member,
-    verify: Verify,
-    book: dict[str, Any],  # noqa: F811 - the fixture
+    verify: Verify,  # noqa: F811 - the fixture
+    book: dict[str, Any],
 ) -> None:
     run = ran(owner, book["id"])
     found, breaks, _ = told(verify("--tenant", owner.tenant_id, "--json"))
