@@ -14,13 +14,14 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.definition.choices import BY_NAME, with_settings
+from core.definition.choices import BY_NAME, Setting, with_settings
 from core.definition.definition import AgencyRatings, Definition, Family, ParValue, Ratings
 from core.definition.terms import AGENCIES
 from core.portfolio import Portfolio
 from core.portfolio.cells.parsing import TextColumn, currency, pool_of
 from core.portfolio.model.facts import Agency
 from core.portfolio.model.fields import Lien
+from core.portfolio.model.interpretation import Choice
 from core.portfolio.model.portfolio import Deal, Names, defaulted
 from core.portfolio.model.ratings import (
     DEFAULTED,
@@ -37,9 +38,9 @@ from core.portfolio.pages.identify import name_keys
 DEFAULT: Final = Definition()
 """What holds without a definition."""
 
-PLAIN: Final = Definition(
-    standard=True, ratings=Ratings(*(AgencyRatings(columns=("any",)) for _ in AGENCIES))
-)  # fmt: skip
+_FIRST: Final = AgencyRatings(columns=("any",))
+
+PLAIN: Final = Definition(standard=True, ratings=Ratings(_FIRST, _FIRST, _FIRST))
 """The suites' own defaults as a market's standard: what choices of a reading change where no ready-made one decides."""
 
 BBB_MINUS: Final = 10
@@ -181,9 +182,15 @@ def _with_choices(standard: Definition | None, portfolio: Portfolio) -> Definiti
     """A market's standard, changed by what the file's own figures decided; None for the suites' own defaults."""
     if portfolio.interpretation is None:
         return standard
-    changed = portfolio.interpretation.changed
-    settings = [one for used in changed for one in BY_NAME[used.name].option(used.reading.option).sets]
+    settings = [setting for choice in portfolio.interpretation.changed for setting in _settings_of(choice)]
     return with_settings(PLAIN if standard is None else standard, settings) if settings else standard
+
+
+def _settings_of(used: Choice) -> tuple[Setting, ...]:
+    """What a definition says for the reading of a choice; nothing for what only an earlier version knew."""
+    known = BY_NAME.get(used.name)
+    options = () if known is None else known.options
+    return next((option.sets for option in options if option.name == used.reading.option), ())
 
 
 def is_plain(definition: Definition | None) -> bool:

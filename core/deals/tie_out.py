@@ -267,7 +267,7 @@ def _variants(
         if choice.explains is None or choice.explains in _BY_TEST:
             continue
         for option in choice.options:
-            if option.sets and not _is_said(base, option, is_default=option is choice.options[0]):
+            if len(option.sets) == 1 and not _is_said(base, option, is_default=option is choice.options[0]):
                 yield choice.explains, portfolio, _with_option(base, option), None
     for option in BY_NAME["industry"].options[1:]:
         yield "classification", portfolio, base, option.name

@@ -82,7 +82,7 @@ AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
 def _rating_columns(agency: str) -> NamedChoice:
     name, key = AGENCY_NAMES[agency], f"ratings.{agency}.columns"
-    kinds = {"derived": "derived", "final": "final", "issuer": "issuer", "facility": "facility"}
+    kinds = ("final", "issuer", "facility")
     return NamedChoice(
         f"rating_columns_{agency}",
         f"which column of {name}'s ratings counts",
@@ -91,8 +91,8 @@ def _rating_columns(agency: str) -> NamedChoice:
             Option("first", f"{name}'s derived rating counts, else its first", (Setting(key, ("derived", "any")),)),
             Option("any", f"the first of {name}'s ratings counts", (Setting(key, ("any",)),)),
             *(
-                Option(kind, f"{name}'s {words} rating counts", (Setting(key, (kind, "any")),))
-                for kind, words in kinds.items()
+                Option(kind, f"{name}'s {kind} rating counts, else its first", (Setting(key, (kind, "any")),))
+                for kind in kinds
             ),
         ),
         ("ratings",),
@@ -144,10 +144,7 @@ CHOICES: Final[tuple[NamedChoice, ...]] = (
             Option(
                 "none",
                 "shares divide by par and principal cash, defaulted loans at zero",
-                (
-                    Setting("conventions.defaulted_in_denominator", "none"),
-                    Setting("conventions.cash_in_denominator", True),
-                ),
+                (Setting("conventions.defaulted_in_denominator", "none"),),
             ),
             Option(
                 "carried",
@@ -335,7 +332,11 @@ CHOICES: Final[tuple[NamedChoice, ...]] = (
         "whether senior fees are taken off the interest",
         "interest",
         (
-            Option("taken_off", "senior fees are taken off the interest"),
+            Option(
+                "taken_off",
+                "senior fees are taken off the interest",
+                (Setting("interest_coverage.senior_fee_cap", None),),
+            ),
             Option(
                 "left_out",
                 "senior fees are not taken off the interest",
@@ -389,11 +390,12 @@ def _set(section: Any, path: tuple[str, ...], value: Any) -> Any:
 
 
 def setting_of(definition: Definition, choice: NamedChoice) -> str | None:
-    """The option that a definition says; None where it says none of the list."""
-    for option in choice.options:
-        if option.sets and all(_get(definition, setting.path) == setting.value for setting in option.sets):
-            return option.name
-    return None
+    """The option that a definition says, the one that says most; None where it says none of the list."""
+    said = [
+        option for option in choice.options
+        if option.sets and all(_get(definition, setting.path) == setting.value for setting in option.sets)
+    ]  # fmt: skip
+    return max(said, key=lambda option: len(option.sets)).name if said else None
 
 
 def _get(section: Any, path: tuple[str, ...]) -> Any:

@@ -161,7 +161,7 @@ def _balances(portfolio: Portfolio) -> Iterator[tuple[float, str]]:
 def _denominator(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:
     """What the file's own sums say, or the definition; then the others."""
     said = setting_of(definition, choice) or choice.options[0].name
-    by_file = portfolio.deal.defaulted_in_denominator if definition.standard else None
+    by_file = portfolio.deal.defaulted_in_denominator if definition.standard and said != "without_cash" else None
     order = [by_file or said, *(option.name for option in choice.options)]
     for name in dict.fromkeys(order):
         option = choice.option(name)

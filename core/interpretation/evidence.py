@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite
@@ -150,11 +150,10 @@ class Evidence:
             found = self._ties[key] = self.figures[at].ties(pool) if pool.fault is None else frozenset()
         return found
 
-    def add(self, intervals: Iterable[Interval]) -> None:
-        """Take what the ratios of all classes leave open of one numerator among the figures."""
-        self.figures += [
-            Figure(one.name, one.place, "interval", None, {"numerator": one.middle}, one.ties) for one in intervals
-        ]
+    def add(self, interval: Interval) -> None:
+        """Put what the ratios of all classes leave open of one numerator among the figures."""
+        printed: dict[Part, float] = {"numerator": interval.middle}
+        self.figures.append(Figure(interval.name, interval.place, "interval", None, printed, interval.ties))
 
 
 POOLS_MAX: Final = 64

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import islice, product
 from typing import Final
 
 from core.checked import checked
@@ -12,10 +11,10 @@ from core.compliance.conventions import PLAIN, definition_for
 from core.compliance.measures import Pool
 from core.definition.choices import BY_NAME
 from core.definition.definition import Definition
-from core.interpretation.candidates import Candidate, portfolio_under
+from core.interpretation.candidates import Candidate, Readings, portfolio_under
 from core.interpretation.evidence import Evidence, Figure
 from core.interpretation.interval import Interval, interval_of
-from core.interpretation.search import COMBINATIONS_MAX, GROUPS, TAKEN_LEAST, Decided, Search, Ties
+from core.interpretation.search import TAKEN_LEAST, Decided, Search, Ties
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
 from core.portfolio.model.interpretation import Choice, HoldOut, Interpretation, Reading, Tie
@@ -170,15 +169,25 @@ class _Interpreter:
         return ties - {"value"} if self._evidence.figures[at].printed.keys() - {"value"} else ties
 
     def _comes_out(self, at: int) -> bool:
-        figure = self._evidence.figures[at]
-        if figure.measure == "ic" and self._whole.deal.interest_available is not None:
-            return False  # the printed numerator is ours
+        if self._is_read_by(self._evidence.figures[at]):
+            return False
         left_out = self._intervals.left_out(self._readings, at)
         search = Search(self._evidence, self._readings, left_out, _of_market(self._base, self._readings))
         return self._deciding(at, self._used) <= self._deciding(at, search.run())
 
+    def _is_read_by(self, figure: Figure) -> bool:
+        """Whether the reader took a column or an amount because it gives this very figure."""
+        deal = self._whole.deal
+        codes = {(one.code, field) for one in self._whole.notes.warnings for field in (*one.fields, "")}
+        return (
+            (figure.measure == "ic" and deal.interest_available is not None)
+            or (figure.measure == "was" and deal.excess_spread is not None)
+            or (figure.measure == "warf" and deal.factor_ratings is not None)
+            or (figure.measure == "ccc" and ("ratings_by_printed", f"rating_agency_{figure.agency}") in codes)
+        )
 
-def _of_market(base: dict[str, Candidate], readings: dict[str, tuple[Candidate, ...]]) -> dict[str, Candidate]:
+
+def _of_market(base: dict[str, Candidate], readings: Readings) -> dict[str, Candidate]:
     """Readings to begin with that no sum of the file has decided."""
     names = [one for one in readings.get("families", ()) if one.option == "names"]
     return base | {one.choice: one for one in names}
@@ -191,35 +200,36 @@ class _Intervals:
         self._evidence = evidence
         self._base = base
         self._of: dict[int | None, int] = {}
+        """By the ratio that is left out, None for all of them, the place of the interval among the figures."""
+        self._intervals: dict[int, Interval] = {}
         pool = evidence.pool(base)
-        listed = [(at, fact, balance) for at, fact, balance in _ratios(evidence, pool)]
-        for left_out in (None, *(at for at, _, _ in listed)):
+        listed = list(_ratios(evidence, pool))
+        self._ratios = frozenset(at for at, _, _ in listed)
+        for left_out in (None, *self._ratios):
             interval = interval_of((fact, balance) for at, fact, balance in listed if at != left_out)
             if interval is not None:
                 self._of[left_out] = len(evidence.figures)
-                evidence.add([interval])
-                self._intervals = {**getattr(self, "_intervals", {}), self._of[left_out]: interval}
+                self._intervals[len(evidence.figures)] = interval
+                evidence.add(interval)
 
-    def left_out(self, readings: dict[str, tuple[Candidate, ...]], at: int | None = None) -> frozenset[int]:
+    def left_out(self, readings: Readings, at: int | None = None) -> frozenset[int]:
         """The figures that take no part where one is left out: the intervals of other cases among them, and one that
         several readings reach."""
-        own = self._of.get(at, self._of.get(None)) if at in self._of or at is None or None in self._of else None
+        own = self._of.get(at if at in self._ratios else None)
         others = set(self._of.values()) - {own}
         if own is not None and not self._is_telling(own, readings):
             others.add(own)
-        return frozenset(others | ({at} if at is not None else set()))
+        return frozenset(others if at is None else {*others, at})
 
-    def _is_telling(self, at: int, readings: dict[str, tuple[Candidate, ...]]) -> bool:
+    def _is_telling(self, at: int, readings: Readings) -> bool:
         """Whether exactly one numerator of all readings lies inside."""
-        interval: Interval = self._intervals[at]
+        interval = self._intervals[at]
         search = Search(self._evidence, readings, frozenset(self._of.values()))
-        inside: set[float] = set()
-        for group in (GROUPS[0], GROUPS[4]):
-            listed = search._listed(group, self._base)
-            for combination in islice(product(*listed.values()), COMBINATIONS_MAX):
-                pool = self._evidence.pool({**self._base, **{one.choice: one for one in combination}})
-                if interval.has(pool):
-                    inside.add(round(pool.adjustments["adjusted"], 2))
+        inside = {
+            round(numerator, 2) for used in search.readings_of_oc() if interval.low <= (
+                numerator := self._evidence.pool(used).adjustments["adjusted"]
+            ) <= interval.high
+        }  # fmt: skip
         return len(inside) == 1
 
 

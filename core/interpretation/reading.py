@@ -44,7 +44,7 @@ def _changed(interpretation: Interpretation, readings: dict[str, tuple[Candidate
 
 def _warnings(interpretation: Interpretation) -> Iterator[DataWarning]:
     for choice in interpretation.choices:
-        inputs = BY_NAME[choice.name].inputs
+        inputs = BY_NAME[choice.name].inputs if choice.name in BY_NAME else ()
         if choice.differs and choice.runner_up is not None:
             words = DIFFERS.format(choice.runner_up.words, _places(choice.runner_up))
             yield DataWarning("reading_differs", words, fields=inputs)

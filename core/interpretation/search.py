@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -119,6 +119,8 @@ class Search:
             return used
         figures = self.figures_of(group)
         now = self.amounts(self.ties(used, figures))
+        if now == self.amounts(frozenset((at, part) for at in figures for part in self.evidence.figures[at].printed)):
+            return used  # no other reading can tie more
         best, most = used, len(now)
         for combination in product(*listed.values()):
             tried = {**used, **{one.choice: one for one in combination}}
@@ -185,6 +187,18 @@ class Search:
     def _loses_none(self, before: Used, after: Used) -> bool:
         every = self.every
         return before == after or not self.ties(before, every) - self.ties(after, every)
+
+    def readings_of_oc(self) -> Iterator[dict[str, Candidate]]:
+        """Every reading that may move the OC numerator: those of the collateral together, with each of the ratings."""
+        alone: dict[str, Candidate] = {}
+        ratings = [alone] + [
+            {choice: one} for group in GROUPS if group.agency is not None
+            for choice in group.choices for one in self.different(choice, self.start)[1:]
+        ]  # fmt: skip
+        for group in (one for one in GROUPS if "oc" in one.measures and one.agency is None):
+            listed = self._listed(group, self.start).values()
+            for rated, combination in product(ratings, product(*listed)):
+                yield self.start | rated | {one.choice: one for one in combination}
 
     # ---- figures
 
