@@ -25,6 +25,7 @@ from core.compliance.published import SheetLimit
 from core.compliance.shares import divisor_of, value_of
 from core.compliance.spreads import average_coupon, average_spread
 from core.compliance.suites import OBLIGOR, RATING, Divisor, Test
+from core.definition.checks import limits_read
 from core.definition.definition import AgencyRatings, DealTest, Definition, Matrix
 from core.definition.formulas import names_of
 from core.definition.terms import MEASURES, TOTALS
@@ -65,7 +66,7 @@ def tests_of(definition: Definition) -> tuple[Test, ...]:
         names = set(names_of(test.value, every)) if test.value else set()
         if test.matrix is not None:
             names |= matrix_names(matrices[test.matrix], every) - {test.id}
-        needs[test.id] = names & set(chosen)
+        needs[test.id] = (names | limits_read(test, definition)) & set(chosen)
     return tuple(_row(chosen[name], every) for name in TopologicalSorter(needs).static_order())
 
 

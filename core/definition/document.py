@@ -6,7 +6,6 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from datetime import date
 from difflib import get_close_matches
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
@@ -14,6 +13,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any, Final
 
+from core.definition.checks import check_amounts, check_excess, check_fees, limits_read
 from core.definition.definition import DealTest, Definition, Matrix
 from core.definition.formulas import (
     ATOMS_OF_DEFINITION_MAX,
@@ -27,7 +27,6 @@ from core.definition.formulas import (
 from core.definition.keys import FAULTS_MAX, Choice, Faults, read_table, write_table
 from core.definition.terms import (
     AMONG,
-    CLASS_FIGURES,
     LOAN_FIELDS,
     MEASURES,
     PARAMETERS,
@@ -265,9 +264,9 @@ def _cross_faults(definition: Definition) -> Faults:
     """What only shows where sections are seen together."""
     faults: Faults = []
     _check_agencies(definition, faults)
-    _check_excess(definition, faults)
-    _check_amounts(definition, faults)
-    _check_fees(definition, faults)
+    check_excess(definition, faults)
+    check_amounts(definition, faults)
+    check_fees(definition, faults)
     _check_classes(definition, faults)
     _check_families(definition, faults)
     _check_countries(definition, faults)
@@ -282,48 +281,6 @@ def _check_agencies(definition: Definition, faults: Faults) -> None:
             faults.append((f"ratings.{agency}.notched_from", "names the agency itself"))
         if ratings.masked_value is not None and ratings.masked != "bounds":
             faults.append((f"ratings.{agency}.masked_value", 'is for masked = "bounds"'))
-
-
-def _check_excess(definition: Definition, faults: Faults) -> None:
-    rules = definition.conventions
-    limited = any(test.measure == "was" and (test.min is not None or test.matrix) for test in definition.tests)
-    if rules.excess_spread != "none" and rules.minimum_spread is None and not limited:
-        faults.append(("conventions.excess_spread", "needs minimum_spread, or a test of the spread (was) with a min"))
-
-
-def _check_amounts(definition: Definition, faults: Faults) -> None:
-    """A figure is stated once, and corrected once for a day."""
-    for name, other in _STATED_TWICE.items():
-        if getattr(definition.amounts, name) is not None and getattr(definition.interest_coverage, other) is not None:
-            faults.append((f"amounts.{name}", f"is interest_coverage.{other}, too: give it once"))
-    seen: set[tuple[str, str | None, date | None]] = set()
-    for at, one in enumerate(definition.corrections):
-        if (what := (one.figure, one.class_, one.as_of)) in seen:
-            faults.append((f"corrections[{at}]", f"corrects {one.figure} a second time"))
-        seen.add(what)
-        if (one.figure in CLASS_FIGURES) != (one.class_ is not None):
-            words = "is missing: it is a figure of a class" if one.class_ is None else "is none of a class"
-            faults.append((f"corrections[{at}].class", f"{one.figure} {words}" if one.class_ else words))
-
-
-def _check_fees(definition: Definition, faults: Faults) -> None:
-    """Fees are rates or an amount, and what they are rates of is known."""
-    rules, place = definition.interest_coverage, "interest_coverage"
-    if rules.senior_fees is not None and (rules.fees or rules.expenses is not None):
-        faults.append((f"{place}.senior_fees", "is all fees and expenses: leave fees and expenses out"))
-    based = [(f"fees[{at}]", fee.of) for at, fee in enumerate(rules.fees)]
-    based += [] if rules.expenses is None else [("expenses", rules.expenses.of)]
-    if definition.conventions.target_par is None:
-        faults.extend(
-            (f"{place}.{name}.of", "needs conventions.target_par") for name, base in based if base == "target_par"
-        )
-    known = rules.expenses
-    if known is not None and known.amount is known.cap_rate is known.cap_amount is None:
-        faults.append((f"{place}.expenses", "needs an amount, or a cap (cap_rate, cap_amount)"))
-
-
-_STATED_TWICE: Final = {"interest_receivable": "receivable", "senior_fees": "senior_fees"}
-"""Key of the amounts -> the key of interest coverage that says the same."""
 
 
 def _check_classes(definition: Definition, faults: Faults) -> None:
@@ -399,7 +356,7 @@ def _check_tests(definition: Definition, faults: Faults) -> None:
         _check_limit(test, place, matrices, definition, faults)
         names = set(_formula_names(test.value, f"{place}.value", known, faults)) if test.value else set()
         of_matrix = matrix_names.get(test.matrix or "", set())
-        needs[test.id] = ((names | of_matrix) - {test.id}) & set(ids)
+        needs[test.id] = ((names | of_matrix | limits_read(test, definition)) - {test.id}) & set(ids)
         if test.id in names:
             faults.append((f"{place}.value", "names the test itself"))
         if test.id in of_matrix:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from core.compliance.spreads import NO_LIMIT, counted_excess
 from core.definition import DefinitionError, parse, to_document
 from core.definition.definition import Definition
 from core.portfolio import Portfolio
+from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import portfolio_of
 from tests.rows import every
 
@@ -101,6 +103,22 @@ def test_an_excess_spread_counts_as_the_conventions_say(rule: str, minimum: floa
         found = figures(loans(), definition)
         assert found["coupon"] == pytest.approx(8.5 + more, abs=1e-6)
         assert found["spread"] == pytest.approx(SPREAD, abs=1e-6)
+
+
+def test_an_excess_spread_is_above_the_limit_of_its_day() -> None:
+    """The spread test stands behind the coupon's, and its limit has stepped to 3.5 by the day."""
+    document = to_document(deal(3.0, 8.0, excess_spread="always", excess_coupon="none"))
+    spread, coupon, _ = document["tests"]
+    spread["steps"] = [{"from": "2025-01-01", "limit": 3.5}]
+    stepped = parse({**document, "tests": [coupon, spread]})
+    seen = replace(loans(), deal=Deal(as_of=20544.0))
+    assert figures(seen, stepped)["coupon"] == pytest.approx(8.5 + (SPREAD - 3.5) * 9, abs=1e-6)
+    circle = {
+        "matrices": [{"id": "m_m", "rows": [1], "columns": [1], "values": [[1]], "row": "=coupon", "column": "=par"}]
+    }
+    spread = {"id": "spread", "name": "S", "measure": "was", "matrix": "m_m", "matrix_limit": "min"}
+    with pytest.raises(DefinitionError, match="in a circle"):
+        parse({**document, "quality": circle, "tests": [coupon, spread]})
 
 
 def test_a_rule_that_nothing_decides_is_refused() -> None:

@@ -83,6 +83,10 @@ def test_a_definition_with_amounts_comes_back_from_its_document() -> None:
             {"amounts": {"senior_fees": 1}, "interest_coverage": {"senior_fees": 2}},
             "amounts.senior_fees", "give it once",
         ),
+        (
+            {"amounts": {"senior_fees": 1}, "interest_coverage": {"expenses": {"amount": 2}}},
+            "amounts.senior_fees", "leave interest_coverage.fees",
+        ),
         ({"corrections": [{"figure": "principal_cash", "amount": 1}]}, "corrections[0].note", "is missing"),
         ({"corrections": [{"figure": "cash", "amount": 1, "note": "x"}]}, "corrections[0].figure", "principal_cash"),
         (
