@@ -223,6 +223,7 @@ def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assume
     if is_plain(definition) or (definition.ratings.unrated_is_ccc and definition.leaves(*_SAY_UNRATED)):
         _set_apart_unrated(view, portfolio)
     _take_industry(view, portfolio, definition)
+    _take_diversity(view, definition.classifications.diversity, portfolio.names.get("industry"))
     _join_families(view, definition)
     _find_home(view, definition.conventions.home_countries)
     _take_recoveries(view, portfolio, definition.ratings.recovery)
@@ -520,6 +521,16 @@ def _take_industry(view: View, portfolio: Portfolio, definition: Definition | No
         view.diversity_field = FILES_INDUSTRY
     view.names["industry"] = column
     view.industry_agency = chosen
+
+
+def _take_diversity(view: View, stated: str | None, general: Names | None) -> None:
+    """The industries of Moody's diversity where the definition names them; `general` are the file's own."""
+    if stated is None:
+        return
+    view.diversity_field = "industry" if stated == "any" else f"industry_{stated}"
+    if stated == "any" and general is not None and view.names["industry"] is not general:
+        view.names[FILES_INDUSTRY] = general
+        view.diversity_field = FILES_INDUSTRY
 
 
 def _join_families(view: View, definition: Definition) -> None:

@@ -29,7 +29,7 @@ from core.definition.checks import limits_read
 from core.definition.definition import AgencyRatings, DealTest, Definition, Matrix
 from core.definition.formulas import names_of
 from core.definition.terms import MEASURES, TOTALS
-from core.portfolio.model.ratings import DEFAULTED, FACTORS, MASKED
+from core.portfolio.model.ratings import DEFAULTED, FACTORS, MASKED, rank
 
 FITCH_FACTORS: Final = (
     0.135671299, 0.349, 0.629, 0.858, 1.237, 1.572, 2.099, 2.630, 3.162, 6.039, 8.903, 11.844, 15.733, 19.627, 23.671,
@@ -386,13 +386,14 @@ def _monitor(pool: Pool, test: DealTest) -> Monitor:
         raise Unmeasurable("no as-of date: add one to the Deal sheet")
     assert industries is not None and country is not None and obligor is not None  # noqa: PT018
     ladder = _ladder(pool, "b")
+    cut_off = pool.definition.quality.spwarf_cut_off
     unrated, _ = counted_as(pool.definition.ratings.b.unrated, cdo_monitor.RATING_FACTORS)
     found = cdo_monitor.monitor(
         pool.weights, np.where(ladder == 0, np.uint8(unrated), ladder), obligor.codes, industries.codes,
-        cdo_monitor.regions(tuple(country.values))[country.codes], years,
+        cdo_monitor.regions(tuple(country.values))[country.codes], years, worst=rank(cut_off),
     )  # fmt: skip
     if found is None:
-        raise Unmeasurable("no loan that S&P rates CCC- or better")
+        raise Unmeasurable(f"no loan that S&P rates {cut_off} or better")
     return found
 
 

@@ -226,6 +226,12 @@ class Classifications:
         "industry column of the suites' tests but Moody's diversity: any, or that of an agency",
         "any",
     )
+    diversity: str | None = key(
+        _CLASSIFICATION,
+        "industry column of Moody's diversity score: any is the file's own, else that of an agency; else the file's "
+        "own, or Moody's where that is another agency's",
+        None,
+    )
     affiliates_by_name: bool = key(
         Flag(),
         "whether an obligor whose name begins with another's whole name is that one, which a warning says",
@@ -420,6 +426,11 @@ class Quality:
 
     matrices: tuple[Matrix, ...] = key(Listed(Table(Matrix), MATRICES_MAX), "matrices", ())
     cdo_monitor: CdoMonitor | None = key(Table(CdoMonitor), "S&P CDO Monitor", None)
+    spwarf_cut_off: str = key(
+        _SYMBOL,
+        "the worst S&P rating of the loans that spwarf and the other measures of the CDO Monitor look at",
+        "CCC-",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -545,7 +545,7 @@ def _monitor(book: Book, test: DealTest) -> dict[str, float]:
     seen = []
     for loan in book.performing:
         rank = loan.extra["ladder"].get("b", 0) or unrated
-        if loan.par > 0 and (rank == "masked" or 0 < rank <= 19):
+        if loan.par > 0 and (rank == "masked" or 0 < rank <= rank_of(book.rules.quality.spwarf_cut_off)):
             seen.append((loan, rank))
     rated = [(loan.par, FACTORS["b"][rank - 1]) for loan, rank in seen if rank != "masked"]
     average = _mean(rated)

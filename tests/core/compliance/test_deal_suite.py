@@ -558,7 +558,10 @@ def rules(draw: st.DrawFn) -> dict[str, Any]:
         ],
         "reinvestment_oc": {"class": "D", "trigger": 105.0},
         "event_of_default": {"class": "A", "trigger": 102.5},
-        "quality": {"cdo_monitor": {"c0": 0.15, "c1": 4.0, "c2": 0.9, **of({}, {"spread": 4.0}, {"recovery": 40.0})}},
+        "quality": {
+            "spwarf_cut_off": of("CCC-", "CCC-", "D", "B-"),
+            "cdo_monitor": {"c0": 0.15, "c1": 4.0, "c2": 0.9, **of({}, {"spread": 4.0}, {"recovery": 40.0})},
+        },
         "tests": tests,
     }  # fmt: skip
 
