@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from core.compliance.conventions import currency_of, masked_rows, printed_agency
 from core.deals.draft.figures import Drafted
 from core.deals.draft.record import CERTAIN, GUESSED, ONE, Decision, Sections, Sure
-from core.definition.choices import BY_NAME, Option
+from core.definition.choices import BY_NAME, Option, Setting
 from core.definition.definition import FAMILIES_MAX, FAMILY_MAX, Definition
 from core.definition.keys import TEXT_MAX
 from core.definition.names import AGENCY_WORDS
@@ -88,9 +88,10 @@ def _add_reading(sections: Sections, choice: Choice, option: Option | None) -> N
     second = "" if runner_up is None else f", runner-up {len(runner_up.ties)}"
     where = f"by the file's figures: {ties} tie{second}, {_places(choice)}".rstrip(", ")
     sure: Sure = ONE if choice.state == "proposed" else CERTAIN
-    for setting in () if option is None else option.sets:
-        sections.put(setting.key, _as_document(setting.value), where, sure)
-    path = option.sets[0].key if option is not None and option.sets else choice.name
+    said = _said(option)
+    for setting in said:
+        sections.put(setting.key, setting.document, where, sure)
+    path = said[0].key if said else choice.name
     if choice.state == "proposed":
         sections.decide.append(Decision(subject=path, why=f"one amount alone ties by it: {choice.reading.words}",
                                         place=_places(choice) or None))  # fmt: skip
@@ -99,10 +100,10 @@ def _add_reading(sections: Sections, choice: Choice, option: Option | None) -> N
 def _leave_open(sections: Sections, choice: Choice, option: Option | None, words: str) -> None:
     """A choice that no figure decides: what is used stays what the market or the reading has."""
     why = f"no figure of the file decides {words}; {choice.reading.words} until something does"
-    if option is not None and option.sets:
-        for setting in option.sets:
-            sections.leave(setting.key, _as_document(setting.value), why)
-    else:
+    said = _said(option)
+    for setting in said:
+        sections.leave(setting.key, setting.document, why)
+    if not said:
         sections.decide.append(Decision(subject=choice.name, why=why))
 
 
@@ -116,8 +117,9 @@ def _places(choice: Choice) -> str:
     return ", ".join(places[:PLACES_SHOWN]) + more
 
 
-def _as_document(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+def _said(option: Option | None) -> list[Setting]:
+    """What a definition says for an option; a key that is left out says nothing."""
+    return [] if option is None else [one for one in option.sets if one.value is not None]
 
 
 def add_reading_of_pages(sections: Sections, portfolio: Portfolio, base: Definition) -> None:
