@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from core.insights.subject import Subject
     from core.interpretation.interpret import interpret, interpreted
     from core.portfolio import Portfolio
+    from core.portfolio.model.interpretation import Interpretation
     from core.portfolio.model.portfolio import Deal, Tranches
     from core.questions.ask import ask
     from core.recalc.book import Book, read
@@ -45,10 +46,10 @@ if TYPE_CHECKING:
     from core.values import FormulaValue
 
 __all__ = [
-    "Book", "Deal", "Evaluation", "FormulaValue", "Graph", "GraphFault", "Portfolio", "Program", "Reconciliation",
-    "Results", "Sheet", "Simulation", "Simulator", "Subject", "TestResult", "Trade", "TradeError", "Tranches",
-    "Workbook", "analyse", "ask", "compile", "compile_graph", "evaluate", "evaluate_batch", "read", "reconcile",
-    "interpret", "interpreted", "run_suite", "simulate", "simulate_many",
+    "Book", "Deal", "Evaluation", "FormulaValue", "Graph", "GraphFault", "Interpretation", "Portfolio", "Program",
+    "Reconciliation", "Results", "Sheet", "Simulation", "Simulator", "Subject", "TestResult", "Trade", "TradeError",
+    "Tranches", "Workbook", "analyse", "ask", "compile", "compile_graph", "evaluate", "evaluate_batch", "interpret",
+    "interpreted", "read", "reconcile", "run_suite", "simulate", "simulate_many",
 ]  # fmt: skip
 
 __version__ = "0.1.0"
@@ -71,6 +72,7 @@ _HOMES = {
     "FormulaValue": "core.values",
     "Graph": "core.formula.blocks",
     "GraphFault": "core.formula.blocks",
+    "Interpretation": "core.portfolio.model.interpretation",
     "Portfolio": "core.portfolio",
     "Program": "core.formula",
     "Reconciliation": "core.reconciliation.run",

@@ -39,7 +39,7 @@ def interpret(
     Raises:
         UnknownDefinition: no ready-made definition has the name.
     """
-    return _Interpreter(portfolio, definition).interpretation(hold_out=hold_out) if _has(portfolio) else NOTHING
+    return _Interpreter(portfolio, definition).interpretation(hold_out=hold_out) if has_figures(portfolio) else NOTHING
 
 
 @checked
@@ -54,12 +54,12 @@ def interpreted(portfolio: Portfolio, definition: Definition | str | None = None
     """
     if portfolio.interpretation is not None:
         return portfolio
-    if not _has(portfolio):
+    if not has_figures(portfolio):
         return replace(portfolio, interpretation=NOTHING)
     return _Interpreter(portfolio, definition).portfolio()
 
 
-def _has(portfolio: Portfolio) -> bool:
+def has_figures(portfolio: Portfolio) -> bool:
     """Whether there is anything to search: loans, and figures beside them."""
     has_par = portfolio.row_count > 0 and "par_value" in portfolio.numbers
     return has_par and bool(portfolio.facts.all) and bool(portfolio.facts.figures)
@@ -69,8 +69,8 @@ class _Interpreter:
     """One interpretation of one file."""
 
     def __init__(self, portfolio: Portfolio, definition: Definition | str | None) -> None:
-        self._is_stated = definition is not None
         self._rules = definition_for(portfolio, definition) or PLAIN
+        self._is_stated = not self._rules.standard
         self._whole = portfolio
         self._evidence = Evidence(portfolio, self._rules)
         self._readings = self._evidence.readings
