@@ -111,13 +111,6 @@ class Pool:
         self.assumed = assumed
         self.view: View = view_of(portfolio, definition, assumed)
         view = self.view
-        self.masked_ccc: ByAgency = printed_ccc(portfolio, self.definition)
-        """What of `buckets` no row shows; None where no rating table says it."""
-        self.masked_ratings: tuple[ByRank | None, ...] = printed_ratings(portfolio, self.definition)
-        """By agency what rating its rating table gives to what no row rates; None where no table says it."""
-        self.printed: dict[str, float] = printed_parts(portfolio.deal, self.definition, view)
-        """What the file's own calculation of the OC numerator says, by the keys of `adjustments`; nothing of what a
-        definition of the deal's own says."""
         self._scheduled = _scheduled_life(portfolio, self.as_of)
         tally = kernels.tally(
             portfolio.row_count,
@@ -152,8 +145,19 @@ class Pool:
         self.cash = cash_of(deal, self.definition)
         self.period_years = period_years(deal.payment_days, self.definition.conventions.day_count)
 
+    def _go_by_file(self) -> None:
+        """Take what the file's own calculation decides, of which the definition says nothing."""
+        self.masked_ccc: ByAgency = printed_ccc(self.portfolio, self.definition)
+        """What of `buckets` no row shows; None where no rating table says it."""
+        self.masked_ratings: tuple[ByRank | None, ...] = printed_ratings(self.portfolio, self.definition)
+        """By agency what rating its rating table gives to what no row rates; None where no table says it."""
+        self.printed: dict[str, float] = printed_parts(self.portfolio.deal, self.definition, self.view)
+        """What the file's own calculation of the OC numerator says, by the keys of `adjustments`; nothing of what a
+        definition of the deal's own says."""
+
     def _conclude(self, tally: kernels.Tally) -> None:
         """What follows from the sums."""
+        self._go_by_file()
         self.tally = tally
         self.par = self.tally.par
         self.cpa = self.par + self.cash
@@ -161,7 +165,7 @@ class Pool:
         held = self.definition.conventions.defaulted_in_denominator
         if self.definition.leaves("conventions.defaulted_in_denominator"):
             held = self.portfolio.deal.defaulted_in_denominator or held
-        self.denominator = self.cpa
+        self.denominator = self.cpa if self.definition.conventions.cash_in_denominator else self.par
         if held != "none":
             carried = self.printed.get("defaulted_carried", tally.defaulted_carried)
             self.denominator += carried if held == "carried" else tally.defaulted_par
@@ -176,6 +180,17 @@ class Pool:
             self.long_dated_par,
             self.participation_par,
         ) = self.tally.par_by_flag
+
+    def under(self, portfolio: Portfolio, definition: Definition) -> Pool:
+        """The same sums under conventions, and with a deal, that move none of them: cash, the denominator, CCC."""
+        pool = Pool.__new__(Pool)
+        pool._begin(portfolio, definition)
+        pool.assumed, pool.view, pool._scheduled = self.assumed, self.view, self._scheduled
+        for name in ("weights", "defaulted", "years", "structure"):
+            if name in self.__dict__ and (name != "structure" or definition.classes == self.definition.classes):
+                pool.__dict__[name] = self.__dict__[name]
+        pool._conclude(self.tally)
+        return pool
 
     def deal_for_changes(self) -> Deal:
         """The deal for other loans than these: what the file's own OC numerator says beside the loans stays as one

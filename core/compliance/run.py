@@ -182,11 +182,11 @@ def run_suite(
     if not portfolio.row_count:
         reason = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has none below its header"
         warnings.insert(0, DataWarning("no_loans", f"no loans were found: {reason}"))
-    if rules is not None and rules.standard:
+    if rules is not None and rules.standard and rules.name is not None:
         warnings.append(DataWarning("standard_definition", STANDARD.format(name=rules.name)))
     elif rules is not None and isinstance(definition, Definition) and rules.base != definition.base:
         warnings.append(DataWarning("definition_without_base", NO_BASE.format(base=rules.base)))
-    present = _present(portfolio)
+    present = columns_present(portfolio)
     pool = pools[0] if pools else None
     triggers: dict[str, SheetLimit | None] = {}
     if suite == DEAL_SUITE and rules is not None and rules.standard:
@@ -235,7 +235,7 @@ def run_suite(
                     resolved[id(test)] = limit
                     for each in pools if rules is not None else ():
                         each.limits[test.test_id] = limit.value
-            measured = _measure(test, pool, portfolio, present)
+            measured = measure_test(test, pool, portfolio, present)
             if test.test_id == WARR and limit is not None and pool is not None:
                 _check_scale(test, limit, limits, pool)
             low, high = _span(test, measured, ends, portfolio, present) if ends else (None, None)
@@ -282,6 +282,7 @@ def run_suite(
         figures=None if pool is None else pool.figures,
         cushions=cushions,
         exact=exact,
+        interpretation=portfolio.interpretation,
     )
 
 
@@ -381,7 +382,7 @@ def _span(
     test: Test, measured: Measured, ends: tuple[Pool, ...], portfolio: Portfolio, present: set[str]
 ) -> tuple[float | None, float | None]:
     """The low and the high end of a figure; None where masked ratings do not move it."""
-    values = [measured.value, *(_measure(test, end, portfolio, present).value for end in ends)]
+    values = [measured.value, *(measure_test(test, end, portfolio, present).value for end in ends)]
     low, high = min(values), max(values)
     return (low, high) if high - low > TOLERANCE else (None, None)
 
@@ -589,7 +590,7 @@ def _scaled_warning(test: Test, limit: float, direction: Direction) -> float | N
 _RECOVERIES: Final = tuple(f"recovery_rate_{agency}" for agency in AGENCIES)
 
 
-def _present(portfolio: Portfolio) -> set[str]:
+def columns_present(portfolio: Portfolio) -> set[str]:
     """The catalogue's names of the columns that the portfolio has."""
     present = {*portfolio.numbers, *portfolio.names, *portfolio.flags, *portfolio.ranks}
     if portfolio.lien is not None:
@@ -614,7 +615,7 @@ def _present(portfolio: Portfolio) -> set[str]:
     return present
 
 
-def _measure(test: Test, pool: Pool | None, portfolio: Portfolio, present: set[str]) -> Measured:
+def measure_test(test: Test, pool: Pool | None, portfolio: Portfolio, present: set[str]) -> Measured:
     """The test's figure.
 
     Raises:

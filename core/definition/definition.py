@@ -151,6 +151,9 @@ class Conventions:
         "what the denominator of the concentration tests carries a defaulted loan at",
         "none",
     )
+    cash_in_denominator: bool = key(
+        Flag(), "whether principal cash is part of the denominator of the concentration tests", True
+    )
     small_facility_home: float = key(_AMOUNT, "facilities below are small, at home", 150e6)
     small_facility_abroad: float = key(_AMOUNT, "facilities below are small, abroad", 250e6)
 

@@ -65,9 +65,12 @@ class After(Pool):
         self._refuse_unrated()
         self._begin(cast(Portfolio, _LaterPortfolio(self)), definition)
         self.view = cast(View, _LaterView(self))
-        self.masked_ccc, self.masked_ratings = base.pool.masked_ccc, base.pool.masked_ratings
-        self.printed = printed_parts(self.portfolio.deal, self.definition, base.pool.view)
         self._conclude(cast(kernels.Tally, self._tally()))
+
+    def _go_by_file(self) -> None:
+        known = self.base.pool
+        self.masked_ccc, self.masked_ratings = known.masked_ccc, known.masked_ratings
+        self.printed = printed_parts(self.portfolio.deal, self.definition, known.view)
 
     def _of(self, loans: Portfolio) -> Pool | None:
         pool = Pool(loans, self._given, self.assumed) if loans.row_count else None
@@ -402,7 +405,7 @@ class _LaterPortfolio:
         self.row_count, self.deal = pool.loans.row_count, pool.loans.deal
         self.tranches, self.sheet_name, self.notes = base.tranches, base.sheet_name, base.notes
         self.source_cells, self.amortization, self.facts = base.source_cells, base.amortization, base.facts
-        self.own_dates = base.own_dates
+        self.own_dates, self.interpretation = base.own_dates, base.interpretation
 
     def defaulted(self) -> NDArray[np.bool_]:
         return self._pool.whole.portfolio.defaulted()

@@ -103,6 +103,8 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "index_rate_stated": Meaning("stand_in", ("base_rate",)),
     "index_rate_differs": Meaning("conflict", ("base_rate",)),
     "haircuts_as_printed": Meaning("stand_in", ("haircuts",)),
+    "reading_proposed": Meaning("stand_in"),
+    "reading_differs": Meaning("conflict"),
     "ccc_by_rating_table": Meaning("stand_in", ("rating_table",)),
     "industries_by_table": Meaning("stand_in", ("industry",)),
     "obligor_families": Meaning("stand_in", ("obligor",)),

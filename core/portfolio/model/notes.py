@@ -128,6 +128,8 @@ WARNING_CODES: Final = {
     "obligor_families": "obligors that count as one by the file's page of the largest obligors",
     "affiliates_by_name": "obligors that count as one by their names",
     "bonds_secured": "bonds that count as senior secured because nothing says otherwise",
+    "reading_proposed": "a choice that the file leaves open was read by one amount that ties to the cent",
+    "reading_differs": "the file's own figures tie by another reading than the definition's",
     "published_differs": "the file's own figures of tests are not ours",
     "no_moodys_rating": "the rating factor on Moody's scale is by other agencies' ratings",
     "recovery_agency": "whose recovery rates are averaged, where it is not Moody's",
@@ -256,6 +258,20 @@ class PageNote:
         return self.place[:1].upper() + self.place[1:]
 
 
+@dataclass(frozen=True, slots=True)
+class ObligorFamily:
+    """Obligors that a file's page of the largest obligors counts as one."""
+
+    name: str
+    """As that page prints it."""
+    obligors: tuple[str, ...]
+    """As the loans name them."""
+    place: str
+    """Where the page prints their sum."""
+
+    __repr__ = brief
+
+
 @dataclass(slots=True, kw_only=True)
 class Notes:
     """Written while a source is read; counts are of rows where nothing else is said, before lots are added up."""
@@ -319,6 +335,8 @@ class Notes:
     """Positions whose lots differ in a rating or in the maturity."""
     rows_without_obligor: int = 0
     """After lots are added up."""
+    families: list[ObligorFamily] = field(default_factory=list)
+    """Obligors that count as one."""
 
     # What a result says first
 

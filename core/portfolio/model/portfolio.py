@@ -16,6 +16,7 @@ from core.frames.frame import Frame, Framed
 from core.grid.column import Text
 from core.portfolio.model import framed
 from core.portfolio.model.facts import Facts
+from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import Notes
 from core.portfolio.model.ratings import DEFAULTED
 from core.words import counted
@@ -278,6 +279,8 @@ class PortfolioData(Framed):
     """What the file prints about itself: its tests with their figures, its calculations, accounts and lists."""
     own_dates: frozenset[str] = frozenset()
     """Numbers of a mapping's own fields that are days since 1970-01-01."""
+    interpretation: Interpretation | None = None
+    """How the choices that the file leaves open were read; None where nobody looked."""
 
     @property
     def columns(self) -> tuple[str, ...]:
