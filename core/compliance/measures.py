@@ -151,7 +151,7 @@ class Pool:
         """What of `buckets` no row shows; None where no rating table says it."""
         self.masked_ratings: tuple[ByRank | None, ...] = printed_ratings(self.portfolio, self.definition)
         """By agency what rating its rating table gives to what no row rates; None where no table says it."""
-        self.printed: dict[str, float] = printed_parts(self.portfolio.deal, self.definition, self.view)
+        self.printed: dict[str, float] = printed_parts(self.portfolio, self.definition, self.view)
         """What the file's own calculation of the OC numerator says, by the keys of `adjustments`; nothing of what a
         definition of the deal's own says."""
 

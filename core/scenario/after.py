@@ -70,7 +70,7 @@ class After(Pool):
     def _go_by_file(self) -> None:
         known = self.base.pool
         self.masked_ccc, self.masked_ratings = known.masked_ccc, known.masked_ratings
-        self.printed = printed_parts(self.portfolio.deal, self.definition, known.view)
+        self.printed = printed_parts(self.portfolio, self.definition, known.view)
 
     def _of(self, loans: Portfolio) -> Pool | None:
         pool = Pool(loans, self._given, self.assumed) if loans.row_count else None

@@ -48,15 +48,37 @@ def test_every_part_is_a_figure_of_the_deal_and_its_keys_are_keys() -> None:
 ])  # fmt: skip
 def test_parts_of_the_oc_numerator(document: dict[str, Any], parts: set[str]) -> None:
     portfolio, rules = portfolio_of(COLUMNS, deal=Deal(**SAID)), parse(document)
-    found = printed_parts(portfolio.deal, rules, view_of(portfolio, rules))
+    found = printed_parts(portfolio, rules, view_of(portfolio, rules))
     assert found == {name: SAID[name] for name in parts}
 
 
 def test_what_is_kept_counts_under_every_definition() -> None:
     rules = parse({"par_value": {"purchased_accrued_interest": False}})
     portfolio = portfolio_of(COLUMNS, deal=Deal(par_value_kept=7.0, par_value_other=5.0))
-    assert printed_parts(portfolio.deal, rules, view_of(portfolio, rules)) == {"par_value_other": 7.0}
-    assert printed_parts(Deal(), rules, view_of(portfolio, rules)) == {}
+    assert printed_parts(portfolio, rules, view_of(portfolio, rules)) == {"par_value_other": 7.0}
+    bare = portfolio_of(COLUMNS)
+    assert printed_parts(bare, rules, view_of(bare, rules)) == {}
+
+
+@every("document, printed, counts", [
+    ({"par_value": {"defaulted": "lower"}}, 22.0, True),  # 40 at the lower of 60 and Fitch's 55
+    ({"par_value": {"defaulted": "lower"}}, 18.0, True),  # the same by S&P's 45
+    ({"par_value": {"defaulted": "lower"}}, 24.0, False),  # the market's
+    ({"par_value": {"defaulted": "recovery"}}, 22.0, True),
+    ({"par_value": {"defaulted": "market_value"}}, 22.0, False),
+    ({"par_value": {"defaulted": "lower"}, "ratings": {"recovery": ["b"]}}, 22.0, False),
+    ({"ratings": {"recovery": ["b"]}}, 22.0, False),
+])  # fmt: skip
+def test_what_defaults_are_carried_at_by_an_agency_that_the_definition_leaves_open(
+    document: dict[str, Any], printed: float, counts: bool
+) -> None:
+    columns: dict[str, list[Any]] = {
+        "par_value": [60.0, 40.0], "price": [99.0, 60.0], "is_defaulted": [0, 1], "recovery_rate_b": [50.0, 45.0],
+        "recovery_rate_c": [60.0, 55.0],
+    }  # fmt: skip
+    portfolio, rules = portfolio_of(columns, deal=Deal(defaulted_carried=printed)), parse(document)
+    found = printed_parts(portfolio, rules, view_of(portfolio, rules))
+    assert found == ({"defaulted_carried": printed} if counts else {})
 
 
 @every("ratings, counts", [
