@@ -208,7 +208,7 @@ def run_suite(
     ends = pools[1:]
     has_defaults = not (limits.first or limits.tenant or rules is not None or limits.sheet.limits)
     resolved: dict[int, ResolvedThreshold] = {}
-    facts = beside_tests(limits.sheet.found, pool)
+    facts = beside_tests(limits.sheet.found, pool, own)
     doubter = Doubter(pool, own, facts, limits.sheet.listed, compares=compare)
     maker = _Maker(portfolio, pool, limits, resolved, include_cushion, details, doubter)
     cushions: dict[str, float] = {}
@@ -325,6 +325,7 @@ def _check_scale(test: Test, limit: ResolvedThreshold, limits: Limits, pool: Poo
 WARR: Final = "weighted_average_recovery_rate"
 
 _LIKE: Final = {
+    "ccc": "ccc_bucket_pct",
     "ic": "ic_ratio",
     "oc": "oc_ratio",
     "reinvestment_oc": "oc_ratio",
