@@ -23,7 +23,9 @@ from core.compliance.measures import AGENCY_NAMES, UNKNOWN_INTEREST, Measured, P
 from core.compliance.par_measures import LOANS, RANKED, industry_field, loans_share, par_share, share_of_test
 from core.compliance.published import SheetLimit
 from core.compliance.shares import divisor_of, value_of
+from core.compliance.spreads import average_coupon, average_spread
 from core.compliance.suites import OBLIGOR, RATING, Divisor, Test
+from core.definition.checks import limits_read
 from core.definition.definition import AgencyRatings, DealTest, Definition, Matrix
 from core.definition.formulas import names_of
 from core.definition.terms import MEASURES, TOTALS
@@ -64,7 +66,7 @@ def tests_of(definition: Definition) -> tuple[Test, ...]:
         names = set(names_of(test.value, every)) if test.value else set()
         if test.matrix is not None:
             names |= matrix_names(matrices[test.matrix], every) - {test.id}
-        needs[test.id] = names & set(chosen)
+        needs[test.id] = (names | limits_read(test, definition)) & set(chosen)
     return tuple(_row(chosen[name], every) for name in TopologicalSorter(needs).static_order())
 
 
@@ -219,6 +221,11 @@ def _same(measure: Callable[[Pool], Measured]) -> Figure:
     return figure
 
 
+def _limited(measure: Callable[[Pool, str], Measured]) -> Figure:
+    """A measure that may depend on what the test is held to."""
+    return lambda pool, test: measure(pool, test.id)
+
+
 def _loans(measure: Callable[[Pool], Measured]) -> Figure:
     """A measure of the suites that counts loans; by its formula where the test is about some loans, or adds to them."""
     plain = _same(measure)
@@ -348,13 +355,6 @@ def _marked(pool: Pool) -> float:
     return 0.0 if price is None else float(np.nansum(pool.view.numbers["par_value"][rows] * price[rows] / 100))
 
 
-def _wac(pool: Pool, test: DealTest) -> Measured:
-    if not pool.tally.coupon_par > 0:
-        raise Unmeasurable("no fixed-rate loan with a coupon")
-    tally = pool.tally
-    return Measured(tally.coupon_sum / tally.coupon_par, tally.coupon_sum, tally.coupon_par)
-
-
 def _diversity(pool: Pool, test: DealTest) -> Measured:
     field = industry_field(test)
     return measures.diversity_score(pool) if field == "industry" else measures.diversity_by(pool, field)
@@ -415,7 +415,7 @@ def _of_monitor(take: Callable[[Monitor], float]) -> Figure:
 def _bdr(pool: Pool, test: DealTest) -> Measured:
     rule = pool.definition.quality.cdo_monitor
     assert rule is not None
-    spread = rule.spread if rule.spread is not None else measures.average_spread(pool).value
+    spread = rule.spread if rule.spread is not None else average_spread(pool).value
     recovery = rule.recovery
     if recovery is None:
         recovery = measures.agency_recovery_rate(pool, "b").value
@@ -456,8 +456,8 @@ ROWS: Final[dict[str, Row]] = {
     "reinvestment_oc": Row(_reinvestment_oc),
     "event_of_default": Row(_event_of_default),
     "wal": Row(_same(measures.average_life), ("par_value", "maturity_date or average_life"), ("par",)),
-    "was": Row(_same(measures.average_spread), ("par_value", "spread or all_in_rate"), ("par",)),
-    "wac": Row(_wac, ("par_value", "all_in_rate"), ("par",)),
+    "was": Row(_limited(average_spread), ("par_value", "spread or all_in_rate"), ("par",)),
+    "wac": Row(_limited(average_coupon), ("par_value", "all_in_rate"), ("par",)),
     "diversity": Row(_diversity, _LOANS, ("par",)),
     "delinquency": Row(_same(measures.delinquency), ("par_value", "days_past_due or is_defaulted"), ()),
     "price_below": Row(_price_below, ("par_value", "price"), ("par",)),

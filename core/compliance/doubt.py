@@ -26,6 +26,8 @@ from core.remembered import remembered
 _RATED: Final = ("ratings",)
 _CDO_MONITOR: Final = ("ratings", "obligor", "industry", "country", "life", "life_basis", "day")
 
+_SPREAD: Final = ("rates", "base_rate", "coupon", "coupon_type")
+
 _OC_READS: Final = ("cash", "notes", "ratings", "price", "purchase", "recovery", "accrued", "haircuts")
 
 READS: Final[dict[str, tuple[str, ...]]] = {
@@ -62,7 +64,7 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "reinvestment_oc": _OC_READS,
     "event_of_default": ("cash", "notes", "price"),
     "wal": ("life", "life_basis", "day"),
-    "was": ("rates", "base_rate", "coupon", "coupon_type"),
+    "was": _SPREAD,
     "wac": ("rates", "coupon_type"),
     "diversity": ("obligor", "industry"),
     "delinquency": (),
@@ -76,8 +78,8 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "regional_diversity": ("country",),
     "cdo_monitor_wal": ("life", "life_basis", "day", "ratings"),
     "sdr": _CDO_MONITOR,
-    "bdr": ("rates", "recovery"),
-    "cdo_monitor": (*_CDO_MONITOR, "rates", "recovery"),
+    "bdr": (*_SPREAD, "recovery"),
+    "cdo_monitor": (*_CDO_MONITOR, *_SPREAD, "recovery"),
 }
 """Measure -> what it reads beside par, which loans are defaulted, and cash where it divides by it (see `FIELDS`)."""
 
@@ -290,6 +292,8 @@ class Doubter:
         yield from READS.get(measure, ())
         if measure == "warr" and not self._has_named_recoveries(own):
             yield from ("lien", "ratings")
+        if measure == "wac" and self._pool is not None and self._pool.definition.conventions.excess_spread != "none":
+            yield from _SPREAD
         of = None if own is None else own.of
         divides = test is None or "cpa" in test.divides_by or measure == "share"
         if divides and of in _WITH_CASH and (measure != "ic" or self._has_estimated_fees):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterator
+from contextlib import suppress
 from math import isfinite
 from typing import Final
 
@@ -12,8 +13,9 @@ import numpy as np
 from core.compliance.conventions import DEFAULT
 from core.compliance.coverage import AS_PRINTED
 from core.compliance.kernels import BUCKETS
-from core.compliance.measures import AGENCY_NAMES, NOT_PRINTED, PRINTED, Pool, average_spread, recovered
+from core.compliance.measures import AGENCY_NAMES, NOT_PRINTED, PRINTED, Pool, Unmeasurable, recovered
 from core.compliance.spans import masked_par
+from core.compliance.spreads import average_spread
 from core.definition.terms import AGENCIES
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.notes import DataWarning
@@ -281,7 +283,9 @@ def _excess_spread(pool: Pool) -> list[DataWarning]:
     amount = pool.portfolio.deal.excess_spread
     if not amount or not pool.tally.spread_par > 0 or not pool.par > pool.fixed_par:
         return []
-    more = average_spread(pool).breakdown.get("excess_spread_pct")
+    more = 0.0
+    with suppress(Unmeasurable):
+        more = average_spread(pool, "was").breakdown.get("excess_spread_pct", 0.0)
     if not more:
         return []
     message = (
@@ -297,7 +301,12 @@ def _coupons(pool: Pool) -> list[DataWarning]:
     if reference is None:
         reference = pool.portfolio.deal.reference_coupon
     tally = pool.tally
-    if reference is not None or not tally.coupon_par > 0 or pool.share(pool.fixed_par) < 1.0:
+    if (
+        reference is not None
+        or pool.definition.conventions.excess_coupon == "none"
+        or not tally.coupon_par > 0
+        or pool.share(pool.fixed_par) < 1.0
+    ):
         return []
     coupon, share = tally.coupon_sum / tally.coupon_par, pool.share(pool.fixed_par)
     return [

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from core.compliance import coverage, kernels
 from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, view_of
 from core.compliance.kernels import rounded
+from core.compliance.period import period_years
 from core.definition.definition import Definition
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
@@ -26,12 +27,6 @@ from core.portfolio.model.fields import Lien
 from core.portfolio.model.portfolio import Deal, Names, without_figures_of_loans
 from core.portfolio.model.ratings import CCC, DEFAULTED, MASKED, RECOVERY, UNBUCKETED
 from core.portfolio.pages.report.strata import industry_shares
-
-PERIOD_YEARS: Final = 0.25
-"""The interest period where the deal does not give its days."""
-
-REFERENCE_COUPON: Final = 7.0
-"""Percent: the reference coupon by which the excess is shown where the deal gives none."""
 
 DAYS_A_YEAR: Final = 365.25
 
@@ -146,6 +141,8 @@ class Pool:
         self.definition = definition or DEFAULT
         self.figures: dict[str, float] = {}
         """The figures of the tests that were run over it, by test id: what formulas over other tests read."""
+        self.limits: dict[str, float] = {}
+        """What tests that were run over it under a definition are held to, by test id."""
         self.masked: dict[str, tuple[float, ...]] = {}
         """By column of ratings (par, number) of the loans whose rating it masks, those that were asked for."""
         self.fields: Any = None
@@ -161,7 +158,7 @@ class Pool:
             amounts = zip(PRINTED, said[3:], strict=True)
             self.printed = {name: amount for name, amount in amounts if amount is not None and isfinite(amount)}
         self.cash = cash_of(deal, self.definition)
-        self.period_years = _period_years(deal.payment_days, self.definition.conventions.day_count)
+        self.period_years = period_years(deal.payment_days, self.definition.conventions.day_count)
 
     def _conclude(self, tally: kernels.Tally) -> None:
         """What follows from the sums."""
@@ -463,9 +460,14 @@ class Pool:
     @cached_property
     def interest(self) -> dict[str, Any]:
         """What the period brings, how it is known, fees, and `available`: the IC numerator."""
+        rules = self.definition
+        bases = {
+            "cpa": self.cpa, "par": self.par, "denominator": self.denominator,
+            "target_par": rules.conventions.target_par or 0.0,
+        }  # fmt: skip
         return coverage.income(
-            self.portfolio.deal, yearly=self.tally.interest_sum / 100, period_years=self.period_years,
-            as_of=self.as_of, cpa=self.cpa, rules=self.definition.interest_coverage,
+            self.portfolio.deal, yearly=self.tally.interest_sum / 100, bases=bases, as_of=self.as_of,
+            day_count=rules.conventions.day_count, rules=rules.interest_coverage,
         )  # fmt: skip
 
     def classes(
@@ -490,16 +492,6 @@ def _accrued(pool: Pool) -> float:
     """Purchased accrued interest of the performing loans."""
     counts = ~pool.defaulted & np.isfinite(pool.view.numbers["par_value"])
     return float(np.nansum(pool.view.numbers["purchased_accrued_interest"][counts]))
-
-
-def _period_years(days: float | None, day_count: str) -> float:
-    """The interest period as a part of a year; a quarter where its days are not known."""
-    known = _finite(days, 0.0)
-    if known <= 0:
-        return PERIOD_YEARS
-    if day_count == "30/360":
-        return round(known / 30.4375) * 30 / coverage.DAYS_IN_INTEREST_YEAR
-    return known / (365.0 if day_count == "actual/365" else coverage.DAYS_IN_INTEREST_YEAR)
 
 
 def _finite(number: float | None, otherwise: float) -> float:
@@ -816,59 +808,6 @@ def average_life(pool: Pool) -> Measured:
         return {"wal_coverage_pct": rounded(coverage_pct), "past_maturity": tally.past_maturity}
 
     return Measured(tally.life_sum / tally.life_par, tally.life_sum, tally.life_par, coverage_pct, break_down)
-
-
-def excess_spread(pool: Pool, spread: float) -> float:
-    """The printed excess spread in percent of the loans with a spread, where the file's own average is ours with it and
-    not without it; else 0.
-    """
-    amount = pool.portfolio.deal.excess_spread
-    if not amount or not isfinite(amount) or not pool.goes_by_file or not pool.tally.spread_par:
-        return 0.0
-    more = amount / pool.tally.spread_par * 100
-    printed = [
-        fact for fact in pool.portfolio.facts.tests
-        if fact.subject is not None and fact.subject.measure == "was" and fact.subject.detail is None
-        and fact.value is not None
-    ]  # fmt: skip
-    without, with_it = (
-        any(fact.value is not None and abs(own - fact.value) <= fact.tolerance for fact in printed)
-        for own in (spread, spread + more)
-    )
-    return more if with_it and not without else 0.0
-
-
-def average_spread(pool: Pool) -> Measured:
-    """Spread of the floating loans with floor credit and, where the deal gives its reference coupon, excess coupon."""
-    tally, reference = pool.tally, pool.definition.conventions.reference_coupon
-    if reference is None:
-        reference = pool.portfolio.deal.reference_coupon
-    floating = pool.par - pool.fixed_par
-    if floating <= 0:
-        raise Unmeasurable("no floating-rate par")
-    if tally.spread_par <= 0:
-        raise no_values("spread or all_in_rate")
-    spread = tally.spread_sum / tally.spread_par / 100
-    average_coupon = tally.coupon_sum / tally.coupon_par if tally.coupon_par else None
-    measured_against = _finite(reference, REFERENCE_COUPON)
-    excess = 0.0 if average_coupon is None else (average_coupon - measured_against) * pool.fixed_par / floating
-    counts = reference is not None and isfinite(reference)
-    value = spread + (excess if counts else 0.0)
-    more = excess_spread(pool, value)
-
-    def break_down() -> dict[str, Any]:
-        return {
-            "spread_pct": rounded(spread),
-            "floor_credit_pct": rounded((tally.spread_sum - tally.contractual_sum) / tally.spread_par / 100),
-            "weighted_average_coupon_pct": None if average_coupon is None else rounded(average_coupon),
-            "excess_coupon_pct": rounded(excess),
-            "excess_coupon_counted": counts,
-            **({"excess_spread_pct": rounded(more)} if more else {}),
-        }
-
-    return Measured(
-        value + more, tally.spread_sum / 100, tally.spread_par, tally.spread_par / floating * 100, break_down
-    )
 
 
 def diversity_score(pool: Pool) -> Measured:

@@ -49,6 +49,7 @@ from core.compliance.result import (
     deferred,
     settle,
 )
+from core.compliance.stated import with_stated
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, UNIT_SIGNS, Suite, Test
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import AGENCIES, TOTALS
@@ -226,6 +227,8 @@ def run_suite(
                 limit = resolve(test, pool, limits) if suite != DEAL_SUITE or _has_limit(test, limits) else None
                 if limit is not None:
                     resolved[id(test)] = limit
+                    for each in pools if rules is not None else ():
+                        each.limits[test.test_id] = limit.value
             measured = _measure(test, pool, portfolio, present)
             if test.test_id == WARR and limit is not None and pool is not None:
                 _check_scale(test, limit, limits, pool)
@@ -349,7 +352,7 @@ def pools_of(portfolio: Portfolio, definition: Definition | None) -> tuple[Pool,
     if definition is not None:
         said = definition.conventions
         days = {name: getattr(said, name) for name in DEFINITION_DAYS}
-        portfolio = with_days(portfolio, days, "the definition", first=True)
+        portfolio = with_stated(with_days(portfolio, days, "the definition", first=True), definition)
     pool = Pool(portfolio, definition)
     if definition is None or not pool.view.has_bounds:
         return (pool,)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from core.compliance.frequency import payments_a_year
 from core.compliance.measures import Measured, Pool, Unmeasurable
-from core.definition.formulas import NUMBERS, Atom, Logic, column_of, fields_of, share_of
+from core.definition.formulas import NUMBERS, Atom, Logic, column_of, fields_of, share_of, without_cells
 from core.definition.terms import LOAN_FIELDS, LOAN_FLAGS, LOAN_TEXTS
 from core.formula.columns import map_columns
 from core.formula.evaluate import evaluate
@@ -457,8 +457,9 @@ def value_of(text: str, names: frozenset[str], pool: Pool) -> float:
             context[name] = _LATER[name](pool)
         else:
             raise Unmeasurable(f"{name} has no figure")
+    text, called = without_cells(text, names)
     try:
-        found = evaluate(text, context).value
+        found = evaluate(text, {called[name]: value for name, value in context.items()}).value
     except FormulaError as error:
         raise Unmeasurable(f"the formula has no value: {error.message}") from None
     if isinstance(found, bool) or not isinstance(found, int | float):

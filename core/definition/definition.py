@@ -11,10 +11,24 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final, Literal
 
-from core.definition.keys import Checked, Choice, Day, Flag, Integer, Listed, Named, Number, Table, Text, key
-from core.definition.terms import ADDED, AGENCIES, AMONG, CATEGORIES, DENOMINATORS, FORMULA_MAX, MEASURES, UNITS
+from core.definition.keys import Checked, Choice, Day, Flag, Integer, Listed, Mapped, Named, Number, Table, Text, key
+from core.definition.terms import (
+    ADDED,
+    AGENCIES,
+    AMONG,
+    CATEGORIES,
+    CLASS_FIGURES,
+    DENOMINATORS,
+    FEE_BASES,
+    FIGURES,
+    FORMULA_MAX,
+    MEASURES,
+    UNITS,
+)
 from core.frames.brief import brief
+from core.portfolio.cells.parsing import FLOATING_INDEXES
 from core.portfolio.cells.parsing import country as country_code
+from core.portfolio.cells.rate_cells import index_name
 from core.portfolio.model.ratings import rank
 
 TESTS_MAX: Final = 500
@@ -30,6 +44,11 @@ COUNTRY_GROUPS_MAX: Final = 50
 CEILINGS_MAX: Final = 66
 """Rows of country ceilings: three agencies with 22 ratings each."""
 ALIASES_MAX: Final = 50
+CORRECTIONS_MAX: Final = 500
+NOTE_MAX: Final = 500
+"""Characters of the note of a correction."""
+INDEXES_MAX: Final = 50
+FEES_MAX: Final = 20
 
 IDENTIFIER: Final = r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*"
 _ID: Final = Text(64, IDENTIFIER, "cov_lite_concentration")
@@ -40,6 +59,8 @@ _LIMIT: Final = Number(-1e15, 1e15)
 _AGENCY: Final = Choice(AGENCIES)
 _CLASSIFICATION: Final = Choice(("any", "a", "b", "c"))
 _FORMULA: Final = Text(FORMULA_MAX)
+_DAY_COUNT: Final = Choice(("actual/360", "actual/365", "30/360"))
+_FEE_BASE: Final = Choice(FEE_BASES)
 
 
 def _symbol(given: Any) -> int:
@@ -68,6 +89,15 @@ def _country(given: Any) -> str:
     raise ValueError("must be a country, by its ISO code or its English name")
 
 
+def _index(given: str) -> str:
+    """The name of a reference rate as the loans have it, such as EURIBOR-3M."""
+    name = index_name(given.replace("_", " "))
+    family = name.partition("-")[0]
+    if not any(family == one or family.endswith(f" {one}") for one in FLOATING_INDEXES):
+        raise ValueError(f"is no reference rate: family and tenor such as EURIBOR_3M, of {', '.join(FLOATING_INDEXES)}")
+    return name
+
+
 def _text_symbol(given: Any) -> str:
     _symbol(given)
     assert isinstance(given, str)
@@ -85,7 +115,7 @@ class Conventions:
     currency: str | None = key(Text(3, "[A-Z]{3}", "EUR"), "currency of the deal", None)
     home_countries: tuple[str, ...] = key(Listed(_COUNTRY, COUNTRIES_MAX, 1), "countries that are not foreign", ("US",))
     day_count: Literal["actual/360", "actual/365", "30/360"] = key(
-        Choice(("actual/360", "actual/365", "30/360")),
+        _DAY_COUNT,
         "how the days of the interest period become a year's part",
         "actual/360",
     )
@@ -94,6 +124,20 @@ class Conventions:
     stated_maturity: date | None = key(Day(), "stated maturity of the notes", None)
     reference_coupon: float | None = key(
         _PERCENT, "percent: the reference weighted average coupon above which fixed-rate loans add to the spread", None
+    )
+    excess_coupon: Literal["always", "floored", "while_spread_fails", "none"] = key(
+        Choice(("always", "floored", "while_spread_fails", "none")),
+        "when coupons above the reference add to the spread: always, also where they are below it; at least 0; at "
+        "least 0, and only while the spread is below its limit without; never",
+        "always",
+    )
+    excess_spread: Literal["none", "always", "floored", "while_coupon_fails"] = key(
+        Choice(("none", "always", "floored", "while_coupon_fails")),
+        'when spreads above their minimum add to the coupon (`measure = "wac"`), as excess_coupon',
+        "none",
+    )
+    minimum_spread: float | None = key(
+        _PERCENT, "percent: the minimum weighted average spread; else what the spread test is held to", None
     )
     target_par: float | None = key(_AMOUNT, "target par amount", None)
     decimals: tuple[tuple[str, int], ...] = key(
@@ -238,6 +282,31 @@ class ParValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Fee:
+    """A senior fee at a rate."""
+
+    name: str = key(Text(), "name such as Trustee fee")
+    rate: float = key(Number(0, 10), "percent a year of its base")
+    of: Literal["cpa", "par", "denominator", "target_par"] = key(_FEE_BASE, "what it is a rate of", "cpa")
+    day_count: Literal["actual/360", "actual/365", "30/360"] | None = key(
+        _DAY_COUNT, "how the days of the period become a year's part; else as the conventions have it", None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Expenses:
+    """Senior expenses of the period, up to a cap: a rate of a base and an amount, both a year."""
+
+    amount: float | None = key(_AMOUNT, "expenses of the period; else what the cap allows", None)
+    cap_rate: float | None = key(Number(0, 10), "percent a year of the base", None)
+    cap_amount: float | None = key(_AMOUNT, "amount a year, on top of the rate", None)
+    of: Literal["cpa", "par", "denominator", "target_par"] = key(_FEE_BASE, "what the cap is a rate of", "cpa")
+    day_count: Literal["actual/360", "actual/365", "30/360"] | None = key(
+        _DAY_COUNT, "how the days of the period become a year's part; else as the conventions have it", None
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class InterestCoverage:
     """The numerator of the IC ratios."""
 
@@ -251,9 +320,34 @@ class InterestCoverage:
     )
     senior_fees: float | None = key(_AMOUNT, "senior fees and expenses of the period, where the file has none", None)
     senior_fee_rate: float = key(Number(0, 10), "percent a year of the collateral, where nothing says more", 0.20)
+    fees: tuple[Fee, ...] = key(
+        Listed(Table(Fee), FEES_MAX), "fees at rates, where the file has no amount of senior fees", ()
+    )
+    expenses: Expenses | None = key(Table(Expenses), "expenses up to a cap, beside the fees", None)
     senior_fee_cap: float | None = key(_AMOUNT, "the most that counts as senior fees and expenses in a period", None)
     hedge_receipts: float = key(_AMOUNT, "hedge receipts of the period", 0.0)
     hedge_payments: float = key(_AMOUNT, "hedge payments of the period", 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """Figures of the deal where the file has none; where the file prints another one, its own counts, with a doubt."""
+
+    principal_cash: float | None = key(_LIMIT, "principal cash", None)
+    interest_collected: float | None = key(_LIMIT, "interest collected in the period so far", None)
+    interest_receivable: float | None = key(_LIMIT, "interest still to be received in the period", None)
+    senior_fees: float | None = key(_AMOUNT, "senior fees and expenses of the period", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A figure in place of a wrong one of the file."""
+
+    figure: str = key(Choice((*FIGURES, *CLASS_FIGURES)), "which figure of the file")
+    amount: float = key(_LIMIT, "what it is")
+    note: str = key(Text(NOTE_MAX), "why, and where it is from")
+    class_: str | None = key(Text(64), "name of the class of notes in the file, for a figure of a class", None)
+    as_of: date | None = key(Day(), "day of the only file that it corrects; else it corrects every file", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,6 +535,15 @@ class Definition:
     classifications: Classifications = key(Table(Classifications), "industries and obligors", Classifications())
     par_value: ParValue = key(Table(ParValue), "the OC numerator", ParValue())
     interest_coverage: InterestCoverage = key(Table(InterestCoverage), "the IC numerator", InterestCoverage())
+    amounts: Amounts = key(Table(Amounts), "figures of the deal where the file has none", Amounts())
+    corrections: tuple[Correction, ...] = key(
+        Listed(Table(Correction), CORRECTIONS_MAX), "figures in place of wrong ones of the file", ()
+    )
+    index_rates: tuple[tuple[str, float], ...] = key(
+        Mapped("a reference rate such as EURIBOR_3M", _index, Number(-10, 30), INDEXES_MAX),
+        "percent: levels of reference rates, for loans whose index the file gives no level of",
+        (),
+    )
     classes: tuple[NoteClass, ...] = key(Listed(Table(NoteClass), CLASSES_MAX), "tested classes, senior first", ())
     reinvestment_oc: ClassTrigger | None = key(Table(ClassTrigger), "reinvestment OC test", None)
     event_of_default: ClassTrigger | None = key(Table(ClassTrigger), "event of default par value test", None)

@@ -12,6 +12,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any, Final
 
+from core.definition.checks import check_amounts, check_excess, check_fees, limits_read
 from core.definition.definition import DealTest, Definition, Matrix
 from core.definition.formulas import (
     ATOMS_OF_DEFINITION_MAX,
@@ -23,7 +24,15 @@ from core.definition.formulas import (
     unknown_names,
 )
 from core.definition.keys import FAULTS_MAX, Choice, Faults, read_table, write_table
-from core.definition.terms import AMONG, LOAN_FIELDS, MEASURES, PARAMETERS, READY_NAMES, SUITE_TESTS, TOTALS
+from core.definition.terms import (
+    AMONG,
+    LOAN_FIELDS,
+    MEASURES,
+    PARAMETERS,
+    READY_NAMES,
+    SUITE_TESTS,
+    TOTALS,
+)
 from core.words import suggestion
 
 TEXT_MAX: Final = 1_000_000
@@ -44,9 +53,10 @@ OWN_NEAR_MAX: Final = 500
 _BASE: Final = Choice(READY_NAMES)
 _QUOTED: Final = re.compile(r""""[^"\n]*"|'[^'\n]*'""")
 _AROUND_DOT: Final = re.compile(r"[ \t]+(?=\.)|(?<=\.)[ \t]+")
+_CLASS: Final = re.compile("[A-Z](?:-?[1-9]{1,2}[A-Za-z]?)?")
+"""Name of a class of notes such as A, B-1 or A1."""
 _WORD: Final = re.compile(r"[^\s,=\[\]{}#]+")
 _DOT: Final = re.compile(r"[^.]\.(?=[^.])")
-_CELL: Final = re.compile(r"[a-z]{1,3}[0-9]+")
 
 
 class DefinitionError(ValueError):
@@ -228,6 +238,9 @@ def _cross_faults(definition: Definition) -> Faults:
     """What only shows where sections are seen together."""
     faults: Faults = []
     _check_agencies(definition, faults)
+    check_excess(definition, faults)
+    check_amounts(definition, faults)
+    check_fees(definition, faults)
     _check_classes(definition, faults)
     _check_families(definition, faults)
     _check_countries(definition, faults)
@@ -255,6 +268,12 @@ def _check_classes(definition: Definition, faults: Faults) -> None:
 
 def _class_is(name: str, names: list[str]) -> bool:
     return name in names or any(name in one.split("/") for one in names)
+
+
+def _names_class(name: str, definition: Definition) -> bool:
+    """Whether a test may name a class: one of the listed ones, or any other of the notes, which is not tested."""
+    names = [one.name for one in definition.classes]
+    return not names or _class_is(name, names) or all(_CLASS.fullmatch(part) for part in name.split("/"))
 
 
 def _check_families(definition: Definition, faults: Faults) -> None:
@@ -304,15 +323,15 @@ def _check_tests(definition: Definition, faults: Faults) -> None:
         if test.id in seen:
             faults.append((f"{place}.id", f"{test.id} is there already"))
         seen.add(test.id)
-        if _CELL.fullmatch(test.id) or test.id in TOTALS or test.id in ("true", "false"):
-            faults.append((f"{place}.id", f"{test.id} would be read as a cell, a total or a truth in a formula"))
+        if test.id in TOTALS or test.id in ("true", "false"):
+            faults.append((f"{place}.id", f"{test.id} would be read as a total or a truth in a formula"))
         if test.measure is not None and (like := SUITE_TESTS.get(test.id, test.measure)) != test.measure:
             faults.append((f"{place}.id", f"{test.id} is the suites' test of {like}, to which its limit would go, too"))
         _check_figure(test, place, definition, faults)
         _check_limit(test, place, matrices, definition, faults)
         names = set(_formula_names(test.value, f"{place}.value", known, faults)) if test.value else set()
         of_matrix = matrix_names.get(test.matrix or "", set())
-        needs[test.id] = ((names | of_matrix) - {test.id}) & set(ids)
+        needs[test.id] = ((names | of_matrix | limits_read(test, definition)) - {test.id}) & set(ids)
         if test.id in names:
             faults.append((f"{place}.value", "names the test itself"))
         if test.id in of_matrix:
@@ -363,10 +382,9 @@ def _check_figure(test: DealTest, place: str, definition: Definition, faults: Fa
     for name in PARAMETERS:
         if name not in takes and _has(test, name):
             faults.append((f"{place}.{name}", f"is nothing that {test.measure or given[0]} takes"))
-    if test.measure in ("oc", "ic") and definition.classes:
-        names = [one.name for one in definition.classes]
-        if test.class_ is not None and not _class_is(test.class_, names):
-            faults.append((f"{place}.class", f"is none of the classes: {', '.join(names)}"))
+    if test.measure in ("oc", "ic") and test.class_ is not None and not _names_class(test.class_, definition):
+        told = f"is no class: a letter such as C or D-1, or one of {', '.join(one.name for one in definition.classes)}"
+        faults.append((f"{place}.class", told))
     _check_loans(test, place, definition, faults)
 
 

@@ -255,6 +255,45 @@ class Named:
         return {key: self.kind.write(one) for key, one in value}
 
 
+@dataclass(frozen=True)
+class Mapped:
+    """A table whose keys are names that a function makes of the given ones, each with a value of one kind."""
+
+    told_keys: str
+    """What its keys are, in words."""
+    named: Callable[[str], str]
+    """The name that a key stands for; a ValueError says what it must be."""
+    kind: Kind
+    most: int = LIST_MAX
+
+    @property
+    def told(self) -> str:
+        return f"a table of at most {self.most} keys, each {self.told_keys}, with {self.kind.told}"
+
+    def read(self, given: Any, place: str, faults: Faults) -> Any:
+        if not isinstance(given, Mapping):
+            faults.append((place, f"must be a table, not {shown(given)}"))
+            return None
+        if len(given) > self.most:
+            faults.append((place, f"has {len(given)} keys; it takes at most {self.most}"))
+            return None
+        found: dict[str, Any] = {}
+        for key, value in given.items():
+            where = f"{place}.{str(key)[:SHOWN_MAX]}"
+            try:
+                name = self.named(str(key))
+            except ValueError as error:
+                faults.append((where, str(error)))
+                continue
+            if name in found:
+                faults.append((where, f"names {name} a second time"))
+            found[name] = self.kind.read(value, where, faults)
+        return tuple(found.items())
+
+    def write(self, value: Sequence[tuple[str, Any]]) -> Any:
+        return {key: self.kind.write(one) for key, one in value}
+
+
 def key(kind: Kind, meaning: str, default: Any = MISSING) -> Any:
     """A row of the schema, as a field of a dataclass; without a default the key is required."""
     return field(default=default, metadata={"kind": kind, "meaning": meaning})

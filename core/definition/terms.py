@@ -74,6 +74,27 @@ TOTALS: Final = {
 }
 """What `value` formulas may name beside other tests; money in the deal's currency."""
 
+FIGURES: Final = {
+    "principal_cash": "principal cash",
+    "interest_collected": "interest collected in the period so far",
+    "interest_receivable": "interest still to be received in the period",
+    "interest_other": "what else the numerator of interest coverage adds",
+    "senior_fees": "senior fees and expenses of the period",
+    "base_rate": "base rate, percent",
+}
+"""Figures of a file's pages on the deal that a definition may correct, each a field of `Deal`."""
+
+CLASS_FIGURES: Final = {
+    "current_balance": "balance",
+    "deferred_interest": "deferred interest",
+    "interest_due": "interest due for the period",
+    "coupon": "coupon, percent",
+}
+"""Figures of a class of notes that it may correct, each a field of `Tranches`."""
+
+FEE_BASES: Final = ("cpa", "par", "denominator", "target_par")
+"""What a fee may be a rate of."""
+
 DENOMINATORS: Final = ("cpa", "par", "denominator", "floating_par", "fixed_par", "target_par")
 """What a share may be a share of."""
 

@@ -197,7 +197,12 @@ def movements(
 
     suite = DEAL_SUITE if definition is not None else "enhanced"
     with limited(after), busy("Running each step"):
-        items = moved(earlier, later, lambda one: run_suite(one, suite, definition=definition, details=False))
+        items = moved(
+            earlier,
+            later,
+            lambda one: run_suite(one, suite, definition=definition, details=False),
+            definition=definition,
+        )
     warnings = bounded([*of_side("from", earlier.notes.warnings), *of_side("to", later.notes.warnings)])
     grid = Grid(columns=_movement_columns(), items=items)
     page = Page(

@@ -62,7 +62,8 @@ def move(before: Portfolio, after: Portfolio, suite: str, rules: Rules, rules_be
             *of_side("to", _warnings(after, suite, rules)),
         ]
     try:
-        return Moved(movements(before, after, partial(run_suite, suite=suite, details=False, **rules)), warnings)
+        run = partial(run_suite, suite=suite, details=False, **rules)
+        return Moved(movements(before, after, run, definition=rules.get("definition")), warnings)
     except ReconcileError as error:
         return TooMany(str(error))
 

@@ -100,6 +100,12 @@ WARNING_CODES: Final = {
     "shared_keys": "several loans of a side share a key, and were paired by nearest par",
     "sides_swapped": "the tape looks like the manager's workbook",
     "uncoded": "said of a tape or a comparison before warnings had codes",
+    "amount_stated": "an amount of the deal is the definition's: the file has none",
+    "amount_differs": "the definition states an amount of which the file prints another, which counts",
+    "figure_corrected": "the definition corrects a figure of the file",
+    "correction_left_out": "a correction of the definition may be of another day, or is of a class that the file lacks",
+    "index_rate_stated": "the level of an index is the definition's: the file has none",
+    "index_rate_differs": "the definition states another level of the loans' index than the file, whose own counts",
     "standard_definition": "no definition of the deal decides: the ready-made one of its market is used",
     "masked_word": "a word that is no rating comes again in a column of ratings, and counts as a masked one",
     "masked_ratings": "ratings that are not shown, and what they count as",
@@ -309,6 +315,12 @@ class Notes:
     # What a result says first
 
     warnings: list[DataWarning] = field(default_factory=list)
+
+    # What a definition says of the file
+
+    stated: dict[str, float] = field(default_factory=dict)
+    """Field of the deal, or of the notes and the class -> what a definition said of it. It is said once: trades move
+    principal cash afterwards."""
 
     # Cells
 

@@ -14,7 +14,7 @@ from core.portfolio.model.portfolio import Amortization, Deal, Names, Tranches
 from core.portfolio.model.ratings import AGENCY_OF, rank
 
 NAMES = (
-    "obligor", "industry", "industry_a", "industry_b", "industry_c", "country", "currency",
+    "base_rate", "obligor", "industry", "industry_a", "industry_b", "industry_c", "country", "currency",
     "cusip", "loanx_id", "isin", "facility_name", "borrower_name", "payment_frequency",
 )  # fmt: skip
 FLAGS = (

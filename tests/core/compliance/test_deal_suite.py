@@ -17,7 +17,7 @@ from core.compliance.deal_suite import ROWS, step_of
 from core.compliance.measures import NO_TRANCHES
 from core.compliance.result import Threshold
 from core.compliance.run import NO_TRIGGER, UnknownSuite, check_threshold, rounded_half_away, run_suite
-from core.definition import READY, parse, parse_toml, to_document
+from core.definition import READY, DefinitionError, parse, parse_toml, to_document
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import MEASURES
 from core.files.read import read
@@ -152,6 +152,48 @@ def test_tests_read_one_another_in_whatever_order_they_stand() -> None:
     assert [(one.test_id, one.current_value) for one in only] == [("third", 32.0)]
     with pytest.raises(UnknownSuite):
         run_suite(g1(), "deal")
+
+
+def test_a_formula_reads_a_test_whose_id_looks_like_a_cell() -> None:
+    """There are no cells here: ob1 and ob01 are two tests."""
+    definition = deal(
+        {"id": "ob1", "measure": "obligor"},
+        {"id": "ob01", "value": "=ob1+1"},
+        {"id": "xfe9", "value": "=3"},
+        {"id": "top10", "value": '=IF(Ob1>ob01,"ob1",OB01*100+ob1)+xfe9', "max": 2000},
+    )
+    ran = run_suite(g1(), "deal", definition=definition)
+    assert ran.figures == {"ob1": 10.0, "ob01": 11.0, "xfe9": 3.0, "top10": 1113.0}
+    step = {"id": "m1", "rows": [10], "columns": [11], "values": [[7]], "row": "=ob1", "column": "=ob01",
+            "modifier": "=ob1/10"}  # fmt: skip
+    limited = deal(
+        {"id": "ob1", "measure": "obligor"}, {"id": "ob01", "value": "=ob1+1"},
+        {"id": "top10", "measure": "top_obligors", "matrix": "m1", "matrix_limit": "max"},
+        quality={"matrices": [step]},
+    )  # fmt: skip
+    assert run_suite(g1(), "deal", definition=limited)[0].threshold_value == 8.0
+
+
+def test_a_share_reads_a_field_of_a_mapping_that_looks_like_a_cell() -> None:
+    """co2 is a field of the mapping's own; a2 is none, and there are no cells."""
+    loans = g1(co2=[float(at) for at in range(13)])
+    document = {"tests": [{"id": "ob1", "name": "X", "share": "=AND(co2>=10,CO2<=11)", "of": "par", "max": 100}]}
+    ran = run_suite(loans, "deal", definition=parse(document, own_fields=["co2"]))
+    assert ran[0].current_value == pytest.approx(25 / 395 * 100, abs=1e-6)
+    assert run_suite(g1(), "deal", definition=parse(document, own_fields=None)).skipped[0].reason.startswith("Skipped")
+    with pytest.raises(DefinitionError, match=r"tests\[0\].share: reads CO2: a definition has names and no cells"):
+        parse(document)
+
+
+def test_interest_coverage_of_a_class_without_a_trigger() -> None:
+    """Classes list what is tested; any other class of the notes has its ratio, too."""
+    listed = [{"name": "B", "ic_trigger": 120}, {"name": "E", "oc_trigger": 104.2}]
+    ratios = [{"id": f"ic_{one.lower()}", "measure": "ic", "class": one, "min": 1} for one in "BCE"]
+    ran = run_suite(g1(), "deal", definition=deal(*ratios, classes=listed))
+    assert [one.current_value for one in ran] == [161.822785, 147.621247, 123.712936]
+    figure = deal({"id": "ic_e", "measure": "ic", "class": "E"}, {"id": "x_x", "value": "=ic_e", "min": 1},
+                  classes=listed[:1])  # fmt: skip
+    assert run_suite(g1(), "deal", definition=figure).figures["ic_e"] == close(123.712936)
 
 
 def test_rounding_before_the_comparison() -> None:
