@@ -501,9 +501,10 @@ def _is_same(ours: float, printed: float) -> bool:
 
 
 def _is_of_another_agency(warning: DataWarning, agency: str) -> bool:
-    """Whether a warning is about other agencies' ratings alone."""
-    fields = [field for field in warning.fields if input_of(field) == "ratings"]
-    return bool(fields) and not any(field.startswith(f"rating_agency_{agency}") for field in fields)
+    """Whether a warning is about other agencies' ratings, or rating tables, alone."""
+    fields = [field for field in warning.fields if input_of(field) in ("ratings", "rating_table")]
+    own = (f"rating_agency_{agency}", f"deal.masked_ccc_{agency}")
+    return bool(fields) and not any(field.startswith(own) for field in fields)
 
 
 def _places_of(fact: Fact) -> list[str]:

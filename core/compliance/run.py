@@ -209,7 +209,7 @@ def run_suite(
     ends = pools[1:]
     has_defaults = not (limits.first or limits.tenant or rules is not None or limits.sheet.limits)
     resolved: dict[int, ResolvedThreshold] = {}
-    facts = beside_tests(limits.sheet.found, pool)
+    facts = beside_tests(limits.sheet.found, pool, own)
     doubter = Doubter(pool, own, facts, limits.sheet.listed, compares=compare)
     maker = _Maker(portfolio, pool, limits, resolved, include_cushion, details, doubter)
     cushions: dict[str, float] = {}
@@ -247,7 +247,7 @@ def run_suite(
         if low is not None and high is not None:
             statuses = {_judged(value, limit, rounding)[1] for value in (low, high, measured.value)}
             if len({status == "fail" for status in statuses}) > 1:
-                skipped.append(_left_open(test, measured, limit, low, high))
+                skipped.append(_left_open(test, measured, limit, low, high, rules))
                 continue
         judged = _judged(measured.value, limit, rounding)
         figures = _figures(test, measured.value, limit, judged, include_cushion)
@@ -328,6 +328,7 @@ def _check_scale(test: Test, limit: ResolvedThreshold, limits: Limits, pool: Poo
 WARR: Final = "weighted_average_recovery_rate"
 
 _LIKE: Final = {
+    "ccc": "ccc_bucket_pct",
     "ic": "ic_ratio",
     "oc": "oc_ratio",
     "reinvestment_oc": "oc_ratio",
@@ -367,8 +368,16 @@ def _span(
     return (low, high) if high - low > TOLERANCE else (None, None)
 
 
-def _left_open(test: Test, measured: Measured, limit: ResolvedThreshold, low: float, high: float) -> Skipped:
-    reason = f"masked ratings leave it open: between {low:.2f} and {high:.2f} around the limit {limit.value:.2f}"
+def _left_open(
+    test: Test, measured: Measured, limit: ResolvedThreshold, low: float, high: float, rules: Definition | None
+) -> Skipped:
+    """A test whose status ratings leave open that a definition takes for a range."""
+    ratings = DEFAULT.ratings if rules is None else rules.ratings
+    bounded = [kind for kind in ("masked", "unrated") if any(
+        getattr(getattr(ratings, agency), kind) == "bounds" for agency in AGENCIES
+    )]  # fmt: skip
+    what = " or ".join({"masked": "masked", "unrated": "missing"}[kind] for kind in bounded)
+    reason = f"{what} ratings leave it open: between {low:.2f} and {high:.2f} around the limit {limit.value:.2f}"
     return Skipped(test.test_id, test.name, reason, rounded(measured.value), rounded(low), rounded(high))
 
 

@@ -55,8 +55,7 @@ def _masked_par(pool: Pool, field: str) -> tuple[float, ...]:
 
 def _hidden_ccc(pool: Pool, agency: str) -> float:
     """Par whose rating an agency does not show, and that may be CCC: none where its rating table says what is."""
-    is_printed = pool.goes_by_file and getattr(pool.portfolio.deal, f"masked_ccc_{agency}") is not None
-    return 0.0 if is_printed else _masked_of(pool, agency)
+    return 0.0 if pool.masked_ccc["abc".index(agency)] is not None else _masked_of(pool, agency)
 
 
 def _masked_of(pool: Pool, agency: str) -> float:

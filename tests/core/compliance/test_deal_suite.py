@@ -624,12 +624,18 @@ def test_the_suites_run_under_the_conventions_of_a_definition(loans: Portfolio, 
 
 
 @settings(max_examples=30, deadline=None)
-@given(books(), rules(), st.sampled_from("abc"), st.sampled_from([None, 0, 1, 2, 4]), st.sampled_from([-0.6, 0.0, 0.6]))
+@given(
+    books(), rules(), st.sampled_from("abc"), st.sampled_from([None, 0, 1, 2, 4]), st.sampled_from([-0.6, 0.0, 0.6]),
+    st.sampled_from([("masked",), ("unrated",), ("masked", "unrated")]), st.sampled_from([{}, {"_value": "B-"}]),
+)
 def test_rounding_and_bounds_are_what_the_plain_twin_says(
-    loans: Portfolio, document: dict[str, Any], agency: str, decimals: int | None, off: float
-) -> None:
-    """A limit at the figure as it is printed, or a part of a digit beside it; masked ratings at both of their ends."""
-    bounds = {"masked": "bounds", "masked_best": "BB", "masked_worst": "CCC-", "masked_value": "B-"}
+    loans: Portfolio, document: dict[str, Any], agency: str, decimals: int | None, off: float,
+    kinds: tuple[str, ...], value: dict[str, str],
+) -> None:  # fmt: skip
+    """A limit at the figure as it is printed, or a part of a digit beside it; ratings that are masked or missing at
+    both of their ends."""
+    ends = {"": "bounds", "_best": "BB", "_worst": "CCC-", **value}
+    bounds = {f"{kind}{name}": said for name, said in ends.items() for kind in kinds}
     ratings = document["ratings"] | {agency: document["ratings"][agency] | bounds}
     tests = [
         {"id": "factor", "name": "f", "measure": "warf", "agency": agency},

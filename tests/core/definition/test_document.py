@@ -146,6 +146,8 @@ def matrix(**changed: Any) -> dict[str, Any]:
         ({"ratings": {"a": {"unrated": "Q7"}}}, "ratings.a.unrated", "rating symbol"),
         ({"ratings": {"a": {"notched_from": ["a"]}}}, "ratings.a.notched_from", "itself"),
         ({"ratings": {"a": {"masked_value": "B3"}}}, "ratings.a.masked_value", "bounds"),
+        ({"ratings": {"b": {"unrated_value": "B-", "unrated": "CCC-"}}}, "ratings.b.unrated_value", "bounds"),
+        ({"ratings": {"b": {"unrated": "open"}}}, "ratings.b.unrated", "left_out, bounds"),
         ({"par_value": {"ccc_limit": 101}}, "par_value.ccc_limit", "from 0 to 100"),
         ({"par_value": {"ccc_limit": float("nan")}}, "par_value.ccc_limit", "a number"),
         ({"par_value": {"ccc_limit": True}}, "par_value.ccc_limit", "a number"),
