@@ -120,6 +120,13 @@ def test_what_is_not_known_to_count_is_not_covered() -> None:
     assert covered({"measure": "country_group", "group": "group_1"}, country=["US", "DE", "JP", "ES"]) == 100.0
 
 
+def test_any_number_of_home_countries_makes_a_formula() -> None:
+    home = ["US", *(f"Country of a long name, number {at}" for at in range(200))]
+    for countries, value in ((["US"], 60.0), (home, 60.0), (["DE", "ES"], 55.0)):
+        found = ran({"measure": "foreign_country", "among": "=TRUE"}, conventions={"home_countries": countries})
+        assert found[0].current_value == pytest.approx(value)
+
+
 def test_bonds_count_as_the_ratings_say() -> None:
     bonds = loans(lien_type=[1, 4, 1, 3])
     for is_secured, secured, obligor in ((True, 75.0, 15.0), (False, 55.0, 20.0)):
