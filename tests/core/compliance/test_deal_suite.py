@@ -19,7 +19,7 @@ from core.compliance.result import Threshold
 from core.compliance.run import NO_TRIGGER, UnknownSuite, check_threshold, rounded_half_away, run_suite
 from core.definition import READY, DefinitionError, parse, parse_toml, to_document
 from core.definition.definition import DealTest, Definition
-from core.definition.terms import MEASURES
+from core.definition.terms import DENOMINATORS, MEASURES
 from core.files.read import read
 from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import Deal
@@ -523,7 +523,7 @@ def rules(draw: st.DrawFn) -> dict[str, Any]:
         if "classification" in measure.takes and draw(st.booleans()):
             test["classification"] = of("any", "a", "b")
         if name in TAKES_OF and draw(st.booleans()):
-            test["of"] = of("cpa", "par", "denominator", "floating_par", "fixed_par", "target_par")
+            test["of"] = of(*DENOMINATORS)
         tests.append(test)
     return {
         "conventions": {
@@ -621,8 +621,13 @@ def test_the_suites_run_under_the_conventions_of_a_definition(loans: Portfolio, 
 
 @settings(max_examples=30, deadline=None)
 @given(
-    books(), rules(), st.sampled_from("abc"), st.sampled_from([None, 0, 1, 2, 4]), st.sampled_from([-0.6, 0.0, 0.6]),
-    st.sampled_from([("masked",), ("unrated",), ("masked", "unrated")]), st.sampled_from([{}, {"_value": "B-"}]),
+    books(),
+    rules(),
+    st.sampled_from("abc"),
+    st.sampled_from([None, 0, 1, 2, 4]),
+    st.sampled_from([-0.6, 0.0, 0.6]),
+    st.sampled_from([("masked",), ("unrated",), ("masked", "unrated")]),
+    st.sampled_from([{}, {"_value": "B-"}]),
 )
 def test_rounding_and_bounds_are_what_the_plain_twin_says(
     loans: Portfolio, document: dict[str, Any], agency: str, decimals: int | None, off: float,

@@ -76,6 +76,8 @@ def ran(test: dict[str, Any], portfolio: Portfolio | None = None, **sections: An
         ({"measure": "country", "nth": 2, "adds": ["unfunded"]}, 25.0),
         ({"measure": "obligor", "among": "revolving", "adds": ["unfunded"]}, 25.0),
         ({"measure": "revolving", "adds": ["unfunded"]}, 50.0),
+        ({"measure": "revolving", "adds": ["unfunded"], "of": "denominator_and_unfunded"}, 50 / 115 * 100),
+        ({"value": "=denominator_and_unfunded/cpa*100"}, 115.0),
         ({"measure": "senior_secured"}, 55.0),
         ({"measure": "senior_secured", "adds": ["cash"]}, 65.0),
         ({"measure": "non_senior_secured", "adds": ["cash", "unfunded"]}, 60.0),
