@@ -530,7 +530,8 @@ def rules(draw: st.DrawFn) -> dict[str, Any]:
             "home_countries": of(["US"], ["US", "CA"], ["FR", "DE", "GB"]), "reference_coupon": of(3.0, 7.0),
             "day_count": of("actual/360", "actual/365", "30/360"), "target_par": 30e6,
             "principal_cash": of("all", "positive", "none"), "defaulted_in_denominator": of("none", "carried", "par"),
-            "small_facility_home": of(1.5e8, 2.5e8),
+            "small_facility_home": of(1.5e8, 2.5e8), "minimum_spread": of(2.0, 6.0),
+            "excess_coupon": of("always", "floored", "while_spread_fails", "none"),
         },
         "ratings": {
             **{name: agency(name) for name in "abc"}, "unrated_is_ccc": of(True, False),
@@ -554,7 +555,10 @@ def rules(draw: st.DrawFn) -> dict[str, Any]:
         "interest_coverage": {
             "interest": of("collected_and_receivable", "collected_and_period", "period"),
             "senior_fee_cap": of(1e5, 1e9), "hedge_receipts": of(0.0, 5e4), "hedge_payments": of(0.0, 2e4),
-            **of({}, {"receivable": 5e5}), **of({}, {"senior_fees": 1e5}),
+            **of({}, {"receivable": 5e5}), **of({}, {"senior_fees": 1e5}, {"expenses": {"amount": 2e3}, "fees": [
+                {"name": "A", "rate": 0.15, "of": of("cpa", "par", "denominator", "target_par")},
+                {"name": "B", "rate": 0.01, "day_count": of("actual/365", "30/360")},
+            ]}, {"expenses": {"cap_rate": 0.02, "cap_amount": 5e3, "of": of("cpa", "par"), **of({}, {"amount": 3e3})}}),
         },
         "country_ceilings": [
             {"agency": "a", "rating": "Aaa", "countries": ["US", "CA"]},
