@@ -294,7 +294,11 @@ class Book(naive.Deal):
 
     def divisor(self, of: str | None) -> float:
         fixed = sum(loan.par for loan in self.performing if loan.fixed)
+        undrawn = 0.0
+        if of == "denominator_and_unfunded":
+            undrawn = sum(max(0.0, loan.values["unfunded"] or 0.0) for loan in self.performing)
         amount = {
+            "denominator_and_unfunded": self.denominator() + undrawn,
             "cpa": self.cpa, "par": self.par, "denominator": self.denominator(), "floating_par": self.par - fixed,
             "fixed_par": fixed, "target_par": self.rules.conventions.target_par, None: self.denominator(),
         }[of]  # fmt: skip

@@ -19,7 +19,7 @@ from core.compliance.result import Threshold
 from core.compliance.run import NO_TRIGGER, UnknownSuite, check_threshold, rounded_half_away, run_suite
 from core.definition import READY, DefinitionError, parse, parse_toml, to_document
 from core.definition.definition import DealTest, Definition
-from core.definition.terms import MEASURES
+from core.definition.terms import DENOMINATORS, MEASURES
 from core.files.read import read
 from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import Deal
@@ -523,7 +523,7 @@ def rules(draw: st.DrawFn) -> dict[str, Any]:
         if "classification" in measure.takes and draw(st.booleans()):
             test["classification"] = of("any", "a", "b")
         if name in TAKES_OF and draw(st.booleans()):
-            test["of"] = of("cpa", "par", "denominator", "floating_par", "fixed_par", "target_par")
+            test["of"] = of(*DENOMINATORS)
         tests.append(test)
     return {
         "conventions": {
