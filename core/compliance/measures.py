@@ -209,6 +209,11 @@ class Pool:
         rules = self.definition.interest_coverage
         return rules.interest == "collected_and_receivable" and self.portfolio.deal.is_interest_given
 
+    @property
+    def goes_by_file(self) -> bool:
+        """Whether no definition of the deal's own says anything."""
+        return self.definition.standard or not self.definition.stated
+
     @cached_property
     def fault(self) -> str | None:
         """Why nothing can be measured of it; None where it can."""
@@ -321,17 +326,21 @@ class Pool:
         """Performing par rated Caa1 (CCC+) or below by each agency: where its rating table says what masks and blanks
         hide, what rows show and what the table has more. A loan of such a table is rated: no row without a rating is
         CCC for the lack of it, unless a definition says so."""
-        a, b, c, *_ = self.tally.par_by_bucket
         if self.masked_ccc == NOT_PRINTED:
+            a, b, c, *_ = self.tally.par_by_bucket
             return a, b, c
-        is_open = not self.definition.stated
         a, b, c = (
-            self.summed(("shown_ccc", agency), partial(_shown_ccc, agency)) + (more or 0.0)
-            if is_open or more is not None
-            else known
-            for agency, more, known in zip("abc", self.masked_ccc, (a, b, c), strict=True)
-        )
+            own if more is None and not self.goes_by_file
+            else self.summed(("shown_ccc", agency), partial(_shown_ccc, agency)) + (more or 0.0)
+            for agency, more, own in zip("abc", self.masked_ccc, self.tally.par_by_bucket[:3], strict=True)
+        )  # fmt: skip
         return a, b, c
+
+    @property
+    def knows_ccc(self) -> bool:
+        """Whether the rating tables of the file say what masks hide of CCC, of every agency of which that is open."""
+        known = {agency for agency, more in zip("abc", self.masked_ccc, strict=True) if more is not None}
+        return bool(known) and (self.goes_by_file or self.view.bounded_agencies <= known)
 
     @cached_property
     def ccc(self) -> tuple[int, float]:
@@ -362,6 +371,7 @@ class Pool:
         agency, bucket = self.ccc
         excess = max(0.0, bucket - rules.ccc_limit / 100 * self.cpa) if rules.ccc_excess else 0.0
         haircut, unpriced = self.filled(agency, excess) if excess > 0 else (0.0, 0)
+        haircut += self._hidden_haircut(agency, excess)
         taken_off = {
             "ccc_haircut": haircut,
             "discount_haircut": tally.discount_haircut,
@@ -384,6 +394,14 @@ class Pool:
             **added,
             "adjusted": self.cpa - sum(taken_off.values()) + sum(added.values()),
         }
+
+    def _hidden_haircut(self, agency: int, excess: float) -> float:
+        """What the part of a CCC excess takes off that is known by a rating table alone, under a definition of the
+        deal's own: the price of a loan without one, and nothing at best."""
+        if self.goes_by_file or self.masked_ccc[agency] is None or self.assumed == "best":
+            return 0.0
+        hidden = max(0.0, excess - max(0.0, self.tally.par_by_bucket[agency]))
+        return hidden * max(0.0, 100.0 - self.definition.par_value.ccc_unpriced) / 100
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
@@ -466,7 +484,8 @@ class Pool:
 
 def _shown_ccc(agency: str, pool: Pool) -> float:
     """Performing par of the loans that a row shows as Caa1 (CCC+) or below."""
-    ranks = pool.portfolio.ranks.get(f"rating_agency_{agency}")
+    field = f"rating_agency_{agency}"
+    ranks = pool.view.ranks.get(f"{field}_shown", pool.portfolio.ranks.get(field))
     return 0.0 if ranks is None else float(pool.weights @ ((ranks >= CCC) & (ranks < DEFAULTED)))
 
 
@@ -613,7 +632,7 @@ def _unrated(pool: Pool) -> float:
 
 
 def ccc_bucket(pool: Pool) -> Measured:
-    coverage_pct = None if pool.masked_ccc != NOT_PRINTED else _rated_coverage_pct(pool)
+    coverage_pct = None if pool.knows_ccc else _rated_coverage_pct(pool)
     _, par = pool.ccc
     return Measured(pool.share(par), par, pool.denominator, coverage_pct, partial(_buckets_told, pool))
 
