@@ -24,14 +24,22 @@ VALUE_LEAST: Final = 0.05
 """Values up to here are too coarse to say whether a ratio is in percent."""
 
 
+VALUE_SLACK: Final = 0.06
+"""How far, in its unit, a printed value may be from ours where its numerator and denominator are ours to the cent: files
+store values with fewer digits than they show."""
+
+VALUE_SLACK_PART: Final = 0.001
+"""The same as a part of the value."""
+
+
 class Agreement(NamedTuple):
     """A printed figure beside ours."""
 
     differs: Part | None
     """The first of numerator, denominator and value that is another; None: none that is known to both."""
     agrees: bool | None
-    """Whether both are the same: by numerator and denominator where both are printed, else by all that is printed.
-    None: one of the values is not known."""
+    """Whether both are the same: by numerator and denominator where both are printed, and the value is near; else by all
+    that is printed. None: one of the values is not known."""
 
 
 class Ours(NamedTuple):
@@ -61,7 +69,8 @@ def agreement_of(fact: Fact, ours: Ours | None) -> Agreement:
     ):  # fmt: skip
         return Agreement("denominator", False)
     if fact.numerator is not None and fact.denominator is not None:
-        return Agreement(None, True)
+        slack = fact.tolerance + max(VALUE_SLACK, VALUE_SLACK_PART * abs(fact.value))
+        is_value_alike = abs(ours.value - fact.value) <= slack
     return Agreement(None if is_value_alike else "value", is_value_alike)
 
 

@@ -18,8 +18,8 @@ from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
 from core.portfolio.model.interpretation import Choice
 from core.portfolio.model.portfolio import Deal
-from tests.core.interpretation import hand_made as by_hand
-from tests.core.interpretation.hand_made import CASH, OVERDRAFT, PAR, portfolio
+from tests import printed_by_hand as by_hand
+from tests.printed_by_hand import CASH, OVERDRAFT, PAR, portfolio
 
 
 class Case(NamedTuple):
