@@ -2,8 +2,9 @@
 
 The formula is that of "Updated Assumptions For CDO Monitor Non-Model Version" (S&P Global Ratings, 21 June 2019), which
 indentures repeat; its coefficients give the rate that a trustee printed from the measures beside it, to the last digit.
-It looks at performing loans rated CCC- or better, an unrated one being rated what the definition says. A loan whose
-rating is masked is left out of the averages of rating factors, which is told, and counts everywhere else.
+It looks at performing loans rated CCC- or better, or down to the definition's cut-off; an unrated one is rated what the
+definition says. A loan whose rating is masked is left out of the averages of rating factors, which is told, and counts
+everywhere else.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ credit agreement (SEC exhibit 10.1 of 3 November 2025) and with the factors of S
 2022)."""
 
 WORST_RANK: Final = 19
-"""CCC-: what is rated lower is none of the assets that the monitor looks at."""
+"""CCC-: what is rated lower is none of the assets that the monitor looks at, unless a definition says otherwise."""
 
 CONSTANT: Final = 0.247621
 DIVISORS: Final = (9162.65, -16757.2, -7677.8, -2177.56, -34.0948, 27.3896)
@@ -89,12 +90,14 @@ def monitor(
     industry: NDArray[np.int32],
     region: NDArray[np.int32],
     years: NDArray[np.float64],
+    *,
+    worst: int = WORST_RANK,
 ) -> Monitor | None:
     """The monitor of loans: performing par, S&P ranks, codes by group (-1 is blank), years to maturity.
 
-    None where no loan is rated CCC- or better.
+    None where no loan is rated `worst` or better.
     """
-    rated = (ranks > 0) & (ranks <= WORST_RANK) & (par > 0)
+    rated = (ranks > 0) & (ranks <= worst) & (par > 0)
     weight = par[rated]
     total = float(weight.sum())
     if total <= 0:

@@ -151,6 +151,8 @@ def definition_for(portfolio: Portfolio, definition: Definition | str | None) ->
     """The rules that decide: a definition, the ready-made one of a name, or where none is given the market's, with the
     choices that the file's own figures decided.
 
+    A definition whose document names no base is put over that of its market, as a run without one goes by it.
+
     Raises:
         UnknownDefinition: no ready-made definition has the name.
     """
@@ -158,9 +160,22 @@ def definition_for(portfolio: Portfolio, definition: Definition | str | None) ->
         from core.definition import definition_of
 
         return definition_of(definition)
-    if definition is not None and not definition.standard:
+    if definition is None:
+        return _with_choices(standard_of(portfolio), portfolio)
+    if definition.standard:
+        return _with_choices(definition, portfolio)
+    return definition if definition.base is not None else _under_market(portfolio, definition)
+
+
+def _under_market(portfolio: Portfolio, definition: Definition) -> Definition:
+    """A definition over the standard of its market, by its own currency, else the file's."""
+    found = definition.conventions.currency or currency_of(portfolio)
+    if found is None:
         return definition
-    return _with_choices(standard_of(portfolio) if definition is None else definition, portfolio)
+    from core.definition import READY, ready_for, under_market
+
+    name = ready_for(found)
+    return definition if name == "us_bsl" else under_market(definition, READY[name], name)
 
 
 def _with_choices(standard: Definition | None, portfolio: Portfolio) -> Definition | None:
@@ -205,9 +220,10 @@ def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assume
         view.ranks = _plain_ranks(portfolio)
     else:
         _rate(view, portfolio, definition, assumed)
-    if definition == DEFAULT or is_plain(definition):
+    if is_plain(definition) or (definition.ratings.unrated_is_ccc and definition.leaves(*_SAY_UNRATED)):
         _set_apart_unrated(view, portfolio)
     _take_industry(view, portfolio, definition)
+    _take_diversity(view, definition.classifications.diversity, portfolio.names.get("industry"))
     _join_families(view, definition)
     _find_home(view, definition.conventions.home_countries)
     _take_recoveries(view, portfolio, definition.ratings.recovery)
@@ -291,6 +307,9 @@ def _masked_by_all(portfolio: Portfolio) -> NDArray[np.bool_] | None:
     return found if found.any() else None
 
 
+_SAY_UNRATED: Final = ("ratings.unrated_is_ccc", *(f"ratings.{agency}.unrated" for agency in AGENCIES))
+"""Keys of a definition that say what a loan without a rating counts as."""
+
 _AGENCY_FIELDS: Final = tuple(f"rating_agency_{agency}" for agency in AGENCIES)
 
 
@@ -346,7 +365,7 @@ _FACTORS: Final = _suite_factors(DEFAULT)
 
 def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Assumed) -> None:
     """Each agency's ranks by its ladder, into the columns of the pass."""
-    shown = {agency: _shown(portfolio, agency, getattr(definition.ratings, agency)) for agency in AGENCIES}
+    shown = {agency: _shown(portfolio, agency, definition) for agency in AGENCIES}
     nobody = np.ones(portfolio.row_count, np.bool_)
     masked_anywhere = np.zeros(portfolio.row_count, np.bool_)
     for agency in AGENCIES:
@@ -395,14 +414,35 @@ def notched(ranks: Ranks, ratings: AgencyRatings) -> Ranks:
     return np.minimum(ranks + down, WORST_NOTCHED).astype(np.uint8)
 
 
+def own_ranks(portfolio: Portfolio, agency: str, definition: Definition) -> Ranks | None:
+    """The agency's own ratings as a definition reads them; None where the file has none of its columns."""
+    return _shown(portfolio, agency, definition)[0]
+
+
+def _columns(portfolio: Portfolio, agency: str, definition: Definition) -> tuple[str, ...]:
+    """The columns of an agency's ratings to read.
+
+    Where the definition leaves that to the file, the one that the file's own tests go by is the first; `derived` stays
+    where that is the same column, since its watch has moved it already.
+    """
+    columns: tuple[str, ...] = getattr(definition.ratings, agency).columns
+    if not definition.leaves(f"ratings.{agency}.columns"):
+        return columns
+    field, cells = f"rating_agency_{agency}", portfolio.source_cells
+    if f"{field}_derived" not in portfolio.ranks or cells.get(field) == cells.get(f"{field}_derived"):
+        return columns
+    return ("any", *(column for column in columns if column != "any"))
+
+
 def _shown(
-    portfolio: Portfolio, agency: str, ratings: AgencyRatings
+    portfolio: Portfolio, agency: str, definition: Definition
 ) -> tuple[Ranks, NDArray[np.bool_]] | tuple[None, None]:
     """(ranks, masked) of an agency's own ratings: the first of its columns that shows one, moved by its watch; None
     where the file has none of its columns."""
     found: Ranks | None = None
+    ratings: AgencyRatings = getattr(definition.ratings, agency)
     masked = np.zeros(portfolio.row_count, np.bool_)
-    for column in ratings.columns:
+    for column in _columns(portfolio, agency, definition):
         field = f"rating_agency_{agency}" + ("" if column == "any" else f"_{column}")
         ranks = portfolio.ranks.get(field)
         if ranks is None:
@@ -481,6 +521,16 @@ def _take_industry(view: View, portfolio: Portfolio, definition: Definition | No
         view.diversity_field = FILES_INDUSTRY
     view.names["industry"] = column
     view.industry_agency = chosen
+
+
+def _take_diversity(view: View, stated: str | None, general: Names | None) -> None:
+    """The industries of Moody's diversity where the definition names them; `general` are the file's own."""
+    if stated is None:
+        return
+    view.diversity_field = "industry" if stated == "any" else f"industry_{stated}"
+    if stated == "any" and general is not None and view.names["industry"] is not general:
+        view.names[FILES_INDUSTRY] = general
+        view.diversity_field = FILES_INDUSTRY
 
 
 def _join_families(view: View, definition: Definition) -> None:

@@ -11,12 +11,11 @@ from msgspec import UNSET
 
 from core.compliance.agreement import Agreement, Ours, Part, agreement_of
 from core.compliance.conventions import definition_for, masked_rows
-from core.compliance.matching import PARAMETERS
 from core.compliance.result import Skipped, Status, TestResult
 from core.compliance.run import run_suite
 from core.definition import Definition, to_document
 from core.definition.choices import BY_NAME, CHOICES, Explanation, Option
-from core.definition.terms import AGENCIES
+from core.definition.terms import AGENCIES, PARAMETERS
 from core.interpretation.figures import FigureTest, figure_tests, with_ratio_classes, with_tests
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
@@ -90,16 +89,14 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
         definition: the deal's rules and tests, or the name of a ready-made one; None for those by which a run without
             one goes.
     """
-    base = with_ratio_classes(to_document(definition_for(portfolio, definition) or Definition()), portfolio)
-    asked = figure_tests(portfolio, base)
-    ours = _run(portfolio, base, asked)
+    base, rules, asked, ours = _measured(portfolio, definition)
     rows = [_row(one, ours) for one in asked]
     apart = [at for at, row in enumerate(rows) if row.agrees is False]
     explained: dict[int, list[Explanation]] = {at: [] for at in apart}
     for why, other, document, classification in _variants(portfolio, base):
         if all(why in explained[at] for at in apart):
             continue
-        theirs = _run(other, document, [_classified(asked[at], classification) for at in apart])
+        theirs = _run(other, document, rules, [_classified(asked[at], classification) for at in apart])
         for at in apart:
             if why not in explained[at] and _row(asked[at], theirs, why).agrees:
                 explained[at].append(why)
@@ -116,14 +113,30 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
     return TieOuts(told, (test["id"] for test in base.get("tests", ()) if test["id"] not in printed))
 
 
+def compare(portfolio: Portfolio, definition: Definition | str | None = None) -> list[TieOut]:
+    """The rows of a tie-out without what explains their differences, which takes many runs."""
+    _, _, asked, ours = _measured(portfolio, definition)
+    return [_row(one, ours) for one in asked]
+
+
+def _measured(
+    portfolio: Portfolio, definition: Definition | str | None
+) -> tuple[dict[str, Any], Definition, list[FigureTest], dict[str, TestResult | Skipped | str]]:
+    """The document of the rules, the rules, the file's figures with the tests that measure them, and the results."""
+    rules = definition_for(portfolio, definition) or Definition()
+    base = with_ratio_classes(to_document(rules), portfolio)
+    asked = figure_tests(portfolio, base, rules)
+    return base, rules, asked, _run(portfolio, base, rules, asked)
+
+
 def _run(
-    portfolio: Portfolio, base: dict[str, Any], asked: Iterable[FigureTest]
+    portfolio: Portfolio, base: dict[str, Any], rules: Definition, asked: Iterable[FigureTest]
 ) -> dict[str, TestResult | Skipped | str]:
     """Test id -> the result, or why there is none, of just the tests that are asked for and those that they name."""
     own = {test["id"]: test for test in base.get("tests", ())}
     tests = own | {one.test["id"]: one.test for one in asked if one.test is not None}
     found: dict[str, TestResult | Skipped | str] = {}
-    definition, refused = with_tests(base, tests)
+    definition, refused = with_tests(base, rules, tests)
     found |= refused
     if tests:
         results = run_suite(portfolio, "deal", definition=definition)

@@ -375,9 +375,11 @@ BY_NAME: Final = {choice.name: choice for choice in CHOICES}
 
 
 def with_settings(definition: Definition, settings: Iterable[Setting]) -> Definition:
-    """The definition with some of its fields set."""
+    """The definition with some of its fields set, which count as said by it: no calculation of the file's outranks
+    them."""
     for setting in settings:
         definition = _set(definition, setting.path, setting.value)
+        definition = replace(definition, stated=definition.stated | {setting.key})
     return definition
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 from typing import Any, Final
 
 from core.definition.definition import Definition
 from core.definition.formulas import FUNCTIONS
-from core.definition.keys import Listed, Named, Table
+from core.definition.keys import Listed, Named, Table, rows_of
 from core.definition.terms import DENOMINATORS, LOAN_FLAGS, LOAN_MADE, LOAN_NUMBERS, LOAN_TEXTS, MEASURES, TOTALS
 
 OPENING: Final = """# A deal's definition
@@ -48,7 +48,7 @@ def described() -> str:
 def _section(path: str, of: type[Any], *, is_listed: bool = False) -> list[str]:
     """The table of a class, then those of the tables in it."""
     rows, below = [], []
-    for row in fields(of):
+    for row in rows_of(of):
         name, kind = row.name.rstrip("_"), row.metadata["kind"]
         inner = kind.kind if isinstance(kind, Listed) else kind
         if isinstance(inner, Table):

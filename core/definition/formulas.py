@@ -8,6 +8,7 @@ blank (ISBLANK, ISNUMBER, ISTEXT).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -18,6 +19,7 @@ from core.formula.language import (
     ArrayLiteral,
     Binary,
     Call,
+    Cell,
     Empty,
     FormulaError,
     Name,
@@ -54,6 +56,9 @@ CATEGORIES: Final = frozenset((*LOAN_TEXTS, *LOAN_FLAGS, *(set(LOAN_MADE) - _MAD
 NUMBERS: Final = frozenset((*LOAN_NUMBERS, *_MADE_NUMBERS))
 
 
+_CELL: Final = re.compile("[a-z]{1,3}[0-9]+")
+"""A name that reads like a cell."""
+
 ATOMS_OF_DEFINITION_MAX: Final = 2_000
 """Parts of all formulas of a definition: each walks every loan."""
 
@@ -88,15 +93,41 @@ class Logic:
 
 
 def names_of(text: str, known: Iterable[str]) -> frozenset[str]:
-    """The names that a formula over single values reads.
+    """The names that a formula over single values reads; a known one that looks like a cell, such as ob1, is no cell.
 
     Raises:
         FormulaFault: it is no formula, names something unknown, reads cells, or calls what a definition may not.
     """
-    tree = _parsed(text)
-    names = frozenset(node.name.lower() for node in _walk(tree) if isinstance(node, Name))
+    known = frozenset(known)
+    tree = _parsed(text, known)
+    names = frozenset(_name_of(node, text) for node in _walk(tree) if isinstance(node, Name | Cell))
     _refuse_strangers(names, known)
     return names
+
+
+def _name_of(node: Name | Cell, text: str) -> str:
+    return (node.name if isinstance(node, Name) else text[node.start : node.end]).lower()
+
+
+def without_cells(text: str, names: Iterable[str]) -> tuple[str, dict[str, str]]:
+    """A formula over single values that has no cells, and what it calls each of the names that it reads.
+
+    A name such as ob1, which the engine would take for a cell, has an underscore before it.
+    """
+    called = {name: f"_{name}" if _CELL.fullmatch(name) else name for name in names}
+    if any(name != other for name, other in called.items()):
+        text = _written_without_cells(text)
+    return text, called
+
+
+@remembered(1_024)
+def _written_without_cells(text: str) -> str:
+    written, at = "", 0
+    nodes = (node for node in _walk(parse(text)) if isinstance(node, Name | Cell))
+    for start in sorted(node.start for node in nodes if _CELL.fullmatch(_name_of(node, text))):
+        written += text[at:start] + "_"
+        at = start
+    return written + text[at:]
 
 
 @remembered(1_024)
@@ -189,7 +220,12 @@ def column_of(index: int) -> str:
     return letters
 
 
-def _parsed(text: str) -> Node:
+def _parsed(text: str, names: frozenset[str] = frozenset()) -> Node:
+    """The tree of a formula; a cell is none where `names` has it.
+
+    Raises:
+        FormulaFault: it is no formula, reads cells, or calls what a definition may not.
+    """
     if len(text) > FORMULA_MAX:
         raise FormulaFault(f"has more than {FORMULA_MAX} characters")
     if not text.startswith("="):
@@ -206,6 +242,8 @@ def _parsed(text: str) -> Node:
         elif isinstance(node, Name):
             if node.sheet is not None:
                 raise FormulaFault(f"reads {text[node.start : node.end][:60]}: a definition has no sheets")
+        elif isinstance(node, Cell) and _name_of(node, text) in names:
+            continue
         elif not isinstance(node, Constant | ArrayLiteral | Binary | Unary | Empty):
             raise FormulaFault(f"reads {text[node.start : node.end][:60]}: a definition has names and no cells")
     return tree

@@ -92,7 +92,15 @@ RESTS_ON: Final[dict[str, frozenset[str]]] = {
 }  # fmt: skip
 """Code of a warning -> measures whose figures rest on what it tells of."""
 EVERYWHERE: Final = frozenset(
-    ("standard_definition", "par_scale", "par_unlike_notes", "required_missing", "par_is_commitment", "page_left_out")
+    (
+        "standard_definition",
+        "definition_without_base",
+        "par_scale",
+        "par_unlike_notes",
+        "required_missing",
+        "par_is_commitment",
+        "page_left_out",
+    )
 )
 """Warnings on which every figure rests."""
 

@@ -64,12 +64,12 @@ class Evidence:
     def __init__(self, portfolio: Portfolio, definition: Definition) -> None:
         self.portfolio = portfolio
         base = with_ratio_classes(to_document(definition), portfolio)
-        rows = figure_tests(portfolio, base)
+        rows = figure_tests(portfolio, base, definition)
         listed = {test["id"]: test for test in base.get("tests", ())}
         listed |= {row.test["id"]: row.test for row in rows if row.test is not None}
         from core.compliance.deal_suite import tests_of  # with it comes the formula engine
 
-        with_all, _ = with_tests(base, listed)
+        with_all, _ = with_tests(base, definition, listed)
         self.definition = replace(with_all, tests=())
         own = {test.id: test for test in with_all.tests}
         tests = {test.test_id: test for test in tests_of(with_all)}

@@ -13,9 +13,10 @@ from core.compliance.conventions import printed_agency
 from core.compliance.coverage import letter_of
 from core.compliance.deal_suite import tests_of, with_coverage
 from core.compliance.matching import Pairs, Terms, Unmatched, pair_figures, suite_said, terms_of, with_counted_decimals
+from core.compliance.measures import Pool
 from core.compliance.run import pools_of
-from core.definition import Definition, DefinitionError, parse
-from core.definition.names import NoMeaning, meaning_of_fact
+from core.definition import Definition, DefinitionError, parse_changed
+from core.definition.names import Meaning, NoMeaning, meaning_of_fact
 from core.definition.terms import SUITE_TESTS
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
@@ -38,11 +39,11 @@ class FigureTest:
     """Why there is no test."""
 
 
-def figure_tests(portfolio: Portfolio, base: dict[str, Any]) -> list[FigureTest]:
+def figure_tests(portfolio: Portfolio, base: dict[str, Any], rules: Definition) -> list[FigureTest]:
     """The file's figures with the tests that measure them: the definition's where one is about the same, else a test
     that is made for the figure."""
     figures = with_counted_decimals(portfolio.facts.figures)[:PUBLISHED_MAX]
-    pairs, industries = _pairs(portfolio, base, figures)
+    pairs, industries = _pairs(portfolio, parse_changed(base, rules), figures)
     matched: dict[int, str] = {}
     for match in pairs.found:
         if not _is_of_every_agency(match.published, own_test(base, match.test.test_id)):
@@ -57,7 +58,7 @@ def figure_tests(portfolio: Portfolio, base: dict[str, Any]) -> list[FigureTest]
         meaning, test_id = meaning_of_fact(fact), matched.get(id(fact))
         own = None if test_id is None else own_test(base, test_id)
         if own is not None:
-            rows.append(FigureTest(fact, _with_trigger(own, fact) if base.get("standard") else own))
+            rows.append(FigureTest(fact, _with_trigger(own, fact) if base.get("standard") else _with_limit(own, fact)))
             continue
         if isinstance(meaning, NoMeaning):
             rows.append(FigureTest(fact, None, Unmatched(fact, None, meaning.why)))
@@ -70,18 +71,23 @@ def figure_tests(portfolio: Portfolio, base: dict[str, Any]) -> list[FigureTest]
     return rows
 
 
-def _pairs(portfolio: Portfolio, base: dict[str, Any], figures: Sequence[Fact]) -> tuple[Pairs, str | None]:
+def _pairs(portfolio: Portfolio, rules: Definition, figures: Sequence[Fact]) -> tuple[Pairs, str | None]:
     """The figures beside the definition's tests, and those of a ready-made one for the classes of the file; the agency
     whose industries the loans have where nothing else is said."""
-    rules = parse(base, own_fields=None)
-    pool = next(iter(pools_of(portfolio, rules)), None)
-    terms = Terms(
-        rules.conventions.home_countries, printed_agency(portfolio, "warr"), printed_agency(portfolio, "industry")
-    ) if pool is None else terms_of(pool)  # fmt: skip
+    terms, pool = terms_by(portfolio, rules)
     if rules.standard:
         rules, _ = with_coverage(rules, pool)
     own = {test.id: test for test in rules.tests}
     return pair_figures(tests_of(rules), own, terms, figures), terms.industry_agency
+
+
+def terms_by(portfolio: Portfolio, rules: Definition) -> tuple[Terms, Pool | None]:
+    """What labels mean by the rules of a deal where they say no more; the sums of its loans, None where it has none."""
+    pool = next(iter(pools_of(portfolio, rules)), None)
+    if pool is not None:
+        return terms_of(pool), pool
+    home = rules.conventions.home_countries
+    return Terms(home, printed_agency(portfolio, "warr"), printed_agency(portfolio, "industry")), None
 
 
 def own_test(base: Mapping[str, Any], test_id: str) -> dict[str, Any] | None:
@@ -119,11 +125,20 @@ def _with_trigger(test: dict[str, Any], published: Fact) -> dict[str, Any]:
     return {name: test[name] for name in test if name not in ("warning", "steps")} | {side: published.trigger}
 
 
-def with_tests(base: dict[str, Any], tests: dict[str, Any]) -> tuple[Definition, dict[str, str]]:
+def _with_limit(test: dict[str, Any], published: Fact) -> dict[str, Any]:
+    """A definition's test; one without a limit with the printed one, since a run has no result of it otherwise."""
+    if any(name in test for name in ("max", "min", "matrix")):
+        return test
+    meaning = meaning_of_fact(published)
+    side = meaning.side if isinstance(meaning, Meaning) else "max"
+    return {**test, side: 0.0 if published.trigger is None else published.trigger}
+
+
+def with_tests(base: dict[str, Any], rules: Definition, tests: dict[str, Any]) -> tuple[Definition, dict[str, str]]:
     """The definition with these tests, and why some are taken out of them: it lacks something that they need."""
     refused: dict[str, str] = {}
     try:
-        return parse({**base, "tests": list(tests.values())}, own_fields=None), refused
+        return parse_changed({**base, "tests": list(tests.values())}, rules), refused
     except DefinitionError as error:
         ids, faults = list(tests), [(_PLACE.match(place), message) for place, message in error.faults]
         if not all(place for place, _ in faults):
@@ -132,7 +147,7 @@ def with_tests(base: dict[str, Any], tests: dict[str, Any]) -> tuple[Definition,
             assert place is not None
             refused[ids[int(place[1])]] = f"the definition does not say how: {message}"
             tests.pop(ids[int(place[1])], None)
-        return parse({**base, "tests": list(tests.values())}, own_fields=None), refused
+        return parse_changed({**base, "tests": list(tests.values())}, rules), refused
 
 
 _PLACE: Final = re.compile(r"tests\[(\d+)\]")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from core.compliance import kernels
 from core.compliance.conventions import View, are_mostly_unrated
+from core.compliance.file_figures import printed_parts
 from core.compliance.measures import Pool, Sums
 from core.portfolio import Portfolio
 from core.scenario.base import Base, Bucket, haircut_of
@@ -64,6 +65,8 @@ class After(Pool):
         self._refuse_unrated()
         self._begin(cast(Portfolio, _LaterPortfolio(self)), definition)
         self.view = cast(View, _LaterView(self))
+        self.masked_ccc = base.pool.masked_ccc
+        self.printed = printed_parts(self.portfolio.deal, self.definition, base.pool.view)
         self._conclude(cast(kernels.Tally, self._tally()))
 
     def _of(self, loans: Portfolio) -> Pool | None:

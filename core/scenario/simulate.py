@@ -230,8 +230,9 @@ def _is_loan_by_loan(pools: tuple[Pool, ...]) -> bool:
     if not pools:
         return False
     rules = pools[0].definition
-    by_name = rules.classifications.affiliates_by_name
-    return not by_name and rules.par_value.long_dated == rules.par_value.current_pay == "par"
+    if rules.classifications.affiliates_by_name or rules.index_rates:
+        return False
+    return rules.par_value.long_dated == rules.par_value.current_pay == "par"
 
 
 @checked

@@ -1,4 +1,4 @@
-"""The commands on a deal's definition and files, with no server: check, run, tie-out, movements."""
+"""The commands on a deal's definition and files, with no server: check, draft, run, tie-out, movements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cyclopts import App
 
 from service.commands.choices import choice_blocks
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_of, member, plain
+from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_of, member, plain, stream_of
 from service.commands.progress import busy
 from service.commands.reading import (
     definition_text,
@@ -39,7 +39,7 @@ SHOWN_LEAST: Final = 0.005
 deal = App(
     name="deal",
     help_format="markdown",
-    help="A deal's definition checked and run; its figures beside the trustee's, and through time.",
+    help="A deal's definition drafted, checked and run; its figures beside the trustee's, and through time.",
 )
 
 # Heavy imports (NumPy, core) stand inside the commands, so that `cushion --help` answers at once.
@@ -80,6 +80,65 @@ def check(file: str, /, *, mapping: str | None = None, output: Output | None = N
     )
     emit(page, output or Output())
     return EXIT_DIFFERENT if faults else 0
+
+
+@deal.command(name="draft")
+def draft_definition(
+    *files: Path, name: str | None = None, mapping: str | None = None, output: Output | None = None
+) -> None:
+    """Draft a definition out of the trustee's files: `cushion deal draft FILE... --out deal.toml`.
+
+    It has the classes with their triggers, the tests with limits and names as printed, and the conventions by which the
+    file's own figures tie. Each line says where it comes from and how sure it is; what must still be decided stands at
+    the top. The exit code is 0 for a draft, and 2 when a file cannot be read. The text is TOML; the JSON has files,
+    warnings, toml, definition, decide, ties and interpretation; CSV has what must be decided.
+
+    Parameters
+    ----------
+    files:
+        The files of one month, or a folder or .zip of them.
+    name:
+        The deal's name; the first file's if not given.
+    mapping:
+        A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
+    """
+    chosen = read_mapping(mapping)
+    portfolio = _loans(files, chosen)
+    from core.deals.draft import DraftError, draft
+
+    with limited(files[0]), busy("Drafting the definition"):
+        try:
+            made = draft(portfolio, name=name or files[0].stem)
+        except DraftError as error:
+            raise Refused(f"{files[0]}: {error}") from error
+    output = output or Output()
+    decide = Grid(columns=_DECIDE, items=made.decide)
+    tests = counted(len(made.definition.get("tests", ())), "test")
+    tied = f"{made.ties.tied:,} of {counted(made.ties.figures, 'printed figure')} tie by it"
+    last = Line(f"a definition with {tests}: {tied}, {counted(len(made.decide), 'point')} to decide")
+    if output.chosen() == "table":
+        with stream_of(output) as stream:
+            stream.write(made.toml)
+        if output.out not in (None, Path("-")):
+            print(f"{output.out}: {last.words}")
+        return
+    told = {"files": [str(file) for file in files], "warnings": portfolio.notes.warnings}
+    page = Page(
+        warnings=portfolio.notes.warnings,
+        blocks=[decide, last],
+        rows=decide,
+        notes=[last],
+        document=json_of(told | {name: getattr(made, name) for name in made.__struct_fields__}),
+    )
+    emit(page, output)
+
+
+_DECIDE: Final = [
+    Column(key="subject", heading="To decide", value=member("subject"), folds=True),
+    Column(key="why", heading="Why", value=member("why"), folds=True),
+    Column(key="limit", heading="Limit", value=member("limit"), right=True),
+    Column(key="place", heading="Place", value=member("place")),
+]
 
 
 @deal.command(name="run")
@@ -210,7 +269,12 @@ def movements(
 
     suite = DEAL_SUITE if definition is not None else "enhanced"
     with limited(after), busy("Running each step"):
-        items = moved(earlier, later, lambda one: run_suite(one, suite, definition=definition, details=False))
+        items = moved(
+            earlier,
+            later,
+            lambda one: run_suite(one, suite, definition=definition, details=False),
+            definition=definition,
+        )
     warnings = bounded([*of_side("from", earlier.notes.warnings), *of_side("to", later.notes.warnings)])
     grid = Grid(columns=_movement_columns(), items=items)
     page = Page(

@@ -44,12 +44,17 @@ from service.platform.http.problem import Fault, ValidationFailed
 # Runs ---------------------------------------------------------------------------------------------------------------
 
 
+def _document(definition: dict[str, Any] | str | None) -> dict[str, Any] | None:
+    """The document of a definition, or that of the ready-made one of a name."""
+    return {"base": definition, "standard": True} if isinstance(definition, str) else definition
+
+
 async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
     """Run a suite on a workbook and keep the evidence, in one transaction that holds the workbook's lock."""
     _check(body)
     executed_at, started = ctx.now(), time.perf_counter()
     ready = await shared.prepare(
-        ctx, body.workbook_id, suite=body.test_suite, given=body.definition, as_of=body.as_of, alone=True
+        ctx, body.workbook_id, suite=body.test_suite, given=_document(body.definition), as_of=body.as_of, alone=True
     )
     subject, definition = ready.subject, ready.definition
     ctx.knows_email(subject.email)

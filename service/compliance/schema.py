@@ -53,6 +53,10 @@ class GivenThreshold(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """False takes the test out of the run."""
 
 
+ReadyName = Annotated[str, Meta(min_length=1, max_length=64)]
+"""Name of a ready-made definition."""
+
+
 class RunRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to run on which workbook."""
 
@@ -63,8 +67,9 @@ class RunRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Tests of the suite to run. Null or empty: all of them."""
     thresholds: Annotated[list[GivenThreshold], Meta(max_length=TEST_IDS_MAX)] = []
     """Limits of this run alone, before all that were set."""
-    definition: dict[str, Any] | None = None
-    """The rules of a workbook that belongs to no deal, as one document; a deal's workbooks go by the deal's."""
+    definition: dict[str, Any] | ReadyName | None = None
+    """The rules of a workbook that belongs to no deal, as one document, or the name of a ready-made one (us_bsl, euro);
+    a deal's workbooks go by the deal's."""
     as_of: AsOf | None = None
     """Unset: what the workbook or its file says."""
     options: RunOptions = RunOptions()

@@ -209,6 +209,7 @@ async def prepare(
     given: dict[str, Any] | None = None,
     as_of: date | None = None,
     deal_id: UUID | None = None,
+    mapping_id: str | None = None,
     alone: bool = False,
 ) -> Prepared:
     """A workbook that may be run, its portfolio and its rules.
@@ -216,6 +217,7 @@ async def prepare(
     Args:
         given: the document of a definition, for a workbook that belongs to no deal.
         deal_id: the deal that it must be of.
+        mapping_id: in place of the workbook's own.
         alone: nobody else may run it until the transaction ends.
 
     Raises:
@@ -234,7 +236,7 @@ async def prepare(
     if given is not None and subject.deal is not None:
         message = "the workbook belongs to a deal, and is run by the deal's definition"
         raise ValidationFailed.at(["body", "definition"], message)
-    mapping = await get_mapping(unit, subject.mapping_id or DEFAULT_MAPPING)
+    mapping = await get_mapping(unit, mapping_id or subject.mapping_id or DEFAULT_MAPPING)
     day = await _day_of(unit, subject, as_of)
     portfolio = await portfolio_of(unit, subject, mapping, day)
     if missing := missing_columns(portfolio, mapping.mapping):

@@ -1,4 +1,4 @@
-"""What a confined child does for deals: set the trustee's figures beside ours, and tell why tests moved."""
+"""What a confined child does for deals: set the trustee's figures beside ours, draft definitions, explain movements."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 
 from core.compliance.run import run_suite
 from core.compliance.suites import DEAL_SUITE
+from core.deals.draft import Draft, DraftError, draft
 from core.deals.movements import Movement, movements
 from core.deals.tie_out import TieOut, tie_out
 from core.definition.definition import Definition
@@ -52,6 +53,26 @@ def interpret_and_tie(portfolio: Portfolio, definition: Definition | None, rules
     return structs.replace(found, interpretation=interpretation)
 
 
+class Drafted(Struct, frozen=True, tag=True):
+    """A definition out of what a file prints."""
+
+    draft: Draft
+
+
+class NoDraft(Struct, frozen=True, tag=True):
+    """What a file prints makes no definition."""
+
+    message: str
+
+
+def draft_of(portfolio: Portfolio, name: str) -> Drafted | NoDraft:
+    """A definition out of what a file prints; of loans that were not interpreted yet."""
+    try:
+        return Drafted(draft(portfolio, name=name))
+    except DraftError as error:
+        return NoDraft(str(error))
+
+
 class Moved(Struct, frozen=True, tag=True):
     """Why tests moved."""
 
@@ -76,7 +97,8 @@ def move(before: Portfolio, after: Portfolio, suite: str, rules: Rules, rules_be
             *of_side("to", _warnings(after, suite, rules)),
         ]
     try:
-        return Moved(movements(before, after, partial(run_suite, suite=suite, details=False, **rules)), warnings)
+        run = partial(run_suite, suite=suite, details=False, **rules)
+        return Moved(movements(before, after, run, definition=rules.get("definition")), warnings)
     except ReconcileError as error:
         return TooMany(str(error))
 

@@ -301,9 +301,93 @@ def counted(policy: Any, agency: str) -> float | None:
 # ---- the measures
 
 
+Wanted = Callable[[Book, Loan], bool | None]
+FREQUENCY = {"Quarterly": 4, "6 Months": 2, "annually": 1, "3M": 4, "Semi-Annual": 2}
+
+
+def _pays(wanted: Callable[[int], bool]) -> Wanted:
+    def paid(book: Book, loan: Loan) -> bool | None:
+        often = FREQUENCY.get(loan.names["payment_frequency"] or "")
+        return None if often is None else wanted(often)
+
+    return paid
+
+
+def _priced_low(book: Book, loan: Loan) -> bool | None:
+    """A discount obligation, whether or not the OC numerator cuts it."""
+    rules, bought, price = book.rules.par_value, loan.values["purchase_price"], loan["price"]
+    line = rules.discount_below_fixed if loan.fixed else rules.discount_below
+    release = rules.discount_release_fixed if loan.fixed else rules.discount_release
+    return bought is not None and 0 <= bought < line and (price is None or price < release)
+
+
+def _any_flag(*names: str) -> Wanted:
+    return lambda book, loan: any(loan.flags.get(name, False) for name in names)
+
+
+def _secured(book: Book, loan: Loan) -> bool:
+    return loan.lien in (0, 1) or (loan.lien == 4 and book.rules.ratings.bonds_secured)
+
+
+def _unsecured(book: Book, loan: Loan) -> bool:
+    return not _secured(book, loan)
+
+
+WANTED: dict[str, Wanted] = {
+    "senior_secured": _secured,
+    "non_senior_secured": _unsecured,
+    "cov_lite": _any_flag("cov_lite"),
+    "fixed_rate": lambda book, loan: loan.fixed,
+    "floating_rate": lambda book, loan: not loan.fixed,
+    "dip": _any_flag("is_dip"),
+    "current_pay": _any_flag("is_current_pay"),
+    "discount": _priced_low,
+    "bridge": _any_flag("is_bridge"),
+    "participations": _any_flag("participation"),
+    "pik": _any_flag("is_pik", "is_deferring"),
+    "revolving": _any_flag("is_revolving", "is_delayed_draw"),
+    "long_dated": _any_flag("is_long_dated"),
+    "bonds": _any_flag("is_bond"),
+    "pays_less_than_quarterly": _pays(lambda often: often < 4),
+    "pays_semi_annually": _pays(lambda often: often == 2),
+    "pays_annually": _pays(lambda often: often < 2),
+    "foreign_country": Book.abroad,
+    "small_facilities": Book.small,
+}
+"""The loans that a measure counts; None where a blank leaves that open."""
+
+AMONG: dict[str, Wanted] = {
+    **WANTED,
+    "=price<90": lambda book, loan: None if loan["price"] is None else loan["price"] < 90,
+    '=OR(country="FR",cov_lite)': lambda book, loan: loan.names["country"] == "FR" or loan.flags["cov_lite"],
+    "=NOT(par_value<2500000)": lambda book, loan: loan.par >= 2.5e6,
+}  # fmt: skip
+"""The loans of which a test may be, by its word or its formula."""
+
+
+def _amounts(book: Book, test: DealTest) -> list[tuple[Loan, float]]:
+    """The loans of which the test is, with what each counts."""
+    chosen = [loan for loan in book.performing if test.among is None or AMONG[test.among](book, loan)]
+    if "unfunded" not in test.adds:
+        return [(loan, loan.par) for loan in chosen]
+    return [(loan, loan.par + max(0.0, loan.values["unfunded"] or 0.0)) for loan in chosen]
+
+
+def _sums(book: Book, test: DealTest, field: str) -> dict[str, float]:
+    sums: dict[str, float] = defaultdict(float)
+    for loan, amount in _amounts(book, test):
+        if (name := loan.names[field]) is not None:
+            sums[name] += amount
+    return sums
+
+
+def _largest(book: Book, test: DealTest, field: str) -> list[float]:
+    return sorted((max(0.0, par) for par in _sums(book, test, field).values()), reverse=True)
+
+
 def _nth(book: Book, test: DealTest, field: str) -> float:
-    listed = book.largest(field)
-    if not any(par > 0 for par in listed):
+    listed = _largest(book, test, field)
+    if not any(par > 0 for par in listed) and (test.among is None or not book.performing):
         raise Unknown
     return _at(listed, test) / book.divisor(test.of) * 100
 
@@ -318,18 +402,43 @@ def _field(test: DealTest) -> str:
 
 
 def _country(book: Book, test: DealTest) -> float:
-    sums = {
-        name: par for name, par in book.sums("country").items() if name not in book.rules.conventions.home_countries
-    }
+    home = book.rules.conventions.home_countries
+    sums = {name: par for name, par in _sums(book, test, "country").items() if name not in home}
     return _at(sorted(sums.values(), reverse=True), test) / book.divisor(test.of) * 100
 
 
-def _share(wanted: Callable[[Book, Loan], bool]) -> Callable[[Book, DealTest], float]:
-    return lambda book, test: book.total(lambda loan: wanted(book, loan)) / book.divisor(test.of) * 100
+def _group(book: Book, test: DealTest) -> dict[str, float]:
+    """Par by the countries of a group: those of its list, or those of its range of ceilings."""
+    group = next(one for one in book.rules.country_groups if one.id == test.group)
+    ceilings = {name: rank_of(row.rating) for row in book.rules.country_ceilings for name in row.countries
+                if row.agency == group.agency}  # fmt: skip
+    members = group.countries or [
+        name for name, rank in ceilings.items()
+        if (group.ceiling_below is None or rank > rank_of(group.ceiling_below))
+        and (group.ceiling_least is None or rank <= rank_of(group.ceiling_least))
+    ]  # fmt: skip
+    return {name: par for name, par in _sums(book, test, "country").items() if name in members}
 
 
-def _unsecured(book: Book, loan: Loan) -> bool:
-    return loan.lien in (2, 3, 5) or (loan.lien == 4 and not book.rules.ratings.bonds_secured)
+def _cash(book: Book, test: DealTest) -> float:
+    return book.cpa - book.par if "cash" in test.adds else 0.0
+
+
+def _country_group(book: Book, test: DealTest) -> float:
+    whole = sum(_group(book, test).values()) + _cash(book, test)
+    return max(0.0, whole) / book.divisor(test.of) * 100
+
+
+def _country_of_group(book: Book, test: DealTest) -> float:
+    return _at(sorted(_group(book, test).values(), reverse=True), test) / book.divisor(test.of) * 100
+
+
+def _share(wanted: Wanted) -> Callable[[Book, DealTest], float]:
+    def shared(book: Book, test: DealTest) -> float:
+        whole = sum(amount for loan, amount in _amounts(book, test) if wanted(book, loan)) + _cash(book, test)
+        return max(0.0, whole) / book.divisor(test.of) * 100
+
+    return shared
 
 
 def _ccc(book: Book, test: DealTest) -> float:
@@ -436,7 +545,7 @@ def _monitor(book: Book, test: DealTest) -> dict[str, float]:
     seen = []
     for loan in book.performing:
         rank = loan.extra["ladder"].get("b", 0) or unrated
-        if loan.par > 0 and (rank == "masked" or 0 < rank <= 19):
+        if loan.par > 0 and (rank == "masked" or 0 < rank <= rank_of(book.rules.quality.spwarf_cut_off)):
             seen.append((loan, rank))
     rated = [(loan.par, FACTORS["b"][rank - 1]) for loan, rank in seen if rank != "masked"]
     average = _mean(rated)
@@ -481,15 +590,13 @@ def _bdr(book: Book, test: DealTest) -> float:
 MEASURES: dict[str, Callable[[Book, DealTest], float]] = {
     "obligor": lambda book, test: _nth(book, test, "obligor"),
     "top_obligors": lambda book, test: (
-        sum(book.largest("obligor")[: test.nth or 10]) / book.divisor(test.of) * 100
+        sum(_largest(book, test, "obligor")[: test.nth or 10]) / book.divisor(test.of) * 100
     ),
     "industry": lambda book, test: _nth(book, test, _field(test)),
     "country": _country,
-    "non_senior_secured": _share(_unsecured),
-    "cov_lite": _share(lambda book, loan: loan.flags["cov_lite"]),
-    "fixed_rate": _share(lambda book, loan: loan.fixed),
-    "foreign_country": _share(Book.abroad),
-    "small_facilities": _share(Book.small),
+    "country_group": _country_group,
+    "country_of_group": _country_of_group,
+    **{name: _share(wanted) for name, wanted in WANTED.items()},
     "ccc": _ccc,
     "warf": _warf,
     "warr": _warr,

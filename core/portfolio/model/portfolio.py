@@ -154,6 +154,8 @@ class Deal:
     """What everything else takes off: deferring, long-dated, current pay, rescue loans."""
     par_value_other: float | None = None
     """What else it adds, such as purchased accrued interest; below zero what it takes off."""
+    par_value_kept: float | None = None
+    """Of a deal whose loans were changed: what its OC numerator had by the file, and not by the loans, before that."""
     masked_ccc_a: float | None = None
     """Par of ratings of Caa1 (CCC+) and below that the agency's rating table has and no row shows, masked or blank."""
     masked_ccc_b: float | None = None

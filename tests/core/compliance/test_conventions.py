@@ -107,7 +107,9 @@ def test_loans_that_nobody_rates_are_no_ccc_where_most_are_such() -> None:
     assert ran[0].current_value == 0.0
     assert "unrated_not_ccc" in [one.code for one in ran.warnings]
     assert figure(loans, "average_rating_factor") == close((3 * 8070 + 2720) / 4)
-    assert figure(loans, "ccc_bucket_pct", conventions={"principal_cash": "none"}) == close(75.0)
+    assert figure(loans, "ccc_bucket_pct", conventions={"principal_cash": "none"}) == 0.0
+    assert figure(loans, "ccc_bucket_pct", ratings={"unrated_is_ccc": True}) == close(75.0)
+    assert figure(loans, "ccc_bucket_pct", ratings={"b": {"unrated": "CCC-"}}) == close(75.0)
     # A blank says nothing, and half of the loans are not most.
     for ratings in (["NR", None, "B2", None], ["NR", "NR", "B2", "B1"]):
         few = portfolio_of({"par_value": [M] * 4, "rating_agency_a": ratings})
@@ -181,6 +183,28 @@ def test_the_industries_of_the_tests_do_not_move_moodys_diversity() -> None:
     fed = of_columns("industry", "industry_a", "industry_b", industry="'H'!B2:B5", industry_b="'H'!B2:B5")
     for document in ({}, {"classifications": {"industry": "b"}}, {"classifications": {"industry": "a"}}):
         assert figure(fed, "diversity_score", **document) == by_moodys
+
+
+def test_diversity_goes_by_the_industries_that_the_definition_names_for_it() -> None:
+    """Whatever the tests go by, and whoever's the file's own are."""
+    alone = {
+        name: figure(portfolio_of({"par_value": INDUSTRIES["par_value"], "obligor": INDUSTRIES["obligor"],
+                                   "industry": INDUSTRIES[name]}), "diversity_score")
+        for name in ("industry", "industry_a", "industry_b")
+    }  # fmt: skip
+    assert len(set(alone.values())) == 3
+    wanted = {"any": "industry", "a": "industry_a", "b": "industry_b"}
+    for cells in ({}, {"industry": "'H'!B2:B5", "industry_b": "'H'!B2:B5"}):
+        loans = of_columns("industry", "industry_a", "industry_b", **cells)
+        for tests in ("any", "a", "b"):
+            for stated, name in wanted.items():
+                said = {"classifications": {"industry": tests, "diversity": stated}}
+                assert figure(loans, "diversity_score", **said) == alone[name], (cells, tests, stated)
+                largest = {"any": 70.0, "a": 60.0, "b": 100.0}[tests]
+                assert figure(loans, "industry_concentration", **said) == close(largest)
+    without = of_columns("industry", "industry_b")
+    ran = run_suite(without, "enhanced", definition=parse({"classifications": {"diversity": "a"}}))
+    assert {one.test_id: "industry_a" in one.reason for one in ran.skipped}["diversity_score"]
 
 
 def test_printed_tests_of_one_agency_say_by_whose_industries_the_deal_goes() -> None:

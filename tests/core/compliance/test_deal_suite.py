@@ -24,7 +24,7 @@ from core.files.read import read
 from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
-from tests.core.naive_deal import Book, Unknown, printed, suite_figures
+from tests.core.naive_deal import AMONG, Book, Unknown, printed, suite_figures
 from tests.core.naive_deal import figure as naive_figure
 from tests.rows import every
 
@@ -152,6 +152,37 @@ def test_tests_read_one_another_in_whatever_order_they_stand() -> None:
     assert [(one.test_id, one.current_value) for one in only] == [("third", 32.0)]
     with pytest.raises(UnknownSuite):
         run_suite(g1(), "deal")
+
+
+def test_a_formula_reads_a_test_whose_id_looks_like_a_cell() -> None:
+    """There are no cells here: ob1 and ob01 are two tests."""
+    definition = deal(
+        {"id": "ob1", "measure": "obligor"},
+        {"id": "ob01", "value": "=ob1+1"},
+        {"id": "xfe9", "value": "=3"},
+        {"id": "top10", "value": '=IF(Ob1>ob01,"ob1",OB01*100+ob1)+xfe9', "max": 2000},
+    )
+    ran = run_suite(g1(), "deal", definition=definition)
+    assert ran.figures == {"ob1": 10.0, "ob01": 11.0, "xfe9": 3.0, "top10": 1113.0}
+    step = {"id": "m1", "rows": [10], "columns": [11], "values": [[7]], "row": "=ob1", "column": "=ob01",
+            "modifier": "=ob1/10"}  # fmt: skip
+    limited = deal(
+        {"id": "ob1", "measure": "obligor"}, {"id": "ob01", "value": "=ob1+1"},
+        {"id": "top10", "measure": "top_obligors", "matrix": "m1", "matrix_limit": "max"},
+        quality={"matrices": [step]},
+    )  # fmt: skip
+    assert run_suite(g1(), "deal", definition=limited)[0].threshold_value == 8.0
+
+
+def test_interest_coverage_of_a_class_without_a_trigger() -> None:
+    """Classes list what is tested; any other class of the notes has its ratio, too."""
+    listed = [{"name": "B", "ic_trigger": 120}, {"name": "E", "oc_trigger": 104.2}]
+    ratios = [{"id": f"ic_{one.lower()}", "measure": "ic", "class": one, "min": 1} for one in "BCE"]
+    ran = run_suite(g1(), "deal", definition=deal(*ratios, classes=listed))
+    assert [one.current_value for one in ran] == [161.822785, 147.621247, 123.712936]
+    figure = deal({"id": "ic_e", "measure": "ic", "class": "E"}, {"id": "x_x", "value": "=ic_e", "min": 1},
+                  classes=listed[:1])  # fmt: skip
+    assert run_suite(g1(), "deal", definition=figure).figures["ic_e"] == close(123.712936)
 
 
 def test_rounding_before_the_comparison() -> None:
@@ -423,7 +454,9 @@ def books(draw: st.DrawFn) -> Portfolio:
         days_past_due=many(0.0, 45.0, 90.0, None), facility_size=many(1e8, 2e8, 3e8, None),
         quote_depth=many(0.0, 1.0, 2.0, 5.0, None), purchased_accrued_interest=many(1e4, 3e4, None),
         is_defaulted=many(0, 0, 0, 0, 1), is_dip=many(0, 0, 0, 1), is_deferring=many(0, 0, 0, 1),
-        is_current_pay=many(0, 0, 1), is_long_dated=many(0, 0, 1),
+        is_current_pay=many(0, 0, 1), is_long_dated=many(0, 0, 1), unfunded=many(0.0, 5e5, 1e6, None),
+        participation=many(0, 0, 1), is_pik=many(0, 1), is_revolving=many(0, 0, 1),
+        payment_frequency=many("Quarterly", "6 Months", "annually", "3M", "Semi-Annual", "by agreement", None),
     )  # fmt: skip
     notes = (("A", 20e6), ("B", 4e6), ("C", 3e6), ("D", 2e6), ("Sub", 5e6))
     deal = Deal(
@@ -462,6 +495,12 @@ def rules(draw: st.DrawFn) -> dict[str, Any]:
     tests = []
     for name, measure in MEASURES.items():
         test: dict[str, Any] = {"id": f"m_{name}x", "name": name, "measure": name, "max": 1e9}
+        if "group" in measure.needs:
+            test["group"] = of("listed", "rated", "low")
+        if "among" in measure.takes and draw(st.booleans()):
+            test["among"] = of(*AMONG)
+        if "adds" in measure.takes and draw(st.booleans()):
+            test["adds"] = ["unfunded"] if "nth" in measure.takes else of(["unfunded"], ["cash"], ["cash", "unfunded"])
         if measure.needs == ("class",):
             test["class"] = of("A/B", "C", "D")
         if "line" in measure.needs:
@@ -506,9 +545,23 @@ def rules(draw: st.DrawFn) -> dict[str, Any]:
             "senior_fee_cap": of(1e5, 1e9), "hedge_receipts": of(0.0, 5e4), "hedge_payments": of(0.0, 2e4),
             **of({}, {"receivable": 5e5}), **of({}, {"senior_fees": 1e5}),
         },
+        "country_ceilings": [
+            {"agency": "a", "rating": "Aaa", "countries": ["US", "CA"]},
+            {"agency": "a", "rating": "Aa3", "countries": ["FR"]},
+            {"agency": "a", "rating": "A1", "countries": ["JP"]},
+            {"agency": "b", "rating": "AAA", "countries": ["JP", "FR"]},
+        ],
+        "country_groups": [
+            {"id": "listed", "countries": ["France", "JP"]},
+            {"id": "rated", "agency": "a", "ceiling_below": "Aa2", "ceiling_least": "Aa3"},
+            {"id": "low", "agency": "a", "ceiling_below": of("Aaa", "Aa3")},
+        ],
         "reinvestment_oc": {"class": "D", "trigger": 105.0},
         "event_of_default": {"class": "A", "trigger": 102.5},
-        "quality": {"cdo_monitor": {"c0": 0.15, "c1": 4.0, "c2": 0.9, **of({}, {"spread": 4.0}, {"recovery": 40.0})}},
+        "quality": {
+            "spwarf_cut_off": of("CCC-", "CCC-", "D", "B-"),
+            "cdo_monitor": {"c0": 0.15, "c1": 4.0, "c2": 0.9, **of({}, {"spread": 4.0}, {"recovery": 40.0})},
+        },
         "tests": tests,
     }  # fmt: skip
 

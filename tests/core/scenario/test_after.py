@@ -199,6 +199,10 @@ MEASURED: tuple[dict[str, Any], ...] = (
     {"measure": "ic", "class": "C"}, {"measure": "wal"}, {"measure": "was"}, {"measure": "diversity"},
     {"measure": "delinquency"}, {"measure": "price_below", "line": 85}, {"measure": "wac"},
     {"measure": "event_of_default"}, {"measure": "spwarf"}, {"measure": "default_rate_dispersion"},
+    {"measure": "obligor", "among": "=price<80"}, {"measure": "top_obligors", "among": "non_senior_secured"},
+    {"measure": "industry", "among": '=country<>"US"'}, {"measure": "country", "nth": 1, "among": "=price<95"},
+    {"measure": "senior_secured", "among": "=rank_a>=15", "adds": ["cash"]}, {"measure": "floating_rate"},
+    {"measure": "country_group", "group": "south"}, {"measure": "country_of_group", "group": "south", "among": "=TRUE"},
     {"value": "=obligors+loans"}, {"value": "=share_0x-share_1x"},
 )  # fmt: skip
 DEAL = parse(
@@ -208,6 +212,7 @@ DEAL = parse(
         "ratings": {"a": {"unrated": "Caa2"}, "b": {"notched_from": ["a"]}},
         "par_value": {"ccc_agencies": ["a", "b"], "ccc_limit": 5.0},
         "event_of_default": {"class": "A", "trigger": 102.5},
+        "country_groups": [{"id": "south", "countries": ["PE", "US", "FR"]}],
         "tests": [
             *({"id": f"share_{at}x", "name": text, "share": text, "max": 20} for at, text in enumerate(SHARES)),
             *({"id": f"figure_{at}x", "name": str(one), "max": 20} | one for at, one in enumerate(MEASURED)),
@@ -224,6 +229,21 @@ def test_so_are_those_of_a_deal(data: Any, portfolio: Portfolio) -> None:
     columns = {name: portfolio.numbers.get(name, blank) for name in NUMBERS}
     finite = {name: np.where(np.isinf(column), np.nan, column) for name, column in columns.items()}
     compare(data, replace(portfolio, numbers=finite), "deal", DEAL)
+
+
+def test_bare_frequencies_mean_what_the_whole_column_says() -> None:
+    """4 tells that 1 is once a year; the loans that are sold have 1 alone."""
+    columns = {
+        "par_value": [2e6, 1e6, 3e6, 4e6], "obligor": ["Ash", "Birch", "Cedar", "Elm"], "cusip": ["1", "2", "3", "4"],
+        "payment_frequency": ["4", "4", "1", "1"],
+    }  # fmt: skip
+    definition = parse({"tests": [{"id": "yearly", "name": "Yearly", "measure": "pays_annually", "max": 80}]})
+    loans = portfolio_of(columns, deal=Deal(principal_cash=0.0))
+    for way in (True, False):
+        simulator = Simulator(loans, "deal", incremental=way, definition=definition)
+        assert simulator.before[0].current_value == 70.0
+        sold = simulator.holdings.traded([Trade(trade_type="sell", par_value=3e6, price=100.0, cusip="3")])
+        assert simulator.run(sold)[0].current_value == 40.0
 
 
 def test_the_first_loan_that_earns_makes_deferring_ones_earn_nothing() -> None:
