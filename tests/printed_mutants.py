@@ -24,7 +24,7 @@ from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
 from tests.real_reports.board import DATA, FILES, NAMES
 
-MUTANTS = 15
+MUTANTS = 50
 ALTERED_MAX = 3
 """Figures of one mutant that are altered."""
 
@@ -37,14 +37,19 @@ class Mutant(NamedTuple):
 
 
 def altered(fact: Fact, chance: random.Random) -> Fact:
-    """A figure with one of its parts altered: by some digits, by a factor, or by a cent."""
+    """A figure with one of its parts altered: by a factor, by some digits, or by powers of ten.
+
+    A value beside its amounts is altered by two percent at least: below that the amounts decide.
+    """
     parts = [name for name in ("value", "numerator", "denominator") if getattr(fact, name)]
     name = chance.choice(parts)
     amount = getattr(fact, name)
     other = chance.choice((
         amount * chance.uniform(0.5, 1.5), amount + 10.0 ** chance.randint(-1, 6), amount * 10, amount / 1_000,
     ))  # fmt: skip
-    return replace(fact, **{name: round(other, 2)})
+    if name == "value":
+        other = amount * chance.choice((chance.uniform(0.5, 0.97), chance.uniform(1.03, 1.5), 10.0))
+    return replace(fact, **{name: other if name == "value" else round(other, 2)})
 
 
 def of_facts(portfolio: Portfolio, chance: random.Random) -> Mutant:
@@ -62,9 +67,9 @@ def of_cells(book: Workbook, portfolio: Portfolio, chance: random.Random) -> Mut
     figures = [fact for fact in portfolio.facts.figures if fact.value and _has_number(book, fact)]
     if not figures:
         return Mutant(portfolio, frozenset())
-    taken = chance.sample(figures, chance.randint(1, ALTERED_MAX))
+    taken = chance.sample(figures, min(len(figures), chance.randint(1, ALTERED_MAX)))
     for fact in taken:
-        book = _with_cell(book, fact, chance.uniform(0.5, 1.5))
+        book = _with_cell(book, fact, chance.choice((chance.uniform(0.5, 0.97), chance.uniform(1.03, 1.5))))
     return Mutant(Portfolio.from_workbook(book), frozenset(fact.place for fact in taken))
 
 

@@ -10,7 +10,7 @@ from core.interpretation.interpret import interpret, interpreted
 from core.interpretation.reading import read_by
 from core.portfolio import Portfolio
 from core.portfolio.model.interpretation import Interpretation
-from tests.core.interpretation import hand_made as by_hand
+from tests import printed_by_hand as by_hand
 from tests.rows import every
 
 STATED = parse({"par_value": {"discount": True}, "tests": []}, own_fields=None)

@@ -130,6 +130,42 @@ def test_the_trustees_tests_stand_beside_ours(write: Any, capsys: pytest.Capture
     assert "The file publishes no test results." in capsys.readouterr().err
 
 
+DISCOUNTED = b"""LoanX ID,Issuer Name,Par Amount,Moody's Rating,Maturity Date,Purchase Price
+LX10000A1,Alpha,1234567.89,B1,2030-06-30,99
+LX10000B9,Bravo,2345678.91,B1,2031-06-30,70
+LX10000C7,Charlie,3456789.12,B2,2031-12-31,100
+"""
+PRINTED = b"""Test,Numerator,Denominator,Actual,Trigger,Result
+Class A/B Par Value Ratio,7037035.92,4000000.00,175.93,120,Pass
+"""
+
+
+def test_how_the_file_was_read_stands_below_and_above(write: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """The second loan, bought at 70, is no discount obligation: the printed numerator is all par."""
+    files = write("loans.csv", DISCOUNTED), write("notes.csv", NOTES), write("printed.csv", PRINTED)
+    words = "discount obligations count at par"
+    code, told, _ = said(capsys, "tie-out", *files)
+    assert (code, [one["agrees"] for one in told["items"]]) == (0, [True])
+    [choice] = told["interpretation"]["choices"]
+    assert (choice["state"], choice["reading"]["words"]) == ("proposed", words)
+    assert told["interpretation"]["hold_out"] == {"figures": 1, "right": 0}
+    assert "reading_proposed" in {one["code"] for one in told["warnings"]}
+    assert run(["deal", "tie-out", *map(str, files)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "3 of 3 printed figures tie by these readings, 1 by the market's alone; each figure left out" in out
+    assert "left out once: 0 of 1 come out right." in out
+    definition = write("deal.toml", TOML.encode())
+    code, told, _ = said(capsys, "tie-out", *files, "--deal", definition)
+    assert (code, told["interpretation"]["choices"][0]["state"]) == (1, "stated")
+    assert run(["deal", "run", *map(str, files), "--deal", "us_bsl"]) == 0
+    assert f"read as: {words} (by one amount); 3 of 3 printed figures tie\n" in capsys.readouterr().out
+    told = said(capsys, "run", *files, "--deal", definition)[1]
+    assert [one["state"] for one in told["interpretation"]["choices"]] == ["stated"]
+    assert run(["deal", "run", *map(str, files), "--deal", str(definition)]) == 0
+    assert "read as" not in capsys.readouterr().out
+    assert said(capsys, "tie-out", *files[:2])[1]["interpretation"] is None
+
+
 def test_two_months_are_compared(write: Any, capsys: pytest.CaptureFixture[str]) -> None:
     before, after = write("before.csv", LOANS), write("after.csv", LOANS.replace(b"2000000,Caa1", b"2000000,B3"))
     gone = write("gone.csv", LOANS.replace(b"2000000,Caa1", b"n/a,Caa1"))
