@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from core.compliance import cdo_monitor, measures
 from core.compliance.cdo_monitor import Monitor
-from core.compliance.conventions import counted_as
+from core.compliance.conventions import Assumed, counted_as, policy_of
 from core.compliance.coverage import letter_of
 from core.compliance.kernels import rounded
 from core.compliance.matching import REINVESTMENT
@@ -264,10 +264,11 @@ def _by_ladder(pool: Pool, agency: str) -> np.ndarray[Any, Any]:
     return pool.summed(("ladder", agency), added)
 
 
-def factors_of(agency: str, ratings: AgencyRatings) -> np.ndarray[Any, Any]:
+def factors_of(agency: str, ratings: AgencyRatings, assumed: Assumed = "value") -> np.ndarray[Any, Any]:
     """Rating factors of an agency by rank, 0 (unrated) to MASKED; NaN is left out."""
     own = AGENCY_FACTORS[agency]
-    unrated, masked = (counted_as(policy, own)[1] for policy in (ratings.unrated, ratings.masked))
+    policies = policy_of(ratings, "unrated", assumed), ratings.masked
+    unrated, masked = (counted_as(policy, own)[1] for policy in policies)
     return np.array([unrated, *own, masked])
 
 
@@ -275,7 +276,7 @@ def _warf(pool: Pool, test: DealTest) -> Measured:
     if test.agency is None:
         return measures.rating_factor(pool)
     by_rank = _by_ladder(pool, test.agency)
-    factors = factors_of(test.agency, getattr(pool.definition.ratings, test.agency))
+    factors = factors_of(test.agency, getattr(pool.definition.ratings, test.agency), pool.assumed)
     counts = np.isfinite(factors)
     par = float(by_rank[counts].sum())
     if par <= 0:
@@ -387,7 +388,7 @@ def _monitor(pool: Pool, test: DealTest) -> Monitor:
     assert industries is not None and country is not None and obligor is not None  # noqa: PT018
     ladder = _ladder(pool, "b")
     cut_off = pool.definition.quality.spwarf_cut_off
-    unrated, _ = counted_as(pool.definition.ratings.b.unrated, cdo_monitor.RATING_FACTORS)
+    unrated, _ = counted_as(policy_of(pool.definition.ratings.b, "unrated", pool.assumed), cdo_monitor.RATING_FACTORS)
     found = cdo_monitor.monitor(
         pool.weights, np.where(ladder == 0, np.uint8(unrated), ladder), obligor.codes, industries.codes,
         cdo_monitor.regions(tuple(country.values))[country.codes], years, worst=rank(cut_off),

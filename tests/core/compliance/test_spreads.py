@@ -14,6 +14,7 @@ from core.compliance.spreads import NO_LIMIT, counted_excess
 from core.definition import DefinitionError, parse, to_document
 from core.definition.definition import Definition
 from core.portfolio import Portfolio
+from core.portfolio.model.facts import Fact, Facts, Subject
 from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import portfolio_of
 from tests.rows import every
@@ -126,3 +127,29 @@ def test_a_rule_that_nothing_decides_is_refused() -> None:
         deal(None, excess_spread="floored")
     with pytest.raises(Unmeasurable):
         counted_excess("while_spread_fails", 0.1, 3.0, None)
+
+
+@every(
+    "printed, rules, value",
+    [
+        (None, {}, SPREAD - 0.3),
+        (3.83, {}, SPREAD),
+        (3.53, {}, SPREAD - 0.3),
+        (4.10, {}, SPREAD - 0.3),
+        (3.83, {"excess_coupon": "always"}, SPREAD - 0.3),
+    ],
+)
+def test_the_file_says_whether_coupons_below_their_reference_take_off(
+    printed: float | None, rules: dict[str, Any], value: float
+) -> None:
+    """Of what the definition says nothing; a percentage that is ours both ways, or neither way, decides nothing."""
+    facts = () if printed is None else (
+        Fact(kind="test", label="Spread", subject=Subject(measure="was"), value=printed, place="'T'!B2", decimals=2),
+    )  # fmt: skip
+    ran = run_suite(
+        replace(loans(4.3), facts=Facts(all=facts)), "enhanced", definition=deal(**rules), test_ids=["was"]
+    )  # fmt: skip
+    assert ran[0].current_value == pytest.approx(value, abs=1e-6)
+    is_floored = value == SPREAD
+    assert ("excess_coupon_floored" in [one.code for one in ran.warnings]) == is_floored
+    assert ("counts as none" in " ".join(doubt.message for doubt in ran[0].doubt)) == is_floored
