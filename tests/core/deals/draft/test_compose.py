@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 from io import BytesIO
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -279,6 +280,40 @@ def test_a_figure_that_does_not_tie_is_listed(book: Portfolio) -> None:
     (decision,) = [one for one in found.decide if one.subject == "Cov-Lite Loans"]
     assert decision.why.startswith("the file prints 99.9, and by this it is ")
     assert ": guessed" in found.toml
+
+
+LABELS = (
+    "Cov-Lite Loans", "Class C Par Value Test", "Class C Interest Coverage", "Class X Par Value", "Class 1 OC Test",
+    "Tranche A-1A/A-1B Interest Coverage", "Class A/B/C/D/E/F/G Par Value Test", "", "(a)", "=1+1", "Top 100 Obligors",
+    "Reinvestment Par Value Test", "Event of Default", "S&P CDO Monitor Test", "BDR", "Maximum Obligor Concentration",
+    "Fitch Maximum WARF Test", "Weighted Average Rating Factor", "Caa Obligations (Moody's)", "Senior Notes Par Value",
+)  # fmt: skip
+
+
+def test_random_facts_make_a_definition(book: Portfolio) -> None:
+    """Whatever a page prints beside a label, the draft is a definition that runs."""
+    random = Random(31)
+    for _ in range(RANDOM_DRAFTS):
+        facts = [
+            fact(
+                random.choice(LABELS) + random.choice(["", "", "", "\x00", "x" * 300]),
+                random.choice([None, 0.0, 3.0, 120.5, -1.0, 1e9]),
+                random.choice([None, 0.0, 7.5, 120.0, -3.0, 1e7, 1e20]),
+                at,
+                kind=random.choice(["test", "test", "figure"]),
+                unit=random.choice([None, "percent", "amount", "factor", "years", "count"]),
+                direction=random.choice([None, "max", "min"]),
+                status=random.choice([None, "pass", "fail"]),
+                denominator=random.choice([None, 0.0, 250e6]),
+                is_guessed=random.random() < 0.1,
+            )
+            for at in range(random.choice([1, 5, 30]))
+        ]
+        found = of_facts(random.choice([book, Portfolio(0, {}, {}, {}, {})]), *facts)
+        run_suite(book, "deal", definition=parse(found.definition))
+
+
+RANDOM_DRAFTS = 25
 
 
 def test_a_draft_is_read_from_a_stream_of_bytes(book: Portfolio) -> None:
