@@ -174,7 +174,7 @@ def run_suite(
         UnknownDefinition: no ready-made definition has the name.
     """
     rules = definition_for(portfolio, definition)
-    other_deal = list(of_other_deal(portfolio, rules))
+    other_deal = [] if definition is None else list(of_other_deal(portfolio, rules))
     if pools is None:
         pools = pools_of(portfolio, rules)
     portfolio = pools[0].portfolio if pools else portfolio

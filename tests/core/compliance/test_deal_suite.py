@@ -621,8 +621,13 @@ def test_the_suites_run_under_the_conventions_of_a_definition(loans: Portfolio, 
 
 @settings(max_examples=30, deadline=None)
 @given(
-    books(), rules(), st.sampled_from("abc"), st.sampled_from([None, 0, 1, 2, 4]), st.sampled_from([-0.6, 0.0, 0.6]),
-    st.sampled_from([("masked",), ("unrated",), ("masked", "unrated")]), st.sampled_from([{}, {"_value": "B-"}]),
+    books(),
+    rules(),
+    st.sampled_from("abc"),
+    st.sampled_from([None, 0, 1, 2, 4]),
+    st.sampled_from([-0.6, 0.0, 0.6]),
+    st.sampled_from([("masked",), ("unrated",), ("masked", "unrated")]),
+    st.sampled_from([{}, {"_value": "B-"}]),
 )
 def test_rounding_and_bounds_are_what_the_plain_twin_says(
     loans: Portfolio, document: dict[str, Any], agency: str, decimals: int | None, off: float,
