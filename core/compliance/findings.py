@@ -236,6 +236,17 @@ def _masked(pool: Pool) -> list[DataWarning]:
         par, rows = masked_par(pool, field)
         if not rows:
             continue
+        if pool.masked_ratings["abc".index(agency)] is not None:
+            found.append(
+                DataWarning(
+                    "masked_by_rating_table",
+                    f"the rating by {AGENCY_NAMES[agency]} of {pool.covered(par):.2f} % of par is masked: its rating "
+                    f"table says how much of it has which rating ({_cell(pool, f'masked_ratings_{agency}')})",
+                    int(rows),
+                    (field,),
+                )
+            )
+            continue
         way = getattr(pool.definition.ratings, agency).masked
         found.append(
             DataWarning(
