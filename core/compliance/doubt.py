@@ -534,15 +534,18 @@ def _is_contradicted(case: Judged, theirs: Beside) -> bool:
 
 
 def _of_difference(case: Judged, theirs: Beside) -> Iterator[Doubt]:
-    """What the trustee has otherwise: the figure, or the status."""
-    if theirs.figure.agrees is not False and not _is_contradicted(case, theirs):
+    """What the trustee has otherwise: the figure, the status, or the limit of a definition."""
+    is_contradicted, has_own_limit = _is_contradicted(case, theirs), _has_own_limit(case, theirs)
+    is_of_definition = has_own_limit and case.source == "definition"
+    if theirs.figure.agrees is not False and not is_contradicted and not is_of_definition:
         return
     places = _places_of(theirs.fact)
-    if theirs.figure.agrees is not False and _has_own_limit(case, theirs):
+    if theirs.figure.agrees is not False and has_own_limit:
         sign, trigger = UNIT_SIGNS[case.test.unit], theirs.figure.trigger
+        status = "" if theirs.figure.status is None else f", and has {theirs.figure.status}"
         message = (
-            f"held to {case.limit:g}{sign}, the {case.source}'s limit; the trustee holds it to {trigger:g}{sign}, and "
-            f"has {theirs.figure.status}"
+            f"held to {case.limit:g}{sign}, the {case.source}'s limit; the trustee holds it to "
+            f"{trigger:g}{sign}{status}"
         )
         yield Doubt("stand_in", message, places)
         return

@@ -12,8 +12,9 @@ import numpy as np
 
 from core.compliance.conventions import DEFAULT
 from core.compliance.coverage import AS_PRINTED
+from core.compliance.file_figures import NOT_PRINTED, PARTS
 from core.compliance.kernels import BUCKETS
-from core.compliance.measures import AGENCY_NAMES, NOT_PRINTED, PRINTED, Pool, Unmeasurable, recovered
+from core.compliance.measures import AGENCY_NAMES, Pool, Unmeasurable, recovered
 from core.compliance.spans import masked_par
 from core.compliance.spreads import average_spread
 from core.definition.terms import AGENCIES
@@ -28,6 +29,9 @@ LEADING_LETTERS_MIN: Final = 4
 
 AMOUNT_TOLERANCE: Final = 0.05
 """Currency units by which a printed haircut may differ from the one of the loans: rounding of a few rows."""
+
+ABROAD_MOST_PCT: Final = 50.0
+"""Percent of par outside the home countries above which these are hardly the deal's."""
 
 WHOLE_PCT: Final = 99.995
 """Percent of par that is all of it as it is printed."""
@@ -48,8 +52,11 @@ def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
         for each in (_joined, _alike, _bonds, _coupons) if pool.denominator > 0 else ():
             yield from each(pool)
         yield from _lives(pool)
+    if "foreign_country_concentration" in ran:
+        yield from _home(pool)
     if "was" in ran:
         yield from _excess_spread(pool)
+        yield from _floored_coupon(pool)
     if any(test in ran for test in _OF_INTEREST):
         yield from _interest(pool)
     if pool.portfolio.deal.principal_cash is None and any(test in ran for test in _OF_CASH):
@@ -77,6 +84,16 @@ def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
         yield from _crosswalk(pool)
     if "weighted_average_recovery_rate" in ran:
         yield from _recoveries(pool)
+
+
+def _home(pool: Pool) -> Iterator[DataWarning]:
+    """Where most loans are abroad, as they are under the home countries of another market."""
+    abroad = pool.covered(pool.tally.foreign_par)
+    if abroad > ABROAD_MOST_PCT:
+        yield DataWarning(
+            "home_elsewhere",
+            f"{abroad:.2f} % of par is outside the home countries: are the definition's home countries this deal's?",
+        )
 
 
 def _crosswalk(pool: Pool) -> Iterator[DataWarning]:
@@ -111,9 +128,9 @@ def _haircuts(pool: Pool) -> Iterator[DataWarning]:
     """Parts of the OC numerator that the file prints and its loans give otherwise."""
     own = pool.adjustments_of_loans
     told = [
-        f"{words} {pool.printed[name]:,.2f} ({_cell(pool, name)}), by the loans {own.get(name, 0.0):,.2f}"
-        for name, words in PRINTED.items()
-        if name in pool.printed and words and abs(pool.printed[name] - own.get(name, 0.0)) > AMOUNT_TOLERANCE
+        f"{part.words} {pool.printed[name]:,.2f} ({_cell(pool, name)}), by the loans {own.get(name, 0.0):,.2f}"
+        for name, part in PARTS.items()
+        if name in pool.printed and part.words and abs(pool.printed[name] - own.get(name, 0.0)) > AMOUNT_TOLERANCE
     ]
     if told:
         yield DataWarning("haircuts_as_printed", f"the file's own OC numerator counts: {'; '.join(told)}")
@@ -220,6 +237,17 @@ def _masked(pool: Pool) -> list[DataWarning]:
         par, rows = masked_par(pool, field)
         if not rows:
             continue
+        if pool.masked_ratings["abc".index(agency)] is not None:
+            found.append(
+                DataWarning(
+                    "masked_by_rating_table",
+                    f"the rating by {AGENCY_NAMES[agency]} of {pool.covered(par):.2f} % of par is masked: its rating "
+                    f"table says how much of it has which rating ({_cell(pool, f'masked_ratings_{agency}')})",
+                    int(rows),
+                    (field,),
+                )
+            )
+            continue
         way = getattr(pool.definition.ratings, agency).masked
         found.append(
             DataWarning(
@@ -293,6 +321,20 @@ def _excess_spread(pool: Pool) -> list[DataWarning]:
         f"({_cell(pool, 'excess_spread')}): with it the figure is the printed one"
     )
     return [DataWarning("excess_spread_as_printed", message)]
+
+
+def _floored_coupon(pool: Pool) -> Iterator[DataWarning]:
+    """Where the file's own average says that coupons below their reference take nothing off."""
+    if not pool.tally.spread_par > 0 or not pool.definition.leaves("conventions.excess_coupon"):
+        return
+    with suppress(Unmeasurable):
+        said = average_spread(pool, "was").breakdown
+        if said.get("excess_coupon_rule") == "floored" != pool.definition.conventions.excess_coupon:
+            yield DataWarning(
+                "excess_coupon_floored",
+                f"the excess coupon of {said['excess_coupon_pct']:.2f} % is below zero and counts as none, since the "
+                "file's own average spread is ours without it",
+            )
 
 
 def _coupons(pool: Pool) -> list[DataWarning]:

@@ -60,6 +60,8 @@ class Unmatched(NamedTuple):
     """Why that one was not taken, or why there is none, in words."""
     is_measurable: bool = False
     """A test could measure it, and the run has none that does."""
+    is_repeated: bool = False
+    """Another printed figure of the same thing is taken."""
 
 
 class Pairs(NamedTuple):
@@ -250,7 +252,7 @@ class _Pairing:
             if isinstance(chosen, str):
                 self._listed[id(fact)] = Unmatched(fact, nearest, chosen)
             elif fact is not chosen:
-                self._listed[id(fact)] = Unmatched(fact, nearest, _why_left(fact, chosen))
+                self._listed[id(fact)] = Unmatched(fact, nearest, _why_left(fact, chosen), is_repeated=True)
         if isinstance(chosen, str):
             return set()
         if not test_ids:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from math import isfinite, nan
-from operator import attrgetter
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,13 +17,22 @@ from numpy.typing import NDArray
 
 from core.compliance import coverage, kernels
 from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, view_of
+from core.compliance.file_figures import (
+    NOT_PRINTED,
+    OTHER,
+    PARTS,
+    ByAgency,
+    printed_ccc,
+    printed_parts,
+    printed_ratings,
+)
 from core.compliance.kernels import rounded
 from core.compliance.period import period_years
 from core.definition.definition import Definition
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
 from core.portfolio.model.fields import Lien
-from core.portfolio.model.portfolio import Deal, Names, without_figures_of_loans
+from core.portfolio.model.portfolio import ByRank, Deal, Names, without_figures_of_loans
 from core.portfolio.model.ratings import CCC, DEFAULTED, MASKED, RECOVERY, UNBUCKETED
 from core.portfolio.pages.report.strata import industry_shares
 
@@ -33,25 +41,12 @@ DAYS_A_YEAR: Final = 365.25
 COVERAGE_LEAST_PCT: Final = 80.0
 """Share of par below which a figure is not trusted as it stands (and an average life not given at all)."""
 
+OF_MASKS: Final = tuple(f"masked_{what}_{agency}" for what in ("ccc", "ratings") for agency in "abc")
+"""Figures of the deal that say what masks hide: trades leave them."""
+
 AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
 ZERO_CPA: Final = "collateral principal amount is zero or negative"
-PRINTED: Final = {
-    "ccc_haircut": "a CCC haircut of",
-    "discount_haircut": "a discount haircut of",
-    "other_haircut": "other haircuts of",
-    "defaulted_carried": "defaulted loans carried at",
-    "par_value_other": "",
-}
-"""Parts of the OC numerator that a file's own calculation may say, fields of `Deal`, and their words; "" where no loan
-says anything of it."""
-
-_printed_of: Final = attrgetter("masked_ccc_a", "masked_ccc_b", "masked_ccc_c", *PRINTED)
-_NONE_PRINTED: Final = (None,) * (3 + len(PRINTED))
-
-NOT_PRINTED: Final = (None, None, None)
-"""What `Pool.masked_ccc` is where no rating table of the file says what masks hide."""
-
 UNKNOWN_INTEREST: Final = "interest due on the notes is not known: add interest_due, coupon, or spread and a base rate"
 NO_BASE_RATE: Final = "the loans have spreads, and no base rate is known: add one to the Deal sheet"
 TOO_LARGE: Final = "the figures are too large to compute with"
@@ -147,36 +142,30 @@ class Pool:
         """By column of ratings (par, number) of the loans whose rating it masks, those that were asked for."""
         self.fields: Any = None
         """What the formulas over loans have worked out of it, see `core.compliance.shares`."""
-        self.masked_ccc: tuple[float | None, float | None, float | None] = NOT_PRINTED
-        """What of `buckets` no row shows; None where no rating table says it, or the definition does not ask it."""
-        self.printed: dict[str, float] = {}
-        """What the file's own calculation of the OC numerator says, by the keys of `adjustments`; nothing under a
-        definition of the deal's own, which says how it is calculated."""
-        said = _printed_of(deal)
-        if said != _NONE_PRINTED and self.goes_by_file:
-            self.masked_ccc = said[:3]
-            amounts = zip(PRINTED, said[3:], strict=True)
-            self.printed = {name: amount for name, amount in amounts if amount is not None and isfinite(amount)}
         self.cash = cash_of(deal, self.definition)
         self.period_years = period_years(deal.payment_days, self.definition.conventions.day_count)
 
+    def _go_by_file(self) -> None:
+        """Take what the file's own calculation decides, of which the definition says nothing."""
+        self.masked_ccc: ByAgency = printed_ccc(self.portfolio, self.definition)
+        """What of `buckets` no row shows; None where no rating table says it."""
+        self.masked_ratings: tuple[ByRank | None, ...] = printed_ratings(self.portfolio, self.definition)
+        """By agency what rating its rating table gives to what no row rates; None where no table says it."""
+        self.printed: dict[str, float] = printed_parts(self.portfolio, self.definition, self.view)
+        """What the file's own calculation of the OC numerator says, by the keys of `adjustments`; nothing of what a
+        definition of the deal's own says."""
+
     def _conclude(self, tally: kernels.Tally) -> None:
         """What follows from the sums."""
+        self._go_by_file()
         self.tally = tally
-        if self.view.bounded_agencies and not self.goes_by_file:
-            deal = self.portfolio.deal
-            a, b, c = (
-                getattr(deal, f"masked_ccc_{agency}") if agency in self.view.bounded_agencies else None
-                for agency in "abc"
-            )
-            self.masked_ccc = a, b, c
         self.par = self.tally.par
         self.cpa = self.par + self.cash
         self.held = self.cpa + self.tally.defaulted_par
         held = self.definition.conventions.defaulted_in_denominator
-        if self.portfolio.deal.defaulted_in_denominator is not None and self.goes_by_file:
-            held = self.portfolio.deal.defaulted_in_denominator
-        self.denominator = self.cpa
+        if self.definition.leaves("conventions.defaulted_in_denominator"):
+            held = self.portfolio.deal.defaulted_in_denominator or held
+        self.denominator = self.cpa if self.definition.conventions.cash_in_denominator else self.par
         if held != "none":
             carried = self.printed.get("defaulted_carried", tally.defaulted_carried)
             self.denominator += carried if held == "carried" else tally.defaulted_par
@@ -192,6 +181,17 @@ class Pool:
             self.participation_par,
         ) = self.tally.par_by_flag
 
+    def under(self, portfolio: Portfolio, definition: Definition) -> Pool:
+        """The same sums under conventions, and with a deal, that move none of them: cash, the denominator, CCC."""
+        pool = Pool.__new__(Pool)
+        pool._begin(portfolio, definition)
+        pool.assumed, pool.view, pool._scheduled = self.assumed, self.view, self._scheduled
+        for name in ("weights", "defaulted", "years", "structure"):
+            if name in self.__dict__ and (name != "structure" or definition.classes == self.definition.classes):
+                pool.__dict__[name] = self.__dict__[name]
+        pool._conclude(self.tally)
+        return pool
+
     def deal_for_changes(self) -> Deal:
         """The deal for other loans than these: what the file's own OC numerator says beside the loans stays as one
         amount, and what they are carried at follows from them."""
@@ -199,20 +199,15 @@ class Pool:
         other = without_figures_of_loans(deal)
         if other is deal:
             return deal
-        masked = {name: getattr(deal, name) for name in ("masked_ccc_a", "masked_ccc_b", "masked_ccc_c")}
+        masked = {name: getattr(deal, name) for name in OF_MASKS}
         apart = self.adjustments["adjusted"] - self.adjustments_of_loans["adjusted"] if self.printed else 0.0
-        return replace(other, **masked, par_value_other=apart or None)
+        return replace(other, **masked, **dict.fromkeys(PARTS), par_value_kept=apart or None)
 
     @property
     def interest_is_given(self) -> bool:
         """Whether the file prints all of the period's interest, and no rule asks for that of the loans."""
         rules = self.definition.interest_coverage
         return rules.interest == "collected_and_receivable" and self.portfolio.deal.is_interest_given
-
-    @property
-    def goes_by_file(self) -> bool:
-        """Whether the file's own calculation decides where it says one: no definition of the deal's own does."""
-        return self.definition is DEFAULT or self.definition.standard
 
     @cached_property
     def fault(self) -> str | None:
@@ -325,22 +320,18 @@ class Pool:
     def buckets(self) -> tuple[float, float, float]:
         """Performing par rated Caa1 (CCC+) or below by each agency: where its rating table says what masks and blanks
         hide, what rows show and what the table has more. A loan of such a table is rated: no row without a rating is
-        CCC for the lack of it."""
+        CCC for the lack of it, unless a definition says so."""
+        a, b, c, *_ = self.tally.par_by_bucket
         if self.masked_ccc == NOT_PRINTED:
-            a, b, c, *_ = self.tally.par_by_bucket
             return a, b, c
+        is_open = not self.definition.stated
         a, b, c = (
-            own if more is None and not self.goes_by_file
-            else self.summed(("shown_ccc", agency), partial(_shown_ccc, agency)) + (more or 0.0)
-            for agency, more, own in zip("abc", self.masked_ccc, self.tally.par_by_bucket[:3], strict=True)
-        )  # fmt: skip
+            self.summed(("shown_ccc", agency), partial(_shown_ccc, agency)) + (more or 0.0)
+            if is_open or more is not None
+            else known
+            for agency, more, known in zip("abc", self.masked_ccc, (a, b, c), strict=True)
+        )
         return a, b, c
-
-    @property
-    def knows_ccc(self) -> bool:
-        """Whether the rating tables of the file say what masks hide of CCC, of every agency of which that is open."""
-        known = {agency for agency, more in zip("abc", self.masked_ccc, strict=True) if more is not None}
-        return bool(known) and (self.goes_by_file or self.view.bounded_agencies <= known)
 
     @cached_property
     def ccc(self) -> tuple[int, float]:
@@ -380,7 +371,8 @@ class Pool:
         added = {"defaulted_carried": tally.defaulted_carried}
         if tally.category_haircut and "other_haircut" not in printed:
             added["long_dated_and_current_pay"] = -tally.category_haircut
-        if rules.purchased_accrued_interest and "purchased_accrued_interest" in self.portfolio.numbers:
+        has_accrued = "purchased_accrued_interest" in self.portfolio.numbers
+        if rules.purchased_accrued_interest and has_accrued and OTHER not in printed:
             added["purchased_accrued_interest"] = self.summed(("accrued",), _accrued)
         for name, amount in printed.items():
             (taken_off if name.endswith("haircut") else added)[name] = amount
@@ -395,9 +387,9 @@ class Pool:
         }
 
     def _hidden_haircut(self, agency: int, excess: float) -> float:
-        """What the part of a CCC excess takes off that is known by a rating table alone, under a definition of the
-        deal's own: the price of a loan without one, and nothing at best."""
-        if self.goes_by_file or self.masked_ccc[agency] is None or self.assumed == "best":
+        """What the part of a CCC excess takes off that is known by a rating table alone: that of a loan without a
+        price, and nothing at best."""
+        if self.masked_ccc[agency] is None or self.assumed == "best":
             return 0.0
         hidden = max(0.0, excess - max(0.0, self.tally.par_by_bucket[agency]))
         return hidden * max(0.0, 100.0 - self.definition.par_value.ccc_unpriced) / 100
@@ -483,8 +475,7 @@ class Pool:
 
 def _shown_ccc(agency: str, pool: Pool) -> float:
     """Performing par of the loans that a row shows as Caa1 (CCC+) or below."""
-    field = f"rating_agency_{agency}"
-    ranks = pool.view.ranks.get(f"{field}_shown", pool.portfolio.ranks.get(field))
+    ranks = pool.portfolio.ranks.get(f"rating_agency_{agency}")
     return 0.0 if ranks is None else float(pool.weights @ ((ranks >= CCC) & (ranks < DEFAULTED)))
 
 
@@ -631,7 +622,7 @@ def _unrated(pool: Pool) -> float:
 
 
 def ccc_bucket(pool: Pool) -> Measured:
-    coverage_pct = None if pool.knows_ccc else _rated_coverage_pct(pool)
+    coverage_pct = None if pool.masked_ccc != NOT_PRINTED else _rated_coverage_pct(pool)
     _, par = pool.ccc
     return Measured(pool.share(par), par, pool.denominator, coverage_pct, partial(_buckets_told, pool))
 
@@ -660,9 +651,16 @@ def rating_factor(pool: Pool) -> Measured:
             left_out += amount
     if (par := par - left_out) <= 0:
         raise no_values("rating")
-    if pool.goes_by_file and pool.portfolio.deal.factor_ratings is not None:
-        total += pool.summed(("factor_ratings",), _by_factor_ratings)
+    total += factor_column_sum(pool, "a")
     return Measured(total / par, total, par, coverage_pct, partial(_factors_told, pool))
+
+
+def factor_column_sum(pool: Pool, agency: str) -> float:
+    """What the sum of par x factor has more where the file's own rating factor is by another column of Moody's, and the
+    definition leaves to the file which it is."""
+    if agency != "a" or pool.portfolio.deal.factor_ratings is None or not pool.definition.leaves("ratings.a.columns"):
+        return 0.0
+    return pool.summed(("factor_ratings",), _by_factor_ratings)
 
 
 def _by_factor_ratings(pool: Pool) -> float:

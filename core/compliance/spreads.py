@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isfinite
 from typing import Any, Final
 
 from core.compliance.coverage import TOLERANCE
 from core.compliance.kernels import rounded
 from core.compliance.measures import Measured, Pool, Unmeasurable, no_values
+from core.portfolio.model.portfolio import Deal
 
 REFERENCE_COUPON: Final = 7.0
 """Percent: the reference coupon by which the excess is shown where the deal gives none."""
@@ -49,22 +51,36 @@ def minimum_spread(pool: Pool, test_id: str | None = None) -> float | None:
 
 def excess_spread(pool: Pool, spread: float) -> float:
     """The printed excess spread in percent of the loans with a spread, where the file's own average is ours with it and
-    not without it; else 0.
+    not without it; else 0. No key of a definition says anything of it.
     """
-    amount = pool.portfolio.deal.excess_spread
-    if not amount or not isfinite(amount) or not pool.goes_by_file or not pool.tally.spread_par:
+    deal = pool.portfolio.deal
+    amount = deal.excess_spread_kept or deal.excess_spread
+    if not amount or not isfinite(amount) or not pool.tally.spread_par:
         return 0.0
     more = amount / pool.tally.spread_par * 100
-    printed = [
-        fact for fact in pool.portfolio.facts.tests
+    if deal.excess_spread_kept:
+        return more
+    return more if _is_printed(pool, spread + more) and not _is_printed(pool, spread) else 0.0
+
+
+def _is_printed(pool: Pool, spread: float) -> bool:
+    """Whether the file prints this average spread."""
+    return any(
+        fact.value is not None and abs(spread - fact.value) <= fact.tolerance
+        for fact in pool.portfolio.facts.tests
         if fact.subject is not None and fact.subject.measure == "was" and fact.subject.detail is None
-        and fact.value is not None
-    ]  # fmt: skip
-    without, with_it = (
-        any(fact.value is not None and abs(own - fact.value) <= fact.tolerance for fact in printed)
-        for own in (spread, spread + more)
     )
-    return more if with_it and not without else 0.0
+
+
+def _excess_rule(pool: Pool, spread: float, excess: float) -> str:
+    """How the excess coupon counts. Where the definition says nothing of it, coupons below the reference take nothing
+    off where the file's own average is ours without that, and not with it."""
+    rule = pool.definition.conventions.excess_coupon
+    if rule != "always" or excess >= 0 or not pool.definition.leaves("conventions.excess_coupon"):
+        return rule
+    if pool.portfolio.deal.is_excess_floored:
+        return "floored"
+    return "floored" if _is_printed(pool, spread) and not _is_printed(pool, spread + excess) else rule
 
 
 def _plain_spread(pool: Pool) -> float:
@@ -92,7 +108,7 @@ def average_spread(pool: Pool, test_id: str | None = None) -> Measured:
     has_reference = reference is not None and isfinite(reference)
     measured_against = reference if reference is not None and has_reference else REFERENCE_COUPON
     excess = 0.0 if average_coupon is None else (average_coupon - measured_against) * pool.fixed_par / floating
-    rule, added = conventions.excess_coupon, 0.0
+    rule, added = _excess_rule(pool, spread, excess), 0.0
     if has_reference:
         added = counted_excess(rule, excess, spread, minimum_spread(pool, test_id) if excess > 0 else 0.0)
     counts = has_reference and (rule == "always" or added != 0.0)
@@ -113,6 +129,18 @@ def average_spread(pool: Pool, test_id: str | None = None) -> Measured:
     return Measured(
         value + more, tally.spread_sum / 100, tally.spread_par, tally.spread_par / floating * 100, break_down
     )
+
+
+def with_spread_rules(deal: Deal, pool: Pool) -> Deal:
+    """The deal for other loans than a pool's: how its average spread counts the excess stays, though the file's own
+    average is that of the loans before."""
+    try:
+        said = average_spread(pool, "was").breakdown
+    except Unmeasurable:
+        return deal
+    is_floored = said.get("excess_coupon_rule") == "floored" != pool.definition.conventions.excess_coupon
+    kept = pool.portfolio.deal.excess_spread if "excess_spread_pct" in said else None
+    return replace(deal, excess_spread_kept=kept, is_excess_floored=is_floored or None) if kept or is_floored else deal
 
 
 def average_coupon(pool: Pool, test_id: str | None = None) -> Measured:

@@ -332,6 +332,7 @@ class _Mix:
             source_cells=self._before.source_cells,
             notes=Notes(stated=first.notes.stated | last.notes.stated),
             facts=self._before.facts,
+            interpretation=self._before.interpretation,
             own_dates=self._before.own_dates | self._after.own_dates,
         )
 

@@ -7,7 +7,7 @@ that a definition that says nothing changes nothing.
 # ruff: noqa: RUF009 - a row of the schema is made once, and nothing in it changes
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final, Literal
 
@@ -150,6 +150,9 @@ class Conventions:
         Choice(("none", "carried", "par")),
         "what the denominator of the concentration tests carries a defaulted loan at",
         "none",
+    )
+    cash_in_denominator: bool = key(
+        Flag(), "whether principal cash is part of the denominator of the concentration tests", True
     )
     small_facility_home: float = key(_AMOUNT, "facilities below are small, at home", 150e6)
     small_facility_abroad: float = key(_AMOUNT, "facilities below are small, abroad", 250e6)
@@ -555,5 +558,18 @@ class Definition:
     )
     quality: Quality = key(Table(Quality), "quality matrices and the CDO Monitor", Quality())
     tests: tuple[DealTest, ...] = key(Listed(Table(DealTest), TESTS_MAX), "tests of the suite deal", ())
+    stated: frozenset[str] = field(default=frozenset(), compare=False)
+    """Keys that its own document says, such as ratings.b.masked; not those of its base."""
+    base: str | None = field(default=None, compare=False)
+    """Name of the ready-made definition over which it is put."""
 
     __repr__ = brief
+
+    @property
+    def has_market_limits(self) -> bool:
+        """Whether its tests are a market's: of a standard, or of a base whose tests its document leaves as they are."""
+        return self.standard or (self.base is not None and self.leaves("tests") and bool(self.tests))
+
+    def leaves(self, *keys: str) -> bool:
+        """Whether it says nothing of these keys, so that the file's own calculation decides what they are about."""
+        return self.stated.isdisjoint(keys)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
@@ -68,7 +69,9 @@ class DefinitionError(ValueError):
         super().__init__("; ".join(f"{place}: {message}" if place else message for place, message in self.faults))
 
 
-def parse(document: Mapping[str, Any], *, own_fields: Iterable[str] | None = ()) -> Definition:
+def parse(
+    document: Mapping[str, Any], *, own_fields: Iterable[str] | None = (), stated: Iterable[str] | None = None
+) -> Definition:
     """The definition that a document says: its own keys, then those of the ready-made one that `base` names, then the
     suites' defaults.
 
@@ -78,6 +81,8 @@ def parse(document: Mapping[str, Any], *, own_fields: Iterable[str] | None = ())
         own_fields: the fields that mappings give loans beside the standard ones, which formulas may read, too. None:
             formulas may read whatever there may be, as in a document that was accepted once; a test of what a file
             lacks is skipped.
+        stated: the keys that count as the document's own, where it has others beside them, as `to_document` makes it.
+            None: all that it has.
 
     Raises:
         DefinitionError: with every fault and its place.
@@ -95,7 +100,28 @@ def parse(document: Mapping[str, Any], *, own_fields: Iterable[str] | None = ())
             faults.extend(unknown_fields(definition, own_fields))
     if faults or definition is None:
         raise DefinitionError(faults)
-    return definition
+    own = frozenset(dict(_values(document)) if stated is None else stated) - {"base"}
+    return replace(definition, stated=own, base=document.get("base"))
+
+
+def parse_changed(document: Mapping[str, Any], origin: Definition) -> Definition:
+    """The definition of a document that was made of another definition's: what it changes counts as its own.
+
+    Raises:
+        DefinitionError: with every fault and its place.
+    """
+    before = dict(_values(to_document(origin)))
+    changed = (key for key, value in _values(document) if key not in before or before[key] != value)
+    return replace(parse(document, own_fields=None, stated=origin.stated.union(changed)), base=origin.base)
+
+
+def _values(document: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """(key with its sections, value) of all that a document says."""
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            yield from _values(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", value
 
 
 def parse_toml(text: str, *, own_fields: Iterable[str] | None = ()) -> Definition:
@@ -169,7 +195,7 @@ def definition_of(definition: Definition | str | None) -> Definition | None:
 
 @lru_cache(maxsize=len(READY_NAMES))
 def _ready(name: str) -> Definition:
-    return parse(_ready_document(name))
+    return parse(_ready_document(name), stated=())  # what a market's standard says is no deal's own word
 
 
 class _Ready(Mapping[str, Definition]):

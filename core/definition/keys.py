@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import date, datetime
 from typing import Any, ClassVar, Final, Protocol, TypeVar
 
@@ -224,7 +224,7 @@ class Table:
 
     @property
     def told(self) -> str:
-        return f"a table of {', '.join(row.name for row in fields(self.of))}"
+        return f"a table of {', '.join(row.name for row in rows_of(self.of))}"
 
     def read(self, given: Any, place: str, faults: Faults) -> Any:
         return read_table(self.of, given, place, faults)
@@ -299,12 +299,17 @@ def key(kind: Kind, meaning: str, default: Any = MISSING) -> Any:
     return field(default=default, metadata={"kind": kind, "meaning": meaning})
 
 
+def rows_of(of: Any) -> tuple[Field[Any], ...]:
+    """The rows of the schema that a class has; what a document cannot say is none."""
+    return tuple(row for row in fields(of) if row.metadata)
+
+
 def read_table(of: type[T], given: Any, place: str, faults: Faults) -> T | None:
     """A table as its class; None where something is wrong with it."""
     if not isinstance(given, Mapping):
         faults.append((place, f"must be a table, not {shown(given)}"))
         return None
-    rows = {row.name: row for row in fields(of)}  # type: ignore[arg-type]
+    rows = {row.name: row for row in rows_of(of)}
     before = len(faults)
     # A word of Python is written with an underscore behind it here, and without one in the document.
     names = {name.rstrip("_"): name for name in rows}
@@ -332,7 +337,7 @@ def _refuse_unknown(given: Mapping[str, Any], known: tuple[str, ...], place: str
 def write_table(value: Any) -> dict[str, Any]:
     """The table of a class, without what has its default."""
     written: dict[str, Any] = {}
-    for row in fields(value):
+    for row in rows_of(value):
         one = getattr(value, row.name)
         if one == row.default or one is None:
             continue

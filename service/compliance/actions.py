@@ -88,11 +88,14 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         as_of_source=results.as_of_source or ready.as_of.source,
         definition_version=ready.definition_version,
         warnings=results.warnings,
+        interpretation=results.interpretation,
         executed_at=executed_at,
         execution_time_ms=(took_us + 500) // 1000,
         execution_time_us=took_us,
     )
     options = {"test_ids": body.test_ids, **msgspec.structs.asdict(body.options), "partial": done.partial}
+    if done.interpretation is not None:
+        options[store.INTERPRETATION] = done.interpretation
     inputs = store.Inputs(
         mapping=ready.mapping.json,
         thresholds=store.as_json({**ready.limits, "request": given}),

@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 
 from core.compliance.result import Direction, Skipped, Status, Summary, TestResult
 from core.compliance.suites import Category
+from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import AsOfSource
 from service.platform.http.api import Offset, PageQuery
@@ -96,6 +97,9 @@ class ComplianceRun(Struct, frozen=True, kw_only=True):
     """Null: the run is older than this field."""
     definition_version: int | None
     warnings: list[DataWarning]
+    interpretation: Interpretation | None
+    """How the choices that the file leaves open were read. Null: the file prints nothing of itself that could decide
+    them, or the run is older than this field."""
     executed_at: datetime
     execution_time_ms: int
     execution_time_us: int

@@ -107,7 +107,9 @@ def test_loans_that_nobody_rates_are_no_ccc_where_most_are_such() -> None:
     assert ran[0].current_value == 0.0
     assert "unrated_not_ccc" in [one.code for one in ran.warnings]
     assert figure(loans, "average_rating_factor") == close((3 * 8070 + 2720) / 4)
-    assert figure(loans, "ccc_bucket_pct", conventions={"principal_cash": "none"}) == close(75.0)
+    assert figure(loans, "ccc_bucket_pct", conventions={"principal_cash": "none"}) == 0.0
+    assert figure(loans, "ccc_bucket_pct", ratings={"unrated_is_ccc": True}) == close(75.0)
+    assert figure(loans, "ccc_bucket_pct", ratings={"b": {"unrated": "CCC-"}}) == close(75.0)
     # A blank says nothing, and half of the loans are not most.
     for ratings in (["NR", None, "B2", None], ["NR", "NR", "B2", "B1"]):
         few = portfolio_of({"par_value": [M] * 4, "rating_agency_a": ratings})
@@ -183,8 +185,8 @@ def test_what_a_rating_table_says_of_masked_ratings_is_no_range() -> None:
     assert not isinstance(over.low, float)
     suite = {one.test_id: one for one in run_suite(loans, "enhanced", definition=parse(bounds("masked")))}
     assert suite["ccc_bucket_pct"].current_value == close(9.0)
-    left_out = parse({"ratings": {"a": {"masked": "left_out"}}})  # the definition's word, whatever the table says
-    suite = {one.test_id: one for one in run_suite(loans, "enhanced", definition=left_out)}
+    symbol = parse({"ratings": {"a": {"masked": "B3"}}})  # the definition's word, whatever the table says
+    suite = {one.test_id: one for one in run_suite(loans, "enhanced", definition=symbol)}
     assert suite["ccc_bucket_pct"].current_value == close(5.0)
 
 
@@ -324,8 +326,8 @@ def test_euros_bring_the_european_standard_and_a_warning() -> None:
     assert ran[0].current_value == close(50.0)
     assert [one.code for one in ran.warnings] == ["standard_definition"]
     assert [one.code for one in run_suite(portfolio_of(columns), "deal", definition=READY["us_bsl"]).warnings] == [
-        "standard_definition"
-    ]
+        "definition_currency", "standard_definition",
+    ]  # fmt: skip
     dollars = run_suite(portfolio_of(columns | {"currency": ["USD", "USD"]}), "enhanced")
     assert dollars.warnings == []
 

@@ -123,7 +123,7 @@ def test_what_is_not_matched_is_listed_with_the_nearest(
 ) -> None:
     found = pairs(printed(label, 1.0, trigger, **said))
     assert told(found) == []
-    ((_, near, reason, _),) = found.listed
+    ((_, near, reason, *_),) = found.listed
     assert near == nearest
     assert why in reason
 

@@ -14,6 +14,7 @@ from core.definition import (
     UnknownDefinition,
     definition_of,
     parse,
+    parse_changed,
     parse_toml,
     ready_for,
     to_document,
@@ -302,3 +303,22 @@ def test_a_ready_made_definition_goes_by_its_name() -> None:
         DefinitionError, match=r"base: must be one of us_bsl, euro, not 'us_bls'; did you mean us_bsl\?"
     ):
         parse({"base": "us_bls"})
+
+
+def test_a_definition_knows_what_its_own_document_says() -> None:
+    """What a base says is the market's word, and no deal's own."""
+    own = parse({"base": "euro", "name": "own", "conventions": {"currency": "EUR"}, "ratings": {"b": {"masked": "B3"}}})
+    assert own.stated == {"name", "conventions.currency", "ratings.b.masked"}
+    assert own.par_value.ccc_agencies == ("b", "c")
+    assert own.leaves("par_value.ccc_agencies", "ratings.c.masked")
+    assert not own.leaves("ratings.c.masked", "ratings.b.masked")
+    assert READY["euro"].stated == frozenset()
+
+
+def test_what_a_changed_document_says_is_its_own_too() -> None:
+    own = parse({"base": "us_bsl", "conventions": {"principal_cash": "none"}})
+    document = to_document(own)
+    assert parse_changed(document, own) == own
+    assert parse_changed(document, own).stated == own.stated
+    document["ratings"]["recovery"] = ["a"]
+    assert parse_changed(document, own).stated == own.stated | {"ratings.recovery"}
