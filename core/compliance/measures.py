@@ -362,7 +362,8 @@ class Pool:
         agency, bucket = self.ccc
         excess = max(0.0, bucket - rules.ccc_limit / 100 * self.cpa) if rules.ccc_excess else 0.0
         haircut, unpriced = self.filled(agency, excess) if excess > 0 else (0.0, 0)
-        haircut += self._hidden_haircut(agency, excess)
+        hidden = 0.0 if self.assumed == "best" else self.hidden_excess(agency, excess)
+        haircut += hidden * max(0.0, 100.0 - rules.ccc_unpriced) / 100
         taken_off = {
             "ccc_haircut": haircut,
             "discount_haircut": tally.discount_haircut,
@@ -386,13 +387,11 @@ class Pool:
             "adjusted": self.cpa - sum(taken_off.values()) + sum(added.values()),
         }
 
-    def _hidden_haircut(self, agency: int, excess: float) -> float:
-        """What the part of a CCC excess takes off that is known by a rating table alone: that of a loan without a
-        price, and nothing at best."""
-        if self.masked_ccc[agency] is None or self.assumed == "best":
+    def hidden_excess(self, agency: int, excess: float) -> float:
+        """The part of a CCC excess that a rating table alone has, and no row shows: it has no price."""
+        if self.masked_ccc[agency] is None:
             return 0.0
-        hidden = max(0.0, excess - max(0.0, self.tally.par_by_bucket[agency]))
-        return hidden * max(0.0, 100.0 - self.definition.par_value.ccc_unpriced) / 100
+        return max(0.0, excess - max(0.0, self.tally.par_by_bucket[agency]))
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
