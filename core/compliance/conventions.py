@@ -197,7 +197,7 @@ def _settings_of(used: Choice) -> tuple[Setting, ...]:
 
 def is_plain(definition: Definition | None) -> bool:
     """Whether the suites' own defaults decide, with or without choices of a reading."""
-    return definition is None or (definition.standard and definition.name is None)
+    return definition is None or definition is DEFAULT or (definition.standard and definition.name is None)
 
 
 CURRENCIES_MAX: Final = 200

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance import coverage, kernels
-from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, view_of
+from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, is_plain, view_of
 from core.compliance.file_figures import (
     NOT_PRINTED,
     OTHER,
@@ -305,7 +305,7 @@ class Pool:
     def by_classification(self) -> dict[str, list[dict[str, Any]]]:
         """The largest industries of each agency's own classification, under a definition."""
         found: dict[str, list[dict[str, Any]]] = {}
-        for field in ("industry_a", "industry_b", "industry_c") if self.definition is not DEFAULT else ():
+        for field in ("industry_a", "industry_b", "industry_c") if not is_plain(self.definition) else ():
             if field in self.view.names:
                 par = self.par_by_name(field)[:-1]
                 order = np.argsort(-par, kind="stable")[:4].tolist()

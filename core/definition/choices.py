@@ -350,7 +350,7 @@ CHOICES: Final[tuple[NamedChoice, ...]] = (
         "whether a figure is rounded before it is compared with its limit",
         "status",
         (
-            Option("none", "figures are compared in full precision", (Setting("conventions.decimals", ()),)),
+            Option("none", "figures are compared in full precision"),
             Option(
                 "printed",
                 "figures are rounded to the decimals that the file prints before they are compared",

@@ -11,7 +11,7 @@ from core.definition.choices import BY_NAME
 from core.definition.definition import Definition
 from core.interpretation.candidates import Candidate, portfolio_under, readings_of
 from core.portfolio import Portfolio
-from core.portfolio.model.interpretation import Interpretation, Reading
+from core.portfolio.model.interpretation import Choice, Interpretation, Reading
 from core.portfolio.model.notes import DataWarning
 
 DIFFERS: Final = "the file's figures tie by another reading than the definition's: {} ({})"
@@ -25,17 +25,19 @@ def read_by(portfolio: Portfolio, interpretation: Interpretation, definition: De
         portfolio: the loans as they were read, with nothing chosen.
         definition: the one beside which they were interpreted.
     """
-    rules = definition_for(portfolio, definition) or PLAIN
-    changed = _changed(interpretation, readings_of(portfolio, rules))
-    warnings = [*portfolio.notes.warnings, *_warnings(interpretation)]
-    portfolio = portfolio_under(portfolio, changed)
-    return replace(portfolio, interpretation=interpretation, notes=replace(portfolio.notes, warnings=warnings))
+    if changed := interpretation.changed:
+        rules = definition_for(portfolio, definition) or PLAIN
+        portfolio = portfolio_under(portfolio, _candidates(changed, readings_of(portfolio, rules)))
+    notes = portfolio.notes
+    if warnings := list(_warnings(interpretation)):
+        notes = replace(notes, warnings=[*notes.warnings, *warnings])
+    return replace(portfolio, interpretation=interpretation, notes=notes)
 
 
-def _changed(interpretation: Interpretation, readings: dict[str, tuple[Candidate, ...]]) -> dict[str, Candidate]:
-    """The readings that are used and are not those of a file that decides nothing."""
+def _candidates(changed: list[Choice], readings: dict[str, tuple[Candidate, ...]]) -> dict[str, Candidate]:
+    """The readings of these choices, as the search tries them."""
     found: dict[str, Candidate] = {}
-    for choice in interpretation.changed:
+    for choice in changed:
         used = choice.reading.option, choice.reading.words
         listed = readings.get(choice.name, ())
         found.update((choice.name, one) for one in listed if (one.option, one.words) == used)

@@ -35,7 +35,7 @@ from service.audit.shared import Extent, piece
 from service.compliance import replay_store as store
 from service.compliance.lookback_store import EVIDENCE
 from service.compliance.schema import RunTooSlow
-from service.compliance.shared import as_recorded, limits_of, timed
+from service.compliance.shared import SEARCH_TIME, as_recorded, limits_of, timed
 from service.compliance.store import INTERPRETATION, as_json, figures_of
 from service.mappings.schema import MappingTooSlow
 from service.mappings.shared import mapping_time
@@ -364,7 +364,7 @@ class Replayer:
         key = (*(stored[name] for name in ("book_key", "mapping", "as_of", "as_of_source", "definition")), record)
         found = self._interpretations.get(key)
         if found is None:
-            found = timed(interpret, self._seconds)(portfolio, definition)
+            found = timed(interpret, SEARCH_TIME * self._seconds)(portfolio, definition)
             self._interpretations.keep(key, found, bytes_of(found))
         return read_by(portfolio, found, definition)
 

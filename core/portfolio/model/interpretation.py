@@ -88,8 +88,10 @@ class Interpretation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def read_as(self) -> str:
-        """The readings used in words, and how many printed figures tie by them; empty where none is used."""
-        words = [f"{one.reading.words}{PROPOSED * (one.state == 'proposed' and one.changed)}" for one in self.used]
+        """The readings used in words, those that change something first, and how many printed figures tie by them;
+        empty where none is used."""
+        used = sorted(self.used, key=lambda one: not one.changed)
+        words = [f"{one.reading.words}{PROPOSED * (one.state == 'proposed' and one.changed)}" for one in used]
         if not words:
             return ""
         return f"{'; '.join(words)}; {self.tied:,} of {counted(self.figures, 'printed figure')} tie"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from core.compliance.conventions import currency_of, standard_of
+from core.compliance.conventions import PLAIN, currency_of, standard_of
 from core.compliance.measures import Pool
 from core.compliance.run import run_suite
 from core.definition import READY, parse
@@ -36,11 +36,15 @@ def figure(portfolio: Portfolio, test_id: str, **document: Any) -> float:
 @given(portfolios())
 def test_a_definition_that_says_nothing_changes_nothing(portfolio: Portfolio) -> None:
     plain = run_suite(portfolio, "enhanced")
-    defined = run_suite(portfolio, "enhanced", definition=parse({}))
-    assert [(one.test_id, one.current_value, one.status) for one in plain] == [
-        (one.test_id, one.current_value, one.status) for one in defined
-    ]
-    assert [one.test_id for one in plain.skipped] == [one.test_id for one in defined.skipped]
+    for nothing in (parse({}), PLAIN):
+        defined = run_suite(portfolio, "enhanced", definition=nothing)
+        assert [(one.test_id, one.current_value, one.status) for one in plain] == [
+            (one.test_id, one.current_value, one.status) for one in defined
+        ]
+        assert [one.test_id for one in plain.skipped] == [one.test_id for one in defined.skipped]
+    assert {one.code for one in plain.warnings} == {
+        one.code for one in run_suite(portfolio, "enhanced", definition=PLAIN).warnings
+    }
 
 
 def test_a_masked_rating_is_no_ccc_and_no_unrated_one() -> None:
@@ -396,6 +400,23 @@ def test_without_a_recovery_rate_the_assumed_one_carries() -> None:
     """The lower of the price and the 45 that a senior secured loan recovers, as in the average; 35 for second lien."""
     columns = {"par_value": [9 * M, M, M], "is_defaulted": [0, 1, 1], "price": [99, 80, 20], "lien_type": [1, 2, 1]}
     assert Pool(portfolio_of(columns)).tally.defaulted_carried == close((0.35 + 0.20) * M)
+
+
+def test_the_denominator_may_be_without_cash() -> None:
+    loans = portfolio_of(g1_columns(), deal=Deal(principal_cash=50e6))
+    par = Pool(loans).par
+    pool = Pool(loans, parse({"conventions": {"cash_in_denominator": False}}))
+    assert (pool.denominator, pool.cpa) == (par, par + 50e6)
+
+
+def test_the_sums_under_other_conventions_are_those_of_a_pass_of_their_own() -> None:
+    loans = portfolio_of(g1_columns(), deal=Deal(principal_cash=50e6), tranches=tranches_of(G1_NOTES))
+    other = replace(loans, deal=replace(loans.deal, principal_cash=1e6))
+    rules = parse({"conventions": {"principal_cash": "positive", "defaulted_in_denominator": "par"},
+                   "par_value": {"ccc_limit": 1.0, "ccc_agencies": ["b"]}})  # fmt: skip
+    ours, whole = Pool(loans, parse({})).under(other, rules), Pool(other, rules)
+    assert (ours.cash, ours.denominator, ours.adjustments) == (whole.cash, whole.denominator, whole.adjustments)
+    assert ours.structure == whole.structure
 
 
 def test_the_denominator_may_carry_a_defaulted_loan() -> None:

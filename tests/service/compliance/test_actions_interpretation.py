@@ -14,6 +14,7 @@ from tests.service.compliance.test_replay_actions import Verify, changed, ran, t
 from tests.service.reports.conftest import made, sheets_of
 
 READ_AS = "discount obligations count at par (by one amount); 3 of 3 printed figures tie"
+STATED = {"par_value": {"discount": True}, "tests": [{"id": "wal", "name": "WAL", "measure": "wal", "max": 9}]}
 BY_MARKET, BY_FILE = 126.250109, 137.500155
 """The OC ratio with the loan that was bought at 70 carried at that, and at par."""
 
@@ -47,9 +48,7 @@ def test_a_run_is_read_as_the_files_own_figures_say(owner: Member, book: dict[st
 
 
 def test_a_definition_outranks_the_files_figures(owner: Member, book: dict[str, Any]) -> None:
-    """An inline one of a workbook, and that of a deal; a deal without one goes by the market, as the file reads it."""
-    rules = {"par_value": {"discount": True}, "tests": [{"id": "wal", "name": "WAL", "measure": "wal", "max": 9}]}
-    run = ran(owner, book["id"], definition=rules)
+    run = ran(owner, book["id"], definition=STATED)
     assert {(one["name"], one["state"]) for one in run["interpretation"]["choices"]} == {
         ("discount_obligations", "stated")
     }
@@ -98,10 +97,15 @@ def test_a_replay_searches_anew_and_an_altered_interpretation_is_found(
     owner: Member,
     verify: Verify,  # noqa: F811 - the fixture
     book: dict[str, Any],
+    discounted_file: Path,
 ) -> None:
     run = ran(owner, book["id"])
+    deal = owner.post("/api/v1/deals", json={"name": "Discounted", "closing_date": "2020-01-31"}).json()["id"]
+    of_deal = owner.uploaded(discounted_file, deal_id=deal)["id"]
+    runs = [run, ran(owner, book["id"], definition=STATED), ran(owner, of_deal, test_suite="deal")]
+    assert all(one["interpretation"] is not None for one in runs)
     found, breaks, _ = told(verify("--tenant", owner.tenant_id, "--json"))
-    assert (found[run["id"]]["status"], breaks) == ("reproduced", [])
+    assert ([found[one["id"]]["status"] for one in runs], breaks) == (["reproduced"] * 3, [])
     better = "replace(options::text, '\"proposed\"', '\"taken\"')::json"
     with changed(stack, "compliance_runs", "options", better, "id", run["id"]):
         found, _, _ = told(verify("--tenant", owner.tenant_id, "--json"))

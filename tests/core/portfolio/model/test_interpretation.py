@@ -29,8 +29,8 @@ def interpretation_of(*choices: tuple[State, bool, str]) -> Interpretation:
         ([("open", False, "at par"), ("stated", False, "at zero")], ""),
         ([("taken", False, "at par")], "at par; 1,047 of 52 printed figures tie"),
         (
-            [("taken", True, "at par"), ("open", False, "x"), ("proposed", True, "no cash")],
-            "at par; no cash (by one amount); 1,047 of 52 printed figures tie",
+            [("taken", False, "at par"), ("open", False, "x"), ("proposed", True, "no cash"), ("taken", True, "b")],
+            "no cash (by one amount); b; at par; 1,047 of 52 printed figures tie",
         ),
         ([("proposed", False, "as ever")], "as ever; 1,047 of 52 printed figures tie"),
     ],
