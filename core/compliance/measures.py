@@ -324,7 +324,7 @@ class Pool:
         a, b, c, *_ = self.tally.par_by_bucket
         if self.masked_ccc == NOT_PRINTED:
             return a, b, c
-        is_open = not self.definition.stated
+        is_open = self.definition.standard or not self.definition.stated
         a, b, c = (
             self.summed(("shown_ccc", agency), partial(_shown_ccc, agency)) + (more or 0.0)
             if is_open or more is not None
