@@ -189,9 +189,9 @@ def test_what_a_rating_table_says_of_masked_ratings_is_no_range() -> None:
     assert not isinstance(over.low, float)
     suite = {one.test_id: one for one in run_suite(loans, "enhanced", definition=parse(bounds("masked")))}
     assert suite["ccc_bucket_pct"].current_value == close(9.0)
-    for policy, bucket in (("left_out", 9.0), ("B3", 5.0)):  # a table says what they are, unless the definition does
-        stated = parse({"ratings": {"a": {"masked": policy}}})
-        suite = {one.test_id: one for one in run_suite(loans, "enhanced", definition=stated)}
+    for policy, bucket in (("left_out", 9.0), ("B3", 5.0)):  # a rating is the definition's word, whatever a table says
+        rules = parse({"ratings": {"a": {"masked": policy}}})
+        suite = {one.test_id: one for one in run_suite(loans, "enhanced", definition=rules)}
         assert suite["ccc_bucket_pct"].current_value == close(bucket)
 
 
