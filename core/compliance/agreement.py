@@ -57,7 +57,8 @@ def agreement_of(fact: Fact, ours: Ours | None) -> Agreement:
     """
     if fact.value is None or ours is None:
         return Agreement(None, None)
-    is_value_alike = abs(ours.value - fact.value) <= fact.tolerance
+    printed = fact.value
+    is_value_alike = abs(ours.value - printed) <= fact.tolerance
     fact = _without_repetition(fact)
     numerator = _in_printed_scale(fact, ours)
     if numerator is None:
@@ -70,8 +71,7 @@ def agreement_of(fact: Fact, ours: Ours | None) -> Agreement:
     ):  # fmt: skip
         return Agreement("denominator", False)
     if fact.numerator is not None and fact.denominator is not None:
-        slack = fact.tolerance + max(VALUE_SLACK, VALUE_SLACK_PART * abs(fact.value))
-        is_value_alike = abs(ours.value - fact.value) <= slack
+        is_value_alike = abs(ours.value - printed) <= fact.tolerance + max(VALUE_SLACK, VALUE_SLACK_PART * abs(printed))
     return Agreement(None if is_value_alike else "value", is_value_alike)
 
 

@@ -9,6 +9,7 @@ everywhere else.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -92,17 +93,20 @@ def monitor(
     years: NDArray[np.float64],
     *,
     worst: int = WORST_RANK,
+    hidden: Sequence[tuple[int, float]] = (),
 ) -> Monitor | None:
     """The monitor of loans: performing par, S&P ranks, codes by group (-1 is blank), years to maturity.
 
-    None where no loan is rated `worst` or better.
+    None where no loan is rated `worst` or better. `hidden` is (rank, par) of masked loans, where that is known of all
+    of them together.
     """
     rated = (ranks > 0) & (ranks <= worst) & (par > 0)
-    weight = par[rated]
+    known_ranks = [rank for rank, _ in hidden if rank <= worst]
+    weight = np.append(par[rated], [amount for rank, amount in hidden if rank <= worst])
     total = float(weight.sum())
     if total <= 0:
         return None
-    factors = np.array((0.0, *RATING_FACTORS))[ranks[rated]]
+    factors = np.array((0.0, *RATING_FACTORS))[np.append(ranks[rated], known_ranks).astype(np.intp)]
     spwarf = float(weight @ factors) / total
     # A masked rating takes no loan out of its obligor, industry or region.
     chosen = rated | ((ranks == MASKED) & (par > 0))

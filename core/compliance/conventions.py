@@ -24,6 +24,7 @@ from core.portfolio.model.fields import Lien
 from core.portfolio.model.interpretation import Choice
 from core.portfolio.model.portfolio import Deal, Names, defaulted
 from core.portfolio.model.ratings import (
+    CCC,
     DEFAULTED,
     FACTORS,
     MASKED,
@@ -55,7 +56,8 @@ UNRATED_SHARE_MAX: Final = 0.5
 DEFAULTED_AT: Final = {"lower": 0, "market_value": 1, "recovery": 2, "none": 3}
 
 Assumed = Literal["value", "best", "worst"]
-"""What masked ratings are taken for under `bounds`: the definition's own word, or the ends of their range."""
+"""What ratings that are masked or missing are taken for under `bounds`: the definition's own word, or the ends of their
+range."""
 
 Ranks = NDArray[np.uint8]
 
@@ -94,7 +96,7 @@ class View:
     unrated_rows: int = 0
     """Loans of which the file says that no agency rates them, where no definition says what these count as."""
     has_bounds: bool = False
-    """Whether a masked rating is anywhere between two."""
+    """Whether a rating that is masked or missing is anywhere between two."""
     recovery_agency: str | None = None
     """Whose recovery rates the weighted average is of; None where nothing says."""
     industry_agency: str | None = None
@@ -195,7 +197,7 @@ def _settings_of(used: Choice) -> tuple[Setting, ...]:
 
 def is_plain(definition: Definition | None) -> bool:
     """Whether the suites' own defaults decide, with or without choices of a reading."""
-    return definition is None or (definition.standard and definition.name is None)
+    return definition is None or definition is DEFAULT or (definition.standard and definition.name is None)
 
 
 CURRENCIES_MAX: Final = 200
@@ -214,7 +216,7 @@ def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assume
         _liens(portfolio),
         0,
         _rules(definition),
-        _suite_factors(definition),
+        _suite_factors(definition, assumed),
     )
     if is_plain(definition) and _with_agencies_of(definition, PLAIN) == definition:
         view.ranks = _plain_ranks(portfolio)
@@ -352,9 +354,15 @@ def counted_as(policy: str | float | None, factors: Sequence[float]) -> tuple[in
     return (symbol, factors[symbol - 1]) if symbol else (0, nan)
 
 
-def _suite_factors(definition: Definition) -> tuple[float, ...]:
+def policy_of(ratings: AgencyRatings, kind: Literal["masked", "unrated"], assumed: Assumed) -> str | float | None:
+    """What a masked rating, or a loan without one, counts as."""
+    policy: str | float = getattr(ratings, kind)
+    return getattr(ratings, f"{kind}_{assumed}") if policy == "bounds" else policy
+
+
+def _suite_factors(definition: Definition, assumed: Assumed = "value") -> tuple[float, ...]:
     ratings = definition.ratings.a
-    unrated = counted_as(ratings.unrated, FACTORS)[1]
+    unrated = counted_as(policy_of(ratings, "unrated", assumed), FACTORS)[1]
     masked = counted_as(ratings.masked, FACTORS)[1]
     return (unrated, *map(float, FACTORS), masked, unrated)
 
@@ -384,28 +392,35 @@ def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Ass
                 open_rows &= ~take
         if masked.any():
             view.has_bounds |= ratings.masked == "bounds"
-            counts, _ = counted_as(_policy(ratings, assumed), FACTORS)
+            counts, _ = counted_as(policy_of(ratings, "masked", assumed), FACTORS)
             ranks[open_rows] = counts or MASKED
         column = f"rating_agency_{agency}"
         view.ranks[f"{column}_ladder"] = ranks
         view.ranks[column] = np.where(ranks == MASKED, np.uint8(0), ranks)
         nobody &= ranks == 0
+        view.has_bounds |= ratings.unrated == "bounds" and bool((ranks == 0).any())
         masked_anywhere |= ranks == MASKED
     given = view.ranks.get("rating")
     deal = np.zeros(portfolio.row_count, np.uint8) if given is None else given.copy()
     without = deal == 0
-    if not definition.ratings.unrated_is_ccc:
-        deal[nobody & without] = UNBUCKETED
+    alone = nobody & without
+    if not _is_unrated_ccc(definition, assumed):
+        deal[alone] = UNBUCKETED
+    if alone.any():
+        view.has_bounds |= any(getattr(definition.ratings, agency).unrated == "bounds" for agency in AGENCIES)
     deal[~nobody & masked_anywhere & without] = MASKED
     if given is not None or deal.any():
         view.ranks["rating"] = deal
 
 
-def _policy(ratings: AgencyRatings, assumed: Assumed) -> str | float | None:
-    """What a masked rating counts as."""
-    if ratings.masked != "bounds":
-        return ratings.masked
-    return {"value": ratings.masked_value, "best": ratings.masked_best, "worst": ratings.masked_worst}[assumed]
+def _is_unrated_ccc(definition: Definition, assumed: Assumed) -> bool:
+    """Whether a loan that no agency rates is in the CCC buckets: under bounds, whether it may be, or must be."""
+    bounded = [ratings for agency in AGENCIES if (ratings := getattr(definition.ratings, agency)).unrated == "bounds"]
+    said = [symbol for ratings in bounded if (symbol := getattr(ratings, f"unrated_{assumed}")) is not None]
+    if not said:
+        return definition.ratings.unrated_is_ccc
+    are_ccc = [rank(symbol) >= CCC for symbol in said]
+    return all(are_ccc) if assumed == "best" else any(are_ccc)
 
 
 def notched(ranks: Ranks, ratings: AgencyRatings) -> Ranks:

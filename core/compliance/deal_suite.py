@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from core.compliance import cdo_monitor, measures
 from core.compliance.cdo_monitor import Monitor
-from core.compliance.conventions import counted_as
+from core.compliance.conventions import Assumed, counted_as, policy_of
 from core.compliance.coverage import letter_of
 from core.compliance.kernels import rounded
 from core.compliance.matching import REINVESTMENT
@@ -29,6 +29,7 @@ from core.definition.checks import limits_read
 from core.definition.definition import AgencyRatings, DealTest, Definition, Matrix
 from core.definition.formulas import names_of
 from core.definition.terms import MEASURES, TOTALS
+from core.portfolio.model.portfolio import ByRank
 from core.portfolio.model.ratings import DEFAULTED, FACTORS, MASKED, rank
 
 FITCH_FACTORS: Final = (
@@ -256,18 +257,28 @@ def _ladder(pool: Pool, agency: str) -> Any:
 
 
 def _by_ladder(pool: Pool, agency: str) -> np.ndarray[Any, Any]:
-    """Performing par by an agency's ranks, 0 (unrated) to MASKED."""
+    """Performing par by an agency's ranks, 0 (unrated) to MASKED. Where the agency's rating table says what no row
+    shows, every loan has a rating."""
+    hidden = pool.masked_ratings["abc".index(agency)]
+    if hidden is None:
+        return pool.summed(("ladder", agency), lambda part: _par_by_rank(_ladder(part, agency), part))
+    field = f"rating_agency_{agency}"
+    by_rank = pool.summed(("shown", agency), lambda part: _par_by_rank(part.portfolio.ranks[field], part)).copy()
+    by_rank[[0, MASKED]] = 0.0
+    for at, par in hidden:
+        by_rank[at] += par
+    return by_rank
 
-    def added(part: Pool) -> NDArray[np.float64]:
-        return np.bincount(_ladder(part, agency), part.weights, MASKED + 1)[: MASKED + 1].astype(np.float64)
 
-    return pool.summed(("ladder", agency), added)
+def _par_by_rank(ranks: Any, pool: Pool) -> NDArray[np.float64]:
+    return np.bincount(ranks, pool.weights, MASKED + 1)[: MASKED + 1].astype(np.float64)
 
 
-def factors_of(agency: str, ratings: AgencyRatings) -> np.ndarray[Any, Any]:
+def factors_of(agency: str, ratings: AgencyRatings, assumed: Assumed = "value") -> np.ndarray[Any, Any]:
     """Rating factors of an agency by rank, 0 (unrated) to MASKED; NaN is left out."""
     own = AGENCY_FACTORS[agency]
-    unrated, masked = (counted_as(policy, own)[1] for policy in (ratings.unrated, ratings.masked))
+    policies = policy_of(ratings, "unrated", assumed), ratings.masked
+    unrated, masked = (counted_as(policy, own)[1] for policy in policies)
     return np.array([unrated, *own, masked])
 
 
@@ -275,7 +286,7 @@ def _warf(pool: Pool, test: DealTest) -> Measured:
     if test.agency is None:
         return measures.rating_factor(pool)
     by_rank = _by_ladder(pool, test.agency)
-    factors = factors_of(test.agency, getattr(pool.definition.ratings, test.agency))
+    factors = factors_of(test.agency, getattr(pool.definition.ratings, test.agency), pool.assumed)
     counts = np.isfinite(factors)
     par = float(by_rank[counts].sum())
     if par <= 0:
@@ -385,16 +396,26 @@ def _monitor(pool: Pool, test: DealTest) -> Monitor:
     if (years := pool.years) is None:
         raise Unmeasurable("no as-of date: add one to the Deal sheet")
     assert industries is not None and country is not None and obligor is not None  # noqa: PT018
-    ladder = _ladder(pool, "b")
     cut_off = pool.definition.quality.spwarf_cut_off
-    unrated, _ = counted_as(pool.definition.ratings.b.unrated, cdo_monitor.RATING_FACTORS)
+    ranks, hidden = _monitor_ranks(pool)
     found = cdo_monitor.monitor(
-        pool.weights, np.where(ladder == 0, np.uint8(unrated), ladder), obligor.codes, industries.codes,
-        cdo_monitor.regions(tuple(country.values))[country.codes], years, worst=rank(cut_off),
+        pool.weights, ranks, obligor.codes, industries.codes,
+        cdo_monitor.regions(tuple(country.values))[country.codes], years, worst=rank(cut_off), hidden=hidden,
     )  # fmt: skip
     if found is None:
         raise Unmeasurable(f"no loan that S&P rates {cut_off} or better")
     return found
+
+
+def _monitor_ranks(pool: Pool) -> tuple[NDArray[np.uint8], ByRank]:
+    """S&P's ranks of the loans, and by rank the par of those that are masked, where a rating table says it."""
+    hidden = pool.masked_ratings["abc".index("b")]
+    if hidden is not None:
+        shown = pool.portfolio.ranks["rating_agency_b"]
+        return np.where(shown == 0, np.uint8(MASKED), shown).astype(np.uint8), hidden
+    ladder = _ladder(pool, "b")
+    unrated, _ = counted_as(policy_of(pool.definition.ratings.b, "unrated", pool.assumed), cdo_monitor.RATING_FACTORS)
+    return np.where(ladder == 0, np.uint8(unrated), ladder), ()
 
 
 def _of_monitor(take: Callable[[Monitor], float]) -> Figure:

@@ -13,9 +13,13 @@ from core.compliance.conventions import View, own_ranks
 from core.definition.definition import Definition, ParValue
 from core.definition.terms import AGENCIES
 from core.portfolio import Portfolio
-from core.portfolio.model.portfolio import Deal
+from core.portfolio.model.portfolio import ByRank
 
 OTHER: Final = "par_value_other"
+CARRIED: Final = "defaulted_carried"
+
+CENTS: Final = 0.01
+"""Currency units for each loan by which a printed amount may differ from the one of the loans."""
 
 
 class Part(NamedTuple):
@@ -56,7 +60,7 @@ PARTS: Final[dict[str, Part]] = {
         ("is_deferring", "is_long_dated", "is_current_pay"),
         lambda rules: rules.deferring or rules.long_dated != "par" or rules.current_pay != "par",
     ),
-    "defaulted_carried": Part(
+    CARRIED: Part(
         "defaulted loans carried at",
         ("par_value.defaulted", "par_value.defaulted_zero_after_years", "ratings.recovery"),
         ("price", "recovery_rate", "lien"),
@@ -79,24 +83,28 @@ ByAgency = tuple[float | None, float | None, float | None]
 NOT_PRINTED: Final = (None, None, None)
 """What `printed_ccc` gives where no rating table of the file says what masks hide."""
 
+_RATINGS: Final = attrgetter("masked_ratings_a", "masked_ratings_b", "masked_ratings_c")
 _TABLES: Final = attrgetter("masked_ccc_a", "masked_ccc_b", "masked_ccc_c")
 _parts_of: Final = attrgetter(*PARTS)
 _NO_PARTS: Final = (None,) * len(PARTS)
 
 
-def printed_parts(deal: Deal, definition: Definition, view: View) -> dict[str, float]:
+def printed_parts(portfolio: Portfolio, definition: Definition, view: View) -> dict[str, float]:
     """The parts of the OC numerator that count as the file prints them.
 
-    Those of which the definition says nothing; and of what it says to count, those of which the loans say nothing.
+    Those of which the definition says nothing; of what it says to count, those of which the loans say nothing; and what
+    defaulted loans are carried at, where that is their value by its rule and the rates of an agency that it leaves out.
     """
+    deal = portfolio.deal
     amounts = _parts_of(deal)
     if amounts == _NO_PARTS and deal.par_value_kept is None:
         return {}
     printed = {
         name: amount
         for (name, part), amount in zip(PARTS.items(), amounts, strict=True)
-        if amount is not None and isfinite(amount) and _is_left(part, definition, view)
-    }
+        if amount is not None and isfinite(amount)
+        and (_is_left(part, definition, view) or (name == CARRIED and _by_some_rates(portfolio, definition, amount)))
+    }  # fmt: skip
     if deal.par_value_kept is not None:
         printed[OTHER] = printed.get(OTHER, 0.0) + deal.par_value_kept
     return printed
@@ -106,6 +114,26 @@ def _is_left(part: Part, definition: Definition, view: View) -> bool:
     if definition.leaves(*part.keys):
         return True
     return part.is_on(definition.par_value) and not any(_has(view, name) for name in part.columns)
+
+
+def _by_some_rates(portfolio: Portfolio, definition: Definition, amount: float) -> bool:
+    """Whether the defaulted loans are worth an amount by the definition's rule, and some agency's recovery rates, where
+    it does not say whose."""
+    rule, numbers = definition.par_value.defaulted, portfolio.numbers
+    rates = [numbers[name] for agency in AGENCIES if (name := f"recovery_rate_{agency}") in numbers]
+    if rule not in _BY_RECOVERY or not definition.leaves("ratings.recovery") or not rates:
+        return False
+    rows = np.flatnonzero(portfolio.defaulted())
+    par, price = numbers["par_value"][rows], numbers.get("price", np.full(portfolio.row_count, np.nan))[rows]
+    rates = [one[rows] for one in rates]
+    for one in (*rates, np.fmin.reduce(rates)):
+        value = np.fmin(price, one) if rule == "lower" else one
+        if abs(float((par * value).sum()) / 100 - amount) <= CENTS * (len(rows) + 1):
+            return True
+    return False
+
+
+_BY_RECOVERY: Final = ("lower", "recovery")
 
 
 def _has(view: View, name: str) -> bool:
@@ -125,6 +153,18 @@ def printed_ccc(portfolio: Portfolio, definition: Definition) -> ByAgency:
         for agency, more in zip(AGENCIES, said, strict=True)
     )
     return a, b, c
+
+
+def printed_ratings(portfolio: Portfolio, definition: Definition) -> tuple[ByRank | None, ...]:
+    """By agency the par by rank of the loans that no row rates; None where no rating table says it, or the definition
+    says otherwise."""
+    said = _RATINGS(portfolio.deal)
+    if said == NOT_PRINTED:
+        return NOT_PRINTED
+    return tuple(
+        by_rank if by_rank is not None and _goes_by_table(portfolio, definition, agency) else None
+        for agency, by_rank in zip(AGENCIES, said, strict=True)
+    )
 
 
 def _goes_by_table(portfolio: Portfolio, definition: Definition, agency: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from core.compliance.conventions import DEFAULT
+from core.compliance.conventions import is_plain
 from core.compliance.coverage import AS_PRINTED
 from core.compliance.file_figures import NOT_PRINTED, PARTS
 from core.compliance.kernels import BUCKETS
@@ -48,7 +48,7 @@ def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
     is told where a test that ran rests on it.
     """
     yield from _masked(pool)
-    if pool.definition is not DEFAULT:
+    if not is_plain(pool.definition):
         for each in (_joined, _alike, _bonds, _coupons) if pool.denominator > 0 else ():
             yield from each(pool)
         yield from _lives(pool)
@@ -100,7 +100,7 @@ def _crosswalk(pool: Pool) -> Iterator[DataWarning]:
     """Where the factors of Moody's scale are averaged of a deal whose loans other agencies alone rate."""
     ranks = pool.portfolio.ranks
     others = any(name in ranks for name in BUCKETS[1:])
-    if pool.definition is not DEFAULT and others and not any(name.startswith(BUCKETS[0]) for name in ranks):
+    if not is_plain(pool.definition) and others and not any(name.startswith(BUCKETS[0]) for name in ranks):
         yield DataWarning(
             "no_moodys_rating", "the file has no ratings of Moody's: the rating factor is by the letters of others"
         )
@@ -235,6 +235,17 @@ def _masked(pool: Pool) -> list[DataWarning]:
             continue
         par, rows = masked_par(pool, field)
         if not rows:
+            continue
+        if pool.masked_ratings["abc".index(agency)] is not None:
+            found.append(
+                DataWarning(
+                    "masked_by_rating_table",
+                    f"the rating by {AGENCY_NAMES[agency]} of {pool.covered(par):.2f} % of par is masked: its rating "
+                    f"table says how much of it has which rating ({_cell(pool, f'masked_ratings_{agency}')})",
+                    int(rows),
+                    (field,),
+                )
+            )
             continue
         way = getattr(pool.definition.ratings, agency).masked
         found.append(

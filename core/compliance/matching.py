@@ -14,9 +14,10 @@ from core.compliance.result import Direction
 from core.compliance.suites import Test
 from core.definition.definition import DealTest
 from core.definition.names import AGENCY_WORDS, AMONG_WORDS, Meaning, NoMeaning, meaning_of_fact
-from core.definition.terms import FORMULAS, PARAMETERS, SUITE_TESTS
+from core.definition.terms import AGENCIES, FORMULAS, PARAMETERS, SUITE_TESTS
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.facts import Fact, Facts
+from core.portfolio.model.ratings import CCC
 
 SUITE_NTH: Final = {"single_obligor_concentration": 1, "top_5_concentration": 5, "industry_concentration": 1,
                     "second_industry_concentration": 2}  # fmt: skip
@@ -338,6 +339,8 @@ def _key_of(said: Mapping[str, Any], fact: Fact | None = None) -> _Key:
     of ours."""
     measure = said.get("measure")
     agency = said.get("agency")
+    if (bucket := _BUCKET_OF.get(_plain(said.get("share", "")))) is not None:
+        measure, agency = "ccc", bucket
     if measure == "warf" and agency is None and (fact is None or _is_of_moodys(fact)):
         agency = "a"
     # Moody's diversity and the CDO Monitor's figures have lists of industries of their own.
@@ -369,6 +372,12 @@ def _plain(formula: str) -> str:
     """A formula without blanks, in lower case."""
     return re.sub(r"\s+", "", formula).casefold()
 
+
+_BUCKET_OF: Final = {
+    f"={kind}rank_{agency}{bound}": agency
+    for agency in AGENCIES for kind in ("", "facility_") for bound in (f">={CCC}", f">{CCC - 1}")
+}  # fmt: skip
+"""The formulas of shares that are an agency's bucket of CCC+ (Caa1) and below."""
 
 _MEASURE_OF: Final = {_plain(formula): measure for measure, formula in FORMULAS.items()}
 

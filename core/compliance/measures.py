@@ -16,15 +16,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance import coverage, kernels
-from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, view_of
-from core.compliance.file_figures import NOT_PRINTED, OTHER, PARTS, ByAgency, printed_ccc, printed_parts
+from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, is_plain, view_of
+from core.compliance.file_figures import (
+    NOT_PRINTED,
+    OTHER,
+    PARTS,
+    ByAgency,
+    printed_ccc,
+    printed_parts,
+    printed_ratings,
+)
 from core.compliance.kernels import rounded
 from core.compliance.period import period_years
 from core.definition.definition import Definition
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
 from core.portfolio.model.fields import Lien
-from core.portfolio.model.portfolio import Deal, Names, without_figures_of_loans
+from core.portfolio.model.portfolio import ByRank, Deal, Names, without_figures_of_loans
 from core.portfolio.model.ratings import CCC, DEFAULTED, MASKED, RECOVERY, UNBUCKETED
 from core.portfolio.pages.report.strata import industry_shares
 
@@ -32,6 +40,9 @@ DAYS_A_YEAR: Final = 365.25
 
 COVERAGE_LEAST_PCT: Final = 80.0
 """Share of par below which a figure is not trusted as it stands (and an average life not given at all)."""
+
+OF_MASKS: Final = tuple(f"masked_{what}_{agency}" for what in ("ccc", "ratings") for agency in "abc")
+"""Figures of the deal that say what masks hide: trades leave them."""
 
 AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
@@ -134,13 +145,19 @@ class Pool:
         self.cash = cash_of(deal, self.definition)
         self.period_years = period_years(deal.payment_days, self.definition.conventions.day_count)
 
-    def _conclude(self, tally: kernels.Tally) -> None:
-        """What follows from the sums."""
+    def _go_by_file(self) -> None:
+        """Take what the file's own calculation decides, of which the definition says nothing."""
         self.masked_ccc: ByAgency = printed_ccc(self.portfolio, self.definition)
         """What of `buckets` no row shows; None where no rating table says it."""
-        self.printed: dict[str, float] = printed_parts(self.portfolio.deal, self.definition, self.view)
+        self.masked_ratings: tuple[ByRank | None, ...] = printed_ratings(self.portfolio, self.definition)
+        """By agency what rating its rating table gives to what no row rates; None where no table says it."""
+        self.printed: dict[str, float] = printed_parts(self.portfolio, self.definition, self.view)
         """What the file's own calculation of the OC numerator says, by the keys of `adjustments`; nothing of what a
         definition of the deal's own says."""
+
+    def _conclude(self, tally: kernels.Tally) -> None:
+        """What follows from the sums."""
+        self._go_by_file()
         self.tally = tally
         self.par = self.tally.par
         self.cpa = self.par + self.cash
@@ -182,7 +199,7 @@ class Pool:
         other = without_figures_of_loans(deal)
         if other is deal:
             return deal
-        masked = {name: getattr(deal, name) for name in ("masked_ccc_a", "masked_ccc_b", "masked_ccc_c")}
+        masked = {name: getattr(deal, name) for name in OF_MASKS}
         apart = self.adjustments["adjusted"] - self.adjustments_of_loans["adjusted"] if self.printed else 0.0
         return replace(other, **masked, **dict.fromkeys(PARTS), par_value_kept=apart or None)
 
@@ -288,7 +305,7 @@ class Pool:
     def by_classification(self) -> dict[str, list[dict[str, Any]]]:
         """The largest industries of each agency's own classification, under a definition."""
         found: dict[str, list[dict[str, Any]]] = {}
-        for field in ("industry_a", "industry_b", "industry_c") if self.definition is not DEFAULT else ():
+        for field in ("industry_a", "industry_b", "industry_c") if not is_plain(self.definition) else ():
             if field in self.view.names:
                 par = self.par_by_name(field)[:-1]
                 order = np.argsort(-par, kind="stable")[:4].tolist()
@@ -307,7 +324,7 @@ class Pool:
         a, b, c, *_ = self.tally.par_by_bucket
         if self.masked_ccc == NOT_PRINTED:
             return a, b, c
-        is_open = not self.definition.stated
+        is_open = self.definition.standard or not self.definition.stated
         a, b, c = (
             self.summed(("shown_ccc", agency), partial(_shown_ccc, agency)) + (more or 0.0)
             if is_open or more is not None

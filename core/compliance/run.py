@@ -174,7 +174,7 @@ def run_suite(
         UnknownDefinition: no ready-made definition has the name.
     """
     rules = definition_for(portfolio, definition)
-    other_deal = list(of_other_deal(portfolio, rules))
+    other_deal = [] if definition is None else list(of_other_deal(portfolio, rules))
     if pools is None:
         pools = pools_of(portfolio, rules)
     portfolio = pools[0].portfolio if pools else portfolio
@@ -253,7 +253,7 @@ def run_suite(
         if low is not None and high is not None:
             statuses = {_judged(value, limit, rounding)[1] for value in (low, high, measured.value)}
             if len({status == "fail" for status in statuses}) > 1:
-                skipped.append(_left_open(test, measured, limit, low, high))
+                skipped.append(_left_open(test, measured, limit, low, high, rules))
                 continue
         judged = _judged(measured.value, limit, rounding)
         figures = _figures(test, measured.value, limit, judged, include_cushion)
@@ -387,8 +387,16 @@ def _span(
     return (low, high) if high - low > TOLERANCE else (None, None)
 
 
-def _left_open(test: Test, measured: Measured, limit: ResolvedThreshold, low: float, high: float) -> Skipped:
-    reason = f"masked ratings leave it open: between {low:.2f} and {high:.2f} around the limit {limit.value:.2f}"
+def _left_open(
+    test: Test, measured: Measured, limit: ResolvedThreshold, low: float, high: float, rules: Definition | None
+) -> Skipped:
+    """A test whose status ratings leave open that a definition takes for a range."""
+    ratings = DEFAULT.ratings if rules is None else rules.ratings
+    bounded = [kind for kind in ("masked", "unrated") if any(
+        getattr(getattr(ratings, agency), kind) == "bounds" for agency in AGENCIES
+    )]  # fmt: skip
+    what = " or ".join({"masked": "masked", "unrated": "missing"}[kind] for kind in bounded)
+    reason = f"{what} ratings leave it open: between {low:.2f} and {high:.2f} around the limit {limit.value:.2f}"
     return Skipped(test.test_id, test.name, reason, rounded(measured.value), rounded(low), rounded(high))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isfinite
 from typing import Any, Final
 
 from core.compliance.coverage import TOLERANCE
 from core.compliance.kernels import rounded
 from core.compliance.measures import Measured, Pool, Unmeasurable, no_values
+from core.portfolio.model.portfolio import Deal
 
 REFERENCE_COUPON: Final = 7.0
 """Percent: the reference coupon by which the excess is shown where the deal gives none."""
@@ -51,10 +53,13 @@ def excess_spread(pool: Pool, spread: float) -> float:
     """The printed excess spread in percent of the loans with a spread, where the file's own average is ours with it and
     not without it; else 0. No key of a definition says anything of it.
     """
-    amount = pool.portfolio.deal.excess_spread
+    deal = pool.portfolio.deal
+    amount = deal.excess_spread_kept or deal.excess_spread
     if not amount or not isfinite(amount) or not pool.tally.spread_par:
         return 0.0
     more = amount / pool.tally.spread_par * 100
+    if deal.excess_spread_kept:
+        return more
     return more if _is_printed(pool, spread + more) and not _is_printed(pool, spread) else 0.0
 
 
@@ -73,6 +78,8 @@ def _excess_rule(pool: Pool, spread: float, excess: float) -> str:
     rule = pool.definition.conventions.excess_coupon
     if rule != "always" or excess >= 0 or not pool.definition.leaves("conventions.excess_coupon"):
         return rule
+    if pool.portfolio.deal.is_excess_floored:
+        return "floored"
     return "floored" if _is_printed(pool, spread) and not _is_printed(pool, spread + excess) else rule
 
 
@@ -122,6 +129,18 @@ def average_spread(pool: Pool, test_id: str | None = None) -> Measured:
     return Measured(
         value + more, tally.spread_sum / 100, tally.spread_par, tally.spread_par / floating * 100, break_down
     )
+
+
+def with_spread_rules(deal: Deal, pool: Pool) -> Deal:
+    """The deal for other loans than a pool's: how its average spread counts the excess stays, though the file's own
+    average is that of the loans before."""
+    try:
+        said = average_spread(pool, "was").breakdown
+    except Unmeasurable:
+        return deal
+    is_floored = said.get("excess_coupon_rule") == "floored" != pool.definition.conventions.excess_coupon
+    kept = pool.portfolio.deal.excess_spread if "excess_spread_pct" in said else None
+    return replace(deal, excess_spread_kept=kept, is_excess_floored=is_floored or None) if kept or is_floored else deal
 
 
 def average_coupon(pool: Pool, test_id: str | None = None) -> Measured:

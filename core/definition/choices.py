@@ -73,25 +73,25 @@ class NamedChoice:
 
 def _by_agency(key: str, words: str) -> tuple[Option, ...]:
     return tuple(
-        Option(agency, words.format(name), (Setting(key, agency),)) for agency, name in AGENCY_NAMES.items()
+        Option(agency, words.format(whose), (Setting(key, agency),)) for agency, whose in WHOSE.items()
     )  # fmt: skip
 
 
-AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
+WHOSE: Final = {"a": "Moody's", "b": "S&P's", "c": "Fitch's"}
 
 
 def _rating_columns(agency: str) -> NamedChoice:
-    name, key = AGENCY_NAMES[agency], f"ratings.{agency}.columns"
+    whose, key = WHOSE[agency], f"ratings.{agency}.columns"
     kinds = ("final", "issuer", "facility")
     return NamedChoice(
         f"rating_columns_{agency}",
-        f"which column of {name}'s ratings counts",
+        f"which column of {whose} ratings counts",
         "ratings",
         (
-            Option("first", f"{name}'s derived rating counts, else its first", (Setting(key, ("derived", "any")),)),
-            Option("any", f"the first of {name}'s ratings counts", (Setting(key, ("any",)),)),
+            Option("first", f"{whose} derived rating counts, else its first", (Setting(key, ("derived", "any")),)),
+            Option("any", f"the first of {whose} ratings counts", (Setting(key, ("any",)),)),
             *(
-                Option(kind, f"{name}'s {kind} rating counts, else its first", (Setting(key, (kind, "any")),))
+                Option(kind, f"{whose} {kind} rating counts, else its first", (Setting(key, (kind, "any")),))
                 for kind in kinds
             ),
         ),
@@ -100,16 +100,16 @@ def _rating_columns(agency: str) -> NamedChoice:
 
 
 def _masked(agency: str) -> NamedChoice:
-    name, key = AGENCY_NAMES[agency], f"ratings.{agency}.masked"
+    whose, key = WHOSE[agency], f"ratings.{agency}.masked"
     options = (
-        ("other_agency", f"a masked rating of {name} counts as another agency's"),
-        ("left_out", f"a masked rating of {name} is left out"),
-        ("bounds", f"a masked rating of {name} leaves figures between two ends"),
-        ("CCC+", f"a masked rating of {name} counts as CCC"),
+        ("other_agency", f"{whose} masked ratings count as another agency's"),
+        ("left_out", f"{whose} masked ratings are left out"),
+        ("bounds", f"{whose} masked ratings leave figures between two ends"),
+        ("CCC+", f"{whose} masked ratings count as CCC"),
     )
     return NamedChoice(
         f"masked_{agency}",
-        f"what a masked rating of {name} counts as",
+        f"what a rating that {whose} masks counts as",
         "ratings",
         tuple(Option(value, words, (Setting(key, value),)) for value, words in options),
         ("ratings",),
@@ -168,8 +168,8 @@ CHOICES: Final[tuple[NamedChoice, ...]] = (
         ("cash",),
         "defaulted_in_denominator",
     ),
-    *map(_rating_columns, AGENCY_NAMES),
-    *map(_masked, AGENCY_NAMES),
+    *map(_rating_columns, WHOSE),
+    *map(_masked, WHOSE),
     NamedChoice(
         "recovery_agency",
         "whose recovery rates count",
@@ -177,8 +177,8 @@ CHOICES: Final[tuple[NamedChoice, ...]] = (
         (
             Option("market", "recovery rates count as the file has them", (Setting("ratings.recovery", ()),)),
             *(
-                Option(agency, f"{name}'s recovery rates count", (Setting("ratings.recovery", (agency,)),))
-                for agency, name in AGENCY_NAMES.items()
+                Option(agency, f"{whose} recovery rates count", (Setting("ratings.recovery", (agency,)),))
+                for agency, whose in WHOSE.items()
             ),
             Option(
                 "lowest",
@@ -222,10 +222,10 @@ CHOICES: Final[tuple[NamedChoice, ...]] = (
             *(
                 Option(
                     agency,
-                    f"the CCC excess is that of {name}'s bucket",
+                    f"the CCC excess is that of {whose} bucket",
                     (Setting("par_value.ccc_agencies", (agency,)),),
                 )
-                for agency, name in AGENCY_NAMES.items()
+                for agency, whose in WHOSE.items()
             ),
         ),
         ("haircuts",),
@@ -284,7 +284,7 @@ CHOICES: Final[tuple[NamedChoice, ...]] = (
         "industries",
         (
             Option("any", "tests go by the file's industries", (Setting("classifications.industry", "any"),)),
-            *_by_agency("classifications.industry", "tests go by {}'s industries"),
+            *_by_agency("classifications.industry", "tests go by {} industries"),
         ),
         ("industry",),
         "classification",
@@ -350,7 +350,7 @@ CHOICES: Final[tuple[NamedChoice, ...]] = (
         "whether a figure is rounded before it is compared with its limit",
         "status",
         (
-            Option("none", "figures are compared in full precision", (Setting("conventions.decimals", ()),)),
+            Option("none", "figures are compared in full precision"),
             Option(
                 "printed",
                 "figures are rounded to the decimals that the file prints before they are compared",

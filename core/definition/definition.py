@@ -177,8 +177,13 @@ class AgencyRatings:
     watch_negative: int = key(Integer(0, 3), "notches down for a rating on watch negative", 0)
     watch_positive: int = key(Integer(0, 3), "notches up for a rating on watch positive", 0)
     unrated: str | float = key(
-        _counts_as("left_out"), "what a loan without a rating counts as: a symbol, a factor, or left_out", "Caa3"
+        _counts_as("left_out", "bounds"),
+        "what a loan without a rating counts as: a symbol, a factor, left_out or bounds",
+        "Caa3",
     )
+    unrated_best: str = key(_SYMBOL, "the best that a loan without a rating may be, for bounds", "BB-")
+    unrated_worst: str = key(_SYMBOL, "the worst that a loan without a rating may be, for bounds", "CCC-")
+    unrated_value: str | None = key(_SYMBOL, "what the value takes a loan without a rating for, for bounds", None)
     masked: str | float = key(
         _counts_as("other_agency", "left_out", "bounds"),
         "what a masked rating counts as: a symbol, a factor, other_agency (notched), left_out or bounds",

@@ -16,8 +16,14 @@ OPENING: Final = """# A deal's definition
 One document, TOML in a file or the same as JSON: the indenture as data. `base = "us_bsl"` or `base = "euro"` puts the
 document's keys over those of a ready-made definition; what is absent then has the suites' default. Tables of the two
 are put together, lists and plain values replaced. Percent means percent points. Unknown keys are faults, and all faults
-are told at once, each with its place. `ready` has the two, `examples` the rules of two real deals in full. A ready-made
-definition run by itself also tests each class of the file's notes by the file's own triggers (`oc_class_ab`, ...).
+are told at once, each with its place. A ready-made definition run by itself also tests each class of the file's notes
+by the file's own triggers (`oc_class_ab`, ...).
+
+A document without `base` goes over the ready-made one of its market: by `conventions.currency`, else by the file's; the
+warning `definition_without_base` says so. What the document itself does not say is the file's own where the file shows
+how it calculates: haircuts, what the denominator carries defaulted loans at, which column of ratings counts, CCC by its
+rating tables. What the document says outranks the file. Where the file holds a test to another limit, the row has a
+doubt; where currency, days, classes or most limits are another deal's, every row has one.
 
 A `share` is TRUE or FALSE for each loan. A loan of which that cannot be told, because a field that the formula reads is
 blank, is not in the figure, and `coverage_pct` says how much is; ISBLANK, ISNUMBER and ISTEXT ask for the blank. A

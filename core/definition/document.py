@@ -279,8 +279,9 @@ def _check_agencies(definition: Definition, faults: Faults) -> None:
         ratings = getattr(definition.ratings, agency)
         if agency in ratings.notched_from:
             faults.append((f"ratings.{agency}.notched_from", "names the agency itself"))
-        if ratings.masked_value is not None and ratings.masked != "bounds":
-            faults.append((f"ratings.{agency}.masked_value", 'is for masked = "bounds"'))
+        for name in ("unrated", "masked"):
+            if getattr(ratings, f"{name}_value") is not None and getattr(ratings, name) != "bounds":
+                faults.append((f"ratings.{agency}.{name}_value", f'is for {name} = "bounds"'))
 
 
 def _check_classes(definition: Definition, faults: Faults) -> None:

@@ -138,7 +138,7 @@ def share_of(text: str) -> Logic | Atom:
         FormulaFault: it is no formula, reads cells, or calls what a definition may not; or a part compares a number
             with a list, which cannot run down the columns.
     """
-    tree = _parsed(text)
+    tree = _parsed(text, None)
     atoms = 0
 
     def taken_apart(node: Node) -> Logic | Atom:
@@ -168,8 +168,8 @@ def _atom(node: Node, text: str) -> Atom:
     matters: dict[str, None] = {}
     places: list[tuple[int, int, str]] = []
     for one, is_asked in _walk_asked(node, is_asked=False):
-        if isinstance(one, Name):
-            field = one.name.lower()
+        if isinstance(one, Name | Cell):
+            field = _name_of(one, text)
             names[field] = None
             places.append((one.start, one.end, field))
             if not is_asked:
@@ -220,8 +220,8 @@ def column_of(index: int) -> str:
     return letters
 
 
-def _parsed(text: str, names: frozenset[str] = frozenset()) -> Node:
-    """The tree of a formula; a cell is none where `names` has it.
+def _parsed(text: str, names: frozenset[str] | None) -> Node:
+    """The tree of a formula; what reads like a cell is a name where `names` has it, or for None everywhere.
 
     Raises:
         FormulaFault: it is no formula, reads cells, or calls what a definition may not.
@@ -242,11 +242,16 @@ def _parsed(text: str, names: frozenset[str] = frozenset()) -> Node:
         elif isinstance(node, Name):
             if node.sheet is not None:
                 raise FormulaFault(f"reads {text[node.start : node.end][:60]}: a definition has no sheets")
-        elif isinstance(node, Cell) and _name_of(node, text) in names:
+        elif isinstance(node, Cell) and _is_name(_name_of(node, text), names):
             continue
         elif not isinstance(node, Constant | ArrayLiteral | Binary | Unary | Empty):
             raise FormulaFault(f"reads {text[node.start : node.end][:60]}: a definition has names and no cells")
     return tree
+
+
+def _is_name(cell: str, names: frozenset[str] | None) -> bool:
+    """Whether what reads like a cell may be a name: one of those known; for None any, of which is asked later."""
+    return _CELL.fullmatch(cell) is not None if names is None else cell in names
 
 
 def _refuse_strangers(names: Iterable[str], known: Iterable[str]) -> None:
@@ -257,6 +262,8 @@ def _refuse_strangers(names: Iterable[str], known: Iterable[str]) -> None:
 
 def unknown_names(names: Sequence[str]) -> str:
     """What is wrong with a formula that reads these."""
+    if all(map(_CELL.fullmatch, names)):
+        return f"reads {', '.join(name[:60].upper() for name in names[:5])}: a definition has names and no cells"
     return f"names {', '.join(name[:60] for name in names[:5])}, which is not known here"
 
 

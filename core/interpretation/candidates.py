@@ -161,12 +161,15 @@ def _balances(portfolio: Portfolio) -> Iterator[tuple[float, str]]:
 def _denominator(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:
     """What the file's own sums say, or the definition; then the others."""
     said = setting_of(definition, choice) or choice.options[0].name
-    by_file = portfolio.deal.defaulted_in_denominator if definition.standard and said != "without_cash" else None
-    order = [by_file or said, *(option.name for option in choice.options)]
-    for name in dict.fromkeys(order):
+    by_file = portfolio.deal.defaulted_in_denominator
+    if said == "without_cash" or not definition.leaves(_IN_DENOMINATOR):
+        by_file = None
+    for name in dict.fromkeys((by_file or said, *(option.name for option in choice.options))):
         option = choice.option(name)
-        deal = (("defaulted_in_denominator", "none" if name == "without_cash" else name),)
-        yield Candidate(choice.name, name, option.words, option.sets, deal if definition.standard else ())
+        yield Candidate(choice.name, name, option.words, option.sets)
+
+
+_IN_DENOMINATOR: Final = "conventions.defaulted_in_denominator"
 
 
 def _families(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:

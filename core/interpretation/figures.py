@@ -24,6 +24,9 @@ from core.portfolio.model.facts import Fact
 PUBLISHED_MAX: Final = 500
 """Figures of a file that are set beside ours."""
 
+TRIGGER_MAX: Final = 100_000.0
+"""Percent of a ratio's trigger; what is above is an amount."""
+
 NAME_MAX: Final = 200
 """Characters of a label that name the test which is made for it."""
 
@@ -137,17 +140,19 @@ def _with_limit(test: dict[str, Any], published: Fact) -> dict[str, Any]:
 def with_tests(base: dict[str, Any], rules: Definition, tests: dict[str, Any]) -> tuple[Definition, dict[str, str]]:
     """The definition with these tests, and why some are taken out of them: it lacks something that they need."""
     refused: dict[str, str] = {}
-    try:
-        return parse_changed({**base, "tests": list(tests.values())}, rules), refused
-    except DefinitionError as error:
-        ids, faults = list(tests), [(_PLACE.match(place), message) for place, message in error.faults]
-        if not all(place for place, _ in faults):
-            raise
-        for place, message in faults:
-            assert place is not None
-            refused[ids[int(place[1])]] = f"the definition does not say how: {message}"
-            tests.pop(ids[int(place[1])], None)
-        return parse_changed({**base, "tests": list(tests.values())}, rules), refused
+    while True:  # what the tests lack among themselves is told only where each of them is a test
+        ids = list(tests)
+        try:
+            return parse_changed({**base, "tests": list(tests.values())}, rules), refused
+        except DefinitionError as error:
+            faults = [(_PLACE.match(place), message) for place, message in error.faults]
+            if not all(place for place, _ in faults):
+                raise
+            for place, message in faults:
+                assert place is not None
+                test_id = ids[int(place[1])]
+                refused.setdefault(test_id, f"the definition does not say how: {message}")
+                tests.pop(test_id, None)
 
 
 _PLACE: Final = re.compile(r"tests\[(\d+)\]")
@@ -159,8 +164,12 @@ def with_ratio_classes(base: dict[str, Any], portfolio: Portfolio) -> dict[str, 
     if notes is None or "reinvestment_oc" in base:
         return base
     tested = np.flatnonzero(~np.isnan(notes.oc_trigger) & ~notes.is_income)
-    published = next((fact for fact in portfolio.facts.of("test", "reinvestment") if fact.trigger is not None), None)
+    limited = (fact for fact in portfolio.facts.of("test", "reinvestment") if fact.trigger is not None)
+    published = next((fact for fact in limited if 0.0 <= (fact.trigger or 0.0) <= TRIGGER_MAX), None)
     if not len(tested) or published is None:
         return base
     name = notes.classes[int(tested[-1])]
-    return {**base, "reinvestment_oc": {"class": letter_of(name) or name, "trigger": published.trigger}}
+    junior, classes = letter_of(name) or name, [one["name"] for one in base.get("classes", ())]
+    if classes and not any(junior == one or junior in one.split("/") for one in classes):
+        return base  # the definition's own classes do not have it
+    return {**base, "reinvestment_oc": {"class": junior, "trigger": published.trigger}}

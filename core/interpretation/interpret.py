@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
 from core.checked import checked
 from core.compliance.conventions import PLAIN, definition_for
 from core.compliance.measures import Pool
-from core.definition.choices import BY_NAME
 from core.definition.definition import Definition
-from core.interpretation.candidates import Candidate, Readings, portfolio_under
+from core.interpretation.candidates import Candidate, Readings
 from core.interpretation.evidence import Evidence, Figure
 from core.interpretation.interval import Interval, interval_of
+from core.interpretation.reading import read_by
 from core.interpretation.search import TAKEN_LEAST, Decided, Search, Ties
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
 from core.portfolio.model.interpretation import Choice, HoldOut, Interpretation, Reading, Tie
-from core.portfolio.model.notes import DataWarning
 
 NOTHING: Final = Interpretation(choices=[], figures=0, tied_before=0, tied=0, hold_out=None)
 """Of a file that prints nothing about itself."""
@@ -94,13 +93,7 @@ class _Interpreter:
     def portfolio(self) -> Portfolio:
         """The loans by what was decided, with the record."""
         record = self.interpretation(hold_out=False)
-        warnings = list(self._warnings())
-        changed = {} if self._is_stated else {
-            one.used.choice: one.used for one in self._decided if one.used != self._base[one.used.choice]
-        }  # fmt: skip
-        portfolio = portfolio_under(self._whole, changed)
-        notes = replace(portfolio.notes, warnings=[*portfolio.notes.warnings, *warnings])
-        return replace(portfolio, interpretation=record, notes=notes)
+        return read_by(self._whole, record, self._rules if self._is_stated else None)
 
     @property
     def _figures(self) -> list[Figure]:
@@ -136,24 +129,6 @@ class _Interpreter:
     def _tie(self, at: int, part: str) -> Tie:
         figure = self._evidence.figures[at]
         return Tie(name=figure.name, part=part, printed=figure.printed[part], place=figure.place)  # type: ignore[arg-type, index]
-
-    def _warnings(self) -> Iterator[DataWarning]:
-        for one in self._decided:
-            inputs = BY_NAME[one.used.choice].inputs
-            if self._is_stated:
-                if self._differs(one) and one.runner_up is not None:
-                    places = self._places(one.runner_up_ties)
-                    words = f"the file's figures tie by another reading than the definition's: {one.runner_up.words}"
-                    yield DataWarning("reading_differs", f"{words} ({places})", fields=inputs)
-            elif one.state == "proposed" and one.used != self._base[one.used.choice]:
-                yield DataWarning(
-                    "reading_proposed", f"read as: {one.used.words}; one amount ties by it, {self._places(one.ties)}",
-                    fields=inputs,
-                )  # fmt: skip
-
-    def _places(self, ties: Ties) -> str:
-        figures = [self._evidence.figures[at] for at, part in sorted(ties) if part != "value"]
-        return ", ".join(dict.fromkeys(figure.place for figure in figures))
 
     # ---- accuracy
 

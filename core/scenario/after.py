@@ -65,9 +65,12 @@ class After(Pool):
         self._refuse_unrated()
         self._begin(cast(Portfolio, _LaterPortfolio(self)), definition)
         self.view = cast(View, _LaterView(self))
-        self.masked_ccc = base.pool.masked_ccc
-        self.printed = printed_parts(self.portfolio.deal, self.definition, base.pool.view)
         self._conclude(cast(kernels.Tally, self._tally()))
+
+    def _go_by_file(self) -> None:
+        known = self.base.pool
+        self.masked_ccc, self.masked_ratings = known.masked_ccc, known.masked_ratings
+        self.printed = printed_parts(self.portfolio, self.definition, known.view)
 
     def _of(self, loans: Portfolio) -> Pool | None:
         pool = Pool(loans, self._given, self.assumed) if loans.row_count else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -22,7 +23,7 @@ from service.commands.reading import (
     read_mapping,
     refuse_absent_definition,
 )
-from service.commands.refusal import Refused
+from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
     from core.deals.movements import Movement
@@ -120,7 +121,7 @@ def draft_definition(
         with stream_of(output) as stream:
             stream.write(made.toml)
         if output.out not in (None, Path("-")):
-            print(f"{output.out}: {last.words}")
+            print(one_line(f"{output.out}: {last.words}"), file=sys.stderr)
         return
     told = {"files": [str(file) for file in files], "warnings": portfolio.notes.warnings}
     page = Page(

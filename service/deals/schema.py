@@ -283,7 +283,7 @@ class DealTieOut(Struct, frozen=True, kw_only=True):
     right when each is left out of the search once. Null: the file prints nothing of itself."""
 
 
-class DraftOrder(Struct, frozen=True, kw_only=True):
+class DraftOrder(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of which file a definition is drafted."""
 
     workbook_id: UUID | None = None

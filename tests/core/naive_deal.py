@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from math import copysign
 from typing import Any
 
-from core.definition.definition import DealTest, Definition
+from core.definition.definition import AgencyRatings, DealTest, Definition
 from core.portfolio import Portfolio
 from tests.core import naive
 from tests.core.naive import DAYS, Loan, finite
@@ -144,7 +144,18 @@ class Book(naive.Deal):
             return isinstance(rank, int) and rank >= 17
         if own:  # the deal's own rating is shown, whatever is masked
             return own >= 17
-        return self.rules.ratings.unrated_is_ccc and "masked" not in ladder.values()
+        bounded = [one for one in (self.rules.ratings.a, self.rules.ratings.b, self.rules.ratings.c)
+                   if one.unrated == "bounds"]  # fmt: skip
+        ranks = [rank_of(self.unrated(one)) for one in bounded if self.unrated(one) is not None]
+        is_ccc = self.rules.ratings.unrated_is_ccc
+        if ranks:
+            is_ccc = min(ranks) >= 17 if self.bound == "best" else max(ranks) >= 17
+        return is_ccc and "masked" not in ladder.values()
+
+    def unrated(self, ratings: AgencyRatings) -> Any:
+        """What a loan without a rating counts as."""
+        ends = {"value": ratings.unrated_value, "best": ratings.unrated_best, "worst": ratings.unrated_worst}
+        return ends[self.bound] if ratings.unrated == "bounds" else ratings.unrated
 
     # ---- carrying values
 
@@ -466,7 +477,7 @@ def _warf(book: Book, test: DealTest) -> float:
         if rank == "masked":
             factor = counted(ratings.masked, test.agency)
         else:
-            factor = FACTORS[test.agency][rank - 1] if rank else counted(ratings.unrated, test.agency)
+            factor = FACTORS[test.agency][rank - 1] if rank else counted(book.unrated(ratings), test.agency)
         if factor is not None:
             pairs.append((loan.par, factor))
     return _mean(pairs)
@@ -541,7 +552,7 @@ def _effective(par: dict[Any, float]) -> float:
 
 
 def _monitor(book: Book, test: DealTest) -> dict[str, float]:
-    unrated = rank_of(book.rules.ratings.b.unrated)
+    unrated = rank_of(book.unrated(book.rules.ratings.b))
     seen = []
     for loan in book.performing:
         rank = loan.extra["ladder"].get("b", 0) or unrated
@@ -642,7 +653,7 @@ def _suite_warf(book: Book) -> float:
     for loan in book.performing:
         shown = [loan.extra["ladder"].get(agency, 0) for agency in "abc"]
         rank = next((one for one in shown if one and one != "masked"), 0) or loan.ranks.get("rating", 0)
-        policy = ratings.masked if "masked" in shown else ratings.unrated
+        policy = ratings.masked if "masked" in shown else book.unrated(ratings)
         factor = FACTORS["a"][rank - 1] if rank else counted(policy, "a")
         if factor is not None:
             pairs.append((loan.par, factor))

@@ -8,7 +8,7 @@ from typing import Final
 
 from core.compliance.agreement import CENT
 from core.compliance.coverage import Structure, letter_of
-from core.deals.draft.figures import Drafted
+from core.deals.draft.figures import LIMIT_MAX, Drafted
 from core.deals.draft.record import CERTAIN, GUESSED, Decision, Sections, Sure, origin
 from core.definition.definition import CLASSES_MAX
 from core.definition.written import Block, Entry
@@ -49,7 +49,7 @@ def sheet_triggers(structure: Structure) -> Iterator[tuple[str, tuple[str, ...],
     for measure, tested in (("oc", structure.oc), ("ic", structure.ic)):
         for one in tested:
             letters = tuple(dict.fromkeys(filter(None, map(letter_of, one.name.split("/")))))
-            if one.from_sheet and one.trigger is not None and letters:
+            if one.from_sheet and one.trigger is not None and 0.0 <= one.trigger <= LIMIT_MAX and letters:
                 is_first = one is tested[0] and letters == ("B",) and structure.groups[0].letter in ("A", "X")
                 yield measure, ("A", "B") if is_first else letters, one.trigger
 
@@ -90,7 +90,7 @@ def add_ratios(
             continue
         is_junior = measure == "reinvestment_oc"
         name, why, sure = _class_of(one.fact, drafted, classes, structure, is_junior=is_junior)
-        if not name:
+        if not name or (classes and not any(name in each.name.split("/") for each in classes)):
             sections.decide.append(_decision(one.fact, "no page says of which class it is"))
             continue
         measures.add(measure)

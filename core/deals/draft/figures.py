@@ -18,6 +18,9 @@ LIMITS: Final[Mapping[str, tuple[float, float]]] = {
 }  # fmt: skip
 """Limits that are in a unit beyond doubt where the page prints none: what lies outside may be a fraction."""
 
+LIMIT_MAX: Final = 100_000.0
+"""Of a limit that is no amount: in percent that of a ratio."""
+
 UNITS: Final[Mapping[str, tuple[str | None, ...]]] = {
     "percent": ("percent", None), "years": ("years", None), "factor": ("factor", None), "score": ("factor", None),
     "number": ("factor", "count", None), "amount": ("amount",),
@@ -121,6 +124,8 @@ def _open_limit(fact: Fact, meaning: Meaning) -> str:
         return "the page does not print whether it is a maximum or a minimum"
     if fact.unit not in UNITS[unit]:
         return f"it is printed in another unit ({fact.unit or 'none'}) than what is measured ({unit})"
+    if unit != "amount" and not 0.0 <= limit <= LIMIT_MAX:
+        return "it is outside of what such a limit may be"
     low, high = LIMITS[unit]
     if fact.unit is None and not low <= limit <= high:
         return f"the page prints no unit, and it may be another than {unit}"

@@ -75,6 +75,7 @@ class Meaning(NamedTuple):
 
 WARNINGS: Final[dict[str, Meaning]] = {
     "masked_ratings": Meaning("masked_inputs", ("ratings",)),
+    "masked_by_rating_table": Meaning("stand_in", ("ratings",)),
     "masked_word": Meaning("masked_inputs"),
     "required_missing": Meaning("blank_inputs"),
     "unreadable_cells": Meaning("blank_inputs"),

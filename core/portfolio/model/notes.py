@@ -114,6 +114,7 @@ WARNING_CODES: Final = {
     "index_rate_differs": "the definition states another level of the loans' index than the file, whose own counts",
     "standard_definition": "no definition of the deal decides: the ready-made one of its market is used",
     "masked_word": "a word that is no rating comes again in a column of ratings, and counts as a masked one",
+    "masked_by_rating_table": "ratings that are not shown, of which a rating table says how much has which",
     "masked_ratings": "ratings that are not shown, and what they count as",
     "obligors_alike": "obligors of like names that would be the largest one together",
     "reference_coupon_unknown": "fixed-rate loans whose excess coupon the average spread leaves out",

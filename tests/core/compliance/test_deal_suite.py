@@ -17,7 +17,7 @@ from core.compliance.deal_suite import ROWS, step_of
 from core.compliance.measures import NO_TRANCHES
 from core.compliance.result import Threshold
 from core.compliance.run import NO_TRIGGER, UnknownSuite, check_threshold, rounded_half_away, run_suite
-from core.definition import READY, parse, parse_toml, to_document
+from core.definition import READY, DefinitionError, parse, parse_toml, to_document
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import MEASURES
 from core.files.read import read
@@ -172,6 +172,17 @@ def test_a_formula_reads_a_test_whose_id_looks_like_a_cell() -> None:
         quality={"matrices": [step]},
     )  # fmt: skip
     assert run_suite(g1(), "deal", definition=limited)[0].threshold_value == 8.0
+
+
+def test_a_share_reads_a_field_of_a_mapping_that_looks_like_a_cell() -> None:
+    """co2 is a field of the mapping's own; a2 is none, and there are no cells."""
+    loans = g1(co2=[float(at) for at in range(13)])
+    document = {"tests": [{"id": "ob1", "name": "X", "share": "=AND(co2>=10,CO2<=11)", "of": "par", "max": 100}]}
+    ran = run_suite(loans, "deal", definition=parse(document, own_fields=["co2"]))
+    assert ran[0].current_value == pytest.approx(25 / 395 * 100, abs=1e-6)
+    assert run_suite(g1(), "deal", definition=parse(document, own_fields=None)).skipped[0].reason.startswith("Skipped")
+    with pytest.raises(DefinitionError, match=r"tests\[0\].share: reads CO2: a definition has names and no cells"):
+        parse(document)
 
 
 def test_interest_coverage_of_a_class_without_a_trigger() -> None:
@@ -609,12 +620,23 @@ def test_the_suites_run_under_the_conventions_of_a_definition(loans: Portfolio, 
 
 
 @settings(max_examples=30, deadline=None)
-@given(books(), rules(), st.sampled_from("abc"), st.sampled_from([None, 0, 1, 2, 4]), st.sampled_from([-0.6, 0.0, 0.6]))
+@given(
+    books(),
+    rules(),
+    st.sampled_from("abc"),
+    st.sampled_from([None, 0, 1, 2, 4]),
+    st.sampled_from([-0.6, 0.0, 0.6]),
+    st.sampled_from([("masked",), ("unrated",), ("masked", "unrated")]),
+    st.sampled_from([{}, {"_value": "B-"}]),
+)
 def test_rounding_and_bounds_are_what_the_plain_twin_says(
-    loans: Portfolio, document: dict[str, Any], agency: str, decimals: int | None, off: float
-) -> None:
-    """A limit at the figure as it is printed, or a part of a digit beside it; masked ratings at both of their ends."""
-    bounds = {"masked": "bounds", "masked_best": "BB", "masked_worst": "CCC-", "masked_value": "B-"}
+    loans: Portfolio, document: dict[str, Any], agency: str, decimals: int | None, off: float,
+    kinds: tuple[str, ...], value: dict[str, str],
+) -> None:  # fmt: skip
+    """A limit at the figure as it is printed, or a part of a digit beside it; ratings that are masked or missing at
+    both of their ends."""
+    ends = {"": "bounds", "_best": "BB", "_worst": "CCC-", **value}
+    bounds = {f"{kind}{name}": said for name, said in ends.items() for kind in kinds}
     ratings = document["ratings"] | {agency: document["ratings"][agency] | bounds}
     tests = [
         {"id": "factor", "name": "f", "measure": "warf", "agency": agency},

@@ -198,6 +198,15 @@ def test_formulas_are_the_same_whatever_their_blanks() -> None:
     assert told(pairs(printed("Deferring", measure="pik"), definition=parse({"tests": [other]}))) == []
 
 
+@every("share, matches", [
+    ("=facility_rank_a>=17", True), ("= rank_a > 16", True), ("=rank_a>17", False), ("=rank_b>=17", False),
+])  # fmt: skip
+def test_a_share_of_ratings_below_a_rank_is_the_agencys_bucket(share: str, matches: bool) -> None:
+    test = {"id": "caa", "name": "Low ratings", "share": share, "max": 7.5}
+    figure = printed("Moody's Rating of Caa1 or below", measure="ccc", agency="a")
+    assert told(pairs(figure, definition=parse({"tests": [test]}))) == (["caa"] if matches else [])
+
+
 def test_of_industries_by_several_agencies_none_is_ours_where_nothing_says_whose_ours_are() -> None:
     facts = [printed(f"{agency} industry", None, 15.0, measure="industry", rank=1, agency=agency) for agency in "bc"]
     found = pairs(*facts)

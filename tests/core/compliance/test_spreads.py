@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from core.compliance.measures import Unmeasurable
@@ -14,7 +15,10 @@ from core.compliance.spreads import NO_LIMIT, counted_excess
 from core.definition import DefinitionError, parse, to_document
 from core.definition.definition import Definition
 from core.portfolio import Portfolio
-from core.portfolio.model.portfolio import Deal
+from core.portfolio.model.facts import Fact, Facts, Subject
+from core.portfolio.model.portfolio import Deal, Names
+from core.scenario.simulate import Simulator
+from core.scenario.trades import Trade
 from tests.core.compliance.conftest import portfolio_of
 from tests.rows import every
 
@@ -126,3 +130,49 @@ def test_a_rule_that_nothing_decides_is_refused() -> None:
         deal(None, excess_spread="floored")
     with pytest.raises(Unmeasurable):
         counted_excess("while_spread_fails", 0.1, 3.0, None)
+
+
+@every(
+    "printed, rules, value",
+    [
+        (None, {}, SPREAD - 0.3),
+        (3.83, {}, SPREAD),
+        (3.53, {}, SPREAD - 0.3),
+        (4.10, {}, SPREAD - 0.3),
+        (3.83, {"excess_coupon": "always"}, SPREAD - 0.3),
+    ],
+)
+def test_the_file_says_whether_coupons_below_their_reference_take_off(
+    printed: float | None, rules: dict[str, Any], value: float
+) -> None:
+    """Of what the definition says nothing; a percentage that is ours both ways, or neither way, decides nothing."""
+    facts = () if printed is None else (
+        Fact(kind="test", label="Spread", subject=Subject(measure="was"), value=printed, place="'T'!B2", decimals=2),
+    )  # fmt: skip
+    ran = run_suite(
+        replace(loans(4.3), facts=Facts(all=facts)), "enhanced", definition=deal(**rules), test_ids=["was"]
+    )  # fmt: skip
+    assert ran[0].current_value == pytest.approx(value, abs=1e-6)
+    is_floored = value == SPREAD
+    assert ("excess_coupon_floored" in [one.code for one in ran.warnings]) == is_floored
+    assert ("counts as none" in " ".join(doubt.message for doubt in ran[0].doubt)) == is_floored
+
+
+def test_what_the_file_said_of_the_spread_stays_when_loans_change() -> None:
+    """A printed average is that of the loans before: after a sale it ties with nothing, and no rule turns for that."""
+    printed = Fact(kind="test", label="S", subject=Subject(measure="was"), value=3.83, place="'T'!B2", decimals=2)
+    named = replace(loans(4.3), names={"borrower_name": Names(np.arange(3, dtype=np.int32), ("Ash", "Birch", "Cedar"))})
+    floored = replace(named, facts=Facts(all=(printed,)))
+    sale = Trade(trade_type="sell", borrower_name="Ash", par_value=30e6, price=100.0)
+    simulator = Simulator(floored, "deal", definition=deal())
+    after = simulator.run(simulator.holdings.traded([sale]))
+    assert after.figures is not None
+    assert after.figures["spread"] == pytest.approx((30 * 350 + 30 * 450) / 60 / 100)
+    added = replace(printed, value=4.83)
+    more = replace(named, facts=Facts(all=(added,)), deal=Deal(excess_spread=0.9e6))
+    simulator = Simulator(more, "deal", definition=deal(excess_coupon="none"))
+    assert simulator.before.figures is not None
+    assert simulator.before.figures["spread"] == pytest.approx(SPREAD + 1.0)
+    after = simulator.run(simulator.holdings.traded([sale]))
+    assert after.figures is not None
+    assert after.figures["spread"] == pytest.approx((30 * 350 + 30 * 450) / 60 / 100 + 0.9 / 60 * 100)

@@ -5,12 +5,16 @@ What comes out right without a definition does so under one that says nothing of
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from core.definition import READY, Definition, parse
+from core.portfolio import Portfolio
+from core.scenario.simulate import Simulator
+from core.scenario.trades import Trade
 from tests.real_reports.board import (
     DEFINITIONS,
     FILES,
@@ -27,8 +31,8 @@ from tests.real_reports.board import (
 OPEN = {
     # Masked ratings that no table gives; the test's own life.
     "cairn-xvii": {"fitch_ccc_concentration", "wal"},
-    # The rating factor by a table of another rating; masked recovery rates; no page of Moody's.
-    "contego-xi": {"s_p_warf", "s_p_warr", "moody_s_diversity"},
+    # Masked recovery rates; no page of Moody's.
+    "contego-xi": {"s_p_warr", "moody_s_diversity"},
 }
 """File -> figures that neither its pages nor its deal's rules lead to."""
 
@@ -90,6 +94,26 @@ def test_a_definition_that_says_little_loses_nothing(name: str) -> None:
         assert not silent, f"{words}:\n{told(silent)}"
 
 
+NEEDED = {
+    ("cairn-xvii", "conventions"): {"was"},
+    ("cairn-xvii", "interest_coverage"): {"ic_ab", "ic_c_class", "ic_d_class"},
+}
+"""(file, section) -> figures that no page leads to without it."""
+
+SECTIONS = ("base", "conventions", "ratings", "classifications", "par_value", "interest_coverage", "classes")
+
+
+@by_file
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_definition_without_one_of_its_sections(name: str, section: str) -> None:
+    """What it no longer says is read from the file, or the market's: no figure is lost but those that need it."""
+    document = tomllib.loads(DEFINITIONS[name].read_text("utf-8"))
+    less = parse({key: value for key, value in document.items() if key != section})
+    wrong = {one.id for one in scores(name, less) if one.verdict != "right"}
+    assert wrong == OPEN.get(name, set()) | NEEDED.get((name, section), set())
+    assert not [one for one in scores(name, less) if one.verdict == "silent"]
+
+
 OTHERS = [(name, other) for name in NAMES for other in NAMES if FILES[name][2] != FILES[other][2]]
 
 
@@ -113,3 +137,23 @@ def test_examples_have_no_figure_of_the_month_but_what_no_page_gives(name: str) 
     }  # fmt: skip
     expected = {"interest_coverage.receivable", "interest_coverage.senior_fees"}
     assert amounts == (expected if name == "cairn-xvii" else set())
+
+
+@by_file
+@pytest.mark.parametrize("incremental", [True, False])
+def test_a_trade_of_one_unit_moves_no_figure(name: str, incremental: bool) -> None:
+    """What the file decided of its loans stays decided when they change: no figure jumps."""
+    loans, definition = portfolio(name), own_definition(name)
+    at = int(loans["par_value"].argmax())
+    field = next(one for one in ("cusip", "loanx_id", "borrower_name") if _text(loans, one, at))
+    loan: dict[str, Any] = {field: _text(loans, field, at)}
+    sale = Trade(trade_type="sell", par_value=1.0, price=100.0, **loan)
+    simulator = Simulator(loans, "deal", definition=definition, incremental=incremental)
+    before = {row.test_id: row.current_value for row in simulator.before}
+    after = {row.test_id: row.current_value for row in simulator.run(simulator.holdings.traded([sale]))}
+    assert after == pytest.approx(before, rel=1e-5)
+
+
+def _text(loans: Portfolio, field: str, at: int) -> str:
+    names = loans.names.get(field)
+    return "" if names is None or names.codes[at] < 0 else names.values[names.codes[at]]

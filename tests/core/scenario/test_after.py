@@ -114,22 +114,23 @@ def test_the_figures_are_those_of_a_full_pass(data: Any, portfolio: Portfolio) -
     compare(data, portfolio, "enhanced", None)
 
 
-def test_masked_ratings_are_between_two_ends_after_trades_too() -> None:
+@pytest.mark.parametrize(("kind", "hidden"), [("masked", "*"), ("unrated", "NR")])
+def test_ratings_that_are_not_shown_are_between_two_ends_after_trades_too(kind: str, hidden: str) -> None:
     """The ends of each figure, and a test that they would decide differently is skipped, are those of a full pass."""
     columns: dict[str, list[Any]] = {
         "par_value": [2e6 + 1e5 * at for at in range(12)],
         "obligor": [f"Ash {at % 9}" for at in range(12)],
         "cusip": [f"{at:09d}" for at in range(12)],
         "price": [90.0 + at % 3 for at in range(12)],
-        "rating_agency_a": ["*" if at % 5 == 0 else "Caa1" if at % 4 == 0 else "B2" for at in range(12)],
+        "rating_agency_a": [hidden if at % 5 == 0 else "Caa1" if at % 4 == 0 else "B2" for at in range(12)],
     }
-    rules = {"masked": "bounds", "masked_best": "Ba3", "masked_worst": "Caa2", "masked_value": "B2"}
+    rules = {kind: "bounds", f"{kind}_best": "Ba3", f"{kind}_worst": "Caa2", f"{kind}_value": "B2"}
     tests = [{"id": "ccc_share", "name": "CCC", "measure": "ccc", "agency": "a", "max": 30.0},
              {"id": "warf_a", "name": "WARF", "measure": "warf", "agency": "a", "max": 9000.0}]  # fmt: skip
     bounds = parse({"ratings": {"a": rules}, "tests": tests})
     portfolio = portfolio_of(columns)
     simulator, plain = (Simulator(portfolio, "deal", incremental=way, definition=bounds) for way in (True, False))
-    for par, masked in ((2e6, "*"), (1e6, "B1")):
+    for par, masked in ((2e6, hidden), (1e6, "B1")):
         made = [
             Trade(trade_type="sell", par_value=par, cusip="000000000", price=95),
             Trade(trade_type="buy", par_value=4e6, borrower_name="Nova", price=95, rating_agency_a=masked),

@@ -53,6 +53,43 @@ def test_a_definition_is_checked(write: Any, capsys: pytest.CaptureFixture[str])
         assert said(capsys, "check", path)[0] == 2
 
 
+def test_a_definition_is_drafted_checked_and_run(
+    write: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    published = write("tests.csv", b"Test,Actual,Trigger,Result\nClass A/B Par Value Ratio,149.25,120,Pass\n"
+                                   b"Unhedged Obligations,0,2.5,Pass\n")  # fmt: skip
+    files = [write("loans.csv", LOANS), write("notes.csv", NOTES), published]
+    code, told, err = said(capsys, "draft", *files, "--name", "Cairn")
+    assert (code, err) == (0, "")
+    assert (told["definition"]["name"], [test["id"] for test in told["definition"]["tests"]]) == (
+        "Cairn", ["oc_class_ab"],
+    )  # fmt: skip
+    assert {"subject": "Unhedged Obligations", "limit": 2.5}.items() <= told["decide"][-1].items()
+    assert run(["deal", "draft", *map(str, files), "--name", "Cairn"]) == 0
+    assert capsys.readouterr() == (told["toml"], "")
+    deal = tmp_path / "deal.toml"
+    assert run(["deal", "draft", *map(str, files), "--name", "Cairn", "--out", str(deal)]) == 0
+    out, err = capsys.readouterr()
+    assert (out, deal.read_text("utf-8")) == ("", told["toml"])
+    assert err.startswith(f"{deal}: a definition with 1 test: ")
+    assert run(["deal", "draft", *map(str, files), "--format", "csv"]) == 0
+    assert capsys.readouterr().out.startswith("subject,why,limit,place\r\n")
+    code, checked, _ = said(capsys, "check", deal)
+    assert (code, checked["faults"]) == (0, [])
+    code, ran, _ = said(capsys, "run", *files, "--deal", deal)
+    assert (code, [(one["test_id"], one["threshold_value"]) for one in ran["results"]]) == (0, [("oc_class_ab", 120.0)])
+
+
+def test_what_cannot_be_drafted_is_refused(write: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    notes = write("notes.csv", NOTES)
+    assert said(capsys, "draft", notes)[0] == 2, "there are no loans"
+    assert said(capsys, "draft")[0] == 2
+    assert said(capsys, "draft", write("loans.csv", LOANS), "--mapping", "nobodys")[0] == 2
+    assert said(capsys, "draft", notes.with_name("missing.csv"))[0] == 2
+    code, told, _ = said(capsys, "draft", write("loans.csv", LOANS))
+    assert (code, told["definition"]["name"], "tests" in told["definition"]) == (0, "loans", False)
+
+
 def test_files_are_run_by_a_definition(write: Any, capsys: pytest.CaptureFixture[str]) -> None:
     loans, notes, deal = write("loans.csv", LOANS), write("notes.csv", NOTES), write("deal.toml", TOML.encode())
     code, told, _ = said(capsys, "run", loans, notes, "--deal", deal)

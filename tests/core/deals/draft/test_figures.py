@@ -36,6 +36,8 @@ def test_a_printed_test_is_measured_with_its_side() -> None:
     ("Cov-Lite Loans", {"unit": "amount"}, "another unit"),
     ("Cov-Lite Loans", {"unit": None, "trigger": 0.3}, "no unit"),
     ("Cov-Lite Loans", {"status": "pass", "value": 12.0}, "printed outcome"),
+    ("Cov-Lite Loans", {"trigger": -3.0}, "outside"),
+    ("Class C Par Value Test", {"trigger": 1e20, "direction": "min"}, "outside"),
     ("Minimum Cov-Lite Loans", {}, "speaks against"),
 ])  # fmt: skip
 def test_an_uncertain_limit_stays_open(label: str, more: dict[str, Any], why: str) -> None:
