@@ -148,6 +148,7 @@ def _rating_tables(pool: Pool) -> Iterator[DataWarning]:
                 "ccc_by_rating_table",
                 f"{more:,.2f} of par counts as CCC or below by {name}'s rating table, and no row shows it "
                 f"({_cell(pool, f'masked_ccc_{agency}')})",
+                fields=(f"deal.masked_ccc_{agency}",),
             )
 
 

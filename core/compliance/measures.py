@@ -333,6 +333,12 @@ class Pool:
         )
         return a, b, c
 
+    @property
+    def knows_ccc(self) -> bool:
+        """Whether the rating tables of the file say what masks hide of CCC, of every agency of which that is open."""
+        known = {agency for agency, more in zip("abc", self.masked_ccc, strict=True) if more is not None}
+        return bool(known) and self.view.bounded_agencies <= known
+
     @cached_property
     def ccc(self) -> tuple[int, float]:
         """The agency with the greatest bucket (0 for A; the first of equals) and its par, of those that count."""
@@ -362,6 +368,7 @@ class Pool:
         agency, bucket = self.ccc
         excess = max(0.0, bucket - rules.ccc_limit / 100 * self.cpa) if rules.ccc_excess else 0.0
         haircut, unpriced = self.filled(agency, excess) if excess > 0 else (0.0, 0)
+        haircut += self._hidden_haircut(agency, excess)
         taken_off = {
             "ccc_haircut": haircut,
             "discount_haircut": tally.discount_haircut,
@@ -384,6 +391,15 @@ class Pool:
             **added,
             "adjusted": self.cpa - sum(taken_off.values()) + sum(added.values()),
         }
+
+    def _hidden_haircut(self, agency: int, excess: float) -> float:
+        """What the part of a CCC excess takes off that is known by a rating table alone, under a definition of the
+        deal's own: the price of a loan without one, and nothing at best."""
+        is_own = bool(self.definition.stated) and not self.definition.standard
+        if not is_own or self.masked_ccc[agency] is None or self.assumed == "best":
+            return 0.0
+        hidden = max(0.0, excess - max(0.0, self.tally.par_by_bucket[agency]))
+        return hidden * max(0.0, 100.0 - self.definition.par_value.ccc_unpriced) / 100
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
@@ -466,7 +482,8 @@ class Pool:
 
 def _shown_ccc(agency: str, pool: Pool) -> float:
     """Performing par of the loans that a row shows as Caa1 (CCC+) or below."""
-    ranks = pool.portfolio.ranks.get(f"rating_agency_{agency}")
+    field = f"rating_agency_{agency}"
+    ranks = pool.view.ranks.get(f"{field}_shown", pool.portfolio.ranks.get(field))
     return 0.0 if ranks is None else float(pool.weights @ ((ranks >= CCC) & (ranks < DEFAULTED)))
 
 
@@ -613,7 +630,7 @@ def _unrated(pool: Pool) -> float:
 
 
 def ccc_bucket(pool: Pool) -> Measured:
-    coverage_pct = None if pool.masked_ccc != NOT_PRINTED else _rated_coverage_pct(pool)
+    coverage_pct = None if pool.knows_ccc else _rated_coverage_pct(pool)
     _, par = pool.ccc
     return Measured(pool.share(par), par, pool.denominator, coverage_pct, partial(_buckets_told, pool))
 

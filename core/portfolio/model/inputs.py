@@ -43,7 +43,7 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "secured": (),
     "life_basis": (),
     "haircuts": (),
-    "rating_table": (),
+    "rating_table": ("deal.masked_ccc",),
 }
 """What a figure may read -> the fields that say it, in the names of `Portfolio.source_cells`; a name also stands for
 those that begin with it (rating for rating_agency_a, tranches for tranches.current_balance). Those without fields are
