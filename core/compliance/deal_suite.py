@@ -242,8 +242,9 @@ def _ccc(pool: Pool, test: DealTest) -> Measured:
         return _same(measures.ccc_bucket)(pool, test)
     if f"rating_agency_{test.agency}" not in pool.view.ranks:
         raise Unmeasurable(f"no ratings of {AGENCY_NAMES[test.agency]}")
-    masked = float(_by_ladder(pool, test.agency)[MASKED])
-    par = pool.buckets["abc".index(test.agency)]
+    at = "abc".index(test.agency)
+    masked = 0.0 if pool.masked_ccc[at] is not None else float(_by_ladder(pool, test.agency)[MASKED])
+    par = pool.buckets[at]
     return par_share(pool, test, par, pool.covered(pool.par - masked), masked_pct=rounded(pool.covered(masked)))
 
 

@@ -85,11 +85,12 @@ READS: Final[dict[str, tuple[str, ...]]] = {
 
 _ALWAYS: Final = ("par", "default", ANY)
 
-_WITH_CASH: Final = (None, "denominator", "cpa")
+_WITH_CASH: Final = (None, "denominator", "denominator_and_unfunded", "cpa")
 """Denominators that have principal cash in them."""
 
 _TOTALS: Final[Mapping[str, tuple[str, ...]]] = {
     "cash": ("cash",), "cpa": ("cash",), "denominator": ("cash",), "adjusted": READS["oc"], "interest": READS["ic"],
+    "denominator_and_unfunded": ("cash",),
     "fixed_par": ("coupon_type",), "floating_par": ("coupon_type",), "obligors": ("obligor",), "as_of": ("day",),
 }  # fmt: skip
 """What the totals read that a formula of values may name."""
@@ -139,8 +140,6 @@ def _read_of_loans(own: DealTest) -> Iterator[str]:
             yield from _read_by_share(text) if text.startswith("=") else READS[text]
     if "cash" in own.adds:
         yield "cash"
-    if "unfunded" in own.adds:
-        yield "unfunded"
 
 
 class Doubter:
@@ -501,9 +500,10 @@ def _is_same(ours: float, printed: float) -> bool:
 
 
 def _is_of_another_agency(warning: DataWarning, agency: str) -> bool:
-    """Whether a warning is about other agencies' ratings alone."""
-    fields = [field for field in warning.fields if input_of(field) == "ratings"]
-    return bool(fields) and not any(field.startswith(f"rating_agency_{agency}") for field in fields)
+    """Whether a warning is about other agencies' ratings, or rating tables, alone."""
+    fields = [field for field in warning.fields if input_of(field) in ("ratings", "rating_table")]
+    own = (f"rating_agency_{agency}", f"deal.masked_ccc_{agency}")
+    return bool(fields) and not any(field.startswith(own) for field in fields)
 
 
 def _places_of(fact: Fact) -> list[str]:

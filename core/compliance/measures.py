@@ -209,6 +209,11 @@ class Pool:
         rules = self.definition.interest_coverage
         return rules.interest == "collected_and_receivable" and self.portfolio.deal.is_interest_given
 
+    @property
+    def goes_by_file(self) -> bool:
+        """Whether no definition of the deal's own says anything."""
+        return self.definition.standard or not self.definition.stated
+
     @cached_property
     def fault(self) -> str | None:
         """Why nothing can be measured of it; None where it can."""
@@ -321,16 +326,14 @@ class Pool:
         """Performing par rated Caa1 (CCC+) or below by each agency: where its rating table says what masks and blanks
         hide, what rows show and what the table has more. A loan of such a table is rated: no row without a rating is
         CCC for the lack of it, unless a definition says so."""
-        a, b, c, *_ = self.tally.par_by_bucket
         if self.masked_ccc == NOT_PRINTED:
+            a, b, c, *_ = self.tally.par_by_bucket
             return a, b, c
-        is_open = self.definition.standard or not self.definition.stated
         a, b, c = (
-            self.summed(("shown_ccc", agency), partial(_shown_ccc, agency)) + (more or 0.0)
-            if is_open or more is not None
-            else known
-            for agency, more, known in zip("abc", self.masked_ccc, (a, b, c), strict=True)
-        )
+            own if more is None and not self.goes_by_file
+            else self.summed(("shown_ccc", agency), partial(_shown_ccc, agency)) + (more or 0.0)
+            for agency, more, own in zip("abc", self.masked_ccc, self.tally.par_by_bucket[:3], strict=True)
+        )  # fmt: skip
         return a, b, c
 
     @cached_property
@@ -362,6 +365,8 @@ class Pool:
         agency, bucket = self.ccc
         excess = max(0.0, bucket - rules.ccc_limit / 100 * self.cpa) if rules.ccc_excess else 0.0
         haircut, unpriced = self.filled(agency, excess) if excess > 0 else (0.0, 0)
+        hidden = 0.0 if self.assumed == "best" else self.hidden_excess(agency, excess)
+        haircut += hidden * max(0.0, 100.0 - rules.ccc_unpriced) / 100
         taken_off = {
             "ccc_haircut": haircut,
             "discount_haircut": tally.discount_haircut,
@@ -384,6 +389,12 @@ class Pool:
             **added,
             "adjusted": self.cpa - sum(taken_off.values()) + sum(added.values()),
         }
+
+    def hidden_excess(self, agency: int, excess: float) -> float:
+        """The part of a CCC excess that a rating table alone has, and no row shows: it has no price."""
+        if self.masked_ccc[agency] is None:
+            return 0.0
+        return max(0.0, excess - max(0.0, self.tally.par_by_bucket[agency]))
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:

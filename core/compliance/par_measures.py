@@ -17,7 +17,7 @@ from core.compliance.measures import Measured, Pool, Unmeasurable
 from core.compliance.shares import Bools, divisor_of, fields_over, share_measure, unfunded_of
 from core.definition.definition import CountryGroup, DealTest, Definition
 from core.definition.formulas import Atom, Logic, share_of
-from core.definition.terms import FORMULAS
+from core.definition.terms import FORMULA_MAX, FORMULAS
 from core.portfolio.model.portfolio import Names
 from core.portfolio.model.ratings import rank
 
@@ -42,7 +42,8 @@ def formula_of(measure: str, definition: Definition) -> str:
     """The loans that a measure counts under a definition, as a share's formula."""
     rules = definition.conventions
     if measure == "foreign_country":
-        return f"=NOT({_is_in(rules.home_countries)})"
+        by_name = f"=NOT({_is_in(rules.home_countries)})"
+        return by_name if len(by_name) <= FORMULA_MAX else "=NOT(is_home)"  # which takes a blank for home
     if measure == "small_facilities":
         return f"=facility_size<IF(is_home,{rules.small_facility_home:.17g},{rules.small_facility_abroad:.17g})"
     if not definition.ratings.bonds_secured and measure in _WITHOUT_BONDS:

@@ -215,7 +215,7 @@ def run_suite(
     ends = pools[1:]
     has_defaults = not (limits.first or limits.tenant or rules is not None or limits.sheet.limits)
     resolved: dict[int, ResolvedThreshold] = {}
-    facts = beside_tests(limits.sheet.found, pool)
+    facts = beside_tests(limits.sheet.found, pool, own)
     doubter = Doubter(pool, own, facts, limits.sheet.listed, compares=compare)
     maker = _Maker(portfolio, pool, limits, resolved, include_cushion, details, doubter)
     cushions: dict[str, float] = {}

@@ -381,7 +381,7 @@ def divisor_of(pool: Pool, of: str) -> float:
     Raises:
         Unmeasurable: it is not known, or not above zero.
     """
-    amount = totals(pool).get(of)
+    amount = _LATER[of](pool) if of in _LATER else totals(pool).get(of)
     if amount is None:
         raise Unmeasurable(f"{of} is not given: add it to the conventions of the definition")
     if not amount > 0:
@@ -433,6 +433,7 @@ def totals(pool: Pool) -> dict[str, float]:
 
 _LATER: Final[Mapping[str, Callable[[Pool], float]]] = {
     "unfunded": lambda pool: unfunded_par(pool),
+    "denominator_and_unfunded": lambda pool: pool.denominator + unfunded_par(pool),
     "adjusted": lambda pool: pool.adjustments["adjusted"],
     "interest": lambda pool: float(pool.interest["available"]),
     "obligors": lambda pool: float(pool.obligors[0]),

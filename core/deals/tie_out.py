@@ -201,7 +201,9 @@ def _classified(asked: FigureTest, classification: str | None) -> FigureTest:
 def _told(test: dict[str, Any]) -> str:
     """What a test measures in words: "ccc, agency b"."""
     what = test.get("measure") or test.get("share") or test.get("value")
-    return ", ".join([str(what), *(f"{name} {test[name]}" for name in PARAMETERS if name in test)])
+    said = {name: test[name] for name in PARAMETERS if name in test}
+    words = {name: " and ".join(one) if isinstance(one, list) else one for name, one in said.items()}
+    return ", ".join([str(what), *(f"{name} {one}" for name, one in words.items())])
 
 
 # ---- agreement -----------------------------------------------------------------------------------------------------

@@ -29,6 +29,15 @@ A `share` is TRUE or FALSE for each loan. A loan of which that cannot be told, b
 blank, is not in the figure, and `coverage_pct` says how much is; ISBLANK, ISNUMBER and ISTEXT ask for the blank. A
 `value` reads totals and other tests. A test without a limit is a figure for others.
 
+A test by a measure of loans or of names may be `among` some loans alone: `measure = "obligor"` with
+`among = "non_senior_secured"`, or with `among = "=price<90"`, is the largest obligor by the loans of which that is
+TRUE. `of` stays what the share is of. `adds = ["cash"]` counts principal cash with the loans, `adds = ["unfunded"]`
+what is not drawn of them. `country_groups` lists countries that share a limit, or takes those of a range of
+`country_ceilings`; the tests `country_group` and `country_of_group` name one.
+
+What is `bounds` for masked or missing ratings gives a figure its lowest and its highest value, and a status where
+both have the same. What the rating tables of the file say of masked ratings is no range: what they print is known.
+
 A formula over loans may also name the fields that a mapping gives beside the standard ones (`sponsor`, `esg_score`), in
 any case: a deal's formulas those of the tenant's mappings, a command's those of `--mapping`. A test of a file without
 the field is skipped.

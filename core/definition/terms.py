@@ -61,6 +61,7 @@ TOTALS: Final = {
     "cash": "principal cash that counts",
     "cpa": "collateral principal amount: par and cash",
     "denominator": "the collateral principal amount with defaulted loans as the conventions carry them",
+    "denominator_and_unfunded": "the denominator with what is not drawn of the performing loans",
     "adjusted": "the numerator of the OC ratios",
     "defaulted_par": "par of the defaulted loans",
     "floating_par": "par of the performing floating-rate loans",
@@ -95,7 +96,9 @@ CLASS_FIGURES: Final = {
 FEE_BASES: Final = ("cpa", "par", "denominator", "target_par")
 """What a fee may be a rate of."""
 
-DENOMINATORS: Final = ("cpa", "par", "denominator", "floating_par", "fixed_par", "target_par")
+DENOMINATORS: Final = (
+    "cpa", "par", "denominator", "denominator_and_unfunded", "floating_par", "fixed_par", "target_par",
+)  # fmt: skip
 """What a share may be a share of."""
 
 

@@ -51,12 +51,15 @@ class Book(naive.Deal):
             self.cpa = self.par
         elif rules.conventions.principal_cash == "positive":
             self.cpa = self.par + max(0.0, finite(portfolio.deal.principal_cash) or 0.0)
-        days = finite(portfolio.deal.payment_days)
-        if days is not None and days > 0:
-            count = rules.conventions.day_count
-            self.fraction = {"actual/360": days / 360, "actual/365": days / 365, "30/360": round(days / 30.4375) / 12}[
-                count
-            ]
+        self.fraction = self.part(None)
+
+    def part(self, day_count: str | None) -> float:
+        """The period as a part of a year."""
+        days = finite(self.portfolio.deal.payment_days)
+        if days is None or days <= 0:
+            return 0.25
+        parts = {"actual/360": days / 360, "actual/365": days / 365, "30/360": round(days / 30.4375) / 12}
+        return parts[day_count or self.rules.conventions.day_count]
 
     # ---- ratings
 
@@ -249,8 +252,7 @@ class Book(naive.Deal):
             for loan in self.performing
             if not loan.flags.get("is_deferring")
         )
-        fees = next(one for one in (deal.senior_fees, rules.senior_fees, rules.senior_fee_rate / 100 * self.cpa *
-                                    self.fraction) if one is not None)  # fmt: skip
+        fees = next(one for one in (deal.senior_fees, rules.senior_fees, self.fees()) if one is not None)
         if rules.senior_fee_cap is not None:
             fees = min(fees, rules.senior_fee_cap)
         other = rules.hedge_receipts - rules.hedge_payments - fees
@@ -266,6 +268,22 @@ class Book(naive.Deal):
             return collected + yearly * min(self.fraction, (deal.next_payment - self.as_of) / 360) + other
         return max(collected, yearly * self.fraction) + other
 
+    def fees(self) -> float:
+        """Fees at their rates and expenses up to their cap; else the rate of all of them."""
+        rules = self.rules.interest_coverage
+        if not rules.fees and rules.expenses is None:
+            return rules.senior_fee_rate / 100 * self.cpa * self.fraction
+        fees = sum(self.base(fee.of) * fee.rate / 100 * self.part(fee.day_count) for fee in rules.fees)
+        if (most := rules.expenses) is not None:
+            cap = self.base(most.of) * (most.cap_rate or 0) / 100 + (most.cap_amount or 0)
+            cap = cap * self.part(most.day_count) if most.cap_rate or most.cap_amount else float("inf")
+            fees += cap if most.amount is None else min(cap, most.amount)
+        return fees
+
+    def base(self, of: str) -> float:
+        target = self.rules.conventions.target_par
+        return {"cpa": self.cpa, "par": self.par, "denominator": self.denominator(), "target_par": target or 0.0}[of]
+
     # ---- denominators
 
     def denominator(self) -> float:
@@ -276,7 +294,11 @@ class Book(naive.Deal):
 
     def divisor(self, of: str | None) -> float:
         fixed = sum(loan.par for loan in self.performing if loan.fixed)
+        undrawn = 0.0
+        if of == "denominator_and_unfunded":
+            undrawn = sum(max(0.0, loan.values["unfunded"] or 0.0) for loan in self.performing)
         amount = {
+            "denominator_and_unfunded": self.denominator() + undrawn,
             "cpa": self.cpa, "par": self.par, "denominator": self.denominator(), "floating_par": self.par - fixed,
             "fixed_par": fixed, "target_par": self.rules.conventions.target_par, None: self.denominator(),
         }[of]  # fmt: skip
@@ -519,7 +541,16 @@ def _was(book: Book, test: DealTest) -> float:
     if reference is None or not sum(par for par, _ in coupons):
         return spread
     fixed = sum(loan.par for loan in book.performing if loan.fixed)
-    return spread + (naive.average(coupons) - reference) * fixed / sum(loan.par for loan in floating)
+    excess = (naive.average(coupons) - reference) * fixed / sum(loan.par for loan in floating)
+    return spread + _counted(book, excess, spread)
+
+
+def _counted(book: Book, excess: float, spread: float) -> float:
+    """What of an excess coupon counts."""
+    rule, limit = book.rules.conventions.excess_coupon, book.rules.conventions.minimum_spread
+    if rule == "while_spread_fails":
+        return max(0.0, excess) if limit is not None and spread < limit else 0.0
+    return {"always": excess, "floored": max(0.0, excess), "none": 0.0}[rule]
 
 
 def _wac(book: Book, test: DealTest) -> float:

@@ -43,7 +43,7 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "secured": (),
     "life_basis": (),
     "haircuts": (),
-    "rating_table": (),
+    "rating_table": ("deal.masked_ccc",),
 }
 """What a figure may read -> the fields that say it, in the names of `Portfolio.source_cells`; a name also stands for
 those that begin with it (rating for rating_agency_a, tranches for tranches.current_balance). Those without fields are
@@ -106,6 +106,7 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "reading_proposed": Meaning("stand_in"),
     "reading_differs": Meaning("conflict"),
     "ccc_by_rating_table": Meaning("stand_in", ("rating_table",)),
+    "ccc_excess_not_shown": Meaning("stand_in", ("haircuts",)),
     "industries_by_table": Meaning("stand_in", ("industry",)),
     "obligor_families": Meaning("stand_in", ("obligor",)),
     "defaults_as_printed": Meaning("stand_in", ("default",)),

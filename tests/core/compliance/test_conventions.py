@@ -157,6 +157,46 @@ def test_bounds_give_a_status_only_where_both_ends_agree(kind: str, shown_as: st
     assert all(f"{words} ratings leave it open" in one.reason for one in ran.skipped)
 
 
+def test_what_a_rating_table_says_of_masked_ratings_is_no_range() -> None:
+    """70 of B2, 5 of Caa1, 25 masked: of these the table has 4 as Caa, so that the bucket is 9 of 100 whatever masks
+    hide. An excess of 9 - 3 = 6 takes off: the shown 5 at 80, and 1 that is not shown, at nothing, at 70 or, with all
+    25 in the bucket, 6 at 40."""
+    loans = portfolio_of(
+        {"par_value": [70 * M, 5 * M, 10 * M, 15 * M], "rating_agency_a": ["B2", "Caa1", "*", "*"],
+         "price": [99.0, 80.0, 90.0, 40.0]},
+        tranches=tranches_of([("A", 50 * M)]), deal=Deal(principal_cash=0.0, masked_ccc_a=4 * M),
+    )  # fmt: skip
+    document = bounds("masked") | {
+        "par_value": {"ccc_limit": 3.0, "ccc_agencies": ["a"]},
+        "tests": [
+            {"id": "bucket", "name": "D", "measure": "ccc", "agency": "a", "max": 10.0},
+            {"id": "every_bucket", "name": "E", "measure": "ccc", "max": 10.0},
+            {"id": "over", "name": "O", "measure": "oc", "class": "A", "min": 100.0},
+            {"id": "factor", "name": "F", "measure": "warf", "agency": "a", "max": 9000.0},
+        ],
+    }
+    ran = {one.test_id: one for one in run_suite(loans, "deal", definition=parse(document))}
+    for name in ("bucket", "every_bucket"):
+        assert ran[name].current_value == close(9.0)
+        assert not isinstance(ran[name].low, float)
+        assert "stand_in" in {one.code for one in ran[name].doubt}
+    assert ran["over"].current_value == close((100 - 1.0 - 0.3) / 50 * 100)
+    assert "1,000,000.00 of the CCC excess" in " ".join(one.message for one in ran["over"].doubt)
+    assert (ran["over"].low, ran["over"].high) == (close((100 - 3.6) / 50 * 100), close((100 - 1.0) / 50 * 100))
+    assert isinstance(ran["factor"].low, float)
+    below = parse(document | {"par_value": {"ccc_limit": 9.0, "ccc_agencies": ["a"]}})
+    over = {one.test_id: one for one in run_suite(loans, "deal", definition=below)}["over"]
+    assert over.current_value == close(200.0)
+    assert "CCC excess" not in " ".join(one.message for one in over.doubt)
+    assert not isinstance(over.low, float)
+    suite = {one.test_id: one for one in run_suite(loans, "enhanced", definition=parse(bounds("masked")))}
+    assert suite["ccc_bucket_pct"].current_value == close(9.0)
+    for policy, bucket in (("left_out", 9.0), ("B3", 5.0)):  # a rating is the definition's word, whatever a table says
+        rules = parse({"ratings": {"a": {"masked": policy}}})
+        suite = {one.test_id: one for one in run_suite(loans, "enhanced", definition=rules)}
+        assert suite["ccc_bucket_pct"].current_value == close(bucket)
+
+
 def test_of_a_loan_that_another_agency_rates_the_bucket_is_known() -> None:
     """Moody's does not rate 20 that S&P rates CCC: no Caa bucket has them, and Moody's factor is open."""
     loans = portfolio_of(

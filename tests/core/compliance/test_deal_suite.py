@@ -19,7 +19,7 @@ from core.compliance.result import Threshold
 from core.compliance.run import NO_TRIGGER, UnknownSuite, check_threshold, rounded_half_away, run_suite
 from core.definition import READY, DefinitionError, parse, parse_toml, to_document
 from core.definition.definition import DealTest, Definition
-from core.definition.terms import MEASURES
+from core.definition.terms import DENOMINATORS, MEASURES
 from core.files.read import read
 from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import Deal
@@ -523,14 +523,15 @@ def rules(draw: st.DrawFn) -> dict[str, Any]:
         if "classification" in measure.takes and draw(st.booleans()):
             test["classification"] = of("any", "a", "b")
         if name in TAKES_OF and draw(st.booleans()):
-            test["of"] = of("cpa", "par", "denominator", "floating_par", "fixed_par", "target_par")
+            test["of"] = of(*DENOMINATORS)
         tests.append(test)
     return {
         "conventions": {
             "home_countries": of(["US"], ["US", "CA"], ["FR", "DE", "GB"]), "reference_coupon": of(3.0, 7.0),
             "day_count": of("actual/360", "actual/365", "30/360"), "target_par": 30e6,
             "principal_cash": of("all", "positive", "none"), "defaulted_in_denominator": of("none", "carried", "par"),
-            "small_facility_home": of(1.5e8, 2.5e8),
+            "small_facility_home": of(1.5e8, 2.5e8), "minimum_spread": of(2.0, 6.0),
+            "excess_coupon": of("always", "floored", "while_spread_fails", "none"),
         },
         "ratings": {
             **{name: agency(name) for name in "abc"}, "unrated_is_ccc": of(True, False),
@@ -554,7 +555,10 @@ def rules(draw: st.DrawFn) -> dict[str, Any]:
         "interest_coverage": {
             "interest": of("collected_and_receivable", "collected_and_period", "period"),
             "senior_fee_cap": of(1e5, 1e9), "hedge_receipts": of(0.0, 5e4), "hedge_payments": of(0.0, 2e4),
-            **of({}, {"receivable": 5e5}), **of({}, {"senior_fees": 1e5}),
+            **of({}, {"receivable": 5e5}), **of({}, {"senior_fees": 1e5}, {"expenses": {"amount": 2e3}, "fees": [
+                {"name": "A", "rate": 0.15, "of": of("cpa", "par", "denominator", "target_par")},
+                {"name": "B", "rate": 0.01, "day_count": of("actual/365", "30/360")},
+            ]}, {"expenses": {"cap_rate": 0.02, "cap_amount": 5e3, "of": of("cpa", "par"), **of({}, {"amount": 3e3})}}),
         },
         "country_ceilings": [
             {"agency": "a", "rating": "Aaa", "countries": ["US", "CA"]},

@@ -76,6 +76,8 @@ def ran(test: dict[str, Any], portfolio: Portfolio | None = None, **sections: An
         ({"measure": "country", "nth": 2, "adds": ["unfunded"]}, 25.0),
         ({"measure": "obligor", "among": "revolving", "adds": ["unfunded"]}, 25.0),
         ({"measure": "revolving", "adds": ["unfunded"]}, 50.0),
+        ({"measure": "revolving", "adds": ["unfunded"], "of": "denominator_and_unfunded"}, 50 / 115 * 100),
+        ({"value": "=denominator_and_unfunded/cpa*100"}, 115.0),
         ({"measure": "senior_secured"}, 55.0),
         ({"measure": "senior_secured", "adds": ["cash"]}, 65.0),
         ({"measure": "non_senior_secured", "adds": ["cash", "unfunded"]}, 60.0),
@@ -118,6 +120,13 @@ def test_what_is_not_known_to_count_is_not_covered() -> None:
     assert covered(low, country=["US", "DE", None, "ES"]) == part
     assert covered(low, country=["US", "DE", "JP", "ES"]) == part
     assert covered({"measure": "country_group", "group": "group_1"}, country=["US", "DE", "JP", "ES"]) == 100.0
+
+
+def test_any_number_of_home_countries_makes_a_formula() -> None:
+    home = ["US", *(f"Country of a long name, number {at}" for at in range(200))]
+    for countries, value in ((["US"], 60.0), (home, 60.0), (["DE", "ES"], 55.0)):
+        found = ran({"measure": "foreign_country", "among": "=TRUE"}, conventions={"home_countries": countries})
+        assert found[0].current_value == pytest.approx(value)
 
 
 def test_bonds_count_as_the_ratings_say() -> None:
