@@ -209,6 +209,11 @@ class Pool:
         rules = self.definition.interest_coverage
         return rules.interest == "collected_and_receivable" and self.portfolio.deal.is_interest_given
 
+    @property
+    def goes_by_file(self) -> bool:
+        """Whether no definition of the deal's own says anything."""
+        return self.definition.standard or not self.definition.stated
+
     @cached_property
     def fault(self) -> str | None:
         """Why nothing can be measured of it; None where it can."""
@@ -321,16 +326,14 @@ class Pool:
         """Performing par rated Caa1 (CCC+) or below by each agency: where its rating table says what masks and blanks
         hide, what rows show and what the table has more. A loan of such a table is rated: no row without a rating is
         CCC for the lack of it, unless a definition says so."""
-        a, b, c, *_ = self.tally.par_by_bucket
         if self.masked_ccc == NOT_PRINTED:
+            a, b, c, *_ = self.tally.par_by_bucket
             return a, b, c
-        is_open = not self.definition.stated
         a, b, c = (
-            self.summed(("shown_ccc", agency), partial(_shown_ccc, agency)) + (more or 0.0)
-            if is_open or more is not None
-            else known
-            for agency, more, known in zip("abc", self.masked_ccc, (a, b, c), strict=True)
-        )
+            own if more is None and not self.goes_by_file
+            else self.summed(("shown_ccc", agency), partial(_shown_ccc, agency)) + (more or 0.0)
+            for agency, more, own in zip("abc", self.masked_ccc, self.tally.par_by_bucket[:3], strict=True)
+        )  # fmt: skip
         return a, b, c
 
     @cached_property

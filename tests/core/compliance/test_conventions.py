@@ -191,9 +191,10 @@ def test_what_a_rating_table_says_of_masked_ratings_is_no_range() -> None:
     assert not isinstance(over.low, float)
     suite = {one.test_id: one for one in run_suite(loans, "enhanced", definition=parse(bounds("masked")))}
     assert suite["ccc_bucket_pct"].current_value == close(9.0)
-    symbol = parse({"ratings": {"a": {"masked": "B3"}}})  # the definition's word, whatever the table says
-    suite = {one.test_id: one for one in run_suite(loans, "enhanced", definition=symbol)}
-    assert suite["ccc_bucket_pct"].current_value == close(5.0)
+    for policy, bucket in (("left_out", 9.0), ("B3", 5.0)):  # a rating is the definition's word, whatever a table says
+        rules = parse({"ratings": {"a": {"masked": policy}}})
+        suite = {one.test_id: one for one in run_suite(loans, "enhanced", definition=rules)}
+        assert suite["ccc_bucket_pct"].current_value == close(bucket)
 
 
 def test_of_a_loan_that_another_agency_rates_the_bucket_is_known() -> None:
