@@ -48,8 +48,18 @@ def altered(fact: Fact, chance: random.Random) -> Fact:
         amount * chance.uniform(0.5, 1.5), amount + 10.0 ** chance.randint(-1, 6), amount * 10, amount / 1_000,
     ))  # fmt: skip
     if name == "value":
-        other = amount * chance.choice((chance.uniform(0.5, 0.97), chance.uniform(1.03, 1.5), 10.0))
+        other = _moved(amount, chance)
     return replace(fact, **{name: other if name == "value" else round(other, 2)})
+
+
+def _moved(value: float, chance: random.Random) -> float:
+    """A value that is far from what it was: near it, its amounts decide."""
+    other = value * chance.choice((chance.uniform(0.5, 0.97), chance.uniform(1.03, 1.5), 10.0))
+    return other if abs(other - value) > VALUE_LEAST else value + chance.uniform(VALUE_LEAST, 5.0)
+
+
+VALUE_LEAST = 0.5
+"""Percent points, or years, by which a value is altered at least."""
 
 
 def of_facts(portfolio: Portfolio, chance: random.Random) -> Mutant:
@@ -69,7 +79,8 @@ def of_cells(book: Workbook, portfolio: Portfolio, chance: random.Random) -> Mut
         return Mutant(portfolio, frozenset())
     taken = chance.sample(figures, min(len(figures), chance.randint(1, ALTERED_MAX)))
     for fact in taken:
-        book = _with_cell(book, fact, chance.choice((chance.uniform(0.5, 0.97), chance.uniform(1.03, 1.5))))
+        assert fact.value is not None
+        book = _with_cell(book, fact, _moved(fact.value, chance) / fact.value)
     return Mutant(Portfolio.from_workbook(book), frozenset(fact.place for fact in taken))
 
 

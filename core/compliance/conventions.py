@@ -97,8 +97,6 @@ class View:
     """Loans of which the file says that no agency rates them, where no definition says what these count as."""
     has_bounds: bool = False
     """Whether a rating that is masked or missing is anywhere between two."""
-    bounded_agencies: frozenset[str] = frozenset()
-    """Agencies of the file of which a masked rating, if there is one, is anywhere between two."""
     recovery_agency: str | None = None
     """Whose recovery rates the weighted average is of; None where nothing says."""
     industry_agency: str | None = None
@@ -397,9 +395,6 @@ def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Ass
             counts, _ = counted_as(policy_of(ratings, "masked", assumed), FACTORS)
             ranks[open_rows] = counts or MASKED
         column = f"rating_agency_{agency}"
-        if ratings.masked == "bounds":
-            view.bounded_agencies |= {agency}
-            view.ranks[f"{column}_shown"] = own
         view.ranks[f"{column}_ladder"] = ranks
         view.ranks[column] = np.where(ranks == MASKED, np.uint8(0), ranks)
         nobody &= ranks == 0

@@ -71,6 +71,8 @@ def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
         )
     if pool.printed and any(test in ran for test in _OF_CASH):
         yield from _haircuts(pool)
+    if pool.masked_ccc != NOT_PRINTED and "ccc_haircut" not in pool.printed and any(test in ran for test in _OF_CASH):
+        yield from _hidden_excess(pool)
     if "ccc_bucket_pct" in ran and pool.masked_ccc != NOT_PRINTED:
         yield from _rating_tables(pool)
     if pool.printed_industries and any(test in ran for test in _OF_INDUSTRIES):
@@ -138,6 +140,18 @@ def _haircuts(pool: Pool) -> Iterator[DataWarning]:
 
 def _cell(pool: Pool, name: str) -> str:
     return pool.portfolio.source_cells.get(f"deal.{name}", "of no cell of its own")
+
+
+def _hidden_excess(pool: Pool) -> Iterator[DataWarning]:
+    """CCC above its limit that no row shows, and that has no price for that."""
+    agency, rules = pool.ccc[0], pool.definition.par_value
+    hidden = pool.hidden_excess(agency, pool.adjustments["ccc_excess"])
+    if hidden:
+        yield DataWarning(
+            "ccc_excess_not_shown",
+            f"{hidden:,.2f} of the CCC excess is known by {AGENCY_NAMES[AGENCIES[agency]]}'s rating table alone: it is "
+            f"carried at {rules.ccc_unpriced:g} % ({_cell(pool, f'masked_ccc_{AGENCIES[agency]}')})",
+        )
 
 
 def _rating_tables(pool: Pool) -> Iterator[DataWarning]:

@@ -336,12 +336,6 @@ class Pool:
         )  # fmt: skip
         return a, b, c
 
-    @property
-    def knows_ccc(self) -> bool:
-        """Whether the rating tables of the file say what masks hide of CCC, of every agency of which that is open."""
-        known = {agency for agency, more in zip("abc", self.masked_ccc, strict=True) if more is not None}
-        return bool(known) and (self.goes_by_file or self.view.bounded_agencies <= known)
-
     @cached_property
     def ccc(self) -> tuple[int, float]:
         """The agency with the greatest bucket (0 for A; the first of equals) and its par, of those that count."""
@@ -371,7 +365,8 @@ class Pool:
         agency, bucket = self.ccc
         excess = max(0.0, bucket - rules.ccc_limit / 100 * self.cpa) if rules.ccc_excess else 0.0
         haircut, unpriced = self.filled(agency, excess) if excess > 0 else (0.0, 0)
-        haircut += self._hidden_haircut(agency, excess)
+        hidden = 0.0 if self.assumed == "best" else self.hidden_excess(agency, excess)
+        haircut += hidden * max(0.0, 100.0 - rules.ccc_unpriced) / 100
         taken_off = {
             "ccc_haircut": haircut,
             "discount_haircut": tally.discount_haircut,
@@ -395,13 +390,11 @@ class Pool:
             "adjusted": self.cpa - sum(taken_off.values()) + sum(added.values()),
         }
 
-    def _hidden_haircut(self, agency: int, excess: float) -> float:
-        """What the part of a CCC excess takes off that is known by a rating table alone, under a definition of the
-        deal's own: the price of a loan without one, and nothing at best."""
-        if self.goes_by_file or self.masked_ccc[agency] is None or self.assumed == "best":
+    def hidden_excess(self, agency: int, excess: float) -> float:
+        """The part of a CCC excess that a rating table alone has, and no row shows: it has no price."""
+        if self.masked_ccc[agency] is None:
             return 0.0
-        hidden = max(0.0, excess - max(0.0, self.tally.par_by_bucket[agency]))
-        return hidden * max(0.0, 100.0 - self.definition.par_value.ccc_unpriced) / 100
+        return max(0.0, excess - max(0.0, self.tally.par_by_bucket[agency]))
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
@@ -484,8 +477,7 @@ class Pool:
 
 def _shown_ccc(agency: str, pool: Pool) -> float:
     """Performing par of the loans that a row shows as Caa1 (CCC+) or below."""
-    field = f"rating_agency_{agency}"
-    ranks = pool.view.ranks.get(f"{field}_shown", pool.portfolio.ranks.get(field))
+    ranks = pool.portfolio.ranks.get(f"rating_agency_{agency}")
     return 0.0 if ranks is None else float(pool.weights @ ((ranks >= CCC) & (ranks < DEFAULTED)))
 
 
@@ -632,7 +624,7 @@ def _unrated(pool: Pool) -> float:
 
 
 def ccc_bucket(pool: Pool) -> Measured:
-    coverage_pct = None if pool.knows_ccc else _rated_coverage_pct(pool)
+    coverage_pct = None if pool.masked_ccc != NOT_PRINTED else _rated_coverage_pct(pool)
     _, par = pool.ccc
     return Measured(pool.share(par), par, pool.denominator, coverage_pct, partial(_buckets_told, pool))
 

@@ -264,7 +264,8 @@ def _variants(
     ratings = base.get("ratings", {})
     for policy in BY_NAME["masked_a"].options if _has_masked(portfolio) else ():
         masked = {agency: {**ratings.get(agency, {}), "masked": policy.name} for agency in AGENCIES}
-        yield "masked_ratings", portfolio, _changed(base, "ratings", **masked), None
+        if policy.sets:
+            yield "masked_ratings", portfolio, _changed(base, "ratings", **masked), None
     for choice in CHOICES:
         if choice.explains is None or choice.explains in _BY_TEST:
             continue

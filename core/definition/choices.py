@@ -111,7 +111,10 @@ def _masked(agency: str) -> NamedChoice:
         f"masked_{agency}",
         f"what a rating that {whose} masks counts as",
         "ratings",
-        tuple(Option(value, words, (Setting(key, value),)) for value, words in options),
+        (
+            *(Option(value, words, (Setting(key, value),)) for value, words in options),
+            Option("rating_table", f"{whose} masked ratings count as the file's own rating table has them"),
+        ),
         ("ratings",),
         "masked_ratings",
     )

@@ -36,7 +36,7 @@ what is not drawn of them. `country_groups` lists countries that share a limit, 
 `country_ceilings`; the tests `country_group` and `country_of_group` name one.
 
 What is `bounds` for masked or missing ratings gives a figure its lowest and its highest value, and a status where
-both have the same. What the rating tables of the file say of masked ratings is no range: CCC that they print is known.
+both have the same. What the rating tables of the file say of masked ratings is no range: what they print is known.
 
 A formula over loans may also name the fields that a mapping gives beside the standard ones (`sponsor`, `esg_score`), in
 any case: a deal's formulas those of the tenant's mappings, a command's those of `--mapping`. A test of a file without

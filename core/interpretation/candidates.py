@@ -172,6 +172,20 @@ def _denominator(choice: NamedChoice, portfolio: Portfolio, definition: Definiti
 _IN_DENOMINATOR: Final = "conventions.defaulted_in_denominator"
 
 
+def _masked(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:
+    """What masked ratings count as: by the agency's rating table where the file has one, else as a definition says."""
+    agency = choice.name.removeprefix("masked_")
+    table = f"masked_ccc_{agency}"
+    if getattr(portfolio.deal, table) is None or not definition.leaves(f"ratings.{agency}.masked"):
+        yield from _by_settings(choice, portfolio, definition)
+        return
+    by_table = choice.option("rating_table")
+    yield Candidate(choice.name, by_table.name, by_table.words)
+    for option in choice.options:
+        if option.sets and _has_masked(agency)(portfolio, option.name):
+            yield Candidate(choice.name, option.name, option.words, option.sets, ((table, None),))
+
+
 def _families(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:
     """Obligors as they were read; by their names alone, where a page gave families; affiliates by their names."""
     obligor = portfolio.names.get("obligor")
@@ -198,6 +212,7 @@ _SPECIAL: Final[Mapping[str, Callable[[NamedChoice, Portfolio, Definition], Iter
     "families": _families,
     "interest": _interest,
     "senior_fees": _interest,
+    **{f"masked_{agency}": _masked for agency in AGENCIES},
 }
 
 

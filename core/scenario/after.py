@@ -386,7 +386,6 @@ class _LaterView:
         self.home, self.rules, self.factors = base.home, base.rules, base.factors
         self.is_mostly_unrated = base.is_mostly_unrated
         self.has_bounds, self.affiliates = base.has_bounds, base.affiliates
-        self.bounded_agencies = base.bounded_agencies
         self.recovery_agency, self.industry_agency = base.recovery_agency, base.industry_agency
         self.diversity_field = base.diversity_field
 

@@ -23,7 +23,7 @@ class Measured(NamedTuple):
 
 
 MEASURED: Final = (
-    Measured("contego-xi", "Contego CLO XI, September 2024", 131, 103, 103, 36, 37),
+    Measured("contego-xi", "Contego CLO XI, September 2024", 131, 105, 105, 37, 38),
     Measured("cairn-xvii", "Cairn CLO XVII, December 2024", 14, 6, 6, 6, 6),
 )
 

@@ -106,6 +106,7 @@ WARNINGS: Final[dict[str, Meaning]] = {
     "reading_proposed": Meaning("stand_in"),
     "reading_differs": Meaning("conflict"),
     "ccc_by_rating_table": Meaning("stand_in", ("rating_table",)),
+    "ccc_excess_not_shown": Meaning("stand_in", ("haircuts",)),
     "industries_by_table": Meaning("stand_in", ("industry",)),
     "obligor_families": Meaning("stand_in", ("obligor",)),
     "defaults_as_printed": Meaning("stand_in", ("default",)),

@@ -83,6 +83,7 @@ WARNING_CODES: Final = {
     "interest_as_printed": "the numerator of interest coverage is the file's own: it prints no parts",
     "no_base_rate": "interest is the spread alone",
     "haircuts_as_printed": "the file's own calculation has other haircuts than its loans give, and counts",
+    "ccc_excess_not_shown": "CCC above its limit that only a rating table has is carried as a loan without a price",
     "ccc_by_rating_table": "CCC that masked or blank ratings hide counts as the agency's rating table has it",
     "industries_by_table": "no row names an industry: the file's own table of industries counts",
     "defaults_as_printed": "no row says which loans are defaulted: what the file prints of them counts",

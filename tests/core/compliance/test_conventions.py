@@ -181,11 +181,13 @@ def test_what_a_rating_table_says_of_masked_ratings_is_no_range() -> None:
         assert not isinstance(ran[name].low, float)
         assert "stand_in" in {one.code for one in ran[name].doubt}
     assert ran["over"].current_value == close((100 - 1.0 - 0.3) / 50 * 100)
+    assert "1,000,000.00 of the CCC excess" in " ".join(one.message for one in ran["over"].doubt)
     assert (ran["over"].low, ran["over"].high) == (close((100 - 3.6) / 50 * 100), close((100 - 1.0) / 50 * 100))
     assert isinstance(ran["factor"].low, float)
     below = parse(document | {"par_value": {"ccc_limit": 9.0, "ccc_agencies": ["a"]}})
     over = {one.test_id: one for one in run_suite(loans, "deal", definition=below)}["over"]
     assert over.current_value == close(200.0)
+    assert "CCC excess" not in " ".join(one.message for one in over.doubt)
     assert not isinstance(over.low, float)
     suite = {one.test_id: one for one in run_suite(loans, "enhanced", definition=parse(bounds("masked")))}
     assert suite["ccc_bucket_pct"].current_value == close(9.0)

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import pytest
 
 import core
-from core.compliance.conventions import definition_for
+from core.compliance.conventions import PLAIN, definition_for
 from core.compliance.run import run_suite
 from core.definition import parse
+from core.interpretation.candidates import readings_of
 from core.interpretation.interpret import interpret, interpreted
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
@@ -270,3 +271,25 @@ def test_what_one_figure_alone_decides_is_lost_when_it_is_left_out() -> None:
 def test_the_library_offers_both() -> None:
     assert core.interpret is interpret
     assert core.interpreted is interpreted
+
+
+def test_a_rating_table_that_gives_the_printed_bucket_is_reported() -> None:
+    hidden = by_hand.ccc_rows(by_hand.SP)
+    masked = (0, hidden[0])  # the first of them is no CCC
+    shown = {"rating_agency_b": ["***" if at in masked else rating for at, rating in enumerate(by_hand.SP)]}
+    deal = Deal(principal_cash=CASH, currency="USD", masked_ccc_b=PAR[hidden[0]])
+    found = interpret(portfolio(*ccc(by_hand.SP)(False), deal=deal, **shown))
+    choice = choice_of("masked_b", found.choices)
+    assert choice is not None
+    assert (choice.reading.option, choice.state, choice.changed) == ("rating_table", "proposed", False)
+    assert choice.reading.ties[0].part == "numerator"
+    assert found.tied == found.figures
+
+
+def test_cash_is_listed_once_by_its_amount() -> None:
+    accounts = [by_hand.account(3_456_789.12), by_hand.account(CASH), by_hand.account(3_456_789.12, "interest")]
+    loans = portfolio(by_hand.cov_lite(), *accounts)
+    listed = readings_of(loans, PLAIN)["principal_cash"]
+    assert [(one.option, dict(one.deal).get("principal_cash")) for one in listed] == [
+        ("all", None), ("none", None), ("overdraft", -CASH), ("account", 3_456_789.12), ("overdraft", -3_456_789.12),
+    ]  # fmt: skip

@@ -118,4 +118,7 @@ def test_a_replay_searches_anew_and_an_altered_interpretation_is_found(
     without = "(options::jsonb - 'interpretation')::json"
     with changed(stack, "compliance_runs", "options", without, "id", run["id"]):
         found, _, _ = told(verify("--tenant", owner.tenant_id, "--json"))
-    assert found[run["id"]]["status"] == "altered"
+    verdict = found[run["id"]]
+    assert verdict["status"] == "altered"
+    figures = {(one["test_id"], one["figure"]): one["replayed"] for one in verdict["differences"]}
+    assert figures["oc_ratio", "current_value"] == BY_MARKET, "a run of an earlier version has none"
