@@ -50,6 +50,7 @@ from core.compliance.result import (
     deferred,
     settle,
 )
+from core.compliance.stand_ins import with_stand_ins
 from core.compliance.stated import with_stated
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, UNIT_SIGNS, Suite, Test
 from core.definition.definition import DealTest, Definition
@@ -372,6 +373,7 @@ def pools_of(portfolio: Portfolio, definition: Definition | None) -> tuple[Pool,
         said = definition.conventions
         days = {name: getattr(said, name) for name in DEFINITION_DAYS}
         portfolio = with_stated(with_days(portfolio, days, "the definition", first=True), definition)
+        portfolio = with_stand_ins(portfolio, definition)
     pool = Pool(portfolio, definition)
     if definition is None or not pool.view.has_bounds:
         return (pool,)
