@@ -179,14 +179,7 @@ def run_suite(
     if pools is None:
         pools = pools_of(portfolio, rules)
     portfolio = pools[0].portfolio if pools else portfolio
-    warnings = [*portfolio.notes.warnings, *other_deal]
-    if not portfolio.row_count:
-        reason = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has none below its header"
-        warnings.insert(0, DataWarning("no_loans", f"no loans were found: {reason}"))
-    if rules is not None and rules.standard and rules.name is not None:
-        warnings.append(DataWarning("standard_definition", STANDARD.format(name=rules.name)))
-    elif rules is not None and isinstance(definition, Definition) and rules.base != definition.base:
-        warnings.append(DataWarning("definition_without_base", NO_BASE.format(base=rules.base)))
+    warnings = [*_of_rules(portfolio, rules, definition), *other_deal]
     present = columns_present(portfolio)
     pool = pools[0] if pools else None
     triggers: dict[str, SheetLimit | None] = {}
@@ -285,6 +278,19 @@ def run_suite(
         exact=exact,
         interpretation=portfolio.interpretation,
     )
+
+
+def _of_rules(portfolio: Portfolio, rules: Definition | None, definition: Definition | str | None) -> list[DataWarning]:
+    """The portfolio's warnings, with that there are no loans, and which ready-made definition decides."""
+    warnings = list(portfolio.notes.warnings)
+    if not portfolio.row_count:
+        reason = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has none below its header"
+        warnings.insert(0, DataWarning("no_loans", f"no loans were found: {reason}"))
+    if rules is not None and rules.standard and rules.name is not None:
+        warnings.append(DataWarning("standard_definition", STANDARD.format(name=rules.name)))
+    elif rules is not None and isinstance(definition, Definition) and rules.base != definition.base:
+        warnings.append(DataWarning("definition_without_base", NO_BASE.format(base=rules.base)))
+    return warnings
 
 
 def _defined_limits(

@@ -32,7 +32,7 @@ RATE_TOLERANCE: Final = 5e-5
 
 
 @dataclass(slots=True)
-class _Said:
+class _Statements:
     """What is taken of a definition, and what is told of it."""
 
     taken: dict[str, float] = field(default_factory=dict)
@@ -51,7 +51,7 @@ def with_stated(portfolio: Portfolio, definition: Definition) -> Portfolio:
     """
     if definition.amounts == _NO_AMOUNTS and not definition.corrections and not definition.index_rates:
         return portfolio
-    said, before = _Said(), portfolio.notes.stated
+    said, before = _Statements(), portfolio.notes.stated
     for one in _corrections_of(definition.corrections, portfolio.deal):
         if before.get(_key(one)) != one.amount:
             _correct(one, portfolio, said)
@@ -144,7 +144,7 @@ def _shown(figure: str, amount: float) -> str:
 _RATES: Final = ("base_rate", "coupon")
 
 
-def _correct(one: Correction, portfolio: Portfolio, said: _Said) -> None:
+def _correct(one: Correction, portfolio: Portfolio, said: _Statements) -> None:
     """Take a corrected figure of the deal or of a class; tell of it where the file has another."""
     if one.class_ is None:
         own = _own(portfolio, one.figure)
@@ -191,7 +191,7 @@ def _notes_with(notes: Tranches | None, figures: Sequence[tuple[str, int, float]
     return notes if notes is None or not changed else replace(notes, **changed)  # type: ignore[arg-type]
 
 
-def _state(name: str, amount: float, portfolio: Portfolio, said: _Said) -> None:
+def _state(name: str, amount: float, portfolio: Portfolio, said: _Statements) -> None:
     """Take an amount that the file does not print; tell of one that it prints otherwise."""
     said.seen[name] = amount
     place, stated = (f"deal.{name}",), f"{FIGURES[name]} is {amount:,.2f} by the definition"

@@ -331,7 +331,7 @@ _TAKEN: Final = {
 
 def worth(study: Study) -> Iterator[Finding]:
     """What the loans are worth at their prices beside what the rated notes are owed."""
-    notes, cash = study.subject.portfolio.tranches, study.subject.portfolio.deal.principal_cash
+    notes, cash = study.subject.measured.tranches, study.subject.measured.deal.principal_cash
     if notes is None or not study.columns.has("price") or study.covered("price") < 90.0:
         return
     draft = study.draft("worth")
@@ -398,7 +398,7 @@ def spread(study: Study) -> Iterator[Finding]:
 
 def cash(study: Study) -> Iterator[Finding]:
     """Principal cash, where it is negative or more than a little."""
-    held = study.subject.portfolio.deal.principal_cash
+    held = study.subject.measured.deal.principal_cash
     if held is None or not np.isfinite(held) or study.pool.cpa <= 0:
         return
     draft = study.draft("cash")

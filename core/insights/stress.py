@@ -310,7 +310,7 @@ def headroom(study: Study) -> Iterator[Finding]:
         else:
             title = f"Room for {words.rstrip(',')}: {{room}}"
             told = f"Up to {{room}} of {words} can be bought before {first} {verb}"
-        cash = study.subject.portfolio.deal.principal_cash
+        cash = study.subject.measured.deal.principal_cash
         paid = "The search lets principal cash go below zero."
         if cash is not None and np.isfinite(cash):
             draft.given("cash", cash, "amount", "deal.principal_cash")

@@ -122,6 +122,11 @@ class Subject:
         """The sums by the figures that count; None without loans."""
         return self.pools[0] if self.pools else None
 
+    @property
+    def measured(self) -> Portfolio:
+        """The portfolio that the figures are of: with what the definition states and corrects."""
+        return self.portfolio if self.pool is None else self.pool.portfolio
+
     @cached_property
     def results(self) -> Results:
         """Every test of the run, explained."""

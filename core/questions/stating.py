@@ -75,7 +75,7 @@ _FACT_WORDS: Final = {
 
 
 def _fact(asked: str, book: Book | None, subject: Subject) -> tuple[Any, Unit, str]:
-    deal, tranches = subject.portfolio.deal, subject.portfolio.tranches
+    deal, tranches = subject.measured.deal, subject.measured.tranches
     if asked == "deal_currency":
         if subject.currency is None:
             raise Unavailable("the file does not say its currency")
@@ -101,9 +101,11 @@ def _fact(asked: str, book: Book | None, subject: Subject) -> tuple[Any, Unit, s
     word = _FACT_WORDS.get(asked, asked.replace("_", " "))
     if value is None:
         raise Unavailable(f"the file does not give the {word}")
+    of_file = getattr(subject.portfolio.deal, asked)
+    source = "as the file has it" if value == of_file else "as the definition states it"
     if asked in ("as_of", "reinvestment_end", "closing_date", "stated_maturity", "next_payment"):
-        return day_of(value), "date", "as the file has it"
-    return float(value), "percent" if asked == "base_rate" else "amount", "as the file has it"
+        return day_of(value), "date", source
+    return float(value), "percent" if asked == "base_rate" else "amount", source
 
 
 def notes(query: Query, subject: Subject) -> Said:
@@ -113,7 +115,7 @@ def notes(query: Query, subject: Subject) -> Said:
         Unavailable: the file does not have them.
     """
     said = Said(subject)
-    tranches = subject.portfolio.tranches
+    tranches = subject.measured.tranches
     if tranches is None:
         raise Unavailable("the file has no notes")
     at = class_rows(subject, query.classes)

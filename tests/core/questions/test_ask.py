@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from core.definition import parse
 from core.generate import generate
 from core.insights.subject import Subject
 from core.portfolio import Portfolio
@@ -198,3 +199,16 @@ def test_the_questions_of_the_guide_lead_to_loans() -> None:
     book = subject(deal.portfolio_columns(), name="Deal")
     for question in questions:
         assert re.search(r"[1-9]\d* loans|Together they are", said(question, book)), question
+
+
+def test_a_figure_is_what_the_definition_corrects_it_to() -> None:
+    """An answer and the tests go by the same principal cash."""
+    loans = Portfolio.from_columns(LOANS, deal=Deal(principal_cash=1e6))
+    correction = {"figure": "principal_cash", "amount": 2.5e6, "note": "the account page is of the day before"}
+    rules = parse({"corrections": [correction]})
+    answer = ask("what is the principal cash?", [Subject(name="Deal", portfolio=loans, rules={"definition": rules})])
+    (cash,) = (one for one in answer.figures if one.name == "principal cash")
+    assert cash.value == 2.5e6
+    assert cash.support.operation == "as the definition states it"
+    plain = ask("what is the principal cash?", [Subject(name="Deal", portfolio=loans)])
+    assert [one.value for one in plain.figures if one.name == "principal cash"] == [1e6]
