@@ -230,6 +230,17 @@ class Search:
         """The independent amounts among what ties: a number that is printed twice is one."""
         return {amount for at, part in ties for amount in self.evidence.figures[at].amounts(part)}
 
+    def divided(self, ties: Ties) -> set[float]:
+        """The printed numerators of shares whose denominator and value tie: each of them is a figure of its own, though
+        all divide by one amount."""
+        figures = self.evidence.figures
+        return {
+            figures[at].printed["numerator"]
+            for at, part in ties
+            if part == "denominator" and (at, "value") in ties and figures[at].amounts("numerator")
+            and figures[at].measure not in _NO_SHARE
+        }  # fmt: skip
+
     def alone(self, choice: str, used: Used) -> Ties:
         """What ties by the reading used of a choice, and by no other."""
         own = self.ties(used, self.every)
@@ -240,7 +251,8 @@ class Search:
     def state(self, ties: Ties) -> State:
         """What ties by one reading alone decides."""
         amounts = self.amounts(ties)
-        if len(amounts) >= TAKEN_LEAST and any(amount % ROUND for amount in amounts):
+        figures = max(len(amounts), len(self.divided(ties)))
+        if figures >= TAKEN_LEAST and any(amount % ROUND for amount in amounts):
             return "taken"
         return "proposed" if any(abs(amount) >= TELLING and amount % ROUND for amount in amounts) else "open"
 

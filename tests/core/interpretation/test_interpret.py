@@ -165,12 +165,20 @@ def test_a_percentage_alone_decides_nothing(case: Case) -> None:
 
 
 def test_one_number_is_one_figure_however_often_it_is_printed() -> None:
+    """A share and an empty one divide by the same amount, the only one that ties to the cent."""
     wide = P + CASH + by_hand.carried()
-    facts = [by_hand.cov_lite(wide), by_hand.share("senior_secured", P, wide), by_hand.share("fixed", 0.0, wide)]
+    facts = [by_hand.cov_lite(wide), by_hand.share("fixed", 0.0, wide)]
     found = interpret(portfolio(*facts))
     (choice,) = found.changed
     assert (choice.name, choice.state) == ("denominator", "proposed")
-    assert len([tie for tie in choice.reading.ties if tie.part == "denominator"]) == 3
+    assert len([tie for tie in choice.reading.ties if tie.part == "denominator"]) == 2
+
+
+def test_shares_of_different_loans_are_figures_of_their_own() -> None:
+    """Two shares with other numerators divide by one amount: two tests of the file tie by it."""
+    wide = P + CASH + by_hand.carried()
+    (choice,) = interpret(portfolio(by_hand.cov_lite(wide), by_hand.share("senior_secured", P, wide))).changed
+    assert (choice.name, choice.state) == ("denominator", "taken")
 
 
 def test_a_second_independent_amount_takes_a_reading() -> None:
