@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from core.grid.sheet import Sheet, Workbook
     from core.insights.analyst import analyse
     from core.insights.subject import Subject
+    from core.interpretation.interpret import interpret, interpreted
     from core.portfolio import Portfolio
+    from core.portfolio.model.interpretation import Interpretation
     from core.portfolio.model.portfolio import Deal, Tranches
     from core.questions.ask import ask
     from core.recalc.book import Book, read
@@ -44,10 +46,10 @@ if TYPE_CHECKING:
     from core.values import FormulaValue
 
 __all__ = [
-    "Book", "Deal", "Evaluation", "FormulaValue", "Graph", "GraphFault", "Portfolio", "Program", "Reconciliation",
-    "Results", "Sheet", "Simulation", "Simulator", "Subject", "TestResult", "Trade", "TradeError", "Tranches",
-    "Workbook", "analyse", "ask", "compile", "compile_graph", "evaluate", "evaluate_batch", "read", "reconcile",
-    "run_suite", "simulate", "simulate_many",
+    "Book", "Deal", "Evaluation", "FormulaValue", "Graph", "GraphFault", "Interpretation", "Portfolio", "Program",
+    "Reconciliation", "Results", "Sheet", "Simulation", "Simulator", "Subject", "TestResult", "Trade", "TradeError",
+    "Tranches", "Workbook", "analyse", "ask", "compile", "compile_graph", "evaluate", "evaluate_batch", "interpret",
+    "interpreted", "read", "reconcile", "run_suite", "simulate", "simulate_many",
 ]  # fmt: skip
 
 __version__ = "0.1.0"
@@ -70,6 +72,7 @@ _HOMES = {
     "FormulaValue": "core.values",
     "Graph": "core.formula.blocks",
     "GraphFault": "core.formula.blocks",
+    "Interpretation": "core.portfolio.model.interpretation",
     "Portfolio": "core.portfolio",
     "Program": "core.formula",
     "Reconciliation": "core.reconciliation.run",
@@ -89,6 +92,8 @@ _HOMES = {
     "compile_graph": "core.formula.blocks",
     "evaluate": "core.formula.evaluate",
     "evaluate_batch": "core.formula.evaluate",
+    "interpret": "core.interpretation.interpret",
+    "interpreted": "core.interpretation.interpret",
     "read": "core.recalc.book",
     "reconcile": "core.reconciliation.run",
     "run_suite": "core.compliance.run",

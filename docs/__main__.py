@@ -15,20 +15,20 @@ from mkdocs.config import load_config
 from mkdocs.exceptions import Abort
 
 from docs import pack
-from docs.made import api, command, compliance, definition, errors, functions, library, settings
+from docs.made import api, command, compliance, definition, errors, functions, interpretation, library, settings
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parent
 WORK: Final = ROOT / "build" / "guide"
-MADE: Final = (api, command, compliance, definition, errors, functions, library, settings)
+MADE: Final = (api, command, compliance, definition, errors, functions, interpretation, library, settings)
 
 HOW_TO: Final = (
-    "compliance", "loans-behind", "map", "reconcile", "deals", "trades", "columns", "formulas", "frames", "export",
-    "report", "insights", "alerts", "webhooks", "people", "audit",
+    "compliance", "loans-behind", "map", "reconcile", "deals", "draft", "trades", "columns", "formulas", "frames",
+    "export", "report", "insights", "alerts", "webhooks", "people", "audit",
 )  # fmt: skip
 REFERENCE: Final = (
-    "library", "command", "settings", "compliance-tests", "oc", "definition", "files", "limits", "personal-data",
-    "manifest", "speed", "glossary",
+    "library", "command", "settings", "compliance-tests", "oc", "definition", "interpretation", "files", "limits",
+    "personal-data", "manifest", "speed", "glossary",
 )  # fmt: skip
 OPERATIONS: Final = (
     "running", "docker", "machines", "upgrading", "security", "sizing", "watching", "trouble", "retention", "backup",

@@ -235,6 +235,7 @@ def _rules(of: Hostile) -> list[Case]:
         _case("run_compliance", 4, inline, 200, 409),
         _case("run_compliance", 16, runs, 200, 409),
         _case("get_tie_out", 8, [_get(f"{deal}/tie-out")]),
+        _case("draft_definition", 8, [posted(f"{deal}/definition/draft", {})]),
         _case("get_movements", 8, [_get(f"{deal}/movements?from={MONTHS[0]}&to={MONTHS[1]}&test_suite=enhanced")]),
         _case("put_definition update_deal set_threshold", 4, changes, 200, 201),
     ]

@@ -42,6 +42,7 @@ CORE_FLOORS = [
     "files formula portfolio redact",
     "definition",
     "recalc compliance reconciliation generate provenance retention",
+    "interpretation",
     "deals scenario facts alerts",
     "export report",
     "insights",

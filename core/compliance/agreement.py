@@ -24,14 +24,22 @@ VALUE_LEAST: Final = 0.05
 """Values up to here are too coarse to say whether a ratio is in percent."""
 
 
+VALUE_SLACK: Final = 0.2
+"""How far, in its unit, a printed value may be from ours where its numerator and denominator are ours to the cent:
+files store values with fewer digits than they show."""
+
+VALUE_SLACK_PART: Final = 0.01
+"""The same as a part of the value."""
+
+
 class Agreement(NamedTuple):
     """A printed figure beside ours."""
 
     differs: Part | None
     """The first of numerator, denominator and value that is another; None: none that is known to both."""
     agrees: bool | None
-    """Whether both are the same: by numerator and denominator where both are printed, else by all that is printed.
-    None: one of the values is not known."""
+    """Whether both are the same: by numerator and denominator where both are printed and the value is near; else by
+    all that is printed. None: one of the values is not known."""
 
 
 class Ours(NamedTuple):
@@ -49,12 +57,13 @@ def agreement_of(fact: Fact, ours: Ours | None) -> Agreement:
     """
     if fact.value is None or ours is None:
         return Agreement(None, None)
-    is_value_alike = abs(ours.value - fact.value) <= fact.tolerance
-    if fact.denominator is None and fact.numerator is not None and abs(fact.numerator - fact.value) <= fact.tolerance:
-        fact = replace(fact, numerator=None)  # the figure again, in the column of numerators
+    printed = fact.value
+    is_value_alike = abs(ours.value - printed) <= fact.tolerance
+    fact = _without_repetition(fact)
     numerator = _in_printed_scale(fact, ours)
     if numerator is None:
-        return Agreement(None if is_value_alike else "value", is_value_alike)
+        other = _other_part(fact, ours) if is_value_alike else None
+        return Agreement(other or (None if is_value_alike else "value"), is_value_alike and other is None)
     if fact.numerator is not None and not _is_cent(fact.numerator, numerator):
         return Agreement("numerator", False)
     if fact.denominator is not None and ours.denominator is not None and not _is_cent(
@@ -62,8 +71,49 @@ def agreement_of(fact: Fact, ours: Ours | None) -> Agreement:
     ):  # fmt: skip
         return Agreement("denominator", False)
     if fact.numerator is not None and fact.denominator is not None:
-        return Agreement(None, True)
+        is_value_alike = abs(ours.value - printed) <= fact.tolerance + max(VALUE_SLACK, VALUE_SLACK_PART * abs(printed))
     return Agreement(None if is_value_alike else "value", is_value_alike)
+
+
+def ties_of(fact: Fact, ours: Ours) -> frozenset[Part]:
+    """The parts of a printed figure that are ours: each amount to the cent, the value to its last digit."""
+    found: set[Part] = set()
+    if fact.value is not None and abs(ours.value - fact.value) <= fact.tolerance:
+        found.add("value")
+    fact = _without_repetition(fact)
+    numerator = None if fact.value is None else _in_printed_scale(fact, ours)
+    if numerator is None:
+        return frozenset(found)
+    if fact.numerator is not None and _is_cent(fact.numerator, numerator):
+        found.add("numerator")
+    if fact.denominator is not None and ours.denominator is not None and _is_cent(fact.denominator, ours.denominator):
+        found.add("denominator")
+    return frozenset(found)
+
+
+def _other_part(fact: Fact, ours: Ours) -> Part | None:
+    """The part of a ratio that is another, where the printed amounts do not make the printed value and one of them is
+    ours. Where neither is, they are the parts of something else."""
+    if None in (fact.numerator, fact.denominator, ours.numerator, ours.denominator):
+        return None
+    assert fact.numerator is not None and fact.denominator is not None  # noqa: PT018
+    assert ours.numerator is not None and ours.denominator is not None  # noqa: PT018
+    has_numerator, has_denominator = (
+        _is_cent(fact.numerator, ours.numerator),
+        _is_cent(fact.denominator, ours.denominator),
+    )
+    if has_numerator == has_denominator:
+        return None
+    return "denominator" if has_numerator else "numerator"
+
+
+def _without_repetition(fact: Fact) -> Fact:
+    """The figure without its numerator where that is the value again, in the column of numerators."""
+    is_repeated = (
+        fact.denominator is None and fact.numerator is not None and fact.value is not None
+        and abs(fact.numerator - fact.value) <= fact.tolerance
+    )  # fmt: skip
+    return replace(fact, numerator=None) if is_repeated else fact
 
 
 def _is_cent(printed: float, ours: float) -> bool:

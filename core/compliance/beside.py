@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from core.compliance.agreement import Agreement, Ours, agreement_of
@@ -11,6 +11,7 @@ from core.compliance.matching import Match
 from core.compliance.measures import Measured, Pool
 from core.compliance.result import PublishedFigure, Status, TestResult
 from core.compliance.suites import UNIT_SIGNS, Test
+from core.definition.definition import DealTest
 from core.definition.terms import AGENCIES
 from core.portfolio.model.facts import Fact
 from core.portfolio.model.notes import DataWarning
@@ -33,14 +34,19 @@ class Beside(NamedTuple):
     """Numerator and denominator are printed, and are ours."""
 
 
-def beside_tests(found: Iterable[Match], pool: Pool | None) -> dict[str, Fact]:
-    """The file's figure of each test, by test id: of a test by the agency that sees the most, that agency's."""
+def beside_tests(found: Iterable[Match], pool: Pool | None, own: Mapping[str, DealTest]) -> dict[str, Fact]:
+    """The file's figure of each test, by test id: of a test by the agency that sees the most, that agency's; `own` are
+    the tests of a definition."""
     facts: dict[str, Fact] = {}
     listed: dict[str, list[Fact]] = {}
     for match in found:
         listed.setdefault(match.test.test_id, []).append(match.published)
     for test_id, some in listed.items():
-        chosen = some[0] if len(some) == 1 and _agency(some[0]) is None else _of_agency(some, pool, test_id)
+        chosen = (
+            some[0]
+            if len(some) == 1 and _agency(some[0]) is None
+            else _of_agency(some, pool, is_of_all=_is_of_all(test_id, own.get(test_id)))
+        )
         if chosen is not None:
             facts[test_id] = chosen
     return facts
@@ -50,10 +56,15 @@ def _agency(fact: Fact) -> str | None:
     return None if fact.subject is None else fact.subject.agency
 
 
-def _of_agency(facts: list[Fact], pool: Pool | None, test_id: str) -> Fact | None:
+def _is_of_all(test_id: str, own: DealTest | None) -> bool:
+    """Whether a test is of the CCC bucket of all agencies."""
+    return test_id == "ccc_bucket_pct" if own is None else own.measure == "ccc" and own.agency is None
+
+
+def _of_agency(facts: list[Fact], pool: Pool | None, *, is_of_all: bool) -> Fact | None:
     """Of figures of one test by several agencies the one whose agency decides ours, else one of no agency; where there
     are no loans to decide, the greatest."""
-    if test_id != "ccc_bucket_pct":
+    if not is_of_all:
         return facts[0]
     if pool is None:
         return max(facts, key=lambda one: (_agency(one) is None, one.value or 0.0))

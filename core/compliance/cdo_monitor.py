@@ -2,12 +2,14 @@
 
 The formula is that of "Updated Assumptions For CDO Monitor Non-Model Version" (S&P Global Ratings, 21 June 2019), which
 indentures repeat; its coefficients give the rate that a trustee printed from the measures beside it, to the last digit.
-It looks at performing loans rated CCC- or better, an unrated one being rated what the definition says. A loan whose
-rating is masked is left out of the averages of rating factors, which is told, and counts everywhere else.
+It looks at performing loans rated CCC- or better, or down to the definition's cut-off; an unrated one is rated what the
+definition says. A loan whose rating is masked is left out of the averages of rating factors, which is told, and counts
+everywhere else.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -24,7 +26,7 @@ credit agreement (SEC exhibit 10.1 of 3 November 2025) and with the factors of S
 2022)."""
 
 WORST_RANK: Final = 19
-"""CCC-: what is rated lower is none of the assets that the monitor looks at."""
+"""CCC-: what is rated lower is none of the assets that the monitor looks at, unless a definition says otherwise."""
 
 CONSTANT: Final = 0.247621
 DIVISORS: Final = (9162.65, -16757.2, -7677.8, -2177.56, -34.0948, 27.3896)
@@ -89,17 +91,22 @@ def monitor(
     industry: NDArray[np.int32],
     region: NDArray[np.int32],
     years: NDArray[np.float64],
+    *,
+    worst: int = WORST_RANK,
+    hidden: Sequence[tuple[int, float]] = (),
 ) -> Monitor | None:
     """The monitor of loans: performing par, S&P ranks, codes by group (-1 is blank), years to maturity.
 
-    None where no loan is rated CCC- or better.
+    None where no loan is rated `worst` or better. `hidden` is (rank, par) of masked loans, where that is known of all
+    of them together.
     """
-    rated = (ranks > 0) & (ranks <= WORST_RANK) & (par > 0)
-    weight = par[rated]
+    rated = (ranks > 0) & (ranks <= worst) & (par > 0)
+    known_ranks = [rank for rank, _ in hidden if rank <= worst]
+    weight = np.append(par[rated], [amount for rank, amount in hidden if rank <= worst])
     total = float(weight.sum())
     if total <= 0:
         return None
-    factors = np.array((0.0, *RATING_FACTORS))[ranks[rated]]
+    factors = np.array((0.0, *RATING_FACTORS))[np.append(ranks[rated], known_ranks).astype(np.intp)]
     spwarf = float(weight @ factors) / total
     # A masked rating takes no loan out of its obligor, industry or region.
     chosen = rated | ((ranks == MASKED) & (par > 0))

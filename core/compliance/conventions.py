@@ -7,21 +7,24 @@ the definition leaves it out, else what it says.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite, nan
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.definition.definition import AgencyRatings, Definition, Family, ParValue
+from core.definition.choices import BY_NAME, Setting, with_settings
+from core.definition.definition import AgencyRatings, Definition, Family, ParValue, Ratings
 from core.definition.terms import AGENCIES
 from core.portfolio import Portfolio
 from core.portfolio.cells.parsing import TextColumn, currency, pool_of
 from core.portfolio.model.facts import Agency
 from core.portfolio.model.fields import Lien
+from core.portfolio.model.interpretation import Choice
 from core.portfolio.model.portfolio import Deal, Names, defaulted
 from core.portfolio.model.ratings import (
+    CCC,
     DEFAULTED,
     FACTORS,
     MASKED,
@@ -36,6 +39,11 @@ from core.portfolio.pages.identify import name_keys
 DEFAULT: Final = Definition()
 """What holds without a definition."""
 
+_FIRST: Final = AgencyRatings(columns=("any",))
+
+PLAIN: Final = Definition(standard=True, ratings=Ratings(_FIRST, _FIRST, _FIRST))
+"""The suites' own defaults as a market's standard: what choices of a reading change where no ready-made one decides."""
+
 BBB_MINUS: Final = 10
 """The worst rank of investment grade."""
 
@@ -48,7 +56,8 @@ UNRATED_SHARE_MAX: Final = 0.5
 DEFAULTED_AT: Final = {"lower": 0, "market_value": 1, "recovery": 2, "none": 3}
 
 Assumed = Literal["value", "best", "worst"]
-"""What masked ratings are taken for under `bounds`: the definition's own word, or the ends of their range."""
+"""What ratings that are masked or missing are taken for under `bounds`: the definition's own word, or the ends of their
+range."""
 
 Ranks = NDArray[np.uint8]
 
@@ -87,7 +96,7 @@ class View:
     unrated_rows: int = 0
     """Loans of which the file says that no agency rates them, where no definition says what these count as."""
     has_bounds: bool = False
-    """Whether a masked rating is anywhere between two."""
+    """Whether a rating that is masked or missing is anywhere between two."""
     recovery_agency: str | None = None
     """Whose recovery rates the weighted average is of; None where nothing says."""
     industry_agency: str | None = None
@@ -141,7 +150,10 @@ def standard_of(portfolio: Portfolio) -> Definition | None:
 
 
 def definition_for(portfolio: Portfolio, definition: Definition | str | None) -> Definition | None:
-    """The rules that decide: a definition, the ready-made one of a name, or where none is given the market's.
+    """The rules that decide: a definition, the ready-made one of a name, or where none is given the market's, with the
+    choices that the file's own figures decided.
+
+    A definition whose document names no base is put over that of its market, as a run without one goes by it.
 
     Raises:
         UnknownDefinition: no ready-made definition has the name.
@@ -150,7 +162,42 @@ def definition_for(portfolio: Portfolio, definition: Definition | str | None) ->
         from core.definition import definition_of
 
         return definition_of(definition)
-    return standard_of(portfolio) if definition is None else definition
+    if definition is None:
+        return _with_choices(standard_of(portfolio), portfolio)
+    if definition.standard:
+        return _with_choices(definition, portfolio)
+    return definition if definition.base is not None else _under_market(portfolio, definition)
+
+
+def _under_market(portfolio: Portfolio, definition: Definition) -> Definition:
+    """A definition over the standard of its market, by its own currency, else the file's."""
+    found = definition.conventions.currency or currency_of(portfolio)
+    if found is None:
+        return definition
+    from core.definition import READY, ready_for, under_market
+
+    name = ready_for(found)
+    return definition if name == "us_bsl" else under_market(definition, READY[name], name)
+
+
+def _with_choices(standard: Definition | None, portfolio: Portfolio) -> Definition | None:
+    """A market's standard, changed by what the file's own figures decided; None for the suites' own defaults."""
+    if portfolio.interpretation is None:
+        return standard
+    settings = [setting for choice in portfolio.interpretation.changed for setting in _settings_of(choice)]
+    return with_settings(PLAIN if standard is None else standard, settings) if settings else standard
+
+
+def _settings_of(used: Choice) -> tuple[Setting, ...]:
+    """What a definition says for the reading of a choice; nothing for what only an earlier version knew."""
+    known = BY_NAME.get(used.name)
+    options = () if known is None else known.options
+    return next((option.sets for option in options if option.name == used.reading.option), ())
+
+
+def is_plain(definition: Definition | None) -> bool:
+    """Whether the suites' own defaults decide, with or without choices of a reading."""
+    return definition is None or definition is DEFAULT or (definition.standard and definition.name is None)
 
 
 CURRENCIES_MAX: Final = 200
@@ -169,12 +216,16 @@ def view_of(portfolio: Portfolio, definition: Definition | None, assumed: Assume
         _liens(portfolio),
         0,
         _rules(definition),
-        _suite_factors(definition),
+        _suite_factors(definition, assumed),
     )
-    _rate(view, portfolio, definition, assumed)
-    if definition == DEFAULT:
+    if is_plain(definition) and _with_agencies_of(definition, PLAIN) == definition:
+        view.ranks = _plain_ranks(portfolio)
+    else:
+        _rate(view, portfolio, definition, assumed)
+    if is_plain(definition) or (definition.ratings.unrated_is_ccc and definition.leaves(*_SAY_UNRATED)):
         _set_apart_unrated(view, portfolio)
     _take_industry(view, portfolio, definition)
+    _take_diversity(view, definition.classifications.diversity, portfolio.names.get("industry"))
     _join_families(view, definition)
     _find_home(view, definition.conventions.home_countries)
     _take_recoveries(view, portfolio, definition.ratings.recovery)
@@ -192,17 +243,28 @@ def _plain(portfolio: Portfolio) -> View:
     """By the suites' conventions: the columns as they are, but for masked ratings."""
     countries = portfolio.names.get("country")
     home = countries.values.index("US") if countries is not None and "US" in countries.values else -2
-    ranks = portfolio.ranks
-    masked = _masked_by_all(portfolio)
-    if masked is not None:
-        own = ranks.get("rating")
-        own = np.zeros(portfolio.row_count, np.uint8) if own is None else own
-        ranks = {**ranks, "rating": np.where(masked & (own == 0), np.uint8(MASKED), own)}
+    ranks = _plain_ranks(portfolio)
     view = View(portfolio.numbers, portfolio.names, portfolio.flags, ranks, _liens(portfolio), home, _RULES, _FACTORS)
     _set_apart_unrated(view, portfolio)
     _take_industry(view, portfolio, None)
     _take_recoveries(view, portfolio, ())
     return view
+
+
+def _with_agencies_of(definition: Definition, other: Definition) -> Definition:
+    """The definition with another's ratings, its own recoveries."""
+    return replace(definition, ratings=replace(other.ratings, recovery=definition.ratings.recovery))
+
+
+def _plain_ranks(portfolio: Portfolio) -> dict[str, Ranks]:
+    """The ratings as they are, but for those that every agency masks."""
+    ranks = portfolio.ranks
+    masked = _masked_by_all(portfolio)
+    if masked is None:
+        return dict(ranks)
+    own = ranks.get("rating")
+    own = np.zeros(portfolio.row_count, np.uint8) if own is None else own
+    return {**ranks, "rating": np.where(masked & (own == 0), np.uint8(MASKED), own)}
 
 
 def _set_apart_unrated(view: View, portfolio: Portfolio) -> None:
@@ -247,6 +309,9 @@ def _masked_by_all(portfolio: Portfolio) -> NDArray[np.bool_] | None:
     return found if found.any() else None
 
 
+_SAY_UNRATED: Final = ("ratings.unrated_is_ccc", *(f"ratings.{agency}.unrated" for agency in AGENCIES))
+"""Keys of a definition that say what a loan without a rating counts as."""
+
 _AGENCY_FIELDS: Final = tuple(f"rating_agency_{agency}" for agency in AGENCIES)
 
 
@@ -289,9 +354,15 @@ def counted_as(policy: str | float | None, factors: Sequence[float]) -> tuple[in
     return (symbol, factors[symbol - 1]) if symbol else (0, nan)
 
 
-def _suite_factors(definition: Definition) -> tuple[float, ...]:
+def policy_of(ratings: AgencyRatings, kind: Literal["masked", "unrated"], assumed: Assumed) -> str | float | None:
+    """What a masked rating, or a loan without one, counts as."""
+    policy: str | float = getattr(ratings, kind)
+    return getattr(ratings, f"{kind}_{assumed}") if policy == "bounds" else policy
+
+
+def _suite_factors(definition: Definition, assumed: Assumed = "value") -> tuple[float, ...]:
     ratings = definition.ratings.a
-    unrated = counted_as(ratings.unrated, FACTORS)[1]
+    unrated = counted_as(policy_of(ratings, "unrated", assumed), FACTORS)[1]
     masked = counted_as(ratings.masked, FACTORS)[1]
     return (unrated, *map(float, FACTORS), masked, unrated)
 
@@ -302,7 +373,7 @@ _FACTORS: Final = _suite_factors(DEFAULT)
 
 def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Assumed) -> None:
     """Each agency's ranks by its ladder, into the columns of the pass."""
-    shown = {agency: _shown(portfolio, agency, getattr(definition.ratings, agency)) for agency in AGENCIES}
+    shown = {agency: _shown(portfolio, agency, definition) for agency in AGENCIES}
     nobody = np.ones(portfolio.row_count, np.bool_)
     masked_anywhere = np.zeros(portfolio.row_count, np.bool_)
     for agency in AGENCIES:
@@ -321,28 +392,35 @@ def _rate(view: View, portfolio: Portfolio, definition: Definition, assumed: Ass
                 open_rows &= ~take
         if masked.any():
             view.has_bounds |= ratings.masked == "bounds"
-            counts, _ = counted_as(_policy(ratings, assumed), FACTORS)
+            counts, _ = counted_as(policy_of(ratings, "masked", assumed), FACTORS)
             ranks[open_rows] = counts or MASKED
         column = f"rating_agency_{agency}"
         view.ranks[f"{column}_ladder"] = ranks
         view.ranks[column] = np.where(ranks == MASKED, np.uint8(0), ranks)
         nobody &= ranks == 0
+        view.has_bounds |= ratings.unrated == "bounds" and bool((ranks == 0).any())
         masked_anywhere |= ranks == MASKED
     given = view.ranks.get("rating")
     deal = np.zeros(portfolio.row_count, np.uint8) if given is None else given.copy()
     without = deal == 0
-    if not definition.ratings.unrated_is_ccc:
-        deal[nobody & without] = UNBUCKETED
+    alone = nobody & without
+    if not _is_unrated_ccc(definition, assumed):
+        deal[alone] = UNBUCKETED
+    if alone.any():
+        view.has_bounds |= any(getattr(definition.ratings, agency).unrated == "bounds" for agency in AGENCIES)
     deal[~nobody & masked_anywhere & without] = MASKED
     if given is not None or deal.any():
         view.ranks["rating"] = deal
 
 
-def _policy(ratings: AgencyRatings, assumed: Assumed) -> str | float | None:
-    """What a masked rating counts as."""
-    if ratings.masked != "bounds":
-        return ratings.masked
-    return {"value": ratings.masked_value, "best": ratings.masked_best, "worst": ratings.masked_worst}[assumed]
+def _is_unrated_ccc(definition: Definition, assumed: Assumed) -> bool:
+    """Whether a loan that no agency rates is in the CCC buckets: under bounds, whether it may be, or must be."""
+    bounded = [ratings for agency in AGENCIES if (ratings := getattr(definition.ratings, agency)).unrated == "bounds"]
+    said = [symbol for ratings in bounded if (symbol := getattr(ratings, f"unrated_{assumed}")) is not None]
+    if not said:
+        return definition.ratings.unrated_is_ccc
+    are_ccc = [rank(symbol) >= CCC for symbol in said]
+    return all(are_ccc) if assumed == "best" else any(are_ccc)
 
 
 def notched(ranks: Ranks, ratings: AgencyRatings) -> Ranks:
@@ -351,14 +429,35 @@ def notched(ranks: Ranks, ratings: AgencyRatings) -> Ranks:
     return np.minimum(ranks + down, WORST_NOTCHED).astype(np.uint8)
 
 
+def own_ranks(portfolio: Portfolio, agency: str, definition: Definition) -> Ranks | None:
+    """The agency's own ratings as a definition reads them; None where the file has none of its columns."""
+    return _shown(portfolio, agency, definition)[0]
+
+
+def _columns(portfolio: Portfolio, agency: str, definition: Definition) -> tuple[str, ...]:
+    """The columns of an agency's ratings to read.
+
+    Where the definition leaves that to the file, the one that the file's own tests go by is the first; `derived` stays
+    where that is the same column, since its watch has moved it already.
+    """
+    columns: tuple[str, ...] = getattr(definition.ratings, agency).columns
+    if not definition.leaves(f"ratings.{agency}.columns"):
+        return columns
+    field, cells = f"rating_agency_{agency}", portfolio.source_cells
+    if f"{field}_derived" not in portfolio.ranks or cells.get(field) == cells.get(f"{field}_derived"):
+        return columns
+    return ("any", *(column for column in columns if column != "any"))
+
+
 def _shown(
-    portfolio: Portfolio, agency: str, ratings: AgencyRatings
+    portfolio: Portfolio, agency: str, definition: Definition
 ) -> tuple[Ranks, NDArray[np.bool_]] | tuple[None, None]:
     """(ranks, masked) of an agency's own ratings: the first of its columns that shows one, moved by its watch; None
     where the file has none of its columns."""
     found: Ranks | None = None
+    ratings: AgencyRatings = getattr(definition.ratings, agency)
     masked = np.zeros(portfolio.row_count, np.bool_)
-    for column in ratings.columns:
+    for column in _columns(portfolio, agency, definition):
         field = f"rating_agency_{agency}" + ("" if column == "any" else f"_{column}")
         ranks = portfolio.ranks.get(field)
         if ranks is None:
@@ -437,6 +536,16 @@ def _take_industry(view: View, portfolio: Portfolio, definition: Definition | No
         view.diversity_field = FILES_INDUSTRY
     view.names["industry"] = column
     view.industry_agency = chosen
+
+
+def _take_diversity(view: View, stated: str | None, general: Names | None) -> None:
+    """The industries of Moody's diversity where the definition names them; `general` are the file's own."""
+    if stated is None:
+        return
+    view.diversity_field = "industry" if stated == "any" else f"industry_{stated}"
+    if stated == "any" and general is not None and view.names["industry"] is not general:
+        view.names[FILES_INDUSTRY] = general
+        view.diversity_field = FILES_INDUSTRY
 
 
 def _join_families(view: View, definition: Definition) -> None:

@@ -12,7 +12,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
+from core.compliance.fees import senior_fees
 from core.compliance.kernels import rounded
+from core.compliance.period import DAYS_IN_INTEREST_YEAR, period_years
 from core.compliance.result import Direction, Status
 from core.definition.definition import InterestCoverage, NoteClass
 from core.frames.brief import brief
@@ -26,9 +28,6 @@ DEFAULT_IC_TRIGGERS: Final = {"A": 120.0, "B": 120.0, "C": 115.0, "D": 110.0, "E
 
 DIVERSION_STEP: Final = 0.50
 """Percent points by which the interest diversion test stands above the junior OC trigger."""
-
-DAYS_IN_INTEREST_YEAR: Final = 360.0
-"""Floating-rate interest is counted actual/360."""
 
 AS_PRINTED: Final = "as the file prints it, without its parts"
 """Basis of an interest coverage numerator of which the file has nothing but the sum."""
@@ -229,7 +228,7 @@ def with_triggers(tranches: Tranches, tested: Sequence[NoteClass]) -> Tranches:
 
 
 def income(
-    deal: Deal, *, yearly: float, period_years: float, as_of: float, cpa: float,
+    deal: Deal, *, yearly: float, as_of: float, bases: Mapping[str, float], day_count: str = "actual/360",
     rules: InterestCoverage | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """The interest of the period less senior fees, and how each part is known; money in the deal's currency.
@@ -241,12 +240,13 @@ def income(
 
     Args:
         yearly: what the paying loans bear in a year.
-        period_years: the length of a whole period.
         as_of: days since 1970-01-01; NaN where nothing says.
-        cpa: the collateral principal amount, from which fees are estimated.
+        bases: what fees are rates of, such as the collateral principal amount (cpa).
+        day_count: how the days of the period become a year's part.
         rules: what the definition says of interest, fees and hedges.
     """
     rules = rules or _PLAIN
+    whole_years = period_years(deal.payment_days, day_count)
     whole = _known(deal.interest_available)
     if whole is not None and _known(deal.interest_collected) is None and rules.interest != "period":
         return {
@@ -255,7 +255,7 @@ def income(
             "scheduled_years": 0.0,
             "senior_fees_basis": "within",
             "senior_fees": 0.0,
-            "period_years": period_years,
+            "period_years": whole_years,
             "available": whole,
         }
     collected, receivable = _known(deal.interest_collected), _known(deal.interest_receivable)
@@ -264,29 +264,24 @@ def income(
     if rules.interest == "period":
         collected = None
     elif rules.interest == "collected_and_period":
-        receivable = yearly * period_years
+        receivable = yearly * whole_years
     days_left = (_known(deal.next_payment) or nan) - as_of
     years, basis = 0.0, "collected and still to be received"
     if collected is None:
-        years, basis = period_years, "estimated for the whole period"
+        years, basis = whole_years, "estimated for the whole period"
         estimated = yearly * years
     elif receivable is not None:
         estimated = 0.0
     elif days_left >= 0:
         years, basis = (
-            min(period_years, days_left / DAYS_IN_INTEREST_YEAR),
+            min(whole_years, days_left / DAYS_IN_INTEREST_YEAR),
             "collected, and estimated to the next payment",
         )
         estimated = yearly * years
     else:
         basis = "collected, and estimated for the rest of a whole period"
-        estimated = max(0.0, yearly * period_years - collected)
-    given = _known(deal.senior_fees)
-    if given is None:
-        given = rules.senior_fees
-    # Files print what is taken off with either sign.
-    fees = rules.senior_fee_rate / 100 * cpa * period_years if given is None else abs(given)
-    counted = fees if rules.senior_fee_cap is None else min(fees, rules.senior_fee_cap)
+        estimated = max(0.0, yearly * whole_years - collected)
+    fees = senior_fees(deal.senior_fees, rules, bases, lambda own: period_years(deal.payment_days, own or day_count))
     hedge = rules.hedge_receipts - rules.hedge_payments
     other = _known(deal.interest_other) or 0.0
     received = 0.0 if collected is None else collected + (receivable or 0.0)
@@ -296,13 +291,14 @@ def income(
         **({} if collected is None or receivable is None else {"interest_receivable": receivable}),
         "scheduled_interest": estimated,
         "scheduled_years": years,
-        "senior_fees_basis": f"estimated at {rules.senior_fee_rate:.2f}% a year" if given is None else "given",
-        "senior_fees": fees,
-        **({} if counted == fees else {"senior_fees_counted": counted}),
+        "senior_fees_basis": fees.basis,
+        "senior_fees": fees.amount,
+        **({} if fees.counted == fees.amount else {"senior_fees_counted": fees.counted}),
+        **({"senior_fee_parts": fees.parts} if fees.parts else {}),
         **({"hedge": hedge} if hedge else {}),
         **({"interest_other": other} if other else {}),
-        "period_years": period_years,
-        "available": received + estimated + hedge + other - counted,
+        "period_years": whole_years,
+        "available": received + estimated + hedge + other - fees.counted,
     }
 
 

@@ -15,18 +15,22 @@ from numpy.typing import NDArray
 
 from core.compliance import cdo_monitor, measures
 from core.compliance.cdo_monitor import Monitor
-from core.compliance.conventions import counted_as
+from core.compliance.conventions import Assumed, counted_as, policy_of
 from core.compliance.coverage import letter_of
 from core.compliance.kernels import rounded
 from core.compliance.matching import REINVESTMENT
 from core.compliance.measures import AGENCY_NAMES, UNKNOWN_INTEREST, Measured, Pool, Unmeasurable
+from core.compliance.par_measures import LOANS, RANKED, industry_field, loans_share, par_share, share_of_test
 from core.compliance.published import SheetLimit
-from core.compliance.shares import divisor_of, share_measure, value_of
+from core.compliance.shares import divisor_of, value_of
+from core.compliance.spreads import average_coupon, average_spread
 from core.compliance.suites import OBLIGOR, RATING, Divisor, Test
+from core.definition.checks import limits_read
 from core.definition.definition import AgencyRatings, DealTest, Definition, Matrix
 from core.definition.formulas import names_of
 from core.definition.terms import MEASURES, TOTALS
-from core.portfolio.model.ratings import DEFAULTED, FACTORS, MASKED
+from core.portfolio.model.portfolio import ByRank
+from core.portfolio.model.ratings import DEFAULTED, FACTORS, MASKED, rank
 
 FITCH_FACTORS: Final = (
     0.135671299, 0.349, 0.629, 0.858, 1.237, 1.572, 2.099, 2.630, 3.162, 6.039, 8.903, 11.844, 15.733, 19.627, 23.671,
@@ -63,7 +67,7 @@ def tests_of(definition: Definition) -> tuple[Test, ...]:
         names = set(names_of(test.value, every)) if test.value else set()
         if test.matrix is not None:
             names |= matrix_names(matrices[test.matrix], every) - {test.id}
-        needs[test.id] = names & set(chosen)
+        needs[test.id] = (names | limits_read(test, definition)) & set(chosen)
     return tuple(_row(chosen[name], every) for name in TopologicalSorter(needs).static_order())
 
 
@@ -139,7 +143,7 @@ def _row(test: DealTest, known: frozenset[str]) -> Test:
         return Test(
             **shared, category=test.category or "concentration", description=test.name, formula=test.share,
             unit=test.unit or "percent", columns=("par_value",),
-            measure=share_measure(test.share, test.of or "denominator"), divides_by=(),
+            measure=share_of_test(test), divides_by=(),
         )  # fmt: skip
     if test.value is not None:
         text, names = test.value, names_of(test.value, known)
@@ -205,77 +209,6 @@ def step_of(test: DealTest, day: date | None, reinvestment_end: date | None) -> 
 # ---- the catalogue
 
 
-def _shared(pool: Pool, test: DealTest, par: float, coverage_pct: float | None, **extra: Any) -> Measured:
-    divisor = divisor_of(pool, test.of or "denominator")
-    held = max(0.0, par)
-    return Measured(held / divisor * 100, held, divisor, coverage_pct, lambda: extra)
-
-
-def _named(pool: Pool, field: str) -> np.ndarray[Any, Any]:
-    """Par of the performing loans by a name's code, the last for a blank."""
-    if field not in pool.view.names:
-        raise Unmeasurable(f"Skipped: required column(s) {field} not found in sheet '{pool.portfolio.sheet_name}'")
-    return pool.par_by_name(field)
-
-
-def _ranked(pool: Pool, test: DealTest, field: str) -> Measured:
-    sums = _named(pool, field)
-    par = sums[:-1]
-    if not (par > 0).any():
-        raise measures.no_values(field)
-    nth = (test.nth or 1) - 1
-    order = largest_of(par, max(nth + 1, SHOWN))
-    shown = [{"name": pool.name(field, at), "par": rounded(float(par[at]))} for at in order[:SHOWN] if par[at] > 0]
-    amount = float(par[order[nth]]) if nth < len(order) else 0.0
-    return _shared(pool, test, amount, pool.covered(pool.par - float(sums[-1])), largest=shown)
-
-
-SHOWN: Final = 10
-"""Names that a breakdown lists."""
-
-
-def largest_of(par: np.ndarray[Any, Any], count: int) -> list[int]:
-    """The places of the largest, largest first, of equals the first; all where there are no more."""
-    places = np.argpartition(par, -count)[-count:] if len(par) > count else np.arange(len(par))
-    return sorted(places.tolist(), key=lambda at: (-par[at], at))
-
-
-def _obligor(pool: Pool, test: DealTest) -> Measured:
-    return _ranked(pool, test, "obligor")
-
-
-def _top_obligors(pool: Pool, test: DealTest) -> Measured:
-    sums = _named(pool, "obligor")
-    par = sums[:-1]
-    amount = float(np.maximum(par[largest_of(par, test.nth or 10)], 0.0).sum())
-    return _shared(pool, test, amount, pool.covered(pool.par - float(sums[-1])))
-
-
-def _industry_field(test: DealTest) -> str:
-    return f"industry_{test.classification}" if test.classification in ("a", "b", "c") else "industry"
-
-
-def _industry(pool: Pool, test: DealTest) -> Measured:
-    return _ranked(pool, test, _industry_field(test))
-
-
-def _country(pool: Pool, test: DealTest) -> Measured:
-    if "country" not in pool.portfolio.names:
-        raise Unmeasurable(f"Skipped: required column(s) country not found in sheet '{pool.portfolio.sheet_name}'")
-    abroad = pool.summed(("country",), _abroad)
-    foreign = sorted(abroad[:-1].tolist(), reverse=True)
-    nth = (test.nth or 1) - 1
-    return _shared(pool, test, foreign[nth] if nth < len(foreign) else 0.0, pool.covered(pool.par - float(abroad[-1])))
-
-
-def _abroad(pool: Pool) -> np.ndarray[Any, Any]:
-    """Performing par by country, 0 at home; the last for a blank."""
-    names, home = pool.portfolio.names["country"], pool.definition.conventions.home_countries
-    sums = np.roll(np.bincount(names.codes + 1, pool.weights, len(names.values) + 1), -1)
-    sums[[at for at, one in enumerate(names.values) if one in home]] = 0.0
-    return sums
-
-
 def _same(measure: Callable[[Pool], Measured]) -> Figure:
     """A measure of the suites, over another denominator where the test names one."""
 
@@ -289,14 +222,30 @@ def _same(measure: Callable[[Pool], Measured]) -> Figure:
     return figure
 
 
+def _limited(measure: Callable[[Pool, str], Measured]) -> Figure:
+    """A measure that may depend on what the test is held to."""
+    return lambda pool, test: measure(pool, test.id)
+
+
+def _loans(measure: Callable[[Pool], Measured]) -> Figure:
+    """A measure of the suites that counts loans; by its formula where the test is about some loans, or adds to them."""
+    plain = _same(measure)
+
+    def figure(pool: Pool, test: DealTest) -> Measured:
+        return loans_share(pool, test) if test.among is not None or test.adds else plain(pool, test)
+
+    return figure
+
+
 def _ccc(pool: Pool, test: DealTest) -> Measured:
     if test.agency is None:
         return _same(measures.ccc_bucket)(pool, test)
     if f"rating_agency_{test.agency}" not in pool.view.ranks:
         raise Unmeasurable(f"no ratings of {AGENCY_NAMES[test.agency]}")
-    masked = float(_by_ladder(pool, test.agency)[MASKED])
-    par = pool.buckets["abc".index(test.agency)]
-    return _shared(pool, test, par, pool.covered(pool.par - masked), masked_pct=rounded(pool.covered(masked)))
+    at = "abc".index(test.agency)
+    masked = 0.0 if pool.masked_ccc[at] is not None else float(_by_ladder(pool, test.agency)[MASKED])
+    par = pool.buckets[at]
+    return par_share(pool, test, par, pool.covered(pool.par - masked), masked_pct=rounded(pool.covered(masked)))
 
 
 def _ladder(pool: Pool, agency: str) -> Any:
@@ -309,18 +258,28 @@ def _ladder(pool: Pool, agency: str) -> Any:
 
 
 def _by_ladder(pool: Pool, agency: str) -> np.ndarray[Any, Any]:
-    """Performing par by an agency's ranks, 0 (unrated) to MASKED."""
+    """Performing par by an agency's ranks, 0 (unrated) to MASKED. Where the agency's rating table says what no row
+    shows, every loan has a rating."""
+    hidden = pool.masked_ratings["abc".index(agency)]
+    if hidden is None:
+        return pool.summed(("ladder", agency), lambda part: _par_by_rank(_ladder(part, agency), part))
+    field = f"rating_agency_{agency}"
+    by_rank = pool.summed(("shown", agency), lambda part: _par_by_rank(part.portfolio.ranks[field], part)).copy()
+    by_rank[[0, MASKED]] = 0.0
+    for at, par in hidden:
+        by_rank[at] += par
+    return by_rank
 
-    def added(part: Pool) -> NDArray[np.float64]:
-        return np.bincount(_ladder(part, agency), part.weights, MASKED + 1)[: MASKED + 1].astype(np.float64)
 
-    return pool.summed(("ladder", agency), added)
+def _par_by_rank(ranks: Any, pool: Pool) -> NDArray[np.float64]:
+    return np.bincount(ranks, pool.weights, MASKED + 1)[: MASKED + 1].astype(np.float64)
 
 
-def factors_of(agency: str, ratings: AgencyRatings) -> np.ndarray[Any, Any]:
+def factors_of(agency: str, ratings: AgencyRatings, assumed: Assumed = "value") -> np.ndarray[Any, Any]:
     """Rating factors of an agency by rank, 0 (unrated) to MASKED; NaN is left out."""
     own = AGENCY_FACTORS[agency]
-    unrated, masked = (counted_as(policy, own)[1] for policy in (ratings.unrated, ratings.masked))
+    policies = policy_of(ratings, "unrated", assumed), ratings.masked
+    unrated, masked = (counted_as(policy, own)[1] for policy in policies)
     return np.array([unrated, *own, masked])
 
 
@@ -328,12 +287,12 @@ def _warf(pool: Pool, test: DealTest) -> Measured:
     if test.agency is None:
         return measures.rating_factor(pool)
     by_rank = _by_ladder(pool, test.agency)
-    factors = factors_of(test.agency, getattr(pool.definition.ratings, test.agency))
+    factors = factors_of(test.agency, getattr(pool.definition.ratings, test.agency), pool.assumed)
     counts = np.isfinite(factors)
     par = float(by_rank[counts].sum())
     if par <= 0:
         raise Unmeasurable(f"no ratings of {AGENCY_NAMES[test.agency]}")
-    total = float(by_rank[counts] @ factors[counts])
+    total = float(by_rank[counts] @ factors[counts]) + measures.factor_column_sum(pool, test.agency)
     extra = {"masked_pct": rounded(pool.covered(float(by_rank[MASKED]))),
              "unrated_pct": rounded(pool.covered(float(by_rank[0])))}  # fmt: skip
     return Measured(total / par, total, par, pool.covered(float(by_rank[1 : DEFAULTED + 1].sum())), lambda: extra)
@@ -406,15 +365,8 @@ def _marked(pool: Pool) -> float:
     return 0.0 if price is None else float(np.nansum(pool.view.numbers["par_value"][rows] * price[rows] / 100))
 
 
-def _wac(pool: Pool, test: DealTest) -> Measured:
-    if not pool.tally.coupon_par > 0:
-        raise Unmeasurable("no fixed-rate loan with a coupon")
-    tally = pool.tally
-    return Measured(tally.coupon_sum / tally.coupon_par, tally.coupon_sum, tally.coupon_par)
-
-
 def _diversity(pool: Pool, test: DealTest) -> Measured:
-    field = _industry_field(test)
+    field = industry_field(test)
     return measures.diversity_score(pool) if field == "industry" else measures.diversity_by(pool, field)
 
 
@@ -430,7 +382,7 @@ def _price_below(pool: Pool, test: DealTest) -> Measured:
 
 
 def _monitor(pool: Pool, test: DealTest) -> Monitor:
-    industries = pool.view.names.get(_industry_field(test) if test.classification else "industry_b")
+    industries = pool.view.names.get(industry_field(test) if test.classification else "industry_b")
     if industries is None:
         industries = pool.view.names.get("industry")
     obligor, country = pool.view.names.get("obligor"), pool.portfolio.names.get("country")
@@ -445,15 +397,26 @@ def _monitor(pool: Pool, test: DealTest) -> Monitor:
     if (years := pool.years) is None:
         raise Unmeasurable("no as-of date: add one to the Deal sheet")
     assert industries is not None and country is not None and obligor is not None  # noqa: PT018
-    ladder = _ladder(pool, "b")
-    unrated, _ = counted_as(pool.definition.ratings.b.unrated, cdo_monitor.RATING_FACTORS)
+    cut_off = pool.definition.quality.spwarf_cut_off
+    ranks, hidden = _monitor_ranks(pool)
     found = cdo_monitor.monitor(
-        pool.weights, np.where(ladder == 0, np.uint8(unrated), ladder), obligor.codes, industries.codes,
-        cdo_monitor.regions(tuple(country.values))[country.codes], years,
+        pool.weights, ranks, obligor.codes, industries.codes,
+        cdo_monitor.regions(tuple(country.values))[country.codes], years, worst=rank(cut_off), hidden=hidden,
     )  # fmt: skip
     if found is None:
-        raise Unmeasurable("no loan that S&P rates CCC- or better")
+        raise Unmeasurable(f"no loan that S&P rates {cut_off} or better")
     return found
+
+
+def _monitor_ranks(pool: Pool) -> tuple[NDArray[np.uint8], ByRank]:
+    """S&P's ranks of the loans, and by rank the par of those that are masked, where a rating table says it."""
+    hidden = pool.masked_ratings["abc".index("b")]
+    if hidden is not None:
+        shown = pool.portfolio.ranks["rating_agency_b"]
+        return np.where(shown == 0, np.uint8(MASKED), shown).astype(np.uint8), hidden
+    ladder = _ladder(pool, "b")
+    unrated, _ = counted_as(policy_of(pool.definition.ratings.b, "unrated", pool.assumed), cdo_monitor.RATING_FACTORS)
+    return np.where(ladder == 0, np.uint8(unrated), ladder), ()
 
 
 def _of_monitor(take: Callable[[Monitor], float]) -> Figure:
@@ -472,7 +435,7 @@ def _of_monitor(take: Callable[[Monitor], float]) -> Figure:
 def _bdr(pool: Pool, test: DealTest) -> Measured:
     rule = pool.definition.quality.cdo_monitor
     assert rule is not None
-    spread = rule.spread if rule.spread is not None else measures.average_spread(pool).value
+    spread = rule.spread if rule.spread is not None else average_spread(pool).value
     recovery = rule.recovery
     if recovery is None:
         recovery = measures.agency_recovery_rate(pool, "b").value
@@ -491,16 +454,20 @@ _LOANS: Final = ("par_value", OBLIGOR)
 _RATED: Final = ("par_value", RATING)
 _NOTES: Final = ("par_value",)
 
+_COLUMNS: Final = {
+    "obligor": _LOANS, "top_obligors": _LOANS, "country": ("par_value", "country"),
+    "country_group": ("par_value", "country"), "country_of_group": ("par_value", "country"),
+}  # fmt: skip
+"""What the holdings must have for a measure that ranks names."""
+
 ROWS: Final[dict[str, Row]] = {
-    "obligor": Row(_obligor, _LOANS),
-    "top_obligors": Row(_top_obligors, _LOANS),
-    "industry": Row(_industry),
-    "country": Row(_country, ("par_value", "country")),
-    "non_senior_secured": Row(_same(measures.non_senior_secured), ("par_value", "lien_type")),
-    "cov_lite": Row(_same(measures.cov_lite), ("par_value", "cov_lite")),
-    "fixed_rate": Row(_same(measures.fixed_rate), ("par_value", "coupon_type")),
-    "foreign_country": Row(_same(measures.foreign_country), ("par_value", "country")),
-    "small_facilities": Row(_same(measures.small_facilities), ("par_value", "facility_size", "country")),
+    **{name: Row(figure) for name, figure in LOANS.items()},
+    **{name: Row(figure, _COLUMNS.get(name, ("par_value",))) for name, figure in RANKED.items()},
+    "non_senior_secured": Row(_loans(measures.non_senior_secured), ("par_value", "lien_type")),
+    "cov_lite": Row(_loans(measures.cov_lite), ("par_value", "cov_lite")),
+    "fixed_rate": Row(_loans(measures.fixed_rate), ("par_value", "coupon_type")),
+    "foreign_country": Row(_loans(measures.foreign_country), ("par_value", "country")),
+    "small_facilities": Row(_loans(measures.small_facilities), ("par_value", "facility_size", "country")),
     "ccc": Row(_ccc, _RATED),
     "warf": Row(_warf, _RATED, ("par",)),
     "warr": Row(_warr, ("par_value",), ("par",)),
@@ -509,8 +476,8 @@ ROWS: Final[dict[str, Row]] = {
     "reinvestment_oc": Row(_reinvestment_oc),
     "event_of_default": Row(_event_of_default),
     "wal": Row(_same(measures.average_life), ("par_value", "maturity_date or average_life"), ("par",)),
-    "was": Row(_same(measures.average_spread), ("par_value", "spread or all_in_rate"), ("par",)),
-    "wac": Row(_wac, ("par_value", "all_in_rate"), ("par",)),
+    "was": Row(_limited(average_spread), ("par_value", "spread or all_in_rate"), ("par",)),
+    "wac": Row(_limited(average_coupon), ("par_value", "all_in_rate"), ("par",)),
     "diversity": Row(_diversity, _LOANS, ("par",)),
     "delinquency": Row(_same(measures.delinquency), ("par_value", "days_past_due or is_defaulted"), ()),
     "price_below": Row(_price_below, ("par_value", "price"), ("par",)),

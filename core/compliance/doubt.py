@@ -10,9 +10,10 @@ from msgspec import UNSET
 
 from core.compliance.agreement import CENT
 from core.compliance.beside import Beside, beside, contradicts, difference_words
+from core.compliance.conventions import printed_agency
 from core.compliance.kernels import rounded
 from core.compliance.matching import Unmatched
-from core.compliance.measures import Measured, Pool
+from core.compliance.measures import AGENCY_NAMES, Measured, Pool
 from core.compliance.result import Doubt, DoubtCode, Doubts, Source, Status, Verdict
 from core.compliance.spans import Case, is_covered, lacking, missing, span
 from core.compliance.suites import UNIT_SIGNS, Test
@@ -26,6 +27,8 @@ from core.remembered import remembered
 _RATED: Final = ("ratings",)
 _CDO_MONITOR: Final = ("ratings", "obligor", "industry", "country", "life", "life_basis", "day")
 
+_SPREAD: Final = ("rates", "base_rate", "coupon", "coupon_type")
+
 _OC_READS: Final = ("cash", "notes", "ratings", "price", "purchase", "recovery", "accrued", "haircuts")
 
 READS: Final[dict[str, tuple[str, ...]]] = {
@@ -33,9 +36,25 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "top_obligors": ("obligor",),
     "industry": ("industry",),
     "country": ("country",),
+    "country_group": ("country",),
+    "country_of_group": ("country",),
+    "senior_secured": ("lien", "secured"),
     "non_senior_secured": ("lien", "secured"),
     "cov_lite": ("cov_lite",),
     "fixed_rate": ("coupon_type",),
+    "floating_rate": ("coupon_type",),
+    "dip": ("is_dip",),
+    "current_pay": ("is_current_pay",),
+    "discount": ("purchase", "price", "coupon_type"),
+    "bridge": ("is_bridge",),
+    "participations": ("participation",),
+    "pik": ("is_pik", "is_deferring"),
+    "revolving": ("is_revolving", "is_delayed_draw"),
+    "long_dated": ("is_long_dated",),
+    "bonds": ("lien",),
+    "pays_less_than_quarterly": ("payment_frequency",),
+    "pays_semi_annually": ("payment_frequency",),
+    "pays_annually": ("payment_frequency",),
     "foreign_country": ("country",),
     "small_facilities": ("size", "country"),
     "ccc": (*_RATED, "rating_table"),
@@ -46,7 +65,7 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "reinvestment_oc": _OC_READS,
     "event_of_default": ("cash", "notes", "price"),
     "wal": ("life", "life_basis", "day"),
-    "was": ("rates", "base_rate", "coupon", "coupon_type"),
+    "was": _SPREAD,
     "wac": ("rates", "coupon_type"),
     "diversity": ("obligor", "industry"),
     "delinquency": (),
@@ -60,18 +79,19 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "regional_diversity": ("country",),
     "cdo_monitor_wal": ("life", "life_basis", "day", "ratings"),
     "sdr": _CDO_MONITOR,
-    "bdr": ("rates", "recovery"),
-    "cdo_monitor": (*_CDO_MONITOR, "rates", "recovery"),
+    "bdr": (*_SPREAD, "recovery"),
+    "cdo_monitor": (*_CDO_MONITOR, *_SPREAD, "recovery"),
 }
 """Measure -> what it reads beside par, which loans are defaulted, and cash where it divides by it (see `FIELDS`)."""
 
 _ALWAYS: Final = ("par", "default", ANY)
 
-_WITH_CASH: Final = (None, "denominator", "cpa")
+_WITH_CASH: Final = (None, "denominator", "denominator_and_unfunded", "cpa")
 """Denominators that have principal cash in them."""
 
 _TOTALS: Final[Mapping[str, tuple[str, ...]]] = {
     "cash": ("cash",), "cpa": ("cash",), "denominator": ("cash",), "adjusted": READS["oc"], "interest": READS["ic"],
+    "denominator_and_unfunded": ("cash",),
     "fixed_par": ("coupon_type",), "floating_par": ("coupon_type",), "obligors": ("obligor",), "as_of": ("day",),
 }  # fmt: skip
 """What the totals read that a formula of values may name."""
@@ -112,6 +132,15 @@ def _read_by_share(text: str) -> tuple[str, ...]:
     from core.definition.formulas import fields_of, share_of
 
     return tuple(map(input_of, fields_of(share_of(text))))
+
+
+def _read_of_loans(own: DealTest) -> Iterator[str]:
+    """What a test reads to tell the loans of which it is, and what it adds to their par."""
+    for text in (own.share, own.among):
+        if text is not None:
+            yield from _read_by_share(text) if text.startswith("=") else READS[text]
+    if "cash" in own.adds:
+        yield "cash"
 
 
 class Doubter:
@@ -171,6 +200,7 @@ class Doubter:
         found += self._of_warnings(case.test, {one.input for one in lacks})
         if not self._is_plain:
             found += self._of_facts(case.test)
+            found += self._of_industries(case.test) if theirs is None else ()
         if _ties(theirs):  # what the trustee's figure confirms is no conflict
             found = [doubt for doubt in found if doubt.code != "conflict"]
         return Doubts(None if theirs is None else theirs.figure, found)
@@ -180,7 +210,9 @@ class Doubter:
         assert self._pool is not None
         own = self._own.get(case.test.test_id)
         agency = None if own is None else own.agency
-        return self._measure_of(case.test.test_id), Case(self._pool, case.measured, agency)
+        is_of_some = own is not None and (own.among is not None or own.adds)
+        measure = "share" if is_of_some else self._measure_of(case.test.test_id)
+        return measure, Case(self._pool, case.measured, agency)
 
     def is_sure(self, test: Test, measured: Measured) -> bool:
         """Whether nothing makes a figure doubtful."""
@@ -256,11 +288,13 @@ class Doubter:
         if own is not None and own.value is not None:
             yield from self._read_by_formula(own.value, test_id)
             return
-        if own is not None and own.share is not None:
-            yield from _read_by_share(own.share)
+        if own is not None:
+            yield from _read_of_loans(own)
         yield from READS.get(measure, ())
         if measure == "warr" and not self._has_named_recoveries(own):
             yield from ("lien", "ratings")
+        if measure == "wac" and self._pool is not None and self._pool.definition.conventions.excess_spread != "none":
+            yield from _SPREAD
         of = None if own is None else own.of
         divides = test is None or "cpa" in test.divides_by or measure == "share"
         if divides and of in _WITH_CASH and (measure != "ic" or self._has_estimated_fees):
@@ -335,6 +369,25 @@ class Doubter:
             role = "notes" if fact.kind == "note" else _OF_ROLES.get(fact.subject.measure if fact.subject else "", "")
             if role in reads:
                 yield Doubt("conflict", f"the file prints {fact.label!r} twice: {fact.conflict}", _places_of(fact))
+
+    def _of_industries(self, test: Test) -> Iterator[Doubt]:
+        """Industries of one agency, where the file prints its own tests by another's alone and a deal's definition does
+        not go by these."""
+        pool = self._pool
+        if pool is None or pool.goes_by_file or self._measure_of(test.test_id) != "industry":
+            return
+        own = self._own.get(test.test_id)
+        asked = None if own is None else own.classification
+        asked = asked if asked in AGENCY_NAMES else pool.view.industry_agency
+        printed = self._agency_of_industries
+        if asked is not None and printed is not None and asked != printed:
+            ours, theirs = AGENCY_NAMES[asked], AGENCY_NAMES[printed]
+            yield Doubt("conflict", f"it goes by {ours}'s industries, and the file's own tests by {theirs}'s", [])
+
+    @cached_property
+    def _agency_of_industries(self) -> str | None:
+        """By whose industries alone the file prints tests."""
+        return None if self._pool is None else printed_agency(self._pool.portfolio, "industry")
 
     @cached_property
     def _twice(self) -> list[Fact]:
@@ -468,9 +521,10 @@ def _is_same(ours: float, printed: float) -> bool:
 
 
 def _is_of_another_agency(warning: DataWarning, agency: str) -> bool:
-    """Whether a warning is about other agencies' ratings alone."""
-    fields = [field for field in warning.fields if input_of(field) == "ratings"]
-    return bool(fields) and not any(field.startswith(f"rating_agency_{agency}") for field in fields)
+    """Whether a warning is about other agencies' ratings, or rating tables, alone."""
+    fields = [field for field in warning.fields if input_of(field) in ("ratings", "rating_table")]
+    own = (f"rating_agency_{agency}", f"deal.masked_ccc_{agency}")
+    return bool(fields) and not any(field.startswith(own) for field in fields)
 
 
 def _places_of(fact: Fact) -> list[str]:
@@ -501,15 +555,18 @@ def _is_contradicted(case: Judged, theirs: Beside) -> bool:
 
 
 def _of_difference(case: Judged, theirs: Beside) -> Iterator[Doubt]:
-    """What the trustee has otherwise: the figure, or the status."""
-    if theirs.figure.agrees is not False and not _is_contradicted(case, theirs):
+    """What the trustee has otherwise: the figure, the status, or the limit of a definition."""
+    is_contradicted, has_own_limit = _is_contradicted(case, theirs), _has_own_limit(case, theirs)
+    is_of_definition = has_own_limit and case.source == "definition"
+    if theirs.figure.agrees is not False and not is_contradicted and not is_of_definition:
         return
     places = _places_of(theirs.fact)
-    if theirs.figure.agrees is not False and _has_own_limit(case, theirs):
+    if theirs.figure.agrees is not False and has_own_limit:
         sign, trigger = UNIT_SIGNS[case.test.unit], theirs.figure.trigger
+        status = "" if theirs.figure.status is None else f", and has {theirs.figure.status}"
         message = (
-            f"held to {case.limit:g}{sign}, the {case.source}'s limit; the trustee holds it to {trigger:g}{sign}, and "
-            f"has {theirs.figure.status}"
+            f"held to {case.limit:g}{sign}, the {case.source}'s limit; the trustee holds it to "
+            f"{trigger:g}{sign}{status}"
         )
         yield Doubt("stand_in", message, places)
         return

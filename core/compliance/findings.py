@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterator
+from contextlib import suppress
 from math import isfinite
 from typing import Final
 
 import numpy as np
 
-from core.compliance.conventions import DEFAULT
+from core.compliance.conventions import is_plain
 from core.compliance.coverage import AS_PRINTED
+from core.compliance.file_figures import NOT_PRINTED, PARTS
 from core.compliance.kernels import BUCKETS
-from core.compliance.measures import AGENCY_NAMES, NOT_PRINTED, PRINTED, Pool, average_spread, recovered
+from core.compliance.measures import AGENCY_NAMES, Pool, Unmeasurable, recovered
 from core.compliance.spans import masked_par
+from core.compliance.spreads import average_spread
 from core.definition.terms import AGENCIES
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.notes import DataWarning
@@ -26,6 +29,9 @@ LEADING_LETTERS_MIN: Final = 4
 
 AMOUNT_TOLERANCE: Final = 0.05
 """Currency units by which a printed haircut may differ from the one of the loans: rounding of a few rows."""
+
+ABROAD_MOST_PCT: Final = 50.0
+"""Percent of par outside the home countries above which these are hardly the deal's."""
 
 WHOLE_PCT: Final = 99.995
 """Percent of par that is all of it as it is printed."""
@@ -42,12 +48,15 @@ def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
     is told where a test that ran rests on it.
     """
     yield from _masked(pool)
-    if pool.definition is not DEFAULT:
+    if not is_plain(pool.definition):
         for each in (_joined, _alike, _bonds, _coupons) if pool.denominator > 0 else ():
             yield from each(pool)
         yield from _lives(pool)
+    if "foreign_country_concentration" in ran:
+        yield from _home(pool)
     if "was" in ran:
         yield from _excess_spread(pool)
+        yield from _floored_coupon(pool)
     if any(test in ran for test in _OF_INTEREST):
         yield from _interest(pool)
     if pool.portfolio.deal.principal_cash is None and any(test in ran for test in _OF_CASH):
@@ -62,6 +71,8 @@ def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
         )
     if pool.printed and any(test in ran for test in _OF_CASH):
         yield from _haircuts(pool)
+    if pool.masked_ccc != NOT_PRINTED and "ccc_haircut" not in pool.printed and any(test in ran for test in _OF_CASH):
+        yield from _hidden_excess(pool)
     if "ccc_bucket_pct" in ran and pool.masked_ccc != NOT_PRINTED:
         yield from _rating_tables(pool)
     if pool.printed_industries and any(test in ran for test in _OF_INDUSTRIES):
@@ -77,11 +88,21 @@ def findings(pool: Pool, ran: Container[str]) -> Iterator[DataWarning]:
         yield from _recoveries(pool)
 
 
+def _home(pool: Pool) -> Iterator[DataWarning]:
+    """Where most loans are abroad, as they are under the home countries of another market."""
+    abroad = pool.covered(pool.tally.foreign_par)
+    if abroad > ABROAD_MOST_PCT:
+        yield DataWarning(
+            "home_elsewhere",
+            f"{abroad:.2f} % of par is outside the home countries: are the definition's home countries this deal's?",
+        )
+
+
 def _crosswalk(pool: Pool) -> Iterator[DataWarning]:
     """Where the factors of Moody's scale are averaged of a deal whose loans other agencies alone rate."""
     ranks = pool.portfolio.ranks
     others = any(name in ranks for name in BUCKETS[1:])
-    if pool.definition is not DEFAULT and others and not any(name.startswith(BUCKETS[0]) for name in ranks):
+    if not is_plain(pool.definition) and others and not any(name.startswith(BUCKETS[0]) for name in ranks):
         yield DataWarning(
             "no_moodys_rating", "the file has no ratings of Moody's: the rating factor is by the letters of others"
         )
@@ -109,9 +130,9 @@ def _haircuts(pool: Pool) -> Iterator[DataWarning]:
     """Parts of the OC numerator that the file prints and its loans give otherwise."""
     own = pool.adjustments_of_loans
     told = [
-        f"{words} {pool.printed[name]:,.2f} ({_cell(pool, name)}), by the loans {own.get(name, 0.0):,.2f}"
-        for name, words in PRINTED.items()
-        if name in pool.printed and words and abs(pool.printed[name] - own.get(name, 0.0)) > AMOUNT_TOLERANCE
+        f"{part.words} {pool.printed[name]:,.2f} ({_cell(pool, name)}), by the loans {own.get(name, 0.0):,.2f}"
+        for name, part in PARTS.items()
+        if name in pool.printed and part.words and abs(pool.printed[name] - own.get(name, 0.0)) > AMOUNT_TOLERANCE
     ]
     if told:
         yield DataWarning("haircuts_as_printed", f"the file's own OC numerator counts: {'; '.join(told)}")
@@ -119,6 +140,18 @@ def _haircuts(pool: Pool) -> Iterator[DataWarning]:
 
 def _cell(pool: Pool, name: str) -> str:
     return pool.portfolio.source_cells.get(f"deal.{name}", "of no cell of its own")
+
+
+def _hidden_excess(pool: Pool) -> Iterator[DataWarning]:
+    """CCC above its limit that no row shows, and that has no price for that."""
+    agency, rules = pool.ccc[0], pool.definition.par_value
+    hidden = pool.hidden_excess(agency, pool.adjustments["ccc_excess"])
+    if hidden:
+        yield DataWarning(
+            "ccc_excess_not_shown",
+            f"{hidden:,.2f} of the CCC excess is known by {AGENCY_NAMES[AGENCIES[agency]]}'s rating table alone: it is "
+            f"carried at {rules.ccc_unpriced:g} % ({_cell(pool, f'masked_ccc_{AGENCIES[agency]}')})",
+        )
 
 
 def _rating_tables(pool: Pool) -> Iterator[DataWarning]:
@@ -129,6 +162,7 @@ def _rating_tables(pool: Pool) -> Iterator[DataWarning]:
                 "ccc_by_rating_table",
                 f"{more:,.2f} of par counts as CCC or below by {name}'s rating table, and no row shows it "
                 f"({_cell(pool, f'masked_ccc_{agency}')})",
+                fields=(f"deal.masked_ccc_{agency}",),
             )
 
 
@@ -217,6 +251,17 @@ def _masked(pool: Pool) -> list[DataWarning]:
         par, rows = masked_par(pool, field)
         if not rows:
             continue
+        if pool.masked_ratings["abc".index(agency)] is not None:
+            found.append(
+                DataWarning(
+                    "masked_by_rating_table",
+                    f"the rating by {AGENCY_NAMES[agency]} of {pool.covered(par):.2f} % of par is masked: its rating "
+                    f"table says how much of it has which rating ({_cell(pool, f'masked_ratings_{agency}')})",
+                    int(rows),
+                    (field,),
+                )
+            )
+            continue
         way = getattr(pool.definition.ratings, agency).masked
         found.append(
             DataWarning(
@@ -280,7 +325,9 @@ def _excess_spread(pool: Pool) -> list[DataWarning]:
     amount = pool.portfolio.deal.excess_spread
     if not amount or not pool.tally.spread_par > 0 or not pool.par > pool.fixed_par:
         return []
-    more = average_spread(pool).breakdown.get("excess_spread_pct")
+    more = 0.0
+    with suppress(Unmeasurable):
+        more = average_spread(pool, "was").breakdown.get("excess_spread_pct", 0.0)
     if not more:
         return []
     message = (
@@ -290,13 +337,32 @@ def _excess_spread(pool: Pool) -> list[DataWarning]:
     return [DataWarning("excess_spread_as_printed", message)]
 
 
+def _floored_coupon(pool: Pool) -> Iterator[DataWarning]:
+    """Where the file's own average says that coupons below their reference take nothing off."""
+    if not pool.tally.spread_par > 0 or not pool.definition.leaves("conventions.excess_coupon"):
+        return
+    with suppress(Unmeasurable):
+        said = average_spread(pool, "was").breakdown
+        if said.get("excess_coupon_rule") == "floored" != pool.definition.conventions.excess_coupon:
+            yield DataWarning(
+                "excess_coupon_floored",
+                f"the excess coupon of {said['excess_coupon_pct']:.2f} % is below zero and counts as none, since the "
+                "file's own average spread is ours without it",
+            )
+
+
 def _coupons(pool: Pool) -> list[DataWarning]:
     """A warning where fixed-rate loans have coupons and nothing says against which they are measured."""
     reference = pool.definition.conventions.reference_coupon
     if reference is None:
         reference = pool.portfolio.deal.reference_coupon
     tally = pool.tally
-    if reference is not None or not tally.coupon_par > 0 or pool.share(pool.fixed_par) < 1.0:
+    if (
+        reference is not None
+        or pool.definition.conventions.excess_coupon == "none"
+        or not tally.coupon_par > 0
+        or pool.share(pool.fixed_par) < 1.0
+    ):
         return []
     coupon, share = tally.coupon_sum / tally.coupon_par, pool.share(pool.fixed_par)
     return [

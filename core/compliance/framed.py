@@ -85,6 +85,7 @@ def frame_of(results: Results) -> Frame:
         "as_of_source": results.as_of_source,
         "skipped": {skip.test_id: skip.reason for skip in results.skipped},
         "partial": results.partial,
+        "read_as": results.read_as,
         "warnings": [f"{one.code}: {one.message}" for one in results.warnings],
     }
     return Frame(columns, len(rows), {name: value for name, value in attrs.items() if value})
@@ -112,7 +113,9 @@ def _head(results: Results) -> str:
     day = "" if results.as_of is None else f"; as of {results.as_of.isoformat()}"
     doubtful = f"; {summary.doubtful} of them doubtful" if summary.doubtful else ""
     doubts = f"; {counted(len(results.warnings), 'note')} on the data in .warnings" if results.warnings else ""
-    return f"{part}{told}{doubtful}{day}{doubts}"
+    used = 0 if results.interpretation is None else len(results.interpretation.used)
+    readings = f"; {counted(used, 'reading')} by the file's figures in .interpretation" if used else ""
+    return f"{part}{told}{doubtful}{day}{doubts}{readings}"
 
 
 def repr_of(results: Results) -> str:
@@ -204,7 +207,8 @@ def html_of(results: Results) -> str:
     """A row for each result, the thinnest cushion first, then what was skipped."""
     has_published = any(one.published is not None for one in list(results))
     rows = [_row(one, has_published=has_published) for one in thinnest_first(results)[:NOTEBOOK_ROWS]]
-    told = told_of(results.warnings)
+    told = [f"Read as: {results.read_as}"] if results.read_as else []
+    told += told_of(results.warnings)
     if len(results) > NOTEBOOK_ROWS:
         told.append(f"{counted(len(results) - NOTEBOOK_ROWS, 'more result')} with more cushion not shown")
     tables = []

@@ -13,13 +13,11 @@ from core.compliance.measures import Pool
 from core.compliance.result import Direction
 from core.compliance.suites import Test
 from core.definition.definition import DealTest
-from core.definition.names import AGENCY_WORDS, Meaning, NoMeaning, meaning_of_fact
-from core.definition.terms import SUITE_TESTS
+from core.definition.names import AGENCY_WORDS, AMONG_WORDS, Meaning, NoMeaning, meaning_of_fact
+from core.definition.terms import AGENCIES, FORMULAS, PARAMETERS, SUITE_TESTS
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.facts import Fact, Facts
-
-PARAMETERS: Final = ("agency", "classification", "class", "nth", "line", "of")
-"""What a measure may be told, as a definition's document names it."""
+from core.portfolio.model.ratings import CCC
 
 SUITE_NTH: Final = {"single_obligor_concentration": 1, "top_5_concentration": 5, "industry_concentration": 1,
                     "second_industry_concentration": 2}  # fmt: skip
@@ -63,6 +61,8 @@ class Unmatched(NamedTuple):
     """Why that one was not taken, or why there is none, in words."""
     is_measurable: bool = False
     """A test could measure it, and the run has none that does."""
+    is_repeated: bool = False
+    """Another printed figure of the same thing is taken."""
 
 
 class Pairs(NamedTuple):
@@ -86,7 +86,8 @@ class _Key(NamedTuple):
     classification: str | None
     last_class: str
     more: tuple[Any, ...]
-    """The line and the denominator, where a definition names them."""
+    """The line, the denominator, the group of countries, the loans that count and what is added, where a definition
+    names them."""
 
 
 def matches(tests: Sequence[Test], own: Mapping[str, DealTest], pool: Pool) -> tuple[Match, ...]:
@@ -252,7 +253,7 @@ class _Pairing:
             if isinstance(chosen, str):
                 self._listed[id(fact)] = Unmatched(fact, nearest, chosen)
             elif fact is not chosen:
-                self._listed[id(fact)] = Unmatched(fact, nearest, _why_left(fact, chosen))
+                self._listed[id(fact)] = Unmatched(fact, nearest, _why_left(fact, chosen), is_repeated=True)
         if isinstance(chosen, str):
             return set()
         if not test_ids:
@@ -297,7 +298,7 @@ def said_of(test: DealTest) -> dict[str, Any]:
     """What a definition's test measures, in the words of its document."""
     words = ("measure", "share", "value", *PARAMETERS)
     every = {name: getattr(test, "class_" if name == "class" else name) for name in words}
-    return {name: value for name, value in every.items() if value is not None}
+    return {name: value for name, value in every.items() if value not in (None, ())}
 
 
 def _names(test: DealTest) -> Iterator[str]:
@@ -338,14 +339,18 @@ def _key_of(said: Mapping[str, Any], fact: Fact | None = None) -> _Key:
     of ours."""
     measure = said.get("measure")
     agency = said.get("agency")
+    if (bucket := _BUCKET_OF.get(_plain(said.get("share", "")))) is not None:
+        measure, agency = "ccc", bucket
     if measure == "warf" and agency is None and (fact is None or _is_of_moodys(fact)):
         agency = "a"
     # Moody's diversity and the CDO Monitor's figures have lists of industries of their own.
     classification = said.get("classification") if measure == "industry" else None
     nth = said.get("nth", {"top_obligors": 10, "obligor": 1, "industry": 1, "country": 1}.get(str(measure)))
-    what = measure or _plain(said.get("share") or said.get("value") or "")
+    what = measure or _loans(said.get("share") or said.get("value") or "")
     last_class = letter_of(str(said.get("class", "")).rpartition("/")[2])
-    return _Key(what, nth, agency, classification, last_class, (said.get("line"), said.get("of")))
+    among = None if said.get("among") is None else _loans(said["among"])
+    more = (said.get("line"), said.get("of"), said.get("group"), among, tuple(sorted(said.get("adds", ()))))
+    return _Key(what, nth, agency, classification, last_class, more)
 
 
 def _with_terms(ours: _Key, terms: Terms) -> _Key:
@@ -357,9 +362,24 @@ def _with_terms(ours: _Key, terms: Terms) -> _Key:
     return ours
 
 
+def _loans(text: str) -> str:
+    """A formula, or the measure that counts the same loans."""
+    plain = _plain(text)
+    return _MEASURE_OF.get(plain, plain)
+
+
 def _plain(formula: str) -> str:
     """A formula without blanks, in lower case."""
     return re.sub(r"\s+", "", formula).casefold()
+
+
+_BUCKET_OF: Final = {
+    f"={kind}rank_{agency}{bound}": agency
+    for agency in AGENCIES for kind in ("", "facility_") for bound in (f">={CCC}", f">{CCC - 1}")
+}  # fmt: skip
+"""The formulas of shares that are an agency's bucket of CCC+ (Caa1) and below."""
+
+_MEASURE_OF: Final = {_plain(formula): measure for measure, formula in FORMULAS.items()}
 
 
 def _is_of_moodys(fact: Fact) -> bool:
@@ -437,9 +457,28 @@ def _difference(theirs: _Key, ours: _Key) -> str:
     if theirs.classification != ours.classification:
         told.append(f"it is by the industries of {_agency(theirs.classification)}, "
                     f"ours by those of {_agency(ours.classification)}")  # fmt: skip
-    if theirs.more != ours.more:
-        told.append("ours is a share of another amount")
+    told += _other_loans(theirs.more, ours.more)
     return "; ".join(told)
+
+
+def _other_loans(theirs: tuple[Any, ...], ours: tuple[Any, ...]) -> Iterator[str]:
+    """What tells two figures apart by the loans that they count, what they add, and what they divide by."""
+    *apart, among, adds = theirs
+    *own_apart, own_among, own_adds = ours
+    if among != own_among:
+        yield f"it is measured among {_among(among)}, ours among {_among(own_among)}"
+    if adds != own_adds:
+        yield f"its share includes {_added(adds)}, ours {_added(own_adds)}"
+    if apart != own_apart:
+        yield "ours is a share of another amount"
+
+
+def _among(what: str | None) -> str:
+    return "all loans" if what is None else AMONG_WORDS.get(what, what)
+
+
+def _added(names: tuple[str, ...]) -> str:
+    return " and ".join(names) or "neither cash nor what is not drawn"
 
 
 def _nth(one: _Key) -> str:

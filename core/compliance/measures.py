@@ -10,53 +10,43 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from math import isfinite, nan
-from operator import attrgetter
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance import coverage, kernels
-from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, view_of
+from core.compliance.conventions import DEFAULT, Assumed, View, cash_of, is_plain, view_of
+from core.compliance.file_figures import (
+    NOT_PRINTED,
+    OTHER,
+    PARTS,
+    ByAgency,
+    printed_ccc,
+    printed_parts,
+    printed_ratings,
+)
 from core.compliance.kernels import rounded
+from core.compliance.period import period_years
 from core.definition.definition import Definition
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
 from core.portfolio.model.fields import Lien
-from core.portfolio.model.portfolio import Deal, Names, without_figures_of_loans
+from core.portfolio.model.portfolio import ByRank, Deal, Names, without_figures_of_loans
 from core.portfolio.model.ratings import CCC, DEFAULTED, MASKED, RECOVERY, UNBUCKETED
 from core.portfolio.pages.report.strata import industry_shares
-
-PERIOD_YEARS: Final = 0.25
-"""The interest period where the deal does not give its days."""
-
-REFERENCE_COUPON: Final = 7.0
-"""Percent: the reference coupon by which the excess is shown where the deal gives none."""
 
 DAYS_A_YEAR: Final = 365.25
 
 COVERAGE_LEAST_PCT: Final = 80.0
 """Share of par below which a figure is not trusted as it stands (and an average life not given at all)."""
 
+OF_MASKS: Final = tuple(f"masked_{what}_{agency}" for what in ("ccc", "ratings") for agency in "abc")
+"""Figures of the deal that say what masks hide: trades leave them."""
+
 AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
 ZERO_CPA: Final = "collateral principal amount is zero or negative"
-PRINTED: Final = {
-    "ccc_haircut": "a CCC haircut of",
-    "discount_haircut": "a discount haircut of",
-    "other_haircut": "other haircuts of",
-    "defaulted_carried": "defaulted loans carried at",
-    "par_value_other": "",
-}
-"""Parts of the OC numerator that a file's own calculation may say, fields of `Deal`, and their words; "" where no loan
-says anything of it."""
-
-_printed_of: Final = attrgetter("masked_ccc_a", "masked_ccc_b", "masked_ccc_c", *PRINTED)
-_NONE_PRINTED: Final = (None,) * (3 + len(PRINTED))
-
-NOT_PRINTED: Final = (None, None, None)
-"""What `Pool.masked_ccc` is where no rating table of the file says what masks hide."""
-
 UNKNOWN_INTEREST: Final = "interest due on the notes is not known: add interest_due, coupon, or spread and a base rate"
 NO_BASE_RATE: Final = "the loans have spreads, and no base rate is known: add one to the Deal sheet"
 TOO_LARGE: Final = "the figures are too large to compute with"
@@ -146,33 +136,36 @@ class Pool:
         self.definition = definition or DEFAULT
         self.figures: dict[str, float] = {}
         """The figures of the tests that were run over it, by test id: what formulas over other tests read."""
+        self.limits: dict[str, float] = {}
+        """What tests that were run over it under a definition are held to, by test id."""
         self.masked: dict[str, tuple[float, ...]] = {}
         """By column of ratings (par, number) of the loans whose rating it masks, those that were asked for."""
         self.fields: Any = None
         """What the formulas over loans have worked out of it, see `core.compliance.shares`."""
-        self.masked_ccc: tuple[float | None, float | None, float | None] = NOT_PRINTED
-        """What of `buckets` no row shows; None where no rating table says it."""
-        self.printed: dict[str, float] = {}
-        """What the file's own calculation of the OC numerator says, by the keys of `adjustments`; nothing under a
-        definition of the deal's own, which says how it is calculated."""
-        said = _printed_of(deal)
-        if said != _NONE_PRINTED and self.goes_by_file:
-            self.masked_ccc = said[:3]
-            amounts = zip(PRINTED, said[3:], strict=True)
-            self.printed = {name: amount for name, amount in amounts if amount is not None and isfinite(amount)}
         self.cash = cash_of(deal, self.definition)
-        self.period_years = _period_years(deal.payment_days, self.definition.conventions.day_count)
+        self.period_years = period_years(deal.payment_days, self.definition.conventions.day_count)
+
+    def _go_by_file(self) -> None:
+        """Take what the file's own calculation decides, of which the definition says nothing."""
+        self.masked_ccc: ByAgency = printed_ccc(self.portfolio, self.definition)
+        """What of `buckets` no row shows; None where no rating table says it."""
+        self.masked_ratings: tuple[ByRank | None, ...] = printed_ratings(self.portfolio, self.definition)
+        """By agency what rating its rating table gives to what no row rates; None where no table says it."""
+        self.printed: dict[str, float] = printed_parts(self.portfolio, self.definition, self.view)
+        """What the file's own calculation of the OC numerator says, by the keys of `adjustments`; nothing of what a
+        definition of the deal's own says."""
 
     def _conclude(self, tally: kernels.Tally) -> None:
         """What follows from the sums."""
+        self._go_by_file()
         self.tally = tally
         self.par = self.tally.par
         self.cpa = self.par + self.cash
         self.held = self.cpa + self.tally.defaulted_par
         held = self.definition.conventions.defaulted_in_denominator
-        if self.portfolio.deal.defaulted_in_denominator is not None and self.goes_by_file:
-            held = self.portfolio.deal.defaulted_in_denominator
-        self.denominator = self.cpa
+        if self.definition.leaves("conventions.defaulted_in_denominator"):
+            held = self.portfolio.deal.defaulted_in_denominator or held
+        self.denominator = self.cpa if self.definition.conventions.cash_in_denominator else self.par
         if held != "none":
             carried = self.printed.get("defaulted_carried", tally.defaulted_carried)
             self.denominator += carried if held == "carried" else tally.defaulted_par
@@ -188,6 +181,17 @@ class Pool:
             self.participation_par,
         ) = self.tally.par_by_flag
 
+    def under(self, portfolio: Portfolio, definition: Definition) -> Pool:
+        """The same sums under conventions, and with a deal, that move none of them: cash, the denominator, CCC."""
+        pool = Pool.__new__(Pool)
+        pool._begin(portfolio, definition)
+        pool.assumed, pool.view, pool._scheduled = self.assumed, self.view, self._scheduled
+        for name in ("weights", "defaulted", "years", "structure"):
+            if name in self.__dict__ and (name != "structure" or definition.classes == self.definition.classes):
+                pool.__dict__[name] = self.__dict__[name]
+        pool._conclude(self.tally)
+        return pool
+
     def deal_for_changes(self) -> Deal:
         """The deal for other loans than these: what the file's own OC numerator says beside the loans stays as one
         amount, and what they are carried at follows from them."""
@@ -195,9 +199,9 @@ class Pool:
         other = without_figures_of_loans(deal)
         if other is deal:
             return deal
-        masked = {name: getattr(deal, name) for name in ("masked_ccc_a", "masked_ccc_b", "masked_ccc_c")}
+        masked = {name: getattr(deal, name) for name in OF_MASKS}
         apart = self.adjustments["adjusted"] - self.adjustments_of_loans["adjusted"] if self.printed else 0.0
-        return replace(other, **masked, par_value_other=apart or None)
+        return replace(other, **masked, **dict.fromkeys(PARTS), par_value_kept=apart or None)
 
     @property
     def interest_is_given(self) -> bool:
@@ -207,8 +211,8 @@ class Pool:
 
     @property
     def goes_by_file(self) -> bool:
-        """Whether the file's own calculation decides where it says one: no definition of the deal's own does."""
-        return self.definition is DEFAULT or self.definition.standard
+        """Whether no definition of the deal's own says anything."""
+        return self.definition.standard or not self.definition.stated
 
     @cached_property
     def fault(self) -> str | None:
@@ -218,6 +222,11 @@ class Pool:
         if self.tally.blank_rows == self.portfolio.row_count:
             return "Skipped: required column(s) par_value has no values"
         return None
+
+    @property
+    def whole(self) -> Pool:
+        """The same by a pass over all loans."""
+        return self
 
     def summed(self, key: Hashable, of: Callable[[Pool], Sums]) -> Sums:
         """What `of` adds up over the loans of a pool; `key` tells it from all other sums."""
@@ -301,7 +310,7 @@ class Pool:
     def by_classification(self) -> dict[str, list[dict[str, Any]]]:
         """The largest industries of each agency's own classification, under a definition."""
         found: dict[str, list[dict[str, Any]]] = {}
-        for field in ("industry_a", "industry_b", "industry_c") if self.definition is not DEFAULT else ():
+        for field in ("industry_a", "industry_b", "industry_c") if not is_plain(self.definition) else ():
             if field in self.view.names:
                 par = self.par_by_name(field)[:-1]
                 order = np.argsort(-par, kind="stable")[:4].tolist()
@@ -316,14 +325,15 @@ class Pool:
     def buckets(self) -> tuple[float, float, float]:
         """Performing par rated Caa1 (CCC+) or below by each agency: where its rating table says what masks and blanks
         hide, what rows show and what the table has more. A loan of such a table is rated: no row without a rating is
-        CCC for the lack of it."""
+        CCC for the lack of it, unless a definition says so."""
         if self.masked_ccc == NOT_PRINTED:
             a, b, c, *_ = self.tally.par_by_bucket
             return a, b, c
         a, b, c = (
-            self.summed(("shown_ccc", agency), partial(_shown_ccc, agency)) + (more or 0.0)
-            for agency, more in zip("abc", self.masked_ccc, strict=True)
-        )
+            own if more is None and not self.goes_by_file
+            else self.summed(("shown_ccc", agency), partial(_shown_ccc, agency)) + (more or 0.0)
+            for agency, more, own in zip("abc", self.masked_ccc, self.tally.par_by_bucket[:3], strict=True)
+        )  # fmt: skip
         return a, b, c
 
     @cached_property
@@ -355,6 +365,8 @@ class Pool:
         agency, bucket = self.ccc
         excess = max(0.0, bucket - rules.ccc_limit / 100 * self.cpa) if rules.ccc_excess else 0.0
         haircut, unpriced = self.filled(agency, excess) if excess > 0 else (0.0, 0)
+        hidden = 0.0 if self.assumed == "best" else self.hidden_excess(agency, excess)
+        haircut += hidden * max(0.0, 100.0 - rules.ccc_unpriced) / 100
         taken_off = {
             "ccc_haircut": haircut,
             "discount_haircut": tally.discount_haircut,
@@ -363,7 +375,8 @@ class Pool:
         added = {"defaulted_carried": tally.defaulted_carried}
         if tally.category_haircut and "other_haircut" not in printed:
             added["long_dated_and_current_pay"] = -tally.category_haircut
-        if rules.purchased_accrued_interest and "purchased_accrued_interest" in self.portfolio.numbers:
+        has_accrued = "purchased_accrued_interest" in self.portfolio.numbers
+        if rules.purchased_accrued_interest and has_accrued and OTHER not in printed:
             added["purchased_accrued_interest"] = self.summed(("accrued",), _accrued)
         for name, amount in printed.items():
             (taken_off if name.endswith("haircut") else added)[name] = amount
@@ -376,6 +389,12 @@ class Pool:
             **added,
             "adjusted": self.cpa - sum(taken_off.values()) + sum(added.values()),
         }
+
+    def hidden_excess(self, agency: int, excess: float) -> float:
+        """The part of a CCC excess that a rating table alone has, and no row shows: it has no price."""
+        if self.masked_ccc[agency] is None:
+            return 0.0
+        return max(0.0, excess - max(0.0, self.tally.par_by_bucket[agency]))
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
@@ -435,9 +454,14 @@ class Pool:
     @cached_property
     def interest(self) -> dict[str, Any]:
         """What the period brings, how it is known, fees, and `available`: the IC numerator."""
+        rules = self.definition
+        bases = {
+            "cpa": self.cpa, "par": self.par, "denominator": self.denominator,
+            "target_par": rules.conventions.target_par or 0.0,
+        }  # fmt: skip
         return coverage.income(
-            self.portfolio.deal, yearly=self.tally.interest_sum / 100, period_years=self.period_years,
-            as_of=self.as_of, cpa=self.cpa, rules=self.definition.interest_coverage,
+            self.portfolio.deal, yearly=self.tally.interest_sum / 100, bases=bases, as_of=self.as_of,
+            day_count=rules.conventions.day_count, rules=rules.interest_coverage,
         )  # fmt: skip
 
     def classes(
@@ -461,16 +485,6 @@ def _accrued(pool: Pool) -> float:
     """Purchased accrued interest of the performing loans."""
     counts = ~pool.defaulted & np.isfinite(pool.view.numbers["par_value"])
     return float(np.nansum(pool.view.numbers["purchased_accrued_interest"][counts]))
-
-
-def _period_years(days: float | None, day_count: str) -> float:
-    """The interest period as a part of a year; a quarter where its days are not known."""
-    known = _finite(days, 0.0)
-    if known <= 0:
-        return PERIOD_YEARS
-    if day_count == "30/360":
-        return round(known / 30.4375) * 30 / coverage.DAYS_IN_INTEREST_YEAR
-    return known / (365.0 if day_count == "actual/365" else coverage.DAYS_IN_INTEREST_YEAR)
 
 
 def _finite(number: float | None, otherwise: float) -> float:
@@ -639,9 +653,16 @@ def rating_factor(pool: Pool) -> Measured:
             left_out += amount
     if (par := par - left_out) <= 0:
         raise no_values("rating")
-    if pool.goes_by_file and pool.portfolio.deal.factor_ratings is not None:
-        total += pool.summed(("factor_ratings",), _by_factor_ratings)
+    total += factor_column_sum(pool, "a")
     return Measured(total / par, total, par, coverage_pct, partial(_factors_told, pool))
+
+
+def factor_column_sum(pool: Pool, agency: str) -> float:
+    """What the sum of par x factor has more where the file's own rating factor is by another column of Moody's, and the
+    definition leaves to the file which it is."""
+    if agency != "a" or pool.portfolio.deal.factor_ratings is None or not pool.definition.leaves("ratings.a.columns"):
+        return 0.0
+    return pool.summed(("factor_ratings",), _by_factor_ratings)
 
 
 def _by_factor_ratings(pool: Pool) -> float:
@@ -787,59 +808,6 @@ def average_life(pool: Pool) -> Measured:
         return {"wal_coverage_pct": rounded(coverage_pct), "past_maturity": tally.past_maturity}
 
     return Measured(tally.life_sum / tally.life_par, tally.life_sum, tally.life_par, coverage_pct, break_down)
-
-
-def excess_spread(pool: Pool, spread: float) -> float:
-    """The printed excess spread in percent of the loans with a spread, where the file's own average is ours with it and
-    not without it; else 0.
-    """
-    amount = pool.portfolio.deal.excess_spread
-    if not amount or not isfinite(amount) or not pool.goes_by_file or not pool.tally.spread_par:
-        return 0.0
-    more = amount / pool.tally.spread_par * 100
-    printed = [
-        fact for fact in pool.portfolio.facts.tests
-        if fact.subject is not None and fact.subject.measure == "was" and fact.subject.detail is None
-        and fact.value is not None
-    ]  # fmt: skip
-    without, with_it = (
-        any(fact.value is not None and abs(own - fact.value) <= fact.tolerance for fact in printed)
-        for own in (spread, spread + more)
-    )
-    return more if with_it and not without else 0.0
-
-
-def average_spread(pool: Pool) -> Measured:
-    """Spread of the floating loans with floor credit and, where the deal gives its reference coupon, excess coupon."""
-    tally, reference = pool.tally, pool.definition.conventions.reference_coupon
-    if reference is None:
-        reference = pool.portfolio.deal.reference_coupon
-    floating = pool.par - pool.fixed_par
-    if floating <= 0:
-        raise Unmeasurable("no floating-rate par")
-    if tally.spread_par <= 0:
-        raise no_values("spread or all_in_rate")
-    spread = tally.spread_sum / tally.spread_par / 100
-    average_coupon = tally.coupon_sum / tally.coupon_par if tally.coupon_par else None
-    measured_against = _finite(reference, REFERENCE_COUPON)
-    excess = 0.0 if average_coupon is None else (average_coupon - measured_against) * pool.fixed_par / floating
-    counts = reference is not None and isfinite(reference)
-    value = spread + (excess if counts else 0.0)
-    more = excess_spread(pool, value)
-
-    def break_down() -> dict[str, Any]:
-        return {
-            "spread_pct": rounded(spread),
-            "floor_credit_pct": rounded((tally.spread_sum - tally.contractual_sum) / tally.spread_par / 100),
-            "weighted_average_coupon_pct": None if average_coupon is None else rounded(average_coupon),
-            "excess_coupon_pct": rounded(excess),
-            "excess_coupon_counted": counts,
-            **({"excess_spread_pct": rounded(more)} if more else {}),
-        }
-
-    return Measured(
-        value + more, tally.spread_sum / 100, tally.spread_par, tally.spread_par / floating * 100, break_down
-    )
 
 
 def diversity_score(pool: Pool) -> Measured:

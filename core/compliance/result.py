@@ -13,6 +13,7 @@ from core.compliance import framed
 from core.compliance.kernels import put, rounded
 from core.frames.brief import brief, shown
 from core.frames.frame import Frame, Framed
+from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning, bounded
 from core.portfolio.model.portfolio import AsOfSource
 
@@ -272,6 +273,7 @@ class Results(list[TestResult], Framed):
         figures: Mapping[str, float] | None = None,
         cushions: Mapping[str, float] | None = None,
         exact: Mapping[str, tuple[float, float]] | None = None,
+        interpretation: Interpretation | None = None,
     ) -> None:
         super().__init__(results)
         self.skipped = skipped
@@ -285,6 +287,8 @@ class Results(list[TestResult], Framed):
         """By test id, in full precision."""
         self.exact: Mapping[str, tuple[float, float]] = exact or {}
         """By test id the figure, not yet rounded, and what it is divided by."""
+        self.interpretation = interpretation
+        """How the choices that the file leaves open were read. None: the portfolio was not interpreted."""
 
     @overload
     def __getitem__(self, key: SupportsIndex) -> TestResult: ...
@@ -334,6 +338,7 @@ class Results(list[TestResult], Framed):
             figures=self._figures,
             cushions=self.cushions,
             exact=self.exact,
+            interpretation=self.interpretation,
         )
 
     def frame(self) -> Frame:
@@ -345,6 +350,11 @@ class Results(list[TestResult], Framed):
     def figures(self) -> dict[str, float]:
         """Every figure that was worked out, by test id, those of tests without a limit too; to six decimals."""
         return {test_id: rounded(value) for test_id, value in self._figures.items()}
+
+    @property
+    def read_as(self) -> str:
+        """The readings by which the file's own figures tie, in words; empty where none was used."""
+        return "" if self.interpretation is None else self.interpretation.read_as
 
     @property
     def summary(self) -> Summary:

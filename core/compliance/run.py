@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date
 from functools import cached_property, partial
@@ -19,6 +19,7 @@ from core.compliance.beside import beside_tests, other_figures
 from core.compliance.conventions import DEFAULT, definition_for
 from core.compliance.coverage import TOLERANCE, Held, Role
 from core.compliance.doubt import Doubter, Judged
+from core.compliance.file_figures import NOT_PRINTED
 from core.compliance.findings import findings
 from core.compliance.home import at_home
 from core.compliance.kernels import rounded
@@ -27,13 +28,13 @@ from core.compliance.measures import (
     AGENCY_NAMES,
     COVERAGE_LEAST_PCT,
     NO_TRANCHES,
-    NOT_PRINTED,
     TOO_LARGE,
     ZERO_CPA,
     Measured,
     Pool,
     Unmeasurable,
 )
+from core.compliance.other_deal import of_other_deal, of_other_limits
 from core.compliance.published import SheetLimit, limits_of
 from core.compliance.result import (
     Details,
@@ -49,13 +50,16 @@ from core.compliance.result import (
     deferred,
     settle,
 )
+from core.compliance.stand_ins import with_stand_ins
+from core.compliance.stated import with_stated
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, UNIT_SIGNS, Suite, Test
 from core.definition.definition import DealTest, Definition
-from core.definition.terms import AGENCIES, TOTALS
+from core.definition.terms import AGENCIES, SUITE_TESTS, TOTALS
 from core.portfolio import Portfolio
 from core.portfolio.assemble.plausibility import with_days
 from core.portfolio.assemble.portfolio import DEFINITION_DAYS
 from core.portfolio.cells.checkpoint import checkpoint
+from core.portfolio.model.facts import Fact
 from core.portfolio.model.notes import DataWarning
 from core.values import day_of
 from core.words import suggestion
@@ -70,6 +74,7 @@ LEFT_OUT: Final = frozenset({STOPPED, DISABLED.format(source="request")})
 NO_TRIGGER: Final = "the file gives no trigger for this class"
 
 STANDARD: Final = "no definition of the deal decides: the ready-made one of its market is used, {name}"
+NO_BASE: Final = "the definition names no base: what it says nothing of is that of its market's ready-made one, {base}"
 
 _NO_THRESHOLDS: Final[Mapping[str, Threshold]] = {}
 
@@ -170,16 +175,19 @@ def run_suite(
         UnknownDefinition: no ready-made definition has the name.
     """
     rules = definition_for(portfolio, definition)
+    other_deal = [] if definition is None else list(of_other_deal(portfolio, rules))
     if pools is None:
         pools = pools_of(portfolio, rules)
     portfolio = pools[0].portfolio if pools else portfolio
-    warnings = list(portfolio.notes.warnings)
+    warnings = [*portfolio.notes.warnings, *other_deal]
     if not portfolio.row_count:
         reason = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has none below its header"
         warnings.insert(0, DataWarning("no_loans", f"no loans were found: {reason}"))
-    if rules is not None and rules.standard:
+    if rules is not None and rules.standard and rules.name is not None:
         warnings.append(DataWarning("standard_definition", STANDARD.format(name=rules.name)))
-    present = _present(portfolio)
+    elif rules is not None and isinstance(definition, Definition) and rules.base != definition.base:
+        warnings.append(DataWarning("definition_without_base", NO_BASE.format(base=rules.base)))
+    present = columns_present(portfolio)
     pool = pools[0] if pools else None
     triggers: dict[str, SheetLimit | None] = {}
     if suite == DEAL_SUITE and rules is not None and rules.standard:
@@ -208,7 +216,7 @@ def run_suite(
     ends = pools[1:]
     has_defaults = not (limits.first or limits.tenant or rules is not None or limits.sheet.limits)
     resolved: dict[int, ResolvedThreshold] = {}
-    facts = beside_tests(limits.sheet.found, pool)
+    facts = beside_tests(limits.sheet.found, pool, own)
     doubter = Doubter(pool, own, facts, limits.sheet.listed, compares=compare)
     maker = _Maker(portfolio, pool, limits, resolved, include_cushion, details, doubter)
     cushions: dict[str, float] = {}
@@ -226,7 +234,9 @@ def run_suite(
                 limit = resolve(test, pool, limits) if suite != DEAL_SUITE or _has_limit(test, limits) else None
                 if limit is not None:
                     resolved[id(test)] = limit
-            measured = _measure(test, pool, portfolio, present)
+                    for each in pools if rules is not None else ():
+                        each.limits[test.test_id] = limit.value
+            measured = measure_test(test, pool, portfolio, present)
             if test.test_id == WARR and limit is not None and pool is not None:
                 _check_scale(test, limit, limits, pool)
             low, high = _span(test, measured, ends, portfolio, present) if ends else (None, None)
@@ -244,7 +254,7 @@ def run_suite(
         if low is not None and high is not None:
             statuses = {_judged(value, limit, rounding)[1] for value in (low, high, measured.value)}
             if len({status == "fail" for status in statuses}) > 1:
-                skipped.append(_left_open(test, measured, limit, low, high))
+                skipped.append(_left_open(test, measured, limit, low, high, rules))
                 continue
         judged = _judged(measured.value, limit, rounding)
         figures = _figures(test, measured.value, limit, judged, include_cushion)
@@ -254,6 +264,8 @@ def run_suite(
         stopped = fail_fast and judged[1] == "fail"
     if pool is not None:
         warnings += findings(pool, _ran(cushions, limits))
+    if compare and rules is not None and not rules.has_market_limits:
+        warnings += of_other_limits(_defined_limits(tests, resolved, facts))
     doubter.warnings = warnings
     if portfolio.row_count > DEFERRED_ROWS_MAX or not (rules is None or rules.standard):
         settle(results)
@@ -271,7 +283,18 @@ def run_suite(
         figures=None if pool is None else pool.figures,
         cushions=cushions,
         exact=exact,
+        interpretation=portfolio.interpretation,
     )
+
+
+def _defined_limits(
+    tests: Iterable[Test], resolved: Mapping[int, ResolvedThreshold], facts: Mapping[str, Fact]
+) -> Iterator[tuple[float, Fact]]:
+    """The definition's limits of the tests that the file prints, each with the file's figure."""
+    for test in tests:
+        limit, fact = resolved.get(id(test)), facts.get(test.test_id)
+        if limit is not None and fact is not None and limit.source == "definition":
+            yield limit.value, fact
 
 
 def _with_published(one: Skipped, tests: Iterable[Test], doubter: Doubter) -> Skipped:
@@ -324,20 +347,21 @@ def _check_scale(test: Test, limit: ResolvedThreshold, limits: Limits, pool: Poo
 
 WARR: Final = "weighted_average_recovery_rate"
 
-_LIKE: Final = {
-    "ic": "ic_ratio",
-    "oc": "oc_ratio",
-    "reinvestment_oc": "oc_ratio",
-    "warr": WARR,
-}
-"""The test of the suites that a measure of a definition is like."""
+_LIKE: Final = {measure: test_id for test_id, measure in reversed(SUITE_TESTS.items())}
+"""The first test of the suites that a measure of a definition is like."""
+
+_ON_MOODYS_SCALE: Final = "warf"
 
 
 def _ran(test_ids: Iterable[str], limits: Limits) -> set[str]:
-    """The tests that ran, those of a definition under the suites' names, too."""
+    """The tests that ran, those of a definition under the suites' names, too: of rating factors only Moody's."""
     ran = set(test_ids)
-    measures = {limits.tests[test_id].measure for test_id in ran if test_id in limits.tests}
-    return ran | {_LIKE[measure] for measure in measures if measure in _LIKE}
+    own = [limits.tests[test_id] for test_id in ran if test_id in limits.tests]
+    return ran | {
+        _LIKE[test.measure]
+        for test in own
+        if test.measure in _LIKE and (test.measure != _ON_MOODYS_SCALE or test.agency in (None, "a"))
+    }
 
 
 def pools_of(portfolio: Portfolio, definition: Definition | None) -> tuple[Pool, ...]:
@@ -348,7 +372,8 @@ def pools_of(portfolio: Portfolio, definition: Definition | None) -> tuple[Pool,
     if definition is not None:
         said = definition.conventions
         days = {name: getattr(said, name) for name in DEFINITION_DAYS}
-        portfolio = with_days(portfolio, days, "the definition", first=True)
+        portfolio = with_stated(with_days(portfolio, days, "the definition", first=True), definition)
+        portfolio = with_stand_ins(portfolio, definition)
     pool = Pool(portfolio, definition)
     if definition is None or not pool.view.has_bounds:
         return (pool,)
@@ -359,13 +384,21 @@ def _span(
     test: Test, measured: Measured, ends: tuple[Pool, ...], portfolio: Portfolio, present: set[str]
 ) -> tuple[float | None, float | None]:
     """The low and the high end of a figure; None where masked ratings do not move it."""
-    values = [measured.value, *(_measure(test, end, portfolio, present).value for end in ends)]
+    values = [measured.value, *(measure_test(test, end, portfolio, present).value for end in ends)]
     low, high = min(values), max(values)
     return (low, high) if high - low > TOLERANCE else (None, None)
 
 
-def _left_open(test: Test, measured: Measured, limit: ResolvedThreshold, low: float, high: float) -> Skipped:
-    reason = f"masked ratings leave it open: between {low:.2f} and {high:.2f} around the limit {limit.value:.2f}"
+def _left_open(
+    test: Test, measured: Measured, limit: ResolvedThreshold, low: float, high: float, rules: Definition | None
+) -> Skipped:
+    """A test whose status ratings leave open that a definition takes for a range."""
+    ratings = DEFAULT.ratings if rules is None else rules.ratings
+    bounded = [kind for kind in ("masked", "unrated") if any(
+        getattr(getattr(ratings, agency), kind) == "bounds" for agency in AGENCIES
+    )]  # fmt: skip
+    what = " or ".join({"masked": "masked", "unrated": "missing"}[kind] for kind in bounded)
+    reason = f"{what} ratings leave it open: between {low:.2f} and {high:.2f} around the limit {limit.value:.2f}"
     return Skipped(test.test_id, test.name, reason, rounded(measured.value), rounded(low), rounded(high))
 
 
@@ -477,7 +510,7 @@ def resolve(test: Test, pool: Pool | None, limits: Limits) -> ResolvedThreshold:
     for source, thresholds in limits.first:
         if (threshold := thresholds.get(test.test_id)) is not None:
             return _resolved(test, threshold, source)
-    is_standard = limits.definition is not None and limits.definition.standard
+    is_standard = limits.definition is not None and limits.definition.has_market_limits
     if limits.definition is not None and not is_standard and (found := _defined(test, pool, limits)) is not None:
         return found
     of_tenant = limits.tenant.get(test.test_id)
@@ -559,7 +592,7 @@ def _scaled_warning(test: Test, limit: float, direction: Direction) -> float | N
 _RECOVERIES: Final = tuple(f"recovery_rate_{agency}" for agency in AGENCIES)
 
 
-def _present(portfolio: Portfolio) -> set[str]:
+def columns_present(portfolio: Portfolio) -> set[str]:
     """The catalogue's names of the columns that the portfolio has."""
     present = {*portfolio.numbers, *portfolio.names, *portfolio.flags, *portfolio.ranks}
     if portfolio.lien is not None:
@@ -584,7 +617,7 @@ def _present(portfolio: Portfolio) -> set[str]:
     return present
 
 
-def _measure(test: Test, pool: Pool | None, portfolio: Portfolio, present: set[str]) -> Measured:
+def measure_test(test: Test, pool: Pool | None, portfolio: Portfolio, present: set[str]) -> Measured:
     """The test's figure.
 
     Raises:

@@ -8,8 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from core.compliance.frequency import payments_a_year
 from core.compliance.measures import Measured, Pool, Unmeasurable
-from core.definition.formulas import NUMBERS, Atom, Logic, column_of, fields_of, share_of
+from core.definition.formulas import NUMBERS, Atom, Logic, column_of, fields_of, share_of, without_cells
 from core.definition.terms import LOAN_FIELDS, LOAN_FLAGS, LOAN_TEXTS
 from core.formula.columns import map_columns
 from core.formula.evaluate import evaluate
@@ -17,6 +18,7 @@ from core.formula.language import FormulaError
 from core.formula.ranges import Environment
 from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.model.fields import STANDARD_TARGETS, Lien
+from core.portfolio.model.portfolio import Names
 from core.portfolio.model.ratings import DEFAULTED
 from core.values import SERIAL_OF_1970
 
@@ -82,6 +84,9 @@ class Fields:
         if field in LOAN_FLAGS:
             flags = view.flags.get(field)
             return (np.zeros(portfolio.row_count, np.uint8) if flags is None else flags), (False, True)
+        if field == "payments_a_year":
+            names = view.names.get("payment_frequency")
+            return None if names is None else _payments(names)
         if field == "lien":
             return None if view.lien is None else (view.lien, _LIENS)
         if field in _RANKS:
@@ -95,6 +100,15 @@ class Fields:
             return None if names is None else ((names.codes < 0) | (names.codes == view.home), (False, True))
         assert field == "is_discount", field
         return self._discounts(), (False, True)
+
+    def rows(self, part: Logic | Atom) -> tuple[Bools, Bools | None]:
+        """(the loans for which a formula is TRUE, those of which it cannot be told; None for none).
+
+        Raises:
+            Unmeasurable: the file lacks what the formula reads.
+        """
+        self._ask_for(part)
+        return self._truth(part)
 
     def _own_category(self, name: str) -> tuple[NDArray[Any], Sequence[Any]]:
         portfolio = self.pool.portfolio
@@ -250,7 +264,7 @@ class Fields:
             codes, values = found
             if field in LOAN_FLAGS or field.startswith("is_") or self._own.get(field) in self.pool.portfolio.flags:
                 return np.asarray(codes != 0), None
-            if field not in _RANKS:
+            if field not in _RANKS and field != "payments_a_year":
                 texts = np.array([*values, None], object)[codes]
                 return texts, codes < 0 if fill else None
             numbers = np.array([*values, np.nan])[codes]
@@ -286,6 +300,14 @@ class Fields:
         if not unknown[:-1].any() and not (unknown[-1] and self._par_by(category)[-1]):
             return true[rows], None
         return true[rows], unknown[rows]
+
+
+def _payments(names: Names) -> tuple[NDArray[Any], Sequence[Any]]:
+    """(code of each row, payments a year); -1 where the text says no one number."""
+    often = payments_a_year(names.values)
+    values = sorted({one for one in often if one is not None})
+    table = np.array([*(-1 if one is None else values.index(one) for one in often), -1], np.int32)
+    return table[names.codes], values
 
 
 class _Timeless(Environment):
@@ -335,9 +357,7 @@ def share_measure(text: str, of: str) -> Callable[[Pool], Measured]:
     """The measure of a share: par of the loans for which the formula is TRUE, in percent of a denominator."""
 
     def shared(pool: Pool) -> tuple[float, ...]:
-        if pool.fields is None:
-            pool.fields = Fields(pool)
-        return pool.fields.share(text)  # type: ignore[no-any-return]
+        return fields_over(pool).share(text)
 
     def measured(pool: Pool) -> Measured:
         par, unknown = pool.summed(("share", text), shared)
@@ -348,18 +368,47 @@ def share_measure(text: str, of: str) -> Callable[[Pool], Measured]:
     return measured
 
 
+def fields_over(pool: Pool) -> Fields:
+    """The loans of a pool as formulas name them, made once."""
+    if pool.fields is None:
+        pool.fields = Fields(pool)
+    return pool.fields  # type: ignore[no-any-return]
+
+
 def divisor_of(pool: Pool, of: str) -> float:
     """What a share is a share of.
 
     Raises:
         Unmeasurable: it is not known, or not above zero.
     """
-    amount = totals(pool).get(of)
+    amount = _LATER[of](pool) if of in _LATER else totals(pool).get(of)
     if amount is None:
         raise Unmeasurable(f"{of} is not given: add it to the conventions of the definition")
     if not amount > 0:
         raise Unmeasurable(f"{of} is zero or negative")
     return amount
+
+
+def unfunded_par(pool: Pool) -> float:
+    """What is not drawn of the performing loans.
+
+    Raises:
+        Unmeasurable: the file has no such column.
+    """
+    return pool.summed(("unfunded",), lambda part: float(unfunded_of(part).sum()))
+
+
+def unfunded_of(pool: Pool) -> NDArray[np.float64]:
+    """What is not drawn of each performing loan; a blank is nothing, and so is that of a row without par.
+
+    Raises:
+        Unmeasurable: the file has no such column.
+    """
+    column = pool.view.numbers.get("unfunded")
+    if column is None:
+        raise Unmeasurable(_missing(["unfunded"], pool))
+    counts = np.isfinite(column) & np.isfinite(pool.view.numbers["par_value"]) & ~pool.defaulted
+    return np.where(counts, np.maximum(column, 0.0), 0.0)
 
 
 def totals(pool: Pool) -> dict[str, float]:
@@ -383,6 +432,8 @@ def totals(pool: Pool) -> dict[str, float]:
 
 
 _LATER: Final[Mapping[str, Callable[[Pool], float]]] = {
+    "unfunded": lambda pool: unfunded_par(pool),
+    "denominator_and_unfunded": lambda pool: pool.denominator + unfunded_par(pool),
     "adjusted": lambda pool: pool.adjustments["adjusted"],
     "interest": lambda pool: float(pool.interest["available"]),
     "obligors": lambda pool: float(pool.obligors[0]),
@@ -407,8 +458,9 @@ def value_of(text: str, names: frozenset[str], pool: Pool) -> float:
             context[name] = _LATER[name](pool)
         else:
             raise Unmeasurable(f"{name} has no figure")
+    text, called = without_cells(text, names)
     try:
-        found = evaluate(text, context).value
+        found = evaluate(text, {called[name]: value for name, value in context.items()}).value
     except FormulaError as error:
         raise Unmeasurable(f"the formula has no value: {error.message}") from None
     if isinstance(found, bool) or not isinstance(found, int | float):

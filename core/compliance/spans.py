@@ -11,7 +11,7 @@ import numpy as np
 
 from core.compliance.conventions import masked_rows
 from core.compliance.measures import DAYS_A_YEAR, Measured, Pool
-from core.definition.terms import AGENCIES
+from core.definition.terms import AGENCIES, FORMULAS
 from core.portfolio.assemble.plausibility import LIFE_YEARS_MAX, USUAL
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.ratings import FACTORS, MASKED, RECOVERY, UNBUCKETED
@@ -55,8 +55,7 @@ def _masked_par(pool: Pool, field: str) -> tuple[float, ...]:
 
 def _hidden_ccc(pool: Pool, agency: str) -> float:
     """Par whose rating an agency does not show, and that may be CCC: none where its rating table says what is."""
-    is_printed = pool.goes_by_file and getattr(pool.portfolio.deal, f"masked_ccc_{agency}") is not None
-    return 0.0 if is_printed else _masked_of(pool, agency)
+    return 0.0 if pool.masked_ccc["abc".index(agency)] is not None else _masked_of(pool, agency)
 
 
 def _masked_of(pool: Pool, agency: str) -> float:
@@ -106,6 +105,13 @@ _BLANK: Final[dict[str, tuple[tuple[str, str, _Share], ...]]] = {
     "top_obligors": (("obligor", "no obligor", _uncovered),),
     "industry": (("industry", "no industry", _uncovered),),
     "country": (("country", "no country", _uncovered),),
+    "country_group": (("country", "no country, or none whose ceiling is known", _uncovered),),
+    "country_of_group": (("country", "no country, or none whose ceiling is known", _uncovered),),
+    "senior_secured": (("lien", "no lien, and counts as first lien", _without_lien),),
+    **dict.fromkeys(
+        ("pays_less_than_quarterly", "pays_semi_annually", "pays_annually"),
+        (("payment_frequency", "no frequency of payments that can be read", _uncovered),),
+    ),
     "foreign_country": (("country", "no country", _uncovered),),
     "non_senior_secured": (("lien", "no lien, and counts as first lien", _without_lien),),
     "small_facilities": (
@@ -195,6 +201,10 @@ def _of_denominator(case: Case, pct: float) -> float:
 
 def _lien_added(case: Case) -> Span:
     return case.measured.value, case.measured.value + _of_denominator(case, _without_lien(case))
+
+
+def _lien_taken(case: Case) -> Span:
+    return case.measured.value - _of_denominator(case, _without_lien(case)), case.measured.value
 
 
 def _quotes_added(case: Case) -> Span:
@@ -294,6 +304,8 @@ _LOW_RATE, _HIGH_RATE, _ = USUAL["all_in_rate"]
 _SPANS: Final[dict[str, Callable[[Case], Span]]] = {
     "obligor": _added, "top_obligors": _added, "industry": _added, "country": _added, "foreign_country": _added,
     "small_facilities": _added, "delinquency": _added, "share": _added,
+    **dict.fromkeys((name for name in FORMULAS if name != "non_senior_secured"), _added),
+    "country_group": _added, "country_of_group": _added, "senior_secured": _lien_taken,
     "non_senior_secured": _lien_added, "quoted_depth": _quotes_added,
     "ccc": _ccc, "warf": _factor, "warr": _recovery, "wal": _life, "oc": _overcollateralisation,
     "reinvestment_oc": _overcollateralisation, "ic": _interest,

@@ -15,6 +15,7 @@ from core.compliance import measures
 from core.compliance.coverage import Role
 from core.compliance.measures import Measured, Pool
 from core.compliance.result import Direction
+from core.compliance.spreads import average_spread
 
 Category = Literal["concentration", "rating", "coverage", "portfolio", "liquidity"]
 Divisor = Literal["cpa", "par"]
@@ -190,7 +191,8 @@ CATALOGUE: Final = (
         "sum(par x (spread + floor credit)) / floating PAR, plus excess coupon where the deal has a reference coupon",
         "A collateral quality test of indentures: 3.94 % in Magnetite XVII, 3.65 % in Ares European CLO XV. The "
         "limit is a house figure below both, since spreads have narrowed.",
-        "percent", "min", 3.25, 3.40, ("par_value", "spread or all_in_rate"), measures.average_spread, ("par",),
+        "percent", "min", 3.25, 3.40, ("par_value", "spread or all_in_rate"),
+        lambda pool: average_spread(pool, "was"), ("par",),
     ),
     Test(
         "diversity_score", "Moody's diversity score", "portfolio",

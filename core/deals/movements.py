@@ -11,7 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.compliance.result import Results, Skipped
+from core.compliance.stated import with_stated
+from core.definition.definition import Definition
 from core.portfolio import Portfolio
+from core.portfolio.model.notes import Notes
 from core.portfolio.model.portfolio import Amortization, Names
 from core.reconciliation import reconcile
 
@@ -104,7 +107,14 @@ class _State:
     applied: dict[PartName, Mask] = field(default_factory=dict)
 
 
-def movements(before: Portfolio, after: Portfolio, run: Run, *, loans_tried: int = LOANS_TRIED_MAX) -> list[Movement]:
+def movements(
+    before: Portfolio,
+    after: Portfolio,
+    run: Run,
+    *,
+    definition: Definition | None = None,
+    loans_tried: int = LOANS_TRIED_MAX,
+) -> list[Movement]:
     """Split the change of every test that `run` measures on both portfolios.
 
     Loans are paired as a reconciliation pairs them. Each part is the difference of two full runs, one with one more
@@ -114,11 +124,14 @@ def movements(before: Portfolio, after: Portfolio, run: Run, *, loans_tried: int
     Args:
         before: the earlier file's loans, notes and accounts; `after` the later one's.
         run: the tests of one portfolio, such as `run_suite` with a deal's definition and thresholds.
+        definition: whose amounts and corrections hold for the files as they are, whatever is mixed of the two.
         loans_tried: loans of a part whose change is applied alone, those of the most par first.
 
     Raises:
         ReconcileError: more loans than a reconciliation takes.
     """
+    if definition is not None:
+        before, after = with_stated(before, definition), with_stated(after, definition)
     mix = _Mix(before, after)
     steps = list(mix.steps())
     first, last = run(before), run(after)
@@ -304,7 +317,7 @@ class _Mix:
                 values = np.where(is_later, later, earlier)[kept]
                 made[kind][target] = Names(values, self._shared_names(target)[2]) if kind == "names" else values
         applied = state.applied.get("other_fields", np.zeros(len(self.is_new), np.bool_))
-        as_of = self._after.deal.as_of if applied.all() else self._before.deal.as_of
+        first, last = (self._before, self._after) if applied.all() else (self._after, self._before)
         return Portfolio(
             len(kept),
             made["numbers"],
@@ -313,11 +326,13 @@ class _Mix:
             made["ranks"],
             made["lien"].get("lien_type"),
             self._before.tranches,
-            replace(self._before.deal, as_of=as_of),
+            replace(self._before.deal, as_of=last.deal.as_of),
             self._amortization(kept, self.is_new | applied),
             self._before.sheet_name,
             source_cells=self._before.source_cells,
+            notes=Notes(stated=first.notes.stated | last.notes.stated),
             facts=self._before.facts,
+            interpretation=self._before.interpretation,
             own_dates=self._before.own_dates | self._after.own_dates,
         )
 

@@ -2,47 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 import msgspec
-import numpy as np
 from msgspec import UNSET
 
 from core.compliance.agreement import Agreement, Ours, Part, agreement_of
-from core.compliance.conventions import definition_for, masked_rows, printed_agency
-from core.compliance.coverage import letter_of
-from core.compliance.deal_suite import tests_of, with_coverage
-from core.compliance.matching import (
-    PARAMETERS,
-    Pairs,
-    Terms,
-    Unmatched,
-    pair_figures,
-    suite_said,
-    terms_of,
-    with_counted_decimals,
-)
+from core.compliance.conventions import definition_for, masked_rows
 from core.compliance.result import Skipped, Status, TestResult
-from core.compliance.run import pools_of, run_suite
-from core.definition import Definition, DefinitionError, parse, to_document
-from core.definition.names import NoMeaning, meaning_of_fact
-from core.definition.terms import SUITE_TESTS
+from core.compliance.run import run_suite
+from core.definition import Definition, to_document
+from core.definition.choices import BY_NAME, CHOICES, Explanation, Option
+from core.definition.terms import AGENCIES, PARAMETERS
+from core.interpretation.figures import FigureTest, figure_tests, with_ratio_classes, with_tests
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
-
-PUBLISHED_MAX: Final = 500
-"""Figures of a file that are set beside ours."""
-
-NAME_MAX: Final = 200
-"""Characters of a label that name the test which is made for it."""
-
-Explanation = Literal[
-    "masked_ratings", "rounding", "principal_cash", "classification", "defaulted_in_denominator", "recovery_agency",
-    "haircuts", "as_of", "blank_inputs",
-]  # fmt: skip
 
 
 class TieOut(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,17 +77,6 @@ class TieOuts(list[TieOut]):
         """Ids of the definition's tests that no figure of the file stands beside, in their order."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A published figure and the test that measures it."""
-
-    published: Fact
-    test: dict[str, Any] | None
-    """As in a definition's document."""
-    unmatched: Unmatched | None = None
-    """Why there is no test."""
-
-
 def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) -> TieOuts:
     """Every test and figure that the file publishes, in its order, with our figure under the same rules and trigger.
 
@@ -124,16 +89,14 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
         definition: the deal's rules and tests, or the name of a ready-made one; None for those by which a run without
             one goes.
     """
-    base = _with_ratio_classes(to_document(definition_for(portfolio, definition) or Definition()), portfolio)
-    asked = _asked(portfolio, base)
-    ours = _run(portfolio, base, asked)
+    base, rules, asked, ours = _measured(portfolio, definition)
     rows = [_row(one, ours) for one in asked]
     apart = [at for at, row in enumerate(rows) if row.agrees is False]
     explained: dict[int, list[Explanation]] = {at: [] for at in apart}
     for why, other, document, classification in _variants(portfolio, base):
         if all(why in explained[at] for at in apart):
             continue
-        theirs = _run(other, document, [_classified(asked[at], classification) for at in apart])
+        theirs = _run(other, document, rules, [_classified(asked[at], classification) for at in apart])
         for at in apart:
             if why not in explained[at] and _row(asked[at], theirs, why).agrees:
                 explained[at].append(why)
@@ -150,133 +113,38 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
     return TieOuts(told, (test["id"] for test in base.get("tests", ()) if test["id"] not in printed))
 
 
-# ---- matching ------------------------------------------------------------------------------------------------------
+def compare(portfolio: Portfolio, definition: Definition | str | None = None) -> list[TieOut]:
+    """The rows of a tie-out without what explains their differences, which takes many runs."""
+    _, _, asked, ours = _measured(portfolio, definition)
+    return [_row(one, ours) for one in asked]
 
 
-def _asked(portfolio: Portfolio, base: dict[str, Any]) -> list[_Asked]:
-    """The file's figures with the tests that measure them: the definition's where one is about the same, else a test
-    that is made for the figure."""
-    figures = with_counted_decimals(portfolio.facts.figures)[:PUBLISHED_MAX]
-    pairs, industries = _pairs(portfolio, base, figures)
-    matched: dict[int, str] = {}
-    for match in pairs.found:
-        if not _is_of_every_agency(match.published, _own(base, match.test.test_id)):
-            matched.setdefault(id(match.published), match.test.test_id)
-    left = {id(one.published): one for one in pairs.listed if not one.is_measurable}
-    taken = {test["id"] for test in base.get("tests", ())} | set(matched.values())
-    asked = []
-    for at, fact in enumerate(figures):
-        if id(fact) in left:
-            asked.append(_Asked(fact, None, left[id(fact)]))
-            continue
-        meaning, test_id = meaning_of_fact(fact), matched.get(id(fact))
-        own = None if test_id is None else _own(base, test_id)
-        if own is not None:
-            asked.append(_Asked(fact, _with_trigger(own, fact) if base.get("standard") else own))
-            continue
-        if isinstance(meaning, NoMeaning):
-            asked.append(_Asked(fact, None, Unmatched(fact, None, meaning.why)))
-            continue
-        said = {name: value for name, value in meaning.test.items() if (name, value) != ("classification", industries)}
-        test_id = test_id or _new_id(said, taken, at)
-        taken.add(test_id)
-        limit = 0.0 if fact.trigger is None else fact.trigger
-        asked.append(_Asked(fact, {"id": test_id, "name": _name(fact.label), **said, meaning.side: limit}))
-    return asked
+def _measured(
+    portfolio: Portfolio, definition: Definition | str | None
+) -> tuple[dict[str, Any], Definition, list[FigureTest], dict[str, TestResult | Skipped | str]]:
+    """The document of the rules, the rules, the file's figures with the tests that measure them, and the results."""
+    rules = definition_for(portfolio, definition) or Definition()
+    base = with_ratio_classes(to_document(rules), portfolio)
+    asked = figure_tests(portfolio, base, rules)
+    return base, rules, asked, _run(portfolio, base, rules, asked)
 
 
-def _pairs(portfolio: Portfolio, base: dict[str, Any], figures: Sequence[Fact]) -> tuple[Pairs, str | None]:
-    """The figures beside the definition's tests, and those of a ready-made one for the classes of the file; the agency
-    whose industries the loans have where nothing else is said."""
-    rules = parse(base, own_fields=None)
-    pool = next(iter(pools_of(portfolio, rules)), None)
-    terms = Terms(
-        rules.conventions.home_countries, printed_agency(portfolio, "warr"), printed_agency(portfolio, "industry")
-    ) if pool is None else terms_of(pool)  # fmt: skip
-    if rules.standard:
-        rules, _ = with_coverage(rules, pool)
-    own = {test.id: test for test in rules.tests}
-    return pair_figures(tests_of(rules), own, terms, figures), terms.industry_agency
-
-
-def _own(base: Mapping[str, Any], test_id: str) -> dict[str, Any] | None:
-    return next((test for test in base.get("tests", ()) if test["id"] == test_id), None)
-
-
-def _is_of_every_agency(fact: Fact, own: dict[str, Any] | None) -> bool:
-    """Whether one agency's bucket stands beside the greatest of all: it is measured by that agency alone."""
-    subject = fact.subject
-    return bool(own and own.get("measure") == "ccc" and "agency" not in own and subject and subject.agency)
-
-
-def _new_id(said: Mapping[str, Any], taken: set[str], at: int) -> str:
-    """The id of a test that is made for a figure: that of a run's test which measures the same."""
-    if said.get("measure") in ("oc", "ic"):
-        usual = f"{said['measure']}_class_{said['class'].replace('/', '').lower()}"
-    else:
-        is_moodys = said.get("agency") == "a" and said.get("measure") in ("warf", "warr")
-        plain = {name: value for name, value in said.items() if name != "agency" or not is_moodys}
-        usual = next((test_id for test_id in SUITE_TESTS if suite_said(test_id) == plain), "")
-    return f"published_{at + 1}" if not usual or usual in taken else usual
-
-
-def _name(label: str) -> str:
-    """A label as the name of a test."""
-    return label[:NAME_MAX].strip() or "Test"
-
-
-def _with_trigger(test: dict[str, Any], published: Fact) -> dict[str, Any]:
-    """A market's test with the limit of the deal: what the file says."""
-    side = next((side for side in ("max", "min") if side in test), None)
-    if side is None or published.trigger is None:
-        return test
-    return {name: test[name] for name in test if name not in ("warning", "steps")} | {side: published.trigger}
-
-
-def _run(portfolio: Portfolio, base: dict[str, Any], asked: Iterable[_Asked]) -> dict[str, TestResult | Skipped | str]:
+def _run(
+    portfolio: Portfolio, base: dict[str, Any], rules: Definition, asked: Iterable[FigureTest]
+) -> dict[str, TestResult | Skipped | str]:
     """Test id -> the result, or why there is none, of just the tests that are asked for and those that they name."""
     own = {test["id"]: test for test in base.get("tests", ())}
     tests = own | {one.test["id"]: one.test for one in asked if one.test is not None}
     found: dict[str, TestResult | Skipped | str] = {}
-    definition = _parsed(base, tests, found)
+    definition, refused = with_tests(base, rules, tests)
+    found |= refused
     if tests:
         results = run_suite(portfolio, "deal", definition=definition)
         found |= {one.test_id: one for one in results.skipped} | {one.test_id: one for one in results}
     return found
 
 
-def _parsed(base: dict[str, Any], tests: dict[str, Any], refused: dict[str, TestResult | Skipped | str]) -> Definition:
-    """The definition with these tests; those for which it lacks something are taken out of them, with the reason."""
-    try:
-        return parse({**base, "tests": list(tests.values())}, own_fields=None)
-    except DefinitionError as error:
-        ids, faults = list(tests), [(_PLACE.match(place), message) for place, message in error.faults]
-        if not all(place for place, _ in faults):
-            raise
-        for place, message in faults:
-            assert place is not None
-            refused[ids[int(place[1])]] = f"the definition does not say how: {message}"
-            tests.pop(ids[int(place[1])], None)
-        return parse({**base, "tests": list(tests.values())}, own_fields=None)
-
-
-_PLACE: Final = re.compile(r"tests\[(\d+)\]")
-
-
-def _with_ratio_classes(base: dict[str, Any], portfolio: Portfolio) -> dict[str, Any]:
-    """The document with the class of the reinvestment test, which is the most junior one with an OC trigger."""
-    notes = portfolio.tranches
-    if notes is None or "reinvestment_oc" in base:
-        return base
-    tested = np.flatnonzero(~np.isnan(notes.oc_trigger) & ~notes.is_income)
-    published = next((fact for fact in portfolio.facts.of("test", "reinvestment") if fact.trigger is not None), None)
-    if not len(tested) or published is None:
-        return base
-    name = notes.classes[int(tested[-1])]
-    return {**base, "reinvestment_oc": {"class": letter_of(name) or name, "trigger": published.trigger}}
-
-
-def _row(asked: _Asked, ours: dict[str, TestResult | Skipped | str], why: Explanation | None = None) -> TieOut:
+def _row(asked: FigureTest, ours: dict[str, TestResult | Skipped | str], why: Explanation | None = None) -> TieOut:
     published, test, unmatched = asked.published, asked.test, asked.unmatched
     result = ours.get(test["id"], "not measured") if test is not None else unmatched.why if unmatched else "not matched"
     value, low, high = _figures(result)
@@ -323,7 +191,7 @@ def _parts(result: TestResult | Skipped | str) -> tuple[float | None, float | No
     return (None, None) if denominator == 1.0 else (numerator, denominator)
 
 
-def _classified(asked: _Asked, classification: str | None) -> _Asked:
+def _classified(asked: FigureTest, classification: str | None) -> FigureTest:
     """The row with its test under another list of industries, where it is about industries."""
     if classification is None or asked.test is None or asked.test.get("measure") not in _CLASSIFIED:
         return asked
@@ -333,7 +201,9 @@ def _classified(asked: _Asked, classification: str | None) -> _Asked:
 def _told(test: dict[str, Any]) -> str:
     """What a test measures in words: "ccc, agency b"."""
     what = test.get("measure") or test.get("share") or test.get("value")
-    return ", ".join([str(what), *(f"{name} {test[name]}" for name in PARAMETERS if name in test)])
+    said = {name: test[name] for name in PARAMETERS if name in test}
+    words = {name: " and ".join(one) if isinstance(one, list) else one for name, one in said.items()}
+    return ", ".join([str(what), *(f"{name} {one}" for name, one in words.items())])
 
 
 # ---- agreement -----------------------------------------------------------------------------------------------------
@@ -387,33 +257,48 @@ def _changed(base: dict[str, Any], section: str, **values: Any) -> dict[str, Any
     return {**base, section: {**base.get(section, {}), **values}}
 
 
-_SECTIONS: Final[tuple[tuple[Explanation, str, str, Sequence[Any]], ...]] = (
-    ("principal_cash", "conventions", "principal_cash", ("all", "positive", "none")),
-    ("defaulted_in_denominator", "conventions", "defaulted_in_denominator", ("none", "carried", "par")),
-    ("recovery_agency", "ratings", "recovery", ([], ["a"], ["b"], ["c"])),
-    ("haircuts", "par_value", "ccc_excess", (False,)),
-    ("haircuts", "par_value", "discount", (False,)),
-)
-"""What a rule may be changed to, to see whether it explains a difference: why, section, key, its values."""
-
-
 def _variants(
     portfolio: Portfolio, base: dict[str, Any]
 ) -> Iterable[tuple[Explanation, Portfolio, dict[str, Any], str | None]]:
-    """The run's inputs with one thing changed; the last is another list of industries."""
+    """The run's inputs with one choice made in another way; the last is another list of industries."""
     ratings = base.get("ratings", {})
-    for policy in ("bounds", "left_out", "other_agency") if _has_masked(portfolio) else ():
-        masked = {agency: {**ratings.get(agency, {}), "masked": policy} for agency in ("a", "b", "c")}
-        yield "masked_ratings", portfolio, _changed(base, "ratings", **masked), None
-    for why, section, name, values in _SECTIONS:
-        for value in values:
-            yield why, portfolio, _changed(base, section, **{name: value}), None
-    for classification in ("a", "b", "c"):
-        yield "classification", portfolio, base, classification
+    for policy in BY_NAME["masked_a"].options if _has_masked(portfolio) else ():
+        masked = {agency: {**ratings.get(agency, {}), "masked": policy.name} for agency in AGENCIES}
+        if policy.sets:
+            yield "masked_ratings", portfolio, _changed(base, "ratings", **masked), None
+    for choice in CHOICES:
+        if choice.explains is None or choice.explains in _BY_TEST:
+            continue
+        for option in choice.options:
+            if len(option.sets) == 1 and not _is_said(base, option, is_default=option is choice.options[0]):
+                yield choice.explains, portfolio, _with_option(base, option), None
+    for option in BY_NAME["industry"].options[1:]:
+        yield "classification", portfolio, base, option.name
     deal = portfolio.deal
     for day in (deal.next_payment, deal.closing_date):
         if day is not None and day != deal.as_of:
             yield "as_of", replace(portfolio, deal=replace(deal, as_of=day)), base, None
+
+
+_BY_TEST: Final = ("masked_ratings", "classification")
+"""Explanations that every agency has at once, or that each test has for itself."""
+
+
+def _is_said(base: Mapping[str, Any], option: Option, *, is_default: bool) -> bool:
+    """Whether a document reads a choice so already."""
+    for setting in option.sets:
+        section, name = setting.path
+        said = base.get(section, {})
+        if not (said[name] == setting.document if name in said else is_default):
+            return False
+    return True
+
+
+def _with_option(base: dict[str, Any], option: Option) -> dict[str, Any]:
+    for setting in option.sets:
+        section, name = setting.path
+        base = _changed(base, section, **{name: setting.document})
+    return base
 
 
 _CLASSIFIED: Final = frozenset(("industry", "diversity", "industry_diversity", "sdr", "cdo_monitor"))

@@ -19,15 +19,18 @@ if TYPE_CHECKING:
         UnknownDefinition,
         definition_of,
         parse,
+        parse_changed,
         parse_toml,
         ready_for,
         to_document,
         unknown_fields,
     )
+    from core.definition.market import under_market
 
 __all__ = [
-    "READY", "Definition", "DefinitionError", "UnknownDefinition", "definition_of", "parse", "parse_toml", "ready_for",
-    "to_document", "unknown_fields",
+    "READY", "Definition", "DefinitionError", "UnknownDefinition", "definition_of", "parse", "parse_changed",
+    "parse_toml", "ready_for",
+    "to_document", "under_market", "unknown_fields",
 ]  # fmt: skip
 
 _HOMES = {
@@ -37,9 +40,11 @@ _HOMES = {
     "UnknownDefinition": "core.definition.document",
     "definition_of": "core.definition.document",
     "parse": "core.definition.document",
+    "parse_changed": "core.definition.document",
     "parse_toml": "core.definition.document",
     "ready_for": "core.definition.document",
     "to_document": "core.definition.document",
+    "under_market": "core.definition.market",
     "unknown_fields": "core.definition.document",
 }
 

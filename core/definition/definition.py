@@ -7,14 +7,28 @@ that a definition that says nothing changes nothing.
 # ruff: noqa: RUF009 - a row of the schema is made once, and nothing in it changes
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final, Literal
 
-from core.definition.keys import Checked, Choice, Day, Flag, Integer, Listed, Named, Number, Table, Text, key
-from core.definition.terms import AGENCIES, CATEGORIES, DENOMINATORS, FORMULA_MAX, MEASURES, UNITS
+from core.definition.keys import Checked, Choice, Day, Flag, Integer, Listed, Mapped, Named, Number, Table, Text, key
+from core.definition.terms import (
+    ADDED,
+    AGENCIES,
+    AMONG,
+    CATEGORIES,
+    CLASS_FIGURES,
+    DENOMINATORS,
+    FEE_BASES,
+    FIGURES,
+    FORMULA_MAX,
+    MEASURES,
+    UNITS,
+)
 from core.frames.brief import brief
+from core.portfolio.cells.parsing import FLOATING_INDEXES
 from core.portfolio.cells.parsing import country as country_code
+from core.portfolio.cells.rate_cells import index_name
 from core.portfolio.model.ratings import rank
 
 TESTS_MAX: Final = 500
@@ -26,7 +40,15 @@ STEPS_MAX: Final = 120
 MATRICES_MAX: Final = 10
 MATRIX_SIDE_MAX: Final = 100
 COUNTRIES_MAX: Final = 250
+COUNTRY_GROUPS_MAX: Final = 50
+CEILINGS_MAX: Final = 66
+"""Rows of country ceilings: three agencies with 22 ratings each."""
 ALIASES_MAX: Final = 50
+CORRECTIONS_MAX: Final = 500
+NOTE_MAX: Final = 500
+"""Characters of the note of a correction."""
+INDEXES_MAX: Final = 50
+FEES_MAX: Final = 20
 
 IDENTIFIER: Final = r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*"
 _ID: Final = Text(64, IDENTIFIER, "cov_lite_concentration")
@@ -37,6 +59,8 @@ _LIMIT: Final = Number(-1e15, 1e15)
 _AGENCY: Final = Choice(AGENCIES)
 _CLASSIFICATION: Final = Choice(("any", "a", "b", "c"))
 _FORMULA: Final = Text(FORMULA_MAX)
+_DAY_COUNT: Final = Choice(("actual/360", "actual/365", "30/360"))
+_FEE_BASE: Final = Choice(FEE_BASES)
 
 
 def _symbol(given: Any) -> int:
@@ -65,6 +89,15 @@ def _country(given: Any) -> str:
     raise ValueError("must be a country, by its ISO code or its English name")
 
 
+def _index(given: str) -> str:
+    """The name of a reference rate as the loans have it, such as EURIBOR-3M."""
+    name = index_name(given.replace("_", " "))
+    family = name.partition("-")[0]
+    if not any(family == one or family.endswith(f" {one}") for one in FLOATING_INDEXES):
+        raise ValueError(f"is no reference rate: family and tenor such as EURIBOR_3M, of {', '.join(FLOATING_INDEXES)}")
+    return name
+
+
 def _text_symbol(given: Any) -> str:
     _symbol(given)
     assert isinstance(given, str)
@@ -72,6 +105,7 @@ def _text_symbol(given: Any) -> str:
 
 
 _SYMBOL: Final = Checked("a rating symbol such as B3 or CCC+", _text_symbol)
+_COUNTRY: Final = Checked("a country", _country)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +113,9 @@ class Conventions:
     """What holds for every test."""
 
     currency: str | None = key(Text(3, "[A-Z]{3}", "EUR"), "currency of the deal", None)
-    home_countries: tuple[str, ...] = key(
-        Listed(Checked("a country", _country), COUNTRIES_MAX, 1), "countries that are not foreign", ("US",)
-    )
+    home_countries: tuple[str, ...] = key(Listed(_COUNTRY, COUNTRIES_MAX, 1), "countries that are not foreign", ("US",))
     day_count: Literal["actual/360", "actual/365", "30/360"] = key(
-        Choice(("actual/360", "actual/365", "30/360")),
+        _DAY_COUNT,
         "how the days of the interest period become a year's part",
         "actual/360",
     )
@@ -92,6 +124,20 @@ class Conventions:
     stated_maturity: date | None = key(Day(), "stated maturity of the notes", None)
     reference_coupon: float | None = key(
         _PERCENT, "percent: the reference weighted average coupon above which fixed-rate loans add to the spread", None
+    )
+    excess_coupon: Literal["always", "floored", "while_spread_fails", "none"] = key(
+        Choice(("always", "floored", "while_spread_fails", "none")),
+        "when coupons above the reference add to the spread: always, also where they are below it; at least 0; at "
+        "least 0, and only while the spread is below its limit without; never",
+        "always",
+    )
+    excess_spread: Literal["none", "always", "floored", "while_coupon_fails"] = key(
+        Choice(("none", "always", "floored", "while_coupon_fails")),
+        'when spreads above their minimum add to the coupon (`measure = "wac"`), as excess_coupon',
+        "none",
+    )
+    minimum_spread: float | None = key(
+        _PERCENT, "percent: the minimum weighted average spread; else what the spread test is held to", None
     )
     target_par: float | None = key(_AMOUNT, "target par amount", None)
     decimals: tuple[tuple[str, int], ...] = key(
@@ -104,6 +150,9 @@ class Conventions:
         Choice(("none", "carried", "par")),
         "what the denominator of the concentration tests carries a defaulted loan at",
         "none",
+    )
+    cash_in_denominator: bool = key(
+        Flag(), "whether principal cash is part of the denominator of the concentration tests", True
     )
     small_facility_home: float = key(_AMOUNT, "facilities below are small, at home", 150e6)
     small_facility_abroad: float = key(_AMOUNT, "facilities below are small, abroad", 250e6)
@@ -128,8 +177,13 @@ class AgencyRatings:
     watch_negative: int = key(Integer(0, 3), "notches down for a rating on watch negative", 0)
     watch_positive: int = key(Integer(0, 3), "notches up for a rating on watch positive", 0)
     unrated: str | float = key(
-        _counts_as("left_out"), "what a loan without a rating counts as: a symbol, a factor, or left_out", "Caa3"
+        _counts_as("left_out", "bounds"),
+        "what a loan without a rating counts as: a symbol, a factor, left_out or bounds",
+        "Caa3",
     )
+    unrated_best: str = key(_SYMBOL, "the best that a loan without a rating may be, for bounds", "BB-")
+    unrated_worst: str = key(_SYMBOL, "the worst that a loan without a rating may be, for bounds", "CCC-")
+    unrated_value: str | None = key(_SYMBOL, "what the value takes a loan without a rating for, for bounds", None)
     masked: str | float = key(
         _counts_as("other_agency", "left_out", "bounds"),
         "what a masked rating counts as: a symbol, a factor, other_agency (notched), left_out or bounds",
@@ -176,6 +230,12 @@ class Classifications:
         _CLASSIFICATION,
         "industry column of the suites' tests but Moody's diversity: any, or that of an agency",
         "any",
+    )
+    diversity: str | None = key(
+        _CLASSIFICATION,
+        "industry column of Moody's diversity score: any is the file's own, else that of an agency; else the file's "
+        "own, or Moody's where that is another agency's",
+        None,
     )
     affiliates_by_name: bool = key(
         Flag(),
@@ -225,6 +285,31 @@ class ParValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Fee:
+    """A senior fee at a rate."""
+
+    name: str = key(Text(), "name such as Trustee fee")
+    rate: float = key(Number(0, 10), "percent a year of its base")
+    of: Literal["cpa", "par", "denominator", "target_par"] = key(_FEE_BASE, "what it is a rate of", "cpa")
+    day_count: Literal["actual/360", "actual/365", "30/360"] | None = key(
+        _DAY_COUNT, "how the days of the period become a year's part; else as the conventions have it", None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Expenses:
+    """Senior expenses of the period, up to a cap: a rate of a base and an amount, both a year."""
+
+    amount: float | None = key(_AMOUNT, "expenses of the period; else what the cap allows", None)
+    cap_rate: float | None = key(Number(0, 10), "percent a year of the base", None)
+    cap_amount: float | None = key(_AMOUNT, "amount a year, on top of the rate", None)
+    of: Literal["cpa", "par", "denominator", "target_par"] = key(_FEE_BASE, "what the cap is a rate of", "cpa")
+    day_count: Literal["actual/360", "actual/365", "30/360"] | None = key(
+        _DAY_COUNT, "how the days of the period become a year's part; else as the conventions have it", None
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class InterestCoverage:
     """The numerator of the IC ratios."""
 
@@ -238,9 +323,34 @@ class InterestCoverage:
     )
     senior_fees: float | None = key(_AMOUNT, "senior fees and expenses of the period, where the file has none", None)
     senior_fee_rate: float = key(Number(0, 10), "percent a year of the collateral, where nothing says more", 0.20)
+    fees: tuple[Fee, ...] = key(
+        Listed(Table(Fee), FEES_MAX), "fees at rates, where the file has no amount of senior fees", ()
+    )
+    expenses: Expenses | None = key(Table(Expenses), "expenses up to a cap, beside the fees", None)
     senior_fee_cap: float | None = key(_AMOUNT, "the most that counts as senior fees and expenses in a period", None)
     hedge_receipts: float = key(_AMOUNT, "hedge receipts of the period", 0.0)
     hedge_payments: float = key(_AMOUNT, "hedge payments of the period", 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """Figures of the deal where the file has none; where the file prints another one, its own counts, with a doubt."""
+
+    principal_cash: float | None = key(_LIMIT, "principal cash", None)
+    interest_collected: float | None = key(_LIMIT, "interest collected in the period so far", None)
+    interest_receivable: float | None = key(_LIMIT, "interest still to be received in the period", None)
+    senior_fees: float | None = key(_AMOUNT, "senior fees and expenses of the period", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A figure in place of a wrong one of the file."""
+
+    figure: str = key(Choice((*FIGURES, *CLASS_FIGURES)), "which figure of the file")
+    amount: float = key(_LIMIT, "what it is")
+    note: str = key(Text(NOTE_MAX), "why, and where it is from")
+    class_: str | None = key(Text(64), "name of the class of notes in the file, for a figure of a class", None)
+    as_of: date | None = key(Day(), "day of the only file that it corrects; else it corrects every file", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +370,28 @@ class ClassTrigger:
 
     class_: str = key(Text(64), "name of the class")
     trigger: float = key(_RATIO, "percent")
+
+
+@dataclass(frozen=True, slots=True)
+class CountryCeiling:
+    """The country ceiling that an agency gives to some countries."""
+
+    agency: Literal["a", "b", "c"] = key(_AGENCY, "whose ceiling: a Moody's, b S&P, c Fitch")
+    rating: str = key(_SYMBOL, "the ceiling")
+    countries: tuple[str, ...] = key(Listed(_COUNTRY, COUNTRIES_MAX, 1, is_set=True), "the countries that have it")
+
+
+@dataclass(frozen=True, slots=True)
+class CountryGroup:
+    """Countries that share a limit: those of a list, or those whose ceiling is in a range."""
+
+    id: str = key(_ID, "identifier that tests name, such as group_1")
+    countries: tuple[str, ...] = key(
+        Listed(_COUNTRY, COUNTRIES_MAX, 1, is_set=True), "countries of the group; else those of its ceilings", ()
+    )
+    agency: Literal["a", "b", "c"] | None = key(_AGENCY, "whose ceilings, from country_ceilings", None)
+    ceiling_below: str | None = key(_SYMBOL, "the group has countries whose ceiling is below this", None)
+    ceiling_least: str | None = key(_SYMBOL, "the group has countries whose ceiling is this or better", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +431,11 @@ class Quality:
 
     matrices: tuple[Matrix, ...] = key(Listed(Table(Matrix), MATRICES_MAX), "matrices", ())
     cdo_monitor: CdoMonitor | None = key(Table(CdoMonitor), "S&P CDO Monitor", None)
+    spwarf_cut_off: str = key(
+        _SYMBOL,
+        "the worst S&P rating of the loans that spwarf and the other measures of the CDO Monitor look at",
+        "CCC-",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +453,18 @@ class Step:
     def day(self) -> date | None:
         """The first day; None: the end of the reinvestment period."""
         return None if self.from_ == "reinvestment_end" else date.fromisoformat(self.from_)
+
+
+def _among(given: Any) -> str:
+    if isinstance(given, str) and (given in AMONG or (given.startswith("=") and _is_formula_text(given))):
+        return given
+    raise ValueError(f"must be a formula that begins with =, or one of {', '.join(AMONG)}")
+
+
+def _is_formula_text(given: str) -> bool:
+    faults: list[tuple[str, str]] = []
+    _FORMULA.read(given, "", faults)
+    return not faults
 
 
 def _step_day(given: Any) -> str:
@@ -349,7 +498,19 @@ class DealTest:
     class_: str | None = key(Text(64), "which class of notes", None)
     nth: int | None = key(Integer(1, 100), "which one by size, 1 the largest; how many, for top_obligors", None)
     line: float | None = key(_RATIO, "price below which a loan counts", None)
+    group: str | None = key(_ID, "which group of countries", None)
     of: str | None = key(Choice(DENOMINATORS), "what a share is a share of", None)
+    among: str | None = key(
+        Checked("a formula, or the name of a measure of loans", lambda given: _among(given)),
+        "of which loans alone the figure counts: a formula like a share's, or the name of a measure such as "
+        "non_senior_secured; `of` stays what it is",
+        None,
+    )
+    adds: tuple[str, ...] = key(
+        Listed(Choice(ADDED), len(ADDED), 1, is_set=True),
+        "what is added to the par that counts: principal cash, what is not drawn of the loans that count",
+        (),
+    )
     unit: Literal["percent", "factor", "score", "years", "amount", "number"] | None = key(
         Choice(UNITS), "unit of the figure; else that of its measure, or percent", None
     )
@@ -377,10 +538,38 @@ class Definition:
     classifications: Classifications = key(Table(Classifications), "industries and obligors", Classifications())
     par_value: ParValue = key(Table(ParValue), "the OC numerator", ParValue())
     interest_coverage: InterestCoverage = key(Table(InterestCoverage), "the IC numerator", InterestCoverage())
+    amounts: Amounts = key(Table(Amounts), "figures of the deal where the file has none", Amounts())
+    corrections: tuple[Correction, ...] = key(
+        Listed(Table(Correction), CORRECTIONS_MAX), "figures in place of wrong ones of the file", ()
+    )
+    index_rates: tuple[tuple[str, float], ...] = key(
+        Mapped("a reference rate such as EURIBOR_3M", _index, Number(-10, 30), INDEXES_MAX),
+        "percent: levels of reference rates, for loans whose index the file gives no level of",
+        (),
+    )
     classes: tuple[NoteClass, ...] = key(Listed(Table(NoteClass), CLASSES_MAX), "tested classes, senior first", ())
     reinvestment_oc: ClassTrigger | None = key(Table(ClassTrigger), "reinvestment OC test", None)
     event_of_default: ClassTrigger | None = key(Table(ClassTrigger), "event of default par value test", None)
+    country_ceilings: tuple[CountryCeiling, ...] = key(
+        Listed(Table(CountryCeiling), CEILINGS_MAX), "country ceilings of the agencies", ()
+    )
+    country_groups: tuple[CountryGroup, ...] = key(
+        Listed(Table(CountryGroup), COUNTRY_GROUPS_MAX), "groups of countries with limits of their own", ()
+    )
     quality: Quality = key(Table(Quality), "quality matrices and the CDO Monitor", Quality())
     tests: tuple[DealTest, ...] = key(Listed(Table(DealTest), TESTS_MAX), "tests of the suite deal", ())
+    stated: frozenset[str] = field(default=frozenset(), compare=False)
+    """Keys that its own document says, such as ratings.b.masked; not those of its base."""
+    base: str | None = field(default=None, compare=False)
+    """Name of the ready-made definition over which it is put."""
 
     __repr__ = brief
+
+    @property
+    def has_market_limits(self) -> bool:
+        """Whether its tests are a market's: of a standard, or of a base whose tests its document leaves as they are."""
+        return self.standard or (self.base is not None and self.leaves("tests") and bool(self.tests))
+
+    def leaves(self, *keys: str) -> bool:
+        """Whether it says nothing of these keys, so that the file's own calculation decides what they are about."""
+        return self.stated.isdisjoint(keys)

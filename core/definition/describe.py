@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 from typing import Any, Final
 
 from core.definition.definition import Definition
 from core.definition.formulas import FUNCTIONS
-from core.definition.keys import Listed, Named, Table
+from core.definition.keys import Listed, Named, Table, rows_of
 from core.definition.terms import DENOMINATORS, LOAN_FLAGS, LOAN_MADE, LOAN_NUMBERS, LOAN_TEXTS, MEASURES, TOTALS
 
 OPENING: Final = """# A deal's definition
@@ -16,12 +16,27 @@ OPENING: Final = """# A deal's definition
 One document, TOML in a file or the same as JSON: the indenture as data. `base = "us_bsl"` or `base = "euro"` puts the
 document's keys over those of a ready-made definition; what is absent then has the suites' default. Tables of the two
 are put together, lists and plain values replaced. Percent means percent points. Unknown keys are faults, and all faults
-are told at once, each with its place. `ready` has the two, `examples` the rules of two real deals in full. A ready-made
-definition run by itself also tests each class of the file's notes by the file's own triggers (`oc_class_ab`, ...).
+are told at once, each with its place. A ready-made definition run by itself also tests each class of the file's notes
+by the file's own triggers (`oc_class_ab`, ...).
+
+A document without `base` goes over the ready-made one of its market: by `conventions.currency`, else by the file's; the
+warning `definition_without_base` says so. What the document itself does not say is the file's own where the file shows
+how it calculates: haircuts, what the denominator carries defaulted loans at, which column of ratings counts, CCC by its
+rating tables. What the document says outranks the file. Where the file holds a test to another limit, the row has a
+doubt; where currency, days, classes or most limits are another deal's, every row has one.
 
 A `share` is TRUE or FALSE for each loan. A loan of which that cannot be told, because a field that the formula reads is
 blank, is not in the figure, and `coverage_pct` says how much is; ISBLANK, ISNUMBER and ISTEXT ask for the blank. A
 `value` reads totals and other tests. A test without a limit is a figure for others.
+
+A test by a measure of loans or of names may be `among` some loans alone: `measure = "obligor"` with
+`among = "non_senior_secured"`, or with `among = "=price<90"`, is the largest obligor by the loans of which that is
+TRUE. `of` stays what the share is of. `adds = ["cash"]` counts principal cash with the loans, `adds = ["unfunded"]`
+what is not drawn of them. `country_groups` lists countries that share a limit, or takes those of a range of
+`country_ceilings`; the tests `country_group` and `country_of_group` name one.
+
+What is `bounds` for masked or missing ratings gives a figure its lowest and its highest value, and a status where
+both have the same. What the rating tables of the file say of masked ratings is no range: what they print is known.
 
 A formula over loans may also name the fields that a mapping gives beside the standard ones (`sponsor`, `esg_score`), in
 any case: a deal's formulas those of the tenant's mappings, a command's those of `--mapping`. A test of a file without
@@ -48,7 +63,7 @@ def described() -> str:
 def _section(path: str, of: type[Any], *, is_listed: bool = False) -> list[str]:
     """The table of a class, then those of the tables in it."""
     rows, below = [], []
-    for row in fields(of):
+    for row in rows_of(of):
         name, kind = row.name.rstrip("_"), row.metadata["kind"]
         inner = kind.kind if isinstance(kind, Listed) else kind
         if isinstance(inner, Table):

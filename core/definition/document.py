@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
@@ -12,6 +13,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any, Final
 
+from core.definition.checks import check_amounts, check_excess, check_fees, limits_read
 from core.definition.definition import DealTest, Definition, Matrix
 from core.definition.formulas import (
     ATOMS_OF_DEFINITION_MAX,
@@ -23,7 +25,15 @@ from core.definition.formulas import (
     unknown_names,
 )
 from core.definition.keys import FAULTS_MAX, Choice, Faults, read_table, write_table
-from core.definition.terms import LOAN_FIELDS, MEASURES, READY_NAMES, SUITE_TESTS, TOTALS
+from core.definition.terms import (
+    AMONG,
+    LOAN_FIELDS,
+    MEASURES,
+    PARAMETERS,
+    READY_NAMES,
+    SUITE_TESTS,
+    TOTALS,
+)
 from core.words import suggestion
 
 TEXT_MAX: Final = 1_000_000
@@ -44,9 +54,10 @@ OWN_NEAR_MAX: Final = 500
 _BASE: Final = Choice(READY_NAMES)
 _QUOTED: Final = re.compile(r""""[^"\n]*"|'[^'\n]*'""")
 _AROUND_DOT: Final = re.compile(r"[ \t]+(?=\.)|(?<=\.)[ \t]+")
+_CLASS: Final = re.compile("[A-Z](?:-?[1-9]{1,2}[A-Za-z]?)?")
+"""Name of a class of notes such as A, B-1 or A1."""
 _WORD: Final = re.compile(r"[^\s,=\[\]{}#]+")
 _DOT: Final = re.compile(r"[^.]\.(?=[^.])")
-_CELL: Final = re.compile(r"[a-z]{1,3}[0-9]+")
 
 
 class DefinitionError(ValueError):
@@ -58,7 +69,9 @@ class DefinitionError(ValueError):
         super().__init__("; ".join(f"{place}: {message}" if place else message for place, message in self.faults))
 
 
-def parse(document: Mapping[str, Any], *, own_fields: Iterable[str] | None = ()) -> Definition:
+def parse(
+    document: Mapping[str, Any], *, own_fields: Iterable[str] | None = (), stated: Iterable[str] | None = None
+) -> Definition:
     """The definition that a document says: its own keys, then those of the ready-made one that `base` names, then the
     suites' defaults.
 
@@ -68,6 +81,8 @@ def parse(document: Mapping[str, Any], *, own_fields: Iterable[str] | None = ())
         own_fields: the fields that mappings give loans beside the standard ones, which formulas may read, too. None:
             formulas may read whatever there may be, as in a document that was accepted once; a test of what a file
             lacks is skipped.
+        stated: the keys that count as the document's own, where it has others beside them, as `to_document` makes it.
+            None: all that it has.
 
     Raises:
         DefinitionError: with every fault and its place.
@@ -85,7 +100,28 @@ def parse(document: Mapping[str, Any], *, own_fields: Iterable[str] | None = ())
             faults.extend(unknown_fields(definition, own_fields))
     if faults or definition is None:
         raise DefinitionError(faults)
-    return definition
+    own = frozenset(dict(_values(document)) if stated is None else stated) - {"base"}
+    return replace(definition, stated=own, base=document.get("base"))
+
+
+def parse_changed(document: Mapping[str, Any], origin: Definition) -> Definition:
+    """The definition of a document that was made of another definition's: what it changes counts as its own.
+
+    Raises:
+        DefinitionError: with every fault and its place.
+    """
+    before = dict(_values(to_document(origin)))
+    changed = (key for key, value in _values(document) if key not in before or before[key] != value)
+    return replace(parse(document, own_fields=None, stated=origin.stated.union(changed)), base=origin.base)
+
+
+def _values(document: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """(key with its sections, value) of all that a document says."""
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            yield from _values(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", value
 
 
 def parse_toml(text: str, *, own_fields: Iterable[str] | None = ()) -> Definition:
@@ -101,18 +137,25 @@ def unknown_fields(definition: Definition, own_fields: Iterable[str]) -> Faults:
     """The formulas that read what neither a loan nor a mapping's own fields have, each with what is near."""
     own, faults = list(own_fields), list[tuple[str, str]]()
     known = [*sorted(LOAN_FIELDS), *(name.lower() for name in own[:OWN_NEAR_MAX])]
-    for at, test in enumerate(definition.tests):
-        if test.share is None:
-            continue
+    for place, text in _loan_formulas(definition):
         try:
-            strangers = strangers_of(share_of(test.share), own)
+            strangers = strangers_of(share_of(text), own)
         except FormulaFault:  # which is a fault of its own
             continue
         if strangers:
             near = get_close_matches(strangers[0], known, n=1) if len(faults) < HINTS_MAX else []
             hint = f"; did you mean {near[0]}?" if near else ""
-            faults.append((f"tests[{at}].share", unknown_names(strangers) + hint))
+            faults.append((place, unknown_names(strangers) + hint))
     return faults
+
+
+def _loan_formulas(definition: Definition) -> Iterator[tuple[str, str]]:
+    """The formulas over loans with their places."""
+    for at, test in enumerate(definition.tests):
+        if test.share is not None:
+            yield f"tests[{at}].share", test.share
+        if test.among is not None and test.among.startswith("="):
+            yield f"tests[{at}].among", test.among
 
 
 def to_document(definition: Definition) -> dict[str, Any]:
@@ -152,7 +195,7 @@ def definition_of(definition: Definition | str | None) -> Definition | None:
 
 @lru_cache(maxsize=len(READY_NAMES))
 def _ready(name: str) -> Definition:
-    return parse(_ready_document(name))
+    return parse(_ready_document(name), stated=())  # what a market's standard says is no deal's own word
 
 
 class _Ready(Mapping[str, Definition]):
@@ -221,8 +264,12 @@ def _cross_faults(definition: Definition) -> Faults:
     """What only shows where sections are seen together."""
     faults: Faults = []
     _check_agencies(definition, faults)
+    check_excess(definition, faults)
+    check_amounts(definition, faults)
+    check_fees(definition, faults)
     _check_classes(definition, faults)
     _check_families(definition, faults)
+    _check_countries(definition, faults)
     _check_tests(definition, faults)
     return faults
 
@@ -232,8 +279,9 @@ def _check_agencies(definition: Definition, faults: Faults) -> None:
         ratings = getattr(definition.ratings, agency)
         if agency in ratings.notched_from:
             faults.append((f"ratings.{agency}.notched_from", "names the agency itself"))
-        if ratings.masked_value is not None and ratings.masked != "bounds":
-            faults.append((f"ratings.{agency}.masked_value", 'is for masked = "bounds"'))
+        for name in ("unrated", "masked"):
+            if getattr(ratings, f"{name}_value") is not None and getattr(ratings, name) != "bounds":
+                faults.append((f"ratings.{agency}.{name}_value", f'is for {name} = "bounds"'))
 
 
 def _check_classes(definition: Definition, faults: Faults) -> None:
@@ -248,12 +296,41 @@ def _class_is(name: str, names: list[str]) -> bool:
     return name in names or any(name in one.split("/") for one in names)
 
 
+def _names_class(name: str, definition: Definition) -> bool:
+    """Whether a test may name a class: one of the listed ones, or any other of the notes, which is not tested."""
+    names = [one.name for one in definition.classes]
+    return not names or _class_is(name, names) or all(_CLASS.fullmatch(part) for part in name.split("/"))
+
+
 def _check_families(definition: Definition, faults: Faults) -> None:
     seen: dict[str, str] = {}
     for at, family in enumerate(definition.classifications.families):
         for obligor in family.obligors:
             if seen.setdefault(obligor.casefold(), family.name) != family.name:
                 faults.append((f"classifications.families[{at}].obligors", f"{obligor} is in another family, too"))
+
+
+def _check_countries(definition: Definition, faults: Faults) -> None:
+    """A country has one ceiling of an agency; a group has countries, or ceilings that the table has."""
+    seen: set[tuple[str, str]] = set()
+    for at, ceiling in enumerate(definition.country_ceilings):
+        for country in ceiling.countries:
+            if (ceiling.agency, country) in seen:
+                faults.append((f"country_ceilings[{at}].countries", f"{country} has a ceiling of this agency already"))
+            seen.add((ceiling.agency, country))
+    rated = {agency for agency, _ in seen}
+    ids = [group.id for group in definition.country_groups]
+    for at, group in enumerate(definition.country_groups):
+        place = f"country_groups[{at}]"
+        if group.id in ids[:at]:
+            faults.append((f"{place}.id", f"{group.id} is there already"))
+        by_ceiling = group.ceiling_below is not None or group.ceiling_least is not None
+        if by_ceiling == bool(group.countries):
+            faults.append((place, "must have either countries, or ceiling_below or ceiling_least"))
+        elif by_ceiling and group.agency not in rated:
+            faults.append((f"{place}.agency", "must name an agency of which country_ceilings has the ceilings"))
+        elif group.agency is not None and not by_ceiling:
+            faults.append((f"{place}.agency", "is for a group by ceilings"))
 
 
 def _check_tests(definition: Definition, faults: Faults) -> None:
@@ -272,21 +349,21 @@ def _check_tests(definition: Definition, faults: Faults) -> None:
         if test.id in seen:
             faults.append((f"{place}.id", f"{test.id} is there already"))
         seen.add(test.id)
-        if _CELL.fullmatch(test.id) or test.id in TOTALS or test.id in ("true", "false"):
-            faults.append((f"{place}.id", f"{test.id} would be read as a cell, a total or a truth in a formula"))
+        if test.id in TOTALS or test.id in ("true", "false"):
+            faults.append((f"{place}.id", f"{test.id} would be read as a total or a truth in a formula"))
         if test.measure is not None and (like := SUITE_TESTS.get(test.id, test.measure)) != test.measure:
             faults.append((f"{place}.id", f"{test.id} is the suites' test of {like}, to which its limit would go, too"))
         _check_figure(test, place, definition, faults)
         _check_limit(test, place, matrices, definition, faults)
         names = set(_formula_names(test.value, f"{place}.value", known, faults)) if test.value else set()
         of_matrix = matrix_names.get(test.matrix or "", set())
-        needs[test.id] = ((names | of_matrix) - {test.id}) & set(ids)
+        needs[test.id] = ((names | of_matrix | limits_read(test, definition)) - {test.id}) & set(ids)
         if test.id in names:
             faults.append((f"{place}.value", "names the test itself"))
         if test.id in of_matrix:
             faults.append((f"{place}.matrix", "reads the test itself, whose figure comes after its limit"))
     if not faults:
-        atoms = frozenset().union(*(atoms_of(share_of(test.share)) for test in definition.tests if test.share))
+        atoms = frozenset().union(*(atoms_of(share_of(text)) for _, text in _loan_formulas(definition)))
         if len(atoms) > ATOMS_OF_DEFINITION_MAX:
             faults.append(
                 (
@@ -317,29 +394,43 @@ def _check_figure(test: DealTest, place: str, definition: Definition, faults: Fa
     if len(given) != 1:
         faults.append((place, f"must have one of measure, share and value, not {' and '.join(given) or 'none'}"))
         return
-    takes: tuple[str, ...] = ("of",) if test.share is not None else ()
+    takes: tuple[str, ...] = ("of", "adds") if test.share is not None else ()
     if test.measure is not None:
         takes = MEASURES[test.measure].takes
         for name in MEASURES[test.measure].needs:
-            if getattr(test, "class_" if name == "class" else name) is None:
+            if not _has(test, name):
                 faults.append((f"{place}.{name}", f"is missing: {test.measure} needs it"))
         if test.measure in ("bdr", "cdo_monitor") and definition.quality.cdo_monitor is None:
             faults.append((f"{place}.measure", "needs quality.cdo_monitor"))
         for name in ("reinvestment_oc", "event_of_default"):
             if test.measure == name and getattr(definition, name) is None:
                 faults.append((f"{place}.measure", f"needs {name}"))
-    for name in ("agency", "classification", "class", "nth", "line", "of"):
-        if name not in takes and getattr(test, "class_" if name == "class" else name) is not None:
+    for name in PARAMETERS:
+        if name not in takes and _has(test, name):
             faults.append((f"{place}.{name}", f"is nothing that {test.measure or given[0]} takes"))
-    if test.measure in ("oc", "ic") and definition.classes:
-        names = [one.name for one in definition.classes]
-        if test.class_ is not None and not _class_is(test.class_, names):
-            faults.append((f"{place}.class", f"is none of the classes: {', '.join(names)}"))
-    if test.share is not None:
-        try:
-            share_of(test.share)
-        except FormulaFault as fault:
-            faults.append((f"{place}.share", str(fault)))
+    if test.measure in ("oc", "ic") and test.class_ is not None and not _names_class(test.class_, definition):
+        told = f"is no class: a letter such as C or D-1, or one of {', '.join(one.name for one in definition.classes)}"
+        faults.append((f"{place}.class", told))
+    _check_loans(test, place, definition, faults)
+
+
+def _has(test: DealTest, name: str) -> bool:
+    """Whether a test gives a parameter."""
+    return getattr(test, "class_" if name == "class" else name) not in (None, ())
+
+
+def _check_loans(test: DealTest, place: str, definition: Definition, faults: Faults) -> None:
+    """Its formulas over loans; a group that there is; cash is no obligor's, industry's or country's."""
+    for name, text in (("share", test.share), ("among", test.among)):
+        if text is not None and text not in AMONG:
+            try:
+                share_of(text)
+            except FormulaFault as fault:
+                faults.append((f"{place}.{name}", str(fault)))
+    if test.group is not None and test.group not in (ids := [one.id for one in definition.country_groups]):
+        faults.append((f"{place}.group", f"is no group of countries: there are {', '.join(ids) or 'none'}"))
+    if "cash" in test.adds and test.measure is not None and "nth" in MEASURES[test.measure].takes:
+        faults.append((f"{place}.adds", f"cash belongs to none of what {test.measure} ranks"))
 
 
 def _check_limit(

@@ -8,6 +8,7 @@ blank (ISBLANK, ISNUMBER, ISTEXT).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -18,6 +19,7 @@ from core.formula.language import (
     ArrayLiteral,
     Binary,
     Call,
+    Cell,
     Empty,
     FormulaError,
     Name,
@@ -54,6 +56,9 @@ CATEGORIES: Final = frozenset((*LOAN_TEXTS, *LOAN_FLAGS, *(set(LOAN_MADE) - _MAD
 NUMBERS: Final = frozenset((*LOAN_NUMBERS, *_MADE_NUMBERS))
 
 
+_CELL: Final = re.compile("[a-z]{1,3}[0-9]+")
+"""A name that reads like a cell."""
+
 ATOMS_OF_DEFINITION_MAX: Final = 2_000
 """Parts of all formulas of a definition: each walks every loan."""
 
@@ -88,15 +93,41 @@ class Logic:
 
 
 def names_of(text: str, known: Iterable[str]) -> frozenset[str]:
-    """The names that a formula over single values reads.
+    """The names that a formula over single values reads; a known one that looks like a cell, such as ob1, is no cell.
 
     Raises:
         FormulaFault: it is no formula, names something unknown, reads cells, or calls what a definition may not.
     """
-    tree = _parsed(text)
-    names = frozenset(node.name.lower() for node in _walk(tree) if isinstance(node, Name))
+    known = frozenset(known)
+    tree = _parsed(text, known)
+    names = frozenset(_name_of(node, text) for node in _walk(tree) if isinstance(node, Name | Cell))
     _refuse_strangers(names, known)
     return names
+
+
+def _name_of(node: Name | Cell, text: str) -> str:
+    return (node.name if isinstance(node, Name) else text[node.start : node.end]).lower()
+
+
+def without_cells(text: str, names: Iterable[str]) -> tuple[str, dict[str, str]]:
+    """A formula over single values that has no cells, and what it calls each of the names that it reads.
+
+    A name such as ob1, which the engine would take for a cell, has an underscore before it.
+    """
+    called = {name: f"_{name}" if _CELL.fullmatch(name) else name for name in names}
+    if any(name != other for name, other in called.items()):
+        text = _written_without_cells(text)
+    return text, called
+
+
+@remembered(1_024)
+def _written_without_cells(text: str) -> str:
+    written, at = "", 0
+    nodes = (node for node in _walk(parse(text)) if isinstance(node, Name | Cell))
+    for start in sorted(node.start for node in nodes if _CELL.fullmatch(_name_of(node, text))):
+        written += text[at:start] + "_"
+        at = start
+    return written + text[at:]
 
 
 @remembered(1_024)
@@ -107,7 +138,7 @@ def share_of(text: str) -> Logic | Atom:
         FormulaFault: it is no formula, reads cells, or calls what a definition may not; or a part compares a number
             with a list, which cannot run down the columns.
     """
-    tree = _parsed(text)
+    tree = _parsed(text, None)
     atoms = 0
 
     def taken_apart(node: Node) -> Logic | Atom:
@@ -137,8 +168,8 @@ def _atom(node: Node, text: str) -> Atom:
     matters: dict[str, None] = {}
     places: list[tuple[int, int, str]] = []
     for one, is_asked in _walk_asked(node, is_asked=False):
-        if isinstance(one, Name):
-            field = one.name.lower()
+        if isinstance(one, Name | Cell):
+            field = _name_of(one, text)
             names[field] = None
             places.append((one.start, one.end, field))
             if not is_asked:
@@ -189,7 +220,12 @@ def column_of(index: int) -> str:
     return letters
 
 
-def _parsed(text: str) -> Node:
+def _parsed(text: str, names: frozenset[str] | None) -> Node:
+    """The tree of a formula; what reads like a cell is a name where `names` has it, or for None everywhere.
+
+    Raises:
+        FormulaFault: it is no formula, reads cells, or calls what a definition may not.
+    """
     if len(text) > FORMULA_MAX:
         raise FormulaFault(f"has more than {FORMULA_MAX} characters")
     if not text.startswith("="):
@@ -206,9 +242,16 @@ def _parsed(text: str) -> Node:
         elif isinstance(node, Name):
             if node.sheet is not None:
                 raise FormulaFault(f"reads {text[node.start : node.end][:60]}: a definition has no sheets")
+        elif isinstance(node, Cell) and _is_name(_name_of(node, text), names):
+            continue
         elif not isinstance(node, Constant | ArrayLiteral | Binary | Unary | Empty):
             raise FormulaFault(f"reads {text[node.start : node.end][:60]}: a definition has names and no cells")
     return tree
+
+
+def _is_name(cell: str, names: frozenset[str] | None) -> bool:
+    """Whether what reads like a cell may be a name: one of those known; for None any, of which is asked later."""
+    return _CELL.fullmatch(cell) is not None if names is None else cell in names
 
 
 def _refuse_strangers(names: Iterable[str], known: Iterable[str]) -> None:
@@ -219,6 +262,8 @@ def _refuse_strangers(names: Iterable[str], known: Iterable[str]) -> None:
 
 def unknown_names(names: Sequence[str]) -> str:
     """What is wrong with a formula that reads these."""
+    if all(map(_CELL.fullmatch, names)):
+        return f"reads {', '.join(name[:60].upper() for name in names[:5])}: a definition has names and no cells"
     return f"names {', '.join(name[:60] for name in names[:5])}, which is not known here"
 
 

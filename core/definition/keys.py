@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import date, datetime
 from typing import Any, ClassVar, Final, Protocol, TypeVar
 
@@ -224,7 +224,7 @@ class Table:
 
     @property
     def told(self) -> str:
-        return f"a table of {', '.join(row.name for row in fields(self.of))}"
+        return f"a table of {', '.join(row.name for row in rows_of(self.of))}"
 
     def read(self, given: Any, place: str, faults: Faults) -> Any:
         return read_table(self.of, given, place, faults)
@@ -255,9 +255,53 @@ class Named:
         return {key: self.kind.write(one) for key, one in value}
 
 
+@dataclass(frozen=True)
+class Mapped:
+    """A table whose keys are names that a function makes of the given ones, each with a value of one kind."""
+
+    told_keys: str
+    """What its keys are, in words."""
+    named: Callable[[str], str]
+    """The name that a key stands for; a ValueError says what it must be."""
+    kind: Kind
+    most: int = LIST_MAX
+
+    @property
+    def told(self) -> str:
+        return f"a table of at most {self.most} keys, each {self.told_keys}, with {self.kind.told}"
+
+    def read(self, given: Any, place: str, faults: Faults) -> Any:
+        if not isinstance(given, Mapping):
+            faults.append((place, f"must be a table, not {shown(given)}"))
+            return None
+        if len(given) > self.most:
+            faults.append((place, f"has {len(given)} keys; it takes at most {self.most}"))
+            return None
+        found: dict[str, Any] = {}
+        for key, value in given.items():
+            where = f"{place}.{str(key)[:SHOWN_MAX]}"
+            try:
+                name = self.named(str(key))
+            except ValueError as error:
+                faults.append((where, str(error)))
+                continue
+            if name in found:
+                faults.append((where, f"names {name} a second time"))
+            found[name] = self.kind.read(value, where, faults)
+        return tuple(found.items())
+
+    def write(self, value: Sequence[tuple[str, Any]]) -> Any:
+        return {key: self.kind.write(one) for key, one in value}
+
+
 def key(kind: Kind, meaning: str, default: Any = MISSING) -> Any:
     """A row of the schema, as a field of a dataclass; without a default the key is required."""
     return field(default=default, metadata={"kind": kind, "meaning": meaning})
+
+
+def rows_of(of: Any) -> tuple[Field[Any], ...]:
+    """The rows of the schema that a class has; what a document cannot say is none."""
+    return tuple(row for row in fields(of) if row.metadata)
 
 
 def read_table(of: type[T], given: Any, place: str, faults: Faults) -> T | None:
@@ -265,7 +309,7 @@ def read_table(of: type[T], given: Any, place: str, faults: Faults) -> T | None:
     if not isinstance(given, Mapping):
         faults.append((place, f"must be a table, not {shown(given)}"))
         return None
-    rows = {row.name: row for row in fields(of)}  # type: ignore[arg-type]
+    rows = {row.name: row for row in rows_of(of)}
     before = len(faults)
     # A word of Python is written with an underscore behind it here, and without one in the document.
     names = {name.rstrip("_"): name for name in rows}
@@ -293,7 +337,7 @@ def _refuse_unknown(given: Mapping[str, Any], known: tuple[str, ...], place: str
 def write_table(value: Any) -> dict[str, Any]:
     """The table of a class, without what has its default."""
     written: dict[str, Any] = {}
-    for row in fields(value):
+    for row in rows_of(value):
         one = getattr(value, row.name)
         if one == row.default or one is None:
             continue

@@ -52,7 +52,7 @@ class _Role:
     test: dict[str, Any]
     limit: Direction
     takes: frozenset[str] = frozenset()
-    """What else the subject says: class (needed), agency, classification, nth."""
+    """What else the subject says: class (needed), agency, classification, nth, adds, among."""
     agency: frozenset[Agency] = frozenset()
     """Agencies that may be named without changing what is measured."""
     details: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -68,7 +68,6 @@ def _row(test: dict[str, Any] | str, limit: Direction = "max", takes: str = "", 
     return _Role(told, limit, frozenset(takes.split()), agency, ignores=ignores, **more)
 
 
-_SENIOR: Final = '=OR(lien="first_lien",lien="bond")'
 _LOANS: Final = {"share": '=lien="first_lien"'}
 _BONDS: Final = {"share": '=lien="bond"'}
 _ALL: Final[dict[str, Any]] = {}
@@ -95,28 +94,33 @@ _ROLES: Final = {
     "obligor_diversity": _row("obligor_diversity", "min", agency="b"),
     "industry_diversity": _row("industry_diversity", "min", agency="b"),
     "regional_diversity": _row("regional_diversity", "min", agency="b"),
-    "obligor": _row("obligor", "max", "nth"),
+    "obligor": _row("obligor", "max", "nth among"),
     "industry": _row("industry", "max", "nth classification"),
     "country": _row("country", "max", "nth"),
     "ccc": _row("ccc", "max", "agency"),
     "senior_secured": _row(
-        _SENIOR, "min", details={"loan": _LOANS, "bond": _BONDS, "loan and bond": _ALL, "loan bond": _ALL}
+        "senior_secured", "min", "adds",
+        details={"loan": _LOANS, "bond": _BONDS, "loan and bond": _ALL, "loan bond": _ALL},
     ),
     "non_senior": _row("non_senior_secured", ignores="complement"),
     "cov_lite": _row("cov_lite", details={"loan": _ALL}),
     "fixed": _row("fixed_rate"),
-    "floating": _row("=NOT(is_fixed)"),
-    "dip": _row("=is_dip", details={"loan": _ALL}),
-    "current_pay": _row("=is_current_pay"),
-    "discount": _row("=is_discount", details={"loan": _ALL}),
-    "bridge": _row("=is_bridge", details={"loan": _ALL}),
-    "participation": _row("=participation"),
-    "pik": _row("=OR(is_pik,is_deferring)"),
-    "unfunded": _row("=OR(is_revolving,is_delayed_draw)", details={"loan": _ALL}),
+    "floating": _row("floating_rate"),
+    "dip": _row("dip", details={"loan": _ALL}),
+    "current_pay": _row("current_pay"),
+    "discount": _row("discount", details={"loan": _ALL}),
+    "bridge": _row("bridge", details={"loan": _ALL}),
+    "participation": _row("participations"),
+    "pik": _row("pik"),
+    "infrequent": _row("pays_less_than_quarterly", details={
+        "annual": {"measure": "pays_annually"}, "semi annual": {"measure": "pays_semi_annually"},
+        "less than semi annual": {"measure": "pays_annually"},
+    }),
+    "unfunded": _row("revolving", details={"loan": _ALL}),
     "foreign": _row("foreign_country", ignores="complement", details=dict.fromkeys(HOMES, _ALL)),
     "small": _row("small_facilities"),
-    "long_dated": _row("=is_long_dated"),
-    "bond": _row("=is_bond", details={"bond": _ALL}),
+    "long_dated": _row("long_dated"),
+    "bond": _row("bonds", details={"bond": _ALL}),
     "defaulted": _row({"value": "=defaulted_par/denominator*100"}),
 }  # fmt: skip
 """By the role of the words, the measure or the share that is meant; the limit's side where the page prints none."""
@@ -126,7 +130,6 @@ _UNMEASURED: Final = {
     "unhedged": "no test of ours is about hedges",
     "credit_estimate": "the loans do not say which ratings are credit estimates",
     "derived": "no test of ours is about how a rating was derived",
-    "infrequent": "no test of ours is about how often loans pay",
     "letter_of_credit": "no test of ours is about letters of credit",
     "structured": "no test of ours is about structured finance or step-up securities",
     "equity": "no test of ours is about equity and warrants",
@@ -141,8 +144,22 @@ _UNMEASURED: Final = {
 }  # fmt: skip
 
 _SUBSETS: Final = {
-    "non_senior": "loans that are not senior secured", "senior_secured": "senior secured loans", "dip": "DIP loans",
+    "non_senior": "non_senior_secured", "senior_secured": "senior_secured", "dip": "dip", "cov_lite": "cov_lite",
+    "fixed": "fixed_rate", "current_pay": "current_pay", "discount": "discount", "bridge": "bridge",
+    "participation": "participations", "pik": "pik", "unfunded": "revolving", "long_dated": "long_dated",
+    "bond": "bonds",
 }  # fmt: skip
+"""The role of the loans among which a figure is measured, as the measure that counts them."""
+
+AMONG_WORDS: Final = {
+    "non_senior_secured": "loans that are not senior secured", "senior_secured": "senior secured loans",
+    "dip": "DIP loans", "cov_lite": "covenant-lite loans", "fixed_rate": "fixed-rate loans",
+    "floating_rate": "floating-rate loans", "current_pay": "current pay loans", "discount": "discount obligations",
+    "bridge": "bridge loans", "participations": "participations", "pik": "loans that may defer interest",
+    "revolving": "revolving and delayed drawdown loans", "long_dated": "long-dated loans", "bonds": "bonds",
+    "foreign_country": "loans of obligors abroad", "small_facilities": "small facilities",
+}  # fmt: skip
+"""The loans that a measure counts, in words."""
 
 
 def meaning_of_fact(fact: Fact) -> Meaning | NoMeaning:
@@ -205,6 +222,8 @@ def meaning_of(
         test["agency"] = subject.agency
     if "classification" in role.takes and subject.agency is not None:
         test["classification"] = subject.agency
+    if subject.with_cash:
+        test["adds"] = ["cash"]
     if subject.measure == "obligor":
         return _obligors(subject, trigger, direction or role.limit)
     if subject.measure == "country":
@@ -219,10 +238,10 @@ def meaning_of(
 def _hindrance(subject: Subject, role: _Role) -> str | None:
     """What a subject says beyond its measure that ours do not measure; None: nothing."""
     measure = subject.measure
-    if subject.with_cash:
+    if subject.with_cash and "adds" not in role.takes:
         return "its share includes cash, ours does not"
-    if subject.subset is not None:
-        among = _SUBSETS.get(subject.subset, f"loans that are {subject.subset.replace('_', ' ')}")
+    if subject.subset is not None and not ("among" in role.takes and subject.subset in _SUBSETS):
+        among = AMONG_WORDS.get(subject.subset, f"loans that are {subject.subset.replace('_', ' ')}")
         return f"it is measured among {among}, ours among all loans"
     if subject.aggregate is not None and measure != "obligor":
         several = f"{subject.aggregate} of them" if subject.aggregate else "several"
@@ -254,9 +273,11 @@ def _with_rank(test: dict[str, Any], subject: Subject, role: _Role) -> dict[str,
 
 def _obligors(subject: Subject, trigger: float | None, side: Direction) -> Meaning | NoMeaning:
     """One obligor by its rank, or several of the largest together."""
-    one, ten = {"measure": "obligor", "nth": subject.rank or 1}, {"measure": "top_obligors", "nth": 10}
+    among = {} if subject.subset is None else {"among": _SUBSETS[subject.subset]}
+    one = {"measure": "obligor", "nth": subject.rank or 1, **among}
+    ten = {"measure": "top_obligors", "nth": 10, **among}
     if subject.aggregate:
-        return Meaning({"measure": "top_obligors", "nth": subject.aggregate}, side)
+        return Meaning({"measure": "top_obligors", "nth": subject.aggregate, **among}, side)
     if subject.aggregate is None and subject.rank is not None:
         return Meaning(one, side)
     if subject.aggregate is None and trigger is None:

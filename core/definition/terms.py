@@ -50,6 +50,7 @@ LOAN_MADE: Final = {
     "is_discount": "whether the loan is a discount obligation",
     "years_to_maturity": "from the as-of day, in years of 365.25 days",
     "obligor_par": "performing par of the loan's obligor, all its facilities",
+    "payments_a_year": "how often it pays interest: 4 quarterly, 2 twice a year, 1 yearly; blank where not known",
 }
 """What is worked out for formulas beside the columns."""
 
@@ -60,11 +61,13 @@ TOTALS: Final = {
     "cash": "principal cash that counts",
     "cpa": "collateral principal amount: par and cash",
     "denominator": "the collateral principal amount with defaulted loans as the conventions carry them",
+    "denominator_and_unfunded": "the denominator with what is not drawn of the performing loans",
     "adjusted": "the numerator of the OC ratios",
     "defaulted_par": "par of the defaulted loans",
     "floating_par": "par of the performing floating-rate loans",
     "fixed_par": "par of the performing fixed-rate loans",
     "interest": "the numerator of the IC ratios",
+    "unfunded": "what is not drawn of the performing loans, where the file has such a column",
     "loans": "number of performing loans",
     "obligors": "number of obligors with par",
     "target_par": "the target par amount of the conventions",
@@ -72,7 +75,30 @@ TOTALS: Final = {
 }
 """What `value` formulas may name beside other tests; money in the deal's currency."""
 
-DENOMINATORS: Final = ("cpa", "par", "denominator", "floating_par", "fixed_par", "target_par")
+FIGURES: Final = {
+    "principal_cash": "principal cash",
+    "interest_collected": "interest collected in the period so far",
+    "interest_receivable": "interest still to be received in the period",
+    "interest_other": "what else the numerator of interest coverage adds",
+    "senior_fees": "senior fees and expenses of the period",
+    "base_rate": "base rate, percent",
+}
+"""Figures of a file's pages on the deal that a definition may correct, each a field of `Deal`."""
+
+CLASS_FIGURES: Final = {
+    "current_balance": "balance",
+    "deferred_interest": "deferred interest",
+    "interest_due": "interest due for the period",
+    "coupon": "coupon, percent",
+}
+"""Figures of a class of notes that it may correct, each a field of `Tranches`."""
+
+FEE_BASES: Final = ("cpa", "par", "denominator", "target_par")
+"""What a fee may be a rate of."""
+
+DENOMINATORS: Final = (
+    "cpa", "par", "denominator", "denominator_and_unfunded", "floating_par", "fixed_par", "target_par",
+)  # fmt: skip
 """What a share may be a share of."""
 
 
@@ -84,26 +110,81 @@ class Measure:
     category: Category
     meaning: str
     takes: tuple[str, ...] = ()
-    """Parameters, of agency, classification, class, nth, line, of."""
+    """Parameters, of `PARAMETERS`."""
     needs: tuple[str, ...] = ()
     """The ones of them that must be given."""
 
 
-_OF: Final = ("of",)
+PARAMETERS: Final = ("agency", "classification", "class", "nth", "line", "group", "of", "among", "adds")
+"""What a measure may be told, as a definition's document names it."""
+
+ADDED: Final = ("cash", "unfunded")
+"""What a figure may add to the par of its loans."""
+
+_PAR: Final = ("of", "among", "adds")
+_RANKED: Final = ("nth", *_PAR)
+
+FORMULAS: Final = {
+    "senior_secured": '=OR(lien="first_lien",lien="bond")',
+    "non_senior_secured": '=OR(lien="second_lien",lien="unsecured",lien="other")',
+    "cov_lite": "=cov_lite",
+    "fixed_rate": "=is_fixed",
+    "floating_rate": "=NOT(is_fixed)",
+    "dip": "=is_dip",
+    "current_pay": "=is_current_pay",
+    "discount": "=is_discount",
+    "bridge": "=is_bridge",
+    "participations": "=participation",
+    "pik": "=OR(is_pik,is_deferring)",
+    "revolving": "=OR(is_revolving,is_delayed_draw)",
+    "long_dated": "=is_long_dated",
+    "bonds": "=is_bond",
+    "pays_less_than_quarterly": "=payments_a_year<4",
+    "pays_semi_annually": "=payments_a_year=2",
+    "pays_annually": "=payments_a_year<2",
+}
+"""The loans that a measure counts, as a share's formula; where bonds are senior secured."""
+
+AMONG: Final = (*FORMULAS, "foreign_country", "small_facilities")
+"""Measures whose loans a figure may be of, by their name."""
 
 MEASURES: Final[dict[str, Measure]] = {
-    "obligor": Measure("percent", "concentration", "par of the nth largest obligor", ("nth", "of")),
-    "top_obligors": Measure("percent", "concentration", "par of the n largest obligors together", ("nth", "of")),
+    "obligor": Measure("percent", "concentration", "par of the nth largest obligor", _RANKED),
+    "top_obligors": Measure("percent", "concentration", "par of the n largest obligors together", _RANKED),
     "industry": Measure(
         "percent", "concentration", "par of the nth largest industry of a classification",
-        ("nth", "classification", "of"),
+        ("classification", *_RANKED),
     ),
-    "country": Measure("percent", "concentration", "par of the nth largest country that is not home", ("nth", "of")),
-    "non_senior_secured": Measure("percent", "concentration", "par of what is not senior secured", _OF),
-    "cov_lite": Measure("percent", "concentration", "covenant-lite par", _OF),
-    "fixed_rate": Measure("percent", "concentration", "fixed-rate par", _OF),
-    "foreign_country": Measure("percent", "concentration", "par of obligors outside the home countries", _OF),
-    "small_facilities": Measure("percent", "liquidity", "par of facilities below the conventions' size", _OF),
+    "country": Measure("percent", "concentration", "par of the nth largest country that is not home", _RANKED),
+    "country_group": Measure(
+        "percent", "concentration", "par of the countries of a group, home or not", ("group", *_PAR), ("group",)
+    ),
+    "country_of_group": Measure(
+        "percent", "concentration", "par of the nth largest country of a group", ("group", *_RANKED), ("group",)
+    ),
+    "senior_secured": Measure("percent", "concentration", "par of what is senior secured", _PAR),
+    "non_senior_secured": Measure("percent", "concentration", "par of what is not senior secured", _PAR),
+    "cov_lite": Measure("percent", "concentration", "covenant-lite par", _PAR),
+    "fixed_rate": Measure("percent", "concentration", "fixed-rate par", _PAR),
+    "floating_rate": Measure("percent", "concentration", "floating-rate par", _PAR),
+    "dip": Measure("percent", "concentration", "par of loans to debtors in possession", _PAR),
+    "current_pay": Measure("percent", "concentration", "par of current pay obligations", _PAR),
+    "discount": Measure("percent", "concentration", "par of discount obligations", _PAR),
+    "bridge": Measure("percent", "concentration", "par of bridge loans", _PAR),
+    "participations": Measure("percent", "concentration", "par held by participation", _PAR),
+    "pik": Measure("percent", "concentration", "par of loans that may defer interest, or do", _PAR),
+    "revolving": Measure("percent", "concentration", "par of revolving and delayed drawdown loans", _PAR),
+    "long_dated": Measure("percent", "concentration", "par of long-dated obligations", _PAR),
+    "bonds": Measure("percent", "concentration", "par of bonds", _PAR),
+    "pays_less_than_quarterly": Measure(
+        "percent", "concentration", "par of loans that pay interest less often than quarterly", _PAR
+    ),
+    "pays_semi_annually": Measure("percent", "concentration", "par of loans that pay interest twice a year", _PAR),
+    "pays_annually": Measure(
+        "percent", "concentration", "par of loans that pay interest less often than twice a year", _PAR
+    ),
+    "foreign_country": Measure("percent", "concentration", "par of obligors outside the home countries", _PAR),
+    "small_facilities": Measure("percent", "liquidity", "par of facilities below the conventions' size", _PAR),
     "ccc": Measure(
         "percent", "rating", "par rated Caa1/CCC+ or lower: by one agency, else by the one that sees the most",
         ("agency", "of"),

@@ -54,7 +54,13 @@ def moved(study: Study) -> Iterator[Finding]:
     found: dict[str, Movement] = {}
     if ids and max(previous.portfolio.row_count, study.subject.portfolio.row_count) <= ROWS_MAX:
         run = partial(study.subject.run, test_ids=ids)
-        told = movements(previous.portfolio, study.subject.portfolio, run, loans_tried=LOANS_TRIED)
+        told = movements(
+            previous.portfolio,
+            study.subject.portfolio,
+            run,
+            definition=study.subject.definition,
+            loans_tried=LOANS_TRIED,
+        )
         found = {one.test_id: one for one in told}
     then = {one.test_id: one for one in before}
     for one in chosen:

@@ -28,7 +28,7 @@ BLANK_PCT: Final = 0.005
 STALE_PCT: Final = 10.0
 """Percent of priced par without a move in a month that is called notable."""
 
-QUIET: Final = frozenset(("standard_definition", "lives_by_maturity"))
+QUIET: Final = frozenset(("standard_definition", "definition_without_base", "lives_by_maturity"))
 """Warnings of a run that say how it was done, and of nothing that somebody could mend in the file."""
 
 _SEVERITIES: Final = ("critical", "error", "warning", "info")

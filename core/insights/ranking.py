@@ -82,7 +82,8 @@ LEANINGS: Final[tuple[frozenset[Category], ...]] = (
 RESTS_ON: Final[dict[str, frozenset[str]]] = {
     "interest_estimated": frozenset(("ic",)), "fees_estimated": frozenset(("ic",)), "no_base_rate": frozenset(("ic",)),
     "no_principal_cash": frozenset(("oc", "reinvestment_oc")), "no_rating": frozenset(("oc", "ccc", "warf")),
-    "masked_ratings": frozenset(("ccc", "warf", "oc")), "no_moodys_rating": frozenset(("warf",)),
+    "masked_ratings": frozenset(("ccc", "warf", "oc")), "masked_by_rating_table": frozenset(("ccc", "warf", "oc")),
+    "no_moodys_rating": frozenset(("warf",)),
     "recovery_assumed": frozenset(("warr",)), "recovery_agency": frozenset(("warr",)),
     "lives_by_maturity": frozenset(("wal",)), "as_of_stands_in": frozenset(("wal",)),
     "no_maturity": frozenset(("wal",)),
@@ -92,7 +93,15 @@ RESTS_ON: Final[dict[str, frozenset[str]]] = {
 }  # fmt: skip
 """Code of a warning -> measures whose figures rest on what it tells of."""
 EVERYWHERE: Final = frozenset(
-    ("standard_definition", "par_scale", "par_unlike_notes", "required_missing", "par_is_commitment", "page_left_out")
+    (
+        "standard_definition",
+        "definition_without_base",
+        "par_scale",
+        "par_unlike_notes",
+        "required_missing",
+        "par_is_commitment",
+        "page_left_out",
+    )
 )
 """Warnings on which every figure rests."""
 

@@ -578,7 +578,7 @@ def why(query: Query, subject: Subject) -> Said:
             return run_suite(portfolio, "enhanced", test_ids=ids, **subject.rules, details=False)
         return subject.run(portfolio, ids)
 
-    for one in movements(before.portfolio, subject.portfolio, run):
+    for one in movements(before.portfolio, subject.portfolio, run, definition=subject.definition):
         if one.test_id not in ids:
             continue
         unit, name = unit_of(one.test_id), said.name(one.test_name)

@@ -123,6 +123,7 @@ def compliance_content(
         verdict=verdict_of(lines, len(results.skipped), partial=results.partial),
         summary=results.summary,
         warnings=results.warnings,
+        read_as=results.read_as,
         key_figures=[] if pool is None else _key_figures(pool, lines, definition),
         thinnest=thinnest(lines),
         changes=_changes(lines, results.skipped, known, earlier, moved),

@@ -314,6 +314,8 @@ class ComplianceReport(Struct, frozen=True, kw_only=True):
     summary: Summary
     warnings: list[DataWarning]
     """What was guessed, left out or could not be read."""
+    read_as: str
+    """The readings by which the file's own figures tie, in words; empty where none was used."""
     key_figures: list[KeyFigure]
     thinnest: list[TestLine]
     changes: Changes | None

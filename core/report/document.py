@@ -88,6 +88,7 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
         "outcome": report.verdict.outcome,
         "headline": whole_text(report.verdict.headline),
         "sentence": whole_text(report.verdict.sentence),
+        "read_as": whole_text(report.read_as),
         "counts": [{"label": label, "value": f"{value:,}"} for label, value in _counts(report)],
         "doubtful": report.summary.doubtful,
         "key_figures": [

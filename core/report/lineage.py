@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from datetime import datetime
 from typing import Any, Final
 
 from core.compliance.result import TestResult
 from core.definition import Definition, to_document
-from core.definition.keys import Listed, Table
+from core.definition.keys import Listed, Table, rows_of
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import Notes, PageNote
 from core.report.content import Fact, Lineage, Method, Origin, Rule
@@ -33,7 +32,7 @@ def rules_of(definition: Definition) -> Iterator[Rule]:
 
 
 def _rules_of(path: str, document: Mapping[str, Any], of: type[Any]) -> Iterator[Rule]:
-    rows = {row.name.rstrip("_"): row for row in fields(of)}
+    rows = {row.name.rstrip("_"): row for row in rows_of(of)}
     for name, value in document.items():
         kind, place = rows[name].metadata["kind"], f"{path}.{name}".strip(".")
         meaning = rows[name].metadata["meaning"].replace("`", "")

@@ -179,6 +179,8 @@ def _head(report: ComplianceReport) -> Iterator[Row]:
         ("Skipped", summary.skipped),
         ("Of these doubtful", summary.doubtful),
     )
+    if report.read_as:
+        yield "Read as", report.read_as
     for one in report.key_figures:
         yield (
             one.label,

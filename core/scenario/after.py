@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from core.compliance import kernels
 from core.compliance.conventions import View, are_mostly_unrated
+from core.compliance.file_figures import printed_parts
 from core.compliance.measures import Pool, Sums
 from core.portfolio import Portfolio
 from core.scenario.base import Base, Bucket, haircut_of
@@ -65,6 +66,11 @@ class After(Pool):
         self._begin(cast(Portfolio, _LaterPortfolio(self)), definition)
         self.view = cast(View, _LaterView(self))
         self._conclude(cast(kernels.Tally, self._tally()))
+
+    def _go_by_file(self) -> None:
+        known = self.base.pool
+        self.masked_ccc, self.masked_ratings = known.masked_ccc, known.masked_ratings
+        self.printed = printed_parts(self.portfolio, self.definition, known.view)
 
     def _of(self, loans: Portfolio) -> Pool | None:
         pool = Pool(loans, self._given, self.assumed) if loans.row_count else None
@@ -380,7 +386,6 @@ class _LaterView:
         self.home, self.rules, self.factors = base.home, base.rules, base.factors
         self.is_mostly_unrated = base.is_mostly_unrated
         self.has_bounds, self.affiliates = base.has_bounds, base.affiliates
-        self.is_mostly_unrated = base.is_mostly_unrated
         self.recovery_agency, self.industry_agency = base.recovery_agency, base.industry_agency
         self.diversity_field = base.diversity_field
 
@@ -399,7 +404,7 @@ class _LaterPortfolio:
         self.row_count, self.deal = pool.loans.row_count, pool.loans.deal
         self.tranches, self.sheet_name, self.notes = base.tranches, base.sheet_name, base.notes
         self.source_cells, self.amortization, self.facts = base.source_cells, base.amortization, base.facts
-        self.own_dates = base.own_dates
+        self.own_dates, self.interpretation = base.own_dates, base.interpretation
 
     def defaulted(self) -> NDArray[np.bool_]:
         return self._pool.whole.portfolio.defaulted()

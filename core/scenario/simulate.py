@@ -17,6 +17,7 @@ from core.compliance.kernels import rounded
 from core.compliance.measures import Pool
 from core.compliance.result import Direction, Doubt, PublishedFigure, Results, Status, TestResult
 from core.compliance.run import pools_of, run_suite
+from core.compliance.spreads import with_spread_rules
 from core.frames.brief import brief, shortened
 from core.frames.figures import change_shown, decimals_of, figure_shown
 from core.frames.notebook import Figure, bar, card, table, verdict
@@ -209,7 +210,7 @@ def _with_deal_for_changes(portfolio: Portfolio, pool: Pool | None) -> Portfolio
     name no column of par."""
     deal = without_figures_of_loans(portfolio.deal)
     if pool is not None:
-        portfolio, deal = pool.portfolio, pool.deal_for_changes()
+        portfolio, deal = pool.portfolio, with_spread_rules(pool.deal_for_changes(), pool)
     deal = replace(deal, currency=currency_of(portfolio))
     par = portfolio.numbers.get("par_value", np.full(portfolio.row_count, np.nan))
     return replace(portfolio, deal=deal, numbers=portfolio.numbers | {"par_value": par})
@@ -230,8 +231,9 @@ def _is_loan_by_loan(pools: tuple[Pool, ...]) -> bool:
     if not pools:
         return False
     rules = pools[0].definition
-    by_name = rules.classifications.affiliates_by_name
-    return not by_name and rules.par_value.long_dated == rules.par_value.current_pay == "par"
+    if rules.classifications.affiliates_by_name or rules.index_rates:
+        return False
+    return rules.par_value.long_dated == rules.par_value.current_pay == "par"
 
 
 @checked

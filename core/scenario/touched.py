@@ -15,8 +15,9 @@ from core.scenario.base import Base
 from core.scenario.changed import changed, with_cash
 from core.scenario.holdings import Bought, Change, Holdings
 
-ALIGNED: Final = frozenset(("industry", "industry_a", "industry_b", "industry_c", "country"))
-"""Columns of names with the codes of the whole portfolio, new names after them: their sums are added up by code."""
+ALIGNED: Final = frozenset(("industry", "industry_a", "industry_b", "industry_c", "country", "payment_frequency"))
+"""Columns of names with the codes of the whole portfolio, new names after them: their sums are added up by code, or
+their other texts tell what a bare figure means."""
 
 ROWS_MAX: Final = 100_000
 """Loans that trades may touch, those of the same obligors with them; of more a full pass is faster."""

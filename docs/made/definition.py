@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from typing import Final
 
 from core.definition import parse_toml
 from core.definition.describe import described
-from docs.made.markdown import fenced, page
+from docs.made.markdown import code, fenced, page, table
 
 EXAMPLE: Final = """name = "Harbour III"
 base = "us_bsl"
@@ -29,6 +30,29 @@ max = 12.5
 """
 
 
+NAMES: Final = ("contego_xi", "cairn_xvii", "mag17")
+"""Definitions of real deals, those that show most first."""
+
+
+def examples() -> str:
+    """The definitions of real deals that are installed with the rest, with what each one begins with."""
+    folder = files("core.definition") / "examples"
+    texts = {name: (folder / f"{name}.toml").read_text(encoding="utf-8") for name in NAMES}
+    rows = [(code(f"{name}.toml"), _opening(text), str(len(parse_toml(text).tests))) for name, text in texts.items()]
+    return page(
+        "## Definitions of real deals",
+        "Each is written from a report that is public; a comment at its top tells what is fitted or assumed. They are in "
+        "the installed package: `python -c \"import core.definition as d; print(d.__path__[0] + '/examples')\"`.",
+        table(("file", "what it is", "tests"), rows),
+    )
+
+
+def _opening(text: str) -> str:
+    """The first sentence of the comment at the top."""
+    comment = " ".join(line.lstrip("# ") for line in text.partition("\n\n")[0].splitlines() if line.startswith("#"))
+    return comment.partition(". ")[0].rstrip(".") + "."
+
+
 def pages() -> dict[str, str]:
     """The page by its path."""
     parse_toml(EXAMPLE)  # what is shown is understood
@@ -39,4 +63,4 @@ def pages() -> dict[str, str]:
         fenced(EXAMPLE, "toml"),
         "`cushion deal check deal.toml` tells its faults; [follow a deal](../how-to/deals.md) says what is done with it.",
     )
-    return {"reference/definition.md": page(opening, example, "## " + rest)}
+    return {"reference/definition.md": page(opening, example, examples(), "## " + rest)}

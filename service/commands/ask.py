@@ -9,7 +9,7 @@ from service.commands.compliance import read_day
 from service.commands.limits import limited
 from service.commands.output import Column, Grid, Line, Output, Page, emit, json_of, member
 from service.commands.progress import busy
-from service.commands.reading import read_definition, read_loans, read_mapping, refuse_absent_definition
+from service.commands.reading import read_definition, read_interpreted, read_mapping, refuse_absent_definition
 from service.commands.refusal import Refused
 
 if TYPE_CHECKING:
@@ -61,11 +61,13 @@ def ask(
         from core.questions.ask import ask as asked
 
         chosen = read_mapping(mapping)
-        rules = {"definition": read_definition(deal, chosen)}
+        definition = read_definition(deal, chosen)
+        rules = {"definition": definition}
         before = None
         if previous is not None:
-            before = Subject(name=previous.name, portfolio=read_loans(previous, mapping=chosen), rules=rules)
-        portfolio = read_loans(file, mapping=chosen, day=day)
+            then = read_interpreted(previous, mapping=chosen, definition=definition)
+            before = Subject(name=previous.name, portfolio=then, rules=rules)
+        portfolio = read_interpreted(file, mapping=chosen, day=day, definition=definition)
         with limited(file):
             try:
                 answer = asked(question, [Subject(name=file.name, portfolio=portfolio, rules=rules, previous=before)])

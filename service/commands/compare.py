@@ -11,7 +11,13 @@ from cyclopts import Parameter
 from service.commands.limits import limited
 from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_with_rows, member
 from service.commands.progress import busy
-from service.commands.reading import NO_DEFINITION, read_definition, read_loans, read_mapping, refuse_absent_definition
+from service.commands.reading import (
+    NO_DEFINITION,
+    read_definition,
+    read_interpreted,
+    read_mapping,
+    refuse_absent_definition,
+)
 from service.commands.refusal import Refused
 from service.commands.table import (
     STYLES,
@@ -90,7 +96,7 @@ def compare(
     sides = []
     for file in (old, new):
         with busy(f"Reading {file.name}"):
-            sides.append(read_loans(file, mapping=chosen))
+            sides.append(read_interpreted(file, mapping=chosen, definition=definition))
     from core.compliance.run import run_suite
     from core.deals.changes import changes
     from core.reconciliation import ReconcileError

@@ -15,7 +15,7 @@ from service.commands.reading import (
     NO_DEFINITION,
     assignments,
     read_definition,
-    read_loans,
+    read_interpreted,
     read_mapping,
     refuse_absent_definition,
 )
@@ -52,8 +52,9 @@ def compliance(
 
     The test with the thinnest cushion stands first; the bar is the cushion as a part of the threshold. Where the file
     publishes figures of its own, these stand beside ours with the difference. A question mark stands behind a status
-    that may be wrong; below the table are all doubts by kind. The JSON has file, suite, as_of, as_of_source,
-    warnings, summary, results and skipped.
+    that may be wrong; below the table are all doubts by kind. Above it stands which readings of the file tie with its
+    own figures, where these decided any. The JSON has file, suite, as_of, as_of_source, warnings, interpretation,
+    summary, results and skipped.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def compliance(
         chosen = read_mapping(mapping)
         definition = read_definition(deal, chosen)
         limits = _thresholds(assignments(threshold), definition)
-        portfolio = read_loans(file, mapping=chosen, day=day)
+        portfolio = read_interpreted(file, mapping=chosen, day=day, definition=definition)
         with limited(file):
             results = run_suite(portfolio, suite, request_thresholds=limits, definition=definition)
     from service.commands.table import results_document, results_page
@@ -100,6 +101,7 @@ def compliance(
         results.summary,
         title=title,
         warnings=results.warnings,
+        read_as=results.read_as,
         document=results_document({"file": str(file), "suite": suite}, results),
     )
     emit(page, output or Output())

@@ -1,7 +1,8 @@
-"""The commands on a deal's definition and files, with no server: check, run, tie-out, movements."""
+"""The commands on a deal's definition and files, with no server: check, draft, run, tie-out, movements."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -9,22 +10,25 @@ from typing import TYPE_CHECKING, Final
 
 from cyclopts import App
 
+from service.commands.choices import choice_blocks
 from service.commands.limits import limited
-from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_of, member, plain
+from service.commands.output import Column, Grid, Line, Output, Page, counted, emit, json_of, member, plain, stream_of
 from service.commands.progress import busy
 from service.commands.reading import (
     definition_text,
     own_fields_of,
     read_definition,
+    read_interpreted,
     read_loans,
     read_mapping,
     refuse_absent_definition,
 )
-from service.commands.refusal import Refused
+from service.commands.refusal import Refused, one_line
 
 if TYPE_CHECKING:
     from core.deals.movements import Movement
     from core.deals.tie_out import TieOut
+    from core.definition.definition import Definition
     from core.portfolio import Portfolio
     from core.portfolio.model.fields import Mapping
 
@@ -36,7 +40,7 @@ SHOWN_LEAST: Final = 0.005
 deal = App(
     name="deal",
     help_format="markdown",
-    help="A deal's definition checked and run; its figures beside the trustee's, and through time.",
+    help="A deal's definition drafted, checked and run; its figures beside the trustee's, and through time.",
 )
 
 # Heavy imports (NumPy, core) stand inside the commands, so that `cushion --help` answers at once.
@@ -79,12 +83,72 @@ def check(file: str, /, *, mapping: str | None = None, output: Output | None = N
     return EXIT_DIFFERENT if faults else 0
 
 
+@deal.command(name="draft")
+def draft_definition(
+    *files: Path, name: str | None = None, mapping: str | None = None, output: Output | None = None
+) -> None:
+    """Draft a definition out of the trustee's files: `cushion deal draft FILE... --out deal.toml`.
+
+    It has the classes with their triggers, the tests with limits and names as printed, and the conventions by which the
+    file's own figures tie. Each line says where it comes from and how sure it is; what must still be decided stands at
+    the top. The exit code is 0 for a draft, and 2 when a file cannot be read. The text is TOML; the JSON has files,
+    warnings, toml, definition, decide, ties and interpretation; CSV has what must be decided.
+
+    Parameters
+    ----------
+    files:
+        The files of one month, or a folder or .zip of them.
+    name:
+        The deal's name; the first file's if not given.
+    mapping:
+        A JSON file with the mapping, or the name of a built-in one; standard_clo if not given.
+    """
+    chosen = read_mapping(mapping)
+    portfolio = _loans(files, chosen)
+    from core.deals.draft import DraftError, draft
+
+    with limited(files[0]), busy("Drafting the definition"):
+        try:
+            made = draft(portfolio, name=name or files[0].stem)
+        except DraftError as error:
+            raise Refused(f"{files[0]}: {error}") from error
+    output = output or Output()
+    decide = Grid(columns=_DECIDE, items=made.decide)
+    tests = counted(len(made.definition.get("tests", ())), "test")
+    tied = f"{made.ties.tied:,} of {counted(made.ties.figures, 'printed figure')} tie by it"
+    last = Line(f"a definition with {tests}: {tied}, {counted(len(made.decide), 'point')} to decide")
+    if output.chosen() == "table":
+        with stream_of(output) as stream:
+            stream.write(made.toml)
+        if output.out not in (None, Path("-")):
+            print(one_line(f"{output.out}: {last.words}"), file=sys.stderr)
+        return
+    told = {"files": [str(file) for file in files], "warnings": portfolio.notes.warnings}
+    page = Page(
+        warnings=portfolio.notes.warnings,
+        blocks=[decide, last],
+        rows=decide,
+        notes=[last],
+        document=json_of(told | {name: getattr(made, name) for name in made.__struct_fields__}),
+    )
+    emit(page, output)
+
+
+_DECIDE: Final = [
+    Column(key="subject", heading="To decide", value=member("subject"), folds=True),
+    Column(key="why", heading="Why", value=member("why"), folds=True),
+    Column(key="limit", heading="Limit", value=member("limit"), right=True),
+    Column(key="place", heading="Place", value=member("place")),
+]
+
+
 @deal.command(name="run")
 def run_tests(*files: Path, deal: str, mapping: str | None = None, output: Output | None = None) -> None:
     """Run a definition's tests on the files of one month.
 
     The exit code is 0 when the run completed, also with failing tests, and 2 when a file cannot be read. The test with
-    the thinnest cushion stands first. The JSON has files, as_of, as_of_source, warnings, summary, results and skipped.
+    the thinnest cushion stands first. The JSON has files, as_of, as_of_source, warnings, interpretation, summary,
+    results and skipped.
 
     Parameters
     ----------
@@ -98,7 +162,7 @@ def run_tests(*files: Path, deal: str, mapping: str | None = None, output: Outpu
     refuse_absent_definition(deal)
     chosen = read_mapping(mapping)
     definition = read_definition(deal, chosen)
-    portfolio = _portfolio(files, chosen)
+    portfolio = _portfolio(files, chosen, definition)
     from core.compliance.run import run_suite
     from core.compliance.suites import DEAL_SUITE
 
@@ -112,6 +176,7 @@ def run_tests(*files: Path, deal: str, mapping: str | None = None, output: Outpu
         results.summary,
         title=f"{files[0].name}, as of {results.as_of}",
         warnings=results.warnings,
+        read_as=results.read_as,
         document=results_document({"files": [str(file) for file in files]}, results),
     )
     emit(page, output or Output())
@@ -123,7 +188,9 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
 
     The exit code is 0 when every figure that is known to both agrees, 1 when one differs, and 2 when a file cannot be
     read or no test results are published. A figure that is no test of ours is listed with the nearest one, and why it
-    was not taken. The JSON has files, warnings, items and not_printed; it and CSV have numerators and denominators.
+    was not taken. Below stands how each choice that the file leaves open was read: which printed figures tie by that
+    reading alone, the runner-up, and how many figures come out right when each is left out of the search once. The JSON
+    has files, warnings, items, not_printed and interpretation; it and CSV have numerators and denominators.
 
     Parameters
     ----------
@@ -137,17 +204,22 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
     refuse_absent_definition(deal)
     chosen = read_mapping(mapping)
     definition = read_definition(deal, chosen)
-    portfolio = _portfolio(files, chosen)
+    portfolio = _loans(files, chosen)
     from core.deals.tie_out import tie_out as tied
+    from core.interpretation.interpret import has_figures, interpret
+    from core.interpretation.reading import read_by
 
     with limited(files[0]):
+        interpretation = interpret(portfolio, definition, hold_out=True) if has_figures(portfolio) else None
+        if interpretation is not None:
+            portfolio = read_by(portfolio, interpretation, definition)
         items = tied(portfolio, definition)
     grid = Grid(columns=_TIE_OUT, items=items)
     nothing = [] if items else [Line("The file publishes no test results.")]
     alone = [Line(f"The file prints nothing of: {', '.join(items.not_printed)}.")] if items.not_printed else []
     page = Page(
         warnings=portfolio.notes.warnings,
-        blocks=nothing or [grid, *alone],
+        blocks=nothing or [grid, *alone, *choice_blocks(interpretation)],
         rows=grid,
         notes=nothing,
         is_told_by_json=bool(items),
@@ -157,6 +229,7 @@ def tie_out(*files: Path, deal: str | None = None, mapping: str | None = None, o
                 "warnings": portfolio.notes.warnings,
                 "items": items,
                 "not_printed": items.not_printed,
+                "interpretation": interpretation,
             }
         ),
     )
@@ -189,7 +262,7 @@ def movements(
     refuse_absent_definition(deal)
     chosen = read_mapping(mapping)
     definition = read_definition(deal, chosen)
-    earlier, later = _portfolio([before], chosen), _portfolio([after], chosen)
+    earlier, later = _portfolio([before], chosen, definition), _portfolio([after], chosen, definition)
     from core.compliance.run import run_suite
     from core.compliance.suites import DEAL_SUITE
     from core.deals.movements import movements as moved
@@ -197,7 +270,12 @@ def movements(
 
     suite = DEAL_SUITE if definition is not None else "enhanced"
     with limited(after), busy("Running each step"):
-        items = moved(earlier, later, lambda one: run_suite(one, suite, definition=definition, details=False))
+        items = moved(
+            earlier,
+            later,
+            lambda one: run_suite(one, suite, definition=definition, details=False),
+            definition=definition,
+        )
     warnings = bounded([*of_side("from", earlier.notes.warnings), *of_side("to", later.notes.warnings)])
     grid = Grid(columns=_movement_columns(), items=items)
     page = Page(
@@ -209,8 +287,8 @@ def movements(
     emit(page, output or Output())
 
 
-def _portfolio(files: Sequence[Path], mapping: Mapping) -> Portfolio:
-    """The loans of files that make one workbook.
+def _loans(files: Sequence[Path], mapping: Mapping) -> Portfolio:
+    """The loans of files that make one workbook, with the choices that these leave open as the market has them.
 
     Raises:
         Refused: none is named, they cannot be read, or hold no loans.
@@ -219,6 +297,14 @@ def _portfolio(files: Sequence[Path], mapping: Mapping) -> Portfolio:
         raise Refused("name at least one file")
     with busy(f"Reading {files[0].name}"):
         return read_loans(*files, mapping=mapping)
+
+
+def _portfolio(files: Sequence[Path], mapping: Mapping, definition: Definition | None) -> Portfolio:
+    """The same, read as the files' own figures say; `Refused` as `_loans`."""
+    if not files:
+        raise Refused("name at least one file")
+    with busy(f"Reading {files[0].name}"):
+        return read_interpreted(*files, mapping=mapping, definition=definition)
 
 
 # What is told ---------------------------------------------------------------------------------------------------------

@@ -171,12 +171,15 @@ def _lineage(
     import msgspec
 
     from core.compliance.run import run_suite
+    from core.interpretation.interpret import has_figures, interpreted
     from core.portfolio import Portfolio
 
     definition = read_definition(deal, chosen)
     portfolio = Portfolio.from_workbook(book, chosen, as_of=changed_day([file]), as_of_source="modified")
     if not portfolio.row_count:
         return lineage, ()
+    if has_figures(portfolio):
+        portfolio = interpreted(portfolio, definition)
     results = run_suite(portfolio, suite, definition=definition)
     told = msgspec.structs.replace(
         lineage,

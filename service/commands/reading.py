@@ -84,6 +84,26 @@ def read_loans(
     raise Refused(f"{files[0]}: no loans on sheet {portfolio.sheet_name!r} below the columns {headers}{reason}")
 
 
+def read_interpreted(
+    *files: Path, mapping: Mapping | None = None, day: float | None = None, definition: Definition | None = None
+) -> Portfolio:
+    """The same, with the choices that the files leave open read as their own figures say.
+
+    Args:
+        definition: the deal's, which outranks them.
+
+    Raises:
+        Refused: as `read_loans`.
+    """
+    from core.interpretation.interpret import has_figures, interpreted
+
+    portfolio = read_loans(*files, mapping=mapping, day=day)
+    if not has_figures(portfolio):
+        return portfolio
+    with limited(files[0]):
+        return interpreted(portfolio, definition)
+
+
 def changed_day(files: Sequence[Path]) -> float:
     """The day of the latest change of a file, in days since 1970-01-01: it stands in where nothing says a file's day.
 

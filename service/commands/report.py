@@ -18,7 +18,7 @@ from service.commands.progress import busy
 from service.commands.reading import (
     NO_DEFINITION,
     read_definition,
-    read_loans,
+    read_interpreted,
     read_mapping,
     refuse_absent_definition,
     told_of,
@@ -103,7 +103,7 @@ def report(
         raise Refused(NO_DEFINITION)
     with busy(f"Reading {file.name}"):
         definition = read_definition(deal, chosen)
-        portfolio = read_loans(file, mapping=chosen, day=day)
+        portfolio = read_interpreted(file, mapping=chosen, day=day, definition=definition)
     with busy("Setting the report"), _file(out, file, *([] if deal is None else [Path(deal)])) as made, limited(file):
         from core.report.files import write_compliance
 

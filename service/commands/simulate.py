@@ -14,7 +14,7 @@ from service.commands.progress import busy
 from service.commands.reading import (
     NO_DEFINITION,
     read_definition,
-    read_loans,
+    read_interpreted,
     read_mapping,
     read_trades,
     refuse_absent_definition,
@@ -87,7 +87,7 @@ def simulate(
             raise Refused('no trades: add --trade "sell 2.5mm CUSIP ..." or --trades trades.csv')
         chosen = read_mapping(mapping)
         definition = read_definition(deal, chosen)
-        portfolio = read_loans(file, mapping=chosen, day=day)
+        portfolio = read_interpreted(file, mapping=chosen, day=day, definition=definition)
         with limited(file):
             try:
                 found = simulated(portfolio, made, suite, definition=definition)

@@ -32,16 +32,18 @@ def results_page(
     *,
     title: str,
     warnings: Sequence[DataWarning] = (),
+    read_as: str = "",
     document: dict[str, Any] | None = None,
 ) -> Page:
     """The tests that ran, those that were skipped with their reasons, and one line that counts them.
 
     Args:
         title: what was tested, e.g. the file's name and the suite.
+        read_as: the readings that the file's own figures decided, in words.
         document: the JSON.
     """
     ordered = sorted(results, key=lambda one: inf if one.cushion_pct is None else one.cushion_pct)
-    blocks: list[Line | Grid | Text] = []
+    blocks: list[Line | Grid | Text] = [Line(f"read as: {read_as}"), Line()] if read_as else []
     columns = _result_columns(any(one.published is not None for one in results))
     if ordered:
         blocks += [Grid(columns=columns, items=ordered), Line()]
@@ -81,11 +83,12 @@ def doubt_lines(results: Sequence[TestResult], whose: str = "") -> list[Line]:
 
 
 def results_document(head: dict[str, Any], results: Results) -> dict[str, Any]:
-    """The JSON of a run: `head`, then as_of, as_of_source, warnings, summary, results and skipped."""
+    """The JSON of a run: `head`, then as_of, as_of_source, warnings, interpretation, summary, results and skipped."""
     return head | {
         "as_of": results.as_of,
         "as_of_source": results.as_of_source,
         "warnings": results.warnings,
+        "interpretation": results.interpretation,
         "summary": results.summary,
         "results": list(results),
         "skipped": results.skipped,

@@ -44,12 +44,17 @@ from service.platform.http.problem import Fault, ValidationFailed
 # Runs ---------------------------------------------------------------------------------------------------------------
 
 
+def _document(definition: dict[str, Any] | str | None) -> dict[str, Any] | None:
+    """The document of a definition, or that of the ready-made one of a name."""
+    return {"base": definition, "standard": True} if isinstance(definition, str) else definition
+
+
 async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
     """Run a suite on a workbook and keep the evidence, in one transaction that holds the workbook's lock."""
     _check(body)
     executed_at, started = ctx.now(), time.perf_counter()
     ready = await shared.prepare(
-        ctx, body.workbook_id, suite=body.test_suite, given=body.definition, as_of=body.as_of, alone=True
+        ctx, body.workbook_id, suite=body.test_suite, given=_document(body.definition), as_of=body.as_of, alone=True
     )
     subject, definition = ready.subject, ready.definition
     ctx.knows_email(subject.email)
@@ -83,11 +88,14 @@ async def run(ctx: Context, body: RunRequest) -> ComplianceRun:
         as_of_source=results.as_of_source or ready.as_of.source,
         definition_version=ready.definition_version,
         warnings=results.warnings,
+        interpretation=results.interpretation,
         executed_at=executed_at,
         execution_time_ms=(took_us + 500) // 1000,
         execution_time_us=took_us,
     )
     options = {"test_ids": body.test_ids, **msgspec.structs.asdict(body.options), "partial": done.partial}
+    if done.interpretation is not None:
+        options[store.INTERPRETATION] = done.interpretation
     inputs = store.Inputs(
         mapping=ready.mapping.json,
         thresholds=store.as_json({**ready.limits, "request": given}),

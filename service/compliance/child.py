@@ -13,6 +13,7 @@ from core.compliance.run import UnknownTest, run_suite
 from core.definition.definition import Definition
 from core.definition.document import DefinitionError, parse
 from core.portfolio import Portfolio
+from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import AsOfSource
 
@@ -26,6 +27,7 @@ class Ran(Struct, frozen=True, kw_only=True, tag=True):
     as_of_source: AsOfSource | None
     warnings: list[DataWarning]
     figures: dict[str, float]
+    interpretation: Interpretation | None
 
     def as_results(self) -> Results:
         return Results(
@@ -35,6 +37,7 @@ class Ran(Struct, frozen=True, kw_only=True, tag=True):
             as_of_source=self.as_of_source,
             warnings=self.warnings,
             figures=self.figures,
+            interpretation=self.interpretation,
         )
 
 
@@ -57,6 +60,7 @@ def run(portfolio: Portfolio, suite: str, rules: Mapping[str, Any], options: Map
         as_of_source=found.as_of_source,
         warnings=found.warnings,
         figures=found.figures,
+        interpretation=found.interpretation,
     )
 
 

@@ -24,16 +24,19 @@ from core.compliance.result import Results, TestResult
 from core.definition import Definition, parse
 from core.grid.codec import Manifest, open_workbook
 from core.grid.sheet import Workbook
+from core.interpretation.interpret import interpret
+from core.interpretation.reading import read_by
 from core.portfolio import Portfolio
 from core.portfolio.model.fields import Mapping as ColumnMapping
+from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.portfolio import GivenSource
 from core.values import EPOCH
 from service.audit.shared import Extent, piece
 from service.compliance import replay_store as store
 from service.compliance.lookback_store import EVIDENCE
 from service.compliance.schema import RunTooSlow
-from service.compliance.shared import as_recorded, limits_of, timed
-from service.compliance.store import as_json, figures_of
+from service.compliance.shared import SEARCH_TIME, as_recorded, limits_of, timed
+from service.compliance.store import INTERPRETATION, as_json, figures_of
 from service.mappings.schema import MappingTooSlow
 from service.mappings.shared import mapping_time
 from service.platform.config import Settings
@@ -43,7 +46,7 @@ from service.platform.data.audit_filter import AuditFilter
 from service.platform.data.blobs import Blobs, Damaged
 from service.platform.data.database import Database
 from service.platform.data.lru import Lru, bytes_of
-from service.portfolios.shared import SAMPLES_TIME
+from service.portfolios.shared import INTERPRETATIONS_BYTES_MAX, INTERPRETATIONS_MAX, SAMPLES_TIME
 
 ENTRIES_AT_A_TIME: Final = 1_000
 RUNS_AT_A_TIME: Final = 20
@@ -65,7 +68,7 @@ COPIES_BYTES_MAX: Final = 2 * 1024 * 1024 * 1024
 
 RUN_COMPLETED: Final = "compliance.run_completed"
 _OPTIONS: Final = ("test_ids", "include_cushion", "fail_fast", "parallel")
-_OUTPUTS: Final = ("as_of", "as_of_source", "results", "skipped", "warnings")
+_OUTPUTS: Final = ("as_of", "as_of_source", "results", "skipped", "warnings", "options")
 
 Status = Literal["reproduced", "differs", "altered", "expired", "unproved"]
 """The replay gives the same to the last bit; gives something else; the evidence is not what was hashed; its bytes went
@@ -219,6 +222,9 @@ class Replayer:
         self._portfolios: Lru[tuple[str | None, ...], Portfolio] = Lru(
             most=PORTFOLIOS_MAX, bytes_most=PORTFOLIOS_BYTES_MAX
         )
+        self._interpretations: Lru[tuple[str | None, ...], Interpretation] = Lru(
+            most=INTERPRETATIONS_MAX, bytes_most=INTERPRETATIONS_BYTES_MAX
+        )
         self._definitions: Lru[str, Definition] = Lru(most=DEFINITIONS_MAX, bytes_most=DEFINITIONS_BYTES_MAX)
 
     async def verdict(self, tenant: UUID, entry: Record, run: store.Kept | None, ended: str | None) -> Verdict:
@@ -289,6 +295,7 @@ class Replayer:
             "results": as_json(results),
             "skipped": as_json(results.skipped),
             "warnings": as_json(results.warnings),
+            "options": _with_interpretation(stored["options"] or "", results.interpretation),
         }
 
     async def _book(self, tenant: UUID, key: str) -> Workbook:
@@ -340,12 +347,26 @@ class Replayer:
                 portfolio = Portfolio.from_workbook(book, mapping, as_of=days, as_of_source=given[1])
             self._portfolios.keep(key, portfolio, bytes_of(portfolio))
         portfolio = as_recorded(portfolio, stored["definition"], options)
+        definition = self._definition(stored["definition"])
+        if INTERPRETATION in options:
+            portfolio = self._interpreted(portfolio, definition, stored, options)
         limits = limits_of(stored["thresholds"] or "")
         how: dict[str, Any] = {name: options[name] for name in _OPTIONS}
         how |= {f"{scope}_thresholds": set_ for scope, set_ in limits.items()}
-        definition = self._definition(stored["definition"])
         work = timed(runs.run_suite, self._seconds)
         return work(portfolio, stored["test_suite"] or "", definition=definition, **how), given
+
+    def _interpreted(
+        self, portfolio: Portfolio, definition: Definition | None, stored: Mapping[str, str | None], said: Any
+    ) -> Portfolio:
+        """The portfolio, read by the choices that a search of today takes."""
+        record = as_json({name: value for name, value in said.items() if name not in (*_OPTIONS, INTERPRETATION)})
+        key = (*(stored[name] for name in ("book_key", "mapping", "as_of", "as_of_source", "definition")), record)
+        found = self._interpretations.get(key)
+        if found is None:
+            found = timed(interpret, SEARCH_TIME * self._seconds)(portfolio, definition)
+            self._interpretations.keep(key, found, bytes_of(found))
+        return read_by(portfolio, found, definition)
 
     def _definition(self, text: str | None) -> Definition | None:
         if text is None:
@@ -362,6 +383,12 @@ def _given(stored: Mapping[str, str | None]) -> tuple[date, GivenSource]:
     source = stored["as_of_source"]
     as_given: GivenSource = "request" if source == "request" else "workbook" if source == "workbook" else "upload"
     return date.fromisoformat(stored["as_of"] or ""), as_given
+
+
+def _with_interpretation(options: str, interpretation: Interpretation | None) -> str:
+    """The options of a run as they would be stored with this interpretation; as they are where the run has none."""
+    said = msgspec.json.decode(options)
+    return as_json(said | {INTERPRETATION: interpretation}) if INTERPRETATION in said else options
 
 
 def _uncovered_fault(details: dict[str, Any], run: store.Kept, stored: Mapping[str, str | None]) -> str | None:
@@ -392,6 +419,8 @@ def _differences(stored: Mapping[str, str | None], now: Mapping[str, str | None]
             found.append(Difference(None, name, before, after))
             continue
         was, comes = msgspec.json.decode(before or "null"), msgspec.json.decode(after or "null")
+        if name == "options":
+            name, was, comes = INTERPRETATION, was.get(INTERPRETATION), comes.get(INTERPRETATION)
         if name == "results" and was == _as_written(comes, was):
             continue
         told = list(_of_tests(was, comes)) if name == "results" else [Difference(None, name, was, comes)]

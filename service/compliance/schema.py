@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 
 from core.compliance.result import Direction, Skipped, Status, Summary, TestResult
 from core.compliance.suites import Category
+from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import AsOfSource
 from service.platform.http.api import Offset, PageQuery
@@ -52,6 +53,10 @@ class GivenThreshold(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """False takes the test out of the run."""
 
 
+ReadyName = Annotated[str, Meta(min_length=1, max_length=64)]
+"""Name of a ready-made definition."""
+
+
 class RunRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to run on which workbook."""
 
@@ -62,8 +67,9 @@ class RunRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Tests of the suite to run. Null or empty: all of them."""
     thresholds: Annotated[list[GivenThreshold], Meta(max_length=TEST_IDS_MAX)] = []
     """Limits of this run alone, before all that were set."""
-    definition: dict[str, Any] | None = None
-    """The rules of a workbook that belongs to no deal, as one document; a deal's workbooks go by the deal's."""
+    definition: dict[str, Any] | ReadyName | None = None
+    """The rules of a workbook that belongs to no deal, as one document, or the name of a ready-made one (us_bsl, euro);
+    a deal's workbooks go by the deal's."""
     as_of: AsOf | None = None
     """Unset: what the workbook or its file says."""
     options: RunOptions = RunOptions()
@@ -91,6 +97,9 @@ class ComplianceRun(Struct, frozen=True, kw_only=True):
     """Null: the run is older than this field."""
     definition_version: int | None
     warnings: list[DataWarning]
+    interpretation: Interpretation | None
+    """How the choices that the file leaves open were read. Null: the file prints nothing of itself that could decide
+    them, or the run is older than this field."""
     executed_at: datetime
     execution_time_ms: int
     execution_time_us: int

@@ -19,6 +19,7 @@ from core.compliance import run as runs
 from core.compliance.conventions import currency_of
 from core.compliance.suites import DEAL_SUITE
 from core.definition import Definition, ready_for, unknown_fields
+from core.interpretation.reading import read_by
 from core.portfolio import Portfolio
 from core.portfolio.assemble.plausibility import with_days
 from core.portfolio.assemble.read import missing_columns
@@ -33,7 +34,7 @@ from service.platform.context import Unit
 from service.platform.data.lru import Lru, bytes_of
 from service.platform.http.problem import Fault, ValidationFailed
 from service.platform.work.compute import at_once
-from service.portfolios.shared import GivenDay, portfolio_of
+from service.portfolios.shared import GivenDay, ReadingKey, interpreted_portfolio, portfolio_of
 from service.processes.shared import OutOfMemory, OutOfTime, in_child, limited_in_child
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady, served
@@ -69,6 +70,8 @@ SHORT_BYTES: Final = 8 * 1024
 DEFINITIONS_MAX: Final = 64
 """Definitions that a process keeps made; one takes up to a megabyte, and some milliseconds to make."""
 DEFINITIONS_BYTES_MAX: Final = 32 * 1024 * 1024
+SEARCH_TIME: Final = 3
+"""How many times as long as a run the search of a file's readings may take: of 10,000 loans it takes 5 seconds."""
 INLINE_ROWS_MAX: Final = 10_000
 """So many loans take a millisecond with every test of the suites."""
 
@@ -99,7 +102,10 @@ class Prepared(NamedTuple):
     definition: DefinitionAndJson | None
     """None: the suites' defaults."""
     as_of: GivenDay
+    as_read: Portfolio
+    """With the choices that the file leaves open as the market has them."""
     portfolio: Portfolio
+    """The same loans, read as the file's own figures say."""
     record: MappingOf[str, Any]
     """What the portfolio has of a deal's record, as a run keeps it among its options; empty where there is no deal."""
     limits: MappingOf[str, Limits]
@@ -203,6 +209,7 @@ async def prepare(
     given: dict[str, Any] | None = None,
     as_of: date | None = None,
     deal_id: UUID | None = None,
+    mapping_id: str | None = None,
     alone: bool = False,
 ) -> Prepared:
     """A workbook that may be run, its portfolio and its rules.
@@ -210,6 +217,7 @@ async def prepare(
     Args:
         given: the document of a definition, for a workbook that belongs to no deal.
         deal_id: the deal that it must be of.
+        mapping_id: in place of the workbook's own.
         alone: nobody else may run it until the transaction ends.
 
     Raises:
@@ -228,7 +236,7 @@ async def prepare(
     if given is not None and subject.deal is not None:
         message = "the workbook belongs to a deal, and is run by the deal's definition"
         raise ValidationFailed.at(["body", "definition"], message)
-    mapping = await get_mapping(unit, subject.mapping_id or DEFAULT_MAPPING)
+    mapping = await get_mapping(unit, mapping_id or subject.mapping_id or DEFAULT_MAPPING)
     day = await _day_of(unit, subject, as_of)
     portfolio = await portfolio_of(unit, subject, mapping, day)
     if missing := missing_columns(portfolio, mapping.mapping):
@@ -241,12 +249,18 @@ async def prepare(
         document = {"base": ready_for(currency_of(portfolio)), "standard": True}
     definition = None if document is None else await made(unit, document)
     if given is not None and definition is not None:
-        own = (one.target for one in mapping.mapping.fields)
-        if faults := unknown_fields(definition.definition, own):
+        fields = (one.target for one in mapping.mapping.fields)
+        if faults := unknown_fields(definition.definition, fields):
             raise _invalid(faults)
+    reading = ReadingKey(
+        subject.book_key or "", mapping.json, day, definition and definition.json, store.as_json(record)
+    )
+    rules = None if definition is None else definition.definition
+    seconds = SEARCH_TIME * unit.settings.compliance_seconds
+    as_read, portfolio = portfolio, await interpreted_portfolio(unit, portfolio, rules, reading, seconds)
     scopes = ("workbook", "deal", "tenant")
     limits = {scope: {one.test_id: one for one in subject.limits if one.scope == scope} for scope in scopes}
-    return Prepared(subject, mapping, definition, day, portfolio, record, limits)
+    return Prepared(subject, mapping, definition, day, as_read, portfolio, record, limits)
 
 
 async def _day_of(unit: Unit, subject: store.Subject, asked: date | None) -> GivenDay:
@@ -298,6 +312,8 @@ async def repeated(unit: Unit, run: store.StoredRun) -> Repeated:
     definition = await definition_of(unit, run)
     options = msgspec.json.decode(run.options)
     portfolio = as_recorded(portfolio, run.definition, options)
+    if run.interpretation is not None:
+        portfolio = read_by(portfolio, run.interpretation, definition)
     found = Repeated(portfolio, mapping, definition, limits_of(run.thresholds))
     now = await run_by(unit, portfolio, run.test_suite, found.rules, test_ids=options["test_ids"], details=False)
     figures = {one.test_id: one.current_value for one in now}

@@ -32,11 +32,15 @@ from service.platform.http.api import Listing, Page
 from service.workbooks.schema import WorkbookNotFound
 
 _RUN, _THRESHOLD = columns_of(RunItem), columns_of(Threshold)
-_TOOK: Final = {
+INTERPRETATION: Final = "interpretation"
+"""Among a run's options: how the choices that the file leaves open were read; missing where nothing was interpreted."""
+
+_MADE: Final = {
     "execution_time_ms": "floor(execution_time_ms + 0.5)::bigint",
     "execution_time_us": "round(execution_time_ms * 1000)::bigint",
+    "interpretation": f"options -> '{INTERPRETATION}'",
 }
-"""How long a run took; its row has thousandths of a millisecond."""
+"""What a run's row has in another form: thousandths of a millisecond, and the interpretation among its options."""
 
 
 # Runs ---------------------------------------------------------------------------------------------------------------
@@ -226,7 +230,7 @@ def as_json(value: Any) -> str:
 
 async def run(ctx: Context, run_id: UUID) -> ComplianceRun:
     """A stored run with all of its results."""
-    sql = f"SELECT {columns_of(ComplianceRun, **_TOOK)} FROM compliance_runs WHERE id = %s"
+    sql = f"SELECT {columns_of(ComplianceRun, **_MADE)} FROM compliance_runs WHERE id = %s"
     return await ctx.one(ComplianceRun, sql, [run_id], missing=ResultNotFound)
 
 
@@ -254,7 +258,7 @@ class StoredRun(ComplianceRun, frozen=True, kw_only=True):
 _STORED = columns_of(
     StoredRun,
     **{name: f"r.{name}::text" for name in ("mapping", "thresholds", "definition", "options")},
-    **{name: _TOOK.get(name, f"r.{name}") for name in (*ComplianceRun.__struct_fields__, "book_key")},
+    **{name: _MADE.get(name, f"r.{name}") for name in (*ComplianceRun.__struct_fields__, "book_key")},
     workbook_name="w.name",
     uploaded_at="w.created_at",
     deal_name="d.name",

@@ -28,9 +28,11 @@ from service.deals.schema import (
     DealRow,
     DealTieOut,
     Definition,
+    DefinitionDraft,
     DefinitionPut,
     DefinitionQuery,
     DefinitionVersion,
+    DraftOrder,
     FilesForm,
     MovementsQuery,
     Series,
@@ -151,6 +153,23 @@ async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[Defini
     return await store.versions(ctx, deal_id, query)
 
 
+async def drafted(ctx: Context, deal_id: UUID, body: DraftOrder) -> DefinitionDraft:
+    """A definition out of what a workbook of the deal prints; nothing is stored."""
+    deal = await store.get(ctx, deal_id)
+    workbook_id = await store.workbook_of(ctx, deal_id, workbook_id=body.workbook_id)
+    ready = await compliance.prepare(ctx, workbook_id, suite=DRAFT_SUITE, deal_id=deal_id, mapping_id=body.mapping_id)
+    await ctx.commit()  # no connection is held while it is drafted
+    found = await compliance.calculated(ctx, _seconds(ctx), child.draft_of, ready.as_read, deal.name)
+    if isinstance(found, child.NoDraft):
+        raise ValidationFailed.at(["body", "workbook_id"], found.message)
+    fields = {name: getattr(found.draft, name) for name in found.draft.__struct_fields__}
+    return DefinitionDraft(deal_id=deal_id, workbook_id=workbook_id, as_of=day_of(ready.portfolio.deal.as_of), **fields)
+
+
+DRAFT_SUITE: Final = "standard"
+"""A suite that needs no definition."""
+
+
 # Through the months ---------------------------------------------------------------------------------------------------
 
 
@@ -174,7 +193,7 @@ async def tied_out(ctx: Context, deal_id: UUID, query: TieOutQuery) -> DealTieOu
     await ctx.commit()  # no connection is held while it runs
     assert ready.definition is not None, "a deal has one"
     rules = ready.definition.definition
-    found = await compliance.calculated(ctx, _seconds(ctx), child.tie, ready.portfolio, rules, ready.rules)
+    found = await compliance.calculated(ctx, _seconds(ctx), child.interpret_and_tie, ready.as_read, rules, ready.rules)
     as_of = day_of(ready.portfolio.deal.as_of)
     return DealTieOut(deal_id=deal_id, workbook_id=workbook_id, as_of=as_of, **msgspec.structs.asdict(found))
 

@@ -1,4 +1,4 @@
-"""What a confined child does for deals: set the trustee's figures beside ours, and tell why tests moved."""
+"""What a confined child does for deals: set the trustee's figures beside ours, draft definitions, explain movements."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from core.compliance.run import run_suite
 from core.compliance.suites import DEAL_SUITE
+from core.deals.draft import Draft, DraftError, draft
 from core.deals.movements import Movement, movements
 from core.deals.tie_out import TieOut, tie_out
 from core.definition.definition import Definition
+from core.interpretation.interpret import has_figures, interpret
+from core.interpretation.reading import read_by
 from core.portfolio import Portfolio
+from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning, of_side
 from core.reconciliation import ReconcileError
 
@@ -29,13 +33,44 @@ class Tied(Struct, frozen=True):
     """Ids of our tests that the file publishes nothing of."""
     warnings: list[DataWarning]
     """What a run of the deal says first; empty where none was asked for."""
+    interpretation: Interpretation | None = None
+    """How the choices that the file leaves open were read; None where it was not asked for."""
 
 
 def tie(portfolio: Portfolio, definition: Definition | None, rules: Rules | None = None) -> Tied:
-    """The tests that a file publishes, with ours beside them; with `rules`, what a run by them says first."""
-    warnings = [] if rules is None else _warnings(portfolio, DEAL_SUITE, rules)
+    """The tests that a file publishes, with ours beside them."""
     found = tie_out(portfolio, definition)
-    return Tied(list(found), found.not_printed, warnings)
+    return Tied(list(found), found.not_printed, [] if rules is None else _warnings(portfolio, DEAL_SUITE, rules))
+
+
+def interpret_and_tie(portfolio: Portfolio, definition: Definition | None, rules: Rules) -> Tied:
+    """The same of loans that were not interpreted yet, with what a run by the rules says first and how the choices that
+    the file leaves open were read."""
+    if not has_figures(portfolio):
+        return tie(portfolio, definition, rules)
+    interpretation = interpret(portfolio, definition, hold_out=True)
+    found = tie(read_by(portfolio, interpretation, definition), definition, rules)
+    return structs.replace(found, interpretation=interpretation)
+
+
+class Drafted(Struct, frozen=True, tag=True):
+    """A definition out of what a file prints."""
+
+    draft: Draft
+
+
+class NoDraft(Struct, frozen=True, tag=True):
+    """What a file prints makes no definition."""
+
+    message: str
+
+
+def draft_of(portfolio: Portfolio, name: str) -> Drafted | NoDraft:
+    """A definition out of what a file prints; of loans that were not interpreted yet."""
+    try:
+        return Drafted(draft(portfolio, name=name))
+    except DraftError as error:
+        return NoDraft(str(error))
 
 
 class Moved(Struct, frozen=True, tag=True):
@@ -62,7 +97,8 @@ def move(before: Portfolio, after: Portfolio, suite: str, rules: Rules, rules_be
             *of_side("to", _warnings(after, suite, rules)),
         ]
     try:
-        return Moved(movements(before, after, partial(run_suite, suite=suite, details=False, **rules)), warnings)
+        run = partial(run_suite, suite=suite, details=False, **rules)
+        return Moved(movements(before, after, run, definition=rules.get("definition")), warnings)
     except ReconcileError as error:
         return TooMany(str(error))
 

@@ -17,10 +17,12 @@ from service.deals.schema import (
     DealPatch,
     DealTieOut,
     Definition,
+    DefinitionDraft,
     DefinitionNotFound,
     DefinitionPut,
     DefinitionQuery,
     DefinitionVersion,
+    DraftOrder,
     FilesForm,
     MovementsQuery,
     StreamTaken,
@@ -141,6 +143,15 @@ async def put_definition(ctx: Context, deal_id: UUID, body: DefinitionPut) -> De
 async def list_definition_versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[DefinitionVersion]:
     """The versions of the deal's definition, the newest first."""
     return await actions.versions(ctx, deal_id, query)
+
+
+@area.post("/{deal_id}/definition/draft", access="compliance:read", errors=UNREADABLE, heavy=True)
+async def draft_definition(ctx: Context, deal_id: UUID, body: DraftOrder) -> DefinitionDraft:
+    """Draft a definition out of a workbook of the deal: what its file prints, and what its figures tie by.
+
+    Nothing is stored. What must be decided stands in `decide` and at the top of the text.
+    """
+    return await actions.drafted(ctx, deal_id, body)
 
 
 @area.get("/{deal_id}/tie-out", errors=UNREADABLE, heavy=True)

@@ -9,8 +9,10 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from core.compliance.result import Status
+from core.deals.draft import Decision, DraftTies
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut
+from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning
 from service.platform.http.api import PageQuery, Uploads
 from service.platform.http.problem import Problem
@@ -276,6 +278,36 @@ class DealTieOut(Struct, frozen=True, kw_only=True):
     """Every test and figure that the file publishes, in its order."""
     not_printed: list[str]
     """Ids of the definition's tests that the file publishes nothing of, in their order."""
+    interpretation: Interpretation | None
+    """How the choices that the file leaves open were read, which figures tie by each reading, and how many come out
+    right when each is left out of the search once. Null: the file prints nothing of itself."""
+
+
+class DraftOrder(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Of which file a definition is drafted."""
+
+    workbook_id: UUID | None = None
+    """A workbook of the deal. Unset or null: the deal's newest."""
+    mapping_id: MappingId | None = None
+    """The mapping by which its loans are read. Unset or null: the workbook's own."""
+
+
+class DefinitionDraft(Struct, frozen=True, kw_only=True):
+    """A definition out of what a file prints and what its figures tie by; nothing of it is stored."""
+
+    deal_id: UUID
+    workbook_id: UUID
+    as_of: date | None
+    toml: str
+    """The text, with a comment on each line that says where it comes from and how sure it is."""
+    definition: dict[str, Any]
+    """The same as a document, as `PUT .../definition` takes it."""
+    decide: list[Decision]
+    """What an analyst must decide, in the order of the text's top."""
+    ties: DraftTies
+    """How many printed figures tie under the draft."""
+    interpretation: Interpretation
+    """How the choices that the file leaves open were read."""
 
 
 Side = Annotated[str, Meta(max_length=40)]

@@ -5,18 +5,32 @@ from __future__ import annotations
 from datetime import date
 from typing import Final, NamedTuple
 
+import structlog
+
+from core.definition.definition import Definition
 from core.grid.sheet import Workbook
+from core.interpretation.interpret import has_figures
+from core.interpretation.reading import read_by
 from core.portfolio import Portfolio
+from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.portfolio import GivenSource
 from core.values import EPOCH
 from service.mappings.shared import MappingAndJson, mapping_time
 from service.platform.context import Unit
 from service.platform.data.lru import Lru, bytes_of
+from service.portfolios import child
+from service.processes.shared import OutOfMemory, OutOfTime, in_child
 from service.workbooks.shared import Parsed, open_book, stored_book
+
+log = structlog.get_logger()
 
 PORTFOLIOS_MAX: Final = 64
 BYTES_MAX: Final = 512 * 1024 * 1024
 """A million loans with every column take about 250 MB, 300 loans 0.1 MB."""
+
+INTERPRETATIONS_MAX: Final = 256
+INTERPRETATIONS_BYTES_MAX: Final = 16 * 1024 * 1024
+"""One takes some 20 kB, and its search a second."""
 
 SAMPLES_TIME: Final = 10
 """How many times as long a mapping may take for a workbook as for a sample."""
@@ -57,6 +71,47 @@ async def portfolio_of(unit: Unit, workbook: Parsed, mapping: MappingAndJson, gi
     portfolio, size_bytes = await unit.compute(_mapped, book, mapping, given, seconds_max)
     cache.keep(key, portfolio, size_bytes + bytes_of(key))
     return portfolio
+
+
+class ReadingKey(NamedTuple):
+    """All that an interpretation is made from. No tenant, as for `Key`."""
+
+    book_key: str
+    """Of the columns that were read."""
+    mapping: str
+    """JSON of the whole mapping."""
+    given: GivenDay
+    definition: str | None
+    """JSON of the definition."""
+    record: str
+    """JSON of what a deal's record adds."""
+
+
+async def interpreted_portfolio(
+    unit: Unit, portfolio: Portfolio, definition: Definition | None, key: ReadingKey, seconds: float
+) -> Portfolio:
+    """The same loans, read as the file's own figures say: searched once in a confined child, then kept.
+
+    A file that prints nothing of itself, and one whose search does not come to its end, is left as it is.
+
+    Args:
+        definition: the rules; a deal's own outranks what is found, a market's standard does not.
+        key: what the portfolio and the definition were made from.
+    """
+    if not has_figures(portfolio):
+        return portfolio
+    cache: Lru[ReadingKey, Interpretation] = unit.resources.memory.cache(
+        "interpretations", most=INTERPRETATIONS_MAX, bytes_most=INTERPRETATIONS_BYTES_MAX
+    )
+    found = cache.get(key)
+    if found is None:
+        try:
+            found = await in_child(unit, seconds, child.interpretation_of, portfolio, definition)
+        except (OutOfTime, OutOfMemory) as error:
+            log.warning("interpretation.ended", error=type(error).__name__, rows=portfolio.row_count)
+            return portfolio
+        cache.keep(key, found, bytes_of(found) + bytes_of(key))
+    return read_by(portfolio, found, definition)
 
 
 def _mapped(book: Workbook, mapping: MappingAndJson, given: GivenDay, seconds_max: float) -> tuple[Portfolio, int]:

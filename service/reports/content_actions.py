@@ -157,6 +157,7 @@ def _results(run: StoredRun) -> Results:
         as_of_source=run.as_of_source,
         warnings=run.warnings,
         partial=run.partial,
+        interpretation=run.interpretation,
     )
 
 

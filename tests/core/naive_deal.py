@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from math import copysign
 from typing import Any
 
-from core.definition.definition import DealTest, Definition
+from core.definition.definition import AgencyRatings, DealTest, Definition
 from core.portfolio import Portfolio
 from tests.core import naive
 from tests.core.naive import DAYS, Loan, finite
@@ -51,12 +51,15 @@ class Book(naive.Deal):
             self.cpa = self.par
         elif rules.conventions.principal_cash == "positive":
             self.cpa = self.par + max(0.0, finite(portfolio.deal.principal_cash) or 0.0)
-        days = finite(portfolio.deal.payment_days)
-        if days is not None and days > 0:
-            count = rules.conventions.day_count
-            self.fraction = {"actual/360": days / 360, "actual/365": days / 365, "30/360": round(days / 30.4375) / 12}[
-                count
-            ]
+        self.fraction = self.part(None)
+
+    def part(self, day_count: str | None) -> float:
+        """The period as a part of a year."""
+        days = finite(self.portfolio.deal.payment_days)
+        if days is None or days <= 0:
+            return 0.25
+        parts = {"actual/360": days / 360, "actual/365": days / 365, "30/360": round(days / 30.4375) / 12}
+        return parts[day_count or self.rules.conventions.day_count]
 
     # ---- ratings
 
@@ -144,7 +147,18 @@ class Book(naive.Deal):
             return isinstance(rank, int) and rank >= 17
         if own:  # the deal's own rating is shown, whatever is masked
             return own >= 17
-        return self.rules.ratings.unrated_is_ccc and "masked" not in ladder.values()
+        bounded = [one for one in (self.rules.ratings.a, self.rules.ratings.b, self.rules.ratings.c)
+                   if one.unrated == "bounds"]  # fmt: skip
+        ranks = [rank_of(self.unrated(one)) for one in bounded if self.unrated(one) is not None]
+        is_ccc = self.rules.ratings.unrated_is_ccc
+        if ranks:
+            is_ccc = min(ranks) >= 17 if self.bound == "best" else max(ranks) >= 17
+        return is_ccc and "masked" not in ladder.values()
+
+    def unrated(self, ratings: AgencyRatings) -> Any:
+        """What a loan without a rating counts as."""
+        ends = {"value": ratings.unrated_value, "best": ratings.unrated_best, "worst": ratings.unrated_worst}
+        return ends[self.bound] if ratings.unrated == "bounds" else ratings.unrated
 
     # ---- carrying values
 
@@ -238,8 +252,7 @@ class Book(naive.Deal):
             for loan in self.performing
             if not loan.flags.get("is_deferring")
         )
-        fees = next(one for one in (deal.senior_fees, rules.senior_fees, rules.senior_fee_rate / 100 * self.cpa *
-                                    self.fraction) if one is not None)  # fmt: skip
+        fees = next(one for one in (deal.senior_fees, rules.senior_fees, self.fees()) if one is not None)
         if rules.senior_fee_cap is not None:
             fees = min(fees, rules.senior_fee_cap)
         other = rules.hedge_receipts - rules.hedge_payments - fees
@@ -255,6 +268,22 @@ class Book(naive.Deal):
             return collected + yearly * min(self.fraction, (deal.next_payment - self.as_of) / 360) + other
         return max(collected, yearly * self.fraction) + other
 
+    def fees(self) -> float:
+        """Fees at their rates and expenses up to their cap; else the rate of all of them."""
+        rules = self.rules.interest_coverage
+        if not rules.fees and rules.expenses is None:
+            return rules.senior_fee_rate / 100 * self.cpa * self.fraction
+        fees = sum(self.base(fee.of) * fee.rate / 100 * self.part(fee.day_count) for fee in rules.fees)
+        if (most := rules.expenses) is not None:
+            cap = self.base(most.of) * (most.cap_rate or 0) / 100 + (most.cap_amount or 0)
+            cap = cap * self.part(most.day_count) if most.cap_rate or most.cap_amount else float("inf")
+            fees += cap if most.amount is None else min(cap, most.amount)
+        return fees
+
+    def base(self, of: str) -> float:
+        target = self.rules.conventions.target_par
+        return {"cpa": self.cpa, "par": self.par, "denominator": self.denominator(), "target_par": target or 0.0}[of]
+
     # ---- denominators
 
     def denominator(self) -> float:
@@ -265,7 +294,11 @@ class Book(naive.Deal):
 
     def divisor(self, of: str | None) -> float:
         fixed = sum(loan.par for loan in self.performing if loan.fixed)
+        undrawn = 0.0
+        if of == "denominator_and_unfunded":
+            undrawn = sum(max(0.0, loan.values["unfunded"] or 0.0) for loan in self.performing)
         amount = {
+            "denominator_and_unfunded": self.denominator() + undrawn,
             "cpa": self.cpa, "par": self.par, "denominator": self.denominator(), "floating_par": self.par - fixed,
             "fixed_par": fixed, "target_par": self.rules.conventions.target_par, None: self.denominator(),
         }[of]  # fmt: skip
@@ -301,9 +334,93 @@ def counted(policy: Any, agency: str) -> float | None:
 # ---- the measures
 
 
+Wanted = Callable[[Book, Loan], bool | None]
+FREQUENCY = {"Quarterly": 4, "6 Months": 2, "annually": 1, "3M": 4, "Semi-Annual": 2}
+
+
+def _pays(wanted: Callable[[int], bool]) -> Wanted:
+    def paid(book: Book, loan: Loan) -> bool | None:
+        often = FREQUENCY.get(loan.names["payment_frequency"] or "")
+        return None if often is None else wanted(often)
+
+    return paid
+
+
+def _priced_low(book: Book, loan: Loan) -> bool | None:
+    """A discount obligation, whether or not the OC numerator cuts it."""
+    rules, bought, price = book.rules.par_value, loan.values["purchase_price"], loan["price"]
+    line = rules.discount_below_fixed if loan.fixed else rules.discount_below
+    release = rules.discount_release_fixed if loan.fixed else rules.discount_release
+    return bought is not None and 0 <= bought < line and (price is None or price < release)
+
+
+def _any_flag(*names: str) -> Wanted:
+    return lambda book, loan: any(loan.flags.get(name, False) for name in names)
+
+
+def _secured(book: Book, loan: Loan) -> bool:
+    return loan.lien in (0, 1) or (loan.lien == 4 and book.rules.ratings.bonds_secured)
+
+
+def _unsecured(book: Book, loan: Loan) -> bool:
+    return not _secured(book, loan)
+
+
+WANTED: dict[str, Wanted] = {
+    "senior_secured": _secured,
+    "non_senior_secured": _unsecured,
+    "cov_lite": _any_flag("cov_lite"),
+    "fixed_rate": lambda book, loan: loan.fixed,
+    "floating_rate": lambda book, loan: not loan.fixed,
+    "dip": _any_flag("is_dip"),
+    "current_pay": _any_flag("is_current_pay"),
+    "discount": _priced_low,
+    "bridge": _any_flag("is_bridge"),
+    "participations": _any_flag("participation"),
+    "pik": _any_flag("is_pik", "is_deferring"),
+    "revolving": _any_flag("is_revolving", "is_delayed_draw"),
+    "long_dated": _any_flag("is_long_dated"),
+    "bonds": _any_flag("is_bond"),
+    "pays_less_than_quarterly": _pays(lambda often: often < 4),
+    "pays_semi_annually": _pays(lambda often: often == 2),
+    "pays_annually": _pays(lambda often: often < 2),
+    "foreign_country": Book.abroad,
+    "small_facilities": Book.small,
+}
+"""The loans that a measure counts; None where a blank leaves that open."""
+
+AMONG: dict[str, Wanted] = {
+    **WANTED,
+    "=price<90": lambda book, loan: None if loan["price"] is None else loan["price"] < 90,
+    '=OR(country="FR",cov_lite)': lambda book, loan: loan.names["country"] == "FR" or loan.flags["cov_lite"],
+    "=NOT(par_value<2500000)": lambda book, loan: loan.par >= 2.5e6,
+}  # fmt: skip
+"""The loans of which a test may be, by its word or its formula."""
+
+
+def _amounts(book: Book, test: DealTest) -> list[tuple[Loan, float]]:
+    """The loans of which the test is, with what each counts."""
+    chosen = [loan for loan in book.performing if test.among is None or AMONG[test.among](book, loan)]
+    if "unfunded" not in test.adds:
+        return [(loan, loan.par) for loan in chosen]
+    return [(loan, loan.par + max(0.0, loan.values["unfunded"] or 0.0)) for loan in chosen]
+
+
+def _sums(book: Book, test: DealTest, field: str) -> dict[str, float]:
+    sums: dict[str, float] = defaultdict(float)
+    for loan, amount in _amounts(book, test):
+        if (name := loan.names[field]) is not None:
+            sums[name] += amount
+    return sums
+
+
+def _largest(book: Book, test: DealTest, field: str) -> list[float]:
+    return sorted((max(0.0, par) for par in _sums(book, test, field).values()), reverse=True)
+
+
 def _nth(book: Book, test: DealTest, field: str) -> float:
-    listed = book.largest(field)
-    if not any(par > 0 for par in listed):
+    listed = _largest(book, test, field)
+    if not any(par > 0 for par in listed) and (test.among is None or not book.performing):
         raise Unknown
     return _at(listed, test) / book.divisor(test.of) * 100
 
@@ -318,18 +435,43 @@ def _field(test: DealTest) -> str:
 
 
 def _country(book: Book, test: DealTest) -> float:
-    sums = {
-        name: par for name, par in book.sums("country").items() if name not in book.rules.conventions.home_countries
-    }
+    home = book.rules.conventions.home_countries
+    sums = {name: par for name, par in _sums(book, test, "country").items() if name not in home}
     return _at(sorted(sums.values(), reverse=True), test) / book.divisor(test.of) * 100
 
 
-def _share(wanted: Callable[[Book, Loan], bool]) -> Callable[[Book, DealTest], float]:
-    return lambda book, test: book.total(lambda loan: wanted(book, loan)) / book.divisor(test.of) * 100
+def _group(book: Book, test: DealTest) -> dict[str, float]:
+    """Par by the countries of a group: those of its list, or those of its range of ceilings."""
+    group = next(one for one in book.rules.country_groups if one.id == test.group)
+    ceilings = {name: rank_of(row.rating) for row in book.rules.country_ceilings for name in row.countries
+                if row.agency == group.agency}  # fmt: skip
+    members = group.countries or [
+        name for name, rank in ceilings.items()
+        if (group.ceiling_below is None or rank > rank_of(group.ceiling_below))
+        and (group.ceiling_least is None or rank <= rank_of(group.ceiling_least))
+    ]  # fmt: skip
+    return {name: par for name, par in _sums(book, test, "country").items() if name in members}
 
 
-def _unsecured(book: Book, loan: Loan) -> bool:
-    return loan.lien in (2, 3, 5) or (loan.lien == 4 and not book.rules.ratings.bonds_secured)
+def _cash(book: Book, test: DealTest) -> float:
+    return book.cpa - book.par if "cash" in test.adds else 0.0
+
+
+def _country_group(book: Book, test: DealTest) -> float:
+    whole = sum(_group(book, test).values()) + _cash(book, test)
+    return max(0.0, whole) / book.divisor(test.of) * 100
+
+
+def _country_of_group(book: Book, test: DealTest) -> float:
+    return _at(sorted(_group(book, test).values(), reverse=True), test) / book.divisor(test.of) * 100
+
+
+def _share(wanted: Wanted) -> Callable[[Book, DealTest], float]:
+    def shared(book: Book, test: DealTest) -> float:
+        whole = sum(amount for loan, amount in _amounts(book, test) if wanted(book, loan)) + _cash(book, test)
+        return max(0.0, whole) / book.divisor(test.of) * 100
+
+    return shared
 
 
 def _ccc(book: Book, test: DealTest) -> float:
@@ -357,7 +499,7 @@ def _warf(book: Book, test: DealTest) -> float:
         if rank == "masked":
             factor = counted(ratings.masked, test.agency)
         else:
-            factor = FACTORS[test.agency][rank - 1] if rank else counted(ratings.unrated, test.agency)
+            factor = FACTORS[test.agency][rank - 1] if rank else counted(book.unrated(ratings), test.agency)
         if factor is not None:
             pairs.append((loan.par, factor))
     return _mean(pairs)
@@ -399,7 +541,16 @@ def _was(book: Book, test: DealTest) -> float:
     if reference is None or not sum(par for par, _ in coupons):
         return spread
     fixed = sum(loan.par for loan in book.performing if loan.fixed)
-    return spread + (naive.average(coupons) - reference) * fixed / sum(loan.par for loan in floating)
+    excess = (naive.average(coupons) - reference) * fixed / sum(loan.par for loan in floating)
+    return spread + _counted(book, excess, spread)
+
+
+def _counted(book: Book, excess: float, spread: float) -> float:
+    """What of an excess coupon counts."""
+    rule, limit = book.rules.conventions.excess_coupon, book.rules.conventions.minimum_spread
+    if rule == "while_spread_fails":
+        return max(0.0, excess) if limit is not None and spread < limit else 0.0
+    return {"always": excess, "floored": max(0.0, excess), "none": 0.0}[rule]
 
 
 def _wac(book: Book, test: DealTest) -> float:
@@ -432,11 +583,11 @@ def _effective(par: dict[Any, float]) -> float:
 
 
 def _monitor(book: Book, test: DealTest) -> dict[str, float]:
-    unrated = rank_of(book.rules.ratings.b.unrated)
+    unrated = rank_of(book.unrated(book.rules.ratings.b))
     seen = []
     for loan in book.performing:
         rank = loan.extra["ladder"].get("b", 0) or unrated
-        if loan.par > 0 and (rank == "masked" or 0 < rank <= 19):
+        if loan.par > 0 and (rank == "masked" or 0 < rank <= rank_of(book.rules.quality.spwarf_cut_off)):
             seen.append((loan, rank))
     rated = [(loan.par, FACTORS["b"][rank - 1]) for loan, rank in seen if rank != "masked"]
     average = _mean(rated)
@@ -481,15 +632,13 @@ def _bdr(book: Book, test: DealTest) -> float:
 MEASURES: dict[str, Callable[[Book, DealTest], float]] = {
     "obligor": lambda book, test: _nth(book, test, "obligor"),
     "top_obligors": lambda book, test: (
-        sum(book.largest("obligor")[: test.nth or 10]) / book.divisor(test.of) * 100
+        sum(_largest(book, test, "obligor")[: test.nth or 10]) / book.divisor(test.of) * 100
     ),
     "industry": lambda book, test: _nth(book, test, _field(test)),
     "country": _country,
-    "non_senior_secured": _share(_unsecured),
-    "cov_lite": _share(lambda book, loan: loan.flags["cov_lite"]),
-    "fixed_rate": _share(lambda book, loan: loan.fixed),
-    "foreign_country": _share(Book.abroad),
-    "small_facilities": _share(Book.small),
+    "country_group": _country_group,
+    "country_of_group": _country_of_group,
+    **{name: _share(wanted) for name, wanted in WANTED.items()},
     "ccc": _ccc,
     "warf": _warf,
     "warr": _warr,
@@ -535,7 +684,7 @@ def _suite_warf(book: Book) -> float:
     for loan in book.performing:
         shown = [loan.extra["ladder"].get(agency, 0) for agency in "abc"]
         rank = next((one for one in shown if one and one != "masked"), 0) or loan.ranks.get("rating", 0)
-        policy = ratings.masked if "masked" in shown else ratings.unrated
+        policy = ratings.masked if "masked" in shown else book.unrated(ratings)
         factor = FACTORS["a"][rank - 1] if rank else counted(policy, "a")
         if factor is not None:
             pairs.append((loan.par, factor))

@@ -81,6 +81,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], lis
         "compare": "compare old.csv new.csv",
         "deal check": "deal check wrong.toml",
         "deal run": "deal run old.csv notes.csv --deal deal.toml",
+        "deal draft": "deal draft old.csv notes.csv tests.csv",
         "deal tie-out": "deal tie-out old.csv notes.csv tests.csv",
         "deal movements": "deal movements old.csv new.csv --deal deal.toml",
         "ask": "ask|deal.xlsx|How much par is there?",
@@ -110,6 +111,7 @@ KEYS: dict[str, tuple[Rows, str, str]] = {
     "compare": (lambda told: told["loans"], "borrower_name", "borrower_name"),
     "deal check": (lambda told: told["faults"], "place", "place"),
     "deal run": (lambda told: told["results"] + told["skipped"], "test_id", "test_name"),
+    "deal draft": (lambda told: told["decide"], "subject", "subject"),
     "deal tie-out": (lambda told: told["items"], "trustee_name", "trustee_name"),
     "deal movements": (lambda told: told["items"], "test_id", "test_name"),
     "simulate": (lambda told: told["results"] + told["skipped"], "test_id", "test_name"),
@@ -242,7 +244,7 @@ def test_bash_completes_commands_options_and_choices(tmp_path: Path) -> None:
     assert (answer.returncode, answer.stderr) == (0, "")
     assert answer.stdout.splitlines()[1:] == [
         "compliance compare completion", "standard enhanced deal", "--format", "table json csv md",
-        "check run tie-out movements", "--deal",
+        "check draft run tie-out movements", "--deal",
     ]  # fmt: skip
     assert forks.cushion("completion", "bash").stdout.strip() in (
         (tmp_path / ".local/share/bash-completion/completions/cushion").read_text().strip()

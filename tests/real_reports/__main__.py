@@ -1,11 +1,11 @@
-"""Print the scoreboard: `python -m tests.real_reports [file ...] [--columns] [--all]`."""
+"""Print the scoreboard: `python -m tests.real_reports [file ...] [--columns] [--definitions] [--all]`."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
 
-from tests.real_reports.board import NAMES, Score, scores
+from tests.real_reports.board import DEFINITIONS, NAMES, Score, own_definition, scores
 from tests.real_reports.columns import column_scores, truth
 from tests.real_reports.lists import PRESENT, list_scores
 
@@ -39,10 +39,22 @@ def _print_columns(names: list[str], *, is_long: bool) -> None:
         print(f"all columns: {total['right']} of {carrying} ({total['right'] / carrying:.1%}), {total['false']} false")
 
 
+def _print_definitions(names: list[str], *, is_long: bool) -> None:
+    total = Counter[str]()
+    for name in NAMES:
+        if not names or any(one in name for one in names):
+            listed = scores(name, own_definition(name))
+            total += _print(f"{name} with {DEFINITIONS[name].name}", listed, is_long=is_long)
+    print("all figures:", ", ".join(f"{total[verdict]} {verdict}" for verdict in VERDICTS))
+
+
 def main(arguments: list[str]) -> None:
     """Print what the arguments ask for; without any, all files and the counts of their columns."""
     names = [one for one in arguments if not one.startswith("--")]
     is_long = "--all" in arguments
+    if "--definitions" in arguments:
+        _print_definitions(names, is_long=is_long)
+        return
     total = Counter[str]()
     for name in [*NAMES, *PRESENT] if "--columns" not in arguments else []:
         if not names or any(one in name for one in names):

@@ -1,4 +1,7 @@
-"""Read each file as delivered and set its printed figures beside ours: right, wrong, doubtful, not computed."""
+"""Read each file as delivered and set its printed figures beside ours: right, wrong, doubtful, not computed.
+
+Without a definition, under the deal's own, or under any other.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from core.compliance.result import Results
 from core.compliance.result import TestResult as Result
 from core.compliance.run import run_suite
-from core.definition import READY
+from core.definition import READY, Definition, parse_toml
 from core.files.read import read
 from core.portfolio import Portfolio
 from core.values import day_of
-from tests.real_reports.places import where_of
+from tests.real_reports.places import tests_of, where_of, whole
 
 DATA = Path(__file__).parents[2] / "../shared/data"
 CENT = 0.005 + 1e-9
@@ -29,6 +33,15 @@ FILES = {
     "wso-extract": ("layouts/wso-extract.zip", "layouts/wso-extract.json", "us_bsl"),
 }
 """File, its figures, and the ready-made definition of its market."""
+
+EXAMPLES = Path(__file__).parents[2] / "core/definition/examples"
+
+DEFINITIONS = {
+    "cairn-xvii": EXAMPLES / "cairn_xvii.toml",
+    "contego-xi": EXAMPLES / "contego_xi.toml",
+    **{name: DATA / f"layouts/{name}.toml" for name in ("us-pages", "euro-csv", "wso-extract")},
+}
+"""Each file's own definition."""
 
 NAMES = [name for name, (file, _, _) in FILES.items() if (DATA / file).exists()]
 
@@ -63,11 +76,30 @@ def portfolio(name: str) -> Portfolio:
 
 
 @cache
-def rows(name: str) -> dict[str, Result]:
-    """The results of the standard tests, and those that only the ready-made definition of the market has."""
-    standard = {result.test_id: result for result in run_suite(portfolio(name), "enhanced")}
-    market = run_suite(portfolio(name), "deal", definition=READY[FILES[name][2]])
-    return {result.test_id: result for result in market} | standard
+def own_definition(name: str) -> Definition:
+    """The definition of a file's own deal."""
+    return parse_toml(DEFINITIONS[name].read_text("utf-8"))
+
+
+@cache
+def deal_run(name: str, definition: Definition) -> Results:
+    """The run of a definition's own tests."""
+    return run_suite(portfolio(name), "deal", definition=definition)
+
+
+@cache
+def suite_rows(name: str, definition: Definition | None) -> dict[str, Result]:
+    """The results of the standard tests."""
+    return {result.test_id: result for result in run_suite(portfolio(name), "enhanced", definition=definition)}
+
+
+@cache
+def rows(name: str, definition: Definition | None = None) -> dict[str, Result]:
+    """The results of the standard tests, and those of the definition; without one, those that only the ready-made
+    definition of the market has."""
+    standard = suite_rows(name, definition)
+    own = {result.test_id: result for result in deal_run(name, definition or READY[FILES[name][2]])}
+    return own | standard if definition is None else standard | own
 
 
 @cache
@@ -78,19 +110,25 @@ def printed(name: str) -> list[dict[str, Any]]:
 
 
 @cache
-def scores(name: str) -> list[Score]:
+def scores(name: str, definition: Definition | None = None) -> list[Score]:
     """All printed figures of a file beside ours."""
-    return list(_scores(name))
+    return list(_scores(name, definition))
 
 
-def _scores(name: str) -> Iterator[Score]:
+def _scores(name: str, definition: Definition | None) -> Iterator[Score]:
+    of_deal = {} if definition is None else tests_of(name, definition)
     for entry in printed(name):
         if entry["id"] in OF_ALL:
             yield _of_all(name, entry)
             continue
-        test_id, find = where_of(name, entry["id"])
-        row = rows(name).get(test_id)
+        test_id, find = of_deal.get(entry["id"]) or where_of(name, entry["id"])
+        row = rows(name, definition).get(test_id)
+        if row is not None and find(row) is None:  # the suites' row tells more of the largest than a definition's
+            row = suite_rows(name, definition).get(test_id)
         own = None if row is None else find(row)
+        if row is None and find is whole and test_id in figures_of(name, definition):
+            yield _without_limit(name, entry, test_id, definition)
+            continue
         if row is None or own is None:
             yield Score(entry["id"], "absent", entry["value"], place=test_id)
             continue
@@ -100,18 +138,32 @@ def _scores(name: str) -> Iterator[Score]:
         yield Score(entry["id"], verdict, entry["value"], own[0], doubts, test_id)
 
 
+def figures_of(name: str, definition: Definition | None) -> dict[str, float]:
+    """The figures of a definition's tests, those without a limit among them."""
+    return {} if definition is None else dict(deal_run(name, definition).figures or {})
+
+
+def _without_limit(name: str, entry: dict[str, Any], test_id: str, definition: Definition | None) -> Score:
+    """A figure for other tests; what is doubted is told by the run alone."""
+    own = figures_of(name, definition)[test_id]
+    is_right = abs(own - entry["value"]) <= entry["tolerance"] + 1e-9
+    assert definition is not None
+    told = tuple(warning.code for warning in deal_run(name, definition).warnings)
+    return Score(entry["id"], "right" if is_right else "doubtful" if told else "silent", entry["value"], own, told)
+
+
 OF_ALL = ("holdings", "as_of")
 """Figures that stand in no row of a result."""
 
 
 def _of_all(name: str, entry: dict[str, Any]) -> Score:
-    whole = portfolio(name)
+    loans = portfolio(name)
     if entry["id"] == "as_of":
-        own: Any = None if whole.deal.as_of is None else day_of(whole.deal.as_of)
+        own: Any = None if loans.deal.as_of is None else day_of(loans.deal.as_of)
         own = own.isoformat() if isinstance(own, date) else own
         is_right, codes = str(own) == entry["value"], ("as_of_stands_in", "as_of_differs")
     else:
-        own, is_right, codes = whole.row_count, whole.row_count == entry["value"], ()
-    doubts = tuple(warning.code for warning in whole.notes.warnings if not codes or warning.code in codes)
+        own, is_right, codes = loans.row_count, loans.row_count == entry["value"], ()
+    doubts = tuple(warning.code for warning in loans.notes.warnings if not codes or warning.code in codes)
     verdict: Verdict = "right" if is_right else "absent" if not own else "doubtful" if doubts else "silent"
     return Score(entry["id"], verdict, entry["value"], own, doubts)

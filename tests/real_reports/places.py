@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from core.compliance.result import TestResult as Result
+from core.definition import Definition
 
 Own = tuple[float, float | None, float | None]
 """A figure with its numerator and denominator."""
@@ -173,3 +174,51 @@ def where_of(name: str, figure: str) -> Where:
     if match := re.fullmatch(r"(lim_)?(oc|ic)_(?:\w/)?(\w)", figure):
         return f"{match[2]}_ratio", of_class(match[3], "trigger" if match[1] else "ratio")
     return LAYOUTS[figure]
+
+
+TESTS: dict[str, dict[str, str]] = {
+    "contego-xi": {
+        "largest_obligor": "single_obligor_concentration",
+        "fourth_obligor": "fourth_obligor_concentration",
+        "top_10_obligors": "top_10_concentration",
+        "largest_s_p_industry": "sp_industry_largest",
+        "2nd_s_p_industry": "sp_industry_second",
+        "3rd_s_p_industry": "sp_industry_third",
+        "unsecured_2nd_lien_mezz_hy": "unsecured_and_junior",
+        "cov_lite": "cov_lite_concentration",
+        "fixed_rate": "fixed_rate_concentration",
+        "s_p_ccc": "sp_ccc_concentration",
+        "fitch_ccc": "fitch_ccc_concentration",
+        "s_p_warf": "spwarf_figure",
+        "wal_test": "wal",
+        "was_test": "was",
+        "reinvestment_oc": "reinvestment_oc",
+        **{f"{kind}_{'a_b' if one == 'ab' else one}": f"{kind}_{one}_class" for kind in ("oc", "ic") for one in (
+            "ab", "c", "d", "e",
+        )},
+    },
+    "layouts": {
+        "par_total": "par_total_amount",
+        "defaulted": "defaulted_amount",
+        "cash": "principal_cash_amount",
+        "denominator": "cpa_amount",
+        "adjusted": "acpa_amount",
+        "top5": "top5_obligors",
+        "top10": "top10_obligors",
+        **{f"{kind}_{one}": f"{kind}_{one.replace('/', '').lower()}" for kind in ("oc", "ic") for one in (
+            "A/B", "C", "D", "E", "F",
+        )},
+    },
+}  # fmt: skip
+"""Figure -> the test of the deal's own definition, where that has another id."""
+
+
+def tests_of(name: str, definition: Definition) -> dict[str, Where]:
+    """The tests of a definition that give figures, and the limits that it has for them."""
+    ids = {test.id for test in definition.tests}
+    named = TESTS.get(name, TESTS["layouts"] if name not in ("contego-xi", "cairn-xvii") else {})
+    found = {test_id: (test_id, whole) for test_id in ids} | {
+        figure: (test_id, whole) for figure, test_id in named.items() if test_id in ids
+    }
+    triggers = {re.sub("^(oc|ic)_", r"\1_trigger_", figure): (where[0], limit) for figure, where in found.items()}
+    return {f"lim_{figure}": (where[0], limit) for figure, where in found.items()} | triggers | found

@@ -88,6 +88,7 @@ workbooks:write         POST    /api/v1/deals/{deal_id}/files
 compliance:read         GET     /api/v1/deals/{deal_id}/definition
 compliance:write        PUT     /api/v1/deals/{deal_id}/definition
 compliance:read         GET     /api/v1/deals/{deal_id}/definition/versions
+compliance:read         POST    /api/v1/deals/{deal_id}/definition/draft
 compliance:read         GET     /api/v1/deals/{deal_id}/history
 compliance:read         GET     /api/v1/deals/{deal_id}/movements
 compliance:read         GET     /api/v1/deals/{deal_id}/tie-out

@@ -976,6 +976,9 @@ _FAMILIES: Final = (
     (re.compile(r"prime|\bbase rate\b|\babr\b"), "PRIME"),
     (re.compile(r"^s$"), "SOFR"),
 )
+FLOATING_INDEXES: Final = tuple(dict.fromkeys(name for _, name in _FAMILIES if name != "FIXED"))
+"""Families of reference rates, as `base_rate` names them."""
+
 _OTHER_LIBOR: Final = re.compile(r"\b(chf|eur|gbp|jpy)\b")
 """Currencies of LIBOR but the dollar, which it is of where none is named."""
 _TENOR: Final = re.compile(r"(?:^|[^0-9])0*(1|2|3|6|12) ?(?:m|mo|mos|mth|months?)\b")

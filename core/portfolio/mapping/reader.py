@@ -46,6 +46,12 @@ FOOTING_DIGITS: Final = 0.005
 AGENCIES: Final = ("a", "b", "c")
 """Moody's, S&P and Fitch, as names of fields have them."""
 
+KINDS: Final = ("facility", "issuer", "final")
+"""Further ratings of an agency, the first free one of which a column feeds."""
+
+KINDS_OF_ROLE: Final = {"rating_facility": ("facility", "final"), "rating_issuer": ("issuer", "final")}
+"""The same for a column whose heading says whose rating it is."""
+
 HEADERS_TOLD: Final = 5
 """Columns that a warning names."""
 
@@ -283,17 +289,21 @@ class Reader:
 
     def _take_other_ratings(self) -> None:
         """Let a column that could be an agency's rating, and feeds nothing, feed one of its further ratings: which of
-        several the file's own tests go by is told by their sums.
+        several the file's own tests go by is told by their sums. No rating of a facility is the issuer's, nor the other
+        way round.
         """
         for agency in AGENCIES:
             rating = f"rating_agency_{agency}"
-            others = self.found.columns.get(rating, [])[1:]
-            free = [
-                target for kind in ("facility", "issuer", "final")
-                if (target := f"{rating}_{kind}") in self.works and target not in self.columns
-            ]  # fmt: skip
             used = set(self.columns.values())
-            taken = dict(zip(free, (place for place in others if place not in used), strict=False))
+            others = [place for place in self.found.columns.get(rating, [])[1:] if place not in used]
+            roles = {place: one.role if (one := self.found.evidence.get(place)) else "" for place in others}
+            taken: dict[str, int] = {}
+            for place in others:
+                kinds = KINDS_OF_ROLE.get(roles[place].removesuffix(f"_{agency}"), KINDS)
+                targets = (f"{rating}_{kind}" for kind in kinds)
+                free = (one for one in targets if one in self.works and one not in self.columns and one not in taken)
+                if (target := next(free, None)) is not None:
+                    taken[target] = place
             self.columns |= taken
             places = self.found.columns | {target: [place] for target, place in taken.items()}
             self.found = replace(self.found, columns=places)

@@ -6,6 +6,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from core.words import counted
+
 State = Literal["taken", "proposed", "open", "stated"]
 """taken: two independent printed figures tie by the reading, and none that tied without it stops. proposed: one amount
 ties to the cent; the reading is used, with a doubt. open: nothing decides, and the market's reading stays. stated: the
@@ -20,6 +22,7 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """Label of the figure, as printed."""
     part: Part
+    """Which of the three ties: what stands above the line, below it, or the figure itself."""
     printed: float
     """An amount in the deal's currency, or the figure in its unit."""
     place: str
@@ -43,12 +46,16 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """Of the closed list, such as principal_cash or denominator."""
     state: State
+    """taken: two printed figures tie by the reading, and none stops; proposed: one amount ties to the cent; open:
+    nothing decides, and the market's reading stays; stated: the definition says it."""
     reading: Reading
     """The one that is used."""
     runner_up: Reading | None
     """The next best. Null: there is no other, or no figure tells them apart."""
     differs: bool
     """Whether the file's figures tie by the runner-up where the definition says this reading."""
+    changed: bool = False
+    """Whether another reading would be used without the file's figures."""
 
 
 class HoldOut(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +71,7 @@ class Interpretation(msgspec.Struct, frozen=True, kw_only=True):
     """How a file was read: its choices, and what ties by them."""
 
     choices: list[Choice]
+    """Those of the closed list that concern the file, in the order of the list."""
     figures: int
     """Printed numerators, denominators and values that stand beside ours."""
     tied_before: int
@@ -78,6 +86,24 @@ class Interpretation(msgspec.Struct, frozen=True, kw_only=True):
         """The choices that the file's own figures decided."""
         return [one for one in self.choices if one.state in USED]
 
+    @property
+    def read_as(self) -> str:
+        """The readings used in words, those that change something first, and how many printed figures tie by them;
+        empty where none is used."""
+        used = sorted(self.used, key=lambda one: not one.changed)
+        words = [f"{one.reading.words}{PROPOSED * (one.state == 'proposed' and one.changed)}" for one in used]
+        if not words:
+            return ""
+        return f"{'; '.join(words)}; {self.tied:,} of {counted(self.figures, 'printed figure')} tie"
+
+    @property
+    def changed(self) -> list[Choice]:
+        """Those of them that would be read in another way without the file's figures."""
+        return [one for one in self.used if one.changed]
+
 
 USED: Final = ("taken", "proposed")
 """States of a choice that the file's figures decided."""
+
+PROPOSED: Final = " (by one amount)"
+"""What stands behind a reading that a single amount ties by."""

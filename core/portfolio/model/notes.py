@@ -83,6 +83,7 @@ WARNING_CODES: Final = {
     "interest_as_printed": "the numerator of interest coverage is the file's own: it prints no parts",
     "no_base_rate": "interest is the spread alone",
     "haircuts_as_printed": "the file's own calculation has other haircuts than its loans give, and counts",
+    "ccc_excess_not_shown": "CCC above its limit that only a rating table has is carried as a loan without a price",
     "ccc_by_rating_table": "CCC that masked or blank ratings hide counts as the agency's rating table has it",
     "industries_by_table": "no row names an industry: the file's own table of industries counts",
     "defaults_as_printed": "no row says which loans are defaulted: what the file prints of them counts",
@@ -100,12 +101,26 @@ WARNING_CODES: Final = {
     "shared_keys": "several loans of a side share a key, and were paired by nearest par",
     "sides_swapped": "the tape looks like the manager's workbook",
     "uncoded": "said of a tape or a comparison before warnings had codes",
+    "definition_currency": "the definition is of a deal in another currency than the file's loans",
+    "definition_days": "the definition and the file have other dates of the deal, which never change",
+    "definition_limits": "most limits that the file prints are not those of the definition's tests",
+    "home_elsewhere": "most loans are outside the home countries by which they are tested",
+    "definition_classes": "classes of the definition of which the file has no notes",
+    "definition_without_base": "the definition names no base: what it says nothing of goes by its market's",
+    "amount_stated": "an amount of the deal is the definition's: the file has none",
+    "amount_differs": "the definition states an amount of which the file prints another, which counts",
+    "figure_corrected": "the definition corrects a figure of the file",
+    "correction_left_out": "a correction of the definition may be of another day, or is of a class that the file lacks",
+    "index_rate_stated": "the level of an index is the definition's: the file has none",
+    "index_rate_differs": "the definition states another level of the loans' index than the file, whose own counts",
     "standard_definition": "no definition of the deal decides: the ready-made one of its market is used",
     "masked_word": "a word that is no rating comes again in a column of ratings, and counts as a masked one",
+    "masked_by_rating_table": "ratings that are not shown, of which a rating table says how much has which",
     "masked_ratings": "ratings that are not shown, and what they count as",
     "obligors_alike": "obligors of like names that would be the largest one together",
     "reference_coupon_unknown": "fixed-rate loans whose excess coupon the average spread leaves out",
     "excess_spread_as_printed": "what the spread test adds to the loans' spreads, as the file prints it",
+    "excess_coupon_floored": "coupons below their reference, which take nothing off the file's own average spread",
     "reference_coupon_by_test": "an excess coupon that is counted over the limit of the coupon test",
     "ratings_by_printed": "which of an agency's columns of ratings counts: its CCC par is the printed one",
     "factor_by_printed": "the column of the rating factor: it gives the printed one, and the CCC bucket another",
@@ -114,6 +129,8 @@ WARNING_CODES: Final = {
     "obligor_families": "obligors that count as one by the file's page of the largest obligors",
     "affiliates_by_name": "obligors that count as one by their names",
     "bonds_secured": "bonds that count as senior secured because nothing says otherwise",
+    "reading_proposed": "a choice that the file leaves open was read by one amount that ties to the cent",
+    "reading_differs": "the file's own figures tie by another reading than the definition's",
     "published_differs": "the file's own figures of tests are not ours",
     "no_moodys_rating": "the rating factor on Moody's scale is by other agencies' ratings",
     "recovery_agency": "whose recovery rates are averaged, where it is not Moody's",
@@ -242,6 +259,20 @@ class PageNote:
         return self.place[:1].upper() + self.place[1:]
 
 
+@dataclass(frozen=True, slots=True)
+class ObligorFamily:
+    """Obligors that a file's page of the largest obligors counts as one."""
+
+    name: str
+    """As that page prints it."""
+    obligors: tuple[str, ...]
+    """As the loans name them."""
+    place: str
+    """Where the page prints their sum."""
+
+    __repr__ = brief
+
+
 @dataclass(slots=True, kw_only=True)
 class Notes:
     """Written while a source is read; counts are of rows where nothing else is said, before lots are added up."""
@@ -305,10 +336,18 @@ class Notes:
     """Positions whose lots differ in a rating or in the maturity."""
     rows_without_obligor: int = 0
     """After lots are added up."""
+    families: list[ObligorFamily] = field(default_factory=list)
+    """Obligors that count as one."""
 
     # What a result says first
 
     warnings: list[DataWarning] = field(default_factory=list)
+
+    # What a definition says of the file
+
+    stated: dict[str, float] = field(default_factory=dict)
+    """Field of the deal, or of the notes and the class -> what a definition said of it. It is said once: trades move
+    principal cash afterwards."""
 
     # Cells
 

@@ -16,6 +16,7 @@ from core.frames.frame import Frame, Framed
 from core.grid.column import Text
 from core.portfolio.model import framed
 from core.portfolio.model.facts import Facts
+from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import Notes
 from core.portfolio.model.ratings import DEFAULTED
 from core.words import counted
@@ -117,6 +118,9 @@ AsOfSource = Literal["request", "workbook", "file", "column", "modified", "uploa
 loans; else the day that the file was changed or uploaded stands in."""
 
 
+ByRank = tuple[tuple[int, float], ...]
+"""(rating rank, par), the best first."""
+
 FactorRatings = Literal["derived", "final", "issuer", "facility"]
 """Which of an agency's columns of ratings."""
 
@@ -153,10 +157,17 @@ class Deal:
     """What everything else takes off: deferring, long-dated, current pay, rescue loans."""
     par_value_other: float | None = None
     """What else it adds, such as purchased accrued interest; below zero what it takes off."""
+    par_value_kept: float | None = None
+    """Of a deal whose loans were changed: what its OC numerator had by the file, and not by the loans, before that."""
     masked_ccc_a: float | None = None
     """Par of ratings of Caa1 (CCC+) and below that the agency's rating table has and no row shows, masked or blank."""
     masked_ccc_b: float | None = None
     masked_ccc_c: float | None = None
+    masked_ratings_a: ByRank | None = None
+    """Par by rating rank of the loans that no row rates, where just a rating table of the agency says all of it: with
+    the rows it has each rating's par."""
+    masked_ratings_b: ByRank | None = None
+    masked_ratings_c: ByRank | None = None
     as_of: float | None = None
     as_of_source: AsOfSource | None = None
     closing_date: float | None = None
@@ -173,6 +184,11 @@ class Deal:
     """Percent: the reference weighted average coupon of the excess-WAC rule."""
     excess_spread: float | None = None
     """Amount for a year that the file adds to its loans' spreads, by its terms: the aggregate excess funded spread."""
+
+    excess_spread_kept: float | None = None
+    """Of a deal whose loans were changed: the same, where it counted before that."""
+    is_excess_floored: bool | None = None
+    """Of such a deal: whether coupons below their reference took nothing off before that."""
 
     @property
     def is_interest_given(self) -> bool:
@@ -191,7 +207,7 @@ class Deal:
 
 OF_LOANS: Final = (
     "ccc_haircut", "discount_haircut", "defaulted_carried", "other_haircut", "defaulted_par", "masked_ccc_a",
-    "masked_ccc_b", "masked_ccc_c", "excess_spread",
+    "masked_ccc_b", "masked_ccc_c", "masked_ratings_a", "masked_ratings_b", "masked_ratings_c", "excess_spread",
 )  # fmt: skip
 """Figures of `Deal` that are of all its loans."""
 
@@ -263,6 +279,8 @@ class PortfolioData(Framed):
     """What the file prints about itself: its tests with their figures, its calculations, accounts and lists."""
     own_dates: frozenset[str] = frozenset()
     """Numbers of a mapping's own fields that are days since 1970-01-01."""
+    interpretation: Interpretation | None = None
+    """How the choices that the file leaves open were read; None where nobody looked."""
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.portfolio.model.facts import Fact
-from core.portfolio.model.notes import DataWarning
+from core.portfolio.model.notes import DataWarning, ObligorFamily
 from core.portfolio.model.portfolio import AnyPortfolio, Names
 from core.portfolio.pages.report.adding import LINE_TOLERANCE
 
@@ -58,7 +58,10 @@ def with_families(portfolio: AnyPortfolio, par: NDArray[np.float64]) -> AnyPortf
     table = np.arange(-1, len(obligor.values), dtype=np.int32)
     for _, members in families:
         table[[code + 1 for code in members]] = members[0]
-    portfolio.notes.warnings += [_warning(fact, [named[code] for code in members]) for fact, members in families]
+    for fact, members in families:
+        found = tuple(named[code] for code in members)
+        portfolio.notes.families.append(ObligorFamily(fact.label, found, fact.place))
+        portfolio.notes.warnings.append(_warning(fact, found))
     names = portfolio.names | {"obligor": Names(table[obligor.codes + 1], obligor.values)}
     return replace(portfolio, names=names)
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from core.portfolio.model import ratings
 from core.portfolio.model.facts import Agency, Facts, Identity
-from core.portfolio.model.portfolio import AnyPortfolio, PortfolioData
+from core.portfolio.model.portfolio import AnyPortfolio, ByRank, PortfolioData
 from core.portfolio.pages.families import with_families
 from core.portfolio.pages.rating_columns import with_rating_columns
 from core.portfolio.pages.report.adding import LINE_TOLERANCE
-from core.portfolio.pages.report.strata import ccc_share
+from core.portfolio.pages.report.strata import ccc_share, rating_tables
 
 TOLERANCE_MAX: Final = 5.0
 """Currency units by which the loans' par may differ from a printed one, whatever their number: rounding of rows."""
@@ -40,9 +40,13 @@ def beside_loans(portfolio: AnyPortfolio) -> AnyPortfolio:
     figures: dict[str, Any] = {}
     cells = dict(portfolio.source_cells)
     for agency in AGENCIES:
-        found = _masked(portfolio, agency, np.where(defaulted, 0.0, par), performing, lost)
+        weights = np.where(defaulted, 0.0, par)
+        found = _masked(portfolio, agency, weights, performing, lost)
         if found is not None:
             figures[f"masked_ccc_{agency}"], cells[f"deal.masked_ccc_{agency}"] = found
+        by_rank = _by_rank(portfolio, agency, weights, performing)
+        if by_rank is not None:
+            figures[f"masked_ratings_{agency}"], cells[f"deal.masked_ratings_{agency}"] = by_rank
     if not figures and facts is portfolio.facts:
         return portfolio
     return replace(portfolio, facts=facts, deal=replace(portfolio.deal, **figures), source_cells=cells)
@@ -109,3 +113,22 @@ def _masked(
     if more < -_tolerance(portfolio.row_count) or more > float(par[hidden].sum()) + _tolerance(portfolio.row_count):
         return None
     return round(max(0.0, more), 2), ", ".join((table.place, *table.also))
+
+
+def _by_rank(
+    portfolio: PortfolioData, agency: Agency, par: np.ndarray[Any, np.dtype[np.float64]], performing: float
+) -> tuple[ByRank, str] | None:
+    """(par by rank of the loans that no row rates, places) by an agency's rating table; None where every row shows its
+    rating, or not just one table has at least what the rows show of each rating, and all of the loans."""
+    ranks = portfolio.ranks.get(f"rating_agency_{agency}")
+    if ranks is None or not float(par[ranks == 0].sum()):
+        return None
+    shown = np.bincount(ranks, par, ratings.DEFAULTED + 1)
+    found = []
+    for table, places in rating_tables(portfolio.facts, agency, performing):
+        rest = np.array([table.get(rank, 0.0) for rank in range(1, ratings.DEFAULTED)]) - shown[1 : ratings.DEFAULTED]
+        rest[np.abs(rest) <= LINE_TOLERANCE] = 0.0
+        if not (rest < 0).any() and ratings.DEFAULTED not in table:
+            amounts = tuple((at + 1, round(amount, 2)) for at, amount in enumerate(rest.tolist()) if amount)
+            found.append((amounts, ", ".join(places)))
+    return found[0] if len({amounts for amounts, _ in found}) == 1 else None

@@ -14,8 +14,8 @@ from core.portfolio.model.portfolio import Amortization, Deal, Names, Tranches
 from core.portfolio.model.ratings import AGENCY_OF, rank
 
 NAMES = (
-    "obligor", "industry", "industry_a", "industry_b", "industry_c", "country", "currency",
-    "cusip", "loanx_id", "isin", "facility_name", "borrower_name",
+    "base_rate", "obligor", "industry", "industry_a", "industry_b", "industry_c", "country", "currency",
+    "cusip", "loanx_id", "isin", "facility_name", "borrower_name", "payment_frequency",
 )  # fmt: skip
 FLAGS = (
     "is_defaulted", "cov_lite", "is_dip", "is_current_pay", "is_pik", "is_deferring", "is_long_dated", "participation",

@@ -34,6 +34,12 @@ OC = {"numerator": 375_659_873.18, "denominator": 262_100_000.0}
         (fact(143.33, **OC), Ours(143.326926, 375_659_873.184, 262_100_000.0), None, True),
         (fact(143.33, **OC), Ours(140.0, 375_659_873.18, 268_328_480.8), "denominator", False),
         (fact(143.33, **OC), Ours(140.0, 370_000_000.0, 264_285_714.3), "numerator", False),
+        # But a value that is far from them is none of theirs, and neither is an amount that is far from the value.
+        (fact(140.99, **OC), Ours(143.326926, 375_659_873.18, 262_100_000.0), "value", False),
+        (fact(143.33, numerator=3_756_598_731.8, denominator=262_100_000.0),
+         Ours(143.326926, 375_659_873.18, 262_100_000.0), "numerator", False),
+        (fact(143.33, numerator=375_659_873.18, denominator=262_100.0),
+         Ours(143.326926, 375_659_873.18, 262_100_000.0), "denominator", False),
         # One of the two alone: the value is looked at, too.
         (fact(9.84, numerator=36_950_336.27), Ours(9.836255, 36_950_336.27, 375_654_456.51), None, True),
         (fact(9.80, numerator=36_950_336.27), Ours(9.836255, 36_950_336.27, 375_654_456.51), "value", False),

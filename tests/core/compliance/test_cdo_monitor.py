@@ -38,6 +38,32 @@ def test_the_measures_of_a_small_portfolio() -> None:
     assert seen.covered == pytest.approx(80 / 110)
 
 
+def test_masked_par_that_a_rating_table_gives_ratings_to() -> None:
+    """20 masked, of which 15 are B- (3610.11) and 5 are CC, which the monitor does not look at."""
+    par = np.array([40.0, 40.0, 20.0])
+    one = np.zeros(3, np.int32)
+    seen = monitor(par, np.array([15, 12, 23], np.uint8), one, one, one, np.ones(3), hidden=((16, 15.0), (20, 5.0)))
+    assert seen is not None
+    average = (40 * 2859.50 + 40 * 1233.63 + 15 * 3610.11) / 95
+    assert (seen.par, seen.spwarf) == (95.0, pytest.approx(average))
+    distance = 40 * abs(2859.50 - average) + 40 * abs(1233.63 - average) + 15 * abs(3610.11 - average)
+    assert seen.dispersion == pytest.approx(distance / 95)
+
+
+def test_the_cut_off_says_down_to_which_rating_it_looks() -> None:
+    """B (2859.50), CCC- (5751.10) and CC (10000), a third each."""
+    ranks, one = np.array([15, 19, 20], np.uint8), np.zeros(3, np.int32)
+
+    def spwarf(worst: int) -> float:
+        seen = monitor(np.full(3, 10.0), ranks, one, one, one, np.ones(3), worst=worst)
+        assert seen is not None
+        return seen.spwarf
+
+    assert spwarf(15) == pytest.approx(2859.50)
+    assert spwarf(19) == pytest.approx((2859.50 + 5751.10) / 2)
+    assert spwarf(22) == pytest.approx((2859.50 + 5751.10 + 10000) / 3)
+
+
 def test_nothing_to_look_at() -> None:
     one = np.zeros(1, np.int32)
     assert monitor(np.ones(1), np.array([22], np.uint8), one, one, one, np.ones(1)) is None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from core.compliance.conventions import currency_of, standard_of
+from core.compliance.conventions import PLAIN, currency_of, standard_of
 from core.compliance.measures import Pool
 from core.compliance.run import run_suite
 from core.definition import READY, parse
@@ -36,11 +36,15 @@ def figure(portfolio: Portfolio, test_id: str, **document: Any) -> float:
 @given(portfolios())
 def test_a_definition_that_says_nothing_changes_nothing(portfolio: Portfolio) -> None:
     plain = run_suite(portfolio, "enhanced")
-    defined = run_suite(portfolio, "enhanced", definition=parse({}))
-    assert [(one.test_id, one.current_value, one.status) for one in plain] == [
-        (one.test_id, one.current_value, one.status) for one in defined
-    ]
-    assert [one.test_id for one in plain.skipped] == [one.test_id for one in defined.skipped]
+    for nothing in (parse({}), PLAIN):
+        defined = run_suite(portfolio, "enhanced", definition=nothing)
+        assert [(one.test_id, one.current_value, one.status) for one in plain] == [
+            (one.test_id, one.current_value, one.status) for one in defined
+        ]
+        assert [one.test_id for one in plain.skipped] == [one.test_id for one in defined.skipped]
+    assert {one.code for one in plain.warnings} == {
+        one.code for one in run_suite(portfolio, "enhanced", definition=PLAIN).warnings
+    }
 
 
 def test_a_masked_rating_is_no_ccc_and_no_unrated_one() -> None:
@@ -107,7 +111,9 @@ def test_loans_that_nobody_rates_are_no_ccc_where_most_are_such() -> None:
     assert ran[0].current_value == 0.0
     assert "unrated_not_ccc" in [one.code for one in ran.warnings]
     assert figure(loans, "average_rating_factor") == close((3 * 8070 + 2720) / 4)
-    assert figure(loans, "ccc_bucket_pct", conventions={"principal_cash": "none"}) == close(75.0)
+    assert figure(loans, "ccc_bucket_pct", conventions={"principal_cash": "none"}) == 0.0
+    assert figure(loans, "ccc_bucket_pct", ratings={"unrated_is_ccc": True}) == close(75.0)
+    assert figure(loans, "ccc_bucket_pct", ratings={"b": {"unrated": "CCC-"}}) == close(75.0)
     # A blank says nothing, and half of the loans are not most.
     for ratings in (["NR", None, "B2", None], ["NR", "NR", "B2", "B1"]):
         few = portfolio_of({"par_value": [M] * 4, "rating_agency_a": ratings})
@@ -122,12 +128,16 @@ def test_unrated_loans_are_outside_the_buckets_where_the_definition_says_so() ->
     assert figure(loans, "average_rating_factor", ratings={"unrated_is_ccc": False}) == close(0.9 * 2720 + 807)
 
 
-BOUNDS = {"ratings": {"a": {"masked": "bounds", "masked_best": "B1", "masked_worst": "Caa2", "masked_value": "B3"}}}
+def bounds(kind: str) -> dict[str, Any]:
+    """Ratings that are masked or missing, between B1 and Caa2."""
+    ends = {"": "bounds", "_best": "B1", "_worst": "Caa2", "_value": "B3"}
+    return {"ratings": {"a": {f"{kind}{end}": said for end, said in ends.items()}}}
 
 
-def test_bounds_give_a_status_only_where_both_ends_agree() -> None:
-    """80 of B2 and 20 masked: 2620 to 3476 around 2874; CCC 0 to 20."""
-    loans = portfolio_of({"par_value": [80 * M, 20 * M], "rating_agency_a": ["B2", "*"]})
+@pytest.mark.parametrize(("kind", "shown_as", "words"), [("masked", "*", "masked"), ("unrated", "NR", "missing")])
+def test_bounds_give_a_status_only_where_both_ends_agree(kind: str, shown_as: str, words: str) -> None:
+    """80 of B2 and 20 that are not shown: 2620 to 3476 around 2874; CCC 0 to 20."""
+    loans = portfolio_of({"par_value": [80 * M, 20 * M], "rating_agency_a": ["B2", shown_as]})
     tests = [
         {"id": "factor_low", "name": "A", "measure": "warf", "agency": "a", "max": 2600},
         {"id": "factor_open", "name": "B", "measure": "warf", "agency": "a", "max": 3000},
@@ -135,7 +145,7 @@ def test_bounds_give_a_status_only_where_both_ends_agree() -> None:
         {"id": "bucket", "name": "D", "measure": "ccc", "agency": "a", "max": 7.5},
         {"id": "not_moved", "name": "E", "value": "=cpa", "max": 1e9, "unit": "amount"},
     ]
-    ran = run_suite(loans, "deal", definition=parse(BOUNDS | {"tests": tests}))
+    ran = run_suite(loans, "deal", definition=parse(bounds(kind) | {"tests": tests}))
     low, high, value = 0.8 * 2720 + 0.2 * 2220, 0.8 * 2720 + 0.2 * 6500, 0.8 * 2720 + 0.2 * 3490
     shown = {one.test_id: (one.status, one.low, one.high) for one in ran}
     assert shown["factor_low"] == ("fail", close(low), close(high))
@@ -144,7 +154,63 @@ def test_bounds_give_a_status_only_where_both_ends_agree() -> None:
     assert not isinstance(shown["not_moved"][1], float)
     left = {one.test_id: (one.current_value, one.low, one.high) for one in ran.skipped}
     assert left == {"factor_open": (close(value), close(low), close(high)), "bucket": (0.0, 0.0, close(20.0))}
-    assert all("masked ratings leave it open" in one.reason for one in ran.skipped)
+    assert all(f"{words} ratings leave it open" in one.reason for one in ran.skipped)
+
+
+def test_what_a_rating_table_says_of_masked_ratings_is_no_range() -> None:
+    """70 of B2, 5 of Caa1, 25 masked: of these the table has 4 as Caa, so that the bucket is 9 of 100 whatever masks
+    hide. An excess of 9 - 3 = 6 takes off: the shown 5 at 80, and 1 that is not shown, at nothing, at 70 or, with all
+    25 in the bucket, 6 at 40."""
+    loans = portfolio_of(
+        {"par_value": [70 * M, 5 * M, 10 * M, 15 * M], "rating_agency_a": ["B2", "Caa1", "*", "*"],
+         "price": [99.0, 80.0, 90.0, 40.0]},
+        tranches=tranches_of([("A", 50 * M)]), deal=Deal(principal_cash=0.0, masked_ccc_a=4 * M),
+    )  # fmt: skip
+    document = bounds("masked") | {
+        "par_value": {"ccc_limit": 3.0, "ccc_agencies": ["a"]},
+        "tests": [
+            {"id": "bucket", "name": "D", "measure": "ccc", "agency": "a", "max": 10.0},
+            {"id": "every_bucket", "name": "E", "measure": "ccc", "max": 10.0},
+            {"id": "over", "name": "O", "measure": "oc", "class": "A", "min": 100.0},
+            {"id": "factor", "name": "F", "measure": "warf", "agency": "a", "max": 9000.0},
+        ],
+    }
+    ran = {one.test_id: one for one in run_suite(loans, "deal", definition=parse(document))}
+    for name in ("bucket", "every_bucket"):
+        assert ran[name].current_value == close(9.0)
+        assert not isinstance(ran[name].low, float)
+        assert "stand_in" in {one.code for one in ran[name].doubt}
+    assert ran["over"].current_value == close((100 - 1.0 - 0.3) / 50 * 100)
+    assert "1,000,000.00 of the CCC excess" in " ".join(one.message for one in ran["over"].doubt)
+    assert (ran["over"].low, ran["over"].high) == (close((100 - 3.6) / 50 * 100), close((100 - 1.0) / 50 * 100))
+    assert isinstance(ran["factor"].low, float)
+    below = parse(document | {"par_value": {"ccc_limit": 9.0, "ccc_agencies": ["a"]}})
+    over = {one.test_id: one for one in run_suite(loans, "deal", definition=below)}["over"]
+    assert over.current_value == close(200.0)
+    assert "CCC excess" not in " ".join(one.message for one in over.doubt)
+    assert not isinstance(over.low, float)
+    suite = {one.test_id: one for one in run_suite(loans, "enhanced", definition=parse(bounds("masked")))}
+    assert suite["ccc_bucket_pct"].current_value == close(9.0)
+    for policy, bucket in (("left_out", 9.0), ("B3", 5.0)):  # a rating is the definition's word, whatever a table says
+        rules = parse({"ratings": {"a": {"masked": policy}}})
+        suite = {one.test_id: one for one in run_suite(loans, "enhanced", definition=rules)}
+        assert suite["ccc_bucket_pct"].current_value == close(bucket)
+
+
+def test_of_a_loan_that_another_agency_rates_the_bucket_is_known() -> None:
+    """Moody's does not rate 20 that S&P rates CCC: no Caa bucket has them, and Moody's factor is open."""
+    loans = portfolio_of(
+        {"par_value": [80 * M, 20 * M], "rating_agency_a": ["B2", "NR"], "rating_agency_b": ["B", "CCC"]}
+    )
+    tests = [
+        {"id": f"bucket_{agency}", "name": agency, "measure": "ccc", "agency": agency, "max": 7.5} for agency in "ab"
+    ] + [{"id": "factor", "name": "F", "measure": "warf", "agency": "a", "max": 3500}]
+    ran = run_suite(loans, "deal", definition=parse(bounds("unrated") | {"tests": tests}))
+    assert ran.skipped == []
+    assert {one.test_id: one.current_value for one in ran} == {
+        "bucket_a": 0.0, "bucket_b": close(20.0), "factor": close(0.8 * 2720 + 0.2 * 3490)
+    }  # fmt: skip
+    assert [one.low for one in ran if one.test_id == "factor"] == [close(0.8 * 2720 + 0.2 * 2220)]
 
 
 def test_families_are_one_obligor() -> None:
@@ -181,6 +247,28 @@ def test_the_industries_of_the_tests_do_not_move_moodys_diversity() -> None:
     fed = of_columns("industry", "industry_a", "industry_b", industry="'H'!B2:B5", industry_b="'H'!B2:B5")
     for document in ({}, {"classifications": {"industry": "b"}}, {"classifications": {"industry": "a"}}):
         assert figure(fed, "diversity_score", **document) == by_moodys
+
+
+def test_diversity_goes_by_the_industries_that_the_definition_names_for_it() -> None:
+    """Whatever the tests go by, and whoever's the file's own are."""
+    alone = {
+        name: figure(portfolio_of({"par_value": INDUSTRIES["par_value"], "obligor": INDUSTRIES["obligor"],
+                                   "industry": INDUSTRIES[name]}), "diversity_score")
+        for name in ("industry", "industry_a", "industry_b")
+    }  # fmt: skip
+    assert len(set(alone.values())) == 3
+    wanted = {"any": "industry", "a": "industry_a", "b": "industry_b"}
+    for cells in ({}, {"industry": "'H'!B2:B5", "industry_b": "'H'!B2:B5"}):
+        loans = of_columns("industry", "industry_a", "industry_b", **cells)
+        for tests in ("any", "a", "b"):
+            for stated, name in wanted.items():
+                said = {"classifications": {"industry": tests, "diversity": stated}}
+                assert figure(loans, "diversity_score", **said) == alone[name], (cells, tests, stated)
+                largest = {"any": 70.0, "a": 60.0, "b": 100.0}[tests]
+                assert figure(loans, "industry_concentration", **said) == close(largest)
+    without = of_columns("industry", "industry_b")
+    ran = run_suite(without, "enhanced", definition=parse({"classifications": {"diversity": "a"}}))
+    assert {one.test_id: "industry_a" in one.reason for one in ran.skipped}["diversity_score"]
 
 
 def test_printed_tests_of_one_agency_say_by_whose_industries_the_deal_goes() -> None:
@@ -245,8 +333,8 @@ def test_euros_bring_the_european_standard_and_a_warning() -> None:
     assert ran[0].current_value == close(50.0)
     assert [one.code for one in ran.warnings] == ["standard_definition"]
     assert [one.code for one in run_suite(portfolio_of(columns), "deal", definition=READY["us_bsl"]).warnings] == [
-        "standard_definition"
-    ]
+        "definition_currency", "standard_definition",
+    ]  # fmt: skip
     dollars = run_suite(portfolio_of(columns | {"currency": ["USD", "USD"]}), "enhanced")
     assert dollars.warnings == []
 
@@ -313,6 +401,23 @@ def test_without_a_recovery_rate_the_assumed_one_carries() -> None:
     """The lower of the price and the 45 that a senior secured loan recovers, as in the average; 35 for second lien."""
     columns = {"par_value": [9 * M, M, M], "is_defaulted": [0, 1, 1], "price": [99, 80, 20], "lien_type": [1, 2, 1]}
     assert Pool(portfolio_of(columns)).tally.defaulted_carried == close((0.35 + 0.20) * M)
+
+
+def test_the_denominator_may_be_without_cash() -> None:
+    loans = portfolio_of(g1_columns(), deal=Deal(principal_cash=50e6))
+    par = Pool(loans).par
+    pool = Pool(loans, parse({"conventions": {"cash_in_denominator": False}}))
+    assert (pool.denominator, pool.cpa) == (par, par + 50e6)
+
+
+def test_the_sums_under_other_conventions_are_those_of_a_pass_of_their_own() -> None:
+    loans = portfolio_of(g1_columns(), deal=Deal(principal_cash=50e6), tranches=tranches_of(G1_NOTES))
+    other = replace(loans, deal=replace(loans.deal, principal_cash=1e6))
+    rules = parse({"conventions": {"principal_cash": "positive", "defaulted_in_denominator": "par"},
+                   "par_value": {"ccc_limit": 1.0, "ccc_agencies": ["b"]}})  # fmt: skip
+    ours, whole = Pool(loans, parse({})).under(other, rules), Pool(other, rules)
+    assert (ours.cash, ours.denominator, ours.adjustments) == (whole.cash, whole.denominator, whole.adjustments)
+    assert ours.structure == whole.structure
 
 
 def test_the_denominator_may_carry_a_defaulted_loan() -> None:

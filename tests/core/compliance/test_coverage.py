@@ -154,7 +154,7 @@ AS_OF, NEXT_PAYMENT = 20_073.0, 20_109.0
 )
 def test_interest_is_counted_once(said: dict[str, float], available: float) -> None:
     """Collected and receivable as the file says; only what it does not say is estimated."""
-    found = income(Deal(**said), yearly=28.8e6, period_years=0.25, as_of=AS_OF, cpa=400e6)
+    found = income(Deal(**said), yearly=28.8e6, as_of=AS_OF, bases={"cpa": 400e6})
     assert found["available"] == pytest.approx(available)
     assert ("estimated" in found["interest_basis"]) == (said != REPORTED)
 
@@ -163,7 +163,7 @@ def test_interest_is_counted_once(said: dict[str, float], available: float) -> N
 def test_senior_fees_are_taken_off_once(fees: float) -> None:
     """Whatever sign a page prints them with."""
     deal = Deal(**(REPORTED | {"senior_fees": fees}))
-    assert income(deal, yearly=0.0, period_years=0.25, as_of=AS_OF, cpa=0.0)["available"] == pytest.approx(7_068_558.03)
+    assert income(deal, yearly=0.0, as_of=AS_OF, bases={"cpa": 0.0})["available"] == pytest.approx(7_068_558.03)
 
 
 def test_other_items_of_the_files_own_numerator() -> None:
@@ -172,5 +172,5 @@ def test_other_items_of_the_files_own_numerator() -> None:
         interest_collected=4_517_056.36, interest_receivable=2_434_314.84, senior_fees=264_524.65,
         interest_other=-5_416.67,
     )  # fmt: skip
-    found = income(deal, yearly=0.0, period_years=0.25, as_of=AS_OF, cpa=0.0)
+    found = income(deal, yearly=0.0, as_of=AS_OF, bases={"cpa": 0.0})
     assert (found["available"], found["interest_other"]) == (pytest.approx(6_681_429.88), -5_416.67)

@@ -17,14 +17,14 @@ from core.compliance.deal_suite import ROWS, step_of
 from core.compliance.measures import NO_TRANCHES
 from core.compliance.result import Threshold
 from core.compliance.run import NO_TRIGGER, UnknownSuite, check_threshold, rounded_half_away, run_suite
-from core.definition import READY, parse, parse_toml, to_document
+from core.definition import READY, DefinitionError, parse, parse_toml, to_document
 from core.definition.definition import DealTest, Definition
-from core.definition.terms import MEASURES
+from core.definition.terms import DENOMINATORS, MEASURES
 from core.files.read import read
 from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import G1_NOTES, g1_columns, portfolio_of, tranches_of
-from tests.core.naive_deal import Book, Unknown, printed, suite_figures
+from tests.core.naive_deal import AMONG, Book, Unknown, printed, suite_figures
 from tests.core.naive_deal import figure as naive_figure
 from tests.rows import every
 
@@ -152,6 +152,48 @@ def test_tests_read_one_another_in_whatever_order_they_stand() -> None:
     assert [(one.test_id, one.current_value) for one in only] == [("third", 32.0)]
     with pytest.raises(UnknownSuite):
         run_suite(g1(), "deal")
+
+
+def test_a_formula_reads_a_test_whose_id_looks_like_a_cell() -> None:
+    """There are no cells here: ob1 and ob01 are two tests."""
+    definition = deal(
+        {"id": "ob1", "measure": "obligor"},
+        {"id": "ob01", "value": "=ob1+1"},
+        {"id": "xfe9", "value": "=3"},
+        {"id": "top10", "value": '=IF(Ob1>ob01,"ob1",OB01*100+ob1)+xfe9', "max": 2000},
+    )
+    ran = run_suite(g1(), "deal", definition=definition)
+    assert ran.figures == {"ob1": 10.0, "ob01": 11.0, "xfe9": 3.0, "top10": 1113.0}
+    step = {"id": "m1", "rows": [10], "columns": [11], "values": [[7]], "row": "=ob1", "column": "=ob01",
+            "modifier": "=ob1/10"}  # fmt: skip
+    limited = deal(
+        {"id": "ob1", "measure": "obligor"}, {"id": "ob01", "value": "=ob1+1"},
+        {"id": "top10", "measure": "top_obligors", "matrix": "m1", "matrix_limit": "max"},
+        quality={"matrices": [step]},
+    )  # fmt: skip
+    assert run_suite(g1(), "deal", definition=limited)[0].threshold_value == 8.0
+
+
+def test_a_share_reads_a_field_of_a_mapping_that_looks_like_a_cell() -> None:
+    """co2 is a field of the mapping's own; a2 is none, and there are no cells."""
+    loans = g1(co2=[float(at) for at in range(13)])
+    document = {"tests": [{"id": "ob1", "name": "X", "share": "=AND(co2>=10,CO2<=11)", "of": "par", "max": 100}]}
+    ran = run_suite(loans, "deal", definition=parse(document, own_fields=["co2"]))
+    assert ran[0].current_value == pytest.approx(25 / 395 * 100, abs=1e-6)
+    assert run_suite(g1(), "deal", definition=parse(document, own_fields=None)).skipped[0].reason.startswith("Skipped")
+    with pytest.raises(DefinitionError, match=r"tests\[0\].share: reads CO2: a definition has names and no cells"):
+        parse(document)
+
+
+def test_interest_coverage_of_a_class_without_a_trigger() -> None:
+    """Classes list what is tested; any other class of the notes has its ratio, too."""
+    listed = [{"name": "B", "ic_trigger": 120}, {"name": "E", "oc_trigger": 104.2}]
+    ratios = [{"id": f"ic_{one.lower()}", "measure": "ic", "class": one, "min": 1} for one in "BCE"]
+    ran = run_suite(g1(), "deal", definition=deal(*ratios, classes=listed))
+    assert [one.current_value for one in ran] == [161.822785, 147.621247, 123.712936]
+    figure = deal({"id": "ic_e", "measure": "ic", "class": "E"}, {"id": "x_x", "value": "=ic_e", "min": 1},
+                  classes=listed[:1])  # fmt: skip
+    assert run_suite(g1(), "deal", definition=figure).figures["ic_e"] == close(123.712936)
 
 
 def test_rounding_before_the_comparison() -> None:
@@ -423,7 +465,9 @@ def books(draw: st.DrawFn) -> Portfolio:
         days_past_due=many(0.0, 45.0, 90.0, None), facility_size=many(1e8, 2e8, 3e8, None),
         quote_depth=many(0.0, 1.0, 2.0, 5.0, None), purchased_accrued_interest=many(1e4, 3e4, None),
         is_defaulted=many(0, 0, 0, 0, 1), is_dip=many(0, 0, 0, 1), is_deferring=many(0, 0, 0, 1),
-        is_current_pay=many(0, 0, 1), is_long_dated=many(0, 0, 1),
+        is_current_pay=many(0, 0, 1), is_long_dated=many(0, 0, 1), unfunded=many(0.0, 5e5, 1e6, None),
+        participation=many(0, 0, 1), is_pik=many(0, 1), is_revolving=many(0, 0, 1),
+        payment_frequency=many("Quarterly", "6 Months", "annually", "3M", "Semi-Annual", "by agreement", None),
     )  # fmt: skip
     notes = (("A", 20e6), ("B", 4e6), ("C", 3e6), ("D", 2e6), ("Sub", 5e6))
     deal = Deal(
@@ -462,6 +506,12 @@ def rules(draw: st.DrawFn) -> dict[str, Any]:
     tests = []
     for name, measure in MEASURES.items():
         test: dict[str, Any] = {"id": f"m_{name}x", "name": name, "measure": name, "max": 1e9}
+        if "group" in measure.needs:
+            test["group"] = of("listed", "rated", "low")
+        if "among" in measure.takes and draw(st.booleans()):
+            test["among"] = of(*AMONG)
+        if "adds" in measure.takes and draw(st.booleans()):
+            test["adds"] = ["unfunded"] if "nth" in measure.takes else of(["unfunded"], ["cash"], ["cash", "unfunded"])
         if measure.needs == ("class",):
             test["class"] = of("A/B", "C", "D")
         if "line" in measure.needs:
@@ -473,14 +523,15 @@ def rules(draw: st.DrawFn) -> dict[str, Any]:
         if "classification" in measure.takes and draw(st.booleans()):
             test["classification"] = of("any", "a", "b")
         if name in TAKES_OF and draw(st.booleans()):
-            test["of"] = of("cpa", "par", "denominator", "floating_par", "fixed_par", "target_par")
+            test["of"] = of(*DENOMINATORS)
         tests.append(test)
     return {
         "conventions": {
             "home_countries": of(["US"], ["US", "CA"], ["FR", "DE", "GB"]), "reference_coupon": of(3.0, 7.0),
             "day_count": of("actual/360", "actual/365", "30/360"), "target_par": 30e6,
             "principal_cash": of("all", "positive", "none"), "defaulted_in_denominator": of("none", "carried", "par"),
-            "small_facility_home": of(1.5e8, 2.5e8),
+            "small_facility_home": of(1.5e8, 2.5e8), "minimum_spread": of(2.0, 6.0),
+            "excess_coupon": of("always", "floored", "while_spread_fails", "none"),
         },
         "ratings": {
             **{name: agency(name) for name in "abc"}, "unrated_is_ccc": of(True, False),
@@ -504,11 +555,28 @@ def rules(draw: st.DrawFn) -> dict[str, Any]:
         "interest_coverage": {
             "interest": of("collected_and_receivable", "collected_and_period", "period"),
             "senior_fee_cap": of(1e5, 1e9), "hedge_receipts": of(0.0, 5e4), "hedge_payments": of(0.0, 2e4),
-            **of({}, {"receivable": 5e5}), **of({}, {"senior_fees": 1e5}),
+            **of({}, {"receivable": 5e5}), **of({}, {"senior_fees": 1e5}, {"expenses": {"amount": 2e3}, "fees": [
+                {"name": "A", "rate": 0.15, "of": of("cpa", "par", "denominator", "target_par")},
+                {"name": "B", "rate": 0.01, "day_count": of("actual/365", "30/360")},
+            ]}, {"expenses": {"cap_rate": 0.02, "cap_amount": 5e3, "of": of("cpa", "par"), **of({}, {"amount": 3e3})}}),
         },
+        "country_ceilings": [
+            {"agency": "a", "rating": "Aaa", "countries": ["US", "CA"]},
+            {"agency": "a", "rating": "Aa3", "countries": ["FR"]},
+            {"agency": "a", "rating": "A1", "countries": ["JP"]},
+            {"agency": "b", "rating": "AAA", "countries": ["JP", "FR"]},
+        ],
+        "country_groups": [
+            {"id": "listed", "countries": ["France", "JP"]},
+            {"id": "rated", "agency": "a", "ceiling_below": "Aa2", "ceiling_least": "Aa3"},
+            {"id": "low", "agency": "a", "ceiling_below": of("Aaa", "Aa3")},
+        ],
         "reinvestment_oc": {"class": "D", "trigger": 105.0},
         "event_of_default": {"class": "A", "trigger": 102.5},
-        "quality": {"cdo_monitor": {"c0": 0.15, "c1": 4.0, "c2": 0.9, **of({}, {"spread": 4.0}, {"recovery": 40.0})}},
+        "quality": {
+            "spwarf_cut_off": of("CCC-", "CCC-", "D", "B-"),
+            "cdo_monitor": {"c0": 0.15, "c1": 4.0, "c2": 0.9, **of({}, {"spread": 4.0}, {"recovery": 40.0})},
+        },
         "tests": tests,
     }  # fmt: skip
 
@@ -556,12 +624,23 @@ def test_the_suites_run_under_the_conventions_of_a_definition(loans: Portfolio, 
 
 
 @settings(max_examples=30, deadline=None)
-@given(books(), rules(), st.sampled_from("abc"), st.sampled_from([None, 0, 1, 2, 4]), st.sampled_from([-0.6, 0.0, 0.6]))
+@given(
+    books(),
+    rules(),
+    st.sampled_from("abc"),
+    st.sampled_from([None, 0, 1, 2, 4]),
+    st.sampled_from([-0.6, 0.0, 0.6]),
+    st.sampled_from([("masked",), ("unrated",), ("masked", "unrated")]),
+    st.sampled_from([{}, {"_value": "B-"}]),
+)
 def test_rounding_and_bounds_are_what_the_plain_twin_says(
-    loans: Portfolio, document: dict[str, Any], agency: str, decimals: int | None, off: float
-) -> None:
-    """A limit at the figure as it is printed, or a part of a digit beside it; masked ratings at both of their ends."""
-    bounds = {"masked": "bounds", "masked_best": "BB", "masked_worst": "CCC-", "masked_value": "B-"}
+    loans: Portfolio, document: dict[str, Any], agency: str, decimals: int | None, off: float,
+    kinds: tuple[str, ...], value: dict[str, str],
+) -> None:  # fmt: skip
+    """A limit at the figure as it is printed, or a part of a digit beside it; ratings that are masked or missing at
+    both of their ends."""
+    ends = {"": "bounds", "_best": "BB", "_worst": "CCC-", **value}
+    bounds = {f"{kind}{name}": said for name, said in ends.items() for kind in kinds}
     ratings = document["ratings"] | {agency: document["ratings"][agency] | bounds}
     tests = [
         {"id": "factor", "name": "f", "measure": "warf", "agency": agency},

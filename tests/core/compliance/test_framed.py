@@ -14,6 +14,7 @@ import pytest
 from core.compliance.framed import ROWS_SHOWN, thinnest_first
 from core.compliance.result import Details, PublishedFigure, Results, Skipped, TestResult
 from core.portfolio.model.notes import DataWarning
+from tests.core.portfolio.model.test_interpretation import interpretation_of
 
 
 def result(test_id: str, value: float, limit: float, cushion: float | None, status: str = "pass") -> TestResult:
@@ -149,3 +150,16 @@ def test_lines_have_the_trustees_figure_the_difference_and_the_doubt() -> None:
     assert "trustee 2,900.00 (+200.00)" in repr(results)
     assert "trustee 5.90 (ties)" in repr(results)
     assert "no quotes; the trustee has 2,900" in results._repr_html_()
+
+
+def test_how_the_file_was_read_is_said_once(results: Results) -> None:
+    """A count in a line of text, the words in a notebook and a frame; nothing where no figure decided."""
+    plain = repr(results)
+    assert "reading" not in plain
+    assert "read_as" not in results.frame().attrs
+    results.interpretation = interpretation_of(("taken", True, "no cash counts"), ("open", False, "at par"))
+    words = "no cash counts; 1,047 of 52 printed figures tie"
+    assert repr(results).splitlines()[0].endswith("; 1 reading by the file's figures in .interpretation)")
+    assert results.frame().attrs["read_as"] == results.read_as == words
+    assert f"Read as: {words}" in results._repr_html_()
+    assert results.head(1).interpretation is results.interpretation

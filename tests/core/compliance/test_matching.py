@@ -76,7 +76,7 @@ WRONG: list[tuple[str, dict[str, Any], float | None, str | None, str]] = [
     ("Highest of what is not senior", {"measure": "obligor", "rank": 1, "subset": "non_senior"}, 1.5,
      "single_obligor_concentration", "among loans that are not senior secured"),
     # Shares that include cash.
-    ("Senior Secured, cash", {"measure": "senior_secured", "with_cash": True}, 90.0, None, "includes cash"),
+    ("Senior Secured, cash", {"measure": "senior_secured", "with_cash": True}, 90.0, None, "no test of this run"),
     # An industry, several of them, or by another list.
     ("Top 3 Industries Combined", {"measure": "industry", "aggregate": 3}, 40.0, "industry_concentration", "adds up 3"),
     ("Third Largest Industry", {"measure": "industry", "rank": 3}, 12.0, "industry_concentration", "third largest"),
@@ -123,7 +123,7 @@ def test_what_is_not_matched_is_listed_with_the_nearest(
 ) -> None:
     found = pairs(printed(label, 1.0, trigger, **said))
     assert told(found) == []
-    ((_, near, reason, _),) = found.listed
+    ((_, near, reason, *_),) = found.listed
     assert near == nearest
     assert why in reason
 
@@ -196,6 +196,15 @@ def test_formulas_are_the_same_whatever_their_blanks() -> None:
     assert told(pairs(printed("Deferring", measure="pik"), definition=parse({"tests": [test]}))) == ["arrears"]
     other = {**test, "share": "=is_pik"}
     assert told(pairs(printed("Deferring", measure="pik"), definition=parse({"tests": [other]}))) == []
+
+
+@every("share, matches", [
+    ("=facility_rank_a>=17", True), ("= rank_a > 16", True), ("=rank_a>17", False), ("=rank_b>=17", False),
+])  # fmt: skip
+def test_a_share_of_ratings_below_a_rank_is_the_agencys_bucket(share: str, matches: bool) -> None:
+    test = {"id": "caa", "name": "Low ratings", "share": share, "max": 7.5}
+    figure = printed("Moody's Rating of Caa1 or below", measure="ccc", agency="a")
+    assert told(pairs(figure, definition=parse({"tests": [test]}))) == (["caa"] if matches else [])
 
 
 def test_of_industries_by_several_agencies_none_is_ours_where_nothing_says_whose_ours_are() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from core.compliance.measures import DIVERSITY_SCORES, Pool
 from core.compliance.run import run_suite
 from core.compliance.suites import TESTS
-from core.definition.definition import Definition
+from core.definition import Definition, parse
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact, Facts, Subject
 from core.portfolio.model.portfolio import Amortization, Deal
@@ -464,20 +464,41 @@ DISCOUNTED = {"par_value": [10e6, 90e6, 4e6], "purchase_price": [70.0, 100.0, 10
     ({"discount_haircut": nan}, 97e6 + 1.6e6),
 ])  # fmt: skip
 def test_the_parts_of_the_oc_numerator_that_a_file_prints(printed: dict[str, float], adjusted: float) -> None:
-    """They count in place of those of the loans; a definition of the deal's own outranks them."""
+    """They count in place of those of the loans; a definition of the deal's own outranks those of which it says how."""
     portfolio = portfolio_of(DISCOUNTED, deal=Deal(**printed))
     assert Pool(portfolio).adjustments["adjusted"] == close(adjusted)
     assert Pool(portfolio, Definition(standard=True)).adjustments["adjusted"] == close(adjusted)
-    assert Pool(portfolio, Definition(name="own")).adjustments["adjusted"] == close(97e6 + 1.6e6)
+    assert Pool(portfolio, parse({"name": "own"})).adjustments["adjusted"] == close(adjusted)
+    rules = {"discount": True, "defaulted": "lower", "deferring": True, "ccc_limit": 7.5,
+             "purchased_accrued_interest": False}  # fmt: skip
+    flagged = portfolio_of(DISCOUNTED | {"is_deferring": [0, 0, 0]}, deal=Deal(**printed))
+    assert Pool(flagged, parse({"par_value": rules})).adjustments["adjusted"] == close(97e6 + 1.6e6)
+
+
+@every("rules, adjusted", [
+    ({"discount": True}, 97e6 + 1.6e6 + 10.0),
+    ({"discount_below": 65}, 100e6 + 1.6e6 + 10.0),
+    ({"purchased_accrued_interest": True}, 99e6 + 1.6e6 + 10.0),
+    ({"purchased_accrued_interest": False}, 99e6 + 1.6e6),
+    ({"defaulted": "none"}, 99e6 + 10.0),
+])  # fmt: skip
+def test_a_definition_leaves_to_the_file_what_it_says_nothing_of(rules: dict[str, Any], adjusted: float) -> None:
+    """A printed discount haircut of 1 and another item of 10; no loan has accrued interest, so that only the file says
+    how much it is."""
+    portfolio = portfolio_of(DISCOUNTED, deal=Deal(discount_haircut=1e6, par_value_other=10.0))
+    assert Pool(portfolio, parse({"par_value": rules})).adjustments["adjusted"] == close(adjusted)
 
 
 def test_printed_haircuts_stay_as_one_amount_when_loans_change() -> None:
     """What the loans themselves are carried at moves with them."""
     portfolio = portfolio_of(DISCOUNTED, deal=Deal(discount_haircut=1e6))
     deal = Pool(portfolio).deal_for_changes()
-    assert (deal.discount_haircut, deal.par_value_other) == (None, close(2e6))
+    assert (deal.discount_haircut, deal.par_value_kept) == (None, close(2e6))
     sold = {name: values[1:] for name, values in DISCOUNTED.items()}
     assert Pool(portfolio_of(sold, deal=deal)).adjustments["adjusted"] == close(90e6 + 1.6e6 + 2e6)
+    rules = parse({"par_value": {"purchased_accrued_interest": False}})
+    kept = Pool(portfolio, rules).deal_for_changes()
+    assert Pool(portfolio_of(sold, deal=kept), rules).adjustments["adjusted"] == close(90e6 + 1.6e6 + 2e6)
     own = portfolio_of(DISCOUNTED, deal=Deal(defaulted_par=4e6))
     assert Pool(own).deal_for_changes() == Deal()
 
@@ -488,7 +509,11 @@ def test_the_printed_denominator_says_how_defaulted_loans_count(
 ) -> None:
     portfolio = portfolio_of(DISCOUNTED, deal=Deal(defaulted_in_denominator=counts))
     assert Pool(portfolio).denominator == close(denominator)
-    assert Pool(portfolio, Definition(name="own")).denominator == close(100e6)
+    assert Pool(portfolio, parse({"name": "own"})).denominator == close(denominator)
+    assert Pool(portfolio, parse(NO_DEFAULTS)).denominator == close(100e6)
+
+
+NO_DEFAULTS = {"conventions": {"defaulted_in_denominator": "none"}}
 
 
 def test_printed_defaults_and_ccc_where_no_row_shows_them() -> None:
@@ -503,7 +528,8 @@ def test_printed_defaults_and_ccc_where_no_row_shows_them() -> None:
     ] == ["delinquency_pct"]
     masked = portfolio_of(columns, deal=Deal(masked_ccc_a=10.0))
     assert figure(masked, "ccc_bucket_pct") == close(50.0)
-    assert Pool(masked, Definition(name="own")).buckets[0] == 40.0
+    for policy, par in (("left_out", 50.0), ("bounds", 50.0), ("B3", 40.0), (8070, 40.0)):
+        assert Pool(masked, parse({"ratings": {"a": {"masked": policy}}})).buckets[0] == par
 
 
 @every("more", [0.0, 30.0])

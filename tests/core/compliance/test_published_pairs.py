@@ -11,10 +11,10 @@ import pytest
 from core.compliance.conventions import definition_for
 from core.compliance.deal_suite import tests_of, with_coverage
 from core.compliance.matching import Pairs, pair
-from core.compliance.run import pools_of
+from core.compliance.run import pools_of, run_suite
 from core.compliance.suites import SUITES
 from core.deals.tie_out import tie_out
-from core.definition import READY
+from core.definition import READY, parse
 from core.definition.names import Meaning, meaning_of_fact
 from core.files.read import read
 from core.portfolio import Portfolio
@@ -60,6 +60,26 @@ def spelt(fact: Fact) -> str | None:
         f"{name}={value}" for name, value in meaning.test.items() if name not in ("measure", "share", "value")
     )
     return " ".join([what, *more])
+
+
+def test_masks_withhold_what_no_rating_table_says(file: tuple[str, Portfolio, list[dict[str, Any]]]) -> None:
+    """Contego's tables say how much its masked ratings hide of CCC, and that of S&P fits the rows; Cairn has none, and
+    its buckets are open."""
+    name, portfolio, _ = file
+    deal = portfolio.deal
+    has_masks = name in ("contego-xi", "cairn-xvii")
+    known = {agency: getattr(deal, f"masked_ccc_{agency}") is not None for agency in "bc"}
+    assert known == dict.fromkeys("bc", name == "contego-xi")
+    tests = [{"id": f"ccc_share_{agency}", "name": "CCC", "measure": "ccc", "agency": agency, "max": 100.0}
+             for agency in "bc"]  # fmt: skip
+    tests.append({"id": "factor", "name": "Factor", "measure": "warf", "agency": "b", "max": 1e6})
+    ratings = {agency: {"masked": "bounds"} for agency in "abc"}
+    ran = run_suite(portfolio, "deal", definition=parse({"base": "euro", "ratings": ratings, "tests": tests}))
+    ranges = {one.test_id: isinstance(one.low, float) for one in ran}
+    if has_masks:
+        assert ranges == {"ccc_share_b": not known["b"], "ccc_share_c": not known["c"], "factor": name != "contego-xi"}
+    if name == "contego-xi":
+        assert {one.test_id: one.published and one.published.agrees for one in ran} == dict.fromkeys(ranges, True)
 
 
 def test_each_figure_is_measured_as_its_words_say(file: tuple[str, Portfolio, list[dict[str, Any]]]) -> None:

@@ -208,3 +208,24 @@ def test_the_steps_are_held_to_what_the_file_publishes() -> None:
     moved = {one.test_id: one for one in movements(first, second, RUN)}["weighted_average_recovery_rate"]
     assert (moved.before, moved.after) == (65.0, 67.5)
     assert {part.part: part.change for part in moved.parts if part.change} == {"par": 2.5}
+
+
+def test_a_correction_of_one_month_holds_at_every_step() -> None:
+    """Cash of 9 by the first file is 5; of 7 by the second, 6: the change of cash is 1, and in its own part."""
+    corrections = [
+        {"figure": "principal_cash", "amount": amount, "note": "n", "as_of": day}
+        for amount, day in ((5.0, "2026-03-31"), (6.0, "2026-04-30"))
+    ]
+    test = {"id": "money", "name": "Money", "value": "=cpa*100+loans", "min": 0, "unit": "amount"}
+    definition = parse({"corrections": corrections, "tests": [test]})
+    run = partial(run_suite, suite="deal", definition=definition, details=False)
+    first, second = (
+        portfolio_of(
+            {"cusip": ["111111118", "222222226"], "par_value": [50.0, 50.0], "spread": [400.0, spread]},
+            deal=Deal(principal_cash=cash, as_of=day),
+        )
+        for cash, day, spread in ((9.0, 20543.0, 400.0), (7.0, 20573.0, 410.0))
+    )
+    (moved,) = movements(first, second, run, definition=definition)
+    assert (moved.before, moved.after) == (10_502.0, 10_602.0)
+    assert {part.part: part.change for part in moved.parts if part.change} == {"liabilities_and_cash": 100.0}

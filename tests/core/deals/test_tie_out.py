@@ -11,9 +11,10 @@ import pytest
 
 import core
 from core.compliance.run import run_suite
-from core.deals.tie_out import PUBLISHED_MAX, TieOuts, tie_out
+from core.deals.tie_out import TieOuts, tie_out
 from core.definition import READY, parse
 from core.generate import generate
+from core.interpretation.figures import PUBLISHED_MAX
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact, Facts, Subject
 

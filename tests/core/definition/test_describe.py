@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any
 
 from core.definition.definition import Definition
 from core.definition.describe import described
 from core.definition.formulas import FUNCTIONS
-from core.definition.keys import Listed, Table
+from core.definition.keys import Listed, Table, rows_of
 from core.definition.terms import DENOMINATORS, LOAN_FLAGS, LOAN_MADE, LOAN_NUMBERS, LOAN_TEXTS, MEASURES, TOTALS
 
 
 def keys(of: type[Any]) -> Iterator[str]:
     """Every key of a table and of those in it."""
-    for row in fields(of):
+    for row in rows_of(of):
         kind = row.metadata["kind"]
         kind = kind.kind if isinstance(kind, Listed) else kind
         if isinstance(kind, Table):

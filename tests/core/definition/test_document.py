@@ -14,6 +14,7 @@ from core.definition import (
     UnknownDefinition,
     definition_of,
     parse,
+    parse_changed,
     parse_toml,
     ready_for,
     to_document,
@@ -146,6 +147,8 @@ def matrix(**changed: Any) -> dict[str, Any]:
         ({"ratings": {"a": {"unrated": "Q7"}}}, "ratings.a.unrated", "rating symbol"),
         ({"ratings": {"a": {"notched_from": ["a"]}}}, "ratings.a.notched_from", "itself"),
         ({"ratings": {"a": {"masked_value": "B3"}}}, "ratings.a.masked_value", "bounds"),
+        ({"ratings": {"b": {"unrated_value": "B-", "unrated": "CCC-"}}}, "ratings.b.unrated_value", "bounds"),
+        ({"ratings": {"b": {"unrated": "open"}}}, "ratings.b.unrated", "left_out, bounds"),
         ({"par_value": {"ccc_limit": 101}}, "par_value.ccc_limit", "from 0 to 100"),
         ({"par_value": {"ccc_limit": float("nan")}}, "par_value.ccc_limit", "a number"),
         ({"par_value": {"ccc_limit": True}}, "par_value.ccc_limit", "a number"),
@@ -158,12 +161,19 @@ def matrix(**changed: Any) -> dict[str, Any]:
         ),
         ({"classes": [{}]}, "classes[0].name", "missing"),
         (
+            {"classes": [{"name": "A/B"}], "tests": [{"id": "x_x", "name": "X", "measure": "ic", "class": "Junior"}]},
+            "tests[0].class", "one of A/B",
+        ),
+        (
             {"classifications": {"families": [{"name": n, "obligors": ["X"]} for n in "ab"]}},
             "classifications.families[1].obligors", "another family",
         ),
         (a_test(share="=price<"), "tests[0].share", "at character"),
         (a_test(share="price<80"), "tests[0].share", "begin with ="),
         (a_test(share="=A1>3"), "tests[0].share", "no cells"),
+        (a_test(share="=$A$1>3"), "tests[0].share", "no cells"),
+        (a_test(share="=Sheet1!A1>3"), "tests[0].share", "no cells"),
+        (a_test(share="=A1:A3>3"), "tests[0].share", "no cells"),
         (a_test(share="=Sheet1!price>3"), "tests[0].share", "no "),
         (a_test(share="=prize<80"), "tests[0].share", "prize"),
         (a_test(share="=RAND()>0.5"), "tests[0].share", "RAND"),
@@ -176,7 +186,12 @@ def matrix(**changed: Any) -> dict[str, Any]:
         (a_test(agency="a"), "tests[0].agency", "nothing that share takes"),
         (a_test(min=3), "tests[0]", "more than one limit"),
         (a_test(warning=6), "tests[0].warning", "above its limit"),
-        (a_test(id="oc1"), "tests[0].id", "cell"),
+        ({"tests": [{"id": "x_x", "name": "X", "value": "=ob1+1"}]}, "tests[0].value", "no cells"),
+        ({"tests": [{"id": "ob1", "name": "X", "value": "=SUM(ob1:ob2)"}]}, "tests[0].value", "no cells"),
+        ({"tests": [{"id": "ob1", "name": "X", "value": "=OB1+1"}]}, "tests[0].value", "itself"),
+        ({"tests": [{"id": "ob1", "name": "X", "share": "=ob1>1"}]}, "tests[0].share", "no cells"),
+        ({"tests": [{"id": a, "name": "X", "value": f"={b}+1"} for a, b in (("a1", "b2"), ("b2", "a1"))]},
+         "tests", "in a circle"),
         (a_test(id="cpa"), "tests[0].id", "total"),
         (a_test(id="Two words"), "tests[0].id", "such as"),
         (a_test(name="line\x00"), "tests[0].name", "a text"),
@@ -288,3 +303,22 @@ def test_a_ready_made_definition_goes_by_its_name() -> None:
         DefinitionError, match=r"base: must be one of us_bsl, euro, not 'us_bls'; did you mean us_bsl\?"
     ):
         parse({"base": "us_bls"})
+
+
+def test_a_definition_knows_what_its_own_document_says() -> None:
+    """What a base says is the market's word, and no deal's own."""
+    own = parse({"base": "euro", "name": "own", "conventions": {"currency": "EUR"}, "ratings": {"b": {"masked": "B3"}}})
+    assert own.stated == {"name", "conventions.currency", "ratings.b.masked"}
+    assert own.par_value.ccc_agencies == ("b", "c")
+    assert own.leaves("par_value.ccc_agencies", "ratings.c.masked")
+    assert not own.leaves("ratings.c.masked", "ratings.b.masked")
+    assert READY["euro"].stated == frozenset()
+
+
+def test_what_a_changed_document_says_is_its_own_too() -> None:
+    own = parse({"base": "us_bsl", "conventions": {"principal_cash": "none"}})
+    document = to_document(own)
+    assert parse_changed(document, own) == own
+    assert parse_changed(document, own).stated == own.stated
+    document["ratings"]["recovery"] = ["a"]
+    assert parse_changed(document, own).stated == own.stated | {"ratings.recovery"}

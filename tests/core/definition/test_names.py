@@ -11,22 +11,18 @@ from core.definition.names import Meaning, NoMeaning, meaning_of
 from core.portfolio.model.facts import Direction, Subject
 from tests.rows import every
 
-SHARES = {
-    "floating": "=NOT(is_fixed)", "dip": "=is_dip", "current_pay": "=is_current_pay", "discount": "=is_discount",
-    "bridge": "=is_bridge", "participation": "=participation", "pik": "=OR(is_pik,is_deferring)",
-    "unfunded": "=OR(is_revolving,is_delayed_draw)", "long_dated": "=is_long_dated", "bond": "=is_bond",
-}  # fmt: skip
-
 PLAIN = {
     "was": "was", "wac": "wac", "wal": "wal", "diversity": "diversity", "ccc": "ccc", "cov_lite": "cov_lite",
     "fixed": "fixed_rate", "non_senior": "non_senior_secured", "foreign": "foreign_country",
     "small": "small_facilities", "reinvestment": "reinvestment_oc", "eod": "event_of_default", "sdr": "sdr",
     "default_rate_dispersion": "default_rate_dispersion", "obligor_diversity": "obligor_diversity",
     "industry_diversity": "industry_diversity", "regional_diversity": "regional_diversity",
+    "floating": "floating_rate", "dip": "dip", "current_pay": "current_pay", "discount": "discount", "bridge": "bridge",
+    "participation": "participations", "pik": "pik", "unfunded": "revolving", "long_dated": "long_dated",
+    "bond": "bonds", "infrequent": "pays_less_than_quarterly", "senior_secured": "senior_secured",
 }  # fmt: skip
 
 MEANT: list[tuple[dict[str, Any], float | None, dict[str, Any]]] = [
-    *(({"measure": role}, None, {"share": share}) for role, share in SHARES.items()),
     *(({"measure": role}, None, {"measure": measure}) for role, measure in PLAIN.items()),
     ({"measure": "oc", "classes": ("A", "B")}, 130.08, {"measure": "oc", "class": "A/B"}),
     ({"measure": "oc", "classes": ("A1", "A2", "B")}, None, {"measure": "oc", "class": "A/B"}),
@@ -43,7 +39,25 @@ MEANT: list[tuple[dict[str, Any], float | None, dict[str, Any]]] = [
     ({"measure": "obligor"}, 4.0, {"measure": "obligor", "nth": 1}),
     ({"measure": "obligor", "aggregate": 10}, 22.5, {"measure": "top_obligors", "nth": 10}),
     ({"measure": "obligor", "aggregate": 5}, None, {"measure": "top_obligors", "nth": 5}),
-    ({"measure": "senior_secured"}, 90.0, {"share": '=OR(lien="first_lien",lien="bond")'}),
+    ({"measure": "senior_secured", "with_cash": True}, 90.0, {"measure": "senior_secured", "adds": ["cash"]}),
+    (
+        {"measure": "senior_secured", "with_cash": True, "detail": "loan"},
+        90.0,
+        {"share": '=lien="first_lien"', "adds": ["cash"]},
+    ),
+    (
+        {"measure": "obligor", "rank": 1, "subset": "non_senior"},
+        1.5,
+        {"measure": "obligor", "nth": 1, "among": "non_senior_secured"},
+    ),
+    (
+        {"measure": "obligor", "aggregate": 5, "subset": "cov_lite"},
+        9.0,
+        {"measure": "top_obligors", "nth": 5, "among": "cov_lite"},
+    ),
+    ({"measure": "infrequent", "detail": "semi annual"}, 5.0, {"measure": "pays_semi_annually"}),
+    ({"measure": "infrequent", "detail": "less than semi annual"}, 5.0, {"measure": "pays_annually"}),
+    ({"measure": "infrequent", "detail": "annual"}, 5.0, {"measure": "pays_annually"}),
     ({"measure": "senior_secured", "detail": "loan"}, 70.0, {"share": '=lien="first_lien"'}),
     ({"measure": "non_senior", "is_complement": True}, 10.0, {"measure": "non_senior_secured"}),
     ({"measure": "foreign", "is_complement": True}, 20.0, {"measure": "foreign_country"}),
@@ -58,15 +72,14 @@ NOT_MEANT: list[tuple[dict[str, Any], float | None, str, dict[str, Any]]] = [
     ({"measure": "obligor"}, 22.5, "how many", {"measure": "top_obligors", "nth": 10}),
     ({"measure": "obligor", "aggregate": 0}, 20.0, "how many", {"measure": "top_obligors", "nth": 10}),
     ({"measure": "obligor"}, None, "one obligor or several", {"measure": "obligor", "nth": 1}),
-    ({"measure": "obligor", "rank": 1, "subset": "non_senior"}, 1.5, "not senior secured",
-     {"measure": "obligor", "nth": 1}),
-    ({"measure": "obligor", "rank": 1, "subset": "dip"}, 2.5, "DIP loans", {"measure": "obligor", "nth": 1}),
-    ({"measure": "senior_secured", "with_cash": True}, 90.0, "includes cash",
-     {"share": '=OR(lien="first_lien",lien="bond")'}),
+    ({"measure": "obligor", "rank": 1, "subset": "ccc"}, 2.5, "that are ccc", {"measure": "obligor", "nth": 1}),
+    ({"measure": "non_senior", "with_cash": True}, 10.0, "includes cash", {"measure": "non_senior_secured"}),
+    ({"measure": "infrequent", "detail": "less than annual"}, 5.0, "of another kind",
+     {"measure": "pays_less_than_quarterly"}),
     ({"measure": "industry", "agency": "b", "aggregate": 3}, 40.0, "adds up 3", {"measure": "industry", "nth": 1}),
     ({"measure": "industry", "aggregate": 0}, 40.0, "adds up several", {"measure": "industry", "nth": 1}),
     ({"measure": "cov_lite", "rank": 1}, 30.0, "number 1 by size", {"measure": "cov_lite"}),
-    ({"measure": "discount", "is_complement": True}, 30.0, "everything else", {"share": "=is_discount"}),
+    ({"measure": "discount", "is_complement": True}, 30.0, "everything else", {"measure": "discount"}),
     ({"measure": "wal", "classes": ("A",)}, None, "class A", {"measure": "wal"}),
     ({"measure": "was", "agency": "b"}, None, "S&P's own", {"measure": "was"}),
     ({"measure": "diversity", "agency": "c"}, None, "Fitch's own", {"measure": "diversity"}),
@@ -78,7 +91,6 @@ NOT_MEANT: list[tuple[dict[str, Any], float | None, str, dict[str, Any]]] = [
     ({"measure": "country", "detail": "canada"}, 12.5, "that the label chooses", {"measure": "foreign_country"}),
     ({"measure": "oc"}, 120.0, "names no class", {}),
     ({"measure": "counterparty", "agency": "c"}, 20.0, "counterparties", {}),
-    ({"measure": "infrequent", "detail": "annual"}, 5.0, "how often", {}),
     ({"measure": "price"}, 80.0, "which price", {}),
     ({"measure": "moon_phase"}, 5.0, "no test of ours measures it", {}),
 ]  # fmt: skip

@@ -24,6 +24,7 @@ from core.report.content import ComplianceReport, Ladder, Origin, Point, Series,
 from core.report.document import RUNNING_MAX, TEMPLATE, _steps, _view, compliance_pdf
 from core.report.tables import compliance_tables
 from core.typeset.pdf import UNSHOWN, typeset
+from tests.core.portfolio.model.test_interpretation import interpretation_of
 from tests.core.report.conftest import WHEN, doubted, published_of, reported, result_of, skipped_of
 from tests.rows import every
 
@@ -335,3 +336,14 @@ def test_a_file_that_publishes_nothing_has_no_columns_of_the_trustee() -> None:
     view = _view(reported(None, Results([result_of("wal", "pass", 1.0, 3.0)], [])))
     assert "published" not in view["widths"]
     assert "doubtful" not in {one["label"] for one in view["counts"]}
+
+
+def test_the_cover_says_how_the_file_was_read(g1: Build) -> None:
+    """However long, and whatever a file calls its accounts; nothing where its figures decided nothing."""
+    assert _view(reported(g1()))["read_as"] == ""
+    words = f"principal cash is another balance of the file: {HOSTILE[0]}"
+    read = replace(g1(), interpretation=interpretation_of(*[("taken", True, words)] * 40))
+    report = reported(read)
+    assert _view(report)["read_as"].replace("\u200b", "") == run_suite(read).read_as
+    assert typeset(TEMPLATE, _view(report), created=WHEN, standard="ua-1").data
+    assert ("Read as", report.read_as) in [tuple(row) for row in next(iter(compliance_tables(report))).rows]

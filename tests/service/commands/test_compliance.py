@@ -62,7 +62,9 @@ def test_json_is_one_document(cushion: Cushion, folder: Path) -> None:
     answer = cushion("compliance", folder / "no notes.xlsx", "--suite", "enhanced", "--json")
     assert (answer.returncode, answer.stderr) == (0, "")
     document = json.loads(answer.stdout)
-    assert list(document) == ["file", "suite", "as_of", "as_of_source", "warnings", "summary", "results", "skipped"]
+    assert list(document) == [
+        "file", "suite", "as_of", "as_of_source", "warnings", "interpretation", "summary", "results", "skipped",
+    ]  # fmt: skip
     assert (document["as_of"], document["as_of_source"]) == ("2026-03-31", "file")
     assert document["file"] == str(folder / "no notes.xlsx")
     assert document["suite"] == "enhanced"

@@ -53,6 +53,43 @@ def test_a_definition_is_checked(write: Any, capsys: pytest.CaptureFixture[str])
         assert said(capsys, "check", path)[0] == 2
 
 
+def test_a_definition_is_drafted_checked_and_run(
+    write: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    published = write("tests.csv", b"Test,Actual,Trigger,Result\nClass A/B Par Value Ratio,149.25,120,Pass\n"
+                                   b"Unhedged Obligations,0,2.5,Pass\n")  # fmt: skip
+    files = [write("loans.csv", LOANS), write("notes.csv", NOTES), published]
+    code, told, err = said(capsys, "draft", *files, "--name", "Cairn")
+    assert (code, err) == (0, "")
+    assert (told["definition"]["name"], [test["id"] for test in told["definition"]["tests"]]) == (
+        "Cairn", ["oc_class_ab"],
+    )  # fmt: skip
+    assert {"subject": "Unhedged Obligations", "limit": 2.5}.items() <= told["decide"][-1].items()
+    assert run(["deal", "draft", *map(str, files), "--name", "Cairn"]) == 0
+    assert capsys.readouterr() == (told["toml"], "")
+    deal = tmp_path / "deal.toml"
+    assert run(["deal", "draft", *map(str, files), "--name", "Cairn", "--out", str(deal)]) == 0
+    out, err = capsys.readouterr()
+    assert (out, deal.read_text("utf-8")) == ("", told["toml"])
+    assert err.startswith(f"{deal}: a definition with 1 test: ")
+    assert run(["deal", "draft", *map(str, files), "--format", "csv"]) == 0
+    assert capsys.readouterr().out.startswith("subject,why,limit,place\r\n")
+    code, checked, _ = said(capsys, "check", deal)
+    assert (code, checked["faults"]) == (0, [])
+    code, ran, _ = said(capsys, "run", *files, "--deal", deal)
+    assert (code, [(one["test_id"], one["threshold_value"]) for one in ran["results"]]) == (0, [("oc_class_ab", 120.0)])
+
+
+def test_what_cannot_be_drafted_is_refused(write: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    notes = write("notes.csv", NOTES)
+    assert said(capsys, "draft", notes)[0] == 2, "there are no loans"
+    assert said(capsys, "draft")[0] == 2
+    assert said(capsys, "draft", write("loans.csv", LOANS), "--mapping", "nobodys")[0] == 2
+    assert said(capsys, "draft", notes.with_name("missing.csv"))[0] == 2
+    code, told, _ = said(capsys, "draft", write("loans.csv", LOANS))
+    assert (code, told["definition"]["name"], "tests" in told["definition"]) == (0, "loans", False)
+
+
 def test_files_are_run_by_a_definition(write: Any, capsys: pytest.CaptureFixture[str]) -> None:
     loans, notes, deal = write("loans.csv", LOANS), write("notes.csv", NOTES), write("deal.toml", TOML.encode())
     code, told, _ = said(capsys, "run", loans, notes, "--deal", deal)
@@ -91,6 +128,42 @@ def test_the_trustees_tests_stand_beside_ours(write: Any, capsys: pytest.Capture
     assert "The file publishes no test results." in captured.err
     assert run(["deal", "tie-out", str(loans), str(notes), "--format", "csv"]) == 2
     assert "The file publishes no test results." in capsys.readouterr().err
+
+
+DISCOUNTED = b"""LoanX ID,Issuer Name,Par Amount,Moody's Rating,Maturity Date,Purchase Price
+LX10000A1,Alpha,1234567.89,B1,2030-06-30,99
+LX10000B9,Bravo,2345678.91,B1,2031-06-30,70
+LX10000C7,Charlie,3456789.12,B2,2031-12-31,100
+"""
+PRINTED = b"""Test,Numerator,Denominator,Actual,Trigger,Result
+Class A/B Par Value Ratio,7037035.92,4000000.00,175.93,120,Pass
+"""
+
+
+def test_how_the_file_was_read_stands_below_and_above(write: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """The second loan, bought at 70, is no discount obligation: the printed numerator is all par."""
+    files = write("loans.csv", DISCOUNTED), write("notes.csv", NOTES), write("printed.csv", PRINTED)
+    words = "discount obligations count at par"
+    code, told, _ = said(capsys, "tie-out", *files)
+    assert (code, [one["agrees"] for one in told["items"]]) == (0, [True])
+    [choice] = told["interpretation"]["choices"]
+    assert (choice["state"], choice["reading"]["words"]) == ("proposed", words)
+    assert told["interpretation"]["hold_out"] == {"figures": 1, "right": 0}
+    assert "reading_proposed" in {one["code"] for one in told["warnings"]}
+    assert run(["deal", "tie-out", *map(str, files)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "3 of 3 printed figures tie by these readings, 1 by the market's alone; each figure left out" in out
+    assert "left out once: 0 of 1 come out right." in out
+    definition = write("deal.toml", TOML.encode())
+    code, told, _ = said(capsys, "tie-out", *files, "--deal", definition)
+    assert (code, told["interpretation"]["choices"][0]["state"]) == (1, "stated")
+    assert run(["deal", "run", *map(str, files), "--deal", "us_bsl"]) == 0
+    assert f"read as: {words} (by one amount); 3 of 3 printed figures tie\n" in capsys.readouterr().out
+    told = said(capsys, "run", *files, "--deal", definition)[1]
+    assert [one["state"] for one in told["interpretation"]["choices"]] == ["stated"]
+    assert run(["deal", "run", *map(str, files), "--deal", str(definition)]) == 0
+    assert "read as" not in capsys.readouterr().out
+    assert said(capsys, "tie-out", *files[:2])[1]["interpretation"] is None
 
 
 def test_two_months_are_compared(write: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,6 +84,29 @@ def contradicted_file(write_book: WriteBook) -> Path:
     return write_book("contradicted", **sheets)
 
 
+DISCOUNTED: Rows = (
+    ("LX000001", "Alpha", 31_234_567.11, 99.0, "B1"),
+    ("LX000002", "Bravo", 27_654_321.42, 98.5, "B1"),
+    ("LX000003", "Charlie", 30_000_123.37, 70.0, "B2"),
+    ("LX000004", "Delta", 21_111_111.93, 100.0, "B2"),
+)
+DISCOUNTED_PAR = 110_000_123.83
+"""Their par, which their file prints as the numerator: the third loan, bought at 70, is no discount obligation."""
+
+
+@pytest.fixture(scope="session")
+def discounted_file(write_book: WriteBook) -> Path:
+    """Four loans in a file whose own OC numerator ties where discount obligations count at par, and by that alone."""
+    numerator, balance = DISCOUNTED_PAR, 80e6
+    printed = ("Class A/B Par Value Ratio", numerator, balance, round(numerator / balance * 100, 2), 120, "Pass")
+    return write_book(
+        "discounted",
+        Holdings=[("LoanX ID", "Issuer Name", "Par Amount", "Purchase Price", "Moody's Rating"), *DISCOUNTED],
+        Tranches=[("Class", "Current Balance", "OC Trigger"), ("A", 60e6, None), ("B", 20e6, 120), ("Sub", 9e6, None)],
+        Tests=[("Test", "Numerator", "Denominator", "Actual", "Trigger", "Result"), printed],
+    )
+
+
 @pytest.fixture(scope="module")
 def g1(shared_owner: Any, g1_file: Path) -> dict[str, Any]:
     """The worked pool as a workbook of the tenant that a module's tests share."""

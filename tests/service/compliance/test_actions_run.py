@@ -40,7 +40,7 @@ GOLDEN = {
 }
 RUN_FIELDS = {
     "id", "workbook_id", "test_suite", "status", "as_of", "as_of_source", "definition_version", "warnings",
-    "summary", "results", "skipped", "partial", "executed_at", "execution_time_ms",
+    "interpretation", "summary", "results", "skipped", "partial", "executed_at", "execution_time_ms",
     "execution_time_us",
 }  # fmt: skip
 RESULT_FIELDS = {

@@ -232,7 +232,7 @@ def test_what_a_version_did_not_store_yet_is_no_difference() -> None:
     before = [{"test_id": "wal", "current_value": 4.5, "message": "told"}]
     added = {"published": None, "doubt": [{"code": "estimate"}], "doubtful": True}
     now = [{**added, **before[0]}]
-    stored: dict[str, str | None] = dict.fromkeys(("as_of", "as_of_source", "skipped", "warnings"))
+    stored: dict[str, str | None] = dict.fromkeys(("as_of", "as_of_source", "skipped", "warnings", "options"))
 
     def found(was: Any, comes: Any) -> list[str]:
         sides = ({**stored, "results": json.dumps(side)} for side in (was, comes))

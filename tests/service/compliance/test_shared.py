@@ -17,7 +17,7 @@ from tests.conftest import Member, Stack
 RUN = "/api/v1/compliance/run"
 
 
-def by(definition: dict[str, Any], workbook: dict[str, Any]) -> dict[str, Any]:
+def by(definition: dict[str, Any] | str, workbook: dict[str, Any]) -> dict[str, Any]:
     return {"workbook_id": workbook["id"], "test_suite": "deal", "definition": definition}
 
 
@@ -31,6 +31,16 @@ def test_a_run_by_own_rules_ends_with_its_time(stack: Stack, owner: Member, own_
     with stack.another_api(CUSHION_COMPLIANCE_SECONDS="0.000001") as url:
         answer = owner.http.post(f"{url}{RUN}", json=slow)
     assert (answer.status_code, answer.json()["detail"]) == (422, "Run takes too long")
+
+
+def test_a_run_goes_by_a_ready_made_definition_of_a_name(owner: Member, own_g1: dict[str, Any]) -> None:
+    """As by its document; of a name that is none the answer lists those that there are."""
+    answers = [owner.post(RUN, json=by(one, own_g1)).json() for one in ("euro", {"base": "euro", "standard": True})]
+    shown = [[(one["test_id"], one["current_value"]) for one in answer["results"]] for answer in answers]
+    assert shown[0] == shown[1] != []
+    answer = owner.post(RUN, json=by("us_bls", own_g1))
+    assert (answer.status_code, answer.json()["detail"]) == (422, "Invalid definition")
+    assert "did you mean us_bsl?" in answer.json()["errors"][0]["message"]
 
 
 def test_an_inline_definition_is_as_long_as_a_stored_one_may_be(owner: Member, own_g1: dict[str, Any]) -> None:

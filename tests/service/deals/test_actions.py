@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import pytest
 
+from core.definition import parse, parse_toml
 from core.generate import generate
 from core.generate.reports import generate_report
 from tests.conftest import Member, Stack, wait_until
@@ -606,6 +607,51 @@ def test_the_trustees_tests_stand_beside_ours(
     other = owner.uploaded(path)
     answer = owner.get(f"{URL}/{deal['id']}/tie-out", params={"workbook_id": other["id"]})
     assert answer.json()["detail"] == "Workbook not found", "it is of no deal"
+
+
+def test_a_definition_is_drafted_and_put(owner: Member, deal: dict[str, Any], write_book: Callable[..., Path]) -> None:
+    path = f"{URL}/{deal['id']}/definition/draft"
+    assert owner.post(path, json={}).json()["detail"] == "Workbook not found"
+    published = (
+        ("Test", "Actual", "Trigger", "Result"),
+        ("Class A/B Par Value Ratio", 149.25, 120.0, "Pass"),
+        ("Caa Obligations (Moody's)", 33.33, 7.5, "Fail"),
+        ("Unhedged Obligations", 0.0, 2.5, "Pass"),
+    )
+    loans = [row.split(",") for row in LOANS.decode().splitlines()]
+    notes = [row.split(",") for row in NOTES.decode().splitlines()]
+    book = owner.uploaded(
+        write_book("published", Holdings=loans, Tranches=notes, Tests=published), deal_id=deal["id"], as_of="2026-03-31"
+    )
+    answer = owner.post(path, json={"workbook_id": book["id"], "mapping_id": None})
+    assert answer.status_code == 200, answer.text
+    draft = answer.json()
+    assert (draft["deal_id"], draft["workbook_id"], draft["as_of"]) == (deal["id"], book["id"], "2026-03-31")
+    assert draft["definition"]["name"] == "Cairn"
+    assert {test["id"]: test.get("min", test.get("max")) for test in draft["definition"]["tests"]} == {
+        "oc_class_ab": 120.0, "caa_concentration": 7.5,
+    }  # fmt: skip
+    assert parse_toml(draft["toml"]) == parse(draft["definition"])
+    listed = {one["subject"]: one for one in draft["decide"]}
+    assert listed["Unhedged Obligations"]["limit"] == 2.5
+    assert listed["Unhedged Obligations"]["place"].startswith("'Tests'!")
+    assert 0 <= draft["ties"]["tied"] <= draft["ties"]["figures"] == 2
+    assert "choices" in draft["interpretation"]
+    stored = owner.get(f"{URL}/{deal['id']}/definition").json()
+    assert (stored["version"], stored["definition"]) == (0, {}), "nothing is stored"
+    put = owner.put(f"{URL}/{deal['id']}/definition", json={"definition": draft["definition"]})
+    assert (put.status_code, put.json()["version"]) == (200, 1)
+    assert limit_of(ran(owner, book, test_suite="deal"), "caa_concentration") == (7.5, "definition")
+
+
+def test_a_file_that_prints_nothing_gives_a_draft_that_says_so(owner: Member, deal: dict[str, Any]) -> None:
+    added(owner, deal, ("loans.csv", LOANS))
+    path = f"{URL}/{deal['id']}/definition/draft"
+    draft = owner.post(path, json={}).json()
+    assert "tests" not in draft["definition"]
+    assert "tests" in {one["subject"] for one in draft["decide"]}
+    assert owner.post(path, json={"mapping_id": "nobodys"}).json()["detail"] == "Mapping not found"
+    assert owner.post(path, json={"mapping_id": "standard_clo"}).status_code == 200
 
 
 def test_a_published_report_ties_out(owner: Member, deal: dict[str, Any], tmp_path: Path) -> None:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import msgspec
 import openpyxl
 import pytest
 
+from core.portfolio import Portfolio
+from core.portfolio.model.facts import Facts
+from core.portfolio.model.interpretation import Interpretation
 from service.mappings.shared import get_mapping
 from service.platform.context import Unit
-from service.portfolios.shared import GivenDay, portfolio_of
+from service.portfolios import shared
+from service.portfolios.shared import GivenDay, ReadingKey, interpreted_portfolio, portfolio_of
+from service.processes.shared import OutOfTime
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import WorkbookNotReady
+from tests import printed_by_hand as by_hand
 from tests.conftest import Member, Stack
 
 DAY = GivenDay(date(2026, 3, 31), "upload")
@@ -50,5 +59,41 @@ def test_a_workbook_is_mapped_once_for_a_mapping_and_a_day(stack: Stack, owner: 
             with pytest.raises(WorkbookNotReady):
                 await portfolio_of(unit, busy, standard, DAY)
             await unit.commit()
+
+    asyncio.run(run())
+
+
+def test_a_search_is_made_once_and_one_without_an_end_changes_nothing(
+    stack: Stack, owner: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    portfolio = by_hand.portfolio(*by_hand.coverage("oc", by_hand.adjusted(discount=0.0)), by_hand.cov_lite())
+    key = ReadingKey("book", "mapping", DAY, None, "{}")
+    calls: list[str] = []
+
+    async def late(*_: object) -> Interpretation:
+        calls.append("late")
+        raise OutOfTime
+
+    async def searched(_unit: Unit, _seconds: float, work: Callable[..., Interpretation], *of: Any) -> Interpretation:
+        calls.append("searched")
+        return work(*of)
+
+    async def run() -> None:
+        async with stack.resources() as opened:
+            unit = Unit(opened, UUID(owner.tenant_id), request_id="test")
+
+            async def read(of: Portfolio) -> Portfolio:
+                return await interpreted_portfolio(unit, of, None, key, 10.0)
+
+            monkeypatch.setattr(shared, "in_child", late)
+            assert await read(portfolio) is portfolio
+            monkeypatch.setattr(shared, "in_child", searched)
+            first, again = await read(portfolio), await read(portfolio)
+            assert first.interpretation is not None
+            assert "discount obligations count at par" in first.interpretation.read_as
+            assert again.interpretation is first.interpretation
+            without = replace(portfolio, facts=Facts())
+            assert await read(without) is without
+            assert calls == ["late", "searched"]
 
     asyncio.run(run())

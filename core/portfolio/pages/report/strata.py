@@ -185,6 +185,11 @@ def rated_par(facts: Facts, agency: Agency, par: float) -> tuple[dict[int, float
     None where there is none, or a row of it is no single rating. Of several the one of issuers goes before that of the
     loans' own ratings.
     """
+    return next(rating_tables(facts, agency, par), None)
+
+
+def rating_tables(facts: Facts, agency: Agency, par: float) -> Iterator[tuple[dict[int, float], tuple[str, ...]]]:
+    """Every such table, those of issuers first."""
     tables = tables_of(facts, "rating", agency)
     for total, rows in sorted(tables, key=lambda one: _OF_LOANS.search(words.normal(one[0].group)) is not None):
         ranks = [(ratings.rank(row.label, agency), row.value or 0.0) for row in rows]
@@ -197,8 +202,7 @@ def rated_par(facts: Facts, agency: Agency, par: float) -> tuple[dict[int, float
         by_rank: dict[int, float] = {}
         for rank, amount in ranks:
             by_rank[rank] = by_rank.get(rank, 0.0) + amount
-        return by_rank, (total.place, *(row.place for row in rows))
-    return None
+        yield by_rank, (total.place, *(row.place for row in rows))
 
 
 def ccc_share(facts: Facts, agency: Agency, par: float) -> Fact | None:

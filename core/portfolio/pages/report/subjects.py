@@ -336,8 +336,11 @@ def _of_word(said: str) -> str | None:
 
 
 def _of_period(said: str) -> str | None:
-    match = re.search(r"\b(?:semi ?annual|annual|(?<=than )quarterly)", said)
-    return None if match is None or match[0] == "quarterly" else match[0].replace("semiannual", "semi annual")
+    match = re.search(r"\b(than )?(semi ?annual|annual)", said)
+    if match is None:
+        return None
+    period = match[2].replace("semiannual", "semi annual")
+    return f"less than {period}" if match[1] else period
 
 
 def _of_exclusion(said: str) -> str | None:

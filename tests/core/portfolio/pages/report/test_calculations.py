@@ -311,6 +311,20 @@ def test_ccc_that_masks_hide(ratings: list[str], masked: float | None) -> None:
     assert ("deal.masked_ccc_b" in found.source_cells) is (masked is not None)
 
 
+@every("ratings, by_rank", [
+    (["B", "CCC+", "***"], ((19, 4.5),)),
+    (["B", "***", "***"], ((17, 15.0), (19, 4.5))),
+    (["B", "CCC+", "CCC-"], None),
+    (["B", "***", "B"], None),
+    (["BB", "***", "***"], None),
+])  # fmt: skip
+def test_ratings_that_masks_hide(ratings: list[str], by_rank: Any) -> None:
+    """None where the table has less of a rating than the rows show."""
+    found = beside_loans(loans([80.5, 15.0, 4.5], ratings, strata(Pages=STRATA)))
+    assert found.deal.masked_ratings_b == by_rank
+    assert ("deal.masked_ratings_b" in found.source_cells) is (by_rank is not None)
+
+
 @every("par, cash, holds", [(500e6, 5e6, True), (499e6, 5e6, False), (500e6, 5.01e6, False)])
 def test_loans_beside_a_printed_amount_without_a_printed_par(par: float, cash: float, holds: bool) -> None:
     pages = calculated(Pages=[["Collateral Principal Amount", 505e6], ["Something", 1.0]])

@@ -1,0 +1,282 @@
+"""A definition's measures that are a part of par: of loans, obligors, industries, countries.
+
+A test may be of some loans alone, and may add principal cash, or what is not drawn, to the par that counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.compliance import measures
+from core.compliance.kernels import rounded
+from core.compliance.measures import Measured, Pool, Unmeasurable
+from core.compliance.shares import Bools, divisor_of, fields_over, share_measure, unfunded_of
+from core.definition.definition import CountryGroup, DealTest, Definition
+from core.definition.formulas import Atom, Logic, share_of
+from core.definition.terms import FORMULA_MAX, FORMULAS
+from core.portfolio.model.portfolio import Names
+from core.portfolio.model.ratings import rank
+
+Floats = NDArray[np.float64]
+Figure = Callable[[Pool, DealTest], Measured]
+
+SHOWN: Final = 10
+"""Names that a breakdown lists."""
+
+
+def par_share(pool: Pool, test: DealTest, amount: float, coverage_pct: float | None, /, **extra: Any) -> Measured:
+    """An amount as a share of what the test divides by."""
+    divisor = divisor_of(pool, test.of or "denominator")
+    amount = max(0.0, amount)
+    return Measured(amount / divisor * 100, amount, divisor, coverage_pct, lambda: extra)
+
+
+# ---- loans
+
+
+def formula_of(measure: str, definition: Definition) -> str:
+    """The loans that a measure counts under a definition, as a share's formula."""
+    rules = definition.conventions
+    if measure == "foreign_country":
+        by_name = f"=NOT({_is_in(rules.home_countries)})"
+        return by_name if len(by_name) <= FORMULA_MAX else "=NOT(is_home)"  # which takes a blank for home
+    if measure == "small_facilities":
+        return f"=facility_size<IF(is_home,{rules.small_facility_home:.17g},{rules.small_facility_abroad:.17g})"
+    if not definition.ratings.bonds_secured and measure in _WITHOUT_BONDS:
+        return _WITHOUT_BONDS[measure]
+    return FORMULAS[measure]
+
+
+def _is_in(countries: tuple[str, ...]) -> str:
+    """A formula of the loans of some countries; of a blank country it is not known."""
+    listed = ",".join('"' + name.replace('"', '""') + '"' for name in countries)
+    return f"OR(country={{{listed}}})"
+
+
+_WITHOUT_BONDS: Final = {
+    "senior_secured": '=lien="first_lien"',
+    "non_senior_secured": '=OR(lien="second_lien",lien="unsecured",lien="other",lien="bond")',
+}
+"""Where bonds are not senior secured."""
+
+
+def among_of(test: DealTest, definition: Definition) -> Atom | Logic | None:
+    """The loans of which a test is; None for all."""
+    if test.among is None:
+        return None
+    return share_of(test.among if test.among.startswith("=") else formula_of(test.among, definition))
+
+
+def share_of_test(test: DealTest) -> Callable[[Pool], Measured]:
+    """The measure of a test by a share's formula."""
+    assert test.share is not None
+    text = test.share
+    if not test.adds:
+        return share_measure(text, test.of or "denominator")
+    return lambda pool: _share(pool, test, share_of(text), text)
+
+
+def loans_share(pool: Pool, test: DealTest) -> Measured:
+    """A measure by its formula, of some loans alone where the test says so."""
+    assert test.measure is not None
+    formula = formula_of(test.measure, pool.definition)
+    if test.among is None and not test.adds:
+        return share_measure(formula, test.of or "denominator")(pool)
+    part, among = share_of(formula), among_of(test, pool.definition)
+    return _share(pool, test, part if among is None else Logic("AND", (part, among)), (formula, test.among))
+
+
+def _share(pool: Pool, test: DealTest, part: Atom | Logic, key: Any) -> Measured:
+    def summed(one: Pool) -> tuple[float, ...]:
+        rows, unknown = fields_over(one).rows(part)
+        drawn, more = one.weights, _undrawn(one, test)
+        return (
+            float(drawn @ rows),
+            0.0 if more is None else float(more @ rows),
+            0.0 if unknown is None else float(drawn @ unknown),
+        )
+
+    par, undrawn, unknown = pool.summed(("loans", key, test.adds), summed)
+    cash = pool.cash if "cash" in test.adds else 0.0
+    added = {"par": par, "cash": cash, "unfunded": undrawn}
+    shown = {name: rounded(amount) for name, amount in added.items() if name == "par" or name in test.adds}
+    return par_share(pool, test, par + undrawn + cash, pool.covered(pool.par - unknown), **shown)
+
+
+def _undrawn(pool: Pool, test: DealTest) -> Floats | None:
+    """What a test adds to each loan; None for nothing."""
+    return unfunded_of(pool) if "unfunded" in test.adds else None
+
+
+# ---- obligors, industries, countries
+
+
+def industry_field(test: DealTest) -> str:
+    """The industries by which a test goes."""
+    return f"industry_{test.classification}" if test.classification in ("a", "b", "c") else "industry"
+
+
+def _names_of(pool: Pool, field: str) -> Names:
+    """A column of names.
+
+    Raises:
+        Unmeasurable: the file lacks it.
+    """
+    if field not in pool.view.names:
+        raise Unmeasurable(f"Skipped: required column(s) {field} not found in sheet '{pool.portfolio.sheet_name}'")
+    return pool.view.names[field]
+
+
+def _by_name(pool: Pool, test: DealTest, field: str) -> tuple[Pool, Floats]:
+    """(the pool of the codes, par that counts by a name's code): the last is what no name has, or may not count."""
+    if test.among is None and not test.adds:
+        if field not in pool.view.names:
+            _names_of(pool, field)
+        return pool, pool.par_by_name(field)
+    whole = pool.whole
+    return whole, _counted(whole, test, _names_of(whole, field))
+
+
+def _counted(pool: Pool, test: DealTest, names: Names) -> Floats:
+    """Par by a name's code of the loans of which a test is; the last is that of no name, or not known to count."""
+    among = among_of(test, pool.definition)
+    amounts, more, unknown = pool.weights, _undrawn(pool, test), None
+    amounts = amounts if more is None else amounts + more
+    if among is not None:
+        rows, unknown = fields_over(pool).rows(among)
+        amounts = np.where(rows, amounts, 0.0)
+    sums = np.roll(np.bincount(names.codes + 1, amounts, len(names.values) + 1).astype(np.float64), -1)
+    if unknown is not None:
+        sums[-1] += float(pool.weights @ unknown)
+    return sums
+
+
+def _nth(pool: Pool, test: DealTest, field: str, sums: Floats) -> Measured:
+    """The nth largest of sums by a name's code."""
+    par = sums[:-1]
+    nth = (test.nth or 1) - 1
+    order = largest_of(par, max(nth + 1, SHOWN))
+    amount = float(par[order[nth]]) if nth < len(order) else 0.0
+    covered = pool.covered(pool.par - float(sums[-1]))
+    return par_share(pool, test, amount, covered, largest=_shown(pool, field, par, order))
+
+
+def _shown(pool: Pool, field: str, par: Floats, order: list[int]) -> list[dict[str, Any]]:
+    return [{"name": pool.name(field, at), "par": rounded(float(par[at]))} for at in order[:SHOWN] if par[at] > 0]
+
+
+def _ranked(pool: Pool, test: DealTest, field: str) -> Measured:
+    pool, sums = _by_name(pool, test, field)
+    if not (sums[:-1] > 0).any() and (test.among is None or sums[-1] > 0):
+        raise measures.no_values(field)
+    return _nth(pool, test, field, sums)
+
+
+def largest_of(par: Floats, count: int) -> list[int]:
+    """The places of the largest, largest first, of equals the first; all where there are no more."""
+    places = np.argpartition(par, -count)[-count:] if len(par) > count else np.arange(len(par))
+    return sorted(places.tolist(), key=lambda at: (-par[at], at))
+
+
+def _obligor(pool: Pool, test: DealTest) -> Measured:
+    return _ranked(pool, test, "obligor")
+
+
+def _top_obligors(pool: Pool, test: DealTest) -> Measured:
+    pool, sums = _by_name(pool, test, "obligor")
+    par = sums[:-1]
+    amount = float(np.maximum(par[largest_of(par, test.nth or 10)], 0.0).sum())
+    return par_share(pool, test, amount, pool.covered(pool.par - float(sums[-1])))
+
+
+def _industry(pool: Pool, test: DealTest) -> Measured:
+    return _ranked(pool, test, industry_field(test))
+
+
+def _by_country(pool: Pool, test: DealTest, members: Callable[[Sequence[str]], tuple[Bools, Bools]]) -> Floats:
+    """Par that counts by country, 0 outside of `members`; the last is that of no country, or of an unknown one."""
+    if "country" not in pool.portfolio.names:
+        raise Unmeasurable(f"Skipped: required column(s) country not found in sheet '{pool.portfolio.sheet_name}'")
+
+    def added(part: Pool) -> Floats:
+        names = part.portfolio.names["country"]
+        counts, unknown = members(names.values)
+        sums = _counted(part, test, names)
+        sums[-1] += float(sums[:-1][unknown].sum())
+        sums[:-1][~counts] = 0.0
+        return sums
+
+    return pool.summed(("country", test.group, test.among, test.adds), added)
+
+
+def _country(pool: Pool, test: DealTest) -> Measured:
+    home = pool.definition.conventions.home_countries
+
+    def abroad(names: Sequence[str]) -> tuple[Bools, Bools]:
+        return np.array([name not in home for name in names], np.bool_), np.zeros(len(names), np.bool_)
+
+    return _nth(pool, test, "country", _by_country(pool, test, abroad))
+
+
+# ---- groups of countries
+
+
+def _members(names: Sequence[str], group: CountryGroup, definition: Definition) -> tuple[Bools, Bools]:
+    """(countries of the group, countries of which that is not known for want of a ceiling)."""
+    if group.countries:
+        return np.array([name in group.countries for name in names], np.bool_), np.zeros(len(names), np.bool_)
+    ceilings = {
+        country: rank(row.rating) for row in definition.country_ceilings if row.agency == group.agency
+        for country in row.countries
+    }  # fmt: skip
+    below = 0 if group.ceiling_below is None else rank(group.ceiling_below)
+    least = _WORST if group.ceiling_least is None else rank(group.ceiling_least)
+    found = [ceilings.get(name, 0) for name in names]
+    return (
+        np.array([below < one <= least if one else False for one in found], np.bool_),
+        np.array([not one for one in found], np.bool_),
+    )
+
+
+_WORST: Final = 255
+"""A rank behind all."""
+
+
+def _of_group(pool: Pool, test: DealTest) -> Floats:
+    """Par by country of a group, the last for what is not known."""
+    definition = pool.definition
+    group = next(one for one in definition.country_groups if one.id == test.group)
+    return _by_country(pool, test, lambda names: _members(names, group, definition))
+
+
+def _country_group(pool: Pool, test: DealTest) -> Measured:
+    sums = _of_group(pool, test)
+    par = sums[:-1]
+    cash = pool.cash if "cash" in test.adds else 0.0
+    covered = pool.covered(pool.par - float(sums[-1]))
+    shown = _shown(pool, "country", par, largest_of(par, SHOWN))
+    return par_share(pool, test, float(par.sum()) + cash, covered, largest=shown)
+
+
+def _country_of_group(pool: Pool, test: DealTest) -> Measured:
+    return _nth(pool, test, "country", _of_group(pool, test))
+
+
+LOANS: Final[dict[str, Figure]] = {
+    name: loans_share for name in FORMULAS if name not in ("non_senior_secured", "cov_lite", "fixed_rate")
+}
+"""Measures that count loans by a formula alone; the suites have the others."""
+
+RANKED: Final[dict[str, Figure]] = {
+    "obligor": _obligor,
+    "top_obligors": _top_obligors,
+    "industry": _industry,
+    "country": _country,
+    "country_group": _country_group,
+    "country_of_group": _country_of_group,
+}
+"""Measures of names."""

@@ -1,0 +1,134 @@
+"""The tested classes of a draft with their triggers, the reinvestment test's class and the event of default's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from core.compliance.agreement import CENT
+from core.compliance.coverage import Structure, letter_of
+from core.deals.draft.figures import LIMIT_MAX, Drafted
+from core.deals.draft.record import CERTAIN, GUESSED, Decision, Sections, Sure, origin
+from core.definition.definition import CLASSES_MAX
+from core.definition.written import Block, Entry
+from core.portfolio.model.facts import Fact
+
+_TRIGGERS: Final = {"oc": "oc_trigger", "ic": "ic_trigger"}
+
+
+@dataclass(slots=True)
+class TestedClass:
+    """A class of notes with its triggers: (percent, where it is printed)."""
+
+    name: str
+    triggers: dict[str, tuple[float, str]] = field(default_factory=dict)
+
+
+def tested_classes(drafted: Iterable[Drafted], structure: Structure | None, cells: dict[str, str]) -> list[TestedClass]:
+    """The classes with a printed trigger, senior first: those of the coverage tests, else those of the notes' table."""
+    found: dict[str, TestedClass] = {}
+    for one in drafted:
+        measure, trigger = one.measured.get("measure"), one.fact.trigger
+        if measure in _TRIGGERS and trigger is not None and not one.open_limit:
+            name = str(one.measured["class"])
+            tested = found.setdefault(_last(name), TestedClass(name))
+            tested.name = max(tested.name, name, key=len)
+            tested.triggers.setdefault(measure, (trigger, one.fact.place))
+    if not found and structure is not None:
+        for measure, letters, trigger in sheet_triggers(structure):
+            place = cells.get(f"tranches.{measure}_trigger", "the table of the notes")
+            name = "/".join(letters)
+            found.setdefault(_last(name), TestedClass(name)).triggers.setdefault(measure, (trigger, place))
+    order = {} if structure is None else {group.letter: at for at, group in enumerate(structure.groups)}
+    return sorted(found.values(), key=lambda one: (order.get(_last(one.name), len(order)), _last(one.name)))
+
+
+def sheet_triggers(structure: Structure) -> Iterator[tuple[str, tuple[str, ...], float]]:
+    """(measure, letters, trigger) of each class for which the table of the notes has a trigger."""
+    for measure, tested in (("oc", structure.oc), ("ic", structure.ic)):
+        for one in tested:
+            letters = tuple(dict.fromkeys(filter(None, map(letter_of, one.name.split("/")))))
+            if one.from_sheet and one.trigger is not None and 0.0 <= one.trigger <= LIMIT_MAX and letters:
+                is_first = one is tested[0] and letters == ("B",) and structure.groups[0].letter in ("A", "X")
+                yield measure, ("A", "B") if is_first else letters, one.trigger
+
+
+def _last(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def class_blocks(classes: Sequence[TestedClass]) -> list[Block]:
+    """The classes as tables of a draft."""
+    return [
+        Block(
+            "classes",
+            (
+                Entry("name", one.name, origin(", ".join(place for _, place in one.triggers.values()), CERTAIN)),
+                *(
+                    Entry(_TRIGGERS[measure], trigger, origin(place, CERTAIN))
+                    for measure, (trigger, place) in one.triggers.items()
+                ),
+            ),
+            is_listed=True,
+        )
+        for one in classes[:CLASSES_MAX]
+    ]
+
+
+def add_ratios(
+    sections: Sections, drafted: Sequence[Drafted], classes: Sequence[TestedClass], structure: Structure | None
+) -> set[str]:
+    """The reinvestment test's class and trigger, and the event of default's; the measures that a test may name."""
+    measures = set()
+    for measure in ("reinvestment_oc", "event_of_default"):
+        one = next((each for each in drafted if each.measured.get("measure") == measure), None)
+        if one is None:
+            continue
+        if one.fact.trigger is None or one.open_limit:
+            sections.decide.append(_decision(one.fact, one.open_limit or "its trigger is not printed"))
+            continue
+        is_junior = measure == "reinvestment_oc"
+        name, why, sure = _class_of(one.fact, drafted, classes, structure, is_junior=is_junior)
+        if not name or (classes and not any(name in each.name.split("/") for each in classes)):
+            sections.decide.append(_decision(one.fact, "no page says of which class it is"))
+            continue
+        measures.add(measure)
+        sections.put(f"{measure}.class", name, f"{why}, {one.fact.place}", sure)
+        sections.put(f"{measure}.trigger", one.fact.trigger, one.fact.place, CERTAIN)
+        if sure == GUESSED:
+            sections.decide.append(_decision(one.fact, f"the class at which it stands is a guess: {why}"))
+    return measures
+
+
+def _decision(fact: Fact, why: str) -> Decision:
+    return Decision(subject=fact.label, why=why, limit=fact.trigger, place=fact.place)
+
+
+def _class_of(
+    fact: Fact,
+    drafted: Sequence[Drafted],
+    classes: Sequence[TestedClass],
+    structure: Structure | None,
+    *,
+    is_junior: bool,
+) -> tuple[str, str, Sure]:
+    """(class, why it is that one, how sure) of a ratio whose label names no class."""
+    coverage = [one for one in drafted if one.measured.get("measure") == "oc"]
+    for one in coverage:
+        if _is_cent(fact.denominator, one.fact.denominator):
+            return _last(str(one.measured["class"])), "the denominator is that of the class", CERTAIN
+    for at, group in enumerate(structure.groups if structure is not None else ()):
+        if structure is not None and group.letter and _is_cent(fact.denominator, structure.balance(at)):
+            return group.letter, "the denominator is the balance down to the class", CERTAIN
+    alike = [one for one in coverage if is_junior and fact.value is not None and one.fact.value == fact.value]
+    if len(alike) == 1:
+        return _last(str(alike[0].measured["class"])), "the class prints the same ratio", GUESSED
+    if is_junior and classes:
+        return _last(classes[-1].name), "the most junior class with a trigger", GUESSED
+    senior = next((group.letter for group in structure.groups if group.letter), "") if structure is not None else ""
+    return ("", "", GUESSED) if is_junior else (senior, "the most senior class", GUESSED)
+
+
+def _is_cent(printed: float | None, ours: float | None) -> bool:
+    return printed is not None and ours is not None and abs(printed - ours) <= CENT

@@ -1,0 +1,233 @@
+"""The rules of a draft: what the file prints of the deal, what its figures tie by, and what stays open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from core.compliance.conventions import currency_of, masked_rows, printed_agency
+from core.deals.draft.figures import Drafted
+from core.deals.draft.record import CERTAIN, GUESSED, ONE, Decision, Sections, Sure
+from core.definition.choices import BY_NAME, Option, Setting
+from core.definition.definition import FAMILIES_MAX, FAMILY_MAX, Definition
+from core.definition.keys import TEXT_MAX
+from core.definition.names import AGENCY_WORDS
+from core.definition.written import Block, Entry, one_line
+from core.portfolio import Portfolio
+from core.portfolio.model.interpretation import Choice, Interpretation
+from core.portfolio.model.portfolio import Deal
+from core.values import day_of
+
+_DAYS: Final = ("closing_date", "reinvestment_end", "stated_maturity")
+
+_MOVING: Final = {
+    "wal": "the limit of a life falls with time in most deals, and the page prints that of its day: give its steps",
+    "warf": "it may be the limit of one row of a matrix, which moves with the spread: give the matrix",
+    "was": "it may be the limit of one row of a matrix, which moves with the rating factor: give the matrix",
+    "sdr": "the printed limit is the break-even rate of its day: give the coefficients of the CDO Monitor",
+}  # fmt: skip
+"""Measures whose printed limits hold for one day, and what has to be given in their place."""
+
+
+def add_deal(sections: Sections, portfolio: Portfolio, drafted: Sequence[Drafted]) -> None:
+    """Currency, home and days of the deal, as the file prints them."""
+    deal, cells = portfolio.deal, portfolio.source_cells
+    currency = currency_of(portfolio)
+    if currency is None or len(currency) != 3 or not currency.isalpha():
+        sections.leave("conventions.currency", None, "nothing in the file names one")
+    else:
+        sections.put("conventions.currency", currency.upper(), cells.get("deal.currency") or cells.get("currency"),
+                     CERTAIN)  # fmt: skip
+    _add_home(sections, drafted)
+    for name in _DAYS:
+        day, place = day_of(getattr(deal, name)), cells.get(f"deal.{name}")
+        if day is not None:
+            sections.put(f"conventions.{name}", day, place or "the deal's record", CERTAIN)
+        else:
+            sections.leave(f"conventions.{name}", None, "no page prints it")
+
+
+def _add_home(sections: Sections, drafted: Sequence[Drafted]) -> None:
+    """The home countries, where the label of the test of foreign obligors names them."""
+    foreign = next((one.fact for one in drafted if one.measured.get("measure") == "foreign_country"), None)
+    if foreign is None:
+        return
+    if foreign.subject is not None and foreign.subject.detail == "us":
+        sections.put("conventions.home_countries", ["US"], foreign.place, CERTAIN)
+        return
+    why = f"{one_line(foreign.label, TEXT_MAX)!r} does not list them: the market's list stands in"
+    sections.leave("conventions.home_countries", None, why, foreign.place)
+
+
+# ---- readings ------------------------------------------------------------------------------------------------------
+
+
+def add_readings(sections: Sections, interpretation: Interpretation, deal: Deal) -> None:
+    """What the file's own figures decide, then the choices that they leave open."""
+    for choice in interpretation.choices:
+        named = BY_NAME.get(choice.name)
+        if named is None or choice.state == "stated":
+            continue
+        if choice.name == MOODYS_COLUMNS and deal.factor_ratings is not None:
+            why = "the file's CCC bucket goes by another column of Moody's ratings than its factor, and a definition "
+            sections.leave("ratings.a.columns", None, f"{why}names one for both: what the file does stays")
+            continue
+        option = next((one for one in named.options if one.name == choice.reading.option), None)
+        if choice.state == "open":
+            _leave_open(sections, choice, option, named.words)
+        else:
+            _add_reading(sections, choice, option)
+
+
+MOODYS_COLUMNS: Final = "rating_columns_a"
+"""The choice of the column of Moody's ratings."""
+
+
+def _add_reading(sections: Sections, choice: Choice, option: Option | None) -> None:
+    ties, runner_up = len(choice.reading.ties), choice.runner_up
+    second = "" if runner_up is None else f", runner-up {len(runner_up.ties)}"
+    where = f"by the file's figures: {ties} tie{second}, {_places(choice)}".rstrip(", ")
+    sure: Sure = ONE if choice.state == "proposed" else CERTAIN
+    said = _said(option)
+    for setting in said:
+        sections.put(setting.key, setting.document, where, sure)
+    path = said[0].key if said else choice.name
+    if choice.state == "proposed":
+        sections.decide.append(Decision(subject=path, why=f"one amount alone ties by it: {choice.reading.words}",
+                                        place=_places(choice) or None))  # fmt: skip
+
+
+def _leave_open(sections: Sections, choice: Choice, option: Option | None, words: str) -> None:
+    """A choice that no figure decides: what is used stays what the market or the reading has."""
+    why = f"no figure of the file decides {words}; {choice.reading.words} until something does"
+    said = _said(option)
+    for setting in said:
+        sections.leave(setting.key, setting.document, why)
+    if not said:
+        sections.decide.append(Decision(subject=choice.name, why=why))
+
+
+PLACES_SHOWN: Final = 3
+"""Cells of tied figures that a comment names."""
+
+
+def _places(choice: Choice) -> str:
+    places = list(dict.fromkeys(tie.place for tie in choice.reading.ties))
+    more = f" and {len(places) - PLACES_SHOWN} more" if len(places) > PLACES_SHOWN else ""
+    return ", ".join(places[:PLACES_SHOWN]) + more
+
+
+def _said(option: Option | None) -> list[Setting]:
+    """What a definition says for an option; a key that is left out says nothing."""
+    return [] if option is None else [one for one in option.sets if one.value is not None]
+
+
+def add_reading_of_pages(sections: Sections, portfolio: Portfolio, base: Definition) -> None:
+    """What sums of the file's pages decide where the search did not, what masks hide, and what no page prints."""
+    deal, cells = portfolio.deal, portfolio.source_cells
+    denominator = "conventions.defaulted_in_denominator"
+    if deal.defaulted_in_denominator is not None and not sections.has(denominator):
+        place = cells.get("deal.defaulted_in_denominator")
+        sections.put(denominator, deal.defaulted_in_denominator, place, CERTAIN)
+    if deal.reference_coupon is not None:
+        guess = next((one for one in portfolio.notes.warnings if one.code == "reference_coupon_by_test"), None)
+        path, place = "conventions.reference_coupon", cells.get("deal.reference_coupon")
+        sections.put(path, deal.reference_coupon, place, CERTAIN if guess is None else GUESSED)
+        if guess is not None:
+            sections.decide.append(Decision(subject=path, why=guess.message, limit=deal.reference_coupon, place=place))
+    industry = printed_agency(portfolio, "industry")
+    if industry is not None and not sections.has("classifications.industry"):
+        sections.put("classifications.industry", industry, "the only agency by whose industries limits are printed",
+                     CERTAIN)  # fmt: skip
+    _leave_masked(sections, portfolio, base)
+
+
+_UNSAID: Final = "no page says what they count as"
+
+
+def _leave_masked(sections: Sections, portfolio: Portfolio, base: Definition) -> None:
+    for agency, name in AGENCY_WORDS.items():
+        column, path = f"rating_agency_{agency}", f"ratings.{agency}.masked"
+        rows = masked_rows(portfolio, column) if column in portfolio.ranks else None
+        if rows is not None and not sections.has(path):
+            known = getattr(portfolio.deal, f"masked_ccc_{agency}") is not None
+            table = "its rating table says how much of them is CCC, no page what else they count as"
+            why = f"{int(rows.sum())} ratings of {name} are masked: " + (table if known else _UNSAID)
+            sections.leave(path, getattr(base.ratings, agency).masked, why, portfolio.source_cells.get(column))
+
+
+def leave_unprinted(sections: Sections, portfolio: Portfolio, drafted: Sequence[Drafted]) -> None:
+    """The amounts and terms that the drafted tests need and no page prints."""
+    deal, measures = portfolio.deal, {one.measured.get("measure") for one in drafted}
+    if "ic" in measures and deal.interest_available is None:
+        if deal.interest_receivable is None:
+            sections.leave("interest_coverage.receivable", None,
+                           "no page prints the interest of the period that is still to be received")  # fmt: skip
+        if deal.senior_fees is None:
+            sections.leave("interest_coverage.senior_fees", None, "no page prints the senior fees of the period")
+    if deal.principal_cash is None:
+        sections.decide.append(Decision(subject="principal cash", why="no page prints it, and it counts as 0"))
+    if "was" in measures and not sections.has("conventions.reference_coupon"):
+        _leave_coupon(sections, portfolio)
+    _leave_ccc(sections, drafted)
+    for one in drafted:
+        measure = one.measured.get("measure")
+        if measure in _MOVING and one.fact.trigger is not None:
+            name = one_line(one.fact.label, TEXT_MAX)
+            sections.decide.append(
+                Decision(subject=name, why=_MOVING[measure], limit=one.fact.trigger, place=one.fact.place)
+            )
+
+
+def _leave_coupon(sections: Sections, portfolio: Portfolio) -> None:
+    """The reference coupon, over which fixed-rate loans add to the spread."""
+    path, fixed = "conventions.reference_coupon", portfolio.flags.get("is_fixed")
+    printed = next(
+        (
+            one for one in portfolio.facts.figures
+            if one.subject is not None and (one.subject.measure, one.subject.detail) == ("wac", "reference")
+            and one.value is not None
+        ),
+        None,
+    )  # fmt: skip
+    if printed is not None:
+        why = "a page prints it; whether the spread test counts coupons over and below it, no page says"
+        sections.leave(path, printed.value, why, printed.place)
+    elif fixed is not None and fixed.any():
+        sections.leave(path, None, "fixed-rate loans add their excess coupon to the spread only where it is known, and "
+                       "no page prints it")  # fmt: skip
+
+
+def _leave_ccc(sections: Sections, drafted: Sequence[Drafted]) -> None:
+    """The limit of the CCC excess, which may be that of the CCC tests."""
+    ccc = [one for one in drafted if one.measured.get("measure") == "ccc" and one.fact.trigger is not None]
+    limits = {one.fact.trigger for one in ccc if not one.open_limit}
+    if len(limits) == 1:
+        place = ", ".join(one.fact.place for one in ccc)
+        sections.leave("par_value.ccc_limit", limits.pop(),
+                       "the CCC tests print this limit, and the excess may have another", place)  # fmt: skip
+
+
+# ---- families ------------------------------------------------------------------------------------------------------
+
+
+def families(portfolio: Portfolio) -> list[Block]:
+    """The obligors that the file's page of the largest obligors counts as one."""
+    blocks, names = [], set[str]()
+    for family in portfolio.notes.families[:FAMILIES_MAX]:
+        name = one_line(family.name, TEXT_MAX) or one_line(family.obligors[0], TEXT_MAX)
+        obligors = list(dict.fromkeys(one_line(one, TEXT_MAX) for one in family.obligors[:FAMILY_MAX]))
+        if not name or name in names or not all(obligors):
+            continue
+        names.add(name)
+        blocks.append(
+            Block(
+                "classifications.families",
+                (
+                    Entry("name", name, f"{family.place}: certain"),
+                    Entry("obligors", obligors, f"their par adds up to the printed sum, {family.place}: guessed"),
+                ),
+                is_listed=True,
+            )
+        )
+    return blocks

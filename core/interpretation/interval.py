@@ -1,0 +1,58 @@
+"""What the ratios of all classes together leave open of one numerator that is not printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from core.compliance.measures import Pool
+from core.portfolio.model.facts import Fact
+from core.portfolio.model.interpretation import Part
+
+RATIOS_LEAST: Final = 3
+"""Printed ratios that an interval rests on at least."""
+
+WIDTH_MOST: Final = 1e-4
+"""Width of an interval, as a part of the numerator, that chance does not fill: ratios of two decimals leave some four
+hundred-thousandths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The numerators that all printed ratios allow. Money in the deal's currency."""
+
+    low: float
+    high: float
+    name: str
+    place: str
+
+    @property
+    def middle(self) -> float:
+        """The amount between both ends."""
+        return (self.low + self.high) / 2
+
+    def has(self, pool: Pool) -> bool:
+        """Whether our numerator is one of them."""
+        return self.low <= pool.adjustments["adjusted"] <= self.high
+
+    def ties(self, pool: Pool) -> frozenset[Part]:
+        """The numerator, where ours is one of them."""
+        return frozenset(("numerator",)) if self.has(pool) else frozenset()
+
+
+def interval_of(ratios: Iterable[tuple[Fact, float]]) -> Interval | None:
+    """What the ratios, each with the balance that it divides by, leave open; None where they are too few, contradict
+    each other or leave too much."""
+    known = [
+        ((fact.value - fact.tolerance) / 100 * balance, (fact.value + fact.tolerance) / 100 * balance, fact)
+        for fact, balance in ratios
+        if fact.value and balance > 0 and fact.numerator is None
+    ]
+    if len({round(fact.value or 0.0, 9) for _, _, fact in known}) < RATIOS_LEAST:
+        return None
+    low, high = max(one[0] for one in known), min(one[1] for one in known)
+    if not 0.0 <= high - low <= WIDTH_MOST * high:
+        return None
+    names = f"{len(known)} OC ratios together"
+    return Interval(low, high, names, known[0][2].place)

@@ -1,0 +1,95 @@
+"""The page of the interpretation: the closed list of choices, how one is decided, and how honest that is."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from core.definition.choices import CHOICES
+from docs.made.markdown import code, page, table
+
+
+class Measured(NamedTuple):
+    """What the search of a real report's readings gives; `tests/docs/test_interpretation.py` measures it anew."""
+
+    file: str
+    name: str
+    figures: int
+    """Printed numerators, denominators and values that stand beside ours."""
+    tied_before: int
+    tied: int
+    right: int
+    """Figures that come out right when each is left out once."""
+    held_out: int
+
+
+MEASURED: Final = (
+    Measured("contego-xi", "Contego CLO XI, September 2024", 131, 105, 105, 37, 38),
+    Measured("cairn-xvii", "Cairn CLO XVII, December 2024", 14, 6, 6, 6, 6),
+)
+
+OPENING: Final = """# How a file's open choices are read
+
+After a file is read, a deal's figures still hang on conventions that its indenture sets: which cash counts, what shares are divided by, whose
+ratings make a CCC loan, by whose industries the tests go. A file prints no indenture, yet it prints its own figures, and these often leave
+room for one convention only. `cushion compliance FILE` says what it found in one line:
+
+```text
+read as: defaulted loans stand in the denominator at their carrying value; 47 of 52 printed figures tie
+```
+
+`cushion deal tie-out FILE` has each choice with the printed figures that tie by it, their cells, and the runner-up. The same stands in
+`interpretation` of a run, of a deal's tie-out and of `--json`, in the reports, and in `cushion.interpret` and `cushion.interpreted`."""
+
+RULES: Final = """## When a choice is decided
+
+Only readings of the closed list below are tried, never a free number. What decides are amounts: a numerator or a denominator that ties to the
+cent. A percentage ties by chance too often, and decides nothing however many of them do.
+
+| state | when | what is used |
+|---|---|---|
+| `taken` | two independent printed figures tie by the reading alone, and none that tied before stops | the reading |
+| `proposed` | one amount of seven digits, not a round one, ties to the cent | the reading; where it changes anything, with a doubt (`reading_proposed`) in the row of each figure that it moves |
+| `open` | nothing decides, or two readings tie with the same figures | the market's reading |
+| `stated` | a definition of the deal is given | what the definition says |
+
+Where a file prints the OC ratios of three classes or more and no numerator, they leave an interval for it together. If one reading alone gives a
+numerator inside, that counts as two figures.
+
+A definition always outranks the search: nothing is changed. (A ready-made one, `us_bsl` or `euro`, is the market's standard, and gives way.) Where the file's own figures tie by another reading than the definition's,
+`differs` is true, and the rows that it moves have the doubt `reading_differs`.
+
+A choice stays open where a file prints too few amounts, where nothing in the portfolio tells two readings apart (no loan is defaulted, no
+rating is masked), or where the printed figures contradict each other. A printed figure that was altered ties with nothing: it
+shows as a difference.
+
+A run keeps its interpretation, its evidence has the hash of it, and a replay (`cushion lookback verify`) searches anew and compares. Runs of
+earlier versions have none, and are replayed without."""
+
+HONEST: Final = """## How honest the reading is
+
+Each printed figure is left out of the search once, the choices are inferred from the rest, and the figure is looked at again: does it still
+tie? The share that does is what to expect of a figure that the file does not print. `cushion deal tie-out` prints it for every file
+(`hold_out`). For two real reports, without a definition:"""
+
+
+def pages() -> dict[str, str]:
+    """The page by its path."""
+    measured = [
+        (one.name, f"{one.tied_before} of {one.figures}", f"{one.tied} of {one.figures}",
+         f"{one.right} of {one.held_out}") for one in MEASURED
+    ]  # fmt: skip
+    choices = [
+        (code(one.name), one.words, "; ".join(f"{code(option.name)}: {option.words}" for option in one.options))
+        for one in CHOICES
+    ]
+    return {
+        "reference/interpretation.md": page(
+            OPENING,
+            RULES,
+            HONEST,
+            table(("report", "tie by the market's readings", "tie as read", "right when left out once"), measured),
+            "## The choices",
+            "The first reading is that of a definition that says nothing.",
+            table(("choice", "decides", "readings"), choices),
+        )
+    }

@@ -1,0 +1,80 @@
+"""How a file's open choices were read, as a page's blocks: what ties by each reading, and how honest the search is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from service.commands.output import Column, Grid, Line, counted
+
+if TYPE_CHECKING:
+    from core.portfolio.model.interpretation import Choice, Interpretation, Reading, Tie
+
+TIES_SHOWN: Final = 2
+"""Figures that a choice names on a page, with their cells; JSON has all of them."""
+
+NAME_MAX: Final = 44
+"""Letters of a figure's name that are shown."""
+
+
+def choice_blocks(interpretation: Interpretation | None) -> list[Line | Grid]:
+    """A row for each choice, and a line on what ties; nothing where the file prints nothing that could decide any."""
+    if interpretation is None or not interpretation.choices:
+        return []
+    from core.definition.choices import BY_NAME
+
+    decided = [choice for choice in interpretation.choices if choice.state != "open" or choice.runner_up is not None]
+    still_open = [BY_NAME[choice.name].words for choice in interpretation.choices if choice not in decided]
+    return [
+        Line(),
+        Line("How the choices that the file leaves open were read:"),
+        *([Grid(columns=_COLUMNS, items=decided)] if decided else []),
+        *([Line(f"No printed figure decides: {'; '.join(still_open)}.")] if still_open else []),
+        Line(_count_words(interpretation)),
+    ]
+
+
+def _count_words(interpretation: Interpretation) -> str:
+    """How many printed figures tie, and how many would if each took no part in the search."""
+    words = f"{interpretation.tied:,} of {counted(interpretation.figures, 'printed figure')} tie by these readings"
+    if interpretation.tied != interpretation.tied_before:
+        words += f", {interpretation.tied_before:,} by the market's alone"
+    held = interpretation.hold_out
+    if held is None or not held.figures:
+        return f"{words}."
+    return f"{words}; each figure left out once: {held.right:,} of {held.figures:,} come out right."
+
+
+def _name(choice: Choice) -> str:
+    return choice.name.replace("_", " ")
+
+
+def _ties(ties: Sequence[Tie]) -> str:
+    """How many figures tie by a reading alone, the first of them with their cells."""
+    from core.frames.brief import shortened
+
+    if not ties:
+        return "-"
+    by_place = list({tie.place: tie for tie in ties}.values())[:TIES_SHOWN]
+    named = "; ".join(f"{shortened(tie.name, NAME_MAX)} ({tie.place})" for tie in by_place)
+    more = len(ties) - sum(tie.place in {one.place for one in by_place} for tie in ties)
+    return f"{len(ties):,}: {named}{f' and {more:,} more' if more > 0 else ''}"
+
+
+def _reading(reading: Reading | None) -> str:
+    if reading is None:
+        return "-"
+    return f"{reading.words} ({counted(len(reading.ties), 'figure')})"
+
+
+def _state(choice: Choice) -> str:
+    return f"{choice.state}, differs" if choice.differs else choice.state
+
+
+_COLUMNS: Final = [
+    Column(heading="Choice", shown=_name, folds=True),
+    Column(heading="State", shown=_state, folds=True),
+    Column(heading="Read as", shown=lambda one: one.reading.words, folds=True),
+    Column(heading="Figures that tie by it alone", shown=lambda one: _ties(one.reading.ties), folds=True),
+    Column(heading="Runner-up", shown=lambda one: _reading(one.runner_up), folds=True),
+]

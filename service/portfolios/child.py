@@ -1,0 +1,13 @@
+"""What a confined child does for portfolios: search the readings by which a file's own figures tie."""
+
+from __future__ import annotations
+
+from core.definition.definition import Definition
+from core.interpretation.interpret import interpret
+from core.portfolio import Portfolio
+from core.portfolio.model.interpretation import Interpretation
+
+
+def interpretation_of(portfolio: Portfolio, definition: Definition | None) -> Interpretation:
+    """How the choices that a file leaves open are read, beside a definition where there is one."""
+    return interpret(portfolio, definition)

@@ -1,0 +1,48 @@
+"""What the ratios of all classes leave open of one numerator."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.interpretation.interval import WIDTH_MOST, interval_of
+from core.portfolio.model.facts import Fact
+
+NUMERATOR = 401_406_773.76
+BALANCES = (248_000_000.0, 288_000_000.0, 312_000_000.0, 338_000_000.0, 352_000_000.0)
+"""Of the order of a published report: five classes, ratios to two decimals."""
+
+
+def ratio(value: float, decimals: int = 2, numerator: float | None = None) -> Fact:
+    return Fact(kind="test", label="Par Value", subject=None, value=round(value, decimals), place="'A'!B1",
+                decimals=decimals, numerator=numerator)  # fmt: skip
+
+
+def ratios(decimals: int = 2) -> list[tuple[Fact, float]]:
+    return [(ratio(NUMERATOR / balance * 100, decimals), balance) for balance in BALANCES]
+
+
+def test_the_ratios_of_all_classes_leave_a_narrow_one() -> None:
+    found = interval_of(ratios())
+    assert found is not None
+    assert found.low <= NUMERATOR <= found.high
+    assert 0 < found.high - found.low <= WIDTH_MOST * NUMERATOR
+    low = max((fact.value - 0.005) / 100 * balance for fact, balance in ratios() if fact.value)
+    assert found.low == pytest.approx(low, abs=1.0)
+    assert found.name == "5 OC ratios together"
+    assert found.middle == pytest.approx((found.low + found.high) / 2)
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        ratios()[:2],  # too few
+        ratios(0),  # too wide
+        [*ratios(), (ratio(150.0), BALANCES[0])],  # one contradicts the others
+        [ratios()[0]] * 5,  # one ratio, printed five times
+        [(ratio(NUMERATOR / balance * 100, 2, NUMERATOR), balance) for balance in BALANCES],  # the amount is printed
+        [],
+    ],
+    ids=["few", "wide", "contradiction", "repeated", "printed", "none"],
+)
+def test_where_there_is_none(listed: list[tuple[Fact, float]]) -> None:
+    assert interval_of(listed) is None

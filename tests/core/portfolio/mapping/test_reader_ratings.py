@@ -1,0 +1,52 @@
+"""Further columns of an agency's ratings feed the kind that their headings say."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.files.read import read_files
+from core.portfolio import Portfolio
+from core.portfolio.model.ratings import rank
+
+HEAD = ["Issuer", "CUSIP", "Par Amount", "Maturity Date", "RatingSPDerived"]
+
+
+def ratings(further: dict[str, list[str]]) -> dict[str, list[int]]:
+    """The ranks of S&P's further columns of a list of three loans."""
+    rows = [
+        [*HEAD, *further],
+        *(
+            [name, cusip, str(par), "2031-06-30", "B", *(column[at] for column in further.values())]
+            for at, (name, cusip, par) in enumerate(
+                [
+                    ("Ash Inc.", "44263LAB9", 2_000_000),
+                    ("Birch LLC", "25555EBB0", 1_500_000),
+                    ("Cedar Ltd", "037833AK6", 900_000),
+                ]
+            )
+        ),
+    ]
+    book = read_files([("loans.csv", "\n".join(",".join(row) for row in rows).encode())])
+    found = Portfolio.from_workbook(book)
+    return {name.removeprefix("rating_agency_b_"): ranks.tolist() for name, ranks in found.ranks.items()
+            if name.startswith("rating_agency_b")}  # fmt: skip
+
+
+PLAIN, SECURITY, ISSUE = ["B+", "B", "CCC"], ["BB-", "B+", "B"], ["BB", "BB-", "B+"]
+
+
+def ranks(symbols: list[str]) -> list[int]:
+    return [rank(symbol) for symbol in symbols]
+
+
+@pytest.mark.parametrize("order", [["RatingSP", "RatingSPSecurity", "RatingSPIssue"],
+                                   ["RatingSPIssue", "RatingSPSecurity", "RatingSP"]])  # fmt: skip
+def test_a_rating_of_an_issue_is_never_the_issuers(order: list[str]) -> None:
+    """A database extract has the rating of the security twice, and the agency's plain rating beside it."""
+    columns = {"RatingSP": PLAIN, "RatingSPSecurity": SECURITY, "RatingSPIssue": ISSUE}
+    found = ratings({name: columns[name] for name in order})
+    assert "issuer" not in found
+    assert found["rating_agency_b"] == ranks(PLAIN)
+    assert found["facility"] in (ranks(SECURITY), ranks(ISSUE))
+    assert found["final"] in (ranks(SECURITY), ranks(ISSUE))
+    assert found["final"] != found["facility"]

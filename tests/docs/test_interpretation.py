@@ -1,0 +1,34 @@
+"""The page of the interpretation: its figures are those that the reports give today, its choices those of the list."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.definition.choices import CHOICES
+from core.interpretation.interpret import interpret
+from docs.made.interpretation import MEASURED, Measured, pages
+from tests.real_reports.board import NAMES, portfolio
+
+REPORTS = {one.file: one for one in MEASURED}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name in REPORTS])
+def test_what_the_page_says_of_a_report_is_what_it_gives(name: str) -> None:
+    found = interpret(portfolio(name), hold_out=True)
+    assert found.hold_out is not None
+    one = REPORTS[name]
+    measured = Measured(
+        one.file, one.name, found.figures, found.tied_before, found.tied, found.hold_out.right, found.hold_out.figures
+    )
+    assert measured == one, "docs/made/interpretation.py has other figures"
+
+
+def test_the_page_has_every_choice_and_every_reading() -> None:
+    [text] = pages().values()
+    missing = [
+        (choice.name, option.name)
+        for choice in CHOICES
+        for option in choice.options
+        if f"`{choice.name}`" not in text or f"`{option.name}`: {option.words}" not in text
+    ]
+    assert missing == []
