@@ -121,12 +121,33 @@ class Stack:
     data_dir: Path
     environment: dict[str, str]
     worker: Process = field(repr=False)
+    idle: list[psycopg.Connection] = field(default_factory=list, repr=False)
+    """Connections of the owner's that wait for the next question: one that is new costs the time of ten questions."""
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, _close, self.idle)  # as for a member's client
 
     def sql(self, statement: str, parameters: Any = None) -> list[tuple[Any, ...]]:
         """Ask the database as its owner."""
-        with psycopg.connect(self.database_url, autocommit=True) as connection:
+        while self.idle:
+            connection = self.idle.pop()
+            try:
+                return self._asked(connection, statement, parameters)
+            except psycopg.OperationalError:
+                if not connection.broken:  # else a test has ended it, and nothing was asked
+                    raise
+        return self._asked(psycopg.connect(self.database_url, autocommit=True), statement, parameters)
+
+    def _asked(self, connection: psycopg.Connection, statement: str, parameters: Any) -> list[tuple[Any, ...]]:
+        connection.prepare_threshold = None  # a test may change a table that a plan is of
+        try:
             cursor = connection.execute(statement, parameters)  # type: ignore[arg-type]
             return cursor.fetchall() if cursor.description else []
+        finally:
+            if connection.broken:
+                connection.close()
+            else:
+                self.idle.append(connection)
 
     @contextmanager
     def hashing(self) -> Iterator[Stack]:
@@ -186,6 +207,11 @@ class Stack:
             yield process
         finally:
             _stop(process)
+
+
+def _close(connections: list[psycopg.Connection]) -> None:
+    while connections:
+        connections.pop().close()
 
 
 def start_worker(environment: dict[str, str]) -> subprocess.Popen[bytes]:

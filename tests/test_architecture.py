@@ -5,11 +5,15 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import tokenize
 import tomllib
 from collections.abc import Callable, Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from importlib.metadata import packages_distributions
+from inspect import cleandoc
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -88,25 +92,45 @@ def said_in_cython(path: Path, *, cimports: bool) -> Iterator[tuple[str, str | N
             yield from ((match["home"], name.split()[0]) for name in names.split(",") if name.strip())
 
 
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
 def is_for_hints(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    return isinstance(node, ast.If) and is_name(node.test, "TYPE_CHECKING")
+
+
+@cache
+def imports_in(text: str) -> tuple[tuple[str, str | None, bool], ...]:
+    """(module, name, whether for type hints alone) of every import, late ones and the homes of names that a front door
+    loads when they are used. A dozen tests ask, and a tree takes its time: only what it says is kept, not the tree."""
+    imports: list[tuple[str, str | None, bool]] = []
+    waiting: list[tuple[ast.AST, bool]] = [(ast.parse(text), False)]
+    while waiting:
+        node, hints = waiting.pop()
+        if isinstance(node, ast.Import):
+            imports += ((alias.name, None, hints) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative import"
+            assert node.module is not None
+            imports += ((node.module, alias.name, hints) for alias in node.names)
+        elif isinstance(node, ast.Assign) and is_name(node.targets[0], "_HOMES"):
+            imports += ((home, name, hints) for name, home in ast.literal_eval(node.value).items())
+        hints = hints or is_for_hints(node)
+        # No statement stands in an expression.
+        waiting.extend((inner, hints) for inner in ast.iter_child_nodes(node) if not isinstance(inner, ast.expr))
+    return tuple(imports)
 
 
 def said_in_python(path: Path, *, hints: bool) -> Iterator[tuple[str, str | None]]:
-    """(module, name) of every import, late ones and the homes of names that a front door loads when they are used."""
-    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, None) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            assert node.module is not None
-            yield from ((node.module, alias.name) for alias in node.names)
-        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOMES":
-            yield from ((home, name) for name, home in ast.literal_eval(node.value).items())
-        if hints or not is_for_hints(node):
-            waiting.extend(ast.iter_child_nodes(node))
+    """(module, name) of every import of a source; `hints`: those for type hints, too."""
+    for module, name, for_hints in imports_in(path.read_text(encoding="utf-8")):
+        if hints or not for_hints:
+            yield module, name
 
 
 def said(path: Path, *, hints: bool = True, cimports: bool = True) -> Iterator[tuple[str, str | None]]:
@@ -433,7 +457,7 @@ def test_no_module_of_the_portfolio_hands_itself_to_another() -> None:
     found = {
         str(path.relative_to(ROOT)): said
         for path in PORTFOLIO_FILES
-        if path.suffix == ".py" and (said := [*handed_in(ast.parse(path.read_text(encoding="utf-8")))])
+        if path.suffix == ".py" and (said := [*handed_in(parse(path))])
     }
     assert found == {}
 
@@ -458,6 +482,10 @@ WALL_CLOCK = re.compile(
     re.MULTILINE,
 )
 """The time of day and the environment, in whatever way they are asked; a deadline may be counted."""
+CLOCK_WORDS = re.compile(
+    r"\b(environ|getenv|now|utcnow|today|time|time_ns|localtime|gmtime|strftime)\b",
+)
+"""One of these is in every match of `WALL_CLOCK`: a file without them need not be printed anew."""
 
 
 def test_core_has_no_clock_and_no_environment() -> None:
@@ -465,8 +493,9 @@ def test_core_has_no_clock_and_no_environment() -> None:
     asked = {
         f"{path.relative_to(ROOT)}: {match[0]}"
         for path in sources
-        # A syntax tree printed anew has no comments; texts are kept there, for they may be evaluated.
         for text in [path.read_text(encoding="utf-8")]
+        if CLOCK_WORDS.search(text)
+        # A syntax tree printed anew has no comments; texts are kept there, for they may be evaluated.
         for match in WALL_CLOCK.finditer(ast.unparse(ast.parse(text)) if path.suffix == ".py" else text)
     }
     source_texts = "core/formula/translation/translations.py: "  # what a translated TODAY and NOW say
@@ -571,6 +600,8 @@ def test_every_area_has_its_place_in_the_order() -> None:
 STATEMENT = re.compile(
     r"\s*(SELECT\b.+\bFROM|INSERT INTO|UPDATE \w+ SET|DELETE FROM|WITH \w+ AS|COPY \w+|TRUNCATE|CALL \w+\()", re.DOTALL
 )
+VERBS = re.compile(r"SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|COPY|TRUNCATE|CALL")
+"""One of these is in every statement: a file without them need not be parsed."""
 
 
 @each([path for path in SOURCES if path.relative_to(ROOT).parts[0] in ("core", "service")])
@@ -581,7 +612,8 @@ def test_sql_stands_in_stores_and_the_platform_only(path: Path) -> None:
         or path in (ROOT / "service/host/embedded.py", ROOT / "service/host/data_folder.py")
     ):
         return
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    source = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(source)) if VERBS.search(source) else ():
         text = node.value if isinstance(node, ast.Constant) else _with_gaps(node)
         if isinstance(text, str):
             assert not STATEMENT.match(text), text[:80]
@@ -603,7 +635,8 @@ def test_values_never_become_part_of_a_statement(path: Path) -> None:
         {"where", "order", "columns", "source", "table", "values"},
         ("columns_of(", "insert_of(", "set_of("),
     )
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    source = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(source)) if VERBS.search(source) else ():
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
             parts = [side.value for side in (node.left, node.right) if isinstance(side, ast.Constant)]
             assert not any(isinstance(part, str) and verbs.search(part) for part in parts), ast.unparse(node)[:80]
@@ -621,18 +654,26 @@ def test_values_never_become_part_of_a_statement(path: Path) -> None:
                 assert is_checked, f"{{{put}}} in {fixed[:60]!r}"
 
 
+def docstring_of(text: str) -> str | None:
+    """A module's docstring, by its first token: fifteen hundred files need not be parsed for it."""
+    for token in tokenize.generate_tokens(StringIO(text).readline):
+        if token.type not in (tokenize.COMMENT, tokenize.NL):
+            return cleandoc(ast.literal_eval(token.string)) if token.type == tokenize.STRING else None
+    return None
+
+
 @each([path for path in WRITTEN if path.suffix == ".py"])
 def test_a_file_opens_with_what_it_is_for(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     if text.strip() or path.name != "__init__.py":
-        told = ast.get_docstring(ast.parse(text))
+        told = docstring_of(text)
         assert told, "no docstring"
         assert told.splitlines()[0].endswith((".", ":")), told.splitlines()[0]
 
 
 @each([path for path in SOURCES if path in AREA_FILES or path.is_relative_to(ROOT / "service" / "platform")])
 def test_public_functions_and_classes_say_what_they_do(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parse(path)
     bare = [
         node.name
         for node in ast.iter_child_nodes(tree)
