@@ -91,7 +91,7 @@ def loans_share(pool: Pool, test: DealTest) -> Measured:
 
 
 def _share(pool: Pool, test: DealTest, part: Atom | Logic, key: Any) -> Measured:
-    def summed(one: Pool) -> tuple[float, ...]:
+    def sums_of(one: Pool) -> tuple[float, ...]:
         rows, unknown = fields_over(one).rows(part)
         drawn, more = one.weights, _undrawn(one, test)
         return (
@@ -100,7 +100,7 @@ def _share(pool: Pool, test: DealTest, part: Atom | Logic, key: Any) -> Measured
             0.0 if unknown is None else float(drawn @ unknown),
         )
 
-    par, undrawn, unknown = pool.summed(("loans", key, test.adds), summed)
+    par, undrawn, unknown = pool.summed(("loans", key, test.adds), sums_of)
     cash = pool.cash if "cash" in test.adds else 0.0
     added = {"par": par, "cash": cash, "unfunded": undrawn}
     shown = {name: rounded(amount) for name, amount in added.items() if name == "par" or name in test.adds}

@@ -16,7 +16,7 @@ from core.interpretation.candidates import Candidate, Readings
 from core.interpretation.evidence import Evidence, Figure
 from core.interpretation.interval import Interval, interval_of
 from core.interpretation.reading import read_by
-from core.interpretation.search import TAKEN_LEAST, Decided, Search, Ties
+from core.interpretation.search import TAKEN_LEAST, ChoiceResult, Search, Ties
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
 from core.portfolio.model.interpretation import Choice, HoldOut, Interpretation, Reading, Tie
@@ -82,7 +82,7 @@ class _Interpreter:
         self._readings = self._evidence.readings
         self._base = {choice: listed[0] for choice, listed in self._readings.items()}
         self._intervals = _Intervals(self._evidence, self._base)
-        self._search = Search(self._evidence, self._readings, self._intervals.left_out(self._readings))
+        self._search = Search(self._evidence, self._readings, self._intervals.idle_figures(self._readings))
         self._used = self._base if self._is_stated else self._search.run()
         self._decided = [self._search.decided(choice, self._used) for choice in self._readings]
 
@@ -111,7 +111,7 @@ class _Interpreter:
 
     # ---- choices
 
-    def _choice(self, one: Decided) -> Choice | None:
+    def _choice(self, one: ChoiceResult) -> Choice | None:
         """The record of a choice; None where its readings are the same for these loans."""
         if one.runner_up is None and len(self._search.different(one.used.choice, self._used)) < 2:
             return None
@@ -124,7 +124,7 @@ class _Interpreter:
             changed=one.used != self._base[one.used.choice],
         )
 
-    def _differs(self, one: Decided) -> bool:
+    def _differs(self, one: ChoiceResult) -> bool:
         """Whether the runner-up ties two amounts more than what is stated, and loses none."""
         return one.runner_up is not None and not one.lost and len(
             self._search.amounts(one.runner_up_ties)
@@ -141,11 +141,11 @@ class _Interpreter:
 
     def _hold_out(self) -> HoldOut:
         """Leave each figure out that ties, and infer it from the rest."""
-        tied = [at for at in range(self._evidence.of_tests) if self._deciding(at, self._used)]
+        tied = [at for at in range(self._evidence.of_tests) if self._deciding_parts(at, self._used)]
         right = sum(self._comes_out(at) for at in tied)
         return HoldOut(figures=len(tied), right=right)
 
-    def _deciding(self, at: int, used: dict[str, Candidate]) -> frozenset[str]:
+    def _deciding_parts(self, at: int, used: dict[str, Candidate]) -> frozenset[str]:
         """What of a figure ties: its amounts where it prints any, else its value."""
         ties = self._evidence.ties(at, used, by_loans=False)
         return ties - {"value"} if self._evidence.figures[at].printed.keys() - {"value"} else ties
@@ -153,9 +153,9 @@ class _Interpreter:
     def _comes_out(self, at: int) -> bool:
         if self._is_read_by(self._evidence.figures[at]):
             return False
-        left_out = self._intervals.left_out(self._readings, at)
+        left_out = self._intervals.idle_figures(self._readings, at)
         search = Search(self._evidence, self._readings, left_out, _of_market(self._base, self._readings))
-        return self._deciding(at, self._used) <= self._deciding(at, search.run())
+        return self._deciding_parts(at, self._used) <= self._deciding_parts(at, search.run())
 
     def _is_read_by(self, figure: Figure) -> bool:
         """Whether the reader took a column or an amount because it gives this very figure."""
@@ -194,7 +194,7 @@ class _Intervals:
                 self._intervals[len(evidence.figures)] = interval
                 evidence.add(interval)
 
-    def left_out(self, readings: Readings, at: int | None = None) -> frozenset[int]:
+    def idle_figures(self, readings: Readings, at: int | None = None) -> frozenset[int]:
         """The figures that take no part where one is left out: the intervals of other cases among them, and one that
         several readings reach."""
         own = self._of.get(at if at in self._ratios else None)

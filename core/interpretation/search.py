@@ -70,7 +70,7 @@ Ties = frozenset[tuple[int, Part]]
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class ChoiceResult:
     """A choice, the reading that is used, and the one that comes next."""
 
     used: Candidate
@@ -114,7 +114,7 @@ class Search:
 
     def _searched(self, group: Group, used: dict[str, Candidate]) -> dict[str, Candidate]:
         """The best reading of a group's choices, the others as they are."""
-        listed = self._listed(group, used)
+        listed = self._candidates(group, used)
         if not listed:
             return used
         figures = self.figures_of(group)
@@ -133,10 +133,10 @@ class Search:
                 best, most = tried, found
         if best is used:
             return used
-        kept = self._proved(best, used, listed)
+        kept = self._drop_unproved(best, used, listed)
         return kept if self._loses_none(used, kept) else used
 
-    def _listed(self, group: Group, used: Used) -> dict[str, tuple[Candidate, ...]]:
+    def _candidates(self, group: Group, used: Used) -> dict[str, tuple[Candidate, ...]]:
         """The candidates of a group's choices that differ for these loans, no more than can be tried."""
         listed = {}
         for choice in group.choices:
@@ -169,7 +169,7 @@ class Search:
             found.setdefault(_sums(self.evidence.pool({**used, choice: one}), choice), one)
         return tuple(found.values())
 
-    def _proved(
+    def _drop_unproved(
         self, best: dict[str, Candidate], used: dict[str, Candidate], listed: Mapping[str, Sequence[Candidate]]
     ) -> dict[str, Candidate]:
         """The best reading without the changes that its figures do not decide."""
@@ -196,7 +196,7 @@ class Search:
             for choice in group.choices for one in self.different(choice, self.start)[1:]
         ]  # fmt: skip
         for group in (one for one in GROUPS if "oc" in one.measures and one.agency is None):
-            listed = self._listed(group, self.start).values()
+            listed = self._candidates(group, self.start).values()
             for rated, combination in product(ratings, product(*listed)):
                 yield self.start | rated | {one.choice: one for one in combination}
 
@@ -256,7 +256,7 @@ class Search:
             return "taken"
         return "proposed" if any(abs(amount) >= TELLING and amount % ROUND for amount in amounts) else "open"
 
-    def decided(self, choice: str, used: Used) -> Decided:
+    def decided(self, choice: str, used: Used) -> ChoiceResult:
         """A choice as it came out, with its runner-up."""
         own = self.ties(used, self.every)
         others = [(one, self.ties({**used, choice: one}, self.every)) for one in self.different(choice, used)[1:]]
@@ -266,7 +266,7 @@ class Search:
         )
         if own == theirs:
             runner_up = None
-        return Decided(used[choice], self.state(alone), alone, runner_up, theirs - own, len(own - theirs))
+        return ChoiceResult(used[choice], self.state(alone), alone, runner_up, theirs - own, len(own - theirs))
 
 
 def _changes(tried: Used, used: Used) -> int:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from core.compliance.conventions import currency_of
 from core.compliance.matching import Terms, with_counted_decimals
 from core.deals.draft.coverage import TestedClass, add_ratios, class_blocks, sheet_triggers, tested_classes
-from core.deals.draft.figures import Drafted, Unmeasured, sort_figures
+from core.deals.draft.figures import DraftTest, Unmeasured, sort_figures
 from core.deals.draft.ids import id_of, unique
 from core.deals.draft.record import CERTAIN, GUESSED, MARKET, Decision, Draft, DraftError, DraftTies, Sections, origin
 from core.deals.draft.rules import (
@@ -120,7 +120,7 @@ def _top(market: str, name: str | None, sections: Sections) -> Block:
 
 
 def _tests(
-    drafted: Sequence[Drafted], ratios: set[str], classes: Sequence[TestedClass], terms: Terms, market: str
+    drafted: Sequence[DraftTest], ratios: set[str], classes: Sequence[TestedClass], terms: Terms, market: str
 ) -> list[_Test]:
     """The tests of the printed figures; where none is of coverage, those of the classes with a trigger."""
     taken: set[str] = set()
@@ -155,7 +155,7 @@ def _class_test(test_id: str, measure: str, name: str, trigger: float, place: st
     )
 
 
-def _shared_names(drafted: Iterable[Drafted]) -> set[str]:
+def _shared_names(drafted: Iterable[DraftTest]) -> set[str]:
     """Names, as they are compared, that figures of several things have: they tell nothing apart."""
     counts = Counter(key(one.fact.label) for one in drafted)
     return {name for name, count in counts.items() if count > 1}
@@ -170,7 +170,7 @@ def _name(fact: Fact, test_id: str, shared: set[str]) -> str:
     return label[: TEXT_MAX - len(more)] + more
 
 
-def _block(one: Drafted, test_id: str, name: str) -> Block:
+def _block(one: DraftTest, test_id: str, name: str) -> Block:
     fact = one.fact
     entries = [
         Entry("id", test_id, "by what is measured"),

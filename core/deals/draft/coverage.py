@@ -8,7 +8,7 @@ from typing import Final
 
 from core.compliance.agreement import CENT
 from core.compliance.coverage import Structure, letter_of
-from core.deals.draft.figures import LIMIT_MAX, Drafted
+from core.deals.draft.figures import LIMIT_MAX, DraftTest
 from core.deals.draft.record import CERTAIN, GUESSED, Decision, Sections, Sure, origin
 from core.definition.definition import CLASSES_MAX
 from core.definition.written import Block, Entry
@@ -25,7 +25,9 @@ class TestedClass:
     triggers: dict[str, tuple[float, str]] = field(default_factory=dict)
 
 
-def tested_classes(drafted: Iterable[Drafted], structure: Structure | None, cells: dict[str, str]) -> list[TestedClass]:
+def tested_classes(
+    drafted: Iterable[DraftTest], structure: Structure | None, cells: dict[str, str]
+) -> list[TestedClass]:
     """The classes with a printed trigger, senior first: those of the coverage tests, else those of the notes' table."""
     found: dict[str, TestedClass] = {}
     for one in drafted:
@@ -77,7 +79,7 @@ def class_blocks(classes: Sequence[TestedClass]) -> list[Block]:
 
 
 def add_ratios(
-    sections: Sections, drafted: Sequence[Drafted], classes: Sequence[TestedClass], structure: Structure | None
+    sections: Sections, drafted: Sequence[DraftTest], classes: Sequence[TestedClass], structure: Structure | None
 ) -> set[str]:
     """The reinvestment test's class and trigger, and the event of default's; the measures that a test may name."""
     measures = set()
@@ -107,7 +109,7 @@ def _decision(fact: Fact, why: str) -> Decision:
 
 def _class_of(
     fact: Fact,
-    drafted: Sequence[Drafted],
+    drafted: Sequence[DraftTest],
     classes: Sequence[TestedClass],
     structure: Structure | None,
     *,

@@ -34,7 +34,7 @@ _AGAINST: Final = {"max": frozenset(("minimum", "min")), "min": frozenset(("maxi
 
 
 @dataclass(frozen=True, slots=True)
-class Drafted:
+class DraftTest:
     """A printed figure and the test that measures it."""
 
     fact: Fact
@@ -57,13 +57,13 @@ class Unmeasured:
     """What comes nearest, as a definition's document has it."""
 
 
-def sort_figures(figures: Iterable[Fact], terms: Terms) -> tuple[list[Drafted], list[Unmeasured]]:
+def sort_figures(figures: Iterable[Fact], terms: Terms) -> tuple[list[DraftTest], list[Unmeasured]]:
     """The figures that are measured, each thing once, and the tests that are not, in the file's order."""
     facts = tuple(figures)
     listed = {id(one.published): one for one in pair_figures((), {}, terms, facts).listed}
-    drafted: list[Drafted] = []
+    drafted: list[DraftTest] = []
     unmeasured: list[Unmeasured] = []
-    by_measure: dict[tuple[tuple[str, str], ...], Drafted] = {}
+    by_measure: dict[tuple[tuple[str, str], ...], DraftTest] = {}
     repeated: list[Fact] = []
     for fact in facts:
         one, meaning = listed[id(fact)], meaning_of_fact(fact)
@@ -71,7 +71,7 @@ def sort_figures(figures: Iterable[Fact], terms: Terms) -> tuple[list[Drafted], 
             if (why := _unclear(fact, meaning)) is not None:
                 unmeasured.append(Unmeasured(fact, why, meaning.test))
                 continue
-            drafted.append(Drafted(fact, meaning.test, meaning.side, _open_limit(fact, meaning)))
+            drafted.append(DraftTest(fact, meaning.test, meaning.side, _open_limit(fact, meaning)))
             by_measure[_items(meaning.test)] = drafted[-1]
         elif one.is_repeated:
             repeated.append(fact)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.compliance.conventions import currency_of, masked_rows, printed_agency
-from core.deals.draft.figures import Drafted
+from core.deals.draft.figures import DraftTest
 from core.deals.draft.record import CERTAIN, GUESSED, ONE, Decision, Sections, Sure
 from core.definition.choices import BY_NAME, Option, Setting
 from core.definition.definition import FAMILIES_MAX, FAMILY_MAX, Definition
@@ -29,7 +29,7 @@ _MOVING: Final = {
 """Measures whose printed limits hold for one day, and what has to be given in their place."""
 
 
-def add_deal(sections: Sections, portfolio: Portfolio, drafted: Sequence[Drafted]) -> None:
+def add_deal(sections: Sections, portfolio: Portfolio, drafted: Sequence[DraftTest]) -> None:
     """Currency, home and days of the deal, as the file prints them."""
     deal, cells = portfolio.deal, portfolio.source_cells
     currency = currency_of(portfolio)
@@ -47,7 +47,7 @@ def add_deal(sections: Sections, portfolio: Portfolio, drafted: Sequence[Drafted
             sections.leave(f"conventions.{name}", None, "no page prints it")
 
 
-def _add_home(sections: Sections, drafted: Sequence[Drafted]) -> None:
+def _add_home(sections: Sections, drafted: Sequence[DraftTest]) -> None:
     """The home countries, where the label of the test of foreign obligors names them."""
     foreign = next((one.fact for one in drafted if one.measured.get("measure") == "foreign_country"), None)
     if foreign is None:
@@ -156,7 +156,7 @@ def _leave_masked(sections: Sections, portfolio: Portfolio, base: Definition) ->
             sections.leave(path, getattr(base.ratings, agency).masked, why, portfolio.source_cells.get(column))
 
 
-def leave_unprinted(sections: Sections, portfolio: Portfolio, drafted: Sequence[Drafted]) -> None:
+def leave_unprinted(sections: Sections, portfolio: Portfolio, drafted: Sequence[DraftTest]) -> None:
     """The amounts and terms that the drafted tests need and no page prints."""
     deal, measures = portfolio.deal, {one.measured.get("measure") for one in drafted}
     if "ic" in measures and deal.interest_available is None:
@@ -198,7 +198,7 @@ def _leave_coupon(sections: Sections, portfolio: Portfolio) -> None:
                        "no page prints it")  # fmt: skip
 
 
-def _leave_ccc(sections: Sections, drafted: Sequence[Drafted]) -> None:
+def _leave_ccc(sections: Sections, drafted: Sequence[DraftTest]) -> None:
     """The limit of the CCC excess, which may be that of the CCC tests."""
     ccc = [one for one in drafted if one.measured.get("measure") == "ccc" and one.fact.trigger is not None]
     limits = {one.fact.trigger for one in ccc if not one.open_limit}
