@@ -12,7 +12,7 @@ from core.compliance.measures import Pool
 from core.definition.definition import Definition
 from core.interpretation.candidates import Candidate, Readings
 from core.interpretation.evidence import Evidence, Figure
-from core.interpretation.interval import Interval, interval_of
+from core.interpretation.interval import Interval, interval_of, is_telling
 from core.interpretation.reading import read_by
 from core.interpretation.search import TAKEN_LEAST, Decided, Search, Ties
 from core.portfolio import Portfolio
@@ -197,15 +197,15 @@ class _Intervals:
         return frozenset(others if at is None else {*others, at})
 
     def _is_telling(self, at: int, readings: Readings) -> bool:
-        """Whether exactly one numerator of all readings lies inside."""
+        """Whether exactly one numerator of all readings lies inside, and not by chance."""
         interval = self._intervals[at]
         search = Search(self._evidence, readings, frozenset(self._of.values()))
-        inside = {
-            round(numerator, 2) for used in search.readings_of_oc() if interval.low <= (
-                numerator := self._evidence.pool(used).adjustments["adjusted"]
-            ) <= interval.high
-        }  # fmt: skip
-        return len(inside) == 1
+        changes: dict[float, int] = {}
+        for used in search.readings_of_oc():
+            numerator = round(self._evidence.pool(used).adjustments["adjusted"], 2)
+            count = sum(used[choice] != search.start[choice] for choice in used)
+            changes[numerator] = min(count, changes.get(numerator, count))
+        return is_telling(interval, changes)
 
 
 def _ratios(evidence: Evidence, pool: Pool) -> Iterable[tuple[int, Fact, float]]:

@@ -293,3 +293,25 @@ def test_cash_is_listed_once_by_its_amount() -> None:
     assert [(one.option, dict(one.deal).get("principal_cash")) for one in listed] == [
         ("all", None), ("none", None), ("overdraft", -CASH), ("account", 3_456_789.12), ("overdraft", -3_456_789.12),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("shift", [-7_538_250.0, -1_869_202.0, 3_415_065.0, 5_316_961.0, 6_330_591.0, 10_539_580.0])
+def test_ratios_of_a_numerator_that_no_reading_has_decide_nothing(shift: float) -> None:
+    """Among a thousand readings one lies inside by chance: it takes several changes."""
+    balances = (3_456_789.01, 2_000_111.22, 5_111_222.33, 987_654.32)
+    facts = [
+        *by_hand.coverage("oc", by_hand.adjusted() + shift, is_bare=True),
+        *(by_hand.account(amount) for amount in balances),
+    ]
+    columns = {"rating_agency_b_facility": list(by_hand.SP_FACILITY), "rating_agency_b_issuer": list(by_hand.SP_ISSUER)}
+    assert interpret(portfolio(*facts, **columns)).changed == []
+
+
+def test_ratios_without_a_ccc_excess_say_nothing_of_masked_ratings() -> None:
+    """That not all of them are CCC is ruled out; what they count as is not proved."""
+    shown = ["***" if at in by_hand.ccc_rows(by_hand.SP) else rating for at, rating in enumerate(by_hand.SP)]
+    others = ["***" if rating == "***" else "B2" for rating in shown]  # no agency tells what they are
+    columns = {"rating_agency_a": others, "rating_agency_b": shown}
+    found = interpret(portfolio(*by_hand.coverage("oc", by_hand.adjusted(ccc=0.0)), **columns))
+    assert choice_of("masked_b", found.choices).state == "open"
+    assert choice_of("discount_obligations", found.choices).state != "open"
