@@ -21,6 +21,7 @@ from core.portfolio.model.interpretation import Choice
 from core.portfolio.model.portfolio import Deal
 from tests import printed_by_hand as by_hand
 from tests.printed_by_hand import CASH, OVERDRAFT, PAR, portfolio
+from tests.real_reports import board
 
 
 class Case(NamedTuple):
@@ -309,9 +310,14 @@ def test_ratios_of_a_numerator_that_no_reading_has_decide_nothing(shift: float) 
 
 def test_ratios_without_a_ccc_excess_say_nothing_of_masked_ratings() -> None:
     """That not all of them are CCC is ruled out; what they count as is not proved."""
-    shown = ["***" if at in by_hand.ccc_rows(by_hand.SP) else rating for at, rating in enumerate(by_hand.SP)]
-    others = ["***" if rating == "***" else "B2" for rating in shown]  # no agency tells what they are
-    columns = {"rating_agency_a": others, "rating_agency_b": shown}
-    found = interpret(portfolio(*by_hand.coverage("oc", by_hand.adjusted(ccc=0.0)), **columns))
-    assert choice_of("masked_b", found.choices).state == "open"
-    assert choice_of("discount_obligations", found.choices).state != "open"
+    found = {one.name: one.state for one in interpret(board.portfolio("cairn-xvii")).choices}
+    assert found["masked_c"] == "open"
+    assert found["discount_obligations"] == "taken"
+
+
+def test_a_definition_that_corrects_the_cash_does_not_differ() -> None:
+    facts = with_cash(3_456_789.12, by_hand.account(3_456_789.12))(False)
+    correction = {"figure": "principal_cash", "amount": 3_456_789.12, "note": "the other account"}
+    loans = portfolio(*facts)
+    assert not any(one.differs for one in interpret(loans, parse({"corrections": [correction]})).choices)
+    assert any(one.differs for one in interpret(loans, parse({})).choices)
