@@ -243,6 +243,18 @@ def test_a_definition_outranks_the_search() -> None:
     assert definition_for(used, stated) is stated
 
 
+def test_a_definition_that_comes_after_the_reading_is_told() -> None:
+    facts = with_cash(3_456_789.12, by_hand.account(3_456_789.12))(False)
+    tests = [{"id": "cov", "name": "Cov-lite", "measure": "cov_lite", "max": 60}]
+    stated = {"name": "Ours", "conventions": {"currency": "USD"}, "tests": tests}
+    corrected = {"corrections": [{"figure": "principal_cash", "amount": CASH, "note": "the account"}]}
+    used = interpreted(portfolio(*facts))
+    for document, told in ((stated, 1), (stated | corrected, 0)):
+        ran = run_suite(used, "deal", definition=parse(document))
+        assert [one.code for one in ran.warnings].count("reading_differs") == told
+    assert "reading_differs" not in [one.code for one in run_suite(used).warnings]
+
+
 def test_a_definition_that_says_what_the_file_prints_does_not_differ() -> None:
     facts = [by_hand.cov_lite(), *by_hand.coverage("oc", by_hand.adjusted())]
     found = interpret(portfolio(*facts), parse({"name": "Ours", "tests": []}))
