@@ -10,9 +10,10 @@ from msgspec import UNSET
 
 from core.compliance.agreement import CENT
 from core.compliance.beside import Beside, beside, contradicts, difference_words
+from core.compliance.conventions import printed_agency
 from core.compliance.kernels import rounded
 from core.compliance.matching import Unmatched
-from core.compliance.measures import Measured, Pool
+from core.compliance.measures import AGENCY_NAMES, Measured, Pool
 from core.compliance.result import Doubt, DoubtCode, Doubts, Source, Status, Verdict
 from core.compliance.spans import Case, is_covered, lacking, missing, span
 from core.compliance.suites import UNIT_SIGNS, Test
@@ -199,6 +200,7 @@ class Doubter:
         found += self._of_warnings(case.test, {one.input for one in lacks})
         if not self._is_plain:
             found += self._of_facts(case.test)
+            found += self._of_industries(case.test) if theirs is None else ()
         if _ties(theirs):  # what the trustee's figure confirms is no conflict
             found = [doubt for doubt in found if doubt.code != "conflict"]
         return Doubts(None if theirs is None else theirs.figure, found)
@@ -367,6 +369,25 @@ class Doubter:
             role = "notes" if fact.kind == "note" else _OF_ROLES.get(fact.subject.measure if fact.subject else "", "")
             if role in reads:
                 yield Doubt("conflict", f"the file prints {fact.label!r} twice: {fact.conflict}", _places_of(fact))
+
+    def _of_industries(self, test: Test) -> Iterator[Doubt]:
+        """Industries of one agency, where the file prints its own tests by another's alone and a deal's definition does
+        not go by these."""
+        pool = self._pool
+        if pool is None or pool.goes_by_file or self._measure_of(test.test_id) != "industry":
+            return
+        own = self._own.get(test.test_id)
+        asked = None if own is None else own.classification
+        asked = asked if asked in AGENCY_NAMES else pool.view.industry_agency
+        printed = self._agency_of_industries
+        if asked is not None and printed is not None and asked != printed:
+            ours, theirs = AGENCY_NAMES[asked], AGENCY_NAMES[printed]
+            yield Doubt("conflict", f"it goes by {ours}'s industries, and the file's own tests by {theirs}'s", [])
+
+    @cached_property
+    def _agency_of_industries(self) -> str | None:
+        """By whose industries alone the file prints tests."""
+        return None if self._pool is None else printed_agency(self._pool.portfolio, "industry")
 
     @cached_property
     def _twice(self) -> list[Fact]:

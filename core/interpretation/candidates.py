@@ -148,12 +148,12 @@ def _balances(portfolio: Portfolio) -> Iterator[tuple[float, str]]:
     """(amount, where it stands) of what may be principal cash: lines of calculations, then accounts, principal ones
     first."""
     cash = portfolio.deal.principal_cash
-    if cash:
+    if cash and isfinite(cash):
         yield cash, portfolio.source_cells.get("deal.principal_cash", "").partition(", ")[0]
     for fact in portfolio.facts.of("component", "cash"):
-        if fact.value:
+        if fact.value and isfinite(fact.value):
             yield fact.value, fact.place
-    accounts = [fact for fact in portfolio.facts.of("account") if fact.value]
+    accounts = [fact for fact in portfolio.facts.of("account") if fact.value and isfinite(fact.value)]
     for fact in sorted(accounts, key=lambda one: one.subject is None or one.subject.measure != "principal"):
         yield fact.value or 0.0, fact.place
 

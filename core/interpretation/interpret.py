@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+
 from core.checked import checked
 from core.compliance.conventions import PLAIN, definition_for
 from core.compliance.measures import Pool
@@ -25,6 +27,7 @@ NOTHING: Final = Interpretation(choices=[], figures=0, tied_before=0, tied=0, ho
 
 
 @checked
+@np.errstate(over="ignore", invalid="ignore")  # a sum that overflows is no figure: no reading is searched for it
 def interpret(
     portfolio: Portfolio, definition: Definition | str | None = None, *, hold_out: bool = False
 ) -> Interpretation:
@@ -43,6 +46,7 @@ def interpret(
 
 
 @checked
+@np.errstate(over="ignore", invalid="ignore")
 def interpreted(portfolio: Portfolio, definition: Definition | str | None = None) -> Portfolio:
     """The same loans read by the choices that their file's figures decided, with the record of it.
 
@@ -61,8 +65,11 @@ def interpreted(portfolio: Portfolio, definition: Definition | str | None = None
 
 def has_figures(portfolio: Portfolio) -> bool:
     """Whether there is anything to search: loans, and figures beside them."""
-    has_par = portfolio.row_count > 0 and "par_value" in portfolio.numbers
-    return has_par and bool(portfolio.facts.all) and bool(portfolio.facts.figures)
+    if not portfolio.row_count or not portfolio.facts.all or not portfolio.facts.figures:
+        return False
+    par = portfolio.numbers.get("par_value")
+    with np.errstate(over="ignore"):
+        return par is not None and bool(np.isfinite(np.nansum(par))) and not bool(np.isnan(par).all())
 
 
 class _Interpreter:

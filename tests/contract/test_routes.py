@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from http.client import HTTPConnection
-from typing import Any, get_args, get_origin
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -165,7 +166,8 @@ def test_a_wrong_type_is_refused_where_it_stands(shared_owner: Member, made: dic
         if plain(field.type) is Any:
             continue
         kind = plain(field.type)
-        is_list_or_record = get_origin(kind) in (list, dict) or hasattr(kind, "__struct_fields__")
+        kinds = [plain(part) for part in get_args(kind)] if get_origin(kind) in (Union, UnionType) else [kind]
+        is_list_or_record = any(get_origin(one) in (list, dict) or hasattr(one, "__struct_fields__") for one in kinds)
         answer = send(shared_owner, made, row, json={field.encode_name: 5.5 if is_list_or_record else {"un": "fit"}})
         assert answer.status_code == 422, (field.encode_name, answer.text)
         assert error_of(answer)["errors"][0]["loc"] == ["body", field.encode_name]

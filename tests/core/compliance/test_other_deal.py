@@ -9,7 +9,7 @@ from typing import Any
 from core.compliance.other_deal import of_other_deal, of_other_limits
 from core.compliance.run import run_suite
 from core.definition import parse
-from core.portfolio.model.facts import Fact
+from core.portfolio.model.facts import Fact, Facts, Subject
 from core.portfolio.model.portfolio import Deal
 from tests.core.compliance.conftest import G1_NOTES, portfolio_of, tranches_of
 from tests.rows import every
@@ -61,3 +61,23 @@ def test_limits_of_another_deal(apart: int, of: int, told: bool) -> None:
     fact = Fact(kind="test", label="x", subject=None, value=1.0, trigger=10.0, place="'S'!A1", decimals=1)
     found = list(of_other_limits((9.0 if at < apart else 10.0, fact) for at in range(of)))
     assert [one.code for one in found] == ["definition_limits"] * told
+
+
+@every("document, doubted", [
+    ({"classifications": {"industry": "b"}}, True),
+    ({"classifications": {"industry": "a"}}, False),
+    ({}, False),
+])  # fmt: skip
+def test_industries_of_another_agency_than_the_file_prints_tests_by(document: dict[str, Any], doubted: bool) -> None:
+    """By Moody's the largest is 60 of 100, as printed; by S&P there is just one."""
+    subject = Subject(measure="industry", agency="a", rank=1)
+    fact = Fact(kind="test", label="Moody's", subject=subject, value=60.0, trigger=70.0, place="'S'!A1", decimals=1)
+    loans = portfolio_of(
+        {"par_value": [60e6, 40e6], "industry_a": ["Tech", "Print"], "industry_b": ["Media", "Media"]},
+        deal=Deal(principal_cash=0.0),
+    )  # fmt: skip
+    loans = replace(loans, facts=Facts(all=(fact,)))
+    tests = [{"id": "largest", "name": "L", "measure": "industry", "max": 101}]
+    (row,) = run_suite(loans, "deal", definition=parse({"tests": tests, **document}))
+    assert row.current_value == (100.0 if doubted else 60.0)
+    assert ("S&P's industries" in " ".join(doubt.message for doubt in row.doubt)) == doubted

@@ -127,6 +127,19 @@ def test_the_definition_of_another_market_is_doubted(name: str, other: str) -> N
         assert all(row.doubt or (row.published is not None and row.published.agrees) for row in ran)
 
 
+@by_file
+def test_nothing_is_wrong_without_a_doubt_under_any_definition(name: str) -> None:
+    """Those of other deals, too, and the markets' standards."""
+    definitions = {other: own_definition(other) for other in NAMES} | dict(READY)
+    silent = [
+        f"{other}: {one}"
+        for other, definition in definitions.items()
+        for one in scores(name, definition)
+        if one.verdict == "silent"
+    ]
+    assert silent == []
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_have_no_figure_of_the_month_but_what_no_page_gives(name: str) -> None:
     """Contego XI has none at all; Cairn XVII two amounts of its interest coverage page, which its file lacks."""

@@ -7,6 +7,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import msgspec
+import numpy as np
 import pytest
 
 import core
@@ -17,7 +19,7 @@ from core.interpretation.candidates import readings_of
 from core.interpretation.interpret import interpret, interpreted
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
-from core.portfolio.model.interpretation import Choice
+from core.portfolio.model.interpretation import Choice, Interpretation
 from core.portfolio.model.portfolio import Deal
 from tests import printed_by_hand as by_hand
 from tests.printed_by_hand import CASH, OVERDRAFT, PAR, portfolio
@@ -333,3 +335,41 @@ def test_a_definition_that_corrects_the_cash_does_not_differ() -> None:
     loans = portfolio(*facts)
     assert not any(one.differs for one in interpret(loans, parse({"corrections": [correction]})).choices)
     assert any(one.differs for one in interpret(loans, parse({})).choices)
+
+
+def with_par(loans: Portfolio, factor: float) -> Portfolio:
+    return replace(loans, numbers={**loans.numbers, "par_value": loans.numbers["par_value"] * factor})
+
+
+ODD: dict[str, Callable[[Portfolio], Portfolio]] = {
+    "no par": lambda loans: with_par(loans, 0.0),
+    "blank par": lambda loans: with_par(loans, float("nan")),
+    "short": lambda loans: with_par(loans, -1.0),
+    "too large": lambda loans: with_par(loans, 1e300),
+    "no notes": lambda loans: replace(loans, tranches=None),
+    "no names": lambda loans: replace(loans, names={}),
+    "no ratings": lambda loans: replace(loans, ranks={}),
+    "no flags": lambda loans: replace(loans, flags={}),
+    "no cash": lambda loans: replace(loans, deal=Deal()),
+    "cash is no number": lambda loans: replace(loans, deal=Deal(principal_cash=float("nan"))),
+    "all in default": lambda loans: replace(
+        loans, flags={**loans.flags, "is_defaulted": np.ones(loans.row_count, np.uint8)}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_loans_are_interpreted_without_a_fault(name: str) -> None:
+    facts = [
+        *by_hand.coverage("oc", by_hand.adjusted()), *by_hand.coverage("ic", 5e6), by_hand.cov_lite(),
+        by_hand.share("industry", 1e7, None, rank=1), by_hand.share("ccc", 123.4, None, agency="b"),
+        by_hand.account(1e15), replace(by_hand.account(1.0), value=float("nan")),
+    ]  # fmt: skip
+    loans = ODD[name](portfolio(*facts))
+    found = interpret(loans, hold_out=True)
+    assert found.changed == []
+    assert interpreted(loans).interpretation == without_hold_out(found)
+
+
+def without_hold_out(found: Interpretation) -> Interpretation:
+    return msgspec.structs.replace(found, hold_out=None)
