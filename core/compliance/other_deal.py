@@ -7,7 +7,9 @@ from typing import Final
 
 from core.compliance.conventions import currency_of
 from core.compliance.coverage import letter_of
+from core.definition.choices import BY_NAME
 from core.definition.definition import Definition
+from core.definition.terms import AGENCIES
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
 from core.portfolio.model.notes import DataWarning
@@ -30,6 +32,7 @@ def of_other_deal(portfolio: Portfolio, definition: Definition | None) -> Iterat
     yield from _currency(portfolio, definition)
     yield from _days(portfolio, definition)
     yield from _classes(portfolio, definition)
+    yield from _readings(portfolio, definition)
 
 
 def of_other_limits(limits: Iterable[tuple[float, Fact]]) -> Iterator[DataWarning]:
@@ -78,3 +81,26 @@ def _classes(portfolio: Portfolio, definition: Definition) -> Iterator[DataWarni
     if absent:
         shown = ", ".join(absent[:SHOWN_MAX]) + (", ..." if len(absent) > SHOWN_MAX else "")
         yield DataWarning("definition_classes", f"the file has no notes of these classes of the definition: {shown}")
+
+
+READ_IN_LOANS: Final = ("principal_cash", "families", *(f"masked_{agency}" for agency in AGENCIES))
+"""Choices whose readings may change the loans or their deal, as a definition that comes later finds them."""
+
+
+def _readings(portfolio: Portfolio, definition: Definition) -> Iterator[DataWarning]:
+    """Readings of the file's own figures that changed the loans before the definition, which outranks them."""
+    if definition.standard or portfolio.interpretation is None:
+        return
+    is_cash_stated = definition.amounts.principal_cash is not None or any(
+        one.figure == "principal_cash" for one in definition.corrections
+    )
+    for choice in portfolio.interpretation.changed:
+        option = BY_NAME[choice.name].option(choice.reading.option) if choice.name in READ_IN_LOANS else None
+        is_in_loans = option is not None and (not option.sets or choice.name == "families")
+        if is_in_loans and not (is_cash_stated and choice.name == "principal_cash"):
+            yield DataWarning(
+                "reading_differs",
+                f"the loans were read by the file's figures, and not by the definition: {choice.reading.words}: "
+                "interpret them beside the definition",
+                fields=BY_NAME[choice.name].inputs,
+            )

@@ -34,6 +34,8 @@ def check_amounts(definition: Definition, faults: Faults) -> None:
     for at, one in enumerate(definition.corrections):
         if (what := (one.figure, one.class_, one.as_of)) in seen:
             faults.append((f"corrections[{at}]", f"corrects {one.figure} a second time"))
+        if one.as_of is None and one.class_ is None and getattr(definition.amounts, one.figure, None) is not None:
+            faults.append((f"corrections[{at}]", f"is amounts.{one.figure}, too: give it once, or the day of the file"))
         seen.add(what)
         if (one.figure in CLASS_FIGURES) != (one.class_ is not None):
             words = "is missing: it is a figure of a class" if one.class_ is None else "is none of a class"

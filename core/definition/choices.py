@@ -109,7 +109,7 @@ def _masked(agency: str) -> NamedChoice:
     )
     return NamedChoice(
         f"masked_{agency}",
-        f"what a rating that {whose} masks counts as",
+        f"what {whose} masked ratings count as",
         "ratings",
         (
             *(Option(value, words, (Setting(key, value),)) for value, words in options),

@@ -11,14 +11,15 @@ import numpy as np
 from core.checked import checked
 from core.compliance.conventions import PLAIN, definition_for
 from core.compliance.measures import Pool
+from core.compliance.stated import with_stated
 from core.definition.definition import Definition
 from core.interpretation.candidates import Candidate, Readings
 from core.interpretation.evidence import Evidence, Figure
-from core.interpretation.interval import Interval, interval_of
+from core.interpretation.interval import Interval, interval_of, is_telling
 from core.interpretation.reading import read_by
 from core.interpretation.search import TAKEN_LEAST, ChoiceResult, Search, Ties
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact
+from core.portfolio.model.facts import Fact, Facts
 from core.portfolio.model.interpretation import Choice, HoldOut, Interpretation, Reading, Tie
 
 NOTHING: Final = Interpretation(choices=[], figures=0, tied_before=0, tied=0, hold_out=None)
@@ -78,7 +79,7 @@ class _Interpreter:
         self._rules = definition_for(portfolio, definition) or PLAIN
         self._is_stated = not self._rules.standard
         self._whole = portfolio
-        self._evidence = Evidence(portfolio, self._rules)
+        self._evidence = Evidence(with_stated(portfolio, self._rules), self._rules)
         self._readings = self._evidence.readings
         self._base = {choice: listed[0] for choice, listed in self._readings.items()}
         self._intervals = _Intervals(self._evidence, self._base)
@@ -163,10 +164,16 @@ class _Interpreter:
         codes = {(one.code, field) for one in self._whole.notes.warnings for field in (*one.fields, "")}
         return (
             (figure.measure == "ic" and deal.interest_available is not None)
-            or (figure.measure == "was" and deal.excess_spread is not None)
+            or (figure.measure == "was" and not self._is_tied_unseen(figure))
             or (figure.measure == "warf" and deal.factor_ratings is not None)
             or (figure.measure == "ccc" and ("ratings_by_printed", f"rating_agency_{figure.agency}") in codes)
         )
+
+    def _is_tied_unseen(self, figure: Figure) -> bool:
+        """Whether a figure ties by loans whose file prints nothing: how a spread is averaged may go by what it says."""
+        pool = self._evidence.pool(self._used, by_loans=False)
+        unseen = Pool(replace(pool.portfolio, facts=Facts()), pool.definition)
+        return figure.ties(pool) <= figure.ties(unseen)
 
 
 def _of_market(base: dict[str, Candidate], readings: Readings) -> dict[str, Candidate]:
@@ -204,15 +211,15 @@ class _Intervals:
         return frozenset(others if at is None else {*others, at})
 
     def _is_telling(self, at: int, readings: Readings) -> bool:
-        """Whether exactly one numerator of all readings lies inside."""
+        """Whether exactly one numerator of all readings lies inside, and not by chance."""
         interval = self._intervals[at]
         search = Search(self._evidence, readings, frozenset(self._of.values()))
-        inside = {
-            round(numerator, 2) for used in search.readings_of_oc() if interval.low <= (
-                numerator := self._evidence.pool(used).adjustments["adjusted"]
-            ) <= interval.high
-        }  # fmt: skip
-        return len(inside) == 1
+        changes: dict[float, int] = {}
+        for used in search.readings_of_oc():
+            numerator = round(self._evidence.pool(used).adjustments["adjusted"], 2)
+            count = sum(used[choice] != search.start[choice] for choice in used)
+            changes[numerator] = min(count, changes.get(numerator, count))
+        return is_telling(interval, changes)
 
 
 def _ratios(evidence: Evidence, pool: Pool) -> Iterable[tuple[int, Fact, float]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,6 +16,9 @@ RATIOS_LEAST: Final = 3
 WIDTH_MOST: Final = 1e-4
 """Width of an interval, as a part of the numerator, that chance does not fill: ratios of two decimals leave some four
 hundred-thousandths."""
+
+CHANCE_MOST: Final = 0.01
+"""Numerators that lie inside an interval by chance, on average, where one inside still says something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +59,20 @@ def interval_of(ratios: Iterable[tuple[Fact, float]]) -> Interval | None:
         return None
     names = f"{len(known)} OC ratios together"
     return Interval(low, high, names, known[0][2].place)
+
+
+def is_telling(interval: Interval, changes: Mapping[float, int]) -> bool:
+    """Whether exactly one numerator lies inside, where chance alone would hardly put one.
+
+    A numerator of one change is one of a dozen, that of three one of a thousand: of so many, one in seven intervals at
+    random has exactly one inside. So those of as many changes count, spread over the range of all.
+
+    Args:
+        changes: by numerator, how many choices are read in another way than the market's.
+    """
+    inside = [numerator for numerator in changes if interval.low <= numerator <= interval.high]
+    if len(inside) != 1:
+        return False
+    tried = sum(count <= changes[inside[0]] for count in changes.values())
+    width, spread = interval.high - interval.low, max(changes) - min(changes)
+    return len(changes) == 1 or tried * width <= CHANCE_MOST * spread

@@ -246,7 +246,16 @@ class Search:
         own = self.ties(used, self.every)
         for one in self.different(choice, used)[1:]:
             own -= self.ties({**used, choice: one}, self.every)
-        return own
+        return self.telling(choice, used, own)
+
+    def telling(self, choice: str, used: Used, ties: Ties) -> Ties:
+        """The ties that say something of a choice: OC ratios without a CCC excess say nothing of masked ratings.
+
+        What they rule out is that all of these are CCC; what they do count as, no OC ratio reads.
+        """
+        if not choice.startswith("masked_") or self.evidence.pool(used).adjustments["ccc_haircut"]:
+            return ties
+        return frozenset((at, part) for at, part in ties if self.evidence.figures[at].measure not in _OC)
 
     def state(self, ties: Ties) -> State:
         """What ties by one reading alone decides."""
@@ -260,7 +269,7 @@ class Search:
         """A choice as it came out, with its runner-up."""
         own = self.ties(used, self.every)
         others = [(one, self.ties({**used, choice: one}, self.every)) for one in self.different(choice, used)[1:]]
-        alone = own.difference(*(ties for _, ties in others)) if others else frozenset()
+        alone = self.telling(choice, used, own.difference(*(ties for _, ties in others)) if others else frozenset())
         runner_up, theirs = max(
             others, key=lambda pair: (len(self.amounts(pair[1] - own)), -len(own - pair[1])), default=(None, own)
         )

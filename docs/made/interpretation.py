@@ -53,7 +53,11 @@ cent. A percentage ties by chance too often, and decides nothing however many of
 | `stated` | a definition of the deal is given | what the definition says |
 
 Where a file prints the OC ratios of three classes or more and no numerator, they leave an interval for it together. If one reading alone gives a
-numerator inside, that counts as two figures.
+numerator inside, that counts as two figures. There are many readings that change several choices, and one of them may lie inside by chance: where
+that is likelier than one in a hundred, it decides nothing. OC ratios without a CCC excess say nothing of masked ratings.
+
+Interpret a file beside its definition: `cushion.interpreted(portfolio, definition)`. Loans that were read by the file's figures before keep their
+cash and obligors, and a run under a definition says so (`reading_differs`).
 
 A definition always outranks the search: nothing is changed. (A ready-made one, `us_bsl` or `euro`, is the market's standard, and gives way.) Where the file's own figures tie by another reading than the definition's,
 `differs` is true, and the rows that it moves have the doubt `reading_differs`.

@@ -46,7 +46,12 @@ def _count_words(interpretation: Interpretation) -> str:
 
 
 def _name(choice: Choice) -> str:
-    return choice.name.replace("_", " ")
+    """The choice's name in words, with the agency whose it is: "masked, S&P's"."""
+    from core.definition.choices import WHOSE
+
+    name, _, agency = choice.name.rpartition("_")
+    words = f"{name}, {WHOSE[agency]}" if agency in WHOSE else choice.name
+    return words.replace("_", " ")
 
 
 def _ties(ties: Sequence[Tie]) -> str:

@@ -19,6 +19,7 @@ from core.deals.draft.rules import (
     add_deal,
     add_reading_of_pages,
     add_readings,
+    cash_correction,
     families,
     leave_unprinted,
 )
@@ -78,6 +79,7 @@ def draft(portfolio: Portfolio, *, name: str | None = None) -> Draft:
     sections = Sections()
     add_deal(sections, portfolio, drafted)
     add_readings(sections, interpretation, portfolio.deal)
+    corrections = cash_correction(sections, portfolio, interpretation)
     add_reading_of_pages(sections, portfolio, READY[market])
     leave_unprinted(sections, portfolio, drafted)
     if not drafted and not classes:
@@ -93,7 +95,7 @@ def draft(portfolio: Portfolio, *, name: str | None = None) -> Draft:
     top = _top(market, name, sections)
     tables = {name: [sections.block(name)] for name in _TABLES}
     tables["classifications"] += families(portfolio)
-    rules = [top, *(block for blocks in tables.values() for block in blocks), *class_blocks(classes)]
+    rules = [top, *(block for blocks in tables.values() for block in blocks), *class_blocks(classes), *corrections]
     tests = _accepted(rules, tests, sections)
     document = to_document([*rules, *(one.block for one in tests)])
     rows = compare(portfolio, parse(document))

@@ -7,12 +7,13 @@ from typing import Final
 
 from core.compliance.conventions import currency_of, masked_rows, printed_agency
 from core.deals.draft.figures import DraftTest
-from core.deals.draft.record import CERTAIN, GUESSED, ONE, Decision, Sections, Sure
+from core.deals.draft.record import CERTAIN, GUESSED, ONE, Decision, Sections, Sure, origin
 from core.definition.choices import BY_NAME, Option, Setting
 from core.definition.definition import FAMILIES_MAX, FAMILY_MAX, Definition
 from core.definition.keys import TEXT_MAX
 from core.definition.names import AGENCY_WORDS
 from core.definition.written import Block, Entry, one_line
+from core.interpretation.reading import read_by
 from core.portfolio import Portfolio
 from core.portfolio.model.interpretation import Choice, Interpretation
 from core.portfolio.model.portfolio import Deal
@@ -95,6 +96,33 @@ def _add_reading(sections: Sections, choice: Choice, option: Option | None) -> N
     if choice.state == "proposed":
         sections.decide.append(Decision(subject=path, why=f"one amount alone ties by it: {choice.reading.words}",
                                         place=_places(choice) or None))  # fmt: skip
+
+
+OF_ANOTHER_BALANCE: Final = ("account", "overdraft")
+"""Readings of the principal cash that no key says: an amount of one month."""
+
+
+def cash_correction(sections: Sections, portfolio: Portfolio, interpretation: Interpretation) -> list[Block]:
+    """The correction of this month's principal cash, where the file's figures tie by another balance than was read;
+    open where the file does not say its day, since it would correct every file."""
+    choice = next((one for one in interpretation.changed if one.name == "principal_cash"), None)
+    if choice is None or choice.reading.option not in OF_ANOTHER_BALANCE:
+        return []
+    read = portfolio if portfolio.interpretation is not None else read_by(portfolio, interpretation)
+    day = day_of(portfolio.deal.as_of)
+    is_open = day is None or portfolio.deal.as_of_source in ("modified", "upload")
+    if is_open:
+        why = "the file does not say its day, and the correction would hold for every month"
+        sections.decide.append(Decision(subject="corrections", why=why))
+    where = f"by the file's figures: {len(choice.reading.ties)} tie, {_places(choice)}"
+    comment = origin(where, ONE if choice.state == "proposed" else CERTAIN)
+    entries = (
+        Entry("figure", "principal_cash", comment),
+        Entry("amount", read.deal.principal_cash, comment),
+        Entry("note", one_line(f"by the figures of the file, {choice.reading.words}", TEXT_MAX), comment),
+        *(() if day is None else (Entry("as_of", day, "the day of the file"),)),
+    )
+    return [Block("corrections", entries, is_listed=True, is_open=is_open)]
 
 
 def _leave_open(sections: Sections, choice: Choice, option: Option | None, words: str) -> None:

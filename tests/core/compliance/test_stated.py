@@ -90,6 +90,13 @@ def test_a_definition_with_amounts_comes_back_from_its_document() -> None:
         ({"corrections": [{"figure": "principal_cash", "amount": 1}]}, "corrections[0].note", "is missing"),
         ({"corrections": [{"figure": "cash", "amount": 1, "note": "x"}]}, "corrections[0].figure", "principal_cash"),
         (
+            {
+                "amounts": {"principal_cash": 1},
+                "corrections": [{"figure": "principal_cash", "amount": 2, "note": "x"}],
+            },
+            "corrections[0]", "is amounts.principal_cash, too",
+        ),
+        (
             {"corrections": [{"figure": "base_rate", "amount": 1, "note": "x"}] * 2},
             "corrections[1]", "a second time",
         ),

@@ -23,6 +23,7 @@ from core.portfolio.model.interpretation import Choice, Interpretation
 from core.portfolio.model.portfolio import Deal
 from tests import printed_by_hand as by_hand
 from tests.printed_by_hand import CASH, OVERDRAFT, PAR, portfolio
+from tests.real_reports import board
 
 
 class Case(NamedTuple):
@@ -252,6 +253,18 @@ def test_a_definition_outranks_the_search() -> None:
     assert definition_for(used, stated) is stated
 
 
+def test_a_definition_that_comes_after_the_reading_is_told() -> None:
+    facts = with_cash(3_456_789.12, by_hand.account(3_456_789.12))(False)
+    tests = [{"id": "cov", "name": "Cov-lite", "measure": "cov_lite", "max": 60}]
+    stated = {"name": "Ours", "conventions": {"currency": "USD"}, "tests": tests}
+    corrected = {"corrections": [{"figure": "principal_cash", "amount": CASH, "note": "the account"}]}
+    used = interpreted(portfolio(*facts))
+    for document, told in ((stated, 1), (stated | corrected, 0)):
+        ran = run_suite(used, "deal", definition=parse(document))
+        assert [one.code for one in ran.warnings].count("reading_differs") == told
+    assert "reading_differs" not in [one.code for one in run_suite(used).warnings]
+
+
 def test_a_definition_that_says_what_the_file_prints_does_not_differ() -> None:
     facts = [by_hand.cov_lite(), *by_hand.coverage("oc", by_hand.adjusted())]
     found = interpret(portfolio(*facts), parse({"name": "Ours", "tests": []}))
@@ -303,6 +316,33 @@ def test_cash_is_listed_once_by_its_amount() -> None:
     assert [(one.option, dict(one.deal).get("principal_cash")) for one in listed] == [
         ("all", None), ("none", None), ("overdraft", -CASH), ("account", 3_456_789.12), ("overdraft", -3_456_789.12),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("shift", [-7_538_250.0, -1_869_202.0, 3_415_065.0, 5_316_961.0, 6_330_591.0, 10_539_580.0])
+def test_ratios_of_a_numerator_that_no_reading_has_decide_nothing(shift: float) -> None:
+    """Among a thousand readings one lies inside by chance: it takes several changes."""
+    balances = (3_456_789.01, 2_000_111.22, 5_111_222.33, 987_654.32)
+    facts = [
+        *by_hand.coverage("oc", by_hand.adjusted() + shift, is_bare=True),
+        *(by_hand.account(amount) for amount in balances),
+    ]
+    columns = {"rating_agency_b_facility": list(by_hand.SP_FACILITY), "rating_agency_b_issuer": list(by_hand.SP_ISSUER)}
+    assert interpret(portfolio(*facts, **columns)).changed == []
+
+
+def test_ratios_without_a_ccc_excess_say_nothing_of_masked_ratings() -> None:
+    """That not all of them are CCC is ruled out; what they count as is not proved."""
+    found = {one.name: one.state for one in interpret(board.portfolio("cairn-xvii")).choices}
+    assert found["masked_c"] == "open"
+    assert found["discount_obligations"] == "taken"
+
+
+def test_a_definition_that_corrects_the_cash_does_not_differ() -> None:
+    facts = with_cash(3_456_789.12, by_hand.account(3_456_789.12))(False)
+    correction = {"figure": "principal_cash", "amount": 3_456_789.12, "note": "the other account"}
+    loans = portfolio(*facts)
+    assert not any(one.differs for one in interpret(loans, parse({"corrections": [correction]})).choices)
+    assert any(one.differs for one in interpret(loans, parse({})).choices)
 
 
 def with_par(loans: Portfolio, factor: float) -> Portfolio:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.interpretation.interval import WIDTH_MOST, interval_of
+from core.interpretation.interval import WIDTH_MOST, Interval, interval_of, is_telling
 from core.portfolio.model.facts import Fact
 
 NUMERATOR = 401_406_773.76
@@ -46,3 +46,19 @@ def test_the_ratios_of_all_classes_leave_a_narrow_one() -> None:
 )
 def test_where_there_is_none(listed: list[tuple[Fact, float]]) -> None:
     assert interval_of(listed) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({100.5: 0, 900.0: 1, 500.0: 2}, True),  # the market's reading
+        ({100.5: 1, 900.0: 0, 500.0: 2}, True),  # one of two
+        ({100.5: 1, 100.2: 1, 900.0: 0}, False),  # two inside
+        ({900.0: 0, 500.0: 1}, False),  # none inside
+        ({100.5: 3, **{200.0 + at: 3 for at in range(40)}, 1_000.0: 0}, False),  # one of many: by chance
+        ({100.5: 0, **{200.0 + at: 3 for at in range(40)}, 1_000.0: 1}, True),
+        ({100.5: 0}, True),
+    ],
+)
+def test_one_inside_says_something_where_few_could_be(changes: dict[float, int], expected: bool) -> None:
+    assert is_telling(Interval(100.0, 101.0, "ratios", "'A'!B1"), changes) is expected

@@ -74,3 +74,8 @@ def test_a_definition_that_the_file_contradicts_is_marked() -> None:
 def test_nothing_is_said_where_nothing_was_interpreted() -> None:
     assert choice_blocks(None) == []
     assert choice_blocks(msgspec.structs.replace(FOUND, choices=[])) == []
+
+
+def test_a_choice_of_an_agency_names_it() -> None:
+    masked = msgspec.structs.replace(TAKEN, name="masked_c")
+    assert "masked, Fitch's taken" in " ".join(shown(msgspec.structs.replace(FOUND, choices=[masked]), 400).split())

@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -26,6 +27,7 @@ from core.generate.reports import REPORTS, generate_report
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact, Facts
 from core.portfolio.pages.report.subjects import subject_of
+from tests import printed_by_hand as by_hand
 from tests.real_reports.board import FILES, NAMES, portfolio, printed, scores
 from tests.rows import every
 
@@ -272,6 +274,29 @@ def test_a_figure_that_does_not_tie_is_listed(book: Portfolio) -> None:
     (decision,) = [one for one in found.decide if one.subject == "Cov-Lite Loans"]
     assert decision.why.startswith("the file prints 99.9, and by this it is ")
     assert ": guessed" in found.toml
+
+
+@pytest.mark.parametrize("day", [date(2025, 6, 10), None])
+def test_cash_of_another_balance_is_a_correction_of_its_month(day: date | None) -> None:
+    amount = 3_456_789.12
+    figures = [
+        by_hand.cov_lite(by_hand.performing() + amount), by_hand.account(amount),
+        *by_hand.coverage("oc", by_hand.adjusted(cash=amount, ccc=-by_hand.ccc_haircut(by_hand.MOODYS, amount))),
+    ]  # fmt: skip
+    loans = by_hand.portfolio(*figures)
+    days = None if day is None else float((day - date(1970, 1, 1)).days)
+    loans = replace(loans, deal=replace(loans.deal, as_of=days, as_of_source="workbook"))
+    found = checked(draft(loans, name="By hand"))
+    listed = found.definition.get("corrections", [])
+    if day is None:  # it would correct every month
+        assert listed == []
+        assert f"# amount = {amount}" in found.toml
+        assert "corrections" in {one.subject for one in found.decide}
+        return
+    assert [(one["figure"], one["amount"], str(one["as_of"])) for one in listed] == [
+        ("principal_cash", amount, day.isoformat())
+    ]
+    assert found.ties.tied == found.ties.figures == 4
 
 
 LABELS = (
