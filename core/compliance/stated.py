@@ -18,6 +18,7 @@ from core.portfolio.cells.rate_cells import index_name
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import Deal, Names, Tranches
 from core.values import day_of
+from core.words import counted
 
 _NO_AMOUNTS: Final = Amounts()
 
@@ -176,7 +177,7 @@ def _rows_of(notes: Tranches, name: str) -> list[int]:
 
 def _without_class(one: Correction, count: int, portfolio: Portfolio) -> list[DataWarning]:
     """That the file has no such class, or several; once."""
-    which = f"the file has {count} classes of this name" if count else "the file has no such class"
+    which = f"the file has {counted(count, 'class')} of this name" if count else "the file has no such class"
     message = f"the definition's correction of {_named_figure(one)} is left out: {which}"
     warning = DataWarning("correction_left_out", message, fields=(_field(one),))
     return [] if warning in portfolio.notes.warnings else [warning]

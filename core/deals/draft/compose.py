@@ -34,6 +34,7 @@ from core.portfolio import Portfolio
 from core.portfolio.cells.parsing import key
 from core.portfolio.model.facts import Fact
 from core.values import day_of
+from core.words import counted
 
 FIGURES_MAX: Final = 2_000
 """Printed figures that a draft is made of."""
@@ -192,7 +193,8 @@ def _block(one: DraftTest, test_id: str, name: str) -> Block:
 def _within(tests: list[_Test], sections: Sections) -> list[_Test]:
     """The tests up to as many as a definition takes."""
     if len(tests) > TESTS_MAX:
-        why = f"the file prints {len(tests):,} tests, and a definition takes {TESTS_MAX:,}: the first ones are drafted"
+        printed = counted(len(tests), "test")
+        why = f"the file prints {printed}, and a definition takes {TESTS_MAX:,}: the first ones are drafted"
         sections.decide.append(Decision(subject="tests", why=why))
     return tests[:TESTS_MAX]
 

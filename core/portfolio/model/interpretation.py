@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from core.frames.brief import brief
 from core.words import counted
 
 State = Literal["taken", "proposed", "open", "stated"]
@@ -28,6 +29,8 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
     place: str
     """Sheet and cell of the figure."""
 
+    __repr__ = brief
+
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """One way to read a choice."""
@@ -38,6 +41,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """In words, such as "defaulted loans stand in the denominator at their carrying value"."""
     ties: list[Tie]
     """Figures that tie by this reading and by no other of the choice."""
+
+    __repr__ = brief
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +62,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     changed: bool = False
     """Whether another reading would be used without the file's figures."""
 
+    __repr__ = brief
+
 
 class HoldOut(msgspec.Struct, frozen=True, kw_only=True):
     """The honest accuracy of a reading: each printed figure left out once, and inferred from the rest."""
@@ -65,6 +72,8 @@ class HoldOut(msgspec.Struct, frozen=True, kw_only=True):
     """Printed figures that tie, each left out once."""
     right: int
     """Those that still tie when they take no part in the search."""
+
+    __repr__ = brief
 
 
 class Interpretation(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,6 +89,8 @@ class Interpretation(msgspec.Struct, frozen=True, kw_only=True):
     """Those that tie by the readings used."""
     hold_out: HoldOut | None
     """Null: it was not asked for."""
+
+    __repr__ = brief
 
     @property
     def used(self) -> list[Choice]:

@@ -23,6 +23,7 @@ from core.insights.subject import Break, Breaks, Point, Subject
 from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import Deal, Tranches
 from core.recalc.book import Book
+from tests import printed_by_hand
 from tests.rows import every
 
 HOSTILE = "<script>\n\x00\ud800\u202e'\"" * 20_000
@@ -61,6 +62,7 @@ def made_of(portfolio: Portfolio, book: Book) -> Iterator[Any]:
     yield results
     more = replace(portfolio, numbers=portfolio.numbers | {"par_value": portfolio.numbers["par_value"] * 1.5})
     yield core.reconcile(more, portfolio)
+    yield core.interpret(printed_by_hand.portfolio(printed_by_hand.cov_lite()), hold_out=True)
     yield core.Simulator(portfolio)
     trade = core.Trade(trade_type="buy", par_value=1e6, borrower_name="New", loan_data={"country": "US"})
     yield trade
