@@ -179,7 +179,7 @@ def run_suite(
     if pools is None:
         pools = pools_of(portfolio, rules)
     portfolio = pools[0].portfolio if pools else portfolio
-    warnings = [*_of_rules(portfolio, rules, definition), *other_deal]
+    warnings = _first_warnings(portfolio, rules, definition, other_deal)
     present = columns_present(portfolio)
     pool = pools[0] if pools else None
     triggers: dict[str, SheetLimit | None] = {}
@@ -280,9 +280,15 @@ def run_suite(
     )
 
 
-def _of_rules(portfolio: Portfolio, rules: Definition | None, definition: Definition | str | None) -> list[DataWarning]:
-    """The portfolio's warnings, with that there are no loans, and which ready-made definition decides."""
-    warnings = list(portfolio.notes.warnings)
+def _first_warnings(
+    portfolio: Portfolio,
+    rules: Definition | None,
+    definition: Definition | str | None,
+    other_deal: Iterable[DataWarning],
+) -> list[DataWarning]:
+    """What is known before a test runs: the portfolio's warnings, that the definition is another deal's, that there are
+    no loans, and which ready-made definition decides."""
+    warnings = [*portfolio.notes.warnings, *other_deal]
     if not portfolio.row_count:
         reason = portfolio.notes.message or f"sheet {portfolio.sheet_name!r} has none below its header"
         warnings.insert(0, DataWarning("no_loans", f"no loans were found: {reason}"))

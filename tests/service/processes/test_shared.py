@@ -151,6 +151,7 @@ def test_a_calculator_that_cannot_start_is_told(tmp_path: Path, monkeypatch: pyt
     pool = Calculators(processes=1, queue=4, memory_bytes_max=512 * MEGABYTE, blobs=tmp_path, faults=faults)
     try:
         monkeypatch.setattr(pool, "_program", "service.processes.nothing.Calculating")
+        monkeypatch.setattr(shared, "log", structlog.get_logger())  # one that was used before keeps where it writes
         with structlog.testing.capture_logs() as lines, pytest.raises(ChildFailed):
             call(pool, parse_definition, {})
         assert faults == {POOL: "no child starts: ChildFailed"}

@@ -17,6 +17,7 @@ import pytest
 import structlog
 from moto.server import ThreadedMotoServer
 
+from service.platform.data import blobs as blob_store
 from service.platform.data.blobs import Blobs, Damaged, hash_of
 from service.platform.http.problem import Unavailable
 
@@ -232,7 +233,9 @@ def test_what_is_put_must_be_what_its_key_says(either: Blobs, tmp_path: Path) ->
         asyncio.run(either.put(tmp_path / "file", "0" * 64))
 
 
-def test_what_stands_in_the_way_of_a_call_is_for_the_log(blobs: Blobs, tmp_path: Path) -> None:
+def test_what_stands_in_the_way_of_a_call_is_for_the_log(
+    blobs: Blobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A folder of the store that somebody else made, say; the rest of the store goes on."""
 
     async def walk() -> str:
@@ -245,6 +248,7 @@ def test_what_stands_in_the_way_of_a_call_is_for_the_log(blobs: Blobs, tmp_path:
     file, key = tmp_path / "file", hashlib.sha256(b"x").hexdigest()
     file.write_bytes(b"x")
     (blobs.folder / key[:2]).write_bytes(b"no folder")
+    monkeypatch.setattr(blob_store, "log", structlog.get_logger())  # one that was used before keeps where it writes
     with structlog.testing.capture_logs() as lines:
         assert asyncio.run(walk()) == hashlib.sha256(b"other").hexdigest()
     assert [(line["event"], line["error"]) for line in lines] == [("blobs.unavailable", "FileExistsError")]
