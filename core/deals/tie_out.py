@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, Literal
 
 import msgspec
@@ -15,7 +16,7 @@ from core.compliance.result import Skipped, Status, TestResult
 from core.compliance.run import run_suite
 from core.definition import Definition, to_document
 from core.definition.choices import BY_NAME, CHOICES, Explanation, Option
-from core.definition.terms import AGENCIES, PARAMETERS
+from core.definition.terms import AGENCIES, MEASURES, PARAMETERS
 from core.interpretation.figures import FigureTest, figure_tests, with_ratio_classes, with_tests
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
@@ -93,10 +94,10 @@ def tie_out(portfolio: Portfolio, definition: Definition | str | None = None) ->
     rows = [_row(one, ours) for one in asked]
     apart = [at for at, row in enumerate(rows) if row.agrees is False]
     explained: dict[int, list[Explanation]] = {at: [] for at in apart}
-    for why, other, document, classification in _variants(portfolio, base):
+    for why, other, document, changed in _variants(portfolio, base):
         if all(why in explained[at] for at in apart):
             continue
-        theirs = _run(other, document, rules, [_classified(asked[at], classification) for at in apart])
+        theirs = _run(other, document, rules, [changed(asked[at]) for at in apart])
         for at in apart:
             if why not in explained[at] and _row(asked[at], theirs, why).agrees:
                 explained[at].append(why)
@@ -191,11 +192,29 @@ def _parts(result: TestResult | Skipped | str) -> tuple[float | None, float | No
     return (None, None) if denominator == 1.0 else (numerator, denominator)
 
 
-def _classified(asked: FigureTest, classification: str | None) -> FigureTest:
+def _same(asked: FigureTest) -> FigureTest:
+    return asked
+
+
+def _classified(asked: FigureTest, *, classification: str) -> FigureTest:
     """The row with its test under another list of industries, where it is about industries."""
-    if classification is None or asked.test is None or asked.test.get("measure") not in _CLASSIFIED:
+    if asked.test is None or asked.test.get("measure") not in _CLASSIFIED:
         return asked
     return replace(asked, test={**asked.test, "classification": classification})
+
+
+def takes_cash(test: Mapping[str, Any]) -> bool:
+    """Whether a test of a definition's document may have principal cash in its numerator, and has none."""
+    measure = test.get("measure")
+    takes = ("adds",) if "share" in test else () if measure is None else MEASURES[measure].takes
+    return "adds" in takes and "nth" not in takes and "adds" not in test
+
+
+def _with_cash(asked: FigureTest) -> FigureTest:
+    """The row with principal cash in the numerator of its test."""
+    if asked.test is None or asked.published.numerator is None or not takes_cash(asked.test):
+        return asked
+    return replace(asked, test={**asked.test, "adds": ["cash"]})
 
 
 def _told(test: dict[str, Any]) -> str:
@@ -259,25 +278,26 @@ def _changed(base: dict[str, Any], section: str, **values: Any) -> dict[str, Any
 
 def _variants(
     portfolio: Portfolio, base: dict[str, Any]
-) -> Iterable[tuple[Explanation, Portfolio, dict[str, Any], str | None]]:
-    """The run's inputs with one choice made in another way; the last is another list of industries."""
+) -> Iterable[tuple[Explanation, Portfolio, dict[str, Any], Callable[[FigureTest], FigureTest]]]:
+    """The run's inputs with one choice made in another way; the last changes the tests that are about it."""
     ratings = base.get("ratings", {})
     for policy in BY_NAME["masked_a"].options if _has_masked(portfolio) else ():
         masked = {agency: {**ratings.get(agency, {}), "masked": policy.name} for agency in AGENCIES}
         if policy.sets:
-            yield "masked_ratings", portfolio, _changed(base, "ratings", **masked), None
+            yield "masked_ratings", portfolio, _changed(base, "ratings", **masked), _same
     for choice in CHOICES:
         if choice.explains is None or choice.explains in _BY_TEST:
             continue
         for option in choice.options:
             if len(option.sets) == 1 and not _is_said(base, option, is_default=option is choice.options[0]):
-                yield choice.explains, portfolio, _with_option(base, option), None
+                yield choice.explains, portfolio, _with_option(base, option), _same
     for option in BY_NAME["industry"].options[1:]:
-        yield "classification", portfolio, base, option.name
+        yield "classification", portfolio, base, partial(_classified, classification=option.name)
+    yield "principal_cash", portfolio, base, _with_cash
     deal = portfolio.deal
     for day in (deal.next_payment, deal.closing_date):
         if day is not None and day != deal.as_of:
-            yield "as_of", replace(portfolio, deal=replace(deal, as_of=day)), base, None
+            yield "as_of", replace(portfolio, deal=replace(deal, as_of=day)), base, _same
 
 
 _BY_TEST: Final = ("masked_ratings", "classification")

@@ -14,7 +14,18 @@ from core.compliance.matching import Terms, with_counted_decimals
 from core.deals.draft.coverage import TestedClass, add_ratios, class_blocks, sheet_triggers, tested_classes
 from core.deals.draft.figures import DraftTest, Unmeasured, sort_figures
 from core.deals.draft.ids import id_of, unique
-from core.deals.draft.record import CERTAIN, GUESSED, MARKET, Decision, Draft, DraftError, DraftTies, Sections, origin
+from core.deals.draft.record import (
+    CERTAIN,
+    GUESSED,
+    MARKET,
+    ONE,
+    Decision,
+    Draft,
+    DraftError,
+    DraftTies,
+    Sections,
+    origin,
+)
 from core.deals.draft.rules import (
     add_deal,
     add_reading_of_pages,
@@ -23,7 +34,7 @@ from core.deals.draft.rules import (
     families,
     leave_unprinted,
 )
-from core.deals.tie_out import TieOut, compare
+from core.deals.tie_out import TieOut, compare, takes_cash
 from core.definition import READY, DefinitionError, parse, ready_for
 from core.definition.definition import ALIASES_MAX, TESTS_MAX
 from core.definition.keys import TEXT_MAX
@@ -97,7 +108,7 @@ def draft(portfolio: Portfolio, *, name: str | None = None) -> Draft:
     tables = {name: [sections.block(name)] for name in _TABLES}
     tables["classifications"] += families(portfolio)
     rules = [top, *(block for blocks in tables.values() for block in blocks), *class_blocks(classes), *corrections]
-    tests = _accepted(rules, tests, sections)
+    tests = _with_cash(portfolio, rules, _accepted(rules, tests, sections))
     document = to_document([*rules, *(one.block for one in tests)])
     rows = compare(portfolio, parse(document))
     tests = _compared(tests, rows, sections)
@@ -226,6 +237,31 @@ def _accepted(rules: Sequence[Block], tests: list[_Test], sections: Sections) ->
 
 
 _PLACE: Final = re.compile(r"tests\[(\d+)\]")
+
+
+def _with_cash(portfolio: Portfolio, rules: Sequence[Block], tests: list[_Test]) -> list[_Test]:
+    """The tests, with principal cash in those whose printed numerator is ours with it, to the cent."""
+    rows = compare(portfolio, parse(to_document([*rules, *(one.block for one in tests)])))
+    apart = {row.cell for row in rows if row.differs == "numerator"}
+    tried = [_adding_cash(one) if one.fact is not None and one.fact.place in apart else one for one in tests]
+    if tried == tests:
+        return tests
+    rows = compare(portfolio, parse(to_document([*rules, *(one.block for one in tried)])))
+    tied = {row.cell for row in rows if row.agrees}
+    return [
+        changed if one.fact is not None and one.fact.place in tied else one
+        for one, changed in zip(tests, tried, strict=True)
+    ]
+
+
+def _adding_cash(one: _Test) -> _Test:
+    """A test with principal cash in its numerator, where that takes any."""
+    entries = one.block.entries
+    if one.block.is_open or not takes_cash({entry.key: entry.value for entry in entries if not entry.is_open}):
+        return one
+    at = next(at for at, entry in enumerate(entries) if entry.key in ("measure", "share")) + 1
+    cash = Entry("adds", ["cash"], origin("the printed numerator has principal cash in it", ONE))
+    return _Test(replace(one.block, entries=(*entries[:at], cash, *entries[at:])), one.fact)
 
 
 def _list_open(one: _Test, refused: str | None, sections: Sections) -> None:

@@ -17,6 +17,7 @@ from core.generate import generate
 from core.interpretation.figures import PUBLISHED_MAX
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact, Facts, Subject
+from tests import printed_by_hand as by_hand
 
 
 @pytest.fixture(scope="module")
@@ -247,3 +248,18 @@ def test_every_published_test_of_a_real_report_is_set_beside_ours() -> None:
     agreed = {name for name, row in told.items() if row.agrees}
     assert {f"Class {name} Par Value Test" for name in ("A/B", "C", "D", "E", "F")} <= agreed
     assert told["Fitch Maximum WA Rating Factor Test"].explained_by == ["masked_ratings"]
+
+
+def _with_cash(*, is_bare: bool = False) -> Fact:
+    """A printed share of covenant-lite loans with principal cash in its numerator."""
+    lite = by_hand.cov_lite().numerator or 0.0
+    return by_hand.share("cov_lite", lite + by_hand.CASH, None, is_bare=is_bare)
+
+
+def test_cash_in_a_printed_numerator_explains_the_difference() -> None:
+    share = _with_cash()
+    (row,) = tie_out(by_hand.portfolio(share))
+    assert (row.agrees, row.differs, row.explained_by) == (False, "numerator", ["principal_cash"])
+    bare = _with_cash(is_bare=True)
+    (row,) = tie_out(by_hand.portfolio(bare))
+    assert "principal_cash" not in row.explained_by

@@ -336,3 +336,26 @@ RANDOM_DRAFTS = 25
 def test_a_draft_is_read_from_a_stream_of_bytes(book: Portfolio) -> None:
     found = of_facts(book, fact("Cov-Lite Loans"), name="Ünïcode")
     assert tomllib.load(BytesIO(found.toml.encode()))["name"] == "Ünïcode"
+
+
+def _with_cash(*, is_bare: bool = False) -> Fact:
+    """A printed share of covenant-lite loans with principal cash in its numerator."""
+    lite = by_hand.cov_lite().numerator or 0.0
+    return by_hand.share("cov_lite", lite + by_hand.CASH, None, is_bare=is_bare)
+
+
+def _lite_of(made: Draft) -> dict[str, Any]:
+    (lite,) = (test for test in made.definition["tests"] if test.get("measure") == "cov_lite")
+    return lite
+
+
+def test_a_share_whose_printed_numerator_has_cash_is_drafted_with_it() -> None:
+    made = draft(by_hand.portfolio(_with_cash()))
+    assert _lite_of(made)["adds"] == ["cash"]
+    assert 'adds = ["cash"]  # the printed numerator has principal cash in it: one amount ties' in made.toml
+    assert (made.ties.figures, made.ties.tied) == (1, 1)
+    assert "adds" not in _lite_of(draft(by_hand.portfolio(by_hand.cov_lite())))
+
+
+def test_a_percentage_alone_puts_no_cash_into_a_share() -> None:
+    assert "adds" not in _lite_of(draft(by_hand.portfolio(_with_cash(is_bare=True))))
