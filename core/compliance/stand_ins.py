@@ -33,13 +33,13 @@ def with_stand_ins(portfolio: Portfolio, definition: Definition) -> Portfolio:
             held, whose = getattr(portfolio, kind), [one for one in AGENCIES if (field, one) in wanted]
             if whose == [agency] and field in held and not any(f"{field}_{one}" in held for one in AGENCIES):
                 columns[kind][f"{field}_{agency}"] = held[field]
-                warnings.append(_told(portfolio, field, f"{field} of {AGENCY_NAMES[agency]}"))
+                warnings.append(_warning(portfolio, field, f"{field} of {AGENCY_NAMES[agency]}"))
         for kind in _ratings_wanted(portfolio, definition, agency, wanted):
             field = f"rating_agency_{agency}"
             columns["ranks"][f"{field}_{kind}"] = portfolio.ranks[field]
             if field in portfolio.names:
                 columns["names"][f"{field}_{kind}"] = portfolio.names[field]
-            warnings.append(_told(portfolio, field, f"the {kind} rating of {AGENCY_NAMES[agency]}"))
+            warnings.append(_warning(portfolio, field, f"the {kind} rating of {AGENCY_NAMES[agency]}"))
     if not warnings:
         return portfolio
     added = {kind: getattr(portfolio, kind) | more for kind, more in columns.items() if more}
@@ -76,7 +76,7 @@ def _ratings_wanted(
         yield "facility"
 
 
-def _told(portfolio: Portfolio, field: str, what: str) -> DataWarning:
+def _warning(portfolio: Portfolio, field: str, what: str) -> DataWarning:
     header, place = portfolio.notes.matched_columns.get(field), portfolio.source_cells.get(field)
     said = f"{header!r} ({place})" if header and place else place or field
     return DataWarning("column_stands_in", f"{said} stands in for {what}, which the file has not", fields=(field,))

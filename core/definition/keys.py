@@ -32,7 +32,7 @@ class Kind(Protocol):
     """What a key may hold."""
 
     @property
-    def told(self) -> str:
+    def words(self) -> str:
         """In words, such as "a number from 0 to 100"."""
 
     def read(self, given: Any, place: str, faults: Faults) -> Any:
@@ -63,14 +63,14 @@ class Number(_Plain):
     high: float = 1e15
 
     @property
-    def told(self) -> str:
+    def words(self) -> str:
         return f"a number from {self.low:g} to {self.high:g}"
 
     def read(self, given: Any, place: str, faults: Faults) -> Any:
         # The range is asked first: float() of an integer of 400 digits fails.
         if isinstance(given, int | float) and not isinstance(given, bool) and self.low <= given <= self.high:
             return float(given)
-        faults.append((place, f"must be {self.told}, not {shown(given)}"))
+        faults.append((place, f"must be {self.words}, not {shown(given)}"))
         return None
 
 
@@ -82,13 +82,13 @@ class Integer(_Plain):
     high: int
 
     @property
-    def told(self) -> str:
+    def words(self) -> str:
         return f"a whole number from {self.low} to {self.high}"
 
     def read(self, given: Any, place: str, faults: Faults) -> Any:
         if isinstance(given, int) and not isinstance(given, bool) and self.low <= given <= self.high:
             return given
-        faults.append((place, f"must be {self.told}, not {shown(given)}"))
+        faults.append((place, f"must be {self.words}, not {shown(given)}"))
         return None
 
 
@@ -96,12 +96,12 @@ class Integer(_Plain):
 class Flag(_Plain):
     """True or false."""
 
-    told: ClassVar[str] = "true or false"
+    words: ClassVar[str] = "true or false"
 
     def read(self, given: Any, place: str, faults: Faults) -> Any:
         if isinstance(given, bool):
             return given
-        faults.append((place, f"must be {self.told}, not {shown(given)}"))
+        faults.append((place, f"must be {self.words}, not {shown(given)}"))
         return None
 
 
@@ -118,14 +118,14 @@ class Text(_Plain):
     example: str = ""
 
     @property
-    def told(self) -> str:
+    def words(self) -> str:
         return f"a text of 1 to {self.most} characters" + (f" such as {self.example}" if self.example else "")
 
     def read(self, given: Any, place: str, faults: Faults) -> Any:
         fits = isinstance(given, str) and 0 < len(given.strip()) <= len(given) <= self.most
         if fits and not _CONTROL.search(given) and (self.pattern is None or re.fullmatch(self.pattern, given)):
             return given
-        faults.append((place, f"must be {self.told}, not {shown(given)}"))
+        faults.append((place, f"must be {self.words}, not {shown(given)}"))
         return None
 
 
@@ -136,7 +136,7 @@ class Choice(_Plain):
     options: tuple[str, ...]
 
     @property
-    def told(self) -> str:
+    def words(self) -> str:
         return f"one of {', '.join(self.options)}"
 
     def read(self, given: Any, place: str, faults: Faults) -> Any:
@@ -144,14 +144,14 @@ class Choice(_Plain):
             return given
         near = nearest(given, self.options) if isinstance(given, str) else None
         meant = f"; did you mean {near}?" if near else ""
-        faults.append((place, f"must be {self.told}, not {shown(given)}{meant}"))
+        faults.append((place, f"must be {self.words}, not {shown(given)}{meant}"))
         return None
 
 
 class Day:
     """A date: a date of TOML, or a text YYYY-MM-DD."""
 
-    told: ClassVar[str] = "a date (YYYY-MM-DD)"
+    words: ClassVar[str] = "a date (YYYY-MM-DD)"
 
     def read(self, given: Any, place: str, faults: Faults) -> Any:
         if isinstance(given, date) and not isinstance(given, datetime):
@@ -161,7 +161,7 @@ class Day:
                 return date.fromisoformat(given)
             except ValueError:
                 pass
-        faults.append((place, f"must be {self.told}, not {shown(given)}"))
+        faults.append((place, f"must be {self.words}, not {shown(given)}"))
         return None
 
     def write(self, value: date) -> str:
@@ -172,7 +172,7 @@ class Day:
 class Checked:
     """A value that a function makes of the given one, or refuses with a ValueError that says what it must be."""
 
-    told: str
+    words: str
     made: Callable[[Any], Any]
 
     def read(self, given: Any, place: str, faults: Faults) -> Any:
@@ -197,8 +197,8 @@ class Listed:
     """Whether no element may come twice."""
 
     @property
-    def told(self) -> str:
-        return f"a list of at most {self.most} elements, each {self.kind.told}"
+    def words(self) -> str:
+        return f"a list of at most {self.most} elements, each {self.kind.words}"
 
     def read(self, given: Any, place: str, faults: Faults) -> Any:
         if not isinstance(given, list | tuple):
@@ -223,7 +223,7 @@ class Table:
     of: type[Any]
 
     @property
-    def told(self) -> str:
+    def words(self) -> str:
         return f"a table of {', '.join(row.name for row in rows_of(self.of))}"
 
     def read(self, given: Any, place: str, faults: Faults) -> Any:
@@ -241,8 +241,8 @@ class Named:
     kind: Kind
 
     @property
-    def told(self) -> str:
-        return f"a table of {', '.join(self.keys)}, each {self.kind.told}"
+    def words(self) -> str:
+        return f"a table of {', '.join(self.keys)}, each {self.kind.words}"
 
     def read(self, given: Any, place: str, faults: Faults) -> Any:
         if not isinstance(given, Mapping):
@@ -259,7 +259,7 @@ class Named:
 class Mapped:
     """A table whose keys are names that a function makes of the given ones, each with a value of one kind."""
 
-    told_keys: str
+    key_words: str
     """What its keys are, in words."""
     named: Callable[[str], str]
     """The name that a key stands for; a ValueError says what it must be."""
@@ -267,8 +267,8 @@ class Mapped:
     most: int = LIST_MAX
 
     @property
-    def told(self) -> str:
-        return f"a table of at most {self.most} keys, each {self.told_keys}, with {self.kind.told}"
+    def words(self) -> str:
+        return f"a table of at most {self.most} keys, each {self.key_words}, with {self.kind.words}"
 
     def read(self, given: Any, place: str, faults: Faults) -> Any:
         if not isinstance(given, Mapping):

@@ -35,7 +35,7 @@ def id_of(test: Mapping[str, Any], fact: Fact, market: str, industries: str | No
     if measure in ("oc", "ic"):
         return f"{measure}_class_{_slug(test['class'].replace('/', ''))}"
     usual = _usual(market).get(_plain(test, industries))
-    return usual if usual is not None else "_".join((_made(test, fact, industries), *_parts(test, fact)))
+    return usual if usual is not None else "_".join((_id_by_meaning(test, fact, industries), *_parts(test, fact)))
 
 
 def _parts(test: Mapping[str, Any], fact: Fact) -> list[str]:
@@ -45,7 +45,7 @@ def _parts(test: Mapping[str, Any], fact: Fact) -> list[str]:
             *(f"with_{_slug(one)}" for one in test.get("adds", ()))]  # fmt: skip
 
 
-def _made(test: Mapping[str, Any], fact: Fact, industries: str | None) -> str:
+def _id_by_meaning(test: Mapping[str, Any], fact: Fact, industries: str | None) -> str:
     """An id by the measure and its parameters."""
     measure = test.get("measure")
     if measure is None:

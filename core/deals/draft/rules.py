@@ -89,7 +89,7 @@ def _add_reading(sections: Sections, choice: Choice, option: Option | None) -> N
     second = "" if runner_up is None else f", runner-up {len(runner_up.ties)}"
     where = f"by the file's figures: {ties} tie{second}, {_places(choice)}".rstrip(", ")
     sure: Sure = ONE if choice.state == "proposed" else CERTAIN
-    said = _said(option)
+    said = _settings(option)
     for setting in said:
         sections.put(setting.key, setting.document, where, sure)
     path = said[0].key if said else choice.name
@@ -128,7 +128,7 @@ def cash_correction(sections: Sections, portfolio: Portfolio, interpretation: In
 def _leave_open(sections: Sections, choice: Choice, option: Option | None, words: str) -> None:
     """A choice that no figure decides: what is used stays what the market or the reading has."""
     why = f"no figure of the file decides {words}; {choice.reading.words} until something does"
-    said = _said(option)
+    said = _settings(option)
     for setting in said:
         sections.leave(setting.key, setting.document, why)
     if not said:
@@ -145,7 +145,7 @@ def _places(choice: Choice) -> str:
     return ", ".join(places[:PLACES_SHOWN]) + more
 
 
-def _said(option: Option | None) -> list[Setting]:
+def _settings(option: Option | None) -> list[Setting]:
     """What a definition says for an option; a key that is left out says nothing."""
     return [] if option is None else [one for one in option.sets if one.value is not None]
 
