@@ -19,7 +19,7 @@ from core.compliance.conventions import Assumed, counted_as, policy_of
 from core.compliance.coverage import letter_of
 from core.compliance.kernels import rounded
 from core.compliance.matching import REINVESTMENT
-from core.compliance.measures import AGENCY_NAMES, UNKNOWN_INTEREST, Measured, Pool, Unmeasurable
+from core.compliance.measures import UNKNOWN_INTEREST, Measured, Pool, Unmeasurable
 from core.compliance.par_measures import LOANS, RANKED, industry_field, loans_share, par_share, share_of_test
 from core.compliance.published import SheetLimit
 from core.compliance.shares import divisor_of, value_of
@@ -29,6 +29,7 @@ from core.definition.checks import limits_read
 from core.definition.definition import AgencyRatings, DealTest, Definition, Matrix
 from core.definition.formulas import names_of
 from core.definition.terms import MEASURES, TOTALS
+from core.portfolio.model.facts import AGENCY_NAMES
 from core.portfolio.model.portfolio import ByRank
 from core.portfolio.model.ratings import DEFAULTED, FACTORS, MASKED, rank
 

@@ -13,13 +13,13 @@ from core.compliance.beside import Beside, beside, contradicts, difference_words
 from core.compliance.conventions import printed_agency
 from core.compliance.kernels import rounded
 from core.compliance.matching import Unmatched
-from core.compliance.measures import AGENCY_NAMES, Measured, Pool
+from core.compliance.measures import Measured, Pool
 from core.compliance.result import Doubt, DoubtCode, Doubts, Source, Status, Verdict
 from core.compliance.spans import Case, is_covered, lacking, missing, span
 from core.compliance.suites import UNIT_SIGNS, Test
 from core.definition.definition import DealTest
 from core.definition.terms import SUITE_TESTS, TOTALS
-from core.portfolio.model.facts import Fact
+from core.portfolio.model.facts import AGENCY_NAMES, Fact
 from core.portfolio.model.inputs import ANY, concern_of, input_of, inputs_of
 from core.portfolio.model.notes import DataWarning
 from core.remembered import remembered

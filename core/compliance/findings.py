@@ -14,10 +14,11 @@ from core.compliance.conventions import is_plain
 from core.compliance.coverage import AS_PRINTED
 from core.compliance.file_figures import NOT_PRINTED, PARTS
 from core.compliance.kernels import BUCKETS
-from core.compliance.measures import AGENCY_NAMES, Pool, Unmeasurable, recovered
+from core.compliance.measures import Pool, Unmeasurable, recovered
 from core.compliance.spans import masked_par
 from core.compliance.spreads import average_spread
 from core.definition.terms import AGENCIES
+from core.portfolio.model.facts import AGENCY_NAMES
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.notes import DataWarning
 

@@ -13,10 +13,10 @@ from core.compliance.measures import Pool
 from core.compliance.result import Direction
 from core.compliance.suites import Test
 from core.definition.definition import DealTest
-from core.definition.names import AGENCY_WORDS, AMONG_WORDS, Meaning, NoMeaning, meaning_of_fact
+from core.definition.names import AMONG_WORDS, Meaning, NoMeaning, meaning_of_fact
 from core.definition.terms import AGENCIES, FORMULAS, PARAMETERS, SUITE_TESTS
 from core.portfolio.cells.parsing import key
-from core.portfolio.model.facts import Fact, Facts
+from core.portfolio.model.facts import AGENCY_NAMES, Fact, Facts
 from core.portfolio.model.ratings import CCC
 
 SUITE_NTH: Final = {"single_obligor_concentration": 1, "top_5_concentration": 5, "industry_concentration": 1,
@@ -488,7 +488,7 @@ def _nth(one: _Key) -> str:
 
 
 def _agency(letter: str | None) -> str:
-    return {str(agency): name for agency, name in AGENCY_WORDS.items()}.get(letter or "", "an agency that is not named")
+    return AGENCY_NAMES.get(letter or "", "an agency that is not named")
 
 
 # ---- printed digits ------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from core.compliance.kernels import rounded
 from core.compliance.period import period_years
 from core.definition.definition import Definition
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import Fact
+from core.portfolio.model.facts import AGENCY_NAMES, Fact
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.portfolio import ByRank, Deal, Names, without_figures_of_loans
 from core.portfolio.model.ratings import CCC, DEFAULTED, MASKED, RECOVERY, UNBUCKETED
@@ -44,7 +44,6 @@ COVERAGE_LEAST_PCT: Final = 80.0
 OF_MASKS: Final = tuple(f"masked_{what}_{agency}" for what in ("ccc", "ratings") for agency in "abc")
 """Figures of the deal that say what masks hide: trades leave them."""
 
-AGENCY_NAMES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
 ZERO_CPA: Final = "collateral principal amount is zero or negative"
 UNKNOWN_INTEREST: Final = "interest due on the notes is not known: add interest_due, coupon, or spread and a base rate"

@@ -25,7 +25,6 @@ from core.compliance.home import at_home
 from core.compliance.kernels import rounded
 from core.compliance.matching import Match, Terms, Unmatched, pair, pair_alone
 from core.compliance.measures import (
-    AGENCY_NAMES,
     COVERAGE_LEAST_PCT,
     NO_TRANCHES,
     TOO_LARGE,
@@ -59,7 +58,7 @@ from core.portfolio import Portfolio
 from core.portfolio.assemble.plausibility import with_days
 from core.portfolio.assemble.portfolio import DEFINITION_DAYS
 from core.portfolio.cells.checkpoint import checkpoint
-from core.portfolio.model.facts import Fact
+from core.portfolio.model.facts import AGENCY_NAMES, Fact
 from core.portfolio.model.notes import DataWarning
 from core.values import day_of
 from core.words import suggestion

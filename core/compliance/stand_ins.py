@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from core.compliance.measures import AGENCY_NAMES
 from core.definition.definition import Definition
 from core.definition.terms import AGENCIES
 from core.portfolio import Portfolio
+from core.portfolio.model.facts import AGENCY_NAMES
 from core.portfolio.model.notes import DataWarning
 
 _KINDS: Final = ("derived", "final", "issuer", "facility")

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from core.portfolio.cells.parsing import key
-from core.portfolio.model.facts import Agency, Direction, Fact, Subject
+from core.portfolio.model.facts import AGENCY_NAMES, Agency, Direction, Fact, Subject
 
 ONE_OBLIGOR_MOST_PCT: Final = 4.0
 """Limit of a test of obligors that names no rank: up to here it is about one obligor, beyond it about several."""
@@ -21,8 +21,6 @@ HOMES: Final = ("us", "europe", "eea", "qualifying", "eligible", "specified", "a
 
 MEANINGS_MAX: Final = 2_048
 """Subjects whose meaning is remembered."""
-
-AGENCY_WORDS: Final[dict[Agency, str]] = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +262,7 @@ def _other_agency(subject: Subject, role: _Role) -> str | None:
         return None
     if subject.measure == "wal" and subject.agency == "b":
         return None  # the average life of the CDO Monitor
-    return f"it is {AGENCY_WORDS[subject.agency]}'s own, ours the deal's"
+    return f"it is {AGENCY_NAMES[subject.agency]}'s own, ours the deal's"
 
 
 def _with_rank(test: dict[str, Any], subject: Subject, role: _Role) -> dict[str, Any]:

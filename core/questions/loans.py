@@ -16,6 +16,7 @@ from core.compliance.run import pools_of
 from core.compliance.suites import TESTS
 from core.insights.subject import Subject
 from core.portfolio import Portfolio
+from core.portfolio.model.facts import AGENCY_NAMES
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.portfolio import Amortization, Names, without_figures_of_loans
 from core.portfolio.model.ratings import (
@@ -87,7 +88,6 @@ _NAMES: Final = {
     "isin": "isin",
 }
 RATING_COLUMNS: Final = {"a": "rating_agency_a", "b": "rating_agency_b", "c": "rating_agency_c"}
-AGENCY_WORDS: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
 FIELD_COLUMNS: Final = {
     "par": "par_value",
     "price": "price",
@@ -195,11 +195,11 @@ class Book:
         if column not in self.view.ranks:
             if "rating" in self.view.ranks:
                 self.remarks[
-                    f"the file has no rating of {AGENCY_WORDS[agency]}: the deal's own rating column counts"
+                    f"the file has no rating of {AGENCY_NAMES[agency]}: the deal's own rating column counts"
                 ] = None
                 column = "rating"
             else:
-                raise Unavailable(f"the file has no ratings of {AGENCY_WORDS[agency]}")
+                raise Unavailable(f"the file has no ratings of {AGENCY_NAMES[agency]}")
         self.note(column)
         ranks = self.view.ranks[column]
         return np.where(ranks <= DEFAULTED, ranks, np.uint8(0))

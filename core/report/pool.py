@@ -10,10 +10,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.compliance.measures import AGENCY_NAMES, Pool
+from core.compliance.measures import Pool
 from core.compliance.result import Results, TestResult
 from core.compliance.suites import DEAL_SUITE
 from core.definition import Definition
+from core.portfolio.model.facts import AGENCY_NAMES
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.portfolio import Names
 from core.portfolio.model.ratings import MASKED, SCALE_A, SCALE_B, UNBUCKETED

@@ -11,10 +11,10 @@ from core.deals.draft.record import CERTAIN, GUESSED, ONE, Decision, Sections, S
 from core.definition.choices import BY_NAME, Option, Setting
 from core.definition.definition import FAMILIES_MAX, FAMILY_MAX, Definition
 from core.definition.keys import TEXT_MAX
-from core.definition.names import AGENCY_WORDS
 from core.definition.written import Block, Entry, one_line
 from core.interpretation.reading import read_by
 from core.portfolio import Portfolio
+from core.portfolio.model.facts import AGENCY_NAMES
 from core.portfolio.model.interpretation import Choice, Interpretation
 from core.portfolio.model.portfolio import Deal
 from core.values import day_of
@@ -174,7 +174,7 @@ _UNSAID: Final = "no page says what they count as"
 
 
 def _leave_masked(sections: Sections, portfolio: Portfolio, base: Definition) -> None:
-    for agency, name in AGENCY_WORDS.items():
+    for agency, name in AGENCY_NAMES.items():
         column, path = f"rating_agency_{agency}", f"ratings.{agency}.masked"
         rows = masked_rows(portfolio, column) if column in portfolio.ranks else None
         if rows is not None and not sections.has(path):

@@ -10,6 +10,8 @@ from core.frames.brief import brief
 Agency = Literal["a", "b", "c"]
 """Moody's, S&P and Fitch."""
 
+AGENCY_NAMES: Final[dict[str, str]] = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
+
 Kind = Literal[
     "test", "figure", "component", "stratification", "list", "total", "empty_page", "account", "note",
 ]  # fmt: skip

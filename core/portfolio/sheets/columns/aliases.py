@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-_AGENCIES: Final = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
+from core.portfolio.model.facts import AGENCY_NAMES
 
 USUAL: Final[dict[str, str]] = {
     "cusip": "CUSIP", "isin": "ISIN", "loanx_id": "LoanX ID", "asset_id": "Asset ID", "borrower_name": "Borrower",
@@ -21,12 +21,12 @@ USUAL: Final[dict[str, str]] = {
     "is_revolving": "Is Revolving", "is_delayed_draw": "Is Delayed Draw", "is_bridge": "Is Bridge",
     "is_long_dated": "Long Dated", "payment_frequency": "Payment Frequency", "average_life": "WAL",
     "quote_depth": "Quote Depth", "days_past_due": "Days Past Due",
-    **{f"industry_{one}": f"{name} Industry" for one, name in _AGENCIES.items()},
-    **{f"recovery_{one}": f"{name} Recovery Rate" for one, name in _AGENCIES.items()},
-    **{f"watch_{one}": f"{name} Watch" for one, name in _AGENCIES.items()},
-    **{f"rating_{one}": f"{name} Rating" for one, name in _AGENCIES.items()},
-    **{f"rating_issuer_{one}": f"{name} Issuer Rating" for one, name in _AGENCIES.items()},
-    **{f"rating_facility_{one}": f"{name} Facility Rating" for one, name in _AGENCIES.items()},
+    **{f"industry_{one}": f"{name} Industry" for one, name in AGENCY_NAMES.items()},
+    **{f"recovery_{one}": f"{name} Recovery Rate" for one, name in AGENCY_NAMES.items()},
+    **{f"watch_{one}": f"{name} Watch" for one, name in AGENCY_NAMES.items()},
+    **{f"rating_{one}": f"{name} Rating" for one, name in AGENCY_NAMES.items()},
+    **{f"rating_issuer_{one}": f"{name} Issuer Rating" for one, name in AGENCY_NAMES.items()},
+    **{f"rating_facility_{one}": f"{name} Facility Rating" for one, name in AGENCY_NAMES.items()},
     "rating_derived_a": "Moody's DPR", "rating_derived_b": "S&P Derived Rating",
     "rating_derived_c": "Fitch Derived Rating",
 }  # fmt: skip
