@@ -213,6 +213,13 @@ _TESTED_WITH: Final = {"A": "BA", "X": "BAX"}
 """The letters with which a class is tested, first choice first; of the others each with its own."""
 
 
+def tested_letters(structure: Structure, one: Tested, *, is_first: bool) -> tuple[str, ...]:
+    """The letters of the classes of a test; where the first trigger stands at B alone, the test is that of A and B."""
+    letters = tuple(dict.fromkeys(letter_of(name) for name in one.name.split("/")))
+    is_of_both = letters == ("B",) and is_first and structure.groups[0].letter in ("A", "X")
+    return ("A", "B") if is_of_both else letters
+
+
 def with_triggers(tranches: Tranches, tested: Sequence[NoteClass]) -> Tranches:
     """The notes under the triggers of a definition's classes, each at the notes of its last letter; without classes, or
     where none of them is among the notes, under their own."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from core.compliance import cdo_monitor, measures
 from core.compliance.cdo_monitor import Monitor
 from core.compliance.conventions import Assumed, counted_as, policy_of
-from core.compliance.coverage import letter_of
+from core.compliance.coverage import letter_of, tested_letters
 from core.compliance.kernels import rounded
 from core.compliance.matching import REINVESTMENT
 from core.compliance.measures import UNKNOWN_INTEREST, Measured, Pool, Unmeasurable
@@ -114,9 +114,7 @@ def with_coverage(definition: Definition, pool: Pool | None) -> tuple[Definition
         tested = [] if structure is None else structure.oc if measure == "oc" else structure.ic
         for one in tested:
             assert structure is not None
-            letters = tuple(dict.fromkeys(letter_of(name) for name in one.name.split("/")))
-            if letters == ("B",) and one is tested[0] and structure.groups[0].letter in ("A", "X"):
-                letters = ("A", "B")  # the trigger stands at B alone, and the test is that of both
+            letters = tested_letters(structure, one, is_first=one is tested[0])
             test = _class_test(measure, letters, structure.groups[one.at].name)
             if test.id in triggers:  # classes of a letter that are tested apart
                 test = replace(test, id=f"{test.id}_{one.at + 1}", name=f"{one.name} {words}")

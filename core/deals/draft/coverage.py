@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from core.compliance.agreement import CENT
-from core.compliance.coverage import Structure, letter_of
+from core.compliance.coverage import Structure, tested_letters
 from core.deals.draft.figures import LIMIT_MAX, DraftTest
 from core.deals.draft.record import CERTAIN, GUESSED, Decision, Sections, Sure, origin
 from core.definition.definition import CLASSES_MAX
@@ -50,10 +50,9 @@ def sheet_triggers(structure: Structure) -> Iterator[tuple[str, tuple[str, ...],
     """(measure, letters, trigger) of each class for which the table of the notes has a trigger."""
     for measure, tested in (("oc", structure.oc), ("ic", structure.ic)):
         for one in tested:
-            letters = tuple(dict.fromkeys(filter(None, map(letter_of, one.name.split("/")))))
+            letters = tuple(filter(None, tested_letters(structure, one, is_first=one is tested[0])))
             if one.from_sheet and one.trigger is not None and 0.0 <= one.trigger <= LIMIT_MAX and letters:
-                is_first = one is tested[0] and letters == ("B",) and structure.groups[0].letter in ("A", "X")
-                yield measure, ("A", "B") if is_first else letters, one.trigger
+                yield measure, letters, one.trigger
 
 
 def _last(name: str) -> str:
