@@ -97,6 +97,9 @@ bench-quick: .venv/.bench ## the same for the questions that are soon answered, 
 clients: .venv/.dev ## typed clients of the API for Python (a wheel) and TypeScript (an npm tarball), into dist/
 	@$(BIN)/python .ci/clients/build.py dist
 
+vendor: ## fetch the console's libraries anew, as .ci/vendor.py pins them; wants npm
+	@$(PYTHON) .ci/vendor.py
+
 clean: ## remove what was built
 	rm -rf .venv build dist *.egg-info service/guide.zip
 	find core -name '*.so' -delete -o -name '*.c' -delete
