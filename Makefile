@@ -23,7 +23,7 @@ endef
 # The lines of one extra of pyproject.toml, for what is installed without building the project again.
 extra = $(BIN)/python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*project['optional-dependencies']['$(1)'], sep='\n')"
 
-.PHONY: help setup demo serve test docs lint format bench bench-quick clients clean
+.PHONY: help setup demo serve test docs lint format bench bench-quick clients vendor screenshots clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets

@@ -81,7 +81,7 @@ def fetched(name: str, package: Package, folder: Path) -> Path:
     target = folder / file_name(name)
     target.mkdir()
     packed = subprocess.run(
-        ["npm", "pack", f"{name}@{package.version}", "--silent"],  # noqa: S607 - npm of the path
+        ["npm", "pack", f"{name}@{package.version}", "--silent"],
         cwd=target, capture_output=True, text=True, check=True,
     )  # fmt: skip
     archive = target / packed.stdout.strip().splitlines()[-1]
@@ -106,9 +106,17 @@ def relative(text: str) -> str:
 def minified(source: Path, esbuild: Path, names: list[str]) -> str:
     """A module with the files beside it in one, without what only people read; other packages stay imports."""
     outside = [f"--external:{name}" for name in names]
-    command = [esbuild, source, "--bundle", "--minify", "--format=esm", "--target=es2022", "--legal-comments=none"]
-    done = subprocess.run([*command, *outside], capture_output=True, text=True, check=True)  # noqa: S603
-    return done.stdout
+    command = [
+        str(esbuild),
+        str(source),
+        "--bundle",
+        "--minify",
+        "--format=esm",
+        "--target=es2022",
+        "--legal-comments=none",
+    ]
+    done = subprocess.run([*command, *outside], capture_output=True, text=True, check=True)
+    return str(done.stdout)
 
 
 def main() -> None:
