@@ -75,8 +75,10 @@ def areas() -> list[Area]:
 
 
 def routes() -> list[Route]:
-    """Every route of the service, the description of the others included."""
-    return [*_rows(), *_reference().routes]
+    """Every route of the service, with the pages that no client calls: the description of the others, the console."""
+    from service.console.file_routes import area as console
+
+    return [*_rows(), *_reference().routes, *console.routes]
 
 
 def document() -> dict[str, Any]:
