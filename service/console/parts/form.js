@@ -1,5 +1,5 @@
 // Forms: a label for each field, the service's faults at the field that they are about.
-import { html, useMemo } from "./html.js";
+import { html, useMemo, useRef } from "./html.js";
 import { Problem } from "./problem.js";
 
 let next = 0;
@@ -18,9 +18,9 @@ export function Field({ label, name, hint, error, children, ...input }) {
   </div>`;
 }
 
-/** What a refusal says of one field: its `errors` whose place ends so. */
+/** What a refusal says of one field: its `errors` whose place names it. */
 export function faultsOf(error, name) {
-  return (error?.errors ?? []).filter(({ loc }) => loc?.at(-1) === name).map(({ message }) => message);
+  return (error?.errors ?? []).filter(({ loc }) => loc?.includes(name)).map(({ message }) => message);
 }
 
 /** A choice of few: [{value, label}]. */
@@ -32,15 +32,17 @@ export function Select({ label, name, value, onChange, options, error, hint, ...
   <//>`;
 }
 
-/** A form with its button and the refusal of the last try; `onSubmit` gets the fields as an object. */
+/** A form with its button and the refusal of the last try; `onSubmit` gets the fields as an object, and the form. */
 export function Form({ task, onSubmit, action, children, cancel }) {
   const submit = (event) => {
     event.preventDefault();
-    if (!task.busy) onSubmit(Object.fromEntries(new FormData(event.target)));
+    if (!task.busy) onSubmit(Object.fromEntries(new FormData(event.target)), event.target);
   };
-  return html`<form onSubmit=${submit} noValidate=${false}>
+  const form = useRef(null);
+  const atField = ({ loc }) => [...(form.current?.elements ?? [])].some(({ name }) => name && loc?.includes(name));
+  return html`<form ref=${form} onSubmit=${submit}>
     ${children}
-    ${task.error && html`<${Problem} error=${task.error} />`}
+    ${task.error && html`<${Problem} error=${task.error} except=${atField} />`}
     <footer>
       ${cancel && html`<button type="button" onClick=${cancel}>Cancel</button>`}
       <button class="primary" disabled=${task.busy}>${task.busy ? "One moment" : action}</button>

@@ -58,7 +58,7 @@ function Sessions() {
   const everywhere = async () => {
     if (await confirmed("Sign out everywhere?", "Every session of yours ends at once, this one too.", "Sign out everywhere")) await task.run({ everywhere: true });
   };
-  return html`<p>${minutes ? `A session ends after ${minutes} minutes without a request.` : "You stay signed in here for 7 days after the last visit."}</p>
+  return html`<p>${minutes ? `A session ends after ${minutes} minutes without a request.` : "You stay signed in on this browser until you sign out, or do not come back for some days."}</p>
     <${Problem} error=${task.error} />
     <p class="row"><button disabled=${task.busy} onClick=${() => task.run()}>Sign out here</button>
       <button class="danger" disabled=${task.busy} onClick=${everywhere}>Sign out everywhere</button></p>`;

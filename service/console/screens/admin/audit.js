@@ -65,12 +65,12 @@ function Chain() {
   const task = useTask(async () => setVerdict(await checkChain()));
   return html`<div class=${`banner ${verdict ? (verdict.fault ? "fail" : "pass") : ""}`} role="status">
     <strong>${verdict ? (verdict.fault ? "The chain is broken" : "The chain is whole") : "Chain of hashes"}</strong>
-    <span>${told(verdict)}</span>
+    <span>${verdictText(verdict)}</span>
     <button disabled=${task.busy} onClick=${task.run}>${task.busy ? "Checking" : verdict ? "Check again" : "Check the chain"}</button>
     <${Problem} error=${task.error} /></div>`;
 }
 
-function told(verdict) {
+function verdictText(verdict) {
   if (!verdict) return "Each entry carries the hash of the one before it. Your browser works all of them out again.";
   if (verdict.fault) return `Entry ${number(verdict.fault.sequence)}: ${verdict.fault.reason}`;
   const erased = verdict.redacted ? ` ${counted(verdict.redacted, "entry", "entries")} without a person who was erased.` : "";
