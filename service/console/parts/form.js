@@ -4,15 +4,19 @@ import { Problem } from "./problem.js";
 
 let next = 0;
 
-/** A labelled field; children draw the control with the props that they get, or `type` names an input's. */
-export function Field({ label, name, hint, error, children, ...input }) {
+/**
+ * A labelled field; children draw the control with the props that they get. `value` is what an input
+ * begins with; beside `onInput` it is what the input shows.
+ */
+export function Field({ label, name, hint, error, children, value, ...input }) {
   const id = useMemo(() => `field-${++next}`, []);
   const faults = faultsOf(error, name);
   const notes = [hint && `${id}-hint`, faults.length && `${id}-fault`].filter(Boolean).join(" ") || undefined;
+  const start = input.onInput || input.onChange ? { value } : { defaultValue: value };
   const props = { id, name, "aria-describedby": notes, "aria-invalid": faults.length ? "true" : undefined };
   return html`<div class="field">
     <label for=${id}>${label}</label>
-    ${children ? children(props) : html`<input ...${props} ...${input} />`}
+    ${children ? children(props) : html`<input ...${props} ...${input} ...${start} />`}
     ${hint && html`<small id=${`${id}-hint`}>${hint}</small>`}
     ${faults.length > 0 && html`<small class="fault" id=${`${id}-fault`}>${faults.join("; ")}</small>`}
   </div>`;
