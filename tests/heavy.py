@@ -189,10 +189,16 @@ def _scenarios(of: Hostile) -> list[Case]:
     ]
     path, aim = f"/scenarios/{of.scenario}/optimize", {"objective": "was", "constraints": {"tests": "free"}}
     trades = [{"trade_type": "buy", "par_value": 1e6, "borrower_name": f"B {at}", "price": 99.0} for at in range(1_000)]
+    preview = {"trades": trades}
     return [
         _case("create_scenario", 2, [posted("/scenarios", {"name": "Many trades", "trades": trades})], 201),
         _case("optimize_scenario", 1, [posted(path, aim | {"universe": of.universe})]),
         _case("optimize_scenario", 4, [posted(path, aim | {"universe": offers})]),
+        _case(
+            "preview_trades",
+            8,
+            [posted("/scenarios/preview", preview | {"base_workbook_id": book}) for book in of.books],
+        ),
         _case("simulate_scenario", 8, [posted(f"/scenarios/{busy}/simulate", {}) for busy in of.busy], 200, 409),
         _case("get_scenario_headroom", 8, [_get(f"/scenarios/{busy}/headroom") for busy in of.busy]),
     ]
