@@ -36,6 +36,7 @@ calculations:execute    GET     /api/v1/calculations/functions
 calculations:execute    GET     /api/v1/calculations/translate
 compliance:write        POST    /api/v1/compliance/run
 compliance:read         GET     /api/v1/compliance/results/{result_id}
+compliance:read         GET     /api/v1/workbooks/{workbook_id}/loans
 compliance:read         GET     /api/v1/compliance/suites
 compliance:write        POST    /api/v1/compliance/thresholds
 compliance:read         GET     /api/v1/compliance/thresholds
