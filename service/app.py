@@ -64,14 +64,15 @@ def areas() -> list[Area]:
     from service.jobs.routes import area as jobs
     from service.mappings.routes import area as mappings
     from service.notifications.routes import area as notifications
+    from service.readings.routes import area as readings
     from service.reconciliation.routes import area as reconciliation
     from service.reports.routes import area as reports
     from service.scenarios.routes import area as scenarios
     from service.webhooks.routes import area as webhooks
     from service.workbooks.routes import area as workbooks
 
-    working = [calculations, compliance, workbooks, mappings, reconciliation, deals, overview, scenarios, formulas]
-    working += [exports, reports, jobs, insights, ai, alerts, notifications, webhooks]
+    working = [calculations, compliance, workbooks, readings, mappings, reconciliation, deals, scenarios, formulas]
+    working += [overview, exports, reports, jobs, insights, ai, alerts, notifications, webhooks]
     return [*working, auth, admin, streams, audit, activity, dlq, health, home, metrics]
 
 
