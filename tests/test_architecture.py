@@ -58,7 +58,7 @@ AREA_ORDER = [
     "workbooks",
     "portfolios documents wording",
     "admin calculations formulas compliance reconciliation webhooks",
-    "deals scenarios exports",
+    "deals scenarios exports readings",
     "reports insights",
     "alerts ai console",
 ]

@@ -1,6 +1,7 @@
 // A table of up to a few thousand rows: sorted by its headings, copied as TSV, each row a place to click or press Enter.
 // Larger ones: grid.js.
 import { html, useMemo, useState } from "./html.js";
+import { go } from "../state.js";
 import { copy, tsv } from "./clipboard.js";
 
 /**
@@ -13,7 +14,7 @@ export function Table({ caption, columns, rows, keyOf = (row) => row.id, open, s
   const head = (column) => {
     const way = order?.key === column.key ? order.way : null;
     const turn = () => setOrder({ key: column.key, way: way === "ascending" ? "descending" : "ascending" });
-    return html`<th scope="col" class=${column.number ? "number" : ""} aria-sort=${way ?? undefined}>
+    return html`<th scope="col" class=${`${column.number ? "number " : ""}${column.className ?? ""}`} aria-sort=${way ?? undefined}>
       ${column.label && column.sortable !== false
         ? html`<button class="heading" onClick=${turn}>${column.label}${way && (way === "ascending" ? " ↑" : " ↓")}</button>`
         : column.label || html`<span class="off-screen">${column.spoken ?? "More"}</span>`}
@@ -26,20 +27,22 @@ export function Table({ caption, columns, rows, keyOf = (row) => row.id, open, s
       <table>
         <caption class="off-screen">${caption}</caption>
         <thead><tr>${columns.map(head)}</tr></thead>
-        <tbody>${sorted.map((row) => html`<${Row} key=${keyOf(row)} ...${{ row, columns, open, marked: selected?.(row) }} />`)}</tbody>
+        <tbody>${sorted.map((row) => html`<${Row} key=${keyOf(row)} ...${{ row, columns, open, address, marked: selected?.(row) }} />`)}</tbody>
       </table>
     </div>
   </div>`;
 }
 
-function Row({ row, columns, open, marked }) {
+function Row({ row, columns, open, address, marked }) {
+  const enter = open ? () => open(row) : address && ((event) => event.target.closest("a, button") || go(address(row)));
   const first = columns.findIndex((column) => column.opens) === -1 ? 0 : columns.findIndex((column) => column.opens);
   const content = (column, index) => {
     const shown = column.show ? column.show(row) : valueOf(column, row) ?? "–";
+    if (address && index === first) return html`<a class="cell" href=${address(row)}>${shown}</a>`;
     return open && index === first
       ? html`<button class="cell" onClick=${(event) => { event.stopPropagation(); open(row); }}>${shown}</button>` : shown;
   };
-  return html`<tr class=${`${open ? "openable" : ""} ${marked ? "selected" : ""}`} onClick=${open && (() => open(row))} aria-current=${marked ? "true" : undefined}>
+  return html`<tr class=${`${enter ? "openable" : ""} ${marked ? "selected" : ""}`} onClick=${enter} aria-current=${marked ? "true" : undefined}>
     ${columns.map((column, index) => html`<td class=${`${column.number ? "number " : ""}${column.className ?? ""}`}>${content(column, index)}</td>`)}
   </tr>`;
 }
