@@ -2,7 +2,7 @@
 import { html, useState } from "../../parts/html.js";
 import { download } from "../../api.js";
 import { me, route, setQuery } from "../../state.js";
-import { AdminScreen } from "../../parts/admin/tabs.js";
+import { AdminScreen, forAdmins } from "../../parts/admin/tabs.js";
 import { checkChain } from "../../parts/admin/chain.js";
 import { Paging, pageHere } from "../../parts/admin/paging.js";
 import { useData, useTask } from "../../parts/data.js";
@@ -17,7 +17,7 @@ const FILTERS = [
   { name: "start_date", label: "From", type: "date" }, { name: "end_date", label: "To", type: "date" },
 ];
 
-export default function Audit() {
+function Audit() {
   if (me.value.tenant.tier !== "enterprise") {
     return html`<${AdminScreen} title="Audit log"><${Empty} title="Enterprise tier required">
       <p>The audit log is kept for every organisation, with a chain of hashes that shows whether an entry was changed or left out. Reading and exporting it is part of the enterprise tier; ${me.value.tenant.name} is on ${me.value.tenant.tier}. Ask whoever runs this service.</p>
@@ -76,3 +76,5 @@ function verdictText(verdict) {
   const erased = verdict.redacted ? ` ${counted(verdict.redacted, "entry", "entries")} without a person who was erased.` : "";
   return html`${counted(verdict.count, "entry", "entries")}, none changed or left out.${erased} Last hash <code>${verdict.hash.slice(0, 16)}…</code>`;
 }
+
+export default forAdmins(Audit);

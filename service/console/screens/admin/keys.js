@@ -2,7 +2,7 @@
 import { html, useState } from "../../parts/html.js";
 import { post, remove } from "../../api.js";
 import { me, notify } from "../../state.js";
-import { AdminScreen } from "../../parts/admin/tabs.js";
+import { AdminScreen, forAdmins } from "../../parts/admin/tabs.js";
 import { Paging, pageHere } from "../../parts/admin/paging.js";
 import { SecretDialog } from "../../parts/admin/secret.js";
 import { useData, useTask } from "../../parts/data.js";
@@ -16,7 +16,7 @@ const PAGE = 100;
 const GRACE_HOURS = 24;
 const ENVIRONMENTS = [{ value: "live", label: "Live" }, { value: "test", label: "Test" }];
 
-export default function Keys() {
+function Keys() {
   const list = useData("admin/api-keys", { page: pageHere(), page_size: PAGE });
   const [dialog, setDialog] = useState(null); // {make: true}, {replace: key} or {secret: key}
   const close = () => setDialog(null);
@@ -87,3 +87,5 @@ function Replace({ old, close, done }) {
       <${Field} label="Hours that the old key still works" name="hours" type="number" min="0" max="8760" required value=${GRACE_HOURS} error=${task.error} />
     <//><//>`;
 }
+
+export default forAdmins(Keys);

@@ -2,7 +2,7 @@
 import { html, useState } from "../../parts/html.js";
 import { patch, post, remove } from "../../api.js";
 import { href, me, notify } from "../../state.js";
-import { AdminScreen } from "../../parts/admin/tabs.js";
+import { AdminScreen, forAdmins } from "../../parts/admin/tabs.js";
 import { Paging, pageHere } from "../../parts/admin/paging.js";
 import { SecretDialog } from "../../parts/admin/secret.js";
 import { useData, useTask } from "../../parts/data.js";
@@ -21,7 +21,7 @@ const ROLES = [
 /** The roles that the signed-in user may give. */
 const grantable = () => ROLES.filter(([role]) => role !== "owner" || me.value.role === "owner");
 
-export default function People() {
+function People() {
   const list = useData("admin/users", { page: pageHere(), page_size: PAGE });
   const [asks, setAsks] = useState(false);
   const [invitation, setInvitation] = useState(null);
@@ -97,3 +97,5 @@ function Invite({ close, done }) {
       <${Select} label="Role" name="role" value=${role} onChange=${setRole} error=${task.error} options=${grantable().map(([value, label]) => ({ value, label }))} />
     <//><//>`;
 }
+
+export default forAdmins(People);

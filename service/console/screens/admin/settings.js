@@ -2,7 +2,7 @@
 import { html } from "../../parts/html.js";
 import { patch, reload } from "../../api.js";
 import { notify } from "../../state.js";
-import { AdminScreen } from "../../parts/admin/tabs.js";
+import { AdminScreen, forAdmins } from "../../parts/admin/tabs.js";
 import { useData, useTask } from "../../parts/data.js";
 import { confirmed } from "../../parts/dialog.js";
 import { Field, Form } from "../../parts/form.js";
@@ -54,7 +54,7 @@ const KINDS = {
 const kindOf = (row) => KINDS[row.kind ?? "text"];
 const textOf = (row, value) => (value === null || value === undefined ? "" : String(kindOf(row).write?.(value) ?? value));
 
-export default function Settings() {
+function Settings() {
   const tenant = useData("admin/tenant");
   const task = useTask(async (fields) => {
     const wanted = changes(fields, tenant.data);
@@ -134,3 +134,5 @@ async function store(wanted) {
     return true;
   }
 }
+
+export default forAdmins(Settings);
