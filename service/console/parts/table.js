@@ -8,7 +8,7 @@ import { copy, tsv } from "./clipboard.js";
  * `columns`: [{key, label, number (right-aligned), show: (row) => what is drawn, value: (row) => what sorts and copies,
  * className}]. `open(row)` makes rows clickable; `selected(row)` marks one; `keyOf(row)` identifies it.
  */
-export function Table({ caption, columns, rows, keyOf = (row) => row.id, open, selected, copyable = true, start }) {
+export function Table({ caption, columns, rows, keyOf = (row) => row.id, open, address, selected, copyable = true, start }) {
   const [order, setOrder] = useState(start ?? null);
   const sorted = useMemo(() => inOrder(rows, columns, order), [rows, columns, order]);
   const head = (column) => {

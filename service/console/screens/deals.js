@@ -7,7 +7,7 @@ import { Dialog } from "../parts/dialog.js";
 import { addFiles } from "../parts/drop.js";
 import { Bullet, Sparkline } from "../parts/figures.js";
 import { Field, Form } from "../parts/form.js";
-import { counted, day, figure, number } from "../parts/format.js";
+import { day, figure, number } from "../parts/format.js";
 import { useKeys } from "../parts/keys.js";
 import { Empty, Loaded } from "../parts/problem.js";
 import { Table } from "../parts/table.js";
@@ -98,8 +98,8 @@ function Months({ months }) {
 }
 
 const COLUMNS = [
-  { key: "name", label: "Deal" },
-  { key: "as_of", label: "As of", value: ({ latest }) => latest?.as_of ?? null, show: ({ latest }) => day(latest?.as_of) },
+  { key: "name", label: "Deal", show: ({ name, latest }) => html`${name}<small class="narrow-only">${day(latest?.as_of)}</small>` },
+  { key: "as_of", label: "As of", className: "narrow-off", value: ({ latest }) => latest?.as_of ?? null, show: ({ latest }) => day(latest?.as_of) },
   { key: "failed", label: "Fails", number: true, value: ({ latest }) => latest?.failed ?? null, show: count("failed", "fail") },
   { key: "warnings", label: "Warnings", number: true, className: "narrow-off", value: ({ latest }) => latest?.warnings ?? null, show: count("warnings", "warning") },
   { key: "doubtful", label: "Doubtful", number: true, className: "narrow-off", value: ({ latest }) => latest?.doubtful ?? null, show: count("doubtful", "doubt") },
