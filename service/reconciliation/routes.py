@@ -7,7 +7,7 @@ from service.platform.context import Context
 from service.platform.data.blobs import Damaged
 from service.platform.http.api import Area, Page, Streamed
 from service.platform.http.problem import ConcurrentModification, RangeNotSatisfiable
-from service.reconciliation import actions, store
+from service.reconciliation import actions, review_actions, store
 from service.reconciliation.schema import (
     CompareRequest,
     CompareStarted,
@@ -19,6 +19,8 @@ from service.reconciliation.schema import (
     IssueList,
     IssueNotFound,
     IssuePatch,
+    IssuesPatch,
+    IssuesReviewed,
     IssueSummary,
     Job,
     JobNotFound,
@@ -135,7 +137,17 @@ async def summarize_issues(ctx: Context, query: SummaryQuery) -> IssueSummary:
     return await actions.summary(ctx, query)
 
 
+@area.patch(
+    "/issues",
+    errors=(IssueNotFound, TapeNotFound, JobNotFound, InvalidStatus, ConcurrentModification),
+    event="issues.updated",
+)
+async def review_issues(ctx: Context, body: IssuesPatch) -> IssuesReviewed:
+    """Set the status, and the notes where given, of many issues, chosen by identifier or by filter."""
+    return await review_actions.review_many(ctx, body)
+
+
 @area.patch("/issues/{issue_id}", errors=(IssueNotFound, InvalidStatus, ConcurrentModification), event="issue.updated")
 async def review_issue(ctx: Context, issue_id: str, body: IssuePatch) -> Issue:
     """Set an issue's status, its notes, or both. What is reviewed stays so while neither of its values changes."""
-    return await actions.review(ctx, issue_id, body)
+    return await review_actions.review(ctx, issue_id, body)
