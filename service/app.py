@@ -31,9 +31,9 @@ from service.platform.http.problem import NotFound
 from service.platform.metrics import REQUESTS_IN_FLIGHT
 from service.platform.resilience.sync_fallback import sync_fallback_of
 from service.platform.tracing import traced
-from service.platform.waiting.announcements import announcements_of
 from service.platform.work.jobs import table_of
 from service.platform.work.process import end, resources
+from service.platform.work.waiting import announcements_of
 from service.processes.shared import start_calculators
 from service.work import jobs as all_jobs
 
