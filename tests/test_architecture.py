@@ -60,7 +60,7 @@ AREA_ORDER = [
     "admin calculations formulas compliance reconciliation webhooks",
     "deals scenarios exports readings",
     "reports insights",
-    "alerts ai",
+    "alerts ai console",
 ]
 AREAS = {area: floor for floor, areas in enumerate(AREA_ORDER) for area in areas.split()}
 
