@@ -58,9 +58,9 @@ AREA_ORDER = [
     "workbooks",
     "portfolios documents wording",
     "admin calculations formulas compliance reconciliation webhooks",
-    "deals scenarios exports",
+    "deals scenarios exports readings",
     "reports insights",
-    "alerts ai",
+    "alerts ai console",
 ]
 AREAS = {area: floor for floor, areas in enumerate(AREA_ORDER) for area in areas.split()}
 

@@ -22,13 +22,16 @@ ROWS = {(row.method, plain): row for row in routes() for plain in [re.sub(r"{\w+
 
 
 IN_WORDS_ONLY = {
+    ("GET", "/console"),
+    ("GET", "/console/{path:path}"),
     ("GET", "/docs/assets/{name}"),
     ("GET", "/docs/guide"),
     ("GET", "/docs/guide/{path:path}"),
     ("PATCH", "/api/v1/reconciliation/tapes/{tape_id}"),
     ("POST", "/api/v1/admin/users/{user_id}/erase"),
 }
-"""What the list does not have: parts of /docs, what the text on deals asks for, and what the law does."""
+"""What the list does not have: files of the console, parts of /docs, what the text on deals asks for, and what the law
+does."""
 
 
 def row_of(endpoint: dict[str, Any]) -> Route | None:

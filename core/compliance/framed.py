@@ -10,7 +10,7 @@ import numpy as np
 
 from core.compliance.grouped import doubt_groups
 from core.frames.brief import missing, shortened
-from core.frames.figures import decimals_of, figure_shown
+from core.frames.figures import figure_shown
 from core.frames.frame import Frame, FrameColumn, number_column, text_column
 from core.frames.notebook import Figure, Markup, bar, card, sentence, table, verdict
 from core.portfolio.model.notes import told_of
@@ -28,7 +28,7 @@ _NAME: Final = 44
 
 _TEXTS: Final = (
     "test_id", "test_name", "category", "status", "threshold_type", "message", "threshold_source", "published_status",
-    "published_place", "doubts",
+    "published_place", "doubts", "unit",
 )  # fmt: skip
 _PUBLISHED: Final = ("published_value", "published_numerator", "published_denominator", "published_trigger",
                      "published_status", "published_place")  # fmt: skip
@@ -36,6 +36,7 @@ _PUBLISHED: Final = ("published_value", "published_numerator", "published_denomi
 _COLUMNS: Final = (
     "test_id", "test_name", "category", "status", "current_value", "threshold_value", "threshold_type", "cushion",
     "cushion_pct", "low", "high", "threshold_source", "message", *_PUBLISHED, "difference", "doubts",
+    "unit", "decimals",
 )  # fmt: skip
 
 
@@ -132,7 +133,7 @@ def repr_of(results: Results) -> str:
             "" if one.cushion is None else f"cushion {figure_shown(one.cushion, '+', decimals)}",
             *([_trustee_shown(one, decimals)] if has_published else []),
         )
-        for one, decimals in ((one, decimals_of(one.current_value, one.threshold_value)) for one in shown)
+        for one, decimals in ((one, one.decimals) for one in shown)
     ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for status, name, *figures in cells:
@@ -171,7 +172,7 @@ def _beside(one: TestResult, decimals: int) -> list[Any]:
 
 def _row(one: TestResult, *, has_published: bool) -> list[Any]:
     """A result as a notebook's table has it: figures as the command shows them."""
-    decimals = decimals_of(one.current_value, one.threshold_value)
+    decimals = one.decimals
     return [
         Markup(f"{verdict(one.status)} (doubtful)") if one.doubtful else verdict(one.status),
         one.test_name,

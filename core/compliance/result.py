@@ -12,6 +12,7 @@ import msgspec
 from core.compliance import framed
 from core.compliance.kernels import put, rounded
 from core.frames.brief import brief, shown
+from core.frames.figures import DECIMALS, decimals_of
 from core.frames.frame import Frame, Framed
 from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning, bounded
@@ -84,7 +85,7 @@ class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
 
 class _Deferred:
     """Fields that are made when one of their group is first read: message and details; doubts; whether they may turn
-    the status, which a summary asks of every result.
+    the status, which a summary asks of every result; how the figure is shown.
 
     A Struct cannot do that: its encoder reads the fields' memory, where a dataclass is asked for its attributes.
     """
@@ -101,6 +102,8 @@ class _Deferred:
                 group, values = _DOUBTS, tuple(self._maker.doubts(*self._args))
             elif name in _VERDICT:
                 group, values = _VERDICT, tuple(self._maker.verdict(*self._args))
+            elif name in _FORM:
+                group, values = _FORM, self._maker.form(*self._args)
             else:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             put(self, group, values)
@@ -120,6 +123,10 @@ class Maker(Protocol):
 
     def verdict(self, *args: Any) -> Verdict:
         """How far it may be wrong."""
+        ...
+
+    def form(self, *args: Any) -> tuple[str, int]:
+        """Unit of the figures, and the decimals to show them with."""
         ...
 
     def is_settled(self, *args: Any) -> bool:
@@ -179,9 +186,20 @@ class TestResult(_Deferred):
     doubtful: bool = False
     """Whether the status may be wrong: the file prints the other one, or the inputs miss so much par that they could
     turn it. `status` stays as computed."""
+    unit: str = ""
+    """Unit of the figures, as the suite names it: percent (percent points), years, factor, score, amount or number.
+    Empty: not recorded."""
+    decimals: int = DECIMALS
+    """Decimals to show the figures with: those of the unit or the limit, or as many as tell the figure from the
+    limit."""
+
+    def __post_init__(self) -> None:
+        if not self.unit:  # stored before results had the field
+            unit = "" if self.details is None else self.details.breakdown.get("unit", "")
+            put(self, _FORM, (unit, decimals_of(unit, self.current_value, self.threshold_value)))
 
     def __repr__(self) -> str:
-        told = {one.name: getattr(self, one.name) for one in fields(self)}
+        told = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in _FORM}
         at = list(told).index("status") + 1
         doubtful = told.pop("doubtful")  # beside the status: what comes late in a line is left out of it
         items = list(told.items())
@@ -194,13 +212,15 @@ class TestResult(_Deferred):
 _TEXTS: Final = ("message", "details")
 _DOUBTS: Final = Doubts._fields
 _VERDICT: Final = Verdict._fields
-_FIGURES: Final = tuple(one.name for one in fields(TestResult) if one.name not in (*_TEXTS, *_DOUBTS, *_VERDICT))
+_FORM: Final = ("unit", "decimals")
+_LATER: Final = (*_TEXTS, *_DOUBTS, *_VERDICT, *_FORM)
+_FIGURES: Final = tuple(one.name for one in fields(TestResult) if one.name not in _LATER)
 _AT_FIRST: Final = (*_FIGURES, "_maker", "_args")
 
 
 def deferred(figures: tuple[Any, ...], maker: Maker, *args: Any) -> TestResult:
     """A result whose other fields are made when they are read, by `maker` of `args`; `figures` are its fields in order
-    without those of `texts`, `doubts` and `verdict`."""
+    without those of `texts`, `doubts`, `verdict` and `form`."""
     result = TestResult.__new__(TestResult)
     put(result, _AT_FIRST, (*figures, maker, args))
     return result
@@ -215,7 +235,7 @@ def _is_settled(result: TestResult) -> bool:
 def settle(results: Iterable[TestResult]) -> None:
     """Make all fields of results now, and let go of what makes them."""
     for result in results:
-        result.message, result.doubt, result.doubtful  # noqa: B018 - reading makes them
+        result.message, result.doubt, result.doubtful, result.unit  # noqa: B018 - reading makes them
         put(result, ("_maker", "_args"), (None, ()))
 
 

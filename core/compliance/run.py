@@ -54,6 +54,7 @@ from core.compliance.stated import with_stated
 from core.compliance.suites import DEAL_SUITE, SUITES, TESTS, UNIT_SIGNS, Suite, Test
 from core.definition.definition import DealTest, Definition
 from core.definition.terms import AGENCIES, SUITE_TESTS, TOTALS
+from core.frames.figures import decimals_of
 from core.portfolio import Portfolio
 from core.portfolio.assemble.plausibility import with_days
 from core.portfolio.assemble.portfolio import DEFINITION_DAYS
@@ -808,6 +809,11 @@ class _Maker:
         cushion = rounded(judged[0]) if self._include_cushion else None
         message = _message(test, measured, limit, judged[1], cushion)
         return message, self._details(test, measured, limit) if self._has_details else None
+
+    def form(self, test: Test, measured: Measured, limit: ResolvedThreshold, *_: Any) -> tuple[str, int]:
+        """The unit of a test's figures, and the decimals to show them with."""
+        rounding = None if self._limits.definition is None else _decimals(test, self._limits)
+        return test.unit, decimals_of(test.unit, measured.value, limit.value, rounding)
 
     def doubts(self, test: Test, measured: Measured, *args: Any) -> Doubts:
         """What to doubt of a test."""

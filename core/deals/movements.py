@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from core.compliance.result import Results, Skipped
 from core.compliance.stated import with_stated
 from core.definition.definition import Definition
+from core.frames.figures import DECIMALS
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import Notes
 from core.portfolio.model.portfolio import Amortization, Names
@@ -97,6 +98,11 @@ class Movement(msgspec.Struct, frozen=True, kw_only=True):
     """Why the earlier day has no status. Null: it has one, or the test is not there."""
     after_open: Open | None = None
     """Why the later day has no status. Null: it has one, or the test is not there."""
+    unit: str = ""
+    """Unit of the figures, as the suite names it: percent (percent points), years, factor, score, amount or number.
+    Empty: no day has a result."""
+    decimals: int = DECIMALS
+    """Decimals to show the figures with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +150,7 @@ def movements(
         )
     ]
     opens = [{one.test_id: _open(one) for one in results.skipped} for results in (first, last)]
+    forms = {one.test_id: (one.unit, one.decimals) for one in (*first, *last)}
     return [
         msgspec.structs.replace(
             _movement(
@@ -151,8 +158,11 @@ def movements(
             ),
             before_open=opens[0].get(test_id),
             after_open=opens[1].get(test_id),
+            unit=unit,
+            decimals=decimals,
         )
         for test_id, name in names.items()
+        for unit, decimals in [forms.get(test_id, ("", DECIMALS))]
     ]
 
 

@@ -17,6 +17,7 @@ from core.compliance.run import run_suite
 from core.definition import Definition, to_document
 from core.definition.choices import BY_NAME, CHOICES, Explanation, Option
 from core.definition.terms import AGENCIES, MEASURES, PARAMETERS
+from core.frames.figures import DECIMALS, DECIMALS_MAX
 from core.interpretation.figures import FigureTest, figure_tests, with_ratio_classes, with_tests
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import Fact
@@ -67,6 +68,11 @@ class TieOut(msgspec.Struct, frozen=True, kw_only=True):
     """Why the nearest test was not taken, or why there is none. Null: a test is matched."""
     cell: str
     """Cell of the file in which the figure stands."""
+    unit: str = ""
+    """Unit of the figures, as the suite names it: percent (percent points), years, factor, score, amount or number.
+    Empty: not known."""
+    decimals: int = DECIMALS
+    """Decimals to show the figures with: those of our test, or as many as the file prints."""
 
 
 class TieOuts(list[TieOut]):
@@ -173,7 +179,19 @@ def _row(asked: FigureTest, ours: dict[str, TestResult | Skipped | str], why: Ex
         nearest=None if unmatched is None else unmatched.nearest,
         why_not=None if unmatched is None else unmatched.why,
         cell=published.place,
+        unit=result.unit if isinstance(result, TestResult) else _TEST_UNITS.get(published.unit, published.unit or ""),
+        decimals=_decimals(result, published),
     )
+
+
+_TEST_UNITS: Final[dict[str | None, str]] = {"count": "number"}
+"""Units of facts that tests name otherwise."""
+
+
+def _decimals(result: TestResult | Skipped | str, published: Fact) -> int:
+    """The decimals of our test, or those of the printed figure where these are more."""
+    own = result.decimals if isinstance(result, TestResult) else DECIMALS
+    return own if published.decimals is None else min(max(own, published.decimals), DECIMALS_MAX)
 
 
 def _figures(result: TestResult | Skipped | str) -> tuple[float | None, float | None, float | None]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from core.compliance.result import Skipped, TestResult
-from core.compliance.suites import TESTS
 from core.export.order import ComplianceRow
 
 
@@ -15,7 +14,7 @@ def compliance_rows(results: Iterable[TestResult], skipped: Iterable[Skipped] = 
         ComplianceRow(
             test_id=one.test_id, name=one.test_name, category=one.category, status=one.status, value=one.current_value,
             limit=one.threshold_value, threshold_type=one.threshold_type, cushion=one.cushion,
-            source=one.threshold_source, unit=_unit(one), doubtful=one.doubtful,
+            source=one.threshold_source, unit=one.unit, doubtful=one.doubtful,
             published=None if one.published is None else one.published.value,
             difference=None if one.published is None else one.published.difference,
             published_status=None if one.published is None else one.published.status,
@@ -28,9 +27,3 @@ def compliance_rows(results: Iterable[TestResult], skipped: Iterable[Skipped] = 
         for one in skipped
     )
     return (*ran, *left_out)
-
-
-def _unit(result: TestResult) -> str:
-    if result.details is not None and "unit" in result.details.breakdown:
-        return str(result.details.breakdown["unit"])
-    return TESTS[result.test_id].unit if result.test_id in TESTS else ""

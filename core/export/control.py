@@ -9,6 +9,7 @@ from typing import Final
 from core.export.checks import SheetSums
 from core.export.draft import AMOUNT, DAY, GENERAL, MOMENT, WHOLE, Draft
 from core.export.order import ComplianceRow, ExportOrder, Provenance
+from core.frames.figures import unit_decimals
 from core.grid.address import column_name
 from core.grid.sheet import Sheet
 from core.grid.sheet_name import in_quotes
@@ -33,9 +34,6 @@ COUNTS_MAX: Final = 50
 
 BREACH: Final = 1e-9
 """A cushion below minus this is a breach, as in the run."""
-
-_WHOLE: Final = frozenset(("factor", "number"))
-"""Units of figures that are shown without decimals."""
 
 
 def control_sheet(
@@ -133,7 +131,7 @@ def _compliance(draft: Draft, rows: Sequence[ComplianceRow], suite: str | None) 
 def _test(draft: Draft, row: ComplianceRow) -> None:
     assert row.value is not None
     assert row.limit is not None
-    number_format = WHOLE if row.unit in _WHOLE else AMOUNT
+    number_format = AMOUNT if unit_decimals(row.unit, row.value) else WHOLE
     draft.put(0, row.label, "text")
     draft.put(1, row.category.replace("_", " "), "aside")
     value = draft.put(2, row.value, "figure", number_format)

@@ -12,17 +12,57 @@ LARGEST: Final = 1e15
 """From here on a figure is shown with an exponent."""
 
 
-def decimals_apart(first: float, second: float) -> int:
-    """The decimals at which two different figures are shown as such, from two on."""
+def decimals_apart(first: float, second: float, least: int = DECIMALS) -> int:
+    """The decimals at which two different figures are shown as such, from `least` on."""
     return next(
-        (at for at in range(DECIMALS, DECIMALS_MAX) if first == second or f"{first:.{at}f}" != f"{second:.{at}f}"),
+        (at for at in range(least, DECIMALS_MAX) if first == second or f"{first:.{at}f}" != f"{second:.{at}f}"),
         DECIMALS_MAX,
     )
 
 
-def decimals_of(value: float, limit: float) -> int:
-    """The decimals of a test: two, or as many as tell its figure from its limit, and its limit from zero."""
-    return max(decimals_apart(value, limit), decimals_apart(limit, 0.0))
+_UNIT_DECIMALS: Final = {"factor": 0, "number": 0, "bps": 0, "days": 0}
+"""Decimals of a figure by its unit, where trustees do not print two."""
+
+SMALL_FACTOR: Final = 100.0
+"""Rating factors below it are of Fitch's scale, and have decimals."""
+
+
+def unit_decimals(unit: str, value: float) -> int:
+    """The decimals with which trustees print a figure of a unit."""
+    return DECIMALS if unit == "factor" and abs(value) < SMALL_FACTOR else _UNIT_DECIMALS.get(unit, DECIMALS)
+
+
+def decimals_of(unit: str, value: float, limit: float, rounding: int | None = None) -> int:
+    """The decimals of a test's figures: those of its unit, or as many as its limit is printed with, as tell its figure
+    from its limit, and its limit from zero.
+
+    Args:
+        unit: the unit of the test, as the suite names it.
+        value: the test's figure.
+        limit: what the figure is compared with.
+        rounding: decimals to which the figure is rounded before it is compared; None: it is not rounded.
+    """
+    least = unit_decimals(unit, value) if rounding is None else min(rounding, DECIMALS_MAX)
+    if unit == "number" and value % 1:
+        least = max(least, DECIMALS)  # no count
+    least = max(least, _printed_decimals(limit, least))
+    if rounding is not None:
+        return least
+    return max(decimals_apart(value, limit, least), decimals_apart(limit, 0.0, least))
+
+
+def _printed_decimals(limit: float, least: int) -> int:
+    """The decimals with which a limit is printed; `least` where it is the result of a division."""
+    for at in range(least, LIMIT_DECIMALS_MAX + 1):
+        if abs(limit - round(limit, at)) < _SAME:
+            return at
+    return least
+
+
+LIMIT_DECIMALS_MAX: Final = 4
+"""Documents print no limit with more."""
+
+_SAME: Final = 1e-9
 
 
 def figure_shown(value: float, sign: str = "", decimals: int = DECIMALS) -> str:

@@ -6,6 +6,7 @@ import unicodedata
 from datetime import date
 from typing import Final
 
+from core.frames.figures import decimals_apart, unit_decimals
 from core.insights.insight import Unit
 from core.report.figures import day, figure, signed
 from core.words import counted
@@ -13,13 +14,9 @@ from core.words import counted
 NAME_CHARACTERS: Final = 80
 """Of a name out of the file; a cell may hold 32,767."""
 
-_DECIMALS: Final[dict[Unit, int]] = {"factor": 0, "number": 0, "bps": 0, "days": 0}
 _SUFFIX: Final[dict[Unit, str]] = {
     "percent": " %", "points": " points", "price": " % of par", "years": " years", "bps": " bps", "days": " days",
 }  # fmt: skip
-SMALL_FACTOR: Final = 100.0
-DECIMALS: Final = 2
-DECIMALS_MAX: Final = 6
 
 _LIKE: Final = str.maketrans({"<": "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}",
                               ">": "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}",
@@ -60,22 +57,13 @@ def printed(
     if unit == "count":
         return counted(value, noun).rstrip()
     if decimals is None:
-        decimals = decimals_of(value, unit)
+        decimals = unit_decimals(unit, value)
     return shown(value, decimals) + _SUFFIX.get(unit, "")
-
-
-def decimals_of(value: float, unit: Unit) -> int:
-    """The decimals of a figure of a unit; factors of Fitch's scale are small, and have some."""
-    return DECIMALS if unit == "factor" and abs(value) < SMALL_FACTOR else _DECIMALS.get(unit, DECIMALS)
 
 
 def decimals_between(value: float, other: float, unit: Unit) -> int:
     """The decimals at which two different figures are printed as such, from those of their unit on."""
-    first = max(decimals_of(value, unit), decimals_of(other, unit))
-    return next(
-        (at for at in range(first, DECIMALS_MAX) if value == other or f"{value:.{at}f}" != f"{other:.{at}f}"),
-        DECIMALS_MAX,
-    )
+    return decimals_apart(value, other, max(unit_decimals(unit, value), unit_decimals(unit, other)))
 
 
 _SCALES: Final = ((1e9, "bn"), (1e6, "m"))

@@ -46,8 +46,7 @@ def unit_of(test_id: str, result: TestResult | None = None) -> Unit:
     """The unit of a test's figure; percent for one that the catalogue does not have and nothing says otherwise."""
     if test_id in TESTS:
         return UNITS[TESTS[test_id].unit]
-    said = None if result is None or result.details is None else result.details.breakdown.get("unit")
-    return UNITS.get(said or "percent", "percent")
+    return UNITS.get("" if result is None else result.unit, "percent")
 
 
 def results_of(subject: Subject, portfolio: Portfolio, ids: Sequence[str] = ()) -> dict[str, TestResult | Skipped]:

@@ -153,8 +153,8 @@ class _Units:
         self._definition = definition
 
     def of(self, test_id: str, result: TestResult | None = None) -> Unit:
-        if result is not None and result.details is not None:
-            return result.details.breakdown["unit"]  # type: ignore[no-any-return]
+        if result is not None and result.unit:
+            return result.unit  # type: ignore[return-value]
         if self._definition is not None and test_id not in TESTS:
             from core.compliance.deal_suite import test_named  # with it comes the formula engine
 
@@ -190,6 +190,7 @@ def _line(one: TestResult, known: _Units) -> TestLine:
         published=one.published,
         doubt=list(one.doubt),
         doubtful=one.doubtful,
+        decimals=one.decimals,
     )
 
 

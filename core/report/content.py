@@ -10,6 +10,7 @@ from msgspec import Struct
 from core.compliance.result import Direction, Doubt, PublishedFigure, Source, Status, Summary
 from core.deals.movements import PartName
 from core.deals.tie_out import TieOut
+from core.frames.figures import DECIMALS
 from core.portfolio.model.notes import DataWarning
 
 Unit = Literal["percent", "factor", "score", "years", "amount", "number"]
@@ -84,6 +85,8 @@ class TestLine(Struct, frozen=True, kw_only=True):
     """Why the figure may be wrong."""
     doubtful: bool = False
     """The file contradicts the status, or more par is missing than the cushion bears."""
+    decimals: int = DECIMALS
+    """Decimals to print the figures with."""
 
 
 class SkippedLine(Struct, frozen=True, kw_only=True):

@@ -17,7 +17,6 @@ from core.charts.drawing import Chart
 from core.compliance.printed import status_here
 from core.deals.movements import PartName
 from core.deals.tie_out import TieOut
-from core.frames.figures import decimals_of
 from core.report.content import (
     UNNAMED,
     Change,
@@ -205,7 +204,7 @@ _SOURCES: Final = {
 
 
 def _test(line: TestLine, *, is_cover: bool = False) -> Texts:
-    decimals = decimals_of(line.value, line.threshold)
+    decimals = line.decimals
     low, high = line.masked or (None, None)
     row = Against(
         line.value, line.threshold, line.direction, line.status, line.warning, low, high, is_doubtful=line.doubtful

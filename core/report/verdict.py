@@ -11,7 +11,6 @@ from typing import Final
 
 from core.compliance.printed import is_contradicted, printed_words, status_here
 from core.compliance.result import Direction
-from core.frames.figures import decimals_apart
 from core.report.content import TestLine, Verdict
 from core.report.figures import figure
 from core.words import agreed, counted
@@ -120,8 +119,8 @@ def _all_named(lines: Sequence[TestLine]) -> str:
 
 
 def _against(line: TestLine) -> str:
-    decimals = decimals_apart(line.value, line.threshold)
-    return f"{line.name} {figure(line.value, decimals)} {_HELD_TO[line.direction]} {figure(line.threshold, decimals)}"
+    value, limit = (figure(one, line.decimals) for one in (line.value, line.threshold))
+    return f"{line.name} {value} {_HELD_TO[line.direction]} {limit}"
 
 
 def _beside(line: TestLine) -> str:

@@ -19,7 +19,7 @@ from core.compliance.result import Direction, Doubt, PublishedFigure, Results, S
 from core.compliance.run import pools_of, run_suite
 from core.compliance.spreads import with_spread_rules
 from core.frames.brief import brief, shortened
-from core.frames.figures import change_shown, decimals_of, figure_shown
+from core.frames.figures import DECIMALS, change_shown, figure_shown
 from core.frames.notebook import Figure, bar, card, table, verdict
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import DataWarning, told_of
@@ -70,6 +70,11 @@ class Projected(msgspec.Struct, frozen=True, kw_only=True):
     """Every reason why the figure before the trades may be wrong; the one after them rests on the same."""
     doubtful: bool = False
     """Whether the status before the trades may be wrong, and with it the one after them."""
+    unit: str = ""
+    """Unit of the figures, as the suite names it: percent (percent points), years, factor, score, amount or number.
+    Empty: not recorded."""
+    decimals: int = DECIMALS
+    """Decimals to show the figures with, before and after."""
 
     __repr__ = brief
 
@@ -137,7 +142,7 @@ class Simulation(msgspec.Struct, frozen=True, kw_only=True):
 
 def _cells(row: Projected) -> list[Any]:
     """A test before and after as a notebook's table has it: figures as the command shows them."""
-    decimals = decimals_of(row.projected_value, row.threshold_value)
+    decimals = row.decimals
     return [
         verdict(row.status_projected),
         row.test_name,
@@ -327,6 +332,8 @@ def _row(one: TestResult, other: TestResult, before: Mapping[str, float], after:
         published=one.published,
         doubt=one.doubt,
         doubtful=one.doubtful,
+        unit=one.unit,
+        decimals=max(one.decimals, other.decimals),
     )
 
 

@@ -102,7 +102,7 @@ def simulation_page(found: Simulation, *, trades: int, title: str, document: dic
     """
     from core.scenario.simulate import message_of, new_failures_of
 
-    columns = before_and_after(found)
+    columns = before_and_after()
     ordered = sorted(found.results, key=thinness)
     blocks: list[Line | Grid | Text] = []
     if ordered:
@@ -129,21 +129,16 @@ def not_compared(found: Simulation) -> list[Line]:
     return [*lines, Line()] if lines else []
 
 
-def before_and_after(found: Simulation) -> list[Column]:
+def before_and_after() -> list[Column]:
     """The columns of a test before and after something."""
-    units = {one.test_id: _unit(one) for one in (*found.before, *found.after)}
-
-    def unit(one: Projected) -> str:
-        return units.get(one.test_id, "")
-
     return [
         Column(key="test_id", value=member("test_id")),
         Column(key="test_name", heading="Test", value=member("test_name"), folds=True, least=LONGEST_WORD),
         Column(key="category", value=member("test_category")),
         Column(key="before", heading="Before", right=True, value=member("current_value"),
-               shown=lambda one: _figure(one, one.current_value, unit(one))),
+               shown=lambda one: _figure(one, one.current_value, _unit(one))),
         Column(key="after", heading="After", right=True, value=member("projected_value"),
-               shown=lambda one: _figure(one, one.projected_value, unit(one))),
+               shown=lambda one: _figure(one, one.projected_value, _unit(one))),
         Column(key="threshold_type", value=member("threshold_type")),
         Column(key="threshold", heading="Threshold", right=True, value=member("threshold_value"),
                shown=lambda one: f"{one.threshold_type} {_figure(one, one.threshold_value)}"),
@@ -184,7 +179,7 @@ def two_files_columns(found: Simulation) -> list[Column]:
             Column(key=f"agrees_{side}", value=of(side, "agrees")),
             Column(key=f"doubtful_{side}", value=doubtful(side)),
         ]
-    columns = before_and_after(found)
+    columns = before_and_after()
     at = next(place for place, one in enumerate(columns) if one.key == "after") + 1
     columns[at:at] = added
     return [replace(one, shown=status) if one.key == "status_after" else one for one in columns]
@@ -215,12 +210,12 @@ def _change(one: Projected) -> str:
     """The change of the cushion; no figure where the trades do not move it."""
     from core.frames.figures import change_shown
 
-    return change_shown(0.0 if one.impact_direction == "neutral" else one.cushion_change, _decimals(one))
+    return change_shown(0.0 if one.impact_direction == "neutral" else one.cushion_change, one.decimals)
 
 
 def shown_direction(one: Projected) -> int:
     """1 where the cushion grows, -1 where it shrinks, 0 where it stays at the decimals that are shown."""
-    shown = abs(one.cushion_change) >= 10.0 ** -_decimals(one) / 2
+    shown = abs(one.cushion_change) >= 10.0**-one.decimals / 2
     return {"improve": 1, "worsen": -1, "neutral": 0}[one.impact_direction] if shown else 0
 
 
@@ -340,25 +335,16 @@ def _result_columns(has_published: bool) -> list[Column]:
     ]  # fmt: skip
 
 
-def _unit(result: TestResult) -> str:
-    """The unit that the details name, as a short suffix."""
-    unit = result.details.breakdown.get("unit") if result.details else None
-    return {"percent": " %", "%": " %", "years": " y"}.get(unit, "") if isinstance(unit, str) else ""
-
-
-def _decimals(test: TestResult | Projected) -> int:
-    """The decimals of a test's figures: those that tell it from its limit."""
-    from core.frames.figures import decimals_of
-
-    value = getattr(test, "projected_value", None)
-    return decimals_of(test.current_value if value is None else value, test.threshold_value)
+def _unit(result: TestResult | Projected) -> str:
+    """The unit as a short suffix."""
+    return {"percent": " %", "years": " y"}.get(result.unit, "")
 
 
 def _figure(test: TestResult | Projected, value: float, unit: str = "", sign: str = "") -> str:
     """A figure with the decimals of its test and the suffix of its unit."""
     from core.frames.figures import figure_shown
 
-    return figure_shown(value, sign, _decimals(test)) + unit
+    return figure_shown(value, sign, test.decimals) + unit
 
 
 def _summary(summary: Summary) -> Text:

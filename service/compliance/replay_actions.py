@@ -400,7 +400,7 @@ def _uncovered_fault(details: dict[str, Any], run: store.Kept, stored: Mapping[s
             "status": run.status != "completed",
             "counts": any(details.get(name) != count for name, count in run.summary.items()),
             "moment": "executed_at" in details and datetime.fromisoformat(details["executed_at"]) != run.executed_at,
-            "figures for histories": run.figures != figures_of(results),
+            "figures for histories": run.figures != _figures_as_written(figures_of(results), run.figures),
         }
     except (ValueError, TypeError, AttributeError, LookupError) as error:
         return f"the stored run is none: {error}"
@@ -428,18 +428,31 @@ def _differences(stored: Mapping[str, str | None], now: Mapping[str, str | None]
     return found
 
 
-_ADDED: Final = ("published", "doubt", "doubtful")
-"""Fields of a result that runs of earlier versions do not have."""
+_ADDED: Final = (("published", "doubt", "doubtful"), ("unit", "decimals"))
+"""Fields of a result that runs of earlier versions do not have, by the version that added them, the earliest first."""
 
 
 def _as_written(comes: Any, was: Any) -> Any:
-    """Replayed results as a version without the added fields stored them; None where the stored ones have such."""
+    """Replayed results as the version stored them that the stored ones are of; None where they are of no version."""
     try:
-        if any(name in one for one in was for name in _ADDED):
+        present = [any(name in one for one in was for name in names) for names in _ADDED]
+        if present != sorted(present, reverse=True):
             return None
-        return [{key: one[key] for key in one if key not in _ADDED} for one in comes]
+        missing = {name for names, is_there in zip(_ADDED, present, strict=True) if not is_there for name in names}
+        return [{key: one[key] for key in one if key not in missing} for one in comes]
     except (TypeError, LookupError):  # what was altered may be anything
         return None
+
+
+_FIGURES_ADDED: Final = ("name", "unit", "decimals")
+"""Members of a figure for histories that runs of earlier versions do not have."""
+
+
+def _figures_as_written(figures: dict[str, dict[str, Any]], was: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Figures for histories, without the members that the stored ones lack because their version did not have them."""
+    if any(name in one for one in was.values() for name in _FIGURES_ADDED):
+        return figures
+    return {test: {key: one[key] for key in one if key not in _FIGURES_ADDED} for test, one in figures.items()}
 
 
 def _of_tests(was: Any, comes: Any) -> Iterator[Difference]:

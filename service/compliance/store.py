@@ -210,6 +210,9 @@ def figures_of(results: Iterable[TestResult]) -> dict[str, dict[str, Any]]:
 
 def _figure(one: TestResult) -> dict[str, Any]:
     figure = {
+        "name": one.test_name,
+        "unit": one.unit,
+        "decimals": one.decimals,
         "value": one.current_value,
         "threshold": one.threshold_value,
         "status": one.status,

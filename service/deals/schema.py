@@ -7,11 +7,14 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import force_setattr
 
 from core.compliance.result import Status
+from core.compliance.suites import TESTS
 from core.deals.draft import Decision, DraftTies
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut
+from core.frames.figures import DECIMALS, decimals_of
 from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning
 from service.platform.http.api import PageQuery, Uploads
@@ -54,9 +57,23 @@ class Thinnest(Struct, frozen=True, kw_only=True):
     """The test with the least room, measured by its limit."""
 
     test_id: str
+    test_name: str = ""
+    """Name of the test as its run has it; of a run that is older than this field, the suite's, else the test's id."""
+    unit: str = ""
+    """Unit of the cushion, as the suite names it. Empty: the run is older than this field."""
     cushion: float
+    cushion_pct: float | None = None
+    """Cushion in percent of the limit. Null: the limit is 0."""
+    decimals: int = DECIMALS
+    """Decimals to show the cushion with."""
     doubtful: bool = False
     """Whether its status may be wrong."""
+
+    def __post_init__(self) -> None:
+        if not self.unit:
+            test = TESTS.get(self.test_id)
+            force_setattr(self, "test_name", test.name if test else self.test_id)
+            force_setattr(self, "unit", test.unit if test else "")
 
 
 class Latest(Struct, frozen=True, kw_only=True):
@@ -116,8 +133,10 @@ class DealRow(Deal, frozen=True, kw_only=True):
 class DealList(PageQuery, kw_only=True, frozen=True):
     """Which deals, in which order."""
 
-    sort_by: Literal["name", "created_at", "updated_at"] = "created_at"
-    sort_order: Literal["asc", "desc"] = "desc"
+    sort_by: Literal["name", "created_at", "updated_at", "cushion"] = "created_at"
+    """cushion: the thinnest cushion of the newest workbook as a part of its limit; deals without figures come last."""
+    sort_order: Literal["asc", "desc"] | None = None
+    """Unset: asc by cushion (the thinnest first), else desc."""
     search: Annotated[str, Meta(max_length=255, description="Part of the name")] | None = None
 
 
@@ -243,8 +262,23 @@ class Series(Struct, frozen=True, kw_only=True):
     """A test through the months, in the order of days: of each workbook the newest full run that has the test."""
 
     test_id: str
+    test_name: str = ""
+    """Name of the test as the newest run has it; of runs that are older than this field, the suite's, else its id."""
+    unit: str = ""
+    """Unit of the figures, as the suite names it. Empty: there is no figure, or no run has the field."""
+    decimals: int = DECIMALS
+    """Decimals to show the figures with, as the newest run has them."""
     points: list[Point]
     """Its figures, the earliest day first."""
+
+    def __post_init__(self) -> None:
+        if not self.unit:
+            test = TESTS.get(self.test_id)
+            force_setattr(self, "test_name", test.name if test else self.test_id)
+            force_setattr(self, "unit", test.unit if test else "")
+            if self.points:
+                last = self.points[-1]
+                force_setattr(self, "decimals", decimals_of(self.unit, last.value, last.threshold))
 
 
 class DealHistory(Struct, frozen=True, kw_only=True):

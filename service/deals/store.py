@@ -31,14 +31,16 @@ _LATEST = """
     (SELECT json_build_object(
         'workbook_id', w.id, 'as_of', w.as_of, 'run_id', w.run_id, 'test_suite', w.test_suite,
         'failed', w.summary -> 'failed', 'warnings', w.summary -> 'warnings', 'doubtful', w.summary -> 'doubtful',
-        'thinnest', (
-            SELECT json_build_object('test_id', f.key, 'cushion', f.value -> 'cushion',
-                                     'doubtful', f.value ? 'doubtful') FROM jsonb_each(w.figures) f
-            WHERE f.value ->> 'cushion' IS NOT NULL
-            ORDER BY (f.value ->> 'cushion_pct')::float8 NULLS LAST, f.key LIMIT 1))
+        'thinnest', w.thinnest)
      FROM deal_workbooks w WHERE w.tenant_id = deals.tenant_id AND w.deal_id = deals.id
      ORDER BY w.day DESC, w.created_at DESC LIMIT 1)
 """
+_ROOM = """
+    (SELECT (w.thinnest ->> 'room')::float8
+     FROM deal_workbooks w WHERE w.tenant_id = deals.tenant_id AND w.deal_id = deals.id
+     ORDER BY w.day DESC, w.created_at DESC LIMIT 1)
+"""
+"""The thinnest cushion of a deal as a part of its limit; null without figures."""
 _DEAL, _ROW = columns_of(Deal, latest=_LATEST), columns_of(DealRow, latest=_LATEST)
 
 _LOCKED = ("", " FOR UPDATE")
@@ -47,6 +49,7 @@ _ORDER = {
     "name": "lower(name) {0}, id",
     "created_at": "created_at {0}, id",
     "updated_at": "updated_at {0}, id",
+    "cushion": _ROOM + " {0} NULLS LAST, lower(name), id",
 }
 
 
@@ -62,7 +65,7 @@ async def get(ctx: Context, deal_id: UUID, *, locked: bool = False) -> DealRow:
 
 async def listed(ctx: Context, query: DealList) -> Page[Deal]:
     """A page of deals."""
-    order = _ORDER[query.sort_by].format(query.sort_order)
+    order = _ORDER[query.sort_by].format(query.sort_order or ("asc" if query.sort_by == "cushion" else "desc"))
     asked, matching = {"pattern": containing(query.search)}, {"pattern": "name ILIKE %(pattern)s"}
     return await page(ctx, Deal, _DEAL, "deals WHERE true", asked, query, order=order, conditions=matching)
 
@@ -168,7 +171,9 @@ async def history(unit: Unit, deal_id: UUID, query: DealHistoryQuery) -> tuple[l
                                AND coalesce(%(end)s::date, 'infinity')
             ORDER BY r.executed_at DESC LIMIT %(most)s + 1
         ), points AS (
-            SELECT DISTINCT ON (r.workbook_id, f.key) f.key AS test_id, r.as_of, r.executed_at, json_build_object(
+            SELECT DISTINCT ON (r.workbook_id, f.key) f.key AS test_id, r.as_of, r.executed_at,
+                   f.value ->> 'name' AS name, f.value ->> 'unit' AS unit, f.value -> 'decimals' AS decimals,
+                   json_build_object(
                 'as_of', r.as_of, 'run_id', r.id, 'value', f.value -> 'value', 'threshold', f.value -> 'threshold',
                 'status', f.value -> 'status', 'published', f.value -> 'published',
                 'doubtful', f.value ? 'doubtful') AS point
@@ -178,7 +183,11 @@ async def history(unit: Unit, deal_id: UUID, query: DealHistoryQuery) -> tuple[l
         ), kept AS (
             SELECT * FROM points ORDER BY executed_at DESC LIMIT %(points)s
         ), series AS (
-            SELECT test_id, json_agg(point ORDER BY as_of, executed_at) AS points FROM kept GROUP BY test_id
+            SELECT test_id, json_agg(point ORDER BY as_of, executed_at) AS points,
+                   coalesce((array_agg(name ORDER BY as_of DESC, executed_at DESC))[1], '') AS test_name,
+                   coalesce((array_agg(unit ORDER BY as_of DESC, executed_at DESC))[1], '') AS unit,
+                   coalesce((array_agg(decimals ORDER BY as_of DESC, executed_at DESC))[1], '2') AS decimals
+            FROM kept GROUP BY test_id
         )
         SELECT (SELECT coalesce(json_agg(s ORDER BY s.test_id), '[]') FROM series s) AS series,
                (SELECT count(*) FROM runs) > %(most)s OR (SELECT count(*) FROM points) > %(points)s AS truncated

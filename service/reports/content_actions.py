@@ -12,7 +12,6 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from core.compliance.result import Results
-from core.compliance.suites import TESTS
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut
 from core.report.compliance import compliance_content
@@ -135,7 +134,7 @@ async def _history(unit: Unit, run: StoredRun) -> list[Series]:
         Series(
             test_id=one.test_id,
             name=one.test_name,
-            unit=one.details.breakdown["unit"] if one.details else TESTS[one.test_id].unit,
+            unit=one.unit,
             direction=one.threshold_type,
             points=[
                 *(Point(as_of=point.as_of, value=point.value, threshold=point.threshold, status=point.status,
@@ -145,7 +144,7 @@ async def _history(unit: Unit, run: StoredRun) -> list[Series]:
             ],
         )
         for one in run.results
-        if one.details is not None or one.test_id in TESTS
+        if one.unit
     ]  # fmt: skip
 
 

@@ -1,0 +1,125 @@
+"""The files of the console, under one address that changes whenever one of them does."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from service.platform.http.api import Raw
+
+FOLDER: Final = Path(__file__).parent
+PREFIX: Final = "/console/"
+PAGE: Final = "index.html"
+BASE: Final = b"{{base}}"
+"""What stands in the page for the folder of all other files."""
+HASH_LENGTH: Final = 16
+
+TYPES: Final = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml; charset=utf-8",
+    ".png": "image/png",
+    ".webmanifest": "application/manifest+json",
+}
+"""The files that a browser may load; nothing else of the folder is served."""
+
+POLICY: Final = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "connect-src 'self'",
+        "font-src 'self'",
+        "manifest-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
+)
+"""Nothing inline, nothing of another origin, and no text ever becomes markup or code."""
+HEADERS: Final = (
+    ("content-security-policy", POLICY),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+)
+CHECK_FIRST: Final = ("cache-control", "no-cache")
+KEEP: Final = ("cache-control", "public, max-age=31536000, immutable")
+
+Signature = tuple[tuple[str, int, int], ...]
+"""Name, time of change and size of each file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The console's files at one moment."""
+
+    hash: str
+    page: bytes
+    others: dict[str, bytes]
+
+
+class Console:
+    """The files of a folder as they are served; read again once one of them has changed."""
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self._folder = folder
+        self._signature: Signature = ()
+        self._files = Files("", b"", {})
+
+    def answer(self, path: str, known: str = "") -> Raw | None:
+        """Return the page for an empty path, a file for `<hash>/name`, None for any other.
+
+        `known`: the header If-None-Match. Files are looked at for the page and for an unknown hash only, so that the
+        fifty modules behind a page cost one look.
+        """
+        if not path:
+            return _page(self.files(), known)
+        hashed, _, name = path.partition("/")
+        files = self._files if hashed == self._files.hash else self.files()
+        if hashed != files.hash or name not in files.others:
+            return None
+        return Raw(files.others[name], TYPES[Path(name).suffix], (KEEP, *HEADERS), constant=True)
+
+    def files(self) -> Files:
+        """The files as they are now."""
+        signature = tuple(sorted(_signature(self._folder)))
+        if signature != self._signature:
+            self._files, self._signature = _read(self._folder, signature), signature
+        return self._files
+
+
+CONSOLE: Final = Console()
+
+
+def _page(files: Files, known: str) -> Raw:
+    tag = f'W/"{files.hash}"'
+    headers = (("etag", tag), CHECK_FIRST, *HEADERS)
+    asked = {part.strip().removeprefix("W/") for part in known.split(",")}
+    if asked & {"*", tag.removeprefix("W/")}:
+        return Raw(b"", "text/html; charset=utf-8", (*headers, ("vary", "accept-encoding")), status=304)
+    return Raw(files.page, "text/html; charset=utf-8", headers, constant=True)
+
+
+def _signature(folder: Path) -> Iterator[tuple[str, int, int]]:
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder).as_posix()
+        if name == PAGE or path.suffix in TYPES:
+            found = path.stat()
+            yield name, found.st_mtime_ns, found.st_size
+
+
+def _read(folder: Path, signature: Signature) -> Files:
+    contents = {name: (folder / name).read_bytes() for name, _, _ in signature}
+    digest = hashlib.sha256()
+    for name, content in contents.items():
+        digest.update(f"{name} {len(content)}\n".encode())
+        digest.update(content)
+    hashed = digest.hexdigest()[:HASH_LENGTH]
+    page = contents.pop(PAGE).replace(BASE, f"{PREFIX}{hashed}".encode())
+    return Files(hashed, page, contents)
