@@ -61,6 +61,7 @@ compliance:write        POST    /api/v1/reconciliation/compare
 compliance:read         GET     /api/v1/reconciliation/compare/{job_id}/status
 compliance:read         GET     /api/v1/reconciliation/issues
 compliance:read         GET     /api/v1/reconciliation/issues/summary
+compliance:write        PATCH   /api/v1/reconciliation/issues
 compliance:write        PATCH   /api/v1/reconciliation/issues/{issue_id}
 scenarios:read          GET     /api/v1/scenarios
 scenarios:write         POST    /api/v1/scenarios
@@ -72,6 +73,7 @@ scenarios:read          GET     /api/v1/scenarios/{scenario_id}/trades
 scenarios:write         DELETE  /api/v1/scenarios/{scenario_id}/trades/{trade_id}
 scenarios:write         POST    /api/v1/scenarios/{scenario_id}/simulate
 scenarios:read          POST    /api/v1/scenarios/preview
+workbooks:read          POST    /api/v1/workbooks/{workbook_id}/detection
 scenarios:read          GET     /api/v1/scenarios/{scenario_id}/results
 scenarios:write         POST    /api/v1/scenarios/{scenario_id}/optimize
 scenarios:read          GET     /api/v1/scenarios/{scenario_id}/headroom
@@ -182,6 +184,7 @@ alerts:write            DELETE  /api/v1/alerts/{alert_id}
 alerts:write            POST    /api/v1/alerts/{alert_id}/test
 any                     GET     /api/v1/jobs/{job_id}
 any                     GET     /api/v1/notifications
+user                    POST    /api/v1/notifications/read-all
 any                     POST    /api/v1/notifications/{notification_id}/read
 """
 ACCESS = {f"{method} {path}": access for access, method, path in map(str.split, TABLE.split("\n")[1:-1])}

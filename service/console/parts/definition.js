@@ -13,6 +13,8 @@ const INDENT = 2;
 const CONTEXT = 3; // lines around a change
 const VERSIONS = 100;
 
+const unsaved = new Map(); // by deal and version: a text that somebody is at, kept while other screens are looked at
+
 export const written = (document) => JSON.stringify(document, null, INDENT);
 
 /** Text with the number of each line beside it; `faults`: [{line, message}], each a way to its line. */
@@ -58,11 +60,12 @@ export function Definition({ deal, month }) {
 
 function Editor({ deal, month, definition, reload }) {
   const saved = written(definition.definition);
-  const [text, setText] = useState(saved);
+  const key = `${deal.id} ${definition.version}`;
+  const [text, setText] = useState(unsaved.get(key) ?? saved);
   const [draft, setDraft] = useState(null);
   const [notes, setNotes] = useState("");
   const changed = text !== saved;
-  useLeaving(changed);
+  useUnsaved(key, changed ? text : null);
   const { document, fault } = parsed(text);
   const path = `deals/${deal.id}/definition`;
   const check = useTask(async () => {
@@ -71,7 +74,11 @@ function Editor({ deal, month, definition, reload }) {
   });
   const save = useTask(async () => {
     const made = await put(path, { definition: document, change_notes: notes || null });
-    notify("good", `Version ${made.version} is saved; the next run goes by it`);
+    unsaved.delete(key);
+    const meanwhile = made.version - definition.version - 1;
+    notify(meanwhile ? "plain" : "good", meanwhile
+      ? `Version ${made.version} is saved. Somebody else saved version ${made.version - 1} meanwhile: compare both.`
+      : `Version ${made.version} is saved; the next run goes by it`);
     forgetData(`deals/${deal.id}`);
     reload();
   });
@@ -102,18 +109,20 @@ function Editor({ deal, month, definition, reload }) {
       ${changed && html`<button onClick=${() => edit(saved)}>Discard the changes</button>`}</div>`}`;
 }
 
-/** Ask before the page is closed with changes that are not saved. */
-function useLeaving(changed) {
+/** Keep a text that is not saved, and ask before the page is closed with it. */
+function useUnsaved(key, text) {
   useEffect(() => {
+    if (text === null) unsaved.delete(key);
+    else unsaved.set(key, text);
     const ask = (event) => event.preventDefault();
-    if (changed) addEventListener("beforeunload", ask);
+    if (text !== null) addEventListener("beforeunload", ask);
     return () => removeEventListener("beforeunload", ask);
-  }, [changed]);
+  }, [key, text]);
 }
 
 function Draft({ draft: { toml, decide, ties } }) {
-  return html`<div class="note"><p><strong>${counted(decide.length, "thing")} to decide.</strong> ${number(ties.tied)} of ${counted(ties.figures, "printed figure")} tie under this draft.</p>
-    ${decide.length > 0 && html`<ul>${decide.map(({ subject, why, place }) => html`<li><strong>${labelled(subject)}</strong>: ${labelled(why)}${place && html` <code>${place}</code>`}</li>`)}</ul>`}
+  return html`<div class="note draft"><p>${number(ties.tied)} of ${counted(ties.figures, "printed figure")} tie under this draft.</p>
+    ${decide.length > 0 && html`<details open><summary>${counted(decide.length, "thing")} to decide</summary><ul>${decide.map(({ subject, why, place }) => html`<li><strong>${labelled(subject)}</strong>: ${labelled(why)}${place && html` <code>${place}</code>`}</li>`)}</ul></details>`}
     <details><summary>Where each line comes from</summary><pre>${labelled(toml)}</pre></details></div>`;
 }
 

@@ -7,14 +7,15 @@ import { copy, tsv } from "./clipboard.js";
 /**
  * `columns`: [{key, label, number (right-aligned), show: (row) => what is drawn, value: (row) => what sorts and copies,
  * className}]. `open(row)` makes rows clickable; `selected(row)` marks one; `keyOf(row)` identifies it.
+ * `className` of hundreds of rows: "deals" has its rows' columns in the style sheet, and draws those in sight only.
  */
-export function Table({ caption, columns, rows, keyOf = (row) => row.id, open, selected, copyable = true, start }) {
+export function Table({ caption, columns, rows, keyOf = (row) => row.id, open, address, selected, copyable = true, start, className }) {
   const [order, setOrder] = useState(start ?? null);
   const sorted = useMemo(() => inOrder(rows, columns, order), [rows, columns, order]);
   const head = (column) => {
     const way = order?.key === column.key ? order.way : null;
     const turn = () => setOrder({ key: column.key, way: way === "ascending" ? "descending" : "ascending" });
-    return html`<th scope="col" class=${`${column.number ? "number " : ""}${column.className ?? ""}`} aria-sort=${way ?? undefined}>
+    return html`<th scope="col" role="columnheader" class=${`${column.number ? "number " : ""}${column.className ?? ""}`} aria-sort=${way ?? undefined}>
       ${column.label && column.sortable !== false
         ? html`<button class="heading" onClick=${turn}>${column.label}${way && (way === "ascending" ? " ↑" : " ↓")}</button>`
         : column.label || html`<span class="off-screen">${column.spoken ?? "More"}</span>`}
@@ -24,10 +25,10 @@ export function Table({ caption, columns, rows, keyOf = (row) => row.id, open, s
   return html`<div class="table-frame">
     ${copyable && rows.length > 0 && html`<button class="plain copy" onClick=${take} title="Copy the table (TSV)">Copy</button>`}
     <div class="scroll" tabindex="0" role="region" aria-label=${caption}>
-      <table>
+      <table class=${className} role="table">
         <caption class="off-screen">${caption}</caption>
-        <thead><tr>${columns.map(head)}</tr></thead>
-        <tbody>${sorted.map((row) => html`<${Row} key=${keyOf(row)} ...${{ row, columns, open, address, marked: selected?.(row) }} />`)}</tbody>
+        <thead role="rowgroup"><tr role="row">${columns.map(head)}</tr></thead>
+        <tbody role="rowgroup">${sorted.map((row) => html`<${Row} key=${keyOf(row)} ...${{ row, columns, open, address, marked: selected?.(row) }} />`)}</tbody>
       </table>
     </div>
   </div>`;
@@ -42,8 +43,8 @@ function Row({ row, columns, open, address, marked }) {
     return open && index === first
       ? html`<button class="cell" onClick=${(event) => { event.stopPropagation(); open(row); }}>${shown}</button>` : shown;
   };
-  return html`<tr class=${`${enter ? "openable" : ""} ${marked ? "selected" : ""}`} onClick=${enter} aria-current=${marked ? "true" : undefined}>
-    ${columns.map((column, index) => html`<td class=${`${column.number ? "number " : ""}${column.className ?? ""}`}>${content(column, index)}</td>`)}
+  return html`<tr role="row" class=${`${enter ? "openable" : ""} ${marked ? "selected" : ""}`} onClick=${enter} aria-current=${marked ? "true" : undefined}>
+    ${columns.map((column, index) => html`<td role="cell" class=${`${column.number ? "number " : ""}${column.className ?? ""}`}>${content(column, index)}</td>`)}
   </tr>`;
 }
 

@@ -54,8 +54,8 @@ function Record({ deal, reload }) {
   const field = { error: task.error, disabled: !may };
   const names = (mappings.data?.items ?? []).map((one) => ({ value: one.id, label: one.name }));
   if (deal.mapping_id && !names.some(({ value }) => value === deal.mapping_id)) names.push({ value: deal.mapping_id, label: "The present one" });
-  return html`<${may ? Form : "div"} task=${task} action="Save" onSubmit=${task.run} class="deal-record">
-    <div class="columns"><div>
+  return html`<${may ? Form : Shown} task=${task} action="Save" onSubmit=${task.run}>
+    <div class="columns deal-record"><div>
       <${Field} label="Name" name="name" required maxlength="255" value=${deal.name} ...${field} />
       <${Field} label="Currency" name="currency" required maxlength="3" value=${deal.currency} hint="Three letters: USD" ...${field} />
       <${Field} label="Home countries" name="home_countries" value=${deal.home_countries.join(", ")} hint="Codes of two letters: US, CA" ...${field} />
@@ -63,6 +63,8 @@ function Record({ deal, reload }) {
     </div><div>${DAYS.map(([name, label]) => html`<${Field} key=${name} label=${label} name=${name} type="date" value=${deal[name] ?? ""} ...${field} />`)}</div></div>
   <//>`;
 }
+
+const Shown = ({ children }) => children;
 
 function End({ deal }) {
   const task = useTask(async () => {

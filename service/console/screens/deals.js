@@ -7,7 +7,7 @@ import { Dialog } from "../parts/dialog.js";
 import { addFiles } from "../parts/drop.js";
 import { Bullet, Sparkline } from "../parts/figures.js";
 import { Field, Form } from "../parts/form.js";
-import { counted, day, figure, number } from "../parts/format.js";
+import { day, figure, number } from "../parts/format.js";
 import { useKeys } from "../parts/keys.js";
 import { Empty, Loaded } from "../parts/problem.js";
 import { Table } from "../parts/table.js";
@@ -59,7 +59,7 @@ function List({ items, search }) {
         const count = items.filter(fits).length;
         return (count > 0 || only === name) && html`<button key=${name} class="pill" aria-pressed=${String(only === name)} onClick=${() => setQuery({ only: name })}>${label} ${number(count)}</button>`;
       })}</div></div>
-    ${rows.length ? html`<${Table} caption="Deals, the thinnest cushion first" columns=${COLUMNS} rows=${rows} address=${addressOf} />`
+    ${rows.length ? html`<${Table} caption="Deals, the thinnest cushion first" className="deals" columns=${COLUMNS} rows=${rows} address=${addressOf} />`
       : html`<p class="muted">No deal is like that. <a href="#/deals">Show all deals</a></p>`}`;
 }
 
@@ -88,7 +88,7 @@ function Room({ deal }) {
   const test = thinnest(deal);
   if (!test || test.cushion_pct === null) return null;
   const status = statusOf(deal);
-  return html`<${Bullet} share=${test.cushion_pct / 100} status=${status} width=${96} label=${`${number(test.cushion_pct, 1, { sign: true })} % of the limit`} />`;
+  return html`<${Bullet} share=${test.cushion_pct / 100} status=${status} width=${80} label=${`${number(test.cushion_pct, 1, { sign: true })} % of the limit`} />`;
 }
 
 function Months({ months }) {
@@ -98,16 +98,16 @@ function Months({ months }) {
 }
 
 const COLUMNS = [
-  { key: "name", label: "Deal" },
-  { key: "as_of", label: "As of", value: ({ latest }) => latest?.as_of ?? null, show: ({ latest }) => day(latest?.as_of) },
+  { key: "name", label: "Deal", show: ({ name, latest }) => html`${name}<small class="narrow-only">${day(latest?.as_of)}</small>` },
+  { key: "as_of", label: "As of", className: "date narrow-off", value: ({ latest }) => latest?.as_of ?? null, show: ({ latest }) => day(latest?.as_of) },
   { key: "failed", label: "Fails", number: true, value: ({ latest }) => latest?.failed ?? null, show: count("failed", "fail") },
   { key: "warnings", label: "Warnings", number: true, className: "narrow-off", value: ({ latest }) => latest?.warnings ?? null, show: count("warnings", "warning") },
   { key: "doubtful", label: "Doubtful", number: true, className: "narrow-off", value: ({ latest }) => latest?.doubtful ?? null, show: count("doubtful", "doubt") },
   { key: "test", label: "Thinnest cushion", className: "thinnest", value: (deal) => thinnest(deal)?.test_name ?? null, show: (deal) => html`<${Thinnest} deal=${deal} />` },
   { key: "cushion", label: "Cushion", number: true, value: (deal) => thinnest(deal)?.cushion ?? null, show: (deal) => thinnest(deal) && html`<span class=${statusOf(deal)}>${figure(thinnest(deal).cushion, thinnest(deal).unit, thinnest(deal).decimals, { sign: true })}</span>` },
-  { key: "cushion_pct", label: "Against the limit", className: "narrow-off", value: (deal) => thinnest(deal)?.cushion_pct ?? null, show: (deal) => html`<${Room} deal=${deal} />` },
+  { key: "cushion_pct", label: "Room", className: "narrow-off", value: (deal) => thinnest(deal)?.cushion_pct ?? null, show: (deal) => html`<${Room} deal=${deal} />` },
   { key: "months", label: "6 months", className: "narrow-off", sortable: false, value: ({ months }) => months.map(({ cushion_pct: cushion }) => cushion ?? "").join(" "), show: (deal) => html`<${Months} months=${deal.months} />` },
-  { key: "next", label: "Next payment", className: "narrow-off", value: (deal) => deal.next_payment_date, show: (deal) => day(deal.next_payment_date) },
+  { key: "next", label: "Next payment", className: "date narrow-off", value: (deal) => deal.next_payment_date, show: (deal) => day(deal.next_payment_date) },
 ];
 
 function NewDeal() {

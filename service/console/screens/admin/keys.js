@@ -45,11 +45,11 @@ function Keys() {
 }
 
 function columns(replace, revoke) {
-  const works = ({ status }) => status === "active" || status === "deprecated";
+  const works = ({ status, expires_at: end }) => status === "active" || (status === "deprecated" && Date.parse(end) > Date.now());
   return [
     { key: "name", label: "Name", show: (key) => html`${key.name}${key.description && html`<small class="muted block">${key.description}</small>`}` },
     { key: "key_prefix", label: "Begins with", show: (key) => html`<code>${key.key_prefix}</code>`, className: "narrow-off" },
-    { key: "status", label: "Status", show: (key) => html`<span class=${works(key) ? "" : "muted"}>${key.status === "deprecated" ? `Works until ${moment(key.expires_at)}` : words(key.status)}</span>` },
+    { key: "status", label: "Status", show: (key) => html`<span class=${works(key) ? "" : "muted"}>${key.status !== "deprecated" ? words(key.status) : works(key) ? `Works until ${moment(key.expires_at)}` : "Replaced"}</span>` },
     { key: "permissions", label: "May", value: ({ permissions }) => permissions.join(", "), className: "narrow-off wraps" },
     { key: "usage_count", label: "Requests", number: true, show: (key) => number(key.usage_count), className: "narrow-off" },
     { key: "last_used_at", label: "Last used", show: (key) => moment(key.last_used_at), className: "narrow-off" },
