@@ -5,7 +5,7 @@ import { copy, tsv } from "./clipboard.js";
 
 /**
  * `columns`: [{key, label, number (right-aligned), show: (row) => what is drawn, value: (row) => what sorts and copies,
- * className}]. `open(row)` makes rows clickable; `selected(row)` marks one; `keyOf(row)` identifies it.
+ * className, copied (false: not in the TSV)}]. `open(row)` makes rows clickable; `selected(row)` marks one; `keyOf(row)` identifies it.
  */
 export function Table({ caption, columns, rows, keyOf = (row) => row.id, open, selected, copyable = true, start }) {
   const [order, setOrder] = useState(start ?? null);
@@ -13,13 +13,16 @@ export function Table({ caption, columns, rows, keyOf = (row) => row.id, open, s
   const head = (column) => {
     const way = order?.key === column.key ? order.way : null;
     const turn = () => setOrder({ key: column.key, way: way === "ascending" ? "descending" : "ascending" });
-    return html`<th scope="col" class=${column.number ? "number" : ""} aria-sort=${way ?? undefined}>
+    return html`<th scope="col" class=${classes(column)} aria-sort=${way ?? undefined}>
       ${column.label && column.sortable !== false
         ? html`<button class="heading" onClick=${turn}>${column.label}${way && (way === "ascending" ? " ↑" : " ↓")}</button>`
         : column.label || html`<span class="off-screen">${column.spoken ?? "More"}</span>`}
     </th>`;
   };
-  const take = () => copy(tsv([columns.map(({ label }) => label), ...sorted.map((row) => columns.map((one) => valueOf(one, row)))]), "Table copied");
+  const take = () => {
+    const taken = columns.filter(({ copied }) => copied !== false);
+    copy(tsv([taken.map(({ label }) => label), ...sorted.map((row) => taken.map((one) => valueOf(one, row)))]), "Table copied");
+  };
   return html`<div class="table-frame">
     ${copyable && rows.length > 0 && html`<button class="plain copy" onClick=${take} title="Copy the table (TSV)">Copy</button>`}
     <div class="scroll" tabindex="0" role="region" aria-label=${caption}>
@@ -40,8 +43,12 @@ function Row({ row, columns, open, marked }) {
       ? html`<button class="cell" onClick=${(event) => { event.stopPropagation(); open(row); }}>${shown}</button>` : shown;
   };
   return html`<tr class=${`${open ? "openable" : ""} ${marked ? "selected" : ""}`} onClick=${open && (() => open(row))} aria-current=${marked ? "true" : undefined}>
-    ${columns.map((column, index) => html`<td class=${`${column.number ? "number " : ""}${column.className ?? ""}`}>${content(column, index)}</td>`)}
+    ${columns.map((column, index) => html`<td class=${classes(column)}>${content(column, index)}</td>`)}
   </tr>`;
+}
+
+function classes({ number, className }) {
+  return [number && "number", className].filter(Boolean).join(" ");
 }
 
 export function valueOf(column, row) {

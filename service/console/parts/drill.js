@@ -1,0 +1,136 @@
+// What is behind a test's figure: how it is worked out, its parts, its months, the cells that it came from.
+import { html, useEffect, useMemo, useRef } from "./html.js";
+import { download } from "../api.js";
+import { can, href, label, labelled, route, setQuery } from "../state.js";
+import { Chart } from "./chart.js";
+import { useData, useTask } from "./data.js";
+import { Status } from "./figures.js";
+import { counted, day, figure, limit, number, words } from "./format.js";
+import { Loaded, Problem } from "./problem.js";
+import { Table } from "./table.js";
+import { Limit } from "./limit.js";
+
+const PAGE = 50; // parts at a time
+const SOURCES = {
+  request: "for this run alone", workbook: "for this file", deal: "for this deal", definition: "by the deal's definition",
+  sheet: "by the file's own trigger", tenant: "for all deals", suite: "by the suite",
+};
+
+/** A panel beside the tests, over the page where it is narrow. */
+export function Panel({ title, close, next, children }) {
+  const heading = useRef(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    return () => before?.isConnected && before.focus();
+  }, []);
+  useEffect(() => {
+    heading.current.focus({ preventScroll: true });
+    document.querySelector("tr.selected")?.scrollIntoView({ block: "nearest" });
+  }, [title]);
+  return html`<aside class="drill" aria-label=${title}>
+    <div class="drill-keys"><button class="plain" onClick=${close}>Close (Esc)</button>
+      ${next && html`<span><button class="plain" onClick=${() => next(-1)}>Previous (k)</button> <button class="plain" onClick=${() => next(1)}>Next (j)</button></span>`}</div>
+    <h2 tabindex="-1" ref=${heading}>${title}</h2>
+    ${children}
+  </aside>`;
+}
+
+/** The panel of one result; `changed()` runs the tests again after its limit was set. */
+export function Drill({ row, run, deal, changed, close, next }) {
+  const { details, doubt = [], published } = row;
+  return html`<${Panel} title=${labelled(row.test_name)} close=${close} next=${next}>
+    ${row.status && html`<p class=${`figure ${row.status}`}>${figure(row.current_value, row.unit, row.decimals)}</p>
+    <p><${Status} status=${row.status} doubtful=${row.doubtful} short /> ${labelled(row.message)}</p>`}
+    ${row.reason && html`<p>No result: ${labelled(row.reason)}</p>`}
+    ${doubt.length > 0 && html`<div class="note"><strong>${row.doubtful ? "The status may be wrong" : "To know"}</strong>
+      <ul>${doubt.map(({ message, places }) => html`<li>${labelled(message)} <${Cells} cells=${places} run=${run} deal=${deal} /></li>`)}</ul></div>`}
+    ${published && html`<${Published} ...${{ published, row, run, deal }} />`}
+    <h3>How it is worked out</h3>
+    ${details && html`<p><code>${labelled(details.formula)}</code></p>`}
+    <${Fraction} breakdown=${details?.breakdown} />
+    ${details?.cell_refs.length > 0 && html`<p>from <${Cells} cells=${details.cell_refs} run=${run} deal=${deal} /></p>`}
+    ${row.status && html`<p>Limit ${limit(row)}, set ${SOURCES[row.threshold_source] ?? "before this was recorded"}</p>`}
+    ${row.status && can("compliance:write") && html`<${Limit} key=${row.test_id} ...${{ row, run, deal, changed }} />`}
+    <h3>Through the months</h3>
+    <${Months} row=${row} deal=${deal} />
+    ${row.status && html`<${Parts} key=${row.test_id} row=${row} run=${run} />`}
+  <//>`;
+}
+
+function Published({ published, row, run, deal }) {
+  const verdict = published.agrees === null ? "" : published.agrees ? "it agrees" : `ours differs by ${figure(published.difference, row.unit, row.decimals, { sign: true })}`;
+  return html`<p>The trustee prints <strong>${figure(published.value, row.unit, row.decimals)}</strong>${published.status && `, ${published.status}`}
+    ${verdict && html`: <span class=${published.agrees ? "pass" : "warning"}>${verdict}</span>`} <${Cells} cells=${[published.place]} run=${run} deal=${deal} /></p>`;
+}
+
+function Fraction({ breakdown = {} }) {
+  const { numerator, denominator, agencies } = breakdown;
+  const amount = (value) => number(value, Math.abs(value) < 1000 ? 2 : 0);
+  return html`${typeof numerator === "number" && html`<p>${amount(numerator)} ${typeof denominator === "number" && `/ ${amount(denominator)}`}</p>`}
+    ${agencies && html`<p>${Object.entries(agencies).map(([name, share]) => `${label(name)} ${number(share, 2)} %`).join(", ")}</p>`}`;
+}
+
+/** Cells as links to the sheet's picture. */
+function Cells({ cells = [], run, deal }) {
+  return cells.map((cell) => html`<a class="cell-link" href=${href("deals", deal.id, "mapping", { workbook: run.workbook_id, cell })}><code>${cell}</code></a> `);
+}
+
+function Months({ row, deal }) {
+  const history = useData(`deals/${deal.id}/history`, { test_id: row.test_id });
+  const points = history.data?.series[0]?.points;
+  const { days, series } = useMemo(() => linesOf(points ?? []), [points]);
+  return html`<${Loaded} from=${history}>${() => days.length === 0 ? html`<p class="muted">No month was run yet.</p>`
+    : html`<${Chart} label=${`${labelled(row.test_name)} by month`} days=${days} series=${series} format=${(value) => figure(value, row.unit, row.decimals)} />`}<//>`;
+}
+
+function linesOf(points) {
+  const series = [
+    { label: "Figure", kind: "figure", values: points.map(({ value }) => value) },
+    { label: "Limit", kind: "limit", values: points.map(({ threshold }) => threshold) },
+  ];
+  return { days: points.map(({ as_of: at }) => at), series };
+}
+
+function Parts({ row, run }) {
+  const path = `compliance/results/${run.id}/tests/${row.test_id}/parts`;
+  const offset = Number(route.value.query.get("part")) || 0;
+  const parts = useData(path, { offset, limit: PAGE });
+  const save = useTask(() => download(path, { query: { format: "csv" } }));
+  return html`<h3>What is behind it</h3><${Problem} error=${save.error} />
+    <${Loaded} from=${parts}>${(data) => data.total === 0 ? html`<p class="muted">${labelled(data.reason ?? "Nothing counts towards it.")}</p>` : html`
+      <${Sum} data=${data} /><${Room} room=${data.room} />
+      <${Table} caption=${`What is behind ${labelled(row.test_name)}`} columns=${columnsOf(data)} rows=${data.items} keyOf=${keyOf} />
+      <p class="drill-keys"><span>${number(offset + 1)} to ${number(offset + data.items.length)} of ${number(data.total)}
+        ${data.total > PAGE && html` <button disabled=${offset === 0} onClick=${() => setQuery({ part: Math.max(0, offset - PAGE) || null })}>Before</button>
+        <button disabled=${offset + PAGE >= data.total} onClick=${() => setQuery({ part: offset + PAGE })}>More</button>`}</span>
+        <button disabled=${save.busy} onClick=${save.run}>Save all as CSV</button></p>`}<//>`;
+}
+
+function keyOf({ kind, name, place, row, amount }) {
+  return [kind, name, place, row, amount].join(" ");
+}
+
+function Sum({ data }) {
+  const loans = data.items.every(({ kind }) => kind === "loan");
+  const what = loans ? counted(data.total, "loan") : counted(data.total, "part");
+  return html`<p class=${data.adds_up ? "pass" : "warning"}>${data.adds_up
+    ? `✓ ${what}: their amounts add up to the numerator, ${number(data.numerator, 0)}`
+    : `${what}: their amounts add up to ${number(data.sum, 0)}, the numerator is ${number(data.numerator, 0)}. ${labelled(data.reason ?? "")}`}</p>`;
+}
+
+/** For a share: how much to trade until the limit is met. */
+function Room({ room }) {
+  if (!room) return null;
+  const rows = [["bought", room.buy], ["sold", room.sell]].filter(([, par]) => par > 0);
+  return rows.map(([verb, par]) => html`<p>Until the limit is met, par of <strong>${number(par, 0)}</strong> can be ${verb}, at an unchanged denominator.</p>`);
+}
+
+function columnsOf({ columns, items }) {
+  const isNumber = (name) => items.some(({ fields }) => typeof fields[name] === "number");
+  const shown = (value) => (typeof value === "number" ? number(value, Number.isInteger(value) ? 0 : 2) : value ?? "–");
+  return [
+    { key: "name", label: "Name", show: ({ name, kind }) => html`${labelled(name)}${kind !== "loan" && html` <small class="muted">${kind}</small>`}` },
+    ...columns.map((name) => ({ key: name, label: labelled(words(name)), number: isNumber(name), value: ({ fields }) => fields[name], show: ({ fields }) => shown(fields[name]) })),
+    { key: "amount", label: "Amount", number: true, show: ({ amount }) => number(amount, Math.abs(amount) < 1000 ? 2 : 0) },
+  ];
+}
