@@ -189,10 +189,16 @@ def _scenarios(of: Hostile) -> list[Case]:
     ]
     path, aim = f"/scenarios/{of.scenario}/optimize", {"objective": "was", "constraints": {"tests": "free"}}
     trades = [{"trade_type": "buy", "par_value": 1e6, "borrower_name": f"B {at}", "price": 99.0} for at in range(1_000)]
+    preview = {"trades": trades}
     return [
         _case("create_scenario", 2, [posted("/scenarios", {"name": "Many trades", "trades": trades})], 201),
         _case("optimize_scenario", 1, [posted(path, aim | {"universe": of.universe})]),
         _case("optimize_scenario", 4, [posted(path, aim | {"universe": offers})]),
+        _case(
+            "preview_trades",
+            8,
+            [posted("/scenarios/preview", preview | {"base_workbook_id": book}) for book in of.books],
+        ),
         _case("simulate_scenario", 8, [posted(f"/scenarios/{busy}/simulate", {}) for busy in of.busy], 200, 409),
         _case("get_scenario_headroom", 8, [_get(f"/scenarios/{busy}/headroom") for busy in of.busy]),
     ]
@@ -243,11 +249,13 @@ def _rules(of: Hostile) -> list[Case]:
 
 def _tables(of: Hostile) -> list[Case]:
     page = f"/workbooks/{of.wide}/sheets/Wide/data?page_size=1000&format="
+    loans = "limit=10000&sort=-borrower_name&filter=borrower_name:contains:a"
     sample = [{f"Column {column}": f"text {row}" for column in range(40)} for row in range(2_500)]
     made = [posted("/mappings", of.mapping_body(at)) for at in range(1, 4)]
     changed = [Request("PATCH", f"{API}/mappings/{of.mapping}", json.dumps(of.mapping_body(at))) for at in range(4)]
     return [
         _case("get_sheet_data", 32, [_get(page + kind) for kind in ("json", "json", "csv")]),
+        _case("list_workbook_loans", 8, [_get(f"/workbooks/{book}/loans?{loans}") for book in of.books]),
         _case("get_detection", 8, [_get(f"/workbooks/{book}/detection") for book in (of.universe, of.wide)]),
         _case("validate_mapping", 4, [posted("/mappings/standard_clo/validate", {"sample_data": sample})]),
         _case("create_mapping update_mapping", 4, [*made, *changed], 200, 201, 409),

@@ -36,7 +36,7 @@ WRITTEN = [
 ]
 
 CORE_FLOORS = [
-    "values words amounts checked confined remembered seed typeset charts grounding",
+    "values words amounts labels checked confined remembered seed typeset charts grounding",
     "frames",
     "grid",
     "files formula portfolio redact",
@@ -58,7 +58,7 @@ AREA_ORDER = [
     "workbooks",
     "portfolios documents wording",
     "admin calculations formulas compliance reconciliation webhooks",
-    "deals scenarios exports",
+    "deals scenarios exports readings",
     "reports insights",
     "alerts ai console",
 ]

@@ -2,7 +2,8 @@
 
 Compressing what an attacker may add to, beside a secret, tells the secret by its length (BREACH). That needs requests
 that somebody else's page can have a victim's browser send with its credentials; here they stand in headers, which no
-page can make a browser add, and there are no cookies. Answers that hold tokens or keys stay as they are all the same.
+page can make a browser add. The one cookie, of a browser's session, goes to auth/* alone, where nothing is compressed.
+Answers that hold tokens or keys stay as they are all the same.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ public                  POST    /api/v1/auth/accept-invitation
 public                  POST    /api/v1/auth/password/forgot
 public                  POST    /api/v1/auth/password/reset
 any                     GET     /api/v1/auth/me
+public                  GET     /api/v1/auth/options
 user                    POST    /api/v1/auth/logout
 user                    POST    /api/v1/auth/revoke-all-tokens
 user                    POST    /api/v1/auth/password/change
@@ -36,6 +37,7 @@ calculations:execute    GET     /api/v1/calculations/functions
 calculations:execute    GET     /api/v1/calculations/translate
 compliance:write        POST    /api/v1/compliance/run
 compliance:read         GET     /api/v1/compliance/results/{result_id}
+compliance:read         GET     /api/v1/workbooks/{workbook_id}/loans
 compliance:read         GET     /api/v1/compliance/suites
 compliance:write        POST    /api/v1/compliance/thresholds
 compliance:read         GET     /api/v1/compliance/thresholds
@@ -69,6 +71,7 @@ scenarios:write         POST    /api/v1/scenarios/{scenario_id}/trades
 scenarios:read          GET     /api/v1/scenarios/{scenario_id}/trades
 scenarios:write         DELETE  /api/v1/scenarios/{scenario_id}/trades/{trade_id}
 scenarios:write         POST    /api/v1/scenarios/{scenario_id}/simulate
+scenarios:read          POST    /api/v1/scenarios/preview
 scenarios:read          GET     /api/v1/scenarios/{scenario_id}/results
 scenarios:write         POST    /api/v1/scenarios/{scenario_id}/optimize
 scenarios:read          GET     /api/v1/scenarios/{scenario_id}/headroom

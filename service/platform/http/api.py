@@ -119,6 +119,18 @@ class Streamed:
     """In place of the route's."""
 
 
+REPEATED = {"repeated": True}
+"""`Meta(extra=REPEATED)` on a list of a query: each value stands in a parameter of its own, and may have commas."""
+
+
+def repeated_fields(kind: type[Struct] | None) -> frozenset[str]:
+    """The fields of a query that are given once for each value: `?filter=a&filter=b`."""
+    if kind is None:
+        return frozenset()
+    fields = ((field.encode_name, inspect_types.type_info(field.type)) for field in msgspec.structs.fields(kind))
+    return frozenset(name for name, shape in fields if (getattr(shape, "extra", None) or {}).get("repeated"))
+
+
 Handler = Callable[..., Awaitable[Any]]
 Windows = Callable[[Settings, str, str], Sequence[Window]]
 """From the settings, the caller's address (of IPv6 its /64) and user id (empty when public) to a route's limits."""
@@ -167,6 +179,10 @@ class Route:
     """Answered during maintenance, too."""
     flag: str | None = None
     """The feature flag that it needs."""
+    browser: bool = False
+    """With `X-Session: cookie` its answer sets or removes the cookie of a browser's session."""
+    compressed: bool = True
+    """False: the answer is sent as it is, however long."""
     enrolling: bool = False
     """Open to a user who has yet to enrol in the two-factor login that the tenant requires."""
     everywhere: bool = False
@@ -214,6 +230,8 @@ class Area:
     """Its requests are answered while memory is short, too."""
     in_maintenance: bool = False
     """Its requests are answered during maintenance, too."""
+    compressed: bool = True
+    """False: none of its answers is compressed."""
     routes: list[Route] = field(default_factory=list)
 
     def get(self, path: str = "", **row: Any) -> Callable[[Handler], Handler]:
@@ -269,6 +287,7 @@ class Area:
                 essential=self.essential or not row.get("limited", True),
                 parameters=parameters,
                 in_maintenance=row.pop("in_maintenance", self.in_maintenance),
+                compressed=self.compressed,
                 query=hints.get("query"),
                 body=hints.get("body"),
                 form=hints.get("form"),

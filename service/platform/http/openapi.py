@@ -17,7 +17,7 @@ from msgspec import inspect
 
 from service.platform.access.flags import FLAGS
 from service.platform.descriptions import SHARED, describe, of_path, sentence
-from service.platform.http.api import FILES_MAX, Raw, Route, Streamed, Upload, Uploads, parts_of
+from service.platform.http.api import FILES_MAX, Raw, Route, Streamed, Upload, Uploads, parts_of, repeated_fields
 from service.platform.http.problem import (
     AlreadyProcessed,
     ConcurrentModification,
@@ -60,6 +60,10 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
     },
     "Content-Disposition": {"description": "The file's name", "schema": {"type": "string"}},
     "Content-Range": {"description": "Which bytes these are, and of how many", "schema": {"type": "string"}},
+    "Set-Cookie": {
+        "description": "With `X-Session: cookie`: the refresh token as `cushion_refresh`, or its end",
+        "schema": {"type": "string"},
+    },
     "Accept-Ranges": {"description": "`bytes`: parts may be asked for", "schema": {"type": "string"}},
 }
 """The headers of answers."""
@@ -100,7 +104,9 @@ def document(
         _tell_defaults(components[_component_name(struct)]["properties"])
     by_type = {id(kind): to_3_0(schema) for kind, schema in zip(types, schemas, strict=True)}
     queries = {
-        route.query: _parameters(components[route.query.__name__]) for route in routes if route.query is not None
+        route.query: _parameters(components[route.query.__name__], repeated_fields(route.query))
+        for route in routes
+        if route.query is not None
     }
     named = {_published(name): _component(schema) for name, schema in components.items()}
     anywhere = sorted(always, key=lambda problem: (problem.status, problem.__name__))  # a set has no order of its own
@@ -447,7 +453,7 @@ def _access(route: Route) -> str:
     return words.get(route.access, f"Needs the scope `{route.access}`.")
 
 
-def _parameters(struct: dict[str, Any]) -> list[dict[str, Any]]:
+def _parameters(struct: dict[str, Any], repeated: frozenset[str]) -> list[dict[str, Any]]:
     """A query's fields; none of them can be null, which a query has no word for."""
     own = to_3_0(struct)
     parameters = []
@@ -463,7 +469,7 @@ def _parameters(struct: dict[str, Any]) -> list[dict[str, Any]]:
         parameter = {"name": name, "in": "query", "required": name in own.get("required", []), "description": words}
         parameter["schema"] = schema
         if schema.get("type") == "array":
-            parameter |= {"style": "form", "explode": False}
+            parameter |= {"style": "form", "explode": name in repeated}
         parameters.append(parameter)
     return parameters
 
@@ -477,6 +483,10 @@ HEEDED: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "Idempotency-Key": (
         "A repetition with the same key and body is given the first answer again, for a day",
         {"type": "string", "pattern": r"^[\x21-\x7e]{1,255}$"},
+    ),
+    "X-Session": (
+        "`cookie`: the session is a browser's, whose refresh token is a cookie and stays out of the body",
+        {"type": "string", "enum": ["cookie"]},
     ),
     "Range": ("The bytes that are asked for: one range, such as bytes=0-1023", {"type": "string"}),
     "If-Range": (
@@ -501,6 +511,8 @@ def _heeded(route: Route) -> list[str]:
     heeded = ["X-Tenant-ID"] if _crosses_tenants(route) else []
     if route.method == "POST":
         heeded.append("Idempotency-Key")
+    if route.browser:
+        heeded.append("X-Session")
     if route.ranged:
         heeded += ["Range", "If-Range"]
     if route.versioned and route.method in ("PATCH", "PUT"):
@@ -531,6 +543,8 @@ def _responses(
     more = ["ETag"] if route.versioned or route.ranged else []
     if route.ranged:
         more += ["Accept-Ranges", "Content-Disposition"]
+    if route.browser:
+        more.append("Set-Cookie")
     if route.method == "POST" and not route.tells_secrets:
         more.append("Idempotent-Replayed")
     success: dict[str, Any] = {"description": "Success", "headers": _told(*more)}

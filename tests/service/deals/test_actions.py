@@ -360,11 +360,12 @@ def test_the_history_has_a_series_for_each_test_and_the_deal_its_latest(
         "warnings": full["summary"]["warnings"],
         "doubtful": full["summary"]["doubtful"],
         "thinnest": {
-            "test_id": thinnest["test_id"],
-            "cushion": thinnest["cushion"],
-            "doubtful": thinnest["doubtful"],
+            **{name: thinnest[name] for name in (
+                "test_id", "test_name", "unit", "cushion", "cushion_pct", "decimals", "doubtful",
+            )},
         },
     }
+    assert thinnest["unit"] == "percent"
     for book in books:
         assert owner.delete(f"/api/v1/workbooks/{book['id']}").status_code == 204
     assert (history(), owner.get(f"{URL}/{deal['id']}").json()["latest"]) == ({}, None)
