@@ -6,6 +6,7 @@ const HEIGHT = 14;
 const MARGIN = 4;
 const MAXIMUM_AT = 0.72; // where a maximum stands, as a part of the width
 const LEAST_AT = 0.22; // where a minimum stands
+const LEAST_SPAN = 0.12; // of the limit, to the farther side: a thin cushion looks thin
 const STRIPE = 5;
 
 const MARKS = { max: 1 - LEAST_AT, min: LEAST_AT, exact: 0.5 };
@@ -16,7 +17,7 @@ function scaleOf({ value, limit, direction, warning }) {
   if (direction === "max" && limit > 0 && Math.min(...known) >= 0) return { low: 0, high: limit / MAXIMUM_AT, fromZero: true };
   const mark = MARKS[direction] ?? 0.5;
   const sides = known.map((one) => Math.abs(one - limit) / (one < limit ? mark : 1 - mark));
-  const unit = Math.max(...sides, Math.abs(limit) * 0.05, 1e-9) * 1.1;
+  const unit = Math.max(...sides, Math.abs(limit) * LEAST_SPAN, 1e-9) * 1.1;
   return { low: limit - mark * unit, high: limit + (1 - mark) * unit, fromZero: false };
 }
 

@@ -11,6 +11,7 @@ import { Sparkline, Status } from "../parts/figures.js";
 import { Select } from "../parts/form.js";
 import { counted, day, figure, limit, words } from "../parts/format.js";
 import { useKeys } from "../parts/keys.js";
+import { Known } from "../parts/known.js";
 import { Empty, Loaded, Problem } from "../parts/problem.js";
 import { Table } from "../parts/table.js";
 
@@ -141,17 +142,12 @@ function Counts({ run }) {
   </div>`;
 }
 
-function Known({ warnings }) {
-  return warnings.length > 0 && html`<details class="note"><summary>${counted(warnings.length, "thing")} to know before relying on these figures</summary>
-    <ul>${warnings.map(({ message }) => html`<li>${labelled(message)}</li>`)}</ul></details>`;
-}
-
 function columnsOf(run, trends, narrow) {
   const isPublished = [...run.results, ...run.skipped].some(({ published }) => published);
   const form = (row, value, options) => figure(value, row.unit, row.decimals, options);
   const columns = [
     { key: "test_name", label: "Test", value: ({ test_name: name }) => labelled(name) },
-    { key: "status", label: "Status", value: ({ status }) => status ?? "no result", show: (row) => html`<${Status} status=${row.status ?? "no result"} doubtful=${row.doubtful} />` },
+    { key: "status", label: "Status", className: "short-status", value: ({ status }) => status ?? "no result", show: (row) => html`<${Status} status=${row.status ?? "no result"} doubtful=${row.doubtful} />` },
     { key: "current_value", label: "Now", number: true, show: (row) => (row.reason === undefined ? form(row, row.current_value) : html`<small class="muted reason">${labelled(row.reason)}</small>`) },
     isPublished && { key: "published", label: "Trustee", number: true, value: ({ published }) => published?.value, show: (row) => html`<${Beside} row=${row} />` },
     { key: "threshold_value", label: "Limit", number: true, className: "muted narrow-off", show: (row) => (row.status ? limit(row) : "–") },
