@@ -67,6 +67,12 @@ PACKAGES: Final = {
         {"@tanstack/virtual-core": "dist/esm/index.js"},
         {},
     ),
+    "lean-qr": Package(
+        "2.7.4",
+        "tlMPFfqhAAZN7+j/djRSvl/2+AYT2+7RRuyq8bvcbV8gMiENiscquQ9WTfCSyeEdxsVaEB+tU7e9nFZC63BFnQ==",
+        {"lean-qr/nano": "nano.mjs"},
+        {},
+    ),
 }
 MINIFIER: Final = Package(
     "0.28.2", "4xTZr1FUmSoQW4XIWmit3tzQrUTZM+N3P0XV8xROKYF50XfI7xeO90+1bZvNwxIufQ9hDQVRJH5YhgPVF8A/HQ==", {}, {}

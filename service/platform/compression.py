@@ -22,7 +22,7 @@ LEAST_BYTES: Final = 1024
 """Below this an answer fits a packet either way."""
 AT_ONCE_BYTES: Final = 64 * 1024
 """Compressed in 0.1 ms; what is larger goes to a thread, which holds up nobody."""
-KEPT_ANSWERS: Final = 64
+KEPT_ANSWERS: Final = 160
 ASKED_MAX: Final = 1000
 """Characters of Accept-Encoding that are read."""
 VARY: Final = (b"vary", b"accept-encoding")

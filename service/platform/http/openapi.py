@@ -655,8 +655,8 @@ def _published(name: str) -> str:
 # The pages ------------------------------------------------------------------------------------------------------------
 
 GUIDE = """<p style="margin: 0; padding: .5em 1.5em; font-family: sans-serif; background: #fafafa">
-<a href="/console/">Console</a> · <a href="/docs/guide/">Guide</a>: tutorial, how to, errors, settings, functions, tests ·
-<a href="/docs">Try the API</a> · <a href="/redoc">Reference</a></p>"""
+<a href="/console/">Console</a> · <a href="/docs/guide/">Guide</a>: tutorial, how to, errors, settings, functions, tests
+· <a href="/docs">Try the API</a> · <a href="/redoc">Reference</a></p>"""
 
 SWAGGER_PAGE = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Cushion API</title>
