@@ -28,7 +28,7 @@ function dayOf(book) {
   return book.as_of ?? book.created_at ?? "";
 }
 
-/** Head and content of a deal's screen; `children({deal, months, month})` once it is read. */
+/** Head and content of a deal's screen; `children({deal, months, month, reload})` once it is read. */
 export function DealScreen({ id, title, months: chooses = true, actions, children }) {
   const from = useDeal(id);
   return html`<${Loaded} from=${from}>${({ deal, months, month }) => html`
@@ -38,7 +38,7 @@ export function DealScreen({ id, title, months: chooses = true, actions, childre
       <nav class="tabs" aria-label="Deal">${TABS.map(([name, path]) => html`<a key=${path} href=${href("deals", id, path, { workbook: route.value.query.get("workbook") })} aria-current=${isHere(path) ? "page" : undefined}>${name}</a>`)}</nav>
       ${chooses && months.length > 0 && html`<${Months} months=${months} month=${month} />`}
     </header>
-    <section aria-label=${title}>${children({ deal, months, month })}</section>`}<//>`;
+    <section aria-label=${title}>${children({ deal, months, month, reload: from.reload })}</section>`}<//>`;
 }
 
 function isHere(path) {
