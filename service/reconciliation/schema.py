@@ -24,8 +24,13 @@ IdentifierType = Literal["cusip", "loanx_id", "isin", "borrower_maturity", "borr
 
 RULES_MAX = 100
 NOTES_CHARACTERS = 4_000
+REVIEW_MAX = 10_000
+"""Issues that one call reviews."""
+REVIEW_PAIRS_MAX = 100
+"""Pairs of tape and workbook that one call reviews issues of: each is locked until the review is over."""
 
 TapeId = Annotated[str, Meta(max_length=200)]
+IssueId = Annotated[str, Meta(max_length=200)]
 RuleName = Annotated[
     str,
     Meta(
@@ -403,14 +408,46 @@ class IssueSummary(Struct, frozen=True, kw_only=True):
     """How many in each status."""
 
 
+StatusName = Annotated[str, Meta(max_length=200, description="open, acknowledged, resolved or false_positive")]
+
+
 class IssuePatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a reviewer says of an issue; null clears the notes."""
 
-    status: Annotated[str, Meta(max_length=200, description="open, acknowledged, resolved or false_positive")] | (
-        UnsetType
-    ) = UNSET
+    status: StatusName | UnsetType = UNSET
     """open; acknowledged: seen; resolved: settled; false_positive: no discrepancy after all."""
     resolution_notes: Annotated[str, Meta(max_length=NOTES_CHARACTERS)] | UnsetType | None = UNSET
+
+
+class IssueFilter(IssueQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which issues to review: those that meet every condition; at least one condition is required."""
+
+    job_id: Annotated[str, Meta(max_length=200)] | None = None
+    """Comparison: the issues of its tape and workbook."""
+    reviewed_at: datetime | None = None
+    """Moment of an earlier review of several issues, as its answer states it: the issues that it changed."""
+
+
+class IssuesPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A review of several issues, named by `ids` or by `filter`; null clears their notes."""
+
+    status: StatusName
+    """open; acknowledged: seen; resolved: settled; false_positive: no discrepancy after all."""
+    resolution_notes: Annotated[str, Meta(max_length=NOTES_CHARACTERS)] | UnsetType | None = UNSET
+    """Unset: each keeps its own."""
+    ids: Annotated[list[IssueId], Meta(min_length=1, max_length=REVIEW_MAX)] | None = None
+    """Identifiers of the issues. Null: `filter` says which."""
+    filter: IssueFilter | None = None
+    """Conditions on the issues, at most 10,000 of them. Null: `ids` says which."""
+
+
+class IssuesReviewed(Struct, frozen=True, kw_only=True):
+    """How many issues a review changed."""
+
+    updated: int
+    """Issues that now have the status and the notes."""
+    reviewed_at: datetime | None
+    """What these issues have as `reviewed_at`, so that a filter finds them again. Null: nothing was to be changed."""
 
 
 # Refusals -------------------------------------------------------------------------------------------------------------
