@@ -5,16 +5,48 @@ import { can, href, label, labelled, route, setQuery } from "../state.js";
 import { Chart } from "./chart.js";
 import { useData, useTask } from "./data.js";
 import { Status } from "./figures.js";
-import { counted, day, figure, limit, number, words } from "./format.js";
+import { counted, figure, limit, number, words } from "./format.js";
+import { useKeys } from "./keys.js";
+import { Limit } from "./limit.js";
 import { Loaded, Problem } from "./problem.js";
 import { Table } from "./table.js";
-import { Limit } from "./limit.js";
 
 const PAGE = 50; // parts at a time
 const SOURCES = {
   request: "for this run alone", workbook: "for this file", deal: "for this deal", definition: "by the deal's definition",
   sheet: "by the file's own trigger", tenant: "for all deals", suite: "by the suite",
 };
+
+export const SUITES = [
+  { value: "deal", label: "Deal's tests" }, { value: "enhanced", label: "Enhanced tests" }, { value: "standard", label: "Standard tests" },
+];
+
+/**
+ * The test of the address among all, and the ways to another: {row, open(test), close(), next(step)}, with their keys.
+ * `shown` is for the table, which says in what order its rows are.
+ */
+export function useChosen(all) {
+  const shown = useRef([]);
+  const id = route.value.query.get("test");
+  const row = all.find(({ test_id: one }) => one === id);
+  const open = (test) => setQuery({ test: test?.test_id, edit: null, part: null }, { replace: row !== undefined && test !== null });
+  const close = () => open(null);
+  const next = (step) => {
+    const rows = shown.current;
+    if (rows.length) open(rows[Math.max(0, Math.min(rows.length - 1, rows.indexOf(row) + step))]);
+  };
+  useKeys([
+    { key: "j", what: "Next test", run: () => next(1) }, { key: "k", what: "Previous test", run: () => next(-1) },
+    ...(row ? [{ key: "Escape", what: "Close the test", run: close }] : []),
+  ]);
+  return { row, open, close, next, shown };
+}
+
+/** What to know before relying on figures: the warnings of a run. */
+export function Known({ warnings }) {
+  return warnings.length > 0 && html`<details class="note"><summary>${counted(warnings.length, "thing")} to know before relying on these figures</summary>
+    <ul>${warnings.map(({ message }) => html`<li>${labelled(message)}</li>`)}</ul></details>`;
+}
 
 /** A panel beside the tests, over the page where it is narrow. */
 export function Panel({ title, close, next, children }) {

@@ -5,11 +5,13 @@ import { copy, tsv } from "./clipboard.js";
 
 /**
  * `columns`: [{key, label, number (right-aligned), show: (row) => what is drawn, value: (row) => what sorts and copies,
- * className, copied (false: not in the TSV)}]. `open(row)` makes rows clickable; `selected(row)` marks one; `keyOf(row)` identifies it.
+ * className, copied (false: not in the TSV)}]. `open(row)` makes rows clickable; `selected(row)` marks one; `keyOf(row)` identifies it; `shown.current`
+ * becomes the rows in the order of the table.
  */
-export function Table({ caption, columns, rows, keyOf = (row) => row.id, open, selected, copyable = true, start }) {
+export function Table({ caption, columns, rows, keyOf = (row) => row.id, open, selected, copyable = true, start, shown }) {
   const [order, setOrder] = useState(start ?? null);
   const sorted = useMemo(() => inOrder(rows, columns, order), [rows, columns, order]);
+  if (shown) shown.current = sorted;
   const head = (column) => {
     const way = order?.key === column.key ? order.way : null;
     const turn = () => setOrder({ key: column.key, way: way === "ascending" ? "descending" : "ascending" });

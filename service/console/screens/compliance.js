@@ -5,17 +5,15 @@ import { can, labelled, notify, route, setQuery, setWork } from "../state.js";
 import { Against } from "../parts/against.js";
 import { refreshData, useData, useTask } from "../parts/data.js";
 import { DealScreen } from "../parts/deal.js";
-import { Drill } from "../parts/drill.js";
+import { Drill, Known, SUITES, useChosen } from "../parts/drill.js";
 import { addFiles } from "../parts/drop.js";
 import { Sparkline, Status } from "../parts/figures.js";
 import { Select } from "../parts/form.js";
 import { counted, day, figure, limit, words } from "../parts/format.js";
 import { useKeys } from "../parts/keys.js";
-import { Known } from "../parts/known.js";
 import { Empty, Loaded, Problem } from "../parts/problem.js";
 import { Table } from "../parts/table.js";
 
-const SUITES = [["deal", "Deal's tests"], ["enhanced", "Enhanced tests"], ["standard", "Standard tests"]];
 const ORDERS = [{ value: "", label: "Thinnest cushion first" }, { value: "suite", label: "Order of the suite" }];
 const TREND_DAYS = 200; // before the month: six months and some
 const TREND_MONTHS = 6;
@@ -51,7 +49,7 @@ function Month({ deal, month }) {
   }, [asked]);
   const again = can("compliance:write") && html`<button class=${run.data ? "" : "primary"} disabled=${task.busy} onClick=${task.run}>${task.busy ? "Running" : run.data ? "Run again" : "Run the tests"}</button>`;
   return html`<div class="row">
-      <${Select} label="Tests" name="suite" value=${name} options=${SUITES.map(([value, label]) => ({ value, label }))} onChange=${(value) => setQuery({ suite: value, run: null, test: null })} />
+      <${Select} label="Tests" name="suite" value=${name} options=${SUITES} onChange=${(value) => setQuery({ suite: value, run: null, test: null })} />
       ${run.data && html`<${Choices} run=${run.data} />`}<span class="actions">${again}${run.data && html`<${Pdf} run=${run.data} />`}</span>
     </div>
     <${Problem} error=${task.error} retry=${task.run} />
@@ -94,22 +92,14 @@ function Tests({ run, deal, changed }) {
   const { query } = route.value;
   const history = useData(`deals/${deal.id}/history`, { start_date: before(run.as_of), end_date: run.as_of });
   const trends = new Map((history.data?.series ?? []).map((series) => [series.test_id, series.points.slice(-TREND_MONTHS)]));
-  const rows = filtered([...run.results, ...run.skipped], query);
-  const at = rows.findIndex(({ test_id: id }) => id === query.get("test"));
   const all = [...run.results, ...run.skipped];
-  const row = all.find(({ test_id: id }) => id === query.get("test"));
-  const open = (test, replace) => setQuery({ test, edit: null, part: null }, { replace });
-  const close = () => open(null, false);
-  const next = (step) => rows.length > 0 && open(rows[Math.max(0, Math.min(rows.length - 1, at + step))].test_id, row !== undefined);
-  useKeys([
-    { key: "j", what: "Next test", run: () => next(1) }, { key: "k", what: "Previous test", run: () => next(-1) },
-    ...(row ? [{ key: "Escape", what: "Close the test", run: close }] : []),
-    ...(row && can("compliance:write") ? [{ key: "e", what: "Change the limit", run: () => setQuery({ edit: "limit" }) }] : []),
-  ]);
-  return html`<p class="muted">As of ${day(run.as_of)}, ${(SUITES.find(([id]) => id === run.test_suite)?.[1] ?? run.test_suite).toLowerCase()}${run.partial && ", some of them"}</p>
+  const rows = filtered(all, query);
+  const { row, open, close, next, shown } = useChosen(all);
+  useKeys(row && can("compliance:write") ? [{ key: "e", what: "Change the limit", run: () => setQuery({ edit: "limit" }) }] : []);
+  return html`<p class="muted">As of ${day(run.as_of)}, ${(SUITES.find(({ value }) => value === run.test_suite)?.label ?? run.test_suite).toLowerCase()}${run.partial && ", some of them"}</p>
     <${Counts} run=${run} />
     <${Known} warnings=${run.warnings} />
-    ${rows.length ? html`<${Table} caption="Tests" columns=${columnsOf(run, trends, row !== undefined)} rows=${rows} keyOf=${(one) => one.test_id} open=${(one) => open(one.test_id, row !== undefined)} selected=${(one) => one === row} />`
+    ${rows.length ? html`<${Table} caption="Tests" columns=${columnsOf(run, trends, row !== undefined)} rows=${rows} keyOf=${(one) => one.test_id} open=${open} shown=${shown} selected=${(one) => one === row} />`
       : html`<${Empty} title="No test is so"><button onClick=${() => setQuery({ category: null, status: null })}>Show all tests</button><//>`}
     ${row && html`<${Drill} ...${{ row, run, deal, changed, close, next }} />`}`;
 }

@@ -3,12 +3,10 @@ import { html } from "../parts/html.js";
 import { can, href, labelled, route, setQuery } from "../state.js";
 import { useData } from "../parts/data.js";
 import { DealScreen } from "../parts/deal.js";
-import { Panel } from "../parts/drill.js";
+import { Known, Panel, SUITES, useChosen } from "../parts/drill.js";
 import { addFiles } from "../parts/drop.js";
 import { Select } from "../parts/form.js";
 import { counted, day, figure } from "../parts/format.js";
-import { useKeys } from "../parts/keys.js";
-import { Known } from "../parts/known.js";
 import { Empty, Loaded } from "../parts/problem.js";
 import { Table } from "../parts/table.js";
 import { Waterfall } from "../parts/waterfall.js";
@@ -17,9 +15,6 @@ const PARTS = {
   added: "Loans added", removed: "Loans gone", par: "Paydowns and draws", ratings: "Ratings", prices: "Prices",
   rates: "Spreads and coupons", other_fields: "Other fields and the day", liabilities_and_cash: "Notes and cash",
 };
-const SUITES = [
-  { value: "deal", label: "Deal's tests" }, { value: "enhanced", label: "Enhanced tests" }, { value: "standard", label: "Standard tests" },
-];
 const nameOf = (book) => (book.as_of ? day(book.as_of) : book.name);
 
 export default function Movements({ id }) {
@@ -56,19 +51,11 @@ function Moved({ deal, from, to, data }) {
   const moving = data.items.filter(({ change, before, after }) => change !== 0 && (change !== null || before !== after)).sort((one, other) => weight(other) - weight(one));
   const still = data.items.filter((one) => !moving.includes(one));
   const rows = query.get("all") ? [...moving, ...still] : moving;
-  const row = data.items.find(({ test_id: id }) => id === query.get("test"));
-  const at = rows.indexOf(row);
-  const open = (test, replace) => setQuery({ test }, { replace });
-  const close = () => open(null, false);
-  const next = (step) => rows.length > 0 && open(rows[Math.max(0, Math.min(rows.length - 1, at + step))].test_id, row !== undefined);
-  useKeys([
-    { key: "j", what: "Next test", run: () => next(1) }, { key: "k", what: "Previous test", run: () => next(-1) },
-    ...(row ? [{ key: "Escape", what: "Close the test", run: close }] : []),
-  ]);
+  const { row, open, close, next, shown } = useChosen(data.items);
   return html`<div class="banner"><strong>${counted(moving.length, "test")} moved</strong>
       ${still.length > 0 && html`<button class="plain" aria-pressed=${String(Boolean(query.get("all")))} onClick=${() => setQuery({ all: query.get("all") ? null : 1 })}>${still.length} did not</button>`}</div>
     <${Known} warnings=${data.warnings} />
-    ${rows.length > 0 && html`<${Table} caption="Movements" columns=${columnsOf(from, to)} rows=${rows} keyOf=${(one) => one.test_id} open=${(one) => open(one.test_id, row !== undefined)} selected=${(one) => one === row} />`}
+    ${rows.length > 0 && html`<${Table} caption="Movements" columns=${columnsOf(from, to)} rows=${rows} keyOf=${(one) => one.test_id} open=${open} shown=${shown} selected=${(one) => one === row} />`}
     ${row && html`<${Why} ...${{ row, deal, from, to, close, next }} />`}`;
 }
 

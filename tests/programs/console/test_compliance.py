@@ -126,6 +126,11 @@ def _drill(visit: Visit, deal: dict[str, Any]) -> None:
     assert "test=" not in page.url
     page.go_back()
     expect(panel(page)).to_be_visible()
+    page.get_by_role("button", name="Test", exact=True).click()
+    page.keyboard.press("j")
+    expect(panel(page).get_by_role("heading", name="Covenant-lite loans")).to_be_visible()
+    page.keyboard.press("k")
+    expect(panel(page).get_by_role("heading", name="CCC/Caa bucket")).to_be_visible()
 
 
 def _parts(page: Page, run: str) -> None:
