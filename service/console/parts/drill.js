@@ -13,7 +13,7 @@ import { Table } from "./table.js";
 
 const PAGE = 50; // parts at a time
 const SOURCES = {
-  request: "for this run alone", workbook: "for this file", deal: "for this deal", definition: "by the deal's definition",
+  request: "for this run alone", workbook: "for this file", deal: "for this deal", definition: "by the definition",
   sheet: "by the file's own trigger", tenant: "for all deals", suite: "by the suite",
 };
 

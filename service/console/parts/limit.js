@@ -1,5 +1,5 @@
 // A test's limit, set in place for the deal or for one file; the tests run again, and it can be undone.
-import { html, useState } from "./html.js";
+import { html, useEffect, useRef, useState } from "./html.js";
 import { get, post, remove } from "../api.js";
 import { labelled, notify, route, setQuery } from "../state.js";
 import { useTask } from "./data.js";
@@ -11,6 +11,8 @@ const SCOPES = [{ value: "deal", label: "This deal" }, { value: "workbook", labe
 export function Limit({ row, run, deal, changed }) {
   const [scope, setScope] = useState(row.threshold_source === "workbook" ? "workbook" : "deal");
   const open = route.value.query.get("edit") === "limit";
+  const form = useRef(null);
+  useEffect(() => form.current?.querySelector("input").select(), [open]);
   const show = (edit) => setQuery({ edit });
   const target = { test_id: row.test_id, ...(scope === "deal" ? { deal_id: deal.id } : { workbook_id: run.workbook_id }) };
   const task = useTask(async ({ threshold_value: text }) => {
@@ -34,10 +36,10 @@ export function Limit({ row, run, deal, changed }) {
     return html`<p><button onClick=${() => show("limit")}>Change the limit (e)</button>
       ${own && html` <button disabled=${taking.busy} onClick=${taking.run}>Back to the former limit</button>`}</p>`;
   }
-  return html`<${Form} task=${task} action="Set the limit" onSubmit=${task.run} cancel=${() => show(null)}>
-    <${Field} label="Limit" name="threshold_value" type="number" step="any" required value=${row.threshold_value} error=${task.error} autofocus />
+  return html`<div ref=${form}><${Form} task=${task} action="Set the limit" onSubmit=${task.run} cancel=${() => show(null)}>
+    <${Field} label="Limit" name="threshold_value" type="number" step="any" required value=${row.threshold_value} error=${task.error} />
     <${Select} label="For" name="scope" value=${scope} options=${SCOPES} onChange=${setScope} />
-  <//>`;
+  <//></div>`;
 }
 
 /** The limit that is set for just this deal or file. */

@@ -9,7 +9,7 @@ import { Drill, Known, SUITES, useChosen } from "../parts/drill.js";
 import { addFiles } from "../parts/drop.js";
 import { Sparkline, Status } from "../parts/figures.js";
 import { Select } from "../parts/form.js";
-import { counted, day, figure, limit, words } from "../parts/format.js";
+import { counted, day, figure, limit, moment, words } from "../parts/format.js";
 import { useKeys } from "../parts/keys.js";
 import { Empty, Loaded, Problem } from "../parts/problem.js";
 import { Table } from "../parts/table.js";
@@ -96,7 +96,7 @@ function Tests({ run, deal, changed }) {
   const rows = filtered(all, query);
   const { row, open, close, next, shown } = useChosen(all);
   useKeys(row && can("compliance:write") ? [{ key: "e", what: "Change the limit", run: () => setQuery({ edit: "limit" }) }] : []);
-  return html`<p class="muted">As of ${day(run.as_of)}, ${(SUITES.find(({ value }) => value === run.test_suite)?.label ?? run.test_suite).toLowerCase()}${run.partial && ", some of them"}</p>
+  return html`<p class="muted">As of ${day(run.as_of)}, run ${moment(run.executed_at)}${run.partial && ", some tests only"}</p>
     <${Counts} run=${run} />
     <${Known} warnings=${run.warnings} />
     ${rows.length ? html`<${Table} caption="Tests" columns=${columnsOf(run, trends, row !== undefined)} rows=${rows} keyOf=${(one) => one.test_id} open=${open} shown=${shown} selected=${(one) => one === row} />`

@@ -147,7 +147,8 @@ def _parts(page: Page, run: str) -> None:
 
 def _set_a_limit(page: Page, owner: Member, deal_id: str) -> None:
     page.keyboard.press("e")
-    panel(page).get_by_label("Limit").fill("12.5")
+    expect(panel(page).get_by_label("Limit")).to_be_focused()
+    page.keyboard.type("12.5")
     panel(page).get_by_role("button", name="Set the limit").click()
     expect(panel(page)).to_contain_text("Limit ≤ 12.50 %, set for this deal")
     expect(page.get_by_role("group", name="Tests by status")).to_contain_text("No test fails")
