@@ -31,9 +31,9 @@ from service.platform.http.problem import NotFound
 from service.platform.metrics import REQUESTS_IN_FLIGHT
 from service.platform.resilience.sync_fallback import sync_fallback_of
 from service.platform.tracing import traced
-from service.platform.waiting.announcements import announcements_of
 from service.platform.work.jobs import table_of
 from service.platform.work.process import end, resources
+from service.platform.work.waiting import announcements_of
 from service.processes.shared import start_calculators
 from service.work import jobs as all_jobs
 
@@ -72,8 +72,8 @@ def areas() -> list[Area]:
     from service.webhooks.routes import area as webhooks
     from service.workbooks.routes import area as workbooks
 
-    working = [calculations, compliance, workbooks, readings, mappings, reconciliation, deals, scenarios, formulas]
-    working += [overview, exports, reports, jobs, insights, ai, alerts, notifications, webhooks]
+    working = [calculations, compliance, workbooks, readings, mappings, reconciliation, deals, overview, scenarios]
+    working += [formulas, exports, reports, jobs, insights, ai, alerts, notifications, webhooks]
     return [*working, auth, admin, streams, audit, activity, dlq, health, home, metrics]
 
 

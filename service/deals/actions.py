@@ -134,6 +134,9 @@ async def define(ctx: Context, deal_id: UUID, body: DefinitionPut) -> Definition
     version = deal.definition_version + 1
     if version > VERSIONS_MAX:
         raise DealLimitExceeded.at(["body"], f"the limit is {VERSIONS_MAX:,} versions of a definition")
+    if body.check_only:
+        ctx.changed_nothing()
+        return msgspec.structs.replace(NO_DEFINITION, version=version, definition=body.definition)
     row = {"version": version, "definition": document.decode(), "change_notes": body.change_notes}
     made = await store.add_definition(ctx, deal_id, {**row, "created_by": await ctx.email()})
     ctx.concerns("deal", deal_id, deal.name, definition_version=version, change_notes=body.change_notes)

@@ -135,7 +135,10 @@ async def get_definition(ctx: Context, deal_id: UUID, query: DefinitionQuery) ->
     heavy=True,
 )
 async def put_definition(ctx: Context, deal_id: UUID, body: DefinitionPut) -> Definition:
-    """Make a new version of the deal's definition; runs keep the version that they used."""
+    """Make a new version of the deal's definition; runs keep the version that they used.
+
+    With `check_only`, the document is checked and nothing is stored.
+    """
     return await actions.define(ctx, deal_id, body)
 
 

@@ -212,6 +212,9 @@ class DefinitionPut(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     definition: dict[str, Any]
     change_notes: ChangeNotes | None = None
+    check_only: bool = False
+    """True: refuse the document as ever, but store nothing; the answer has the number of the version it would become,
+    and no author."""
 
 
 class DefinitionVersion(Struct, frozen=True, kw_only=True):

@@ -1,10 +1,12 @@
 // A file dropped anywhere, or chosen: to which deal, as what, of which day; the likeliest is chosen already.
 import { html, signal, useEffect, useState } from "./html.js";
-import { post, settled, upload } from "../api.js";
-import { can, go, href, label } from "../state.js";
+import { post, Refusal, settled, upload } from "../api.js";
+import { can, go, href, label, notify, route } from "../state.js";
 import { forgetData, useData, useTask } from "./data.js";
 import { Dialog } from "./dialog.js";
 import { Field, Form, Select } from "./form.js";
+import { counted, day } from "./format.js";
+import { Loaded } from "./problem.js";
 
 /** Files that wait for a choice: File[] with what opened them ({deal, kind}). */
 const waiting = signal(null);
@@ -42,62 +44,86 @@ export function Drop({ deal }) {
     ${waiting.value && html`<${Choice} ...${waiting.value} close=${() => { waiting.value = null; }} />`}`;
 }
 
+/** What files may be: `fits` says it of their names, the first that fits is chosen. */
 const KINDS = [
-  { value: "holdings", label: "Month of a deal (holdings, trustee report)" },
-  { value: "tape", label: "Trustee's tape, to reconcile" },
-  { value: "verify", label: "Export of Cushion, to verify" },
+  { value: "verify", label: "Export of Cushion, to verify", scope: "reports:read", most: 1, fits: (names) => /export|cushion[-_]/i.test(names[0]) },
+  { value: "tape", label: "Trustee's tape, to reconcile", scope: "workbooks:write", most: 1, fits: (names) => /tape|statement/i.test(names[0]) },
+  { value: "months", label: "Months of a deal, each file one", scope: "workbooks:write", least: 2, fits: (names) => new Set(names.map(dayIn)).size === names.length },
+  { value: "holdings", label: "Month of a deal: holdings or trustee report", scope: "workbooks:write", fits: () => true },
 ];
 const TRUSTEES = ["trustee_a", "trustee_b", "trustee_c"];
+const NEW = "new";
 
-function Choice({ files, deal, kind, close }) {
-  const deals = useData("deals", { page_size: 100, sort_by: "name", sort_order: "asc" });
-  const [chosen, setChosen] = useState({ kind: kind ?? likeliestKind(files), deal, trustee: TRUSTEES[0] });
-  const set = (name) => (value) => setChosen({ ...chosen, [name]: value });
-  const list = deals.data?.items ?? [];
-  const likeliest = chosen.deal ?? likeliestDeal(files, list) ?? (list.length ? list[0].id : "new");
-  const task = useTask(async (fields) => {
-    await SEND[chosen.kind](files, { ...chosen, ...fields, deal: likeliest });
-    close();
+function Choice(given) {
+  const { files, close } = given;
+  const deals = useData(can("compliance:read") ? "console/overview" : null);
+  const title = files.length === 1 ? files[0].name : counted(files.length, "file");
+  const kinds = KINDS.filter(({ scope, least = 1, most = Infinity }) => can(scope) && least <= files.length && files.length <= most);
+  if (kinds.length === 0) return html`<${Dialog} title=${title} close=${close}><p>Ask an administrator of your organisation for the right to add files.</p><//>`;
+  return html`<${Dialog} title=${title} close=${close}>
+    <${Loaded} from=${can("compliance:read") ? deals : NONE}>${({ items }) => html`<${Choices} ...${given} kinds=${kinds} deals=${items} />`}<//><//>`;
+}
+
+const NONE = { data: { items: [] } };
+
+function Choices({ files, deal, kind, kinds, deals, close }) {
+  const names = files.map(({ name }) => name);
+  const likely = likeliestDeal(names[0], deals);
+  const [chosen, setChosen] = useState({
+    kind: kinds.some(({ value }) => value === kind) ? kind : (kinds.find(({ fits }) => fits(names)) ?? kinds[0]).value,
+    deal: deal ?? likely ?? NEW, trustee: TRUSTEES[0],
   });
-  const kinds = KINDS.filter(({ value }) => can(value === "verify" ? "reports:read" : "workbooks:write"));
-  return html`<${Dialog} title=${files.length === 1 ? files[0].name : `${files.length} files`} close=${close}>
-    <${Form} task=${task} action="Add" onSubmit=${task.run} cancel=${close}>
-      <${Select} label="What it is" name="kind" value=${chosen.kind} options=${kinds} onChange=${set("kind")} />
-      ${chosen.kind !== "verify" && html`<${Select} label="Deal" name="deal" value=${likeliest} onChange=${set("deal")}
-        options=${[...list.map(({ id, name }) => ({ value: id, label: name })), { value: "new", label: "A new deal" }]} />`}
-      ${chosen.kind !== "verify" && likeliest === "new" && html`<${Field} label="Name of the deal" name="name" required maxlength="255" error=${task.error} value=${stem(files[0].name)} />`}
-      ${chosen.kind === "holdings" && html`<${Field} label="As of" name="as_of" type="date" error=${task.error} hint="Empty: the day that the file says" />`}
-      ${chosen.kind === "tape" && html`<${Select} label="Trustee" name="trustee_name" value=${chosen.trustee} onChange=${set("trustee")}
+  const set = (changes) => setChosen((before) => ({ ...before, ...changes }));
+  const task = useTask(async (fields) => {
+    const one = { ...chosen, ...fields };
+    if (one.deal === NEW && one.kind !== "verify") {
+      one.deal = (await post("deals", { name: one.name })).id;
+      set({ deal: one.deal, made: { id: one.deal, name: one.name } }); // a second try adds to the same deal
+      forgetData("console/overview");
+    }
+    const rest = await SEND[one.kind](files, one);
+    close();
+    rest?.().catch((error) => notify("bad", error.message, { requestId: error.requestId }));
+  });
+  const known = chosen.made ? [chosen.made, ...deals] : deals;
+  const month = deals.find(({ id }) => id === chosen.deal)?.latest?.as_of;
+  const options = [...known.map(({ id, name }) => ({ value: id, label: name })), ...(can("compliance:write") ? [{ value: NEW, label: "A new deal" }] : [])];
+  return html`<${Form} task=${task} action=${chosen.kind === "verify" ? "Verify" : "Add"} onSubmit=${task.run} cancel=${close}>
+    <fieldset><legend>What it is</legend>${kinds.map(({ value, label: text }) => html`<label class="choice" key=${value}>
+      <input type="radio" name="kind" value=${value} checked=${chosen.kind === value} onChange=${() => set({ kind: value })} /> ${text}</label>`)}</fieldset>
+    ${chosen.kind !== "verify" && html`<${Select} label="Deal" name="deal" value=${chosen.deal} options=${options} onChange=${(value) => set({ deal: value })} />
+      ${chosen.deal === NEW && html`<${Field} label="Name of the deal" name="name" required maxlength="255" error=${task.error} value=${dealName(names[0])} />`}`}
+    ${chosen.kind === "holdings" && html`<${Field} label="As of" name="as_of" type="date" error=${task.error} hint="Empty: the day that the file says" />`}
+    ${chosen.kind === "months" && html`<p class="muted">Each file's day is the one in its name, else the one that it says.</p>`}
+    ${chosen.kind === "tape" && html`<${Select} label="Trustee" name="trustee_name" value=${chosen.trustee} onChange=${(value) => set({ trustee: value })}
         options=${TRUSTEES.map((value) => ({ value, label: label(value) }))} />
-        <${Field} label="Statement date" name="statement_date" type="date" required error=${task.error} value=${likeliestDay(files)} />`}
-    <//>
+      <${Field} label="Statement date" name="statement_date" type="date" required error=${task.error} value=${dayIn(names[0]) ?? month ?? today()} hint=${month ? `The deal's newest month is ${day(month)}` : undefined} />`}
   <//>`;
 }
 
-const stem = (name) => name.replace(/\.[^.]+$/, "").replaceAll("_", " ").slice(0, 255);
+const today = () => new Date().toISOString().slice(0, 10);
 
-function likeliestKind(files) {
-  const name = files[0].name.toLowerCase();
-  if (/tape|statement/.test(name)) return "tape";
-  return /export|cushion-/.test(name) ? "verify" : "holdings";
+/** The deal's name in a file's: without its ending, its day, and underlines. */
+function dealName(name) {
+  const text = name.replace(/\.[^.]+$/, "").replace(DAY, " ").replace(/[_\s]+/g, " ").trim();
+  return (text || name).slice(0, 255);
 }
 
 /** The deal whose name shares the most words with the file's. */
-function likeliestDeal(files, deals) {
-  const parts = (text) => text.toLowerCase().split(/[^a-z0-9]+/).filter((word) => word.length > 2);
-  const named = new Set(parts(files[0].name));
-  const scored = deals.map(({ id, name }) => [parts(name).filter((word) => named.has(word)).length, id]);
-  const best = scored.sort(([one], [other]) => other - one)[0];
-  return best && best[0] > 0 ? best[1] : null;
+function likeliestDeal(file, deals) {
+  const words = (text) => text.toLowerCase().split(/[^a-z0-9]+/).filter((word) => word.length > 1 && word !== "clo");
+  const named = new Set(words(file));
+  const shared = ({ name }) => words(name).filter((word) => named.has(word)).length;
+  const best = deals.reduce((most, deal) => (shared(deal) > (most ? shared(most) : 0) ? deal : most), null);
+  return best?.id ?? (deals.length === 1 ? deals[0].id : null);
 }
 
-function likeliestDay(files) {
-  const found = /(20\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?([0-2]\d|3[01])/.exec(files[0].name);
-  return found ? `${found[1]}-${found[2]}-${found[3]}` : new Date().toISOString().slice(0, 10);
-}
+const DAY = /(20\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])/;
 
-async function dealOf({ deal, name }) {
-  return deal === "new" ? (await post("deals", { name })).id : deal;
+/** The day in a file's name as YYYY-MM-DD. */
+function dayIn(name) {
+  const parts = DAY.exec(name);
+  return parts ? parts.slice(1).join("-") : null;
 }
 
 function formOf(files, fields) {
@@ -107,26 +133,52 @@ function formOf(files, fields) {
   return form;
 }
 
+/** Lead to an address where nobody went on meanwhile, else say that it is there. */
+function arrive(begun, text, address) {
+  forgetData();
+  if (route.peek() === begun) go(address);
+  else notify("good", text, { action: { label: "Open", run: () => go(address) } });
+}
+
+async function addMonth(files, deal, asOf) {
+  const [{ name }] = files;
+  const { id } = await upload(`deals/${deal}/files`, formOf(files, { as_of: asOf }), { label: `Uploading ${name}` });
+  return async () => {
+    const ready = await settled(`workbooks/${id}`, ({ status }) => status === "ready" || status === "error", { label: `Reading ${name}` });
+    if (ready.status === "error") throw new Refusal(422, { detail: `${name} could not be read: ${ready.error_message}` });
+    return ready.id;
+  };
+}
+
+/** By kind: send the files; gives what is left to do when the service has them, in the background. */
 const SEND = {
-  async holdings(files, chosen) {
-    const id = await dealOf(chosen);
-    const book = await upload(`deals/${id}/files`, formOf(files, { as_of: chosen.as_of }), { label: `Uploading ${files[0].name}` });
-    const label = `Reading ${files[0].name}`;
-    const ready = await settled(`workbooks/${book.id}`, ({ status }) => status === "ready" || status === "error", { label });
-    forgetData();
-    if (ready.status === "error") throw Object.assign(new Error(ready.error_message), { status: 422, errors: [] });
-    go(href("deals", id, "compliance", { workbook: ready.id, run: "now" }));
+  async holdings(files, { deal, as_of: asOf }) {
+    const begun = route.peek();
+    const reading = await addMonth(files, deal, asOf);
+    return async () => {
+      const workbook = await reading();
+      arrive(begun, `${files[0].name} is there`, href("deals", deal, "compliance", { workbook, run: "now" }));
+    };
   },
-  async tape(files, chosen) {
-    const id = await dealOf(chosen);
-    const fields = { kind: "tape", trustee_name: chosen.trustee, statement_date: chosen.statement_date };
-    const answer = await upload(`deals/${id}/files`, formOf(files, fields), { label: `Uploading ${files[0].name}` });
-    const tape = answer.tape ?? answer;
-    const label = `Reading ${files[0].name}`;
-    const ready = await settled(`reconciliation/tapes/${tape.tape_id}`, ({ processing_status: status, status: other }) => (status ?? other) !== "processing", { label });
-    forgetData();
-    if ((ready.processing_status ?? ready.status) === "failed") throw Object.assign(new Error(ready.error_message), { status: 422, errors: [] });
-    go(href("deals", id, "reconciliation", { tape: tape.tape_id, compare: "now" }));
+  async months(files, { deal }) {
+    const begun = route.peek();
+    const readings = [];
+    for (const file of files) readings.push(await addMonth([file], deal, dayIn(file.name)));
+    return async () => {
+      for (const reading of readings) await reading();
+      arrive(begun, `${counted(files.length, "month")} are there`, href("deals", deal, "compliance", { run: "now" }));
+    };
+  },
+  async tape(files, { deal, trustee, statement_date: date }) {
+    const begun = route.peek();
+    const [{ name }] = files;
+    const fields = { kind: "tape", trustee_name: trustee, statement_date: date };
+    const { tape } = await upload(`deals/${deal}/files`, formOf(files, fields), { label: `Uploading ${name}` });
+    return async () => {
+      const ready = await settled(`reconciliation/tapes/${tape.tape_id}`, ({ processing_status: state }) => state !== "processing", { label: `Reading ${name}` });
+      if (ready.processing_status === "failed") throw new Refusal(422, { detail: `${name} could not be read: ${ready.error_message}` });
+      arrive(begun, `${name} is there`, href("deals", deal, "reconciliation", { tape: tape.tape_id, compare: "now" }));
+    };
   },
   async verify(files) {
     const form = new FormData();

@@ -22,12 +22,13 @@ export function Bullet({ share, status, width = 72, label }) {
 
 /** A line through months with its limit dotted; `values` and `limits` in order, null where a month has none. */
 export function Sparkline({ values, limits = [], width = 88, height = 20, label }) {
-  const all = [...values, ...limits].filter((value) => value !== null && value !== undefined);
-  if (all.length === 0) return html`<span class="muted">–</span>`;
+  const known = (value) => value !== null && value !== undefined;
+  if (!values.some(known)) return html`<span class="muted">–</span>`;
+  const all = [...values, ...limits].filter(known);
   const [low, high] = [Math.min(...all), Math.max(...all)];
   const y = (value) => (high === low ? height / 2 : height - 2 - ((value - low) / (high - low)) * (height - 4));
   const x = (index, count) => (count < 2 ? width / 2 : 1 + (index / (count - 1)) * (width - 2));
-  const line = (list) => list.map((value, index) => [value, index]).filter(([value]) => value !== null && value !== undefined)
+  const line = (list) => list.map((value, index) => [value, index]).filter(([value]) => known(value))
     .map(([value, index], at) => `${at ? "L" : "M"}${x(index, list.length).toFixed(1)} ${y(value).toFixed(1)}`).join("");
   return html`<svg class="sparkline" width=${width} height=${height} viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${label}>
     ${limits.length > 0 && html`<path class="limit" d=${line(limits)} />`}<path class="line" d=${line(values)} />

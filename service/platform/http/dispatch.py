@@ -44,8 +44,8 @@ from service.platform.http.problem import Problem
 from service.platform.log import log_request
 from service.platform.metrics import REQUEST_SECONDS
 from service.platform.resilience.fallback_cache import Key, key_of
-from service.platform.waiting.reads import read_and_wait
 from service.platform.work.memory import RETRY_SECONDS
+from service.platform.work.waiting import read_and_wait
 
 REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
 ONCE = frozenset(

@@ -105,7 +105,7 @@ def test_five_hundred_deals_take_milliseconds(stack: Stack, owner: Member, g1_fi
     deal = made(owner, name="First")
     book = owner.uploaded(g1_file, deal_id=deal["id"], as_of="2026-03-31")
     run = ran(owner, book, test_suite="enhanced")
-    _copies(stack, owner, deal["id"], book["id"], run["id"])
+    copy_deals(stack, owner, deal["id"], book["id"], run["id"])
     took = []
     for _ in range(25):
         started = perf_counter()
@@ -118,7 +118,7 @@ def test_five_hundred_deals_take_milliseconds(stack: Stack, owner: Member, g1_fi
     assert min(took) < MILLISECONDS_MAX
 
 
-def _copies(stack: Stack, owner: Member, deal_id: str, book_id: str, run_id: str) -> None:
+def copy_deals(stack: Stack, owner: Member, deal_id: str, book_id: str, run_id: str) -> None:
     """Copies of a deal, its workbook and its run: so many deals of so many months."""
     made_of = {
         "tenant": owner.tenant_id, "deal": deal_id, "book": book_id, "run": run_id, "deals": DEALS, "months": MONTHS,

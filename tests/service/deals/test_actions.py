@@ -155,6 +155,23 @@ def test_every_fault_of_a_definition_is_told_with_its_place(owner: Member, deal:
     assert owner.get(path).json()["version"] == 0
 
 
+def test_a_definition_is_checked_without_being_stored(stack: Stack, owner: Member, deal: dict[str, Any]) -> None:
+    path = f"{URL}/{deal['id']}/definition"
+    definition = {"tests": [{"id": "wal", "name": "WAL", "measure": "wal", "max": 7.27}]}
+    assert owner.put(path, json={"definition": definition}).status_code == 200
+    checked = owner.put(path, json={"definition": {"name": "Next"}, "change_notes": "none", "check_only": True})
+    assert (checked.status_code, checked.json()) == (
+        200,
+        {"version": 2, "definition": {"name": "Next"}, "change_notes": None, "created_by": None, "created_at": None},
+    )
+    wrong = owner.put(path, json={"definition": {"colour": "red"}, "check_only": True})
+    assert (wrong.status_code, wrong.json()["errors"][0]["loc"]) == (422, ["body", "definition", "colour"])
+    assert (owner.get(path).json()["version"], owner.get(path).json()["definition"]) == (1, definition)
+    assert [one["version"] for one in owner.get(f"{path}/versions").json()["items"]] == [1]
+    events = "SELECT count(*) FROM audit_log WHERE tenant_id = %s AND action = 'deal.defined'"
+    assert stack.sql(events, [owner.tenant_id]) == [(1,)]
+
+
 # Files --------------------------------------------------------------------------------------------------------------
 
 

@@ -9,9 +9,9 @@ from contextlib import suppress
 from typing import Any
 
 from service.platform.access.admission import admit_again
-from service.platform.context import Context
+from service.platform.context import Context, Resources
+from service.platform.data.announcements import Announcements
 from service.platform.http.api import Route
-from service.platform.waiting.announcements import announcements_of
 
 Receive = Callable[[], Awaitable[Any]]
 
@@ -69,3 +69,15 @@ async def _left(receive: Receive) -> None:
     with suppress(Exception):
         while (await receive())["type"] != "http.disconnect":
             pass
+
+
+def announcements_of(resources: Resources) -> Announcements:
+    """Those of a process, for `Resources.once`."""
+    settings = resources.settings
+    assert settings.database_url is not None
+    return Announcements(
+        settings.database_url,
+        resources.stopping,
+        tenant_waiters=settings.tenant_waiters,
+        statement_seconds=settings.statement_seconds,
+    )

@@ -11,7 +11,6 @@ from uuid import UUID
 import psycopg
 import structlog
 
-from service.platform.context import Resources
 from service.platform.data.database import connect_alone, readable
 
 CHANNEL: Final = "cushion_states"
@@ -109,15 +108,3 @@ class Announcements:
     async def _wake_at_stop(self) -> None:
         await self._stopping.wait()
         self._wake_all()
-
-
-def announcements_of(resources: Resources) -> Announcements:
-    """Those of a process, for `Resources.once`."""
-    settings = resources.settings
-    assert settings.database_url is not None
-    return Announcements(
-        settings.database_url,
-        resources.stopping,
-        tenant_waiters=settings.tenant_waiters,
-        statement_seconds=settings.statement_seconds,
-    )

@@ -1,1 +1,0 @@
-"""Waiting: reads that are answered when the record that they are of changes its state."""
