@@ -12,6 +12,7 @@ import { Loaded, Problem } from "./problem.js";
 import { Table } from "./table.js";
 
 const PAGE = 50; // parts at a time
+const NAMES = ["borrower", "facility", "identifier"]; // columns that the name of a part stands for
 const SOURCES = {
   request: "for this run alone", workbook: "for this file", deal: "for this deal", definition: "by the definition",
   sheet: "by the file's own trigger", tenant: "for all deals", suite: "by the suite",
@@ -130,7 +131,7 @@ function Parts({ row, run }) {
   const save = useTask(() => download(path, { query: { format: "csv" } }));
   return html`<h3>What is behind it</h3><${Problem} error=${save.error} />
     <${Loaded} from=${parts}>${(data) => data.total === 0 ? html`<p class="muted">${labelled(data.reason ?? "Nothing counts towards it.")}</p>` : html`
-      <${Sum} data=${data} /><${Room} room=${data.room} />
+      <${Sum} data=${data} /><${Room} room=${data.room} status=${row.status} />
       <${Table} caption=${`What is behind ${labelled(row.test_name)}`} columns=${columnsOf(data)} rows=${data.items} keyOf=${keyOf} />
       <p class="drill-keys"><span>${number(offset + 1)} to ${number(offset + data.items.length)} of ${number(data.total)}
         ${data.total > PAGE && html` <button disabled=${offset === 0} onClick=${() => setQuery({ part: Math.max(0, offset - PAGE) || null })}>Before</button>
@@ -151,18 +152,23 @@ function Sum({ data }) {
 }
 
 /** For a share: how much to trade until the limit is met. */
-function Room({ room }) {
+function Room({ room, status }) {
   if (!room) return null;
+  const verb = status === "fail" ? "must" : "can";
   const rows = [["bought", room.buy], ["sold", room.sell]].filter(([, par]) => par > 0);
-  return rows.map(([verb, par]) => html`<p>Until the limit is met, par of <strong>${number(par, 0)}</strong> can be ${verb}, at an unchanged denominator.</p>`);
+  return rows.map(([done, par]) => html`<p><strong>${number(par, 0)}</strong> of par ${verb} be ${done} until the limit is met, at an unchanged denominator.</p>`);
 }
 
+/** The columns that say more than name and amount do. */
 function columnsOf({ columns, items }) {
+  const differs = (name) => items.some(({ fields, amount }) => (fields[name] ?? null) !== null && fields[name] !== amount);
   const isNumber = (name) => items.some(({ fields }) => typeof fields[name] === "number");
   const shown = (value) => (typeof value === "number" ? number(value, Number.isInteger(value) ? 0 : 2) : value ?? "–");
   return [
-    { key: "name", label: "Name", show: ({ name, kind }) => html`${labelled(name)}${kind !== "loan" && html` <small class="muted">${kind}</small>`}` },
-    ...columns.map((name) => ({ key: name, label: labelled(words(name)), number: isNumber(name), value: ({ fields }) => fields[name], show: ({ fields }) => shown(fields[name]) })),
+    { key: "name", label: "Name", show: ({ name, kind, fields }) => html`${labelled(name)} <small class="muted">${kind === "loan" ? fields.facility : kind}</small>` },
+    ...columns.filter((name) => !NAMES.includes(name) && differs(name)).map((name) => ({
+      key: name, label: labelled(words(name)), number: isNumber(name), value: ({ fields }) => fields[name], show: ({ fields }) => shown(fields[name]),
+    })),
     { key: "amount", label: "Amount", number: true, show: ({ amount }) => number(amount, Math.abs(amount) < 1000 ? 2 : 0) },
   ];
 }
