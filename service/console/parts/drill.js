@@ -12,7 +12,8 @@ import { Loaded, Problem } from "./problem.js";
 import { Table } from "./table.js";
 
 const PAGE = 50; // parts at a time
-const NAMES = ["borrower", "facility", "identifier"]; // columns that the name of a part stands for
+const AVERAGE = ["weight", "value", "units"];
+const OTHERWISE = ["rating", "price"];
 const SOURCES = {
   request: "for this run alone", workbook: "for this file", deal: "for this deal", definition: "by the definition",
   sheet: "by the file's own trigger", tenant: "for all deals", suite: "by the suite",
@@ -86,7 +87,7 @@ export function Drill({ row, run, deal, changed, close, next }) {
     ${row.status && can("compliance:write") && html`<${Limit} key=${row.test_id} ...${{ row, run, deal, changed }} />`}
     <h3>Through the months</h3>
     <${Months} row=${row} deal=${deal} />
-    ${row.status && html`<${Parts} key=${row.test_id} row=${row} run=${run} />`}
+    ${row.status && html`<${Parts} key=${row.test_id} row=${row} run=${run} deal=${deal} />`}
   <//>`;
 }
 
@@ -103,9 +104,13 @@ function Fraction({ breakdown = {} }) {
     ${agencies && html`<p>${Object.entries(agencies).map(([name, share]) => `${label(name)} ${number(share, 2)} %`).join(", ")}</p>`}`;
 }
 
-/** Cells as links to the sheet's picture. */
+/** The sheet's picture, at a cell. */
+function cellOf(cell, run, deal) {
+  return href("deals", deal.id, "mapping", { workbook: run.workbook_id, cell });
+}
+
 function Cells({ cells = [], run, deal }) {
-  return cells.map((cell) => html`<a class="cell-link" href=${href("deals", deal.id, "mapping", { workbook: run.workbook_id, cell })}><code>${cell}</code></a> `);
+  return cells.map((cell) => html`<a class="cell-link" href=${cellOf(cell, run, deal)}><code>${cell}</code></a> `);
 }
 
 function Months({ row, deal }) {
@@ -124,7 +129,7 @@ function linesOf(points) {
   return { days: points.map(({ as_of: at }) => at), series };
 }
 
-function Parts({ row, run }) {
+function Parts({ row, run, deal }) {
   const path = `compliance/results/${run.id}/tests/${row.test_id}/parts`;
   const offset = Number(route.value.query.get("part")) || 0;
   const parts = useData(path, { offset, limit: PAGE });
@@ -132,7 +137,7 @@ function Parts({ row, run }) {
   return html`<h3>What is behind it</h3><${Problem} error=${save.error} />
     <${Loaded} from=${parts}>${(data) => data.total === 0 ? html`<p class="muted">${labelled(data.reason ?? "Nothing counts towards it.")}</p>` : html`
       <${Sum} data=${data} /><${Room} room=${data.room} status=${row.status} />
-      <${Table} caption=${`What is behind ${labelled(row.test_name)}`} columns=${columnsOf(data)} rows=${data.items} keyOf=${keyOf} />
+      <${Table} caption=${`What is behind ${labelled(row.test_name)}`} columns=${columnsOf(data, { run, deal })} rows=${data.items} keyOf=${keyOf} />
       <p class="drill-keys"><span>${number(offset + 1)} to ${number(offset + data.items.length)} of ${number(data.total)}
         ${data.total > PAGE && html` <button disabled=${offset === 0} onClick=${() => setQuery({ part: Math.max(0, offset - PAGE) || null })}>Before</button>
         <button disabled=${offset + PAGE >= data.total} onClick=${() => setQuery({ part: offset + PAGE })}>More</button>`}</span>
@@ -159,16 +164,16 @@ function Room({ room, status }) {
   return rows.map(([done, par]) => html`<p><strong>${number(par, 0)}</strong> of par ${verb} be ${done} until the limit is met, at an unchanged denominator.</p>`);
 }
 
-/** The columns that say more than name and amount do. */
-function columnsOf({ columns, items }) {
-  const differs = (name) => items.some(({ fields, amount }) => (fields[name] ?? null) !== null && fields[name] !== amount);
-  const isNumber = (name) => items.some(({ fields }) => typeof fields[name] === "number");
-  const shown = (value) => (typeof value === "number" ? number(value, Number.isInteger(value) ? 0 : 2) : value ?? "–");
+/** Few columns have room: of an average weight and value, else rating and price; the rest stands below the name. */
+function columnsOf({ columns, items }, { run, deal }) {
+  const known = (name) => columns.includes(name) && items.some(({ fields }) => (fields[name] ?? null) !== null);
+  const shown = AVERAGE.some(known) ? AVERAGE.filter(known) : OTHERWISE.filter(known);
+  const isMixed = items.some(({ kind }) => kind !== items[0].kind);
+  const below = ({ kind, fields }) => [isMixed && kind !== "loan" && kind, fields.facility, kind === "loan" && fields.industry].filter(Boolean).join(", ");
+  const write = (value) => (typeof value === "number" ? number(value, Math.abs(value) < 1000 ? 2 : 0) : value ?? "–");
   return [
-    { key: "name", label: "Name", show: ({ name, kind, fields }) => html`${labelled(name)} <small class="muted">${kind === "loan" ? fields.facility : kind}</small>` },
-    ...columns.filter((name) => !NAMES.includes(name) && differs(name)).map((name) => ({
-      key: name, label: labelled(words(name)), number: isNumber(name), value: ({ fields }) => fields[name], show: ({ fields }) => shown(fields[name]),
-    })),
-    { key: "amount", label: "Amount", number: true, show: ({ amount }) => number(amount, Math.abs(amount) < 1000 ? 2 : 0) },
+    { key: "name", label: "Name", show: (part) => html`${part.place ? html`<a class="cell-link" href=${cellOf(part.place, run, deal)}>${part.name}</a>` : labelled(part.name)}<small class="muted below">${below(part)}</small>` },
+    ...shown.map((name) => ({ key: name, label: words(name), number: items.some(({ fields }) => typeof fields[name] === "number"), value: ({ fields }) => fields[name], show: ({ fields }) => write(fields[name]) })),
+    { key: "amount", label: "Amount", number: true, show: ({ amount }) => write(amount) },
   ];
 }
