@@ -16,6 +16,7 @@ from tests.programs.console.conftest import NARROW, Visit, Visits, checked
 from tests.programs.console.seeds import deal_with_months, month_file, parsed
 
 CCC: Final = "ccc_bucket_pct"
+DOCUMENT_MS: Final = 60_000
 PRINTED: Final = (
     ("Test", "Actual", "Trigger", "Result"),
     ("Weighted Average Rating Factor", 3100, 3000, "Fail"),
@@ -59,7 +60,9 @@ def limits(member: Member, deal_id: str) -> list[float]:
     return [one["threshold_value"] for one in items]
 
 
-def test_an_analyst_reads_the_tests_drills_and_sets_a_limit(owner: Member, deal: dict[str, Any], visits: Visits) -> None:
+def test_an_analyst_reads_the_tests_drills_and_sets_a_limit(
+    owner: Member, deal: dict[str, Any], visits: Visits
+) -> None:
     visit = visits()
     page = visit.page
     visit.sign_in(owner, f"/deals/{deal['id']}/compliance")
@@ -158,7 +161,7 @@ def _set_a_limit(page: Page, owner: Member, deal_id: str) -> None:
 
 
 def test_a_month_is_run_and_made_a_document(owner: Member, visits: Visits) -> None:
-    """From a deal without a file to the PDF: doubtful figures and the trustee's beside ours on the way, at 390 pixels."""
+    """From a deal without a file to the PDF: doubtful figures and the trustee's beside ours at 390 pixels."""
     made = checked(owner.post("/api/v1/deals", json={"name": "New deal"}))["id"]
     visit = visits(NARROW)
     page = visit.page
@@ -175,8 +178,9 @@ def test_a_month_is_run_and_made_a_document(owner: Member, visits: Visits) -> No
     assert [one["test_suite"] for one in run] == ["deal"]
     _doubts(visit)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    with page.expect_download() as saved:
+    with page.expect_download(timeout=DOCUMENT_MS) as saved:
         page.get_by_role("button", name="PDF").click()
+        expect(page.get_by_text("Making the PDF")).to_be_visible()
     assert Path(saved.value.path()).read_bytes().startswith(b"%PDF")
 
 
