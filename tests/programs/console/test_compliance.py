@@ -150,11 +150,16 @@ def _parts(page: Page) -> None:
 def _set_a_limit(page: Page, owner: Member, deal_id: str) -> None:
     page.keyboard.press("e")
     expect(panel(page).get_by_label("Limit")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(panel(page).get_by_role("heading", name="CCC/Caa bucket")).to_be_focused()
+    page.keyboard.press("e")
+    expect(panel(page).get_by_label("Limit")).to_be_focused()
     page.keyboard.type("12.5")
     panel(page).get_by_role("button", name="Set the limit").click()
     expect(panel(page)).to_contain_text("Limit ≤ 12.50 %, set for this deal")
     expect(page.get_by_role("group", name="Tests by status")).to_contain_text("No test fails")
     assert limits(owner, deal_id) == [12.5]
+    expect(panel(page).get_by_role("heading", name="CCC/Caa bucket")).to_be_focused()
     page.get_by_role("button", name="Undo").click()
     expect(panel(page)).to_contain_text("Limit ≤ 7.50 %, set by the suite")
     assert limits(owner, deal_id) == []
