@@ -16,7 +16,10 @@ LABELS: Final[dict[str, str]] = {
 }
 """By name; a tenant of the service may choose its own."""
 
-_NAME: Final = re.compile(r"(?<![a-z0-9_])(facility_)?(rating_agency_[abc]|trustee_[abc])(?:_([a-z_]+))?(?![a-z0-9_])")
+_NAME: Final = re.compile(
+    r"(?<![\w/.=-])(facility_)?(rating_agency_[abc]|trustee_[abc])(?:_([a-z_]+))?(?![\w=-]|[./]\w)"
+)
+"""Not a part of a file's name, nor what is to be typed (rating_agency_a=B2)."""
 _TRUSTEE: Final = "trustee"
 
 

@@ -6,10 +6,13 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
+from msgspec import Struct
+
 from service.auth.schema import Account, InvalidRefreshToken, Invited, LoginStatus, MeRow, Reset, SecondFactor, Session
+from service.auth.tenant_schema import TenantSettings
 from service.platform.access.caller import NOBODY
 from service.platform.context import Context, Unit
-from service.platform.http.problem import Unauthenticated
+from service.platform.http.problem import TenantSuspended, Unauthenticated
 
 
 async def lacks_tenants(ctx: Unit, *, alone: bool) -> bool:
@@ -147,6 +150,16 @@ async def rotate(ctx: Context, session_id: UUID, refresh_jti: UUID, rotated_at: 
 async def is_cookie_session(ctx: Context, session_id: UUID) -> bool:
     """Whether a session is a browser's, with the refresh token as a cookie."""
     return bool(await ctx.value("SELECT cookie FROM sessions WHERE id = %s", [session_id]))
+
+
+class _Stored(Struct, frozen=True):
+    settings: TenantSettings
+
+
+async def tenant_settings(unit: Unit) -> TenantSettings:
+    """The choices of the transaction's tenant."""
+    sql = "SELECT settings FROM tenants WHERE id = %s"
+    return (await unit.one(_Stored, sql, [unit.tenant], missing=TenantSuspended)).settings
 
 
 async def own_slug(ctx: Context) -> str:
