@@ -87,7 +87,8 @@ def analyse(
 def _labelled(insight: Insight, labels: Mapping[str, str]) -> Insight:
     """An insight with labels in the place of names."""
     texts = {name: labelled(getattr(insight, name), labels) for name in ("title", "summary", "methodology")}
-    return replace(insight, **texts, remarks=[labelled(one, labels) for one in insight.remarks])
+    lists = {name: [labelled(one, labels) for one in getattr(insight, name)] for name in ("names", "remarks")}
+    return replace(insight, **texts, **lists)
 
 
 Looked = TypeVar("Looked")

@@ -142,7 +142,7 @@ def compliance_content(
         methods=[method_of(one) for one in results if one.details is not None],
         definition_name=None if definition is None else definition.name,
         rules=[] if definition is None else list(rules_of(definition)),
-        lineage=lineage_of(portfolio, origin, definition),
+        lineage=lineage_of(portfolio, origin, definition, labels),
     )
 
 

@@ -1,5 +1,4 @@
-"""What identity lends its neighbours: whose an e-mail is, the end of a user's tokens, how a tenant begins, and what it
-calls agencies and trustees."""
+"""What identity lends its neighbours: owners of e-mails, the end of a user's tokens, tenants' beginnings and labels."""
 
 from __future__ import annotations
 

@@ -220,7 +220,7 @@ def test_a_terminal_breaks_lines_between_words() -> None:
     page = Page(title=words, blocks=[grid, Line(words, "not used")], rows=grid, document=json_of({}))
     known = {
         *words.split(),
-        *["Moody's", "Industry", "(auxiliary)", "Field", "Header", "Because", "Count", "1,000,000", "not", "used"],
+        *["issuer", "rating", "Moody's", "Industry", "(auxiliary)", "Field", "Header", "Because", "Count", "1,000,000", "not", "used"],
     }
     wide = Console(file=io.StringIO(), force_terminal=True, no_color=True, color_system=None, width=80)
     print_page(page, wide)
