@@ -333,3 +333,15 @@ def test_each_channel_says_that_a_result_is_doubtful_and_why() -> None:
     assert first.startswith("Overcollateralization: fail (doubtful), at 118.25")
     assert first.endswith("the file prints 121 %")
     assert "doubtful" not in second
+
+
+def test_people_read_labels_and_programs_names() -> None:
+    """In a letter, a chat and the application; a webhook has the details as they are."""
+    details = {**DETAILS, "sentence": "rating_agency_a is masked", "doubts": ["a cell of rating_agency_b_facility"]}
+    notice = replace(NOTICE, details=details, labels={**LABELS, "rating_agency_a": "Agence"})
+    for text in (letter(notice, MAIL).text, chat_message(notice, CHAT).decode(), notification(notice)[1]):
+        assert "Agence rating is masked" in text
+        assert "a cell of S&P facility rating" in text.replace("&amp;", "&")
+        assert "rating_agency" not in text
+    _, body = request(notice, WebhookConfig(url="https://example.com/x"), ID)
+    assert json.loads(body)["details"]["sentence"] == "rating_agency_a is masked"
