@@ -135,15 +135,23 @@ async def lock_session(ctx: Context, session_id: UUID) -> Session:
     )
 
 
-async def rotate(ctx: Context, session_id: UUID, refresh_jti: UUID, rotated_at: datetime, expires_at: datetime) -> None:
-    """Put the next refresh token in the place of the used one."""
+async def rotate(
+    ctx: Context,
+    session_id: UUID,
+    refresh_jti: UUID,
+    rotated_at: datetime,
+    expires_at: datetime,
+    *,
+    previous_jti: UUID | None,
+) -> None:
+    """Put the next refresh token in the place of the used one, which may be repeated where it is given."""
     await ctx.execute(
         """
         UPDATE sessions
-        SET previous_jti = refresh_jti, refresh_jti = %s, rotated_at = %s, expires_at = %s, used_at = now()
+        SET previous_jti = %s, refresh_jti = %s, rotated_at = %s, expires_at = %s, used_at = now()
         WHERE id = %s
         """,
-        [refresh_jti, rotated_at, expires_at, session_id],
+        [previous_jti, refresh_jti, rotated_at, expires_at, session_id],
     )
 
 
