@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from core.generate import GeneratedDeal
 
+RECONCILIATION: Final = "/api/v1/reconciliation"
 WAIT_SECONDS: Final = 120.0
 POLL_SECONDS: Final = 0.05
 SUITES: Final = ("standard", "enhanced")
@@ -88,12 +89,26 @@ class Loaded:
         return f"{self.name}: {counted(self.months, 'month')}, {', '.join(counts)}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A sample whose files are uploaded and being read."""
+
+    sample: Sample
+    months: list[Json]
+    """Its workbooks, the oldest first."""
+    tape_id: str | None
+
+
 def load_samples(client: httpx.Client, folder: Path) -> Iterator[Loaded]:
-    """Load the sample deals; each when it is there, the first with the runs of all suites."""
-    for sample in SAMPLES:
-        with busy(f"Loading {sample.name}"):
-            suites = SUITES if sample is SAMPLES[0] else SUITES[-1:]
-            yield _load_sample(client, folder, sample, suites)
+    """Load the sample deals; each when it is there, the first with the runs of all suites.
+
+    The files of all of them are sent first, so that the worker never waits.
+    """
+    with busy("Drawing three deals and uploading their months"):
+        sent = [_send(client, folder, sample) for sample in SAMPLES]
+    for deal in sent:
+        with busy(f"Loading {deal.sample.name}"):
+            yield _finish(client, deal, SUITES if deal is sent[0] else SUITES[-1:])
 
 
 def load_own(client: httpx.Client, path: Path) -> Loaded:
@@ -104,7 +119,7 @@ def load_own(client: httpx.Client, path: Path) -> Loaded:
         return Loaded(path.stem, month, [_run(client, month, suite) for suite in SUITES])
 
 
-def _load_sample(client: httpx.Client, folder: Path, sample: Sample, suites: Sequence[str]) -> Loaded:
+def _send(client: httpx.Client, folder: Path, sample: Sample) -> _Sent:
     from core.generate import MANAGERS_FILE, generate_months, generate_tape
 
     messy = MANAGERS_FILE if sample.is_messy else ()
@@ -115,15 +130,22 @@ def _load_sample(client: httpx.Client, folder: Path, sample: Sample, suites: Seq
         months[-1] = tape.deal  # the loans that the tape was made of
     deal = _create_deal(client, sample.name, {**sample.settings, "next_payment_date": NEXT_PAYMENT})
     uploads = [_upload(client, deal, *_month_file(folder, sample, month)) for month in months]
-    *earlier, newest = [_ready(client, upload) for upload in uploads]
-    for month in earlier:
-        _run(client, month, SUITES[-1])
-    loaded = Loaded(sample.name, newest, [_run(client, newest, suite) for suite in suites], len(months))
+    tape_id = None
     if tape is not None:
         path = folder / f"{sample.name} tape.xlsx"
         tape.write(path)
         about = {"trustee_name": tape.trustee, "statement_date": str(months[-1].as_of), "deal_id": deal}
-        loaded.issues = _compare(client, newest, path, about)
+        tape_id = _upload_tape(client, path, about)
+    return _Sent(sample, uploads, tape_id)
+
+
+def _finish(client: httpx.Client, sent: _Sent, suites: Sequence[str]) -> Loaded:
+    *earlier, newest = [_ready(client, upload) for upload in sent.months]
+    for month in earlier:
+        _run(client, month, SUITES[-1])
+    loaded = Loaded(sent.sample.name, newest, [_run(client, newest, suite) for suite in suites], len(sent.months))
+    if sent.tape_id is not None:
+        loaded.issues = _compare(client, newest, sent.tape_id)
     return loaded
 
 
@@ -160,15 +182,21 @@ def _run(client: httpx.Client, workbook: Json, suite: str) -> Json:
     return checked(client.post("/api/v1/compliance/run", json=order))
 
 
-def _compare(client: httpx.Client, workbook: Json, path: Path, about: Json) -> int:
-    """Compare a tape with a workbook; the number of differences."""
-    area = "/api/v1/reconciliation"
+def _upload_tape(client: httpx.Client, path: Path, about: Json) -> str:
     with path.open("rb") as file:
-        tape = checked(client.post(f"{area}/tapes/upload", files={"file": (path.name, file)}, data=about))["tape_id"]
-    _ended(client, f"{area}/tapes/{tape}", lambda answer: str(answer["processing_status"]), "pending", "processing")
-    job = checked(client.post(f"{area}/compare", json={"tape_id": tape, "workbook_id": workbook["id"]}))["job_id"]
-    _ended(client, f"{area}/compare/{job}/status", lambda answer: str(answer["status"]), "pending", "processing")
-    return int(checked(client.get(f"{area}/issues", params={"tape_id": tape, "page_size": 1}))["total"])
+        answer = client.post(f"{RECONCILIATION}/tapes/upload", files={"file": (path.name, file)}, data=about)
+    return str(checked(answer)["tape_id"])
+
+
+def _compare(client: httpx.Client, workbook: Json, tape_id: str) -> int:
+    """Compare a tape with a workbook; the number of differences."""
+    tape = f"{RECONCILIATION}/tapes/{tape_id}"
+    _ended(client, tape, lambda answer: str(answer["processing_status"]), "pending", "processing")
+    order = {"tape_id": tape_id, "workbook_id": workbook["id"]}
+    job = f"{RECONCILIATION}/compare/{checked(client.post(f'{RECONCILIATION}/compare', json=order))['job_id']}/status"
+    _ended(client, job, lambda answer: str(answer["status"]), "pending", "processing")
+    issues = client.get(f"{RECONCILIATION}/issues", params={"tape_id": tape_id, "page_size": 1})
+    return int(checked(issues)["total"])
 
 
 def _ended(client: httpx.Client, path: str, status: Callable[[Json], str], *waiting: str) -> Json:
