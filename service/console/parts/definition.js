@@ -32,8 +32,8 @@ export function TextEditor({ label, value, onInput, faults, readOnly }) {
   return html`<div class="text-editor"><div class="gutter" ref=${gutter} aria-hidden="true">${lines.map((_, at) => html`<div class=${marked.has(at + 1) ? "fault" : ""}>${at + 1}</div>`)}</div>
       <textarea ref=${field} aria-label=${label} spellcheck=${false} wrap="off" readonly=${readOnly} value=${value} aria-invalid=${faults.length ? "true" : undefined}
         onInput=${(event) => onInput(event.target.value)} onScroll=${(event) => { gutter.current.scrollTop = event.target.scrollTop; }}></textarea></div>
-    ${faults.length > 0 && html`<ul class="faults" role="alert">${faults.map(({ line, place, message }) => html`<li>
-      <button class="plain" onClick=${() => show(line)}>Line ${line}</button> ${place && html`<code>${place}</code> `}${labelled(message)}</li>`)}</ul>`}`;
+    ${faults.length > 0 && html`<div role="alert"><ul class="faults">${faults.map(({ line, place, message }) => html`<li>
+      <button class="plain" onClick=${() => show(line)}>Line ${line}</button> ${place && html`<code>${place}</code> `}${labelled(message)}</li>`)}</ul></div>`}`;
 }
 
 /** Where the service's faults stand in the text. */

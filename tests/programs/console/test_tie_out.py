@@ -37,7 +37,7 @@ def test_published_figures_stand_beside_ours(visits: Visits, owner: Member) -> N
     items = tied["items"]
     differing = [one for one in items if one["agrees"] is False]
     agreed = [one for one in items if one["agrees"]]
-    assert differing and agreed, "the report has both"
+    assert min(len(differing), len(agreed)) > 0, "the report has both"
     desk = visits()
     page = desk.page
     desk.sign_in(owner, f"/deals/{deal}/tie-out")
@@ -49,7 +49,8 @@ def test_published_figures_stand_beside_ours(visits: Visits, owner: Member) -> N
     expect(row).to_contain_text("Differing")
     expect(row).to_contain_text(one["cell"])
     expect(row.locator("td.number").nth(0)).to_have_text(f"{one['trustee_value']:.{one['decimals']}f} %")
-    expect(row.locator("td.number").nth(2)).to_have_text(f"{one['difference']:+.{one['decimals']}f} %".replace("-", "−"))
+    apart = f"{one['difference']:+.{one['decimals']}f} %".replace("-", "−")
+    expect(row.locator("td.number").nth(2)).to_have_text(apart)
     known = "Explained by" if one["explained_by"] else "No single rule explains it"
     expect(row).to_contain_text(known)
     link = row.get_by_role("link")
