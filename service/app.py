@@ -71,8 +71,8 @@ def areas() -> list[Area]:
     from service.webhooks.routes import area as webhooks
     from service.workbooks.routes import area as workbooks
 
-    working = [calculations, compliance, workbooks, readings, mappings, reconciliation, deals, scenarios, formulas]
-    working += [overview, exports, reports, jobs, insights, ai, alerts, notifications, webhooks]
+    working = [calculations, compliance, workbooks, readings, mappings, reconciliation, deals, overview, scenarios]
+    working += [formulas, exports, reports, jobs, insights, ai, alerts, notifications, webhooks]
     return [*working, auth, admin, streams, audit, activity, dlq, health, home, metrics]
 
 

@@ -261,6 +261,7 @@ def _rules(of: Hostile) -> list[Case]:
 
 def _tables(of: Hostile) -> list[Case]:
     page = f"/workbooks/{of.wide}/sheets/Wide/data?page_size=1000&format="
+    unsaved = {"mapping": {name: value for name, value in of.mapping_body(0).items() if name != "name"}}
     loans = "limit=10000&sort=-borrower_name&filter=borrower_name:contains:a"
     sample = [{f"Column {column}": f"text {row}" for column in range(40)} for row in range(2_500)]
     made = [posted("/mappings", of.mapping_body(at)) for at in range(1, 4)]
@@ -268,6 +269,7 @@ def _tables(of: Hostile) -> list[Case]:
     return [
         _case("get_sheet_data", 32, [_get(page + kind) for kind in ("json", "json", "csv")]),
         _case("list_workbook_loans", 8, [_get(f"/workbooks/{book}/loans?{loans}") for book in of.books]),
+        _case("try_detection", 8, [posted(f"/workbooks/{book}/detection", unsaved) for book in of.months]),
         _case("get_detection", 8, [_get(f"/workbooks/{book}/detection") for book in (of.universe, of.wide)]),
         _case("validate_mapping", 4, [posted("/mappings/standard_clo/validate", {"sample_data": sample})]),
         _case("create_mapping update_mapping", 4, [*made, *changed], 200, 201, 409),

@@ -53,8 +53,13 @@ class Key(NamedTuple):
     given: GivenDay
 
 
-async def portfolio_of(unit: Unit, workbook: Parsed, mapping: MappingAndJson, given: GivenDay) -> Portfolio:
+async def portfolio_of(
+    unit: Unit, workbook: Parsed, mapping: MappingAndJson, given: GivenDay, *, is_kept: bool = True
+) -> Portfolio:
     """The loans of a workbook as the mapping reads them, on a day. Mapped in a thread; shared, so nobody may change it.
+
+    Args:
+        is_kept: whether the loans stay for the next who asks; not of a mapping that is only tried.
 
     Raises:
         WorkbookNotReady, Damaged: as `stored_book`.
@@ -73,7 +78,8 @@ async def portfolio_of_book(unit: Unit, stored: StoredBook, mapping: MappingAndJ
     book = await opened(unit, stored)
     seconds_max = SAMPLES_TIME * unit.settings.mapping_seconds
     portfolio, size_bytes = await unit.compute(_mapped, book, mapping, given, seconds_max)
-    cache.keep(key, portfolio, size_bytes + bytes_of(key))
+    if is_kept:
+        cache.keep(key, portfolio, size_bytes + bytes_of(key))
     return portfolio
 
 
@@ -92,7 +98,13 @@ class ReadingKey(NamedTuple):
 
 
 async def interpreted_portfolio(
-    unit: Unit, portfolio: Portfolio, definition: Definition | None, key: ReadingKey, seconds: float
+    unit: Unit,
+    portfolio: Portfolio,
+    definition: Definition | None,
+    key: ReadingKey,
+    seconds: float,
+    *,
+    is_kept: bool = True,
 ) -> Portfolio:
     """The same loans, read as the file's own figures say: searched once in a confined child, then kept.
 
@@ -101,6 +113,7 @@ async def interpreted_portfolio(
     Args:
         definition: the rules; a deal's own outranks what is found, a market's standard does not.
         key: what the portfolio and the definition were made from.
+        is_kept: whether what is found stays for the next who asks.
     """
     if not has_figures(portfolio):
         return portfolio
@@ -114,7 +127,8 @@ async def interpreted_portfolio(
         except (OutOfTime, OutOfMemory) as error:
             log.warning("interpretation.ended", error=type(error).__name__, rows=portfolio.row_count)
             return portfolio
-        cache.keep(key, found, bytes_of(found) + bytes_of(key))
+        if is_kept:
+            cache.keep(key, found, bytes_of(found) + bytes_of(key))
     return read_by(portfolio, found, definition)
 
 

@@ -7,9 +7,12 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
+from core.compliance.result import Status
 from core.portfolio.model.loan_fields import FieldKind
 from core.portfolio.model.notes import DataWarning
+from service.mappings.schema import MappingDraft
 from service.platform.http.api import REPEATED, Offset
+from service.workbooks.schema import WorkbookDetection
 
 LOANS_MAX: Final = 10_000
 """Loans of one answer."""
@@ -22,6 +25,8 @@ FILTER_LENGTH_MAX: Final = 300
 
 FieldName = Annotated[str, Meta(max_length=200)]
 Filter = Annotated[str, Meta(max_length=FILTER_LENGTH_MAX)]
+
+# Loans ----------------------------------------------------------------------------------------------------------------
 
 
 class LoansQuery(Struct, frozen=True, kw_only=True):
@@ -78,3 +83,45 @@ class WorkbookLoans(Struct, frozen=True, kw_only=True):
     """All fields that the workbook's loans have."""
     warnings: list[DataWarning]
     """What to doubt of the loans."""
+
+
+# Detection under a mapping that is not stored -------------------------------------------------------------------------
+
+
+class DetectionTrial(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A mapping to try on a workbook."""
+
+    mapping: MappingDraft
+
+
+class TestFigure(Struct, frozen=True, kw_only=True):
+    """The figure of a test under one of two mappings."""
+
+    value: float
+    """The test's figure, in its unit."""
+    status: Status
+
+
+class ChangedTest(Struct, frozen=True, kw_only=True):
+    """A test whose figure or status another mapping changes."""
+
+    test_id: str
+    test_name: str
+    unit: str
+    """Unit of the figures, as the suite names it; empty without one."""
+    decimals: int
+    """Decimals to show the figures with."""
+    before: TestFigure | None
+    """By the workbook's present mapping. Null: it has no figure."""
+    after: TestFigure | None
+    """By the mapping that is tried. Null: it has no figure."""
+
+
+class TriedDetection(WorkbookDetection, frozen=True, kw_only=True):
+    """How the loans of a workbook are read by a mapping that is not stored, and what it changes."""
+
+    test_suite: str | None
+    """The suite whose results are compared: that of the deal's definition, enhanced where there is none. Null: as for
+    `changes`."""
+    changes: list[ChangedTest] | None
+    """Tests whose figure or status differs, in the order of the suite. Null: the caller may not read results."""

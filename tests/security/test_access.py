@@ -73,6 +73,7 @@ scenarios:read          GET     /api/v1/scenarios/{scenario_id}/trades
 scenarios:write         DELETE  /api/v1/scenarios/{scenario_id}/trades/{trade_id}
 scenarios:write         POST    /api/v1/scenarios/{scenario_id}/simulate
 scenarios:read          POST    /api/v1/scenarios/preview
+workbooks:read          POST    /api/v1/workbooks/{workbook_id}/detection
 scenarios:read          GET     /api/v1/scenarios/{scenario_id}/results
 scenarios:write         POST    /api/v1/scenarios/{scenario_id}/optimize
 scenarios:read          GET     /api/v1/scenarios/{scenario_id}/headroom
