@@ -63,6 +63,7 @@ compliance:write        POST    /api/v1/reconciliation/compare
 compliance:read         GET     /api/v1/reconciliation/compare/{job_id}/status
 compliance:read         GET     /api/v1/reconciliation/issues
 compliance:read         GET     /api/v1/reconciliation/issues/summary
+compliance:read         GET     /api/v1/reconciliation/issues/{issue_id}/rows
 compliance:write        PATCH   /api/v1/reconciliation/issues
 compliance:write        PATCH   /api/v1/reconciliation/issues/{issue_id}
 scenarios:read          GET     /api/v1/scenarios
