@@ -2,7 +2,7 @@
 import { html, useState } from "../../parts/html.js";
 import { download } from "../../api.js";
 import { me, route, setQuery } from "../../state.js";
-import { AdminScreen } from "../../parts/admin/tabs.js";
+import { AdminScreen, forAdmins } from "../../parts/admin/tabs.js";
 import { checkChain } from "../../parts/admin/chain.js";
 import { Paging, pageHere } from "../../parts/admin/paging.js";
 import { useData, useTask } from "../../parts/data.js";
@@ -17,7 +17,7 @@ const FILTERS = [
   { name: "start_date", label: "From", type: "date" }, { name: "end_date", label: "To", type: "date" },
 ];
 
-export default function Audit() {
+function Audit() {
   if (me.value.tenant.tier !== "enterprise") {
     return html`<${AdminScreen} title="Audit log"><${Empty} title="Enterprise tier required">
       <p>The audit log is kept for every organisation, with a chain of hashes that shows whether an entry was changed or left out. Reading and exporting it is part of the enterprise tier; ${me.value.tenant.name} is on ${me.value.tenant.tier}. Ask whoever runs this service.</p>
@@ -37,11 +37,10 @@ function Entries() {
   const people = useData("admin/users", { page_size: 100 });
   const user = filter.user_id && (people.data?.items.find(({ id }) => id === filter.user_id)?.email ?? filter.user_id);
   const find = (fields) => setQuery({ ...fields, page: null }, { replace: false });
-  return html`<${Form} key=${JSON.stringify(filter)} task=${{ busy: false, error: list.error }} action="Filter" onSubmit=${find}>
-      <div class="row">${FILTERS.map(({ name, ...rest }) => html`<${Field} key=${name} name=${name} value=${filter[name] ?? ""} error=${list.error} ...${rest} />`)}
-        ${user && html`<button type="button" class="pill" aria-pressed="true" onClick=${() => setQuery({ user_id: null, page: null })}>By ${user} ✕</button>`}</div>
-    <//>
-    <p class="row">${[["csv", "Save as CSV"], ["jsonl", "Save as JSON lines"]].map(([format, text]) => html`<button key=${format} disabled=${save.busy} onClick=${() => save.run(format)}>${text}</button>`)}</p>
+  return html`<div class="filters"><${Form} key=${JSON.stringify(filter)} task=${{ busy: false, error: list.error }} action="Filter" onSubmit=${find}>
+      ${FILTERS.map(({ name, ...rest }) => html`<${Field} key=${name} name=${name} value=${filter[name] ?? ""} error=${list.error} ...${rest} />`)}
+      ${user && html`<button type="button" class="pill" aria-pressed="true" onClick=${() => setQuery({ user_id: null, page: null })}>By ${user} ✕</button>`}<//>
+      ${[["csv", "Save as CSV"], ["jsonl", "Save as JSON lines"]].map(([format, text]) => html`<button key=${format} disabled=${save.busy} onClick=${() => save.run(format)}>${text}</button>`)}</div>
     <${Problem} error=${save.error} />
     <${Loaded} from=${list}>${({ items, total }) => (total === 0
       ? html`<${Empty} title="No entry fits"><p>Take a part of the filter away.</p><//>`
@@ -49,8 +48,8 @@ function Entries() {
 }
 
 const COLUMNS = [
-  { key: "sequence", label: "No.", number: true, show: (entry) => number(entry.sequence) },
-  { key: "timestamp", label: "When", show: (entry) => moment(entry.timestamp) },
+  { key: "sequence", label: "No.", number: true, className: "narrow-off", show: (entry) => number(entry.sequence) },
+  { key: "timestamp", label: "When", className: "moment", show: (entry) => moment(entry.timestamp) },
   { key: "user_email", label: "Who", className: "wraps", show: (entry) => (entry.user_id
     ? html`<button class="plain" onClick=${() => setQuery({ user_id: entry.user_id, page: null }, { replace: false })}>${entry.user_email}</button>${entry.api_key_id && " by key"}` : "Cushion") },
   { key: "action", label: "Action" },
@@ -65,14 +64,16 @@ function Chain() {
   const task = useTask(async () => setVerdict(await checkChain()));
   return html`<div class=${`banner ${verdict ? (verdict.fault ? "fail" : "pass") : ""}`} role="status">
     <strong>${verdict ? (verdict.fault ? "The chain is broken" : "The chain is whole") : "Chain of hashes"}</strong>
-    <span>${told(verdict)}</span>
+    <span>${verdictText(verdict)}</span>
     <button disabled=${task.busy} onClick=${task.run}>${task.busy ? "Checking" : verdict ? "Check again" : "Check the chain"}</button>
     <${Problem} error=${task.error} /></div>`;
 }
 
-function told(verdict) {
+function verdictText(verdict) {
   if (!verdict) return "Each entry carries the hash of the one before it. Your browser works all of them out again.";
   if (verdict.fault) return `Entry ${number(verdict.fault.sequence)}: ${verdict.fault.reason}`;
   const erased = verdict.redacted ? ` ${counted(verdict.redacted, "entry", "entries")} without a person who was erased.` : "";
   return html`${counted(verdict.count, "entry", "entries")}, none changed or left out.${erased} Last hash <code>${verdict.hash.slice(0, 16)}…</code>`;
 }
+
+export default forAdmins(Audit);

@@ -2,7 +2,7 @@
 import { html } from "../../parts/html.js";
 import { post, remove } from "../../api.js";
 import { notify, route, setQuery } from "../../state.js";
-import { AdminScreen } from "../../parts/admin/tabs.js";
+import { AdminScreen, forAdmins } from "../../parts/admin/tabs.js";
 import { Paging, pageHere } from "../../parts/admin/paging.js";
 import { useData, useTask } from "../../parts/data.js";
 import { confirmed } from "../../parts/dialog.js";
@@ -14,7 +14,7 @@ import { Table } from "../../parts/table.js";
 const PAGE = 50;
 const STATUSES = [["pending_review", "Wait for review"], ["retried", "Given back"], ["resolved", "Resolved"], ["discarded", "Discarded"], ["all", "All"]];
 
-export default function DeadLetters() {
+function DeadLetters() {
   const status = route.value.query.get("status") ?? "pending_review";
   const list = useData("dlq/entries", { status: status === "all" ? null : status, limit: PAGE, offset: (pageHere() - 1) * PAGE });
   const retry = useTask(async (entry) => {
@@ -41,7 +41,7 @@ export default function DeadLetters() {
 
 function columns(retry, discard) {
   return [
-    { key: "failed_at", label: "Failed", show: (entry) => moment(entry.failed_at) },
+    { key: "failed_at", label: "Failed", className: "moment", show: (entry) => moment(entry.failed_at) },
     { key: "task_name", label: "Task" },
     { key: "reason", label: "Why", className: "wraps", value: ({ exception }) => `${exception.type}: ${exception.message}`, show: ({ exception }) => html`<details><summary>${exception.type}: ${exception.message}</summary><pre>${exception.traceback}</pre></details>` },
     { key: "status", label: "Status", show: (entry) => words(entry.status), className: "narrow-off" },
@@ -51,3 +51,5 @@ function columns(retry, discard) {
       <button class="danger" aria-label=${`Discard ${entry.task_name}`} onClick=${() => discard(entry)}>Discard</button></span>` },
   ];
 }
+
+export default forAdmins(DeadLetters);

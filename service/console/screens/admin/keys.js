@@ -2,7 +2,7 @@
 import { html, useState } from "../../parts/html.js";
 import { post, remove } from "../../api.js";
 import { me, notify } from "../../state.js";
-import { AdminScreen } from "../../parts/admin/tabs.js";
+import { AdminScreen, forAdmins } from "../../parts/admin/tabs.js";
 import { Paging, pageHere } from "../../parts/admin/paging.js";
 import { SecretDialog } from "../../parts/admin/secret.js";
 import { useData, useTask } from "../../parts/data.js";
@@ -16,7 +16,7 @@ const PAGE = 100;
 const GRACE_HOURS = 24;
 const ENVIRONMENTS = [{ value: "live", label: "Live" }, { value: "test", label: "Test" }];
 
-export default function Keys() {
+function Keys() {
   const list = useData("admin/api-keys", { page: pageHere(), page_size: PAGE });
   const [dialog, setDialog] = useState(null); // {make: true}, {replace: key} or {secret: key}
   const close = () => setDialog(null);
@@ -45,14 +45,14 @@ export default function Keys() {
 }
 
 function columns(replace, revoke) {
-  const works = ({ status }) => status === "active" || status === "deprecated";
+  const works = ({ status, expires_at: end }) => status === "active" || (status === "deprecated" && Date.parse(end) > Date.now());
   return [
     { key: "name", label: "Name", show: (key) => html`${key.name}${key.description && html`<small class="muted block">${key.description}</small>`}` },
     { key: "key_prefix", label: "Begins with", show: (key) => html`<code>${key.key_prefix}</code>`, className: "narrow-off" },
-    { key: "status", label: "Status", show: (key) => html`<span class=${works(key) ? "" : "muted"}>${key.status === "deprecated" ? `Works until ${moment(key.expires_at)}` : words(key.status)}</span>` },
+    { key: "status", label: "Status", show: (key) => html`<span class=${works(key) ? "" : "muted"}>${key.status !== "deprecated" ? words(key.status) : works(key) ? `Works until ${moment(key.expires_at)}` : "Replaced"}</span>` },
     { key: "permissions", label: "May", value: ({ permissions }) => permissions.join(", "), className: "narrow-off wraps" },
     { key: "usage_count", label: "Requests", number: true, show: (key) => number(key.usage_count), className: "narrow-off" },
-    { key: "last_used_at", label: "Last used", show: (key) => moment(key.last_used_at), className: "narrow-off" },
+    { key: "last_used_at", label: "Last used", show: (key) => moment(key.last_used_at), className: "narrow-off moment" },
     { key: "expires_at", label: "Expires", show: (key) => (key.expires_at ? day(key.expires_at) : "never"), className: "narrow-off" },
     { key: "more", label: "", spoken: "Actions", show: (key) => works(key) && html`<span class="actions">
       ${key.status === "active" && html`<button aria-label=${`Replace ${key.name}`} onClick=${() => replace(key)}>Replace</button>`}
@@ -87,3 +87,5 @@ function Replace({ old, close, done }) {
       <${Field} label="Hours that the old key still works" name="hours" type="number" min="0" max="8760" required value=${GRACE_HOURS} error=${task.error} />
     <//><//>`;
 }
+
+export default forAdmins(Keys);

@@ -2,7 +2,7 @@
 import { html, useState } from "../../parts/html.js";
 import { patch, post, remove } from "../../api.js";
 import { href, me, notify } from "../../state.js";
-import { AdminScreen } from "../../parts/admin/tabs.js";
+import { AdminScreen, forAdmins } from "../../parts/admin/tabs.js";
 import { Paging, pageHere } from "../../parts/admin/paging.js";
 import { SecretDialog } from "../../parts/admin/secret.js";
 import { useData, useTask } from "../../parts/data.js";
@@ -21,7 +21,7 @@ const ROLES = [
 /** The roles that the signed-in user may give. */
 const grantable = () => ROLES.filter(([role]) => role !== "owner" || me.value.role === "owner");
 
-export default function People() {
+function People() {
   const list = useData("admin/users", { page: pageHere(), page_size: PAGE });
   const [asks, setAsks] = useState(false);
   const [invitation, setInvitation] = useState(null);
@@ -61,12 +61,12 @@ function columns(change, drop) {
   const mine = (user) => user.id === me.value.id;
   const fixed = (user) => mine(user) || (user.role === "owner" && me.value.role !== "owner");
   return [
-    { key: "full_name", label: "Name", show: (user) => html`${user.full_name}${mine(user) && html` <small class="muted">you</small>`}` },
-    { key: "email", label: "E-mail" },
+    { key: "full_name", label: "Name", show: (user) => html`${user.full_name}${mine(user) && html` <small class="muted">you</small>`}<small class="narrow-only">${user.email}</small>` },
+    { key: "email", label: "E-mail", className: "narrow-off" },
     { key: "role", label: "Role", show: (user) => (fixed(user) ? words(user.role) : html`<${RoleChoice} user=${user} change=${change} />`) },
-    { key: "status", label: "Status", show: (user) => words(user.status) },
+    { key: "status", label: "Status", show: (user) => words(user.status), className: "narrow-off" },
     { key: "two_factor_enabled", label: "Two-factor", value: (user) => (user.two_factor_enabled ? "On" : "Off"), className: "narrow-off" },
-    { key: "last_login", label: "Last sign-in", show: (user) => moment(user.last_login), className: "narrow-off" },
+    { key: "last_login", label: "Last sign-in", show: (user) => moment(user.last_login), className: "narrow-off moment" },
     { key: "more", label: "", spoken: "Actions", show: (user) => !fixed(user) && html`<${Actions} user=${user} change=${change} drop=${drop} />` },
   ];
 }
@@ -97,3 +97,5 @@ function Invite({ close, done }) {
       <${Select} label="Role" name="role" value=${role} onChange=${setRole} error=${task.error} options=${grantable().map(([value, label]) => ({ value, label }))} />
     <//><//>`;
 }
+
+export default forAdmins(People);

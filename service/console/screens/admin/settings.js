@@ -2,11 +2,11 @@
 import { html } from "../../parts/html.js";
 import { patch, reload } from "../../api.js";
 import { notify } from "../../state.js";
-import { AdminScreen } from "../../parts/admin/tabs.js";
+import { AdminScreen, forAdmins } from "../../parts/admin/tabs.js";
 import { useData, useTask } from "../../parts/data.js";
 import { confirmed } from "../../parts/dialog.js";
 import { Field, Form } from "../../parts/form.js";
-import { number, words } from "../../parts/format.js";
+import { number } from "../../parts/format.js";
 import { Loaded } from "../../parts/problem.js";
 
 const zones = () => Intl.supportedValuesOf?.("timeZone") ?? [];
@@ -43,16 +43,18 @@ const GROUPS = [
     { name: "maturity_date", label: "Maturity", kind: "amount", hint: "In days" },
   ] },
 ];
+/** How a setting stands in its field, and what a field's text is as a setting. */
 const KINDS = {
   text: { input: { type: "text", spellcheck: false }, read: (text) => text.trim() },
-  check: { read: (text) => text === "on" },
-  count: { input: { type: "number", step: 1 }, read: (text) => (text === "" ? null : Number(text)) },
+  check: { write: (value) => (value ? "on" : ""), read: (text) => text === "on" },
+  count: { input: { type: "number", step: 1 }, write: (value) => (value < 0 ? "" : value), read: (text) => (text === "" ? null : Number(text)) },
   amount: { input: { type: "number", min: 0, step: "any", placeholder: "As the deployment has it" }, read: (text) => (text === "" ? undefined : Number(text)) },
-  lines: { read: (text) => text.split(/[\s,]+/).filter(Boolean), write: (value) => value.join("\n") },
+  lines: { write: (value) => value.join("\n"), read: (text) => text.split(/[\s,]+/).filter(Boolean) },
 };
 const kindOf = (row) => KINDS[row.kind ?? "text"];
+const textOf = (row, value) => (value === null || value === undefined ? "" : String(kindOf(row).write?.(value) ?? value));
 
-export default function Settings() {
+function Settings() {
   const tenant = useData("admin/tenant");
   const task = useTask(async (fields) => {
     const wanted = changes(fields, tenant.data);
@@ -71,7 +73,7 @@ export default function Settings() {
   return html`<${AdminScreen} title="Settings"><${Loaded} from=${tenant}>${(data) => html`
     <p class="muted">${used(data)}</p>
     <${Form} key=${data.updated_at} task=${task} action="Save" onSubmit=${task.run}>
-      <div class="columns settings"><fieldset><legend>Organisation</legend>
+      <div class="settings"><fieldset><legend>Organisation</legend>
         <${Field} label="Name" name="name" value=${data.name} required maxlength="200" error=${task.error} />
         <p class="muted">Short name: ${data.slug}</p></fieldset>
       ${GROUPS.map((group) => html`<fieldset key=${group.title}><legend>${group.title}</legend>
@@ -79,9 +81,11 @@ export default function Settings() {
     <//>`}<//><//>`;
 }
 
+const QUOTAS = { storage_gb: "GB of files", api_keys: "API keys", calculations: "formulas evaluated this month" };
+
 /** "Tier premium · workbooks 3 of 100 · ...". */
 function used({ subscription_tier: tier, quotas }) {
-  const parts = Object.entries(quotas).map(([name, { used: count, limit }]) => `${words(name).toLowerCase()} ${number(count, name === "storage_gb" ? 1 : 0)}${limit < 0 ? "" : ` of ${number(limit)}`}`);
+  const parts = Object.entries(quotas).map(([name, { used: count, limit }]) => `${QUOTAS[name] ?? name} ${number(count, name === "storage_gb" ? 1 : 0)}${limit < 0 ? "" : ` of ${number(limit)}`}`);
   return [`Tier ${tier}`, ...parts].join(" · ");
 }
 
@@ -89,8 +93,8 @@ const valueOf = (group, row, settings) => (group.tolerances ? settings.reconcili
 
 function Setting({ row, value, error }) {
   const { name, label: text, hint, kind = "text", choices, ...rest } = row;
-  if (kind === "check") return html`<p><label><input type="checkbox" name=${name} checked=${value} /> ${text}</label></p>`;
-  const written = value === null || value === undefined ? "" : (kindOf(row).write?.(value) ?? value);
+  if (kind === "check") return html`<p><label><input type="checkbox" name=${name} defaultChecked=${value} /> ${text}</label></p>`;
+  const written = textOf(row, value);
   if (kind === "lines") {
     return html`<${Field} label=${text} name=${name} hint=${hint} error=${error}>${(props) => html`<textarea ...${props} rows="3" spellcheck=${false} defaultValue=${written}></textarea>`}<//>`;
   }
@@ -99,23 +103,18 @@ function Setting({ row, value, error }) {
     ${list && html`<datalist id=${list}>${choices().map((one) => html`<option value=${one}></option>`)}</datalist>`}`;
 }
 
-/** What of a form differs from the stored tenant, as PATCH takes it. */
+/** What of a form differs from the stored tenant, as PATCH takes it; of tolerances all, or none. */
 function changes(fields, { name, settings }) {
   const patched = {};
+  const text = (row) => (fields[row.name] ?? "").replaceAll("\r\n", "\n");
   for (const group of GROUPS) {
-    const read = group.rows.map((row) => [row.name, kindOf(row).read(fields[row.name] ?? "")]);
-    if (group.tolerances) patched.reconciliation_tolerances = Object.fromEntries(read.filter(([, value]) => value !== undefined));
-    else Object.assign(patched, Object.fromEntries(read));
+    const changed = group.rows.filter((row) => text(row) !== textOf(row, valueOf(group, row, settings)));
+    if (changed.length === 0) continue;
+    const read = (rows) => Object.fromEntries(rows.map((row) => [row.name, kindOf(row).read(text(row))]));
+    if (group.tolerances) patched.reconciliation_tolerances = read(group.rows); // JSON leaves out what is undefined
+    else Object.assign(patched, read(changed));
   }
-  const differs = Object.entries(patched).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(ordered(settings[key])));
-  return { ...(fields.name !== name && { name: fields.name }), ...(differs.length > 0 && { settings: Object.fromEntries(differs) }) };
-}
-
-/** Tolerances in the order of the form. */
-function ordered(value) {
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
-  const names = GROUPS.find(({ tolerances }) => tolerances).rows.map(({ name }) => name);
-  return Object.fromEntries(names.filter((name) => name in value).map((name) => [name, value[name]]));
+  return { ...(fields.name !== name && { name: fields.name }), ...(Object.keys(patched).length > 0 && { settings: patched }) };
 }
 
 function reverse(wanted, { name, settings }) {
@@ -135,3 +134,5 @@ async function store(wanted) {
     return true;
   }
 }
+
+export default forAdmins(Settings);
