@@ -9,6 +9,7 @@ const TRIES = 8; // of a read that finds no service: a restart takes some second
 const PAUSE_MS = 2_000; // at most, between two tries
 const BUSY = new Set([502, 503, 504]); // a read is tried again
 const WAIT_SECONDS = 20; // of one question about a state
+const ENROL = "Two-factor enrolment required"; // a refusal's message
 const HINT = "cushion.session"; // whether a cookie may be there: without one nothing is asked
 
 let access = null;
@@ -61,6 +62,7 @@ async function send(method, path, options) {
       if (access === token) access = null;
       if (await renew()) continue;
     }
+    if (refusal.message === ENROL) reload().catch(() => {}); // the organisation requires a second factor since a moment ago
     const waits = refusal.status === 429 || (BUSY.has(refusal.status) && method === "GET");
     const seconds = refusal.retryAfter ?? 1;
     if (!waits || seconds > PATIENCE_SECONDS || attempt >= TRIES) throw refusal;

@@ -41,6 +41,8 @@ const ROUTES = [
   { path: "admin/activity", file: "admin/activity", title: "Activity" },
   { path: "admin/dead-letters", file: "admin/dead_letters", title: "Dead letters" },
 ];
+const RELOADED = "cushion.reloaded"; // when the page was loaded anew because its files are of another version
+const RELOAD_APART_MS = 10_000;
 const LOAD_TRIES = 8;
 const LOAD_PAUSE_MS = 1_500;
 
@@ -58,30 +60,40 @@ function placeOf(path) {
   return null;
 }
 
-/** Load a screen's module. While the service is away it is tried again; files of a replaced version load the page anew. */
+/** Load a screen's module. While the service is away it is tried again; files of a replaced version load the page anew, once. */
 async function loadScreen(file) {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await import(`./screens/${file}.js${attempt > 1 ? `?${attempt}` : ""}`); // a browser may keep a failure by its address
     } catch (problem) {
-      if (await isReplaced()) {
-        location.reload();
-        return new Promise(() => {});
-      }
-      if (attempt === LOAD_TRIES) throw problem;
+      const page = await servedPage();
+      if (page === "other" && mayReload()) return reloaded();
+      if (page === "other" || attempt >= (page === "this" ? 2 : LOAD_TRIES)) throw problem;
     }
     await new Promise((resolve) => setTimeout(resolve, LOAD_PAUSE_MS));
   }
 }
 
-/** Whether the service has other files by now than this page; false while it is away. */
-async function isReplaced() {
+/** Which page the service has by now: "this", one of "other" files, or none while it is "away". */
+async function servedPage() {
   try {
     const answer = await fetch("/console/");
-    return answer.ok && !(await answer.text()).includes(new URL(".", import.meta.url).pathname);
+    if (!answer.ok) return "away";
+    return (await answer.text()).includes(new URL(".", import.meta.url).pathname) ? "this" : "other";
   } catch {
-    return false;
+    return "away";
   }
+}
+
+/** Whether the page was not loaded anew just now: two versions behind one address would do so for ever. */
+function mayReload() {
+  return Date.now() - Number(sessionStorage.getItem(RELOADED) ?? 0) > RELOAD_APART_MS;
+}
+
+function reloaded() {
+  sessionStorage.setItem(RELOADED, String(Date.now()));
+  location.reload();
+  return new Promise(() => {});
 }
 
 const modules = new Map();
@@ -128,7 +140,7 @@ function App() {
       ? html`<main class="alone"><h1>Cushion</h1><${Problem} error=${startFault.value} retry=${start} /></main>`
       : html`<p class="starting" role="status">Cushion is starting.</p>`;
   }
-  if (place && !place.open && user === null) {
+  if (user === null && !place?.open) {
     queueMicrotask(() => go(href("sign-in", { next: location.hash.slice(1) }), { replace: true }));
     return null;
   }

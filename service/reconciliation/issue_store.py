@@ -21,6 +21,7 @@ from service.reconciliation.schema import (
     IssuesPatch,
     IssuesReviewed,
     IssueSummary,
+    IssueType,
     Severity,
     SeverityCounts,
     StatusCounts,
@@ -136,6 +137,29 @@ async def summary(ctx: Context, query: SummaryQuery) -> IssueSummary:
     return IssueSummary(
         total=sum(statuses.values()), by_severity=SeverityCounts(**severities), by_status=StatusCounts(**statuses)
     )
+
+
+class IssuePlace(Struct, frozen=True, kw_only=True):
+    """Where an issue's loan stands."""
+
+    id: str
+    tape_id: str
+    workbook_id: UUID
+    issue_type: IssueType
+    trustee_row: int | None
+    """The row of the tape's sheet, from 1. None: the tape lacks the loan, or the row was not kept."""
+    internal_row: int | None
+    """The row of the workbook's sheet, likewise."""
+
+
+async def place_of(ctx: Context, issue_id: str) -> IssuePlace:
+    """Where the loan of an issue stands.
+
+    Raises:
+        IssueNotFound: there is none of that identifier.
+    """
+    sql = f"SELECT {columns_of(IssuePlace)} FROM reconciliation_issues WHERE id = %s"
+    return await ctx.one(IssuePlace, sql, [issue_id], missing=IssueNotFound)
 
 
 async def lock_issue(ctx: Context, issue_id: str) -> Issue:

@@ -7,7 +7,7 @@ from service.platform.context import Context
 from service.platform.data.blobs import Damaged
 from service.platform.http.api import Area, Page, Streamed, WaitQuery, Waits
 from service.platform.http.problem import ConcurrentModification, RangeNotSatisfiable
-from service.reconciliation import actions, review_actions, store
+from service.reconciliation import actions, review_actions, row_actions, store
 from service.reconciliation.schema import (
     CompareRequest,
     CompareStarted,
@@ -19,6 +19,7 @@ from service.reconciliation.schema import (
     IssueList,
     IssueNotFound,
     IssuePatch,
+    IssueRows,
     IssuesPatch,
     IssuesReviewed,
     IssueSummary,
@@ -140,6 +141,15 @@ async def list_issues(ctx: Context, query: IssueList) -> Page[Issue]:
 async def summarize_issues(ctx: Context, query: SummaryQuery) -> IssueSummary:
     """How many issues there are, by severity and by status."""
     return await actions.summary(ctx, query)
+
+
+@area.get("/issues/{issue_id}/rows", errors=(IssueNotFound, WorkbookNotReady, Damaged), heavy=True)
+async def get_issue_rows(ctx: Context, issue_id: str) -> IssueRows:
+    """Both rows of an issue: every column of the workbook and of the trustee's file, with header, field and value.
+
+    A side that lacks the loan, or whose workbook was deleted, is null, and its note says why.
+    """
+    return await row_actions.rows(ctx, issue_id)
 
 
 @area.patch(

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from core.portfolio.assemble.source_row import SourceCell
 from core.portfolio.model.notes import DataWarning
 from service.platform.http.api import PageNumber, PageQuery, Upload
 from service.platform.http.problem import Problem
@@ -369,6 +370,44 @@ class Issue(Struct, frozen=True, kw_only=True):
     created_at: datetime
     updated_at: datetime | None
     """When it was last changed, in UTC. Null: never."""
+
+
+class IssueWorkbookRow(Struct, frozen=True, kw_only=True):
+    """The loan of an issue in the workbook."""
+
+    workbook_id: UUID
+    sheet: str
+    """The name of the sheet with the loans."""
+    row: int
+    """The row of the sheet, from 1; of several lots that of the largest."""
+    cells: list[SourceCell]
+    """The row's cells from left to right, those without header and value left out; at most 500."""
+
+
+class IssueTapeRow(Struct, frozen=True, kw_only=True):
+    """The loan of an issue in the trustee's file."""
+
+    tape_id: str
+    sheet: str
+    """The name of the sheet with the loans."""
+    row: int
+    """The row of the sheet, from 1; of several lots that of the largest."""
+    cells: list[SourceCell]
+    """The row's cells from left to right, those without header and value left out; at most 500."""
+
+
+class IssueRows(Struct, frozen=True, kw_only=True):
+    """Both rows of an issue, with all columns of their files."""
+
+    issue_id: str
+    workbook: IssueWorkbookRow | None
+    """Null: see `workbook_note`."""
+    workbook_note: str | None
+    """Why there is no row of the workbook. Null: there is one."""
+    tape: IssueTapeRow | None
+    """Null: see `tape_note`."""
+    tape_note: str | None
+    """Why there is no row of the tape. Null: there is one."""
 
 
 class SeverityCounts(Struct, frozen=True, kw_only=True):

@@ -38,6 +38,8 @@ calculations:execute    GET     /api/v1/calculations/translate
 compliance:write        POST    /api/v1/compliance/run
 compliance:read         GET     /api/v1/compliance/results/{result_id}
 compliance:read         GET     /api/v1/workbooks/{workbook_id}/loans
+compliance:read         GET     /api/v1/console/overview
+compliance:read         GET     /api/v1/compliance/results/{run_id}/tests/{test_id}/parts
 compliance:read         GET     /api/v1/compliance/suites
 compliance:write        POST    /api/v1/compliance/thresholds
 compliance:read         GET     /api/v1/compliance/thresholds
@@ -61,6 +63,7 @@ compliance:write        POST    /api/v1/reconciliation/compare
 compliance:read         GET     /api/v1/reconciliation/compare/{job_id}/status
 compliance:read         GET     /api/v1/reconciliation/issues
 compliance:read         GET     /api/v1/reconciliation/issues/summary
+compliance:read         GET     /api/v1/reconciliation/issues/{issue_id}/rows
 compliance:write        PATCH   /api/v1/reconciliation/issues
 compliance:write        PATCH   /api/v1/reconciliation/issues/{issue_id}
 scenarios:read          GET     /api/v1/scenarios

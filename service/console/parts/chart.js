@@ -7,14 +7,15 @@ const HEIGHT = 190;
 export function Chart({ label, days, series, format }) {
   const place = useRef(null);
   useEffect(() => {
+    const frame = place.current; // the reference is empty once the panel is closed
     let chart;
     let gone = false;
     import("../vendor/uplot.js").then(({ default: Plot }) => {
       if (gone) return;
-      chart = new Plot(options(place.current.clientWidth, series, format), rowsOf(days, series), place.current);
+      chart = new Plot(options(frame.clientWidth, series, format), rowsOf(days, series), frame);
     });
-    const watcher = new ResizeObserver(() => chart?.setSize({ width: place.current.clientWidth, height: HEIGHT }));
-    watcher.observe(place.current);
+    const watcher = new ResizeObserver(() => chart?.setSize({ width: frame.clientWidth, height: HEIGHT }));
+    watcher.observe(frame);
     return () => {
       gone = true;
       watcher.disconnect();

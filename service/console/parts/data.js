@@ -4,6 +4,7 @@ import { get, Refusal } from "../api.js";
 
 const KEPT = 200; // answers
 const kept = new Map();
+const shown = new Set(); // {key, read} of what is on the page
 
 /**
  * Read an endpoint: {data, error, loading, reload}. `path` null reads nothing. An answer that was read before is shown
@@ -34,8 +35,13 @@ export function useData(path, query) {
     );
   }, [key]);
   useEffect(() => {
+    const reader = { key, read };
+    shown.add(reader);
     read();
-    return () => running.current?.abort();
+    return () => {
+      shown.delete(reader);
+      running.current?.abort();
+    };
   }, [read]);
   const current = state.key === key ? state : { data: kept.get(key), error: null, loading: key !== null };
   return { data: current.data, error: current.error, loading: current.loading, reload: read };
@@ -50,6 +56,14 @@ function keep(key, data) {
 /** Let go of what was read: of every path that begins so, or of everything. */
 export function forgetData(prefix = "") {
   for (const key of kept.keys()) if (key.startsWith(prefix)) kept.delete(key);
+}
+
+/** After a change: let go of every path that begins so, and read anew what of it is on the page. */
+export function refreshData(...prefixes) {
+  const readers = [...shown].filter(({ key }) => key !== null && prefixes.some((prefix) => key.startsWith(prefix)));
+  const stay = new Set(readers.map(({ key }) => key)); // shown until the new answer is there
+  for (const key of kept.keys()) if (!stay.has(key) && prefixes.some((prefix) => key.startsWith(prefix))) kept.delete(key);
+  for (const { read } of readers) read();
 }
 
 /** Run a task of a button: {run, busy, error}; a refusal is kept for the form to show. */

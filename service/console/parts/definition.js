@@ -1,5 +1,5 @@
 // A deal's definition as text: its faults at their lines, drafted from the newest file, checked before it is saved.
-import { html, useEffect, useRef, useState } from "./html.js";
+import { html, useEffect, useMemo, useRef, useState } from "./html.js";
 import { post, put } from "../api.js";
 import { can, labelled, notify, setQuery } from "../state.js";
 import { forgetData, useData, useTask } from "./data.js";
@@ -7,7 +7,7 @@ import { Field } from "./form.js";
 import { counted, moment, number } from "./format.js";
 import { Empty, Loaded, Problem } from "./problem.js";
 import { Table } from "./table.js";
-import { difference, lineOf, syntaxLine } from "./text.js";
+import { difference, lineOf, syntaxFault } from "./text.js";
 
 const INDENT = 2;
 const CONTEXT = 3; // lines around a change
@@ -32,8 +32,8 @@ export function TextEditor({ label, value, onInput, faults, readOnly }) {
   return html`<div class="text-editor"><div class="gutter" ref=${gutter} aria-hidden="true">${lines.map((_, at) => html`<div class=${marked.has(at + 1) ? "fault" : ""}>${at + 1}</div>`)}</div>
       <textarea ref=${field} aria-label=${label} spellcheck=${false} wrap="off" readonly=${readOnly} value=${value} aria-invalid=${faults.length ? "true" : undefined}
         onInput=${(event) => onInput(event.target.value)} onScroll=${(event) => { gutter.current.scrollTop = event.target.scrollTop; }}></textarea></div>
-    ${faults.length > 0 && html`<ul class="faults" role="alert">${faults.map(({ line, place, message }) => html`<li>
-      <button class="plain" onClick=${() => show(line)}>Line ${line}</button> ${place && html`<code>${place}</code> `}${labelled(message)}</li>`)}</ul>`}`;
+    ${faults.length > 0 && html`<div role="alert"><ul class="faults">${faults.map(({ line, place, message }) => html`<li>
+      <button class="plain" onClick=${() => show(line)}>Line ${line}</button> ${place && html`<code>${place}</code> `}${labelled(message)}</li>`)}</ul></div>`}`;
 }
 
 /** Where the service's faults stand in the text. */
@@ -42,14 +42,6 @@ function faultsIn(text, error) {
     const path = loc.slice(2);
     return { line: lineOf(text, path), place: path.join("."), message };
   });
-}
-
-function parsed(text) {
-  try {
-    return { document: JSON.parse(text), fault: null };
-  } catch (problem) {
-    return { document: null, fault: { line: syntaxLine(text, problem.message), message: problem.message } };
-  }
 }
 
 /** The present definition, to read or edit; `month`: the workbook that a draft is made of. */
@@ -66,14 +58,14 @@ function Editor({ deal, month, definition, reload }) {
   const [notes, setNotes] = useState("");
   const changed = text !== saved;
   useUnsaved(key, changed ? text : null);
-  const { document, fault } = parsed(text);
+  const fault = useMemo(() => syntaxFault(text), [text]);
   const path = `deals/${deal.id}/definition`;
   const check = useTask(async () => {
-    await put(path, { definition: document, check_only: true });
+    await put(path, { definition: JSON.parse(text), check_only: true });
     notify("good", "The definition is without a fault");
   });
   const save = useTask(async () => {
-    const made = await put(path, { definition: document, change_notes: notes || null });
+    const made = await put(path, { definition: JSON.parse(text), change_notes: notes || null });
     unsaved.delete(key);
     const meanwhile = made.version - definition.version - 1;
     notify(meanwhile ? "plain" : "good", meanwhile

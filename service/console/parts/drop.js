@@ -8,13 +8,14 @@ import { Field, Form, Select } from "./form.js";
 import { counted, day } from "./format.js";
 import { Loaded } from "./problem.js";
 
-/** Files that wait for a choice: File[] with what opened them ({deal, kind}). */
+/** Files that wait for a choice: File[] with what opened them ({deal, kind}), and which opening it is. */
 const waiting = signal(null);
+let openings = 0;
 
 /** Open the choice for files; without files the browser's chooser opens first. */
 export function addFiles(files, chosen = {}) {
   if (files?.length) {
-    waiting.value = { files: [...files], ...chosen };
+    waiting.value = { files: [...files], opening: ++openings, ...chosen };
     return;
   }
   const input = document.createElement("input");
@@ -41,7 +42,7 @@ export function Drop({ deal }) {
     return () => events.forEach(([name, listener]) => removeEventListener(name, listener));
   }, [deal]);
   return html`${over && html`<div class="drop" aria-hidden="true"><p>Drop the file here</p></div>`}
-    ${waiting.value && html`<${Choice} ...${waiting.value} close=${() => { waiting.value = null; }} />`}`;
+    ${waiting.value && html`<${Choice} key=${waiting.value.opening} ...${waiting.value} close=${() => { waiting.value = null; }} />`}`;
 }
 
 /** What files may be: `fits` says it of their names, the first that fits is chosen. */

@@ -5,7 +5,7 @@ const MARKS = { pass: "●", warning: "▲", fail: "■" };
 
 /** A status in shape, colour and word; a doubtful one says so. */
 export function Status({ status, doubtful, short }) {
-  return html`<span class=${`status ${status}`}><span aria-hidden="true">${MARKS[status] ?? "○"}</span> ${short ? html`<span class="off-screen">${status}</span>` : status}${doubtful && html` <span class="doubt" title="The status may be wrong">?<span class="off-screen"> doubtful</span></span>`}</span>`;
+  return html`<span class=${`status ${status}`}><span aria-hidden="true">${MARKS[status] ?? "○"}</span> ${short ? html`<span class="off-screen">${status}</span>` : html`<span class="word">${status}</span>`}${doubtful && html` <span class="doubt" title="The status may be wrong">?<span class="off-screen"> doubtful</span></span>`}</span>`;
 }
 
 /** A cushion as a bar to the right of the limit, or to the left where the test fails; `share` is cushion / limit. */

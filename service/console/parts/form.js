@@ -30,7 +30,7 @@ export function faultsOf(error, name) {
 /** A choice of few: [{value, label}]. */
 export function Select({ label, name, value, onChange, options, error, hint, ...rest }) {
   return html`<${Field} label=${label} name=${name} error=${error} hint=${hint}>
-    ${(props) => html`<select ...${props} ...${rest} onChange=${(event) => onChange(event.target.value)}>
+    ${(props) => html`<select ...${props} ...${rest} onChange=${(event) => onChange?.(event.target.value)}>
       ${options.map((one) => html`<option value=${one.value} selected=${one.value === value}>${one.label}</option>`)}
     </select>`}
   <//>`;

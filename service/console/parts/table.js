@@ -6,22 +6,27 @@ import { copy, tsv } from "./clipboard.js";
 
 /**
  * `columns`: [{key, label, number (right-aligned), show: (row) => what is drawn, value: (row) => what sorts and copies,
- * className}]. `open(row)` makes rows clickable; `selected(row)` marks one; `keyOf(row)` identifies it.
+ * className, copied (false: not in the TSV)}]. `open(row)` makes rows clickable; `selected(row)` marks one;
+ * `keyOf(row)` identifies it; `shown.current` becomes the rows in the order of the table.
  * `className` of hundreds of rows: "deals" has its rows' columns in the style sheet, and draws those in sight only.
  */
-export function Table({ caption, columns, rows, keyOf = (row) => row.id, open, address, selected, copyable = true, start, className }) {
+export function Table({ caption, columns, rows, keyOf = (row) => row.id, open, address, selected, copyable = true, start, className, shown }) {
   const [order, setOrder] = useState(start ?? null);
   const sorted = useMemo(() => inOrder(rows, columns, order), [rows, columns, order]);
+  if (shown) shown.current = sorted;
   const head = (column) => {
     const way = order?.key === column.key ? order.way : null;
     const turn = () => setOrder({ key: column.key, way: way === "ascending" ? "descending" : "ascending" });
-    return html`<th scope="col" role="columnheader" class=${`${column.number ? "number " : ""}${column.className ?? ""}`} aria-sort=${way ?? undefined}>
+    return html`<th scope="col" role="columnheader" class=${classes(column)} aria-sort=${way ?? undefined}>
       ${column.label && column.sortable !== false
         ? html`<button class="heading" onClick=${turn}>${column.label}${way && (way === "ascending" ? " ↑" : " ↓")}</button>`
         : column.label || html`<span class="off-screen">${column.spoken ?? "More"}</span>`}
     </th>`;
   };
-  const take = () => copy(tsv([columns.map(({ label }) => label), ...sorted.map((row) => columns.map((one) => valueOf(one, row)))]), "Table copied");
+  const take = () => {
+    const taken = columns.filter(({ copied }) => copied !== false);
+    copy(tsv([taken.map(({ label }) => label), ...sorted.map((row) => taken.map((one) => valueOf(one, row)))]), "Table copied");
+  };
   return html`<div class="table-frame">
     ${copyable && rows.length > 0 && html`<button class="plain copy" onClick=${take} title="Copy the table (TSV)">Copy</button>`}
     <div class="scroll" tabindex="0" role="region" aria-label=${caption}>
@@ -44,8 +49,12 @@ function Row({ row, columns, open, address, marked }) {
       ? html`<button class="cell" onClick=${(event) => { event.stopPropagation(); open(row); }}>${shown}</button>` : shown;
   };
   return html`<tr role="row" class=${`${enter ? "openable" : ""} ${marked ? "selected" : ""}`} onClick=${enter} aria-current=${marked ? "true" : undefined}>
-    ${columns.map((column, index) => html`<td role="cell" class=${`${column.number ? "number " : ""}${column.className ?? ""}`}>${content(column, index)}</td>`)}
+    ${columns.map((column, index) => html`<td role="cell" class=${classes(column)}>${content(column, index)}</td>`)}
   </tr>`;
+}
+
+function classes({ number, className }) {
+  return [number && "number", className].filter(Boolean).join(" ");
 }
 
 export function valueOf(column, row) {

@@ -27,27 +27,64 @@ export function lineOf(text, path) {
   return best.line;
 }
 
-function unquoted(token) {
+const unquoted = (token) => (isPlain(token) ? JSON.parse(token) : token);
+
+/** What is wrong with a text as JSON, {line, message}; null where nothing is. Browsers do not always say the line. */
+export function syntaxFault(text) {
+  const tokens = [...text.matchAll(/\s+|"(?:[^"\\\n]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+|"/g)].filter(([token]) => token.trim());
+  let at = 0;
+  const here = () => tokens[at]?.[0];
+  const fail = (expected) => {
+    const place = tokens[at]?.index ?? text.length;
+    const line = text.slice(0, at < tokens.length ? place : text.trimEnd().length).split("\n").length;
+    throw Object.assign(new Error(`expected ${expected}${at < tokens.length ? `, not ${here()}` : ", and the text ends"}`), { line });
+  };
+  const value = () => {
+    if (here() === "{" || here() === "[") list(here() === "{");
+    else if (isPlain(here())) at += 1;
+    else fail("a value");
+  };
+  const list = (keyed) => {
+    const end = keyed ? "}" : "]";
+    at += 1;
+    if (here() !== end) {
+      for (;;) {
+        if (keyed) {
+          if (!here()?.startsWith('"') || !isPlain(here())) fail("a key in double quotes");
+          at += 1;
+          if (here() !== ":") fail("a colon");
+          at += 1;
+        }
+        value();
+        if (here() !== ",") break;
+        at += 1;
+      }
+    }
+    if (here() !== end) fail(`a comma or ${end}`);
+    at += 1;
+  };
   try {
-    return JSON.parse(token);
-  } catch {
-    return token;
+    value();
+    if (at < tokens.length) fail("the end of the text");
+    return null;
+  } catch ({ line, message }) {
+    return { line, message };
   }
 }
 
-/** Line of a fault that JSON.parse found, by the words of the browser. */
-export function syntaxLine(text, message) {
-  const [, line] = /line (\d+)/.exec(message) ?? [];
-  if (line) return Number(line);
-  const [, position] = /position (\d+)/.exec(message) ?? [];
-  return position ? text.slice(0, Number(position)).split("\n").length : text.split("\n").length;
+function isPlain(token) {
+  try {
+    return token !== undefined && JSON.parse(token) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 const COMPARED_MAX = 4_000_000; // pairs of lines
 
 /** Lines of both texts in order: [{kind: "same" | "old" | "new", text, old, new}] with their numbers. */
 export function difference(before, after) {
-  const [old, now] = [before.split("\n"), after.split("\n")];
+  const [old, now] = [before, after].map((text) => (text ? text.split("\n") : []));
   let head = 0;
   while (head < old.length && head < now.length && old[head] === now[head]) head += 1;
   let tail = 0;

@@ -1,11 +1,11 @@
 // One's own account: name, password, two-factor login, sessions. A tenant that requires two-factor login leads here.
 import { html } from "../parts/html.js";
-import { leave, post } from "../api.js";
-import { go, href, me, mustEnrol, notify } from "../state.js";
+import { leave, patch, post, reload } from "../api.js";
+import { can, go, href, me, mustEnrol, notify } from "../state.js";
 import { useTask } from "../parts/data.js";
 import { confirmed } from "../parts/dialog.js";
 import { Password } from "../parts/entrance.js";
-import { Form } from "../parts/form.js";
+import { Field, Form } from "../parts/form.js";
 import { words } from "../parts/format.js";
 import { Problem } from "../parts/problem.js";
 import { TwoFactor } from "../parts/two_factor.js";
@@ -24,7 +24,7 @@ function Required() {
 }
 
 function Everything() {
-  return html`<h1>Account</h1><div class="columns account">
+  return html`<h1>Account</h1><div class="account">
     <section class="card"><h2>You</h2><${Facts} /></section>
     <section class="card"><h2>Two-factor login</h2><${TwoFactor} /></section>
     <section class="card"><h2>Password</h2><${PasswordChange} /></section>
@@ -34,9 +34,20 @@ function Everything() {
 
 function Facts() {
   const { full_name: name, email, role, tenant } = me.value;
-  const rows = [["Name", name], ["E-mail", email], ["Role", words(role)], ["Organisation", tenant.name], ["Tier", words(tenant.tier)], ["Time zone", tenant.timezone]];
-  return html`<dl class="facts">${rows.map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
-    <p class="muted">An administrator of your organisation changes the name and the role.</p>`;
+  const rows = [["E-mail", email], ["Role", words(role)], ["Organisation", tenant.name], ["Tier", words(tenant.tier)], ["Time zone", tenant.timezone]];
+  return html`${can("admin:users") ? html`<${Name} />` : html`<p><strong>${name}</strong></p>`}
+    <dl class="facts">${rows.map(([label, value]) => html`<div key=${label}><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
+    ${!can("admin:users") && html`<p class="muted">An owner or admin of your organisation changes your name and role.</p>`}`;
+}
+
+function Name() {
+  const task = useTask(async (fields) => {
+    await patch(`admin/users/${me.value.id}`, fields);
+    await reload();
+    notify("good", "The name is changed");
+  });
+  return html`<${Form} task=${task} action="Change the name" onSubmit=${task.run}>
+    <${Field} label="Name" name="full_name" value=${me.value.full_name} required maxlength="200" autocomplete="name" error=${task.error} /><//>`;
 }
 
 function PasswordChange() {

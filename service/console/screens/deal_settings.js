@@ -36,7 +36,7 @@ function fieldsOf(form) {
 
 function Record({ deal, reload }) {
   const may = can("compliance:write");
-  const mappings = useData(can("workbooks:read") ? "mappings" : null, { include_system: true, page_size: 100 });
+  const mappings = useData(can("mappings:read") ? "mappings" : null, { include_system: true, page_size: 100 });
   const store = async (changes) => {
     await patch(`deals/${deal.id}`, changes);
     forgetData();

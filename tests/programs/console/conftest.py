@@ -13,7 +13,7 @@ from typing import Any, Final
 import httpx
 import msgspec
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Response, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Response, expect, sync_playwright
 
 from service.platform.config import Settings
 from tests.conftest import PASSWORD, Member, Stack, register, run_stack
@@ -28,6 +28,7 @@ SETTINGS: Final = {
 }
 """The product's limits; registrations and logins stay raised, since each test has a tenant of its own."""
 FLAGS: Final = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+PATIENCE_MS: Final = 15_000
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 RULES: Final = {"runOnly": ["wcag2a", "wcag2aa"], "resultTypes": ["violations"]}
 AXE: Final = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
@@ -102,6 +103,7 @@ def service() -> Iterator[Stack]:
 
 @pytest.fixture(scope="session")
 def playwright() -> Iterator[Playwright]:
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as started:
         yield started
 
@@ -129,7 +131,7 @@ def visits(browser: Browser, service: Stack, tmp_path: Path) -> Iterator[Visits]
         if beside is None:
             context.add_init_script(WATCH)
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(PATIENCE_MS)
         seen = Visit(page, service.url)
         page.on("pageerror", lambda error: seen.problems.append(str(error)))
         page.on("console", lambda message: _note(seen, message))

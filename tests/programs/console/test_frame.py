@@ -165,3 +165,47 @@ def test_keys_menu_and_focus(visits: Visits, owner: Member) -> None:
     visit.go("/no/such/page")
     page.get_by_text("There is no such page").wait_for()
     assert checked(owner.get("/api/v1/auth/me"))["role"] == "owner"
+
+
+def test_files_of_a_replaced_version_load_the_page_anew_once(visits: Visits, owner: Member) -> None:
+    visit = visits()
+    page = visit.page
+    visit.sign_in(owner, "/account")
+    page.get_by_role("heading", name="Account").wait_for()
+    visit.expect("status of 404", "Failed to fetch dynamically imported module")
+    page.evaluate("window.isOld = true")
+    page.route("**/screens/admin/activity.js*", lambda route: route.fulfill(status=404), times=1)
+    page.route("**/console/", lambda route: route.fulfill(body="<p>another version</p>"), times=1)
+    open_activity(page)
+    assert page.evaluate("window.isOld") is None
+    page.route("**/screens/admin/dead_letters.js*", lambda route: route.fulfill(status=404))
+    page.evaluate("location.hash = '#/admin/dead-letters'")
+    page.get_by_text("The page could not be loaded").wait_for()
+    visit.check_accessible("a screen that cannot be loaded")
+    page.unroute_all()
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_text("Nothing here").wait_for()
+
+
+def test_a_second_factor_that_is_required_from_now_on(visits: Visits, owner: Member) -> None:
+    visit = visits()
+    visit.sign_in(owner.invite("analyst"), "/account")
+    visit.page.get_by_role("heading", name="Account").wait_for()
+    visit.expect("status of 403")
+    checked(owner.patch("/api/v1/admin/tenant", json={"settings": {"two_factor_required": True}}))
+    visit.page.evaluate("location.hash = '#/deals'")
+    visit.page.wait_for_url("**/#/account?enrol=required")
+
+
+def test_a_service_that_is_away_at_the_start(visits: Visits, owner: Member) -> None:
+    visit = visits()
+    page = visit.page
+    visit.sign_in(owner, "/account")
+    visit.expect("status of 503")
+    page.route("**/api/v1/auth/refresh", lambda route: route.fulfill(status=503, body="{}"))
+    page.reload()
+    page.get_by_role("button", name="Try again").wait_for()
+    visit.check_accessible("a service that is away")
+    page.unroute_all()
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_role("heading", name="Account").wait_for()

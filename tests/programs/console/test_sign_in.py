@@ -38,7 +38,8 @@ def test_a_deep_link_asks_for_the_password_and_the_code(visits: Visits, service:
     assert page.locator("[name=password]").get_attribute("type") == "text"
     page.get_by_role("button", name="Sign in").click()
     alert = page.get_by_role("alert")
-    assert "Incorrect email or password" in alert.inner_text() and "Request " in alert.inner_text()
+    assert "Incorrect email or password" in alert.inner_text()
+    assert "Request " in alert.inner_text()
     assert page.locator("[name=username]").input_value() == owner.email
     visit.check_accessible("sign in, refused")
 

@@ -9,7 +9,7 @@ import { Table } from "../../parts/table.js";
 
 const PAGE = 50;
 const COLUMNS = [
-  { key: "created_at", label: "When", show: (item) => moment(item.created_at) },
+  { key: "created_at", label: "When", className: "moment", show: (item) => moment(item.created_at) },
   { key: "description", label: "What", className: "wraps", show: (item) => html`<span class=${item.status === "failed" ? "fail" : ""}>${item.description}</span>` },
 ];
 

@@ -37,11 +37,10 @@ function Entries() {
   const people = useData("admin/users", { page_size: 100 });
   const user = filter.user_id && (people.data?.items.find(({ id }) => id === filter.user_id)?.email ?? filter.user_id);
   const find = (fields) => setQuery({ ...fields, page: null }, { replace: false });
-  return html`<${Form} key=${JSON.stringify(filter)} task=${{ busy: false, error: list.error }} action="Filter" onSubmit=${find}>
-      <div class="row">${FILTERS.map(({ name, ...rest }) => html`<${Field} key=${name} name=${name} value=${filter[name] ?? ""} error=${list.error} ...${rest} />`)}
-        ${user && html`<button type="button" class="pill" aria-pressed="true" onClick=${() => setQuery({ user_id: null, page: null })}>By ${user} ✕</button>`}</div>
-    <//>
-    <p class="row">${[["csv", "Save as CSV"], ["jsonl", "Save as JSON lines"]].map(([format, text]) => html`<button key=${format} disabled=${save.busy} onClick=${() => save.run(format)}>${text}</button>`)}</p>
+  return html`<div class="filters"><${Form} key=${JSON.stringify(filter)} task=${{ busy: false, error: list.error }} action="Filter" onSubmit=${find}>
+      ${FILTERS.map(({ name, ...rest }) => html`<${Field} key=${name} name=${name} value=${filter[name] ?? ""} error=${list.error} ...${rest} />`)}
+      ${user && html`<button type="button" class="pill" aria-pressed="true" onClick=${() => setQuery({ user_id: null, page: null })}>By ${user} ✕</button>`}<//>
+      ${[["csv", "Save as CSV"], ["jsonl", "Save as JSON lines"]].map(([format, text]) => html`<button key=${format} disabled=${save.busy} onClick=${() => save.run(format)}>${text}</button>`)}</div>
     <${Problem} error=${save.error} />
     <${Loaded} from=${list}>${({ items, total }) => (total === 0
       ? html`<${Empty} title="No entry fits"><p>Take a part of the filter away.</p><//>`
@@ -49,8 +48,8 @@ function Entries() {
 }
 
 const COLUMNS = [
-  { key: "sequence", label: "No.", number: true, show: (entry) => number(entry.sequence) },
-  { key: "timestamp", label: "When", show: (entry) => moment(entry.timestamp) },
+  { key: "sequence", label: "No.", number: true, className: "narrow-off", show: (entry) => number(entry.sequence) },
+  { key: "timestamp", label: "When", className: "moment", show: (entry) => moment(entry.timestamp) },
   { key: "user_email", label: "Who", className: "wraps", show: (entry) => (entry.user_id
     ? html`<button class="plain" onClick=${() => setQuery({ user_id: entry.user_id, page: null }, { replace: false })}>${entry.user_email}</button>${entry.api_key_id && " by key"}` : "Cushion") },
   { key: "action", label: "Action" },

@@ -41,7 +41,7 @@ function DeadLetters() {
 
 function columns(retry, discard) {
   return [
-    { key: "failed_at", label: "Failed", show: (entry) => moment(entry.failed_at) },
+    { key: "failed_at", label: "Failed", className: "moment", show: (entry) => moment(entry.failed_at) },
     { key: "task_name", label: "Task" },
     { key: "reason", label: "Why", className: "wraps", value: ({ exception }) => `${exception.type}: ${exception.message}`, show: ({ exception }) => html`<details><summary>${exception.type}: ${exception.message}</summary><pre>${exception.traceback}</pre></details>` },
     { key: "status", label: "Status", show: (entry) => words(entry.status), className: "narrow-off" },

@@ -52,7 +52,7 @@ function columns(replace, revoke) {
     { key: "status", label: "Status", show: (key) => html`<span class=${works(key) ? "" : "muted"}>${key.status !== "deprecated" ? words(key.status) : works(key) ? `Works until ${moment(key.expires_at)}` : "Replaced"}</span>` },
     { key: "permissions", label: "May", value: ({ permissions }) => permissions.join(", "), className: "narrow-off wraps" },
     { key: "usage_count", label: "Requests", number: true, show: (key) => number(key.usage_count), className: "narrow-off" },
-    { key: "last_used_at", label: "Last used", show: (key) => moment(key.last_used_at), className: "narrow-off" },
+    { key: "last_used_at", label: "Last used", show: (key) => moment(key.last_used_at), className: "narrow-off moment" },
     { key: "expires_at", label: "Expires", show: (key) => (key.expires_at ? day(key.expires_at) : "never"), className: "narrow-off" },
     { key: "more", label: "", spoken: "Actions", show: (key) => works(key) && html`<span class="actions">
       ${key.status === "active" && html`<button aria-label=${`Replace ${key.name}`} onClick=${() => replace(key)}>Replace</button>`}

@@ -61,12 +61,12 @@ function columns(change, drop) {
   const mine = (user) => user.id === me.value.id;
   const fixed = (user) => mine(user) || (user.role === "owner" && me.value.role !== "owner");
   return [
-    { key: "full_name", label: "Name", show: (user) => html`${user.full_name}${mine(user) && html` <small class="muted">you</small>`}` },
-    { key: "email", label: "E-mail" },
+    { key: "full_name", label: "Name", show: (user) => html`${user.full_name}${mine(user) && html` <small class="muted">you</small>`}<small class="narrow-only">${user.email}</small>` },
+    { key: "email", label: "E-mail", className: "narrow-off" },
     { key: "role", label: "Role", show: (user) => (fixed(user) ? words(user.role) : html`<${RoleChoice} user=${user} change=${change} />`) },
-    { key: "status", label: "Status", show: (user) => words(user.status) },
+    { key: "status", label: "Status", show: (user) => words(user.status), className: "narrow-off" },
     { key: "two_factor_enabled", label: "Two-factor", value: (user) => (user.two_factor_enabled ? "On" : "Off"), className: "narrow-off" },
-    { key: "last_login", label: "Last sign-in", show: (user) => moment(user.last_login), className: "narrow-off" },
+    { key: "last_login", label: "Last sign-in", show: (user) => moment(user.last_login), className: "narrow-off moment" },
     { key: "more", label: "", spoken: "Actions", show: (user) => !fixed(user) && html`<${Actions} user=${user} change=${change} drop=${drop} />` },
   ];
 }
