@@ -65,10 +65,12 @@ async def portfolio_of(
         WorkbookNotReady, Damaged: as `stored_book`.
         MappingTooSlow: the mapping takes longer than it may.
     """
-    return await portfolio_of_book(unit, await stored_book(unit, workbook), mapping, given)
+    return await portfolio_of_book(unit, await stored_book(unit, workbook), mapping, given, is_kept=is_kept)
 
 
-async def portfolio_of_book(unit: Unit, stored: StoredBook, mapping: MappingAndJson, given: GivenDay) -> Portfolio:
+async def portfolio_of_book(
+    unit: Unit, stored: StoredBook, mapping: MappingAndJson, given: GivenDay, *, is_kept: bool = True
+) -> Portfolio:
     """The same of stored columns, whose workbook may be gone; `MappingTooSlow` as above, `Damaged` as `opened`."""
     cache: Lru[Key, Portfolio] = unit.resources.memory.cache("portfolios", most=PORTFOLIOS_MAX, bytes_most=BYTES_MAX)
     key = Key(stored.key, mapping.json, given)
