@@ -30,7 +30,9 @@ OF_THE_POOL = {
 """Measures that are no sum over loans."""
 
 
-def every(loans: Portfolio, suite: str, definition: Definition | str | None = None, **how: Any) -> Iterator[FigureParts]:
+def every(
+    loans: Portfolio, suite: str, definition: Definition | str | None = None, **how: Any
+) -> Iterator[FigureParts]:
     """The parts of every figure of a run."""
     for result in run_suite(loans, suite, definition=definition):
         yield figure_parts(loans, result, suite=suite, definition=definition, **{"limit": None, **how})
