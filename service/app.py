@@ -52,6 +52,7 @@ def areas() -> list[Area]:
     from service.calculations.routes import area as calculations
     from service.compliance.routes import area as compliance
     from service.compliance.stream_routes import area as streams
+    from service.console.overview_routes import area as overview
     from service.deals.routes import area as deals
     from service.dlq.routes import area as dlq
     from service.exports.routes import area as exports
@@ -63,14 +64,15 @@ def areas() -> list[Area]:
     from service.jobs.routes import area as jobs
     from service.mappings.routes import area as mappings
     from service.notifications.routes import area as notifications
+    from service.readings.routes import area as readings
     from service.reconciliation.routes import area as reconciliation
     from service.reports.routes import area as reports
     from service.scenarios.routes import area as scenarios
     from service.webhooks.routes import area as webhooks
     from service.workbooks.routes import area as workbooks
 
-    working = [calculations, compliance, workbooks, mappings, reconciliation, deals, scenarios, formulas]
-    working += [exports, reports, jobs, insights, ai, alerts, notifications, webhooks]
+    working = [calculations, compliance, workbooks, readings, mappings, reconciliation, deals, overview, scenarios]
+    working += [formulas, exports, reports, jobs, insights, ai, alerts, notifications, webhooks]
     return [*working, auth, admin, streams, audit, activity, dlq, health, home, metrics]
 
 
@@ -107,6 +109,7 @@ TAGS: Final = {
     "mappings": "Which header of a workbook means which field of a loan.",
     "reconciliation": "Compare a trustee's tape with a workbook, and work off the differences.",
     "deals": "A deal, its definition, and its tests through the months.",
+    "console": "What the first screen of the console shows.",
     "scenarios": "What trades would do to the tests, before they are made.",
     "formulas": "Columns of one's own, built as a graph and written into a workbook.",
     "exports": "Files made of a workbook, signed where asked for.",

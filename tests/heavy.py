@@ -112,9 +112,12 @@ class Hostile:
             member.parsed(book)
         own = member.put(f"{API}/deals/{self.deal_id}/definition", json={"definition": own_definition()})
         assert own.status_code == 200, own.text
+        self.runs: list[str] = []
         for book in [*self.books[:2], *self.months]:
             suite = "deal" if book in self.months else "enhanced"
-            self._made("/compliance/run", {"workbook_id": book, "test_suite": suite}, status=200)
+            self.runs.append(
+                self._made("/compliance/run", {"workbook_id": book, "test_suite": suite}, status=200)["id"]
+            )
         nominated = {"workbook_ids": self.books[:2], "is_nominated": True}
         self._made("/insights/nominations/bulk", nominated, status=200)
         trades = [
@@ -189,10 +192,16 @@ def _scenarios(of: Hostile) -> list[Case]:
     ]
     path, aim = f"/scenarios/{of.scenario}/optimize", {"objective": "was", "constraints": {"tests": "free"}}
     trades = [{"trade_type": "buy", "par_value": 1e6, "borrower_name": f"B {at}", "price": 99.0} for at in range(1_000)]
+    preview = {"trades": trades}
     return [
         _case("create_scenario", 2, [posted("/scenarios", {"name": "Many trades", "trades": trades})], 201),
         _case("optimize_scenario", 1, [posted(path, aim | {"universe": of.universe})]),
         _case("optimize_scenario", 4, [posted(path, aim | {"universe": offers})]),
+        _case(
+            "preview_trades",
+            8,
+            [posted("/scenarios/preview", preview | {"base_workbook_id": book}) for book in of.books],
+        ),
         _case("simulate_scenario", 8, [posted(f"/scenarios/{busy}/simulate", {}) for busy in of.busy], 200, 409),
         _case("get_scenario_headroom", 8, [_get(f"/scenarios/{busy}/headroom") for busy in of.busy]),
     ]
@@ -234,6 +243,15 @@ def _rules(of: Hostile) -> list[Case]:
     return [
         _case("run_compliance", 4, inline, 200, 409),
         _case("run_compliance", 16, runs, 200, 409),
+        _case(
+            "list_result_parts",
+            8,
+            [
+                _get(f"/compliance/results/{run}/tests/{test}/parts?limit=1000&format={kind}")
+                for run in of.runs[:2]
+                for test, kind in (("oc_ratio", "csv"), ("wal", "json"))
+            ],
+        ),
         _case("get_tie_out", 8, [_get(f"{deal}/tie-out")]),
         _case("draft_definition", 8, [posted(f"{deal}/definition/draft", {})]),
         _case("get_movements", 8, [_get(f"{deal}/movements?from={MONTHS[0]}&to={MONTHS[1]}&test_suite=enhanced")]),
@@ -243,11 +261,15 @@ def _rules(of: Hostile) -> list[Case]:
 
 def _tables(of: Hostile) -> list[Case]:
     page = f"/workbooks/{of.wide}/sheets/Wide/data?page_size=1000&format="
+    unsaved = {"mapping": {name: value for name, value in of.mapping_body(0).items() if name != "name"}}
+    loans = "limit=10000&sort=-borrower_name&filter=borrower_name:contains:a"
     sample = [{f"Column {column}": f"text {row}" for column in range(40)} for row in range(2_500)]
     made = [posted("/mappings", of.mapping_body(at)) for at in range(1, 4)]
     changed = [Request("PATCH", f"{API}/mappings/{of.mapping}", json.dumps(of.mapping_body(at))) for at in range(4)]
     return [
         _case("get_sheet_data", 32, [_get(page + kind) for kind in ("json", "json", "csv")]),
+        _case("list_workbook_loans", 8, [_get(f"/workbooks/{book}/loans?{loans}") for book in of.books]),
+        _case("try_detection", 8, [posted(f"/workbooks/{book}/detection", unsaved) for book in of.months]),
         _case("get_detection", 8, [_get(f"/workbooks/{book}/detection") for book in (of.universe, of.wide)]),
         _case("validate_mapping", 4, [posted("/mappings/standard_clo/validate", {"sample_data": sample})]),
         _case("create_mapping update_mapping", 4, [*made, *changed], 200, 201, 409),

@@ -43,7 +43,7 @@ CORE_FLOORS = [
     "definition",
     "recalc compliance reconciliation generate provenance retention",
     "interpretation",
-    "deals scenario facts alerts",
+    "deals scenario facts alerts parts",
     "export report",
     "insights",
     "questions",
@@ -58,7 +58,7 @@ AREA_ORDER = [
     "workbooks",
     "portfolios documents wording",
     "admin calculations formulas compliance reconciliation webhooks",
-    "deals scenarios exports",
+    "deals scenarios exports readings",
     "reports insights",
     "alerts ai console",
 ]

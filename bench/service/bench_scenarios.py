@@ -1,4 +1,4 @@
-"""POST /scenarios/{id}/simulate on a 200-loan deal: the whole service as a user has it, one caller at a time."""
+"""Trades over HTTP, simulated and previewed: the whole service as a user has it, one caller at a time."""
 
 from __future__ import annotations
 
@@ -22,6 +22,10 @@ TRADES = 10
 WARM = 20
 REPEATS = 200
 SECONDS_MOST = 0.010
+PREVIEW = "/api/v1/scenarios/preview"
+PREVIEW_LOANS = 300
+PREVIEW_TESTS = 25
+"""At least so many tests have a figure before and after."""
 
 
 @contextmanager
@@ -37,6 +41,33 @@ def _asked() -> Iterator[tuple[Client, str]]:
             simulate = f"/api/v1/scenarios/{client.post('/api/v1/scenarios', body)['id']}/simulate"
             _verify(json.loads(client.exchange("POST", simulate)), portfolio, trades)
             yield client, simulate
+
+
+@contextmanager
+def _previewed() -> Iterator[tuple[Client, bytes]]:
+    """A caller, and the body of a preview whose answer is the library's."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "deal.xlsx"
+        generate(loans=PREVIEW_LOANS, seed=7).write(path)
+        portfolio = core.Portfolio.from_workbook(core.read(path))
+        trades = _trades(portfolio)
+        with serving() as url, closing(Client(url)) as client:
+            body = msgspec.json.encode({"base_workbook_id": client.uploaded(path), "trades": trades})
+            answer = json.loads(client.exchange("POST", PREVIEW, body))
+            if len(answer["results"]) < PREVIEW_TESTS:
+                raise AssertionError(f"{len(answer['results'])} tests")
+            _verify(answer, portfolio, trades)
+            yield client, body
+
+
+def _preview(asked: tuple[Client, bytes]) -> Prepared:
+    client, body = asked
+    return Prepared(
+        works={
+            OURS: lambda: client.exchange("POST", PREVIEW, body),
+            LEAST_NAME: lambda: client.exchange("GET", LEAST),
+        }
+    )
 
 
 def _simulated(asked: tuple[Client, str]) -> Prepared:
@@ -69,5 +100,9 @@ bench_scenarios = asked(
     Question(
         name=f"scenarios/simulate, {TRADES} trades on {LOANS} loans, over HTTP", prepare=_simulated, data=_asked,
         bounds=(LEAST_NAME,), repeats=REPEATS, warm=WARM, seconds_most=SECONDS_MOST,
-    )
+    ),
+    Question(
+        name=f"scenarios/preview, {TRADES} trades on {PREVIEW_LOANS} loans, over HTTP", prepare=_preview,
+        data=_previewed, bounds=(LEAST_NAME,), repeats=REPEATS, warm=WARM, seconds_most=SECONDS_MOST,
+    ),
 )  # fmt: skip

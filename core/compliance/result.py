@@ -194,12 +194,12 @@ class TestResult(_Deferred):
     limit."""
 
     def __post_init__(self) -> None:
-        if not self.unit and self.details is not None:  # stored before results had the field
-            unit = self.details.breakdown.get("unit", "")
+        if not self.unit:  # stored before results had the field
+            unit = "" if self.details is None else self.details.breakdown.get("unit", "")
             put(self, _FORM, (unit, decimals_of(unit, self.current_value, self.threshold_value)))
 
     def __repr__(self) -> str:
-        told = {one.name: getattr(self, one.name) for one in fields(self)}
+        told = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in _FORM}
         at = list(told).index("status") + 1
         doubtful = told.pop("doubtful")  # beside the status: what comes late in a line is left out of it
         items = list(told.items())

@@ -651,4 +651,5 @@ def taken(portfolio: Portfolio, rows: NDArray[np.intp]) -> Portfolio:
         amortization=schedule,
         lots=None if portfolio.lots is None else portfolio.lots[rows],
         conflicting=None if portfolio.conflicting is None else portfolio.conflicting[rows],
+        sheet_rows=None if portfolio.sheet_rows is None else portfolio.sheet_rows[rows],
     )

@@ -48,6 +48,9 @@ def changed(holdings: Holdings, change: Change) -> Portfolio:
         conflicting=None
         if portfolio.conflicting is None
         else build.column(portfolio.conflicting, [False] * len(change.bought)),
+        sheet_rows=None
+        if portfolio.sheet_rows is None
+        else build.column(portfolio.sheet_rows, [0] * len(change.bought)),
     )
 
 

@@ -99,6 +99,7 @@ def taken(holdings: Holdings, rows: NDArray[np.intp]) -> Portfolio:
         amortization=None if holdings.schedule is None else _scheduled(holdings.schedule, rows),
         lots=None,
         conflicting=None,
+        sheet_rows=None,
     )
 
 

@@ -210,6 +210,7 @@ async def prepare(
     as_of: date | None = None,
     deal_id: UUID | None = None,
     mapping_id: str | None = None,
+    trial: MappingAndJson | None = None,
     alone: bool = False,
 ) -> Prepared:
     """A workbook that may be run, its portfolio and its rules.
@@ -218,6 +219,7 @@ async def prepare(
         given: the document of a definition, for a workbook that belongs to no deal.
         deal_id: the deal that it must be of.
         mapping_id: in place of the workbook's own.
+        trial: a mapping that is only tried; nothing that comes of it is kept.
         alone: nobody else may run it until the transaction ends.
 
     Raises:
@@ -236,9 +238,9 @@ async def prepare(
     if given is not None and subject.deal is not None:
         message = "the workbook belongs to a deal, and is run by the deal's definition"
         raise ValidationFailed.at(["body", "definition"], message)
-    mapping = await get_mapping(unit, mapping_id or subject.mapping_id or DEFAULT_MAPPING)
+    mapping = trial or await get_mapping(unit, mapping_id or subject.mapping_id or DEFAULT_MAPPING)
     day = await _day_of(unit, subject, as_of)
-    portfolio = await portfolio_of(unit, subject, mapping, day)
+    portfolio = await portfolio_of(unit, subject, mapping, day, is_kept=trial is None)
     if missing := missing_columns(portfolio, mapping.mapping):
         what = f"the mapping requires what no column of sheet {portfolio.sheet_name!r} feeds: {', '.join(missing)}"
         raise ValidationFailed.at(["body", "workbook_id"], what)
@@ -257,7 +259,8 @@ async def prepare(
     )
     rules = None if definition is None else definition.definition
     seconds = SEARCH_TIME * unit.settings.compliance_seconds
-    as_read, portfolio = portfolio, await interpreted_portfolio(unit, portfolio, rules, reading, seconds)
+    as_read = portfolio
+    portfolio = await interpreted_portfolio(unit, portfolio, rules, reading, seconds, is_kept=trial is None)
     scopes = ("workbook", "deal", "tenant")
     limits = {scope: {one.test_id: one for one in subject.limits if one.scope == scope} for scope in scopes}
     return Prepared(subject, mapping, definition, day, as_read, portfolio, record, limits)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple, get_args
+from typing import Final
 
 import msgspec
 from msgspec import UNSET
 
 from core.portfolio.mapping.profiles import configure
-from core.portfolio.model.fields import PROFILES, SourceType
-from core.portfolio.model.fields import Field as CoreField
+from core.portfolio.model.fields import PROFILES
 from core.portfolio.model.fields import Mapping as CoreMapping
 from service.mappings import child, shared, store
+from service.mappings.configuration_actions import Given, check_source_type, written_of
 from service.mappings.schema import (
-    DOCUMENT_BYTES_MAX,
     Column,
     ColumnGiven,
-    InvalidConfiguration,
-    InvalidSourceType,
     Mapping,
     MappingCreate,
     MappingDetail,
@@ -29,12 +26,9 @@ from service.mappings.schema import (
     MappingRow,
     MappingSummary,
     MappingWarning,
-    ProfileNotFound,
     Resolved,
-    Rule,
     RuleGiven,
     Sample,
-    Transform,
     TransformGiven,
     UnchangeableMapping,
     UndeletableMapping,
@@ -43,19 +37,13 @@ from service.platform.access.secrets import new_id
 from service.platform.context import Context
 from service.platform.http.api import Page, Raw, page_of
 from service.platform.http.bodies import Unread
-from service.platform.http.problem import Fault
 
-SOURCE_TYPES: Final = get_args(SourceType)
 SYSTEM: Final = "system"
 """Who made the built-in mappings."""
 SYSTEM_SINCE: Final = datetime(2026, 1, 1, tzinfo=UTC)
 """They have no day of their own; it is in front of every stored one's."""
-FAULTS_MAX: Final = 20
-"""Faults of a configuration that one refusal names."""
 ENCODING_SECONDS: Final = 20.0
 """Beside the mapping's own time: the largest sample is written and encoded in a few seconds."""
-STEP_LENGTH_MAX: Final = 200
-"""Characters that it tells of a name."""
 
 
 # Reading --------------------------------------------------------------------------------------------------------------
@@ -92,10 +80,9 @@ async def detail(ctx: Context, mapping_id: str, query: MappingDetail) -> Mapping
 
 async def create(ctx: Context, body: MappingCreate) -> Mapping:
     """A mapping of the tenant's own."""
-    if body.source_type not in SOURCE_TYPES:
-        raise InvalidSourceType.at(["body", "source_type"], f"the source types are {', '.join(SOURCE_TYPES)}")
-    given = _Given(body.source_type, body.profile_id, body.mappings, body.transforms, body.validation_rules)
-    written = await _written(ctx, given, body.name)
+    check_source_type(body.source_type, ["body"])
+    given = Given(body.source_type, body.profile_id, body.mappings, body.transforms, body.validation_rules)
+    written = await written_of(ctx, given, body.name)
     if await store.lock_count(ctx) >= ctx.settings.max_mappings:
         raise MappingLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_mappings} mappings")
     row = await store.create(
@@ -126,7 +113,7 @@ async def update(ctx: Context, mapping_id: str, patch: MappingPatch) -> Mapping:
         ctx.changed_nothing()
         return await _answer(ctx, row)
     name, description = named.get("name", row.name), named.get("description", row.description)
-    given = _Given(
+    given = Given(
         row.source_type,
         row.profile_id,
         msgspec.convert(msgspec.to_builtins(row.mappings), dict[str, ColumnGiven])
@@ -139,7 +126,7 @@ async def update(ctx: Context, mapping_id: str, patch: MappingPatch) -> Mapping:
         if patch.validation_rules is UNSET
         else patch.validation_rules,
     )
-    written = await _written(ctx, given, name, is_stored=patch.mappings is UNSET)
+    written = await written_of(ctx, given, name, is_stored=patch.mappings is UNSET)
     changed = await store.update(ctx, {"id": mapping_id, "name": name, "description": description, **written})
     ctx.concerns("mapping", mapping_id, changed.name, changed=sorted(named))
     return await _answer(ctx, changed)
@@ -154,92 +141,6 @@ async def delete(ctx: Context, mapping_id: str) -> None:
         raise MappingInUse
     await store.delete(ctx, mapping_id)
     ctx.concerns("mapping", mapping_id, row.name)
-
-
-class _Given(NamedTuple):
-    """All that makes a mapping, as a caller wrote it."""
-
-    source_type: str
-    profile_id: str | None
-    mappings: dict[str, ColumnGiven]
-    transforms: list[TransformGiven]
-    validation_rules: list[RuleGiven]
-
-    def document(self) -> dict[str, Any]:
-        """The engine's document; what is null or left out is not in it."""
-        return {
-            "source_type": self.source_type,
-            "profile_id": self.profile_id,
-            "mappings": {source: _plain(column) for source, column in self.mappings.items()},
-            "transforms": [_plain(transform) for transform in self.transforms],
-            "validation_rules": [_plain(rule) for rule in self.validation_rules],
-        }
-
-
-def _plain(given: ColumnGiven | TransformGiven | RuleGiven) -> dict[str, Any]:
-    return {name: value for name, value in msgspec.structs.asdict(given).items() if value not in (None, UNSET)}
-
-
-async def _written(ctx: Context, given: _Given, name: str, *, is_stored: bool = False) -> dict[str, Any]:
-    """The columns of a stored mapping that its document fills; `is_stored`: its columns were accepted once.
-
-    Raises:
-        ProfileNotFound: it extends what is not built in.
-        InvalidConfiguration: it is no mapping, or a longer one than is stored.
-    """
-    result = await shared.configure(ctx, given.document(), "", name, is_stored=is_stored)
-    if not result.is_profile_known:
-        raise ProfileNotFound.at(["body", "profile_id"], f"the profiles are {', '.join(PROFILES)}")
-    mapping = result.mapping
-    if mapping is None:
-        raise InvalidConfiguration(*map(_fault, result.faults[:FAULTS_MAX]))
-    fields = {field.target: field for field in (*mapping.auxiliary, *mapping.fields)}
-    documents = {
-        "mappings": _json({source: _column(column, fields) for source, column in given.mappings.items()}),
-        "transforms": _json([_transform(one) for one in given.transforms]),
-        "validation_rules": _json([_rule(one) for one in given.validation_rules]),
-    }
-    size_bytes = sum(len(document.encode()) for document in documents.values())
-    if size_bytes > DOCUMENT_BYTES_MAX:
-        message = f"the mapping takes {size_bytes:,} bytes; the limit is {DOCUMENT_BYTES_MAX:,}"
-        raise InvalidConfiguration.at(["body", "mappings"], message)
-    return {**documents, "field_count": len(configure.resolved(mapping))}
-
-
-def _fault(found: configure.Fault) -> Fault:
-    """A fault of a configuration as one of the request; a source column's name may be as long as the body."""
-    place, message = found
-    return Fault(["body", *(step[:STEP_LENGTH_MAX] for step in place)], message)
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
-
-
-def _column(given: ColumnGiven, fields: dict[str, CoreField]) -> Column:
-    """A column with what was left out filled in."""
-    assert isinstance(given.target, str), "the engine refuses a column without a target"
-    field = fields[given.target]
-    return Column(
-        target=given.target,
-        type=field.type,
-        required=given.required if isinstance(given.required, bool) else field.required,
-        default=None if given.default is UNSET else given.default,
-        aliases=given.aliases or [],
-    )
-
-
-def _transform(given: TransformGiven) -> Transform:
-    return Transform(field=str(given.field), operation=str(given.operation), parameters=given.parameters or None)
-
-
-def _rule(given: RuleGiven) -> Rule:
-    return Rule(
-        field=str(given.field),
-        rule=str(given.rule),
-        parameters=given.parameters or None,
-        message=given.message or None,
-    )
 
 
 # Trying ---------------------------------------------------------------------------------------------------------------

@@ -134,16 +134,22 @@ Transforms = Annotated[list[TransformGiven], Meta(max_length=TRANSFORMS_MAX)]
 Rules = Annotated[list[RuleGiven], Meta(max_length=RULES_MAX)]
 
 
-class MappingCreate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A mapping, on its own or on top of a built-in one."""
+class MappingDraft(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A mapping that is not stored, on its own or on top of a built-in one."""
 
-    name: Name
+    name: Name | None = None
     source_type: str
     mappings: Columns
     description: Description | None = None
     profile_id: ProfileId | None = None
     transforms: Transforms = []
     validation_rules: Rules = []
+
+
+class MappingCreate(MappingDraft, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A mapping, on its own or on top of a built-in one."""
+
+    name: Name
 
 
 class MappingPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

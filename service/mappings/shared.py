@@ -8,14 +8,15 @@ from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
 import msgspec
 
 from core.portfolio.model.fields import PROFILES, Mapping
-from service.mappings import child, store
+from service.mappings import store
+from service.mappings.configuration_actions import configure, unsaved
 from service.mappings.schema import MappingRow, MappingTooSlow
 from service.mappings.trial_actions import TEXT_GROWTH_BYTES_MAX, mapping_time
 from service.platform.context import Unit
 from service.platform.data.lru import Lru, bytes_of
-from service.processes.shared import OutOfMemory, OutOfTime, in_child, limited_in_child
+from service.processes.shared import OutOfMemory, OutOfTime, in_child
 
-__all__ = ["TEXT_GROWTH_BYTES_MAX", "mapping_time"]
+__all__ = ["TEXT_GROWTH_BYTES_MAX", "mapping_time", "unsaved"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -26,8 +27,6 @@ DEFAULT_MAPPING: Final = "standard_clo"
 MADE_MAX: Final = 64
 """Stored mappings that a process keeps made; one takes some kilobytes, at worst a megabyte, and up to 50 ms to make."""
 MADE_BYTES_MAX: Final = 32 * 1024 * 1024
-SHORT_BYTES: Final = 4 * 1024
-"""A mapping whose document is no longer takes some milliseconds to make, of pure Python."""
 
 
 class MappingAndJson(NamedTuple):
@@ -94,16 +93,6 @@ async def _made_of(unit: Unit, row: MappingRow) -> MappingAndJson:
     result = await configure(unit, document_of(row), row.id, row.name, is_stored=True)
     assert result.mapping is not None, "it was checked before it was stored"
     return made(result.mapping)
-
-
-async def configure(
-    unit: Unit, document: dict[str, Any], mapping_id: str, name: str, *, is_stored: bool = False
-) -> child.Configured:
-    """The mapping that a document says: made in a thread where it is short, else in a child."""
-    what = document, mapping_id, name, is_stored
-    if len(msgspec.json.encode(document)) <= SHORT_BYTES:
-        return await unit.compute(child.configure, *what)
-    return await limited_in_child(unit, child.configure, *what)
 
 
 async def mapped_in_child(unit: Unit, seconds: float, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -20,7 +20,7 @@ from service.platform.context import Unit
 from service.platform.data.lru import Lru, bytes_of
 from service.portfolios import child
 from service.processes.shared import OutOfMemory, OutOfTime, in_child
-from service.workbooks.shared import Parsed, open_book, stored_book
+from service.workbooks.shared import Parsed, StoredBook, opened, stored_book
 
 log = structlog.get_logger()
 
@@ -53,23 +53,35 @@ class Key(NamedTuple):
     given: GivenDay
 
 
-async def portfolio_of(unit: Unit, workbook: Parsed, mapping: MappingAndJson, given: GivenDay) -> Portfolio:
+async def portfolio_of(
+    unit: Unit, workbook: Parsed, mapping: MappingAndJson, given: GivenDay, *, is_kept: bool = True
+) -> Portfolio:
     """The loans of a workbook as the mapping reads them, on a day. Mapped in a thread; shared, so nobody may change it.
+
+    Args:
+        is_kept: whether the loans stay for the next who asks; not of a mapping that is only tried.
 
     Raises:
         WorkbookNotReady, Damaged: as `stored_book`.
         MappingTooSlow: the mapping takes longer than it may.
     """
-    stored = await stored_book(unit, workbook)
+    return await portfolio_of_book(unit, await stored_book(unit, workbook), mapping, given, is_kept=is_kept)
+
+
+async def portfolio_of_book(
+    unit: Unit, stored: StoredBook, mapping: MappingAndJson, given: GivenDay, *, is_kept: bool = True
+) -> Portfolio:
+    """The same of stored columns, whose workbook may be gone; `MappingTooSlow` as above, `Damaged` as `opened`."""
     cache: Lru[Key, Portfolio] = unit.resources.memory.cache("portfolios", most=PORTFOLIOS_MAX, bytes_most=BYTES_MAX)
     key = Key(stored.key, mapping.json, given)
     found = cache.get(key)
     if found is not None:
         return found
-    book = await open_book(unit, workbook)
+    book = await opened(unit, stored)
     seconds_max = SAMPLES_TIME * unit.settings.mapping_seconds
     portfolio, size_bytes = await unit.compute(_mapped, book, mapping, given, seconds_max)
-    cache.keep(key, portfolio, size_bytes + bytes_of(key))
+    if is_kept:
+        cache.keep(key, portfolio, size_bytes + bytes_of(key))
     return portfolio
 
 
@@ -88,7 +100,13 @@ class ReadingKey(NamedTuple):
 
 
 async def interpreted_portfolio(
-    unit: Unit, portfolio: Portfolio, definition: Definition | None, key: ReadingKey, seconds: float
+    unit: Unit,
+    portfolio: Portfolio,
+    definition: Definition | None,
+    key: ReadingKey,
+    seconds: float,
+    *,
+    is_kept: bool = True,
 ) -> Portfolio:
     """The same loans, read as the file's own figures say: searched once in a confined child, then kept.
 
@@ -97,6 +115,7 @@ async def interpreted_portfolio(
     Args:
         definition: the rules; a deal's own outranks what is found, a market's standard does not.
         key: what the portfolio and the definition were made from.
+        is_kept: whether what is found stays for the next who asks.
     """
     if not has_figures(portfolio):
         return portfolio
@@ -110,7 +129,8 @@ async def interpreted_portfolio(
         except (OutOfTime, OutOfMemory) as error:
             log.warning("interpretation.ended", error=type(error).__name__, rows=portfolio.row_count)
             return portfolio
-        cache.keep(key, found, bytes_of(found) + bytes_of(key))
+        if is_kept:
+            cache.keep(key, found, bytes_of(found) + bytes_of(key))
     return read_by(portfolio, found, definition)
 
 

@@ -57,7 +57,7 @@ INLINE_TRADES_MAX: Final = 20
 
 async def create(ctx: Context, body: ScenarioCreate) -> ScenarioDetail:
     """A new scenario with its first trades."""
-    await _check_trades(ctx, body.trades, ["body", "trades"], there=0)
+    await check_trades(ctx, body.trades, ["body", "trades"], there=0)
     if await store.lock_count(ctx) >= ctx.settings.max_scenarios:
         raise ScenarioLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_scenarios:,} scenarios")
     scenario_id, given = new_id(), msgspec.structs.asdict(body)
@@ -122,7 +122,7 @@ async def trades(ctx: Context, scenario_id: UUID) -> list[Trade]:
 async def add_trade(ctx: Context, scenario_id: UUID, body: TradeCreate) -> Trade:
     """One more trade, behind the others."""
     held = await _held(ctx, scenario_id)
-    await _check_trades(ctx, [body], ["body"], there=held.trade_count)
+    await check_trades(ctx, [body], ["body"], there=held.trade_count)
     stored = await store.add_trade(ctx, scenario_id, body)
     await store.touch(ctx, scenario_id)
     (trade,) = await ctx.compute(_with_warnings, [stored])
@@ -153,7 +153,7 @@ def _named(trade: TradeCreate) -> dict[str, object]:
     return {name: getattr(trade, name) for name in ("trade_type", "par_value", "cusip", "borrower_name", "price")}
 
 
-async def _check_trades(ctx: Context, given: Sequence[TradeCreate], where: list[str], *, there: int) -> None:
+async def check_trades(ctx: Context, given: Sequence[TradeCreate], where: list[str], *, there: int) -> None:
     """Refuse trades beyond the limit, and those whose fields cannot be. What loan one means shows in a simulation."""
     most = ctx.settings.max_scenario_trades
     if there + len(given) > most:
@@ -176,7 +176,7 @@ def _check_fields(trade: TradeCreate, where: list[str]) -> None:
         message = f"takes {size_bytes:,} bytes; the limit is {LOAN_DATA_BYTES_MAX:,}"
         raise ValidationFailed.at([*where, "loan_data"], message)
     try:
-        loan_of(_traded(trade), 0)
+        loan_of(to_core_trade(trade), 0)
     except TradeError as error:
         raise ValidationFailed.at(where, error.reason) from None
 
@@ -185,7 +185,7 @@ def _fields(terms: Terms) -> dict[str, Any]:
     return {name: getattr(terms, name) for name in Terms.__struct_fields__}
 
 
-def _traded(trade: TradeCreate) -> core.Trade:
+def to_core_trade(trade: TradeCreate) -> core.Trade:
     return core.Trade(trade_type=trade.trade_type, **_fields(trade))
 
 
@@ -201,17 +201,13 @@ async def simulate(ctx: Context, scenario_id: UUID) -> Simulated:
     held = await store.hold_alone(ctx, scenario_id)
     if not held.is_free:
         raise ScenarioInUse
-    ready, suite = await _prepared(ctx, held.base_workbook_id)
+    ready, suite = await prepare_base(ctx, held.base_workbook_id)
     trades = await store.trades(ctx, scenario_id)
-    work = ready.portfolio, [_traded(one) for one in trades], suite, ready.rules
-    if ready.is_light(suite) and len(trades) <= INLINE_TRADES_MAX:
-        found = at_once(child.simulate, *work)
-    else:
-        found = await compliance.calculated(ctx, ctx.settings.compliance_seconds, child.simulate, *work)
+    found = await run_trades(ctx, ready, trades, suite)
     if isinstance(found, child.WrongTrade):
         raise _wrong(trades, found)
     done = Simulated(
-        scenario_id=scenario_id, status="completed", results=found.results, **_summary(ctx, ready, suite, found)
+        scenario_id=scenario_id, status="completed", results=found.results, **summary_fields(ctx, ready, suite, found)
     )
     told = await ctx.compute(_with_warnings, trades)
     await store.complete(ctx, scenario_id, held.version, done)
@@ -240,16 +236,28 @@ def _wrong(trades: Sequence[StoredTrade], found: child.WrongTrade) -> Problem:
     return InvalidTrade.at(["trades", str(found.place)], f"trade {trades[found.place].id}: {found.reason}")
 
 
-async def _prepared(ctx: Context, workbook_id: UUID | None) -> tuple[compliance.Prepared, str]:
-    """The base workbook, ready to be run, and the suite: that of its deal's definition where there is one."""
+async def prepare_base(
+    ctx: Context, workbook_id: UUID | None, suite: str | None = None
+) -> tuple[compliance.Prepared, str]:
+    """Prepare the base workbook and choose the suite: by default that of its deal's definition where there is one."""
     if workbook_id is None:
         raise NoBaseWorkbook
-    ready = await compliance.prepare(ctx, workbook_id, suite="enhanced")
+    ready = await compliance.prepare(ctx, workbook_id, suite=suite or "enhanced")
     ctx.knows_email(ready.subject.email)
-    return ready, DEAL_SUITE if ready.definition_version else "enhanced"
+    return ready, suite or (DEAL_SUITE if ready.definition_version else "enhanced")
 
 
-def _summary(ctx: Context, ready: compliance.Prepared, suite: str, found: child.Simulated) -> dict[str, Any]:
+async def run_trades(
+    ctx: Context, ready: compliance.Prepared, trades: Sequence[TradeCreate], suite: str
+) -> child.Simulated | child.WrongTrade:
+    """Run every test before and after trades: on the event loop where that takes a millisecond, else in a child."""
+    work = ready.portfolio, [to_core_trade(one) for one in trades], suite, ready.rules
+    if ready.is_light(suite) and len(trades) <= INLINE_TRADES_MAX:
+        return at_once(child.simulate, *work)
+    return await compliance.calculated(ctx, ctx.settings.compliance_seconds, child.simulate, *work)
+
+
+def summary_fields(ctx: Context, ready: compliance.Prepared, suite: str, found: child.Simulated) -> dict[str, Any]:
     """The fields of a `SimulationSummary`."""
     same = ("impact_summary", "new_failures", "total_tests", "message", "skipped", "warnings")
     return {name: getattr(found, name) for name in same} | {
@@ -277,7 +285,7 @@ async def results(ctx: Context, scenario_id: UUID, query: ResultsQuery) -> list[
 async def optimize(ctx: Context, scenario_id: UUID, body: OptimizeRequest) -> Proposed:
     """Trades behind those of the scenario that improve a test; they are proposed and not kept."""
     row = await store.get(ctx, scenario_id)
-    ready, suite = await _prepared(ctx, row.base_workbook_id)
+    ready, suite = await prepare_base(ctx, row.base_workbook_id)
     made = await store.trades(ctx, scenario_id)
     universe = await _universe(ctx, body.universe, ready.portfolio)
     await ctx.commit()  # no connection is held while it works
@@ -291,7 +299,7 @@ async def optimize(ctx: Context, scenario_id: UUID, body: OptimizeRequest) -> Pr
         body.objective,
         universe,
         body.constraints,
-        [_traded(one) for one in made],
+        [to_core_trade(one) for one in made],
         offers_max=ctx.settings.max_universe_loans,
         search_seconds=ctx.settings.optimization_seconds,
     )
@@ -308,7 +316,7 @@ async def optimize(ctx: Context, scenario_id: UUID, body: OptimizeRequest) -> Pr
         cushion_after=found.cushion_after,
     )
     same = ("cushion_before", "cushion_after", "turnover", "candidates", "is_complete")
-    summary = _summary(ctx, ready, suite, found.simulation)
+    summary = summary_fields(ctx, ready, suite, found.simulation)
     return Proposed(
         scenario_id=scenario_id,
         objective=body.objective,
@@ -372,9 +380,9 @@ async def headroom(ctx: Context, scenario_id: UUID, query: HeadroomQuery) -> Tra
     row = await store.get(ctx, scenario_id)
     made = await store.trades(ctx, scenario_id)
     asked = _asked(query, made)
-    ready, suite = await _prepared(ctx, row.base_workbook_id)
+    ready, suite = await prepare_base(ctx, row.base_workbook_id)
     await ctx.commit()
-    work = ready.portfolio, suite, ready.rules, [_traded(one) for one in made], _traded(asked)
+    work = ready.portfolio, suite, ready.rules, [to_core_trade(one) for one in made], to_core_trade(asked)
     found = await compliance.calculated(ctx, ctx.settings.optimization_seconds, child.bear, *work)
     if isinstance(found, child.WrongTrade):
         raise _wrong(made, found)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from uuid import UUID
 
 from core.scenario.simulate import Projected
-from service.compliance.schema import InvalidDefinition, RunTooSlow, UnknownTest
+from service.compliance.schema import InvalidDefinition, InvalidSuite, RunTooSlow, UnknownTest
 from service.mappings.schema import MappingNotFound, MappingTooSlow
 from service.platform.context import Context
 from service.platform.data.blobs import Damaged
 from service.platform.http.api import Area
 from service.platform.http.problem import ConcurrentModification
-from service.scenarios import actions, store
+from service.scenarios import actions, preview_actions, store
 from service.scenarios.schema import (
     CannotOptimize,
     HeadroomQuery,
@@ -35,6 +35,8 @@ from service.scenarios.schema import (
     TradeHeadroom,
     TradeLimitExceeded,
     TradeNotFound,
+    TradePreview,
+    TradePreviewRequest,
 )
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
 
@@ -72,6 +74,33 @@ async def list_scenarios(ctx: Context, query: ScenarioList) -> ScenarioPage:
 async def create_scenario(ctx: Context, body: ScenarioCreate) -> ScenarioDetail:
     """Create a scenario, with trades or without."""
     return await actions.create(ctx, body)
+
+
+@area.post(
+    "/preview",
+    access="scenarios:read",
+    errors=(
+        WorkbookNotFound,
+        MappingNotFound,
+        InvalidTrade,
+        InvalidSuite,
+        TradeLimitExceeded,
+        WorkbookNotReady,
+        MappingTooSlow,
+        RunTooSlow,
+        InvalidDefinition,
+        Damaged,
+    ),
+    flag="scenarios",
+    heavy=True,
+)
+async def preview_trades(ctx: Context, body: TradePreviewRequest) -> TradePreview:
+    """Preview trades.
+
+    Every test of a workbook before and after the trades, without a scenario. Nothing is stored. A trade that cannot be
+    made is refused with its place.
+    """
+    return await preview_actions.preview(ctx, body)
 
 
 @area.get("/{scenario_id}", errors=(ScenarioNotFound,), versioned=True)

@@ -15,7 +15,7 @@ from core.scenario.headroom import Headroom
 from core.scenario.optimize import Constraints
 from core.scenario.simulate import Impacts, NotCompared, Projected
 from core.scenario.trades import TRADES_MAX, TradeType
-from service.compliance.schema import TestId
+from service.compliance.schema import SuiteId, TestId
 from service.platform.http.api import PageQuery
 from service.platform.http.problem import Problem
 
@@ -190,6 +190,31 @@ class ResultsQuery(Struct, frozen=True, kw_only=True):
     """Which results."""
 
     category: Category | None = None
+
+
+# Previews ------------------------------------------------------------------------------------------------------------
+
+
+class TradePreviewRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Trades to try on a workbook."""
+
+    base_workbook_id: UUID
+    """The workbook whose loans are traded; it has to be ready."""
+    trades: Annotated[list[TradeCreate], Meta(max_length=TRADES_MAX)] = []
+    """Trades in the order in which they apply."""
+    test_suite: SuiteId | None = None
+    """standard, enhanced or deal. Null: that of the deal's definition, enhanced where there is none."""
+
+
+class TradePreview(SimulationSummary, frozen=True, kw_only=True):
+    """What trades would do to every test; nothing is stored."""
+
+    base_workbook_id: UUID
+    """The workbook whose loans are traded."""
+    results: list[Projected]
+    """One for each test with a figure before and after."""
+    execution_time_us: int
+    """Microseconds that the tests took, before and after the trades together."""
 
 
 # Proposals ------------------------------------------------------------------------------------------------------------

@@ -10,13 +10,11 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from core.grid.address import parse_cell
-from core.grid.sheet import Workbook as Book
-from service.mappings.schema import MappingTooSlow
-from service.mappings.shared import DEFAULT_MAPPING, check_mapping, get_mapping, mapping_time
+from service.mappings.shared import DEFAULT_MAPPING, check_mapping, get_mapping
 from service.platform.context import Context
 from service.platform.http.api import Raw, Streamed
 from service.platform.http.problem import Fault, ValidationFailed
-from service.processes.shared import OutOfMemory, OutOfTime, in_child, limited_in_child
+from service.processes.shared import limited_in_child
 from service.workbooks import child, shared, sheet_actions, store
 from service.workbooks.schema import (
     BUSY,
@@ -40,8 +38,6 @@ from service.workbooks.schema import (
 from service.workbooks.upload_actions import About, head, take_in
 
 FILES_TOLD: Final = 10
-DETECTION_TIME: Final = 10
-"""How many times as long a workbook may take as a sample of rows: what a run on it has."""
 SMALL_CELLS: Final = 5_000
 """Cells of a page that a thread makes in two milliseconds; of more a child makes it."""
 SMALL_FORMULAS: Final = 500
@@ -106,8 +102,7 @@ async def detection(ctx: Context, workbook_id: UUID, query: DetectionQuery) -> R
 
     Raises:
         WorkbookNotFound, SheetNotFound, MappingNotFound: there is none.
-        WorkbookNotReady, Damaged: as `shared.stored_book`.
-        MappingTooSlow: it takes longer, or more memory, than it may.
+        WorkbookNotReady, Damaged, MappingTooSlow: as `shared.detect`.
     """
     row = await store.get(ctx, workbook_id)
     name = None
@@ -115,33 +110,7 @@ async def detection(ctx: Context, workbook_id: UUID, query: DetectionQuery) -> R
         sheet = await store.sheet(ctx, workbook_id, query.sheet)
         row, name = replace(row, book_key=sheet.book_key), sheet.name
     mapping = (await get_mapping(ctx, query.mapping_id or row.read_by or DEFAULT_MAPPING)).mapping
-    day = row.as_of or (await ctx.there(row.created_at)).date()
-    asked = child.Asked(
-        workbook_id=workbook_id,
-        mapping=mapping,
-        sheet=name,
-        day=day,
-        day_source="upload" if row.as_of is None else "workbook",
-    )
-    stored = await shared.stored_book(ctx, row)
-    seconds_max = DETECTION_TIME * ctx.settings.mapping_seconds
-    if not stored.is_there:
-        book = await shared.open_book(ctx, row)
-        await ctx.commit()
-        return await ctx.compute(_detected_here, book, asked, seconds_max)
-    await ctx.commit()
-    try:
-        return await in_child(ctx, seconds_max, child.detection, stored.key, stored.manifest, stored.paths, asked)
-    except OutOfTime:
-        raise MappingTooSlow.at(["path", "workbook_id"], f"the limit is {seconds_max:g} seconds") from None
-    except OutOfMemory:
-        limit = f"the limit is {ctx.settings.calculator_memory_mb:,} MB of memory"
-        raise MappingTooSlow.at(["path", "workbook_id"], limit) from None
-
-
-def _detected_here(book: Book, asked: child.Asked, seconds_max: float) -> Raw:
-    with mapping_time(seconds_max):
-        return child.detected(book, asked)
+    return await shared.detect(ctx, row, mapping, name)
 
 
 async def file(ctx: Context, workbook_id: UUID, query: FileQuery) -> Streamed:

@@ -10,12 +10,17 @@ from uuid import UUID
 from core.grid.codec import Manifest, open_workbook
 from core.grid.sheet import Workbook
 from core.portfolio.cells.identifiers import is_sound
+from core.portfolio.model.fields import Mapping
+from service.mappings.schema import MappingTooSlow
+from service.mappings.shared import mapping_time
 from service.platform.context import Context, Unit
 from service.platform.data.lru import Lru, bytes_of
-from service.platform.http.api import Streamed
+from service.platform.http.api import Raw, Streamed
 from service.platform.http.files import file_answer
 from service.platform.http.problem import ValidationFailed
-from service.workbooks.schema import ORIGINAL, WorkbookNotReady, served
+from service.processes.shared import OutOfMemory, OutOfTime, in_child
+from service.workbooks import child
+from service.workbooks.schema import ORIGINAL, WorkbookNotReady, WorkbookRow, served
 from service.workbooks.store import SourceFile, begin_writing, book, check_deal, end_writing, get, lock, room, sheet
 from service.workbooks.stored_actions import keep_columns
 from service.workbooks.upload_actions import About, check_storage, receive, take_in
@@ -30,6 +35,7 @@ __all__ = [
     "check_deal",
     "check_storage",
     "check_stream",
+    "detect",
     "end_writing",
     "get",
     "keep_columns",
@@ -45,6 +51,8 @@ __all__ = [
 
 BOOKS_BYTES_MAX: Final = 128 * 1024 * 1024
 """Of all mapped workbooks: their cells are the files', but each column takes a kilobyte beside them."""
+DETECTION_TIME: Final = 10
+"""How many times as long a workbook may take as a sample of rows: what a run on it has."""
 MANIFESTS = 64
 """Kept of so many workbooks, since every run asks for the files that its portfolio came from."""
 MANIFESTS_BYTES_MAX: Final = 32 * 1024 * 1024
@@ -103,7 +111,11 @@ async def open_book(unit: Unit, row: Parsed) -> Workbook:
     Raises:
         WorkbookNotReady, Damaged: as `stored_book`.
     """
-    stored = await stored_book(unit, row)
+    return await opened(unit, await stored_book(unit, row))
+
+
+async def opened(unit: Unit, stored: StoredBook) -> Workbook:
+    """The columns of a stored book, mapped read-only; `Damaged` as `located`."""
     cache: Lru[str, Workbook] = unit.resources.memory.cache(
         "workbooks", most=unit.settings.mapped_workbooks, bytes_most=BOOKS_BYTES_MAX
     )
@@ -121,6 +133,45 @@ async def open_book(unit: Unit, row: Parsed) -> Workbook:
 def _opened(manifest: Manifest, paths: list[Path]) -> tuple[Workbook, int]:
     book = open_workbook(manifest, paths)
     return book, bytes_of(book)
+
+
+async def detect(ctx: Context, row: WorkbookRow, mapping: Mapping, sheet: str | None = None) -> Raw:
+    """How the loans of a workbook are read, and why, encoded: told by a child, since it reads every sheet.
+
+    Args:
+        sheet: the name of the only sheet to look at.
+
+    Raises:
+        WorkbookNotReady, Damaged: as `stored_book`.
+        MappingTooSlow: it takes longer, or more memory, than it may.
+    """
+    day = row.as_of or (await ctx.there(row.created_at)).date()
+    asked = child.Asked(
+        workbook_id=row.id,
+        mapping=mapping,
+        sheet=sheet,
+        day=day,
+        day_source="upload" if row.as_of is None else "workbook",
+    )
+    stored = await stored_book(ctx, row)
+    seconds_max = DETECTION_TIME * ctx.settings.mapping_seconds
+    if not stored.is_there:
+        book = await open_book(ctx, row)
+        await ctx.commit()
+        return await ctx.compute(_detected_here, book, asked, seconds_max)
+    await ctx.commit()
+    try:
+        return await in_child(ctx, seconds_max, child.detection, stored.key, stored.manifest, stored.paths, asked)
+    except OutOfTime:
+        raise MappingTooSlow.at(["path", "workbook_id"], f"the limit is {seconds_max:g} seconds") from None
+    except OutOfMemory:
+        limit = f"the limit is {ctx.settings.calculator_memory_mb:,} MB of memory"
+        raise MappingTooSlow.at(["path", "workbook_id"], limit) from None
+
+
+def _detected_here(book: Workbook, asked: child.Asked, seconds_max: float) -> Raw:
+    with mapping_time(seconds_max):
+        return child.detected(book, asked)
 
 
 class StoredBook(NamedTuple):
@@ -154,6 +205,21 @@ async def stored_book(unit: Unit, row: Parsed) -> StoredBook:
             raise WorkbookNotReady
         known = _Manifest(manifest, [record.file for record in Manifest.from_json(manifest).sheets])
         cache.keep(book_key, known, bytes_of(known))
+    return await _located(unit, book_key, known)
+
+
+async def located(unit: Unit, book_key: str, manifest: str) -> StoredBook:
+    """Where the columns of a manifest are, all of them whole; the workbook may be gone.
+
+    Raises:
+        Damaged: the bytes of a sheet are missing, short or altered.
+    """
+    return await _located(
+        unit, book_key, _Manifest(manifest, [record.file for record in Manifest.from_json(manifest).sheets])
+    )
+
+
+async def _located(unit: Unit, book_key: str, known: _Manifest) -> StoredBook:
     files = [await unit.resources.blobs.locate(key) for key in known.keys]
     key = f"{book_key} {hash(tuple(file.identity for file in files)):x}"
     is_there = all(file.is_there for file in files)

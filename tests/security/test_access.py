@@ -37,6 +37,9 @@ calculations:execute    GET     /api/v1/calculations/functions
 calculations:execute    GET     /api/v1/calculations/translate
 compliance:write        POST    /api/v1/compliance/run
 compliance:read         GET     /api/v1/compliance/results/{result_id}
+compliance:read         GET     /api/v1/workbooks/{workbook_id}/loans
+compliance:read         GET     /api/v1/console/overview
+compliance:read         GET     /api/v1/compliance/results/{run_id}/tests/{test_id}/parts
 compliance:read         GET     /api/v1/compliance/suites
 compliance:write        POST    /api/v1/compliance/thresholds
 compliance:read         GET     /api/v1/compliance/thresholds
@@ -70,6 +73,8 @@ scenarios:write         POST    /api/v1/scenarios/{scenario_id}/trades
 scenarios:read          GET     /api/v1/scenarios/{scenario_id}/trades
 scenarios:write         DELETE  /api/v1/scenarios/{scenario_id}/trades/{trade_id}
 scenarios:write         POST    /api/v1/scenarios/{scenario_id}/simulate
+scenarios:read          POST    /api/v1/scenarios/preview
+workbooks:read          POST    /api/v1/workbooks/{workbook_id}/detection
 scenarios:read          GET     /api/v1/scenarios/{scenario_id}/results
 scenarios:write         POST    /api/v1/scenarios/{scenario_id}/optimize
 scenarios:read          GET     /api/v1/scenarios/{scenario_id}/headroom

@@ -59,6 +59,7 @@ def assemble(
         source_cells=loans.source_cells,
         lots=loans.lots,
         conflicting=loans.conflicting,
+        sheet_rows=loans.sheet_rows,
         facts=loans.facts,
         own_dates=frozenset(loans.own_dates),
     )

@@ -53,6 +53,8 @@ class Loans:
     source_cells: dict[str, str] = field(default_factory=dict)
     lots: NDArray[np.int32] | None = None
     conflicting: NDArray[np.bool_] | None = None
+    sheet_rows: NDArray[np.int32] | None = None
+    """The sheet's row of each, 1-based."""
     own_dates: set[str] = field(default_factory=set)
     """Numbers of a mapping's own fields that are days."""
     ruled: dict[str, NormalColumn] = field(default_factory=dict)
@@ -172,4 +174,5 @@ def take(loans: Loans, rows: NDArray[np.intp]) -> None:
     loans.ranks = {name: ranks[rows] for name, ranks in loans.ranks.items()}
     loans.lien = None if loans.lien is None else loans.lien[rows]
     loans.coupon_fixed = None if loans.coupon_fixed is None else loans.coupon_fixed[rows]
+    loans.sheet_rows = None if loans.sheet_rows is None else loans.sheet_rows[rows]
     loans.ruled = {name: column.take(rows) for name, column in loans.ruled.items()}

@@ -168,6 +168,7 @@ class Reader:
         kept = self._rows
         loans = Loans(row_count=kept.stop - kept.start if isinstance(kept, slice) else len(kept))
         loans.sheet_name = self._sheet.name
+        loans.sheet_rows = self.row_numbers.astype(np.int32)
         for target in self.columns:
             if target == "base_rate":
                 self._base_rate(loans)

@@ -275,6 +275,9 @@ class PortfolioData(Framed):
     """Rows of the source that each position adds up; None where each is one row."""
     conflicting: NDArray[np.bool_] | None = None
     """Positions whose lots differ in a rating or in the maturity; None as for `lots`."""
+    sheet_rows: NDArray[np.int32] | None = None
+    """The sheet's row of each position, 1-based; of several lots the row of the largest, 0 for a loan of no sheet. None
+    where the loans come from no sheet."""
     facts: Facts = field(default_factory=Facts)
     """What the file prints about itself: its tests with their figures, its calculations, accounts and lists."""
     own_dates: frozenset[str] = frozenset()

@@ -119,6 +119,18 @@ class Streamed:
     """In place of the route's."""
 
 
+REPEATED = {"repeated": True}
+"""`Meta(extra=REPEATED)` on a list of a query: each value stands in a parameter of its own, and may have commas."""
+
+
+def repeated_fields(kind: type[Struct] | None) -> frozenset[str]:
+    """The fields of a query that are given once for each value: `?filter=a&filter=b`."""
+    if kind is None:
+        return frozenset()
+    fields = ((field.encode_name, inspect_types.type_info(field.type)) for field in msgspec.structs.fields(kind))
+    return frozenset(name for name, shape in fields if (getattr(shape, "extra", None) or {}).get("repeated"))
+
+
 Handler = Callable[..., Awaitable[Any]]
 Windows = Callable[[Settings, str, str], Sequence[Window]]
 """From the settings, the caller's address (of IPv6 its /64) and user id (empty when public) to a route's limits."""

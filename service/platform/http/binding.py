@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from service.platform.context import Context
 from service.platform.http import problem as problems
-from service.platform.http.api import Route, parse_parameter
+from service.platform.http.api import Route, parse_parameter, repeated_fields
 from service.platform.http.bodies import BodyReader, Unread
 from service.platform.http.faults import read, unknown_parameters
 from service.platform.http.intake import Receive, Scope
@@ -40,6 +40,7 @@ class Binding:
         empty = b"{}" if route.body_may_lack else b""
         self._bind_body = BodyReader(route.body, records, empty) if route.body else None
         self._query_lists = _list_fields(route.query)
+        self._query_repeated = repeated_fields(route.query)
         self._query_order = [field.encode_name for field in msgspec.structs.fields(route.query or Struct)]
         self._query_names = frozenset(self._query_order)
         self._refuses_unknown = route.path.startswith(API)
@@ -124,7 +125,9 @@ class Binding:
         for name, value in pairs:
             if "\x00" in value:
                 raise problems.ValidationFailed.at(["query", name], "null character")
-            if name in self._query_lists:
+            if name in self._query_repeated:
+                values.setdefault(name, []).append(value)
+            elif name in self._query_lists:
                 values.setdefault(name, []).extend(part.strip() for part in value.split(",") if part.strip())
             elif name in values and name in self._query_names:
                 # Something in front of the service may have read the other one.

@@ -17,7 +17,7 @@ from msgspec import inspect
 
 from service.platform.access.flags import FLAGS
 from service.platform.descriptions import SHARED, describe, of_path, sentence
-from service.platform.http.api import FILES_MAX, Raw, Route, Streamed, Upload, Uploads, parts_of
+from service.platform.http.api import FILES_MAX, Raw, Route, Streamed, Upload, Uploads, parts_of, repeated_fields
 from service.platform.http.problem import (
     AlreadyProcessed,
     ConcurrentModification,
@@ -129,7 +129,9 @@ def document(
         _tell_defaults(components[_component_name(struct)]["properties"])
     by_type = {id(kind): to_3_0(schema) for kind, schema in zip(types, schemas, strict=True)}
     queries = {
-        route.query: _parameters(components[route.query.__name__]) for route in routes if route.query is not None
+        route.query: _parameters(components[route.query.__name__], repeated_fields(route.query))
+        for route in routes
+        if route.query is not None
     }
     named = {_published(name): _component(schema) for name, schema in components.items()}
     anywhere = sorted(always, key=lambda problem: (problem.status, problem.__name__))  # a set has no order of its own
@@ -463,7 +465,7 @@ def _access(route: Route) -> str:
     return words.get(route.access, f"Needs the scope `{route.access}`.")
 
 
-def _parameters(struct: dict[str, Any]) -> list[dict[str, Any]]:
+def _parameters(struct: dict[str, Any], repeated: frozenset[str]) -> list[dict[str, Any]]:
     """A query's fields; none of them can be null, which a query has no word for."""
     own = to_3_0(struct)
     parameters = []
@@ -479,7 +481,7 @@ def _parameters(struct: dict[str, Any]) -> list[dict[str, Any]]:
         parameter = {"name": name, "in": "query", "required": name in own.get("required", []), "description": words}
         parameter["schema"] = schema
         if schema.get("type") == "array":
-            parameter |= {"style": "form", "explode": False}
+            parameter |= {"style": "form", "explode": name in repeated}
         parameters.append(parameter)
     return parameters
 

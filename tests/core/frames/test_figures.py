@@ -15,9 +15,30 @@ def test_a_difference_is_seen(value: float, other: float, decimals: int) -> None
     assert decimals_apart(value, other) == decimals
 
 
-@every("value, limit, decimals", [(1.5, 2.5, 2), (48.0, 0.001, 3), (7.5004, 7.5, 4), (0.0, 0.0, 2), (5.0, 0.0, 2)])
-def test_decimals_of_a_test(value: float, limit: float, decimals: int) -> None:
-    assert decimals_of(value, limit) == decimals
+@every(
+    "unit, value, limit, decimals",
+    [
+        ("percent", 1.5, 2.5, 2), ("percent", 48.0, 0.001, 3), ("percent", 7.5004, 7.5, 4), ("percent", 0.0, 0.0, 2),
+        ("percent", 5.0, 0.0, 2), ("percent", 104.5, 104.125, 3), ("percent", 104.5, 104.1234567, 2),
+        ("years", 4.1, 6.0, 2),
+        ("factor", 2909.37, 3000.0, 0), ("factor", 3000.4, 3000.0, 1), ("factor", 2909.37, 3000.5, 1),
+        ("factor", 24.31, 26.0, 2), ("score", 59.44, 55.0, 2), ("number", 31.0, 40.0, 0), ("number", 31.5, 40.0, 2),
+        ("amount", 499_999_999.5, 5e8, 2), ("", 1.5, 2.5, 2),
+    ],
+)  # fmt: skip
+def test_decimals_of_a_test(unit: str, value: float, limit: float, decimals: int) -> None:
+    """Those of the unit or of the printed limit, or as many as tell the two apart."""
+    assert decimals_of(unit, value, limit) == decimals
+
+
+@every(
+    "unit, value, limit, rounding, decimals",
+    [("percent", 104.196, 104.2, 2, 2), ("percent", 104.196, 104.2, 1, 1), ("percent", 104.2, 104.125, 1, 3),
+     ("factor", 2909.37, 3000.0, 2, 2), ("factor", 2909.37, 3000.0, 12, 6)],
+)  # fmt: skip
+def test_decimals_of_a_test_that_rounds(unit: str, value: float, limit: float, rounding: int, decimals: int) -> None:
+    """A figure that is rounded before it is compared is shown as it is compared."""
+    assert decimals_of(unit, value, limit, rounding) == decimals
 
 
 @every(

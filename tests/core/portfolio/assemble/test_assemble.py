@@ -232,6 +232,8 @@ def test_lots_of_one_identifier_are_one_position(map_rows: MapRows) -> None:
     assert portfolio.conflicting is not None
     assert portfolio.lots.tolist() == [3, 1, 1]
     assert portfolio.conflicting.tolist() == [True, False, False]
+    assert portfolio.sheet_rows is not None
+    assert portfolio.sheet_rows.tolist() == [4, 3, 6], "of several lots the row of the largest"
 
 
 def test_a_lot_without_its_cusip_is_known_by_its_loanx_id(map_rows: MapRows) -> None:

@@ -1,0 +1,1 @@
+"""How a workbook is read: its loans as a table, and what another mapping would change."""

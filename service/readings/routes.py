@@ -1,0 +1,65 @@
+"""Readings' rows."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from service.compliance.schema import InvalidDefinition, RunTooSlow
+from service.mappings.schema import (
+    InvalidConfiguration,
+    InvalidSourceType,
+    MappingNotFound,
+    MappingTooSlow,
+    ProfileNotFound,
+)
+from service.platform.context import Context
+from service.platform.data.blobs import Damaged
+from service.platform.http.api import Area, Raw
+from service.readings import detection_actions, loan_actions
+from service.readings.schema import DetectionTrial, LoansQuery, TriedDetection, WorkbookLoans
+from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
+
+area = Area("/api/v1/workbooks", tag="workbooks", scope="workbooks")
+
+
+@area.get(
+    "/{workbook_id}/loans",
+    access="compliance:read",
+    errors=(WorkbookNotFound, WorkbookNotReady, MappingNotFound, MappingTooSlow, Damaged),
+    heavy=True,
+)
+async def list_workbook_loans(ctx: Context, workbook_id: UUID, query: LoansQuery) -> WorkbookLoans | Raw:
+    """List loans.
+
+    The loans of a workbook as its mapping reads them, by column. `filter` is given once for each condition, such as
+    `filter=spread:ge:400&filter=industry:contains:retail`: texts are compared in any case, dates as YYYY-MM-DD, ratings
+    by their rank, of which the best is the least. Loans of one value stay in the sheet's order, and blanks come last.
+    """
+    return await loan_actions.loans(ctx, workbook_id, query)
+
+
+@area.post(
+    "/{workbook_id}/detection",
+    access="workbooks:read",
+    errors=(
+        WorkbookNotFound,
+        WorkbookNotReady,
+        MappingNotFound,
+        InvalidSourceType,
+        InvalidConfiguration,
+        ProfileNotFound,
+        MappingTooSlow,
+        InvalidDefinition,
+        RunTooSlow,
+        Damaged,
+    ),
+    heavy=True,
+)
+async def try_detection(ctx: Context, workbook_id: UUID, body: DetectionTrial) -> TriedDetection | Raw:
+    """Try a mapping.
+
+    How the loans of a workbook are read by a mapping that is not stored, as `GET` tells it of a stored one, and which
+    results of its tests change. The mapping is what `POST /api/v1/mappings` takes, its name left out or not. Nothing is
+    stored. `changes` compares with the workbook's present mapping; a key without `compliance:read` has none.
+    """
+    return await detection_actions.try_mapping(ctx, workbook_id, body)
