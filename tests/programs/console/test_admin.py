@@ -8,7 +8,7 @@ import httpx
 from playwright.sync_api import expect
 
 from service.platform.data.audit import breaks, parse
-from tests.conftest import Member, Stack
+from tests.conftest import Member, Stack, wait_until
 from tests.programs.console.conftest import NARROW, Visit, Visits, checked, on_enterprise
 from tests.service.dlq.test_actions import buried
 
@@ -164,6 +164,10 @@ def test_the_audit_log_is_filtered_saved_and_checked(
     visit.check_accessible("the audit log on another tier")
     on_enterprise(owner)
     page.reload()
+    viewer = owner.invite("viewer")
+    checked(owner.post(f"/api/v1/admin/users/{viewer.user_id}/erase", json={"confirm": viewer.email}))
+    redactions = "SELECT 1 FROM audit_log WHERE tenant_id = %s AND action = 'user.redacted'"
+    wait_until(lambda: service.sql(redactions, [owner.tenant_id]), what="the erasure")
     checked(owner.post("/api/v1/deals", json={"name": '=1+1, "quoted" \N{SNOWMAN}'}))
     page.get_by_role("button", name="Check the chain").click()
     page.get_by_text("The chain is whole").wait_for()
