@@ -5,9 +5,8 @@ import { can, go, href, me, mustEnrol, notify } from "../state.js";
 import { copy } from "../parts/clipboard.js";
 import { useTask } from "../parts/data.js";
 import { confirmed } from "../parts/dialog.js";
-import { Field, Form } from "../parts/form.js";
+import { Code, Field, Form, Password } from "../parts/form.js";
 import { words } from "../parts/format.js";
-import { Code, Password } from "../parts/password.js";
 import { Problem } from "../parts/problem.js";
 import { generate } from "../vendor/lean-qr-nano.js";
 

@@ -3,8 +3,7 @@ import { html, useState } from "../parts/html.js";
 import { endSession, enter, post } from "../api.js";
 import { go, href, me, notify, route } from "../state.js";
 import { useData, useTask } from "../parts/data.js";
-import { Field, Form } from "../parts/form.js";
-import { Code, Password } from "../parts/password.js";
+import { Code, Field, Form, Password } from "../parts/form.js";
 
 const EMAIL = { label: "E-mail", type: "email", maxlength: 254, autocomplete: "username", autofocus: true };
 const SIGN_IN = ["Back to sign in", "sign-in"];
@@ -42,7 +41,7 @@ const WAYS = {
     },
   },
   "reset-password": {
-    title: "Choose a new password", action: "Change the password", links: [["Send another link", "forgot-password"], SIGN_IN], fresh: "new_password", linked: true,
+    title: "Choose a new password", action: "Change the password", links: [["Send another link", "forgot-password"], SIGN_IN], fresh: "new_password", label: "New password", linked: true,
     text: "You are signed out everywhere once the password is changed.",
     async send(fields) {
       await post("auth/password/reset", fields);
@@ -79,7 +78,7 @@ function Way({ name, way }) {
     ${closed ? html`<p role="status">${closed}</p>` : html`${way.text && html`<p>${way.text}</p>`}
       <${Form} task=${task} action=${way.action} onSubmit=${task.run}>
         ${way.fields?.map((field) => html`<${Field} key=${field.name} required error=${error} ...${field} />`)}
-        ${way.password && html`<${Password} error=${error} />`}${way.fresh && html`<${Password} fresh name=${way.fresh} error=${error} />`}
+        ${way.password && html`<${Password} error=${error} />`}${way.fresh && html`<${Password} fresh name=${way.fresh} label=${way.label} error=${error} />`}
         ${state.code && html`<${Code} name="otp_code" error=${error} />`}<//>`}</section>
     <p class="ways">${links.map(([text, path]) => html`<a key=${path} href=${href(path)}>${text}</a>`)}</p></div>`;
 }
