@@ -1,7 +1,7 @@
 // A file dropped anywhere, or chosen: to which deal, as what, of which day; the likeliest is chosen already.
 import { html, signal, useEffect, useState } from "./html.js";
 import { get, post, Refusal, settled, upload } from "../api.js";
-import { can, go, href, label, notify, route } from "../state.js";
+import { can, complain, go, href, label, notify, route } from "../state.js";
 import { refreshData, useData, useTask } from "./data.js";
 import { Dialog } from "./dialog.js";
 import { Field, Form, Select } from "./form.js";
@@ -105,7 +105,7 @@ function Choices({ files, deal, kind, kinds, deals, close }) {
 /** What goes wrong once the dialog is closed; a file that could not be read stands with its deal, too. */
 function failed(error) {
   refreshData("workbooks", "console/overview");
-  notify("bad", error.message, { requestId: error.requestId });
+  complain(error);
 }
 
 const today = () => new Date().toISOString().slice(0, 10);

@@ -47,3 +47,9 @@ export function Form({ task, onSubmit, action, children, cancel }) {
     </footer>
   </form>`;
 }
+
+/** A choice of few that is seen at once: `rows` of [value, text], absent ones left out. */
+export function Pills({ label, value, rows, onChange }) {
+  return html`<div class="months" role="group" aria-label=${label}>${rows.filter(Boolean).map(([name, text]) => html`<button key=${name} type="button" class="pill"
+    aria-pressed=${String(name === value)} onClick=${() => onChange(name)}>${text}</button>`)}</div>`;
+}
