@@ -16,7 +16,10 @@ LABELS: Final[dict[str, str]] = {
 }
 """By name; a tenant of the service may choose its own."""
 
-_NAME: Final = re.compile(r"(?<![a-z0-9_])(facility_)?(rating_agency_[abc]|trustee_[abc])(?:_([a-z_]+))?(?![a-z0-9_])")
+_NAME: Final = re.compile(
+    r"(?<![\w/.=-])(facility_)?(rating_agency_[abc]|trustee_[abc])(?:_([a-z_]+))?(?![\w=-]|[./]\w)"
+)
+"""Not a part of a file's name, nor what is to be typed (rating_agency_a=B2)."""
 _TRUSTEE: Final = "trustee"
 
 
@@ -24,6 +27,11 @@ def label(name: str, labels: Mapping[str, str] = LABELS) -> str:
     """The label of a field or a trustee: Moody's facility rating for `rating_agency_a_facility`, else its name."""
     match = _NAME.fullmatch(name)
     return name if match is None else _words(match, labels)
+
+
+def spaced(name: str) -> str:
+    """The words of a field's name; of an agency's rating or a trustee the name itself, for `labelled` to find."""
+    return name if _NAME.fullmatch(name) else name.replace("_", " ")
 
 
 def labelled(text: str, labels: Mapping[str, str] = LABELS) -> str:

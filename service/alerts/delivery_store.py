@@ -14,6 +14,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from service.alerts.schema import AlertNotFound, DeliveryStatus
+from service.auth.tenant_schema import TenantSettings
 from service.platform.context import Unit
 from service.platform.work.attempt import TRIED, Attempt, tried_with
 
@@ -67,6 +68,7 @@ class About(Struct, frozen=True, kw_only=True):
     organization: str
     tier: str
     timezone: str
+    settings: TenantSettings
 
 
 async def add(unit: Unit, history_ids: Sequence[UUID]) -> list[Line]:
@@ -160,7 +162,8 @@ async def about(unit: Unit, workbook_id: UUID | None) -> About:
         About,
         """
         SELECT %s::uuid AS workbook_id, t.name AS organization, t.subscription_tier AS tier, w.name AS workbook_name,
-               w.as_of, d.id AS deal_id, d.name AS deal_name, coalesce(t.settings ->> 'timezone', 'UTC') AS timezone
+               w.as_of, d.id AS deal_id, d.name AS deal_name, coalesce(t.settings ->> 'timezone', 'UTC') AS timezone,
+               t.settings
         FROM tenants t
         LEFT JOIN workbooks w ON w.tenant_id = t.id AND w.id = %s
         LEFT JOIN deals d ON d.tenant_id = w.tenant_id AND d.id = w.deal_id

@@ -19,6 +19,7 @@ from msgspec import Struct
 from core.alerts.evaluate import COMPARISONS
 from core.compliance.suites import TESTS, UNIT_SIGNS
 from core.frames.figures import DECIMALS_MAX, figure_shown
+from core.labels import labelled
 from service.alerts.channel_schema import ChatWebhookConfig, EmailConfig, WebhookConfig
 from service.alerts.delivery_store import About
 from service.alerts.schema import AlertRow
@@ -72,6 +73,8 @@ class Notice(Struct, frozen=True, kw_only=True):
     timezone: str
     link: str
     """Where the console shows it."""
+    labels: dict[str, str]
+    """What people read in place of an agency's or a trustee's name."""
     details: dict[str, Any]
     """What was compared, as the verdict says it, and its sentence."""
     is_test: bool = False
@@ -95,6 +98,7 @@ def notice_of(
         organization=about.organization,
         timezone=about.timezone,
         link=link_of(settings, about),
+        labels=about.settings.labels,
         details=asked if details is None else details,
         is_test=details is None,
     )
@@ -202,7 +206,7 @@ def _sentences(notice: Notice) -> Iterator[str]:
         yield TEST_SENTENCE
     said = notice.details.get(SENTENCE)
     if isinstance(said, str) and said:
-        yield plain(said, SENTENCE_CHARACTERS)
+        yield plain(labelled(said, notice.labels), SENTENCE_CHARACTERS)
 
 
 def _facts(notice: Notice) -> Iterator[tuple[str, str]]:
@@ -215,7 +219,7 @@ def _facts(notice: Notice) -> Iterator[tuple[str, str]]:
     if notice.workbook_name is not None:
         yield "Workbook", plain(notice.workbook_name, NAME_CHARACTERS)
     if details.get("metric") is not None:
-        yield from _metric(details)
+        yield from _metric(details, notice.labels)
     if details.get("report_id") is not None:
         yield "Report", plain(str(details["report_id"]))
     tests = details.get("tests")
@@ -226,7 +230,7 @@ def _facts(notice: Notice) -> Iterator[tuple[str, str]]:
         yield "Further tests", f"{further:,}"
 
 
-def _metric(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _metric(details: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     metric = details["metric"]
     shown = partial(_figure, form=_form(details, metric))
     known = TESTS.get(metric)
@@ -248,7 +252,7 @@ def _metric(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if details.get("doubtful") is True:
         yield "Doubtful", "yes: the result may be wrong"
     for doubt in details.get("doubts") or ():
-        yield "Doubt", plain(str(doubt), SENTENCE_CHARACTERS)
+        yield "Doubt", plain(labelled(str(doubt), labels), SENTENCE_CHARACTERS)
 
 
 def _test(test: Mapping[str, Any]) -> str:

@@ -115,17 +115,20 @@ async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
     repeated = await _check_session(ctx, session, claims)
     await _check_holder(ctx, session, rules)
     if not repeated:
-        session = await _rotate(ctx, session)
+        session = await _rotate(ctx, session, previous_jti=session.refresh_jti)
     return token_response(ctx, grant_of(session))
 
 
 async def renew_cookie(ctx: Context) -> None:
-    """Give a browser the next refresh token of the caller's session, where that is a browser's."""
+    """Give a browser the next refresh token of the caller's session, where that is a browser's.
+
+    The one before is not repeated: it may be a thief's, whom a new password is to shut out.
+    """
     session_id = ctx.caller.session_id
     assert session_id is not None
     if not wants_cookie(ctx.headers) or not await store.is_cookie_session(ctx, session_id):
         return
-    session = await _rotate(ctx, await store.lock_session(ctx, session_id))
+    session = await _rotate(ctx, await store.lock_session(ctx, session_id), previous_jti=None)
     set_cookie(ctx, grant_of(session))
 
 
@@ -350,9 +353,9 @@ async def _begin_session(ctx: Context, user_id: UUID, password_hash: str) -> Tok
     return token_response(ctx, Grant(user_id, status.role, session_id, status.generation, jti, now, expires_at))
 
 
-async def _rotate(ctx: Context, session: Session) -> Session:
+async def _rotate(ctx: Context, session: Session, *, previous_jti: UUID | None) -> Session:
     """The session with its next refresh token."""
     now, jti = ctx.now(), new_id()
     expires_at = now + timedelta(seconds=ctx.settings.refresh_token_seconds)
-    await store.rotate(ctx, session.id, jti, now, expires_at)
-    return replace(session, refresh_jti=jti, previous_jti=session.refresh_jti, rotated_at=now, expires_at=expires_at)
+    await store.rotate(ctx, session.id, jti, now, expires_at, previous_jti=previous_jti)
+    return replace(session, refresh_jti=jti, previous_jti=previous_jti, rotated_at=now, expires_at=expires_at)

@@ -6,10 +6,13 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
+from msgspec import Struct
+
 from service.auth.schema import Account, InvalidRefreshToken, Invited, LoginStatus, MeRow, Reset, SecondFactor, Session
+from service.auth.tenant_schema import TenantSettings
 from service.platform.access.caller import NOBODY
 from service.platform.context import Context, Unit
-from service.platform.http.problem import Unauthenticated
+from service.platform.http.problem import TenantSuspended, Unauthenticated
 
 
 async def lacks_tenants(ctx: Unit, *, alone: bool) -> bool:
@@ -132,21 +135,39 @@ async def lock_session(ctx: Context, session_id: UUID) -> Session:
     )
 
 
-async def rotate(ctx: Context, session_id: UUID, refresh_jti: UUID, rotated_at: datetime, expires_at: datetime) -> None:
-    """Put the next refresh token in the place of the used one."""
+async def rotate(
+    ctx: Context,
+    session_id: UUID,
+    refresh_jti: UUID,
+    rotated_at: datetime,
+    expires_at: datetime,
+    *,
+    previous_jti: UUID | None,
+) -> None:
+    """Put the next refresh token in the place of the used one, which may be repeated where it is given."""
     await ctx.execute(
         """
         UPDATE sessions
-        SET previous_jti = refresh_jti, refresh_jti = %s, rotated_at = %s, expires_at = %s, used_at = now()
+        SET previous_jti = %s, refresh_jti = %s, rotated_at = %s, expires_at = %s, used_at = now()
         WHERE id = %s
         """,
-        [refresh_jti, rotated_at, expires_at, session_id],
+        [previous_jti, refresh_jti, rotated_at, expires_at, session_id],
     )
 
 
 async def is_cookie_session(ctx: Context, session_id: UUID) -> bool:
     """Whether a session is a browser's, with the refresh token as a cookie."""
     return bool(await ctx.value("SELECT cookie FROM sessions WHERE id = %s", [session_id]))
+
+
+class _Stored(Struct, frozen=True):
+    settings: TenantSettings
+
+
+async def tenant_settings(unit: Unit) -> TenantSettings:
+    """The choices of the transaction's tenant."""
+    sql = "SELECT settings FROM tenants WHERE id = %s"
+    return (await unit.one(_Stored, sql, [unit.tenant], missing=TenantSuspended)).settings
 
 
 async def own_slug(ctx: Context) -> str:

@@ -1,16 +1,19 @@
 // The public API: tokens, refusals, waiting. The access token lives in memory, the refresh token in a cookie that
 // no script can read.
-import { me, setWork } from "./state.js";
+import { go, href, me, setWork } from "./state.js";
 
 const BASE = "/api/v1/";
-const EARLY_MS = 30_000; // a token is renewed so long before it ends
+const EARLY_MS = 30_000; // a token is renewed so long before it ends, at most a third of its life
 const PATIENCE_SECONDS = 5; // a limit that is open again by then is waited for
-const TRIES = 4; // of a read that finds no service
+const TRIES = 8; // of a read that finds no service: a restart takes some seconds
+const PAUSE_MS = 2_000; // at most, between two tries
+const BUSY = new Set([502, 503, 504]); // a read is tried again
 const WAIT_SECONDS = 20; // of one question about a state
+const ENROL = "Two-factor enrolment required"; // a refusal's message
 const HINT = "cushion.session"; // whether a cookie may be there: without one nothing is asked
 
 let access = null;
-let endsAt = 0;
+let renewAt = 0;
 let renewing = null;
 const channel = "BroadcastChannel" in self ? new BroadcastChannel("cushion") : null;
 
@@ -50,21 +53,29 @@ async function send(method, path, options) {
     } catch (problem) {
       if (problem.name === "AbortError") throw problem;
       if (method !== "GET" || attempt >= TRIES) throw new Refusal(0, {});
-      await pause(250 * 2 ** attempt, options.signal);
+      await pause(pauseFor(attempt), options.signal);
       continue;
     }
     if (answer.ok || answer.status === 304) return answer;
     const refusal = await refused(answer);
-    if (refusal.status === 401 && token !== null && !path.startsWith("auth/log") && attempt === 1) {
+    if (token !== null && attempt === 1 && ofToken(refusal)) {
       if (access === token) access = null;
       if (await renew()) continue;
     }
-    const waits = refusal.status === 429 || (refusal.status === 503 && method === "GET");
+    if (refusal.message === ENROL) reload().catch(() => {}); // the organisation requires a second factor since a moment ago
+    const waits = refusal.status === 429 || (BUSY.has(refusal.status) && method === "GET");
     const seconds = refusal.retryAfter ?? 1;
     if (!waits || seconds > PATIENCE_SECONDS || attempt >= TRIES) throw refusal;
     await pause(seconds * 1000, options.signal);
   }
 }
+
+/** Whether a refusal is about the access token; other 401s are about a password or a code. */
+function ofToken({ status, code }) {
+  return status === 401 && (code ?? "").includes("TOKEN");
+}
+
+const pauseFor = (attempt) => Math.min(250 * 2 ** attempt, PAUSE_MS);
 
 function request(method, token, { body, form, signal, headers = {} }) {
   const sent = { "X-Session": "cookie", ...headers };
@@ -106,7 +117,7 @@ function pause(milliseconds, signal) {
 // Sessions -----------------------------------------------------------------------------------------------------------
 
 async function fresh() {
-  if (access !== null && Date.now() > endsAt - EARLY_MS) await renew();
+  if (access !== null && Date.now() > renewAt) await renew();
   return access;
 }
 
@@ -123,14 +134,14 @@ function exclusively(task) {
 }
 
 async function renewed() {
-  if (access !== null && Date.now() < endsAt - EARLY_MS) return true; // another tab was first
+  if (access !== null && Date.now() < renewAt) return true; // another tab was first
   for (let attempt = 1; ; attempt += 1) {
     let answer;
     try {
       answer = await fetch(`${BASE}auth/refresh`, { method: "POST", headers: { "X-Session": "cookie" } });
     } catch {
       if (attempt >= TRIES) throw new Refusal(0, {});
-      await pause(250 * 2 ** attempt);
+      await pause(pauseFor(attempt));
       continue;
     }
     if (answer.ok) {
@@ -145,18 +156,18 @@ async function renewed() {
 
 function adopt(token, tell) {
   access = token;
-  endsAt = expiry(token);
+  const { iat = 0, exp = 60 } = claims(token);
+  const life = (exp - iat) * 1000; // by this machine's clock only its length counts, so a clock that is wrong does no harm
+  renewAt = Date.now() + life - Math.min(EARLY_MS, life / 3);
   remember("1");
   if (tell) channel?.postMessage({ access: token });
 }
 
-/** When a token ends, by this machine's clock: its length counts, so a clock that is wrong does no harm. */
-function expiry(token) {
+function claims(token) {
   try {
-    const { iat, exp } = JSON.parse(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")));
-    return Date.now() + (exp - iat) * 1000;
+    return JSON.parse(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")));
   } catch {
-    return Date.now() + 60_000;
+    return {};
   }
 }
 
@@ -179,7 +190,7 @@ function remember(hint) {
 channel?.addEventListener("message", ({ data }) => {
   if (data.access) {
     adopt(data.access, false);
-    if (me.value === null) reload().catch(() => {});
+    if (me.value !== undefined && claims(data.access).sub !== me.value?.id) reload().catch(() => {}); // somebody signed in there
   } else if (me.value) {
     forget(false);
   }
@@ -208,14 +219,19 @@ export async function resume() {
   else me.value = null;
 }
 
-/** Sign out here, or everywhere. */
+/** Sign out here, or everywhere; where the service cannot be reached the session goes on, and the caller says so. */
 export async function leave({ everywhere = false } = {}) {
   try {
-    await post(everywhere ? "auth/revoke-all-tokens" : "auth/logout");
-  } finally {
-    forget(true);
+    await post(everywhere ? "auth/revoke-all-tokens" : "auth/logout", undefined);
+  } catch (error) {
+    if (error.status !== 401) throw error;
   }
+  endSession();
+  go(href("sign-in"), { replace: true });
 }
+
+/** Forget the session, which has ended at the service. */
+export const endSession = () => forget(true);
 
 // Files and jobs -----------------------------------------------------------------------------------------------------
 
@@ -272,6 +288,18 @@ export async function download(path, { query, name } = {}) {
   const file = name ?? (told ? decodeURIComponent(told[1] ?? told[2]) : "download");
   saveBlob(await answer.blob(), file);
   return file;
+}
+
+/** The lines of an answer that is text, one after the other. */
+export async function* lines(path, query) {
+  const answer = await send("GET", path, { query });
+  let rest = "";
+  for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
+    const whole = (rest + piece).split("\n");
+    rest = whole.pop();
+    yield* whole;
+  }
+  if (rest) yield rest;
 }
 
 /** Hand bytes to the browser to save under a name. */

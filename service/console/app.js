@@ -1,7 +1,8 @@
 // Where a screen stands at each address, and the frame around it.
-import { effect, html, render, useEffect, useState } from "./parts/html.js";
+import { effect, html, render, signal, useEffect, useState } from "./parts/html.js";
 import { resume } from "./api.js";
-import { go, href, me, notify, route } from "./state.js";
+import { go, href, me, mustEnrol, route } from "./state.js";
+import { forgetData } from "./parts/data.js";
 import { Frame } from "./parts/frame.js";
 import { Notices } from "./parts/notices.js";
 import { Question } from "./parts/dialog.js";
@@ -10,10 +11,10 @@ import { Problem } from "./parts/problem.js";
 /** Addresses: `:id` is any part. `open`: no session is needed. `enrol`: shown before two-factor login is set up, too. */
 const ROUTES = [
   { path: "sign-in", file: "sign_in", title: "Sign in", open: true },
-  { path: "register", file: "register", title: "Register", open: true },
-  { path: "accept-invitation", file: "accept_invitation", title: "Accept an invitation", open: true },
-  { path: "forgot-password", file: "forgot_password", title: "Reset the password", open: true },
-  { path: "reset-password", file: "reset_password", title: "Choose a new password", open: true },
+  { path: "register", file: "sign_in", title: "Register", open: true },
+  { path: "accept-invitation", file: "sign_in", title: "Accept an invitation", open: true },
+  { path: "forgot-password", file: "sign_in", title: "Reset the password", open: true },
+  { path: "reset-password", file: "sign_in", title: "Choose a new password", open: true },
   { path: "", file: "deals", title: "Deals" },
   { path: "deals", file: "deals", title: "Deals" },
   { path: "deals/:id", file: "compliance", title: "Compliance" },
@@ -32,13 +33,15 @@ const ROUTES = [
   { path: "exports", file: "exports", title: "Exports and reports" },
   { path: "alerts", file: "alerts", title: "Alerts" },
   { path: "account", file: "account", title: "Account", enrol: true },
-  { path: "admin", file: "admin", title: "Admin" },
-  { path: "admin/:tab", file: "admin", title: "Admin" },
+  { path: "admin", file: "admin", title: "Administration" },
+  { path: "admin/:tab", file: "admin", title: "Administration" },
 ];
 const RELOADED = "cushion.reloaded"; // when the page was loaded anew because its files are of another version
 const RELOAD_APART_MS = 10_000;
+const LOAD_TRIES = 8;
+const LOAD_PAUSE_MS = 1_500;
 
-function found(path) {
+function placeOf(path) {
   for (const row of ROUTES) {
     const parts = row.path.split("/").filter(Boolean);
     if (parts.length !== path.length) continue;
@@ -52,17 +55,40 @@ function found(path) {
   return null;
 }
 
-/** A screen's module; files that are gone belong to a service that was replaced: the page is loaded once more. */
-async function loaded(file) {
-  try {
-    return await import(`./screens/${file}.js`);
-  } catch (problem) {
-    const last = Number(sessionStorage.getItem(RELOADED) ?? 0);
-    if (Date.now() - last < RELOAD_APART_MS) throw problem;
-    sessionStorage.setItem(RELOADED, String(Date.now()));
-    location.reload();
-    return new Promise(() => {});
+/** Load a screen's module. While the service is away it is tried again; files of a replaced version load the page anew, once. */
+async function loadScreen(file) {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await import(`./screens/${file}.js${attempt > 1 ? `?${attempt}` : ""}`); // a browser may keep a failure by its address
+    } catch (problem) {
+      const page = await servedPage();
+      if (page === "other" && mayReload()) return reloaded();
+      if (page === "other" || attempt >= (page === "this" ? 2 : LOAD_TRIES)) throw problem;
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOAD_PAUSE_MS));
   }
+}
+
+/** Which page the service has by now: "this", one of "other" files, or none while it is "away". */
+async function servedPage() {
+  try {
+    const answer = await fetch("/console/");
+    if (!answer.ok) return "away";
+    return (await answer.text()).includes(new URL(".", import.meta.url).pathname) ? "this" : "other";
+  } catch {
+    return "away";
+  }
+}
+
+/** Whether the page was not loaded anew just now: two versions behind one address would do so for ever. */
+function mayReload() {
+  return Date.now() - Number(sessionStorage.getItem(RELOADED) ?? 0) > RELOAD_APART_MS;
+}
+
+function reloaded() {
+  sessionStorage.setItem(RELOADED, String(Date.now()));
+  location.reload();
+  return new Promise(() => {});
 }
 
 const modules = new Map();
@@ -71,7 +97,7 @@ function Screen({ place }) {
   const [state, setState] = useState({ file: place.file, module: modules.get(place.file), error: null });
   useEffect(() => {
     let gone = false;
-    loaded(place.file).then(
+    loadScreen(place.file).then(
       (module) => {
         modules.set(place.file, module);
         if (!gone) setState({ file: place.file, module, error: null });
@@ -88,19 +114,32 @@ function Screen({ place }) {
   return html`<${module.default} key=${place.file + (place.names.id ?? "")} ...${place.names} />`;
 }
 
+const startFault = signal(null);
+
+function start() {
+  startFault.value = null;
+  resume().catch((error) => {
+    startFault.value = error;
+  });
+}
+
 function App() {
   const user = me.value;
   const { path, query } = route.value;
-  const place = found(path);
+  const place = placeOf(path);
   useEffect(() => {
     document.title = place ? `${place.title} · Cushion` : "Cushion";
   }, [place?.title]);
-  if (user === undefined) return html`<p class="starting" role="status">Cushion is starting.</p>`;
-  if (place && !place.open && user === null) {
+  if (user === undefined) {
+    return startFault.value
+      ? html`<main class="alone"><h1>Cushion</h1><${Problem} error=${startFault.value} retry=${start} /></main>`
+      : html`<p class="starting" role="status">Cushion is starting.</p>`;
+  }
+  if (user === null && !place?.open) {
     queueMicrotask(() => go(href("sign-in", { next: location.hash.slice(1) }), { replace: true }));
     return null;
   }
-  if (user?.tenant?.two_factor_required && !user.two_factor_enabled && !place?.enrol) {
+  if (mustEnrol.value && !place?.open && !place?.enrol) {
     queueMicrotask(() => go(href("account", { enrol: "required" }), { replace: true }));
     return null;
   }
@@ -112,17 +151,17 @@ function App() {
   const screen = place
     ? html`<${Screen} place=${place} />`
     : html`<div class="empty"><h1>There is no such page</h1><p><a href="#/">All deals</a></p></div>`;
-  const framed = place?.open ? html`<main class="alone" id="main">${screen}</main>` : html`<${Frame} place=${place}>${screen}<//>`;
+  const framed = place?.open || mustEnrol.value ? html`<main class="alone" id="main">${screen}</main>` : html`<${Frame} place=${place}>${screen}<//>`;
   return html`${framed}<${Notices} /><${Question} />`;
 }
 
 render(html`<${App} />`, document.getElementById("app"));
 document.querySelector("#app > .starting")?.remove();
-resume().catch((error) => {
-  me.value = null;
-  notify("bad", error.message, { requestId: error.requestId });
-});
+start();
+
+let seenUser = null;
 effect(() => {
-  if (me.value === null) document.documentElement.dataset.session = "none";
-  else delete document.documentElement.dataset.session;
+  const id = me.value?.id ?? null;
+  if (id !== seenUser) forgetData(); // nothing that one user read is shown to the next one
+  seenUser = id;
 });

@@ -15,6 +15,9 @@ export const work = signal(new Map());
 
 export const tenant = computed(() => me.value?.tenant ?? {});
 
+/** Whether the tenant requires a second factor that the user lacks: the service refuses all but its enrolment. */
+export const mustEnrol = computed(() => Boolean(tenant.value.two_factor_required) && !me.value.two_factor_enabled);
+
 const LABELS = {
   rating_agency_a: "Moody's", rating_agency_b: "S&P", rating_agency_c: "Fitch",
   trustee_a: "Trustee A", trustee_b: "Trustee B", trustee_c: "Trustee C",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.labels import LABELS, label, labelled
+from core.labels import LABELS, label, labelled, spaced
 
 OWN = {**LABELS, "rating_agency_a": "Agence", "trustee_b": "First Trust"}
 
@@ -39,3 +39,26 @@ def test_a_tenants_own_words() -> None:
 
 def test_a_label_is_no_pattern() -> None:
     assert labelled("by trustee_a", {**LABELS, "trustee_a": r"\1 \g<0>"}) == r"by \1 \g<0>"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tapes/clo-trustee_b-tape.xlsx",
+        "trustee_a.json",
+        "out/trustee_a/book.xlsx",
+        "--trustee=trustee_a",
+        "buy 2000000 rating_agency_a=B2",
+        "https://cushion.example/trustee_c/",
+    ],
+)
+def test_files_and_what_is_typed_stay(text: str) -> None:
+    assert labelled(text) == text
+
+
+def test_a_name_waits_for_its_label() -> None:
+    assert [spaced(name) for name in ("par_value", "rating_agency_a", "trustee_b")] == [
+        "par value",
+        "rating_agency_a",
+        "trustee_b",
+    ]

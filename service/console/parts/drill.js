@@ -39,7 +39,7 @@ export function useChosen(all) {
   };
   useKeys([
     { key: "j", what: "Next test", run: () => next(1) }, { key: "k", what: "Previous test", run: () => next(-1) },
-    ...(row ? [{ key: "Escape", what: "Close the test", run: close }] : []),
+    ...(row ? [{ key: "Escape", what: "Close the test", run: () => (route.value.query.get("edit") ? setQuery({ edit: null }) : close()) }] : []),
   ]);
   return { row, open, close, next, shown };
 }
@@ -169,7 +169,7 @@ function columnsOf({ columns, items }, { run, deal }) {
   const known = (name) => columns.includes(name) && items.some(({ fields }) => (fields[name] ?? null) !== null);
   const shown = AVERAGE.some(known) ? AVERAGE.filter(known) : OTHERWISE.filter(known);
   const isMixed = items.some(({ kind }) => kind !== items[0].kind);
-  const below = ({ kind, fields }) => [isMixed && kind !== "loan" && kind, fields.facility, kind === "loan" && fields.industry].filter(Boolean).join(", ");
+  const below = ({ kind, fields }) => [isMixed && kind !== "loan" && kind, fields.facility].filter(Boolean).join(", ");
   const write = (value) => (typeof value === "number" ? number(value, Math.abs(value) < 1000 ? 2 : 0) : value ?? "–");
   return [
     { key: "name", label: "Name", show: (part) => html`${part.place ? html`<a class="cell-link" href=${cellOf(part.place, run, deal)}>${part.name}</a>` : labelled(part.name)}<small class="muted below">${below(part)}</small>` },

@@ -1,8 +1,8 @@
 // The frame around every screen: the way to the others, who is signed in, the keys, a file dropped anywhere.
-import { html, useEffect, useState } from "./html.js";
-import { can, go, href, me, route } from "../state.js";
+import { html, useEffect, useRef, useState } from "./html.js";
+import { can, go, href, me, notify, route } from "../state.js";
 import { leave } from "../api.js";
-import { forgetData, useData } from "./data.js";
+import { useData } from "./data.js";
 import { Dialog } from "./dialog.js";
 import { Drop } from "./drop.js";
 import { KeyList, listed, useKeys } from "./keys.js";
@@ -21,6 +21,7 @@ const DEALS_SHOWN = 12;
 export function Frame({ place, children }) {
   const [open, setOpen] = useState(false);
   useEffect(() => setOpen(false), [route.value]);
+  useScreenFocus(route.value.path.join("/"));
   useKeys([{ key: "g", what: "All deals", run: () => go(href("deals")) }]);
   return html`<div class=${`frame ${open ? "open" : ""}`}>
     <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
@@ -33,6 +34,17 @@ export function Frame({ place, children }) {
     <${Drop} deal=${place?.names.id} />
     ${listed.value && html`<${Dialog} title="Keys" close=${() => { listed.value = false; }}><${KeyList} /><//>`}
   </div>`;
+}
+
+/** Another screen begins at its top, and a screen reader goes on there. */
+function useScreenFocus(path) {
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current === path) return;
+    before.current = path;
+    scrollTo(0, 0);
+    document.getElementById("main").focus({ preventScroll: true });
+  }, [path]);
 }
 
 function skip(event) {
@@ -66,17 +78,13 @@ function Places() {
   const places = PLACES.filter(([, , scope]) => can(scope));
   if (["owner", "admin"].includes(me.value?.role)) places.push(["Admin", "admin"]);
   return html`<ul class="side-places">${places.map(([name, path]) => html`<li key=${path}>
-    <a href=${href(path)} aria-current=${here === path && route.value.path.length < 2 ? "page" : undefined}>${name}</a></li>`)}</ul>`;
+    <a href=${href(path)} aria-current=${here === path && (here !== "deals" || route.value.path.length < 2) ? "page" : undefined}>${name}</a></li>`)}</ul>`;
 }
 
 function User() {
-  const out = async () => {
-    await leave();
-    forgetData();
-    go(href("sign-in"), { replace: true });
-  };
+  const out = () => leave().catch((error) => notify("bad", error.message, { requestId: error.requestId }));
   const user = me.value;
-  return html`<div class="user"><a href="#/account">${user?.full_name}</a>
+  return html`<div class="user"><a href="#/account" aria-current=${route.value.path[0] === "account" ? "page" : undefined}>${user?.full_name}</a>
     <small>${user?.tenant?.name}</small><button class="plain" onClick=${out}>Sign out</button>
     <button class="plain" onClick=${() => { listed.value = true; }}>Keys (?)</button></div>`;
 }

@@ -12,7 +12,7 @@ export function Limit({ row, run, deal, changed }) {
   const [scope, setScope] = useState(row.threshold_source === "workbook" ? "workbook" : "deal");
   const open = route.value.query.get("edit") === "limit";
   const form = useRef(null);
-  useEffect(() => form.current?.querySelector("input").select(), [open]);
+  useEffect(() => (open ? form.current.querySelector("input").select() : document.querySelector(".drill h2").focus()), [open]);
   const show = (edit) => setQuery({ edit });
   const target = { test_id: row.test_id, ...(scope === "deal" ? { deal_id: deal.id } : { workbook_id: run.workbook_id }) };
   const task = useTask(async ({ threshold_value: text }) => {

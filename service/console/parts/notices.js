@@ -1,11 +1,15 @@
 // The foot of the page: what happened, with its undo, and what is under way.
 import { html } from "./html.js";
-import { dismiss, notices, work } from "../state.js";
+import { dismiss, notices, notify, work } from "../state.js";
 
 export function Notices() {
-  const act = (notice) => () => {
+  const act = (notice) => async () => {
     dismiss(notice.id);
-    notice.action.run();
+    try {
+      await notice.action.run();
+    } catch (error) {
+      notify("bad", error.message, { requestId: error.requestId });
+    }
   };
   return html`<div class="notices" aria-live="polite" role="status">
     ${[...work.value].map(([key, { label, share }]) => html`<div class="notice" key=${key}>

@@ -4,7 +4,6 @@ import { html } from "./html.js";
 const ADVICE = {
   0: "The service cannot be reached. It may be starting again; try once more in a moment.",
   403: "Ask an administrator of your organisation for access.",
-  409: "Somebody else changed this meanwhile: load it again, then repeat the change.",
   429: "Too many requests for now.",
   503: "The service is busy or under maintenance. Try again in a moment.",
 };
@@ -15,10 +14,11 @@ export function advice(error) {
   return ADVICE[error.status] ?? null;
 }
 
-export function Problem({ error, retry }) {
+/** `except(fault)`: whether a fault shows elsewhere, at its field. */
+export function Problem({ error, retry, except = () => false }) {
   if (!error) return null;
   const advised = error.status === 0 ? null : advice(error);
-  const general = (error.errors ?? []).map(({ message }) => message);
+  const general = (error.errors ?? []).filter((fault) => !except(fault)).map(({ message }) => message);
   return html`<div class="problem" role="alert">
     <p><strong>${error.message}</strong>${advised && html` ${advised}`}</p>
     ${general.length > 0 && html`<ul>${general.slice(0, 10).map((text) => html`<li>${text}</li>`)}</ul>`}

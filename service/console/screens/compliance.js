@@ -1,5 +1,5 @@
 // Every test of a month: status, figure, limit, cushion and trend; what is behind each opens beside it.
-import { html, useEffect } from "../parts/html.js";
+import { html, useEffect, useRef } from "../parts/html.js";
 import { download, post, settled } from "../api.js";
 import { can, labelled, notify, route, setQuery, setWork } from "../state.js";
 import { Against } from "../parts/against.js";
@@ -40,7 +40,9 @@ function Month({ deal, month }) {
   const runs = useData("compliance/history", { workbook_id: month.id, test_suite: suite, status: "completed", page_size: 20 });
   const newest = runs.data?.items.find(({ partial }) => !partial);
   const shown = asked && asked !== "now" ? asked : newest?.id;
-  const run = useData(shown ? `compliance/results/${shown}` : null);
+  const run = useData(shown ? `compliance/results/${encodeURIComponent(shown)}` : null);
+  const last = useRef(null); // stays in sight until the next run is there
+  if (run.data) last.current = run.data;
   const name = suite ?? run.data?.test_suite ?? (deal.definition_version > 0 ? "deal" : "enhanced");
   const task = useTask(() => running(deal, month, name));
   useEffect(() => {
@@ -54,7 +56,7 @@ function Month({ deal, month }) {
     </div>
     <${Problem} error=${task.error} retry=${task.run} />
     ${runs.data && !shown ? !task.busy && asked !== "now" && html`<${Empty} title="Not run yet"><p>Run the tests to see every figure with its cushion.</p><//>`
-      : html`<${Loaded} from=${runs.error ? runs : run}>${(data) => html`<${Tests} run=${data} deal=${deal} changed=${() => running(deal, month, data.test_suite)} />`}<//>`}`;
+      : html`<${Loaded} from=${runs.error ? runs : { ...run, data: run.data ?? (last.current?.test_suite === name ? last.current : undefined) }}>${(data) => html`<${Tests} run=${data} deal=${deal} changed=${() => running(deal, month, data.test_suite)} />`}<//>`}`;
 }
 
 /** Run a suite and read what it changes. */

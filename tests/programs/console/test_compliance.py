@@ -150,14 +150,27 @@ def _parts(page: Page) -> None:
 def _set_a_limit(page: Page, owner: Member, deal_id: str) -> None:
     page.keyboard.press("e")
     expect(panel(page).get_by_label("Limit")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(panel(page).get_by_role("heading", name="CCC/Caa bucket")).to_be_focused()
+    page.keyboard.press("e")
+    expect(panel(page).get_by_label("Limit")).to_be_focused()
     page.keyboard.type("12.5")
     panel(page).get_by_role("button", name="Set the limit").click()
     expect(panel(page)).to_contain_text("Limit ≤ 12.50 %, set for this deal")
     expect(page.get_by_role("group", name="Tests by status")).to_contain_text("No test fails")
     assert limits(owner, deal_id) == [12.5]
+    expect(panel(page).get_by_role("heading", name="CCC/Caa bucket")).to_be_focused()
     page.get_by_role("button", name="Undo").click()
     expect(panel(page)).to_contain_text("Limit ≤ 7.50 %, set by the suite")
     assert limits(owner, deal_id) == []
+    page.keyboard.press("e")
+    panel(page).get_by_label("For").select_option("This month's file")
+    panel(page).get_by_label("Limit").fill("11.2")
+    page.keyboard.press("Enter")
+    expect(panel(page)).to_contain_text("Limit ≤ 11.20 %, set for this file")
+    assert limits(owner, deal_id) == []
+    panel(page).get_by_role("button", name="Back to the former limit").click()
+    expect(panel(page)).to_contain_text("Limit ≤ 7.50 %, set by the suite")
 
 
 def test_a_month_is_run_and_made_a_document(owner: Member, visits: Visits) -> None:
@@ -210,4 +223,12 @@ def test_a_viewer_sees_no_button_that_fails(owner: Member, deal: dict[str, Any],
     assert page.get_by_role("button", name=re.compile("Run|PDF|Add a file|limit")).count() == 0
     page.keyboard.press("e")
     expect(panel(page).get_by_label("Limit")).to_have_count(0)
+    visit.go(f"/deals/{deal['id']}/compliance?test=oc_ratio")
+    expect(panel(page)).to_contain_text("1 to 50 of 204")
+    expect(panel(page)).to_contain_text("Principal cash")
+    panel(page).get_by_role("button", name="More").click()
+    expect(panel(page)).to_contain_text("51 to 100 of 204")
+    assert "part=50" in page.url
+    panel(page).get_by_role("button", name="Before").click()
+    expect(panel(page)).to_contain_text("1 to 50 of 204")
     assert visit.statuses == []

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from core.labels import LABELS
 from service.alerts.channel_schema import ChatWebhookConfig, EmailConfig, WebhookConfig
 from service.alerts.delivery_store import About
 from service.alerts.message_actions import (
@@ -24,6 +25,7 @@ from service.alerts.message_actions import (
     notification,
     request,
 )
+from service.auth.tenant_schema import TenantSettings
 from service.notifications.shared import MESSAGE_CHARACTERS, TITLE_CHARACTERS
 from service.platform.config import Settings
 from service.platform.work.mail import HEADERS, Attachment, written
@@ -46,6 +48,7 @@ NOTICE = Notice(
     timezone="America/New_York",
     details=DETAILS,
     link="https://cushion.example.com/console/#/alerts",
+    labels=LABELS,
 )
 FORM = {"limit": 7.5, "limit_type": "max", "cushion": -0.7, "unit": "percent", "decimals": 2}
 """What a verdict records of the test itself."""
@@ -124,7 +127,13 @@ def test_a_link_leads_to_the_deal_s_month_or_to_the_alerts() -> None:
     settings = Settings(app_url="https://cushion.example.com")
 
     def link(**about: Any) -> str:
-        names = {"organization": "Acme", "tier": "free", "timezone": "UTC", "workbook_name": "w.xlsx"}
+        names = {
+            "organization": "Acme",
+            "tier": "free",
+            "timezone": "UTC",
+            "workbook_name": "w.xlsx",
+            "settings": TenantSettings(),
+        }
         known = About(**{"deal_id": None, "deal_name": None, "as_of": None, "workbook_id": ID, **names, **about})
         return link_of(settings, known)
 
@@ -330,3 +339,15 @@ def test_each_channel_says_that_a_result_is_doubtful_and_why() -> None:
     assert first.startswith("Overcollateralization: fail (doubtful), at 118.25")
     assert first.endswith("the file prints 121 %")
     assert "doubtful" not in second
+
+
+def test_people_read_labels_and_programs_names() -> None:
+    """In a letter, a chat and the application; a webhook has the details as they are."""
+    details = {**DETAILS, "sentence": "rating_agency_a is masked", "doubts": ["a cell of rating_agency_b_facility"]}
+    notice = replace(NOTICE, details=details, labels={**LABELS, "rating_agency_a": "Agence"})
+    for text in (letter(notice, MAIL).text, chat_message(notice, CHAT).decode(), notification(notice)[1]):
+        assert "Agence rating is masked" in text
+        assert "a cell of S&P facility rating" in text.replace("&amp;", "&")
+        assert "rating_agency" not in text
+    _, body = request(notice, WebhookConfig(url="https://example.com/x"), ID)
+    assert json.loads(body)["details"]["sentence"] == "rating_agency_a is masked"

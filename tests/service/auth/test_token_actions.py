@@ -262,7 +262,13 @@ def test_a_new_password_brings_the_browser_a_new_token(stack: Stack, owner: Memb
     assert refused(by_cookie(stack, other)) == REVOKED
     assert me(stack, browser.headers["Authorization"].removeprefix("Bearer ")).status_code == 200
     assert browser.post(f"{AUTH}/refresh").status_code == 200
-    later(stack, before, 11)
+
+
+def test_the_token_before_a_new_password_is_not_answered_again(stack: Stack, browser: httpx.Client) -> None:
+    """It may be a thief's, whom the password is to shut out: no second counts."""
+    before = browser.cookies[COOKIE]
+    body = {"current_password": PASSWORD, "new_password": FRESH}
+    assert browser.post(f"{AUTH}/password/change", json=body).status_code == 204
     assert refused(by_cookie(stack, before)) == REVOKED
 
 
