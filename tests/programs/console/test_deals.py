@@ -11,7 +11,8 @@ from tests.conftest import Member, Stack
 from tests.programs.console.conftest import NARROW, Visits
 from tests.programs.console.seeds import deal_with_months, month_file, tape_file
 from tests.programs.console.smooth import check_smooth
-from tests.service.console.test_overview_routes import DEALS, copy_deals
+from tests.service.console.test_overview_routes import DEALS
+from tests.service.console.test_overview_routes import _copies as copy_deals
 
 DROP: Final = """([files]) => {
   const carried = new DataTransfer();
