@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from core.compliance.conventions import currency_of
 from core.portfolio import Portfolio
 from core.portfolio.model.facts import AGENCY_NAMES
 from core.portfolio.model.loan_fields import LoanColumn, column_of, describe, field_names
@@ -74,7 +75,7 @@ async def loans(ctx: Context, workbook_id: UUID, query: LoansQuery) -> Raw:
         _known(query.sort.removeprefix("-"), known, "sort")
     key = OrderKey(book.book_key or "", mapping.json, day, conditions, query.sort)
     chosen = await _chosen(ctx, portfolio, key)
-    fields = {field.name: field for field in describe(portfolio, known, AGENCY_NAMES)}
+    fields = {field.name: field for field in describe(portfolio, known, AGENCY_NAMES, currency_of(portfolio))}
     answer = WorkbookLoans(
         workbook_id=workbook_id,
         mapping_id=mapping.mapping.id,

@@ -130,13 +130,16 @@ def field_names(portfolio: PortfolioData) -> list[str]:
     return [name for name in portfolio.columns if name not in derived]
 
 
-def describe(portfolio: PortfolioData, names: Sequence[str], agencies: Mapping[str, str]) -> list[LoanField]:
+def describe(
+    portfolio: PortfolioData, names: Sequence[str], agencies: Mapping[str, str], currency: str | None = None
+) -> list[LoanField]:
     """Describe fields of a portfolio.
 
     Args:
         agencies: what the rating agencies a, b and c are called.
+        currency: of its amounts; None where nobody knows it.
     """
-    currency = portfolio.deal.currency or CURRENCY_UNIT
+    currency = currency or CURRENCY_UNIT
     return [
         LoanField(name, label_of(name, agencies), kind_of(portfolio, name), unit_of(name, currency)) for name in names
     ]

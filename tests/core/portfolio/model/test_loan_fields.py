@@ -61,7 +61,7 @@ def test_a_cut_column_has_the_values_of_its_rows(
 
 def test_fields_are_described_with_the_names_of_the_agencies(portfolio: Portfolio) -> None:
     names = ["par_value", "spread", "rating_agency_a", "maturity_date", "cov_lite", "lien_type"]
-    assert describe(portfolio, names, AGENCY_NAMES | {"a": "Agency One"}) == [
+    assert describe(portfolio, names, AGENCY_NAMES | {"a": "Agency One"}, "EUR") == [
         LoanField("par_value", "Par", "number", "EUR"),
         LoanField("spread", "Spread", "number", "bps"),
         LoanField("rating_agency_a", "Agency One rating", "rating", ""),
@@ -69,8 +69,7 @@ def test_fields_are_described_with_the_names_of_the_agencies(portfolio: Portfoli
         LoanField("cov_lite", "Cov-lite", "boolean", ""),
         LoanField("lien_type", "Lien", "string", ""),
     ]
-    bare = Portfolio.from_columns({"par_value": [1.0], "borrower_name": ["Acme"]})
-    assert describe(bare, ["par_value"], AGENCY_NAMES)[0].unit == "currency"
+    assert describe(portfolio, ["par_value"], AGENCY_NAMES)[0].unit == "currency", "where nobody knows it"
 
 
 def test_every_standard_field_has_a_label_of_its_own() -> None:
