@@ -23,7 +23,7 @@ endef
 # The lines of one extra of pyproject.toml, for what is installed without building the project again.
 extra = $(BIN)/python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*project['optional-dependencies']['$(1)'], sep='\n')"
 
-.PHONY: help setup demo serve test docs lint format bench bench-quick clients clean
+.PHONY: help setup demo serve test docs lint format bench bench-quick clients vendor screenshots clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -96,6 +96,9 @@ bench-quick: .venv/.bench ## the same for the questions that are soon answered, 
 
 clients: .venv/.dev ## typed clients of the API for Python (a wheel) and TypeScript (an npm tarball), into dist/
 	@$(BIN)/python .ci/clients/build.py dist
+
+vendor: ## fetch the console's libraries anew, as .ci/vendor.py pins them; wants npm
+	@$(PYTHON) .ci/vendor.py
 
 clean: ## remove what was built
 	rm -rf .venv build dist *.egg-info service/guide.zip

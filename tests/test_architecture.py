@@ -36,7 +36,7 @@ WRITTEN = [
 ]
 
 CORE_FLOORS = [
-    "values words amounts checked confined remembered seed typeset charts grounding",
+    "values words amounts labels checked confined remembered seed typeset charts grounding",
     "frames",
     "grid",
     "files formula portfolio redact",

@@ -29,6 +29,7 @@ from core.compliance.printed import doubtful_words
 from core.compliance.result import Skipped, TestResult
 from core.compliance.run import LEFT_OUT, ResolvedThreshold, cushion_of
 from core.definition.definition import Definition
+from core.frames.figures import decimals_apart
 from core.words import counted
 
 TESTS_SHOWN: Final = 50
@@ -157,6 +158,17 @@ def judge(
         now: when it is asked; a condition that held at the run has held since.
         there: a moment as the reader's clocks show it.
     """
+    verdict = _judged(conditions, reading, history, now, there)
+    return replace(verdict, details={**verdict.details, "as_of": reading.day}) if verdict.details else verdict
+
+
+def _judged(
+    conditions: Conditions,
+    reading: Reading,
+    history: Sequence[Point],
+    now: datetime,
+    there: Callable[[datetime], datetime],
+) -> Verdict:
     if isinstance(conditions, ThresholdConditions):
         return _threshold(conditions, reading, history, now, there)
     if isinstance(conditions, TrendConditions):
@@ -226,10 +238,11 @@ def _threshold(
         "operator": conditions.operator,
         "test_id": found.test_id,
         "test_name": found.test_name,
+        **_form_of(found, conditions.value),
         **_doubt_of(found),
     }
     answer = _compared(conditions, found)
-    shown, limit = _shown(value, conditions.value)
+    shown, limit = _shown(found, value, conditions.value)
     sentence = (
         f"{found.test_name} is {shown}{sign}, {'' if answer else 'not '}{words} {limit}{sign}{_doubt_words(found)}"
     )
@@ -237,7 +250,7 @@ def _threshold(
     if answer is None:
         assert found.low is not UNSET
         assert found.high is not UNSET
-        low, high = f"{found.low:,.2f}{sign}", f"{found.high:,.2f}{sign}"
+        low, high = (f"{end}{sign}" for end in _shown(found, found.low, found.high))
         return replace(
             verdict, sentence=f"It cannot be told: masked ratings leave {found.test_name} between {low} and {high}"
         )
@@ -315,10 +328,11 @@ def _trend(conditions: TrendConditions, reading: Reading, history: Sequence[Poin
         "earlier_value": earlier,
         "earlier_day": start.date(),
         "lookback_days": conditions.lookback_days,
+        **_form_of(found, earlier),
         **_doubt_of(found),
     }
     signed = {"increasing": change, "decreasing": -change, "either": abs(change)}[conditions.direction]
-    was, now_is = _shown(earlier, value)
+    was, now_is = _shown(found, earlier, value)
     verb = "rose" if change > 0 else "fell" if change < 0 else "has not moved"
     sentence = f"{found.test_name} {verb} from {was}{sign} on {start.date()} to {now_is}{sign}"
     if not change:
@@ -340,6 +354,7 @@ def _compliance(conditions: ComplianceConditions, reading: Reading) -> Verdict:
         for test_id in dict.fromkeys(asked)
         if (one := reading.ran.get(test_id)) is not None and _raises(conditions, one)
     ]
+    raised.sort(key=lambda one: _WORST_FIRST.index(one.status))
     details: dict[str, Any] = {
         "metric": None,
         "current_value": None,
@@ -356,7 +371,7 @@ def _compliance(conditions: ComplianceConditions, reading: Reading) -> Verdict:
     if len(raised) == 1:
         (one,) = raised
         details |= {"metric": one.test_id, "current_value": one.current_value, "threshold_value": one.threshold_value}
-        details |= _doubt_of(one)
+        details |= {"test_id": one.test_id, "test_name": one.test_name, **_form_of(one), **_doubt_of(one)}
         sentence = one.message + _doubt_words(one)
         return Verdict(holds=True, sentence=sentence, metric_value=one.current_value, details=details)
     counts = [(status, sum(one.status == status for one in raised)) for status in _STATUS_WORDS]
@@ -372,6 +387,7 @@ def _compliance(conditions: ComplianceConditions, reading: Reading) -> Verdict:
 
 
 _STATUS_WORDS: Final = {"fail": "failing", "warning": "in warning", "pass": "passing"}
+_WORST_FIRST: Final = tuple(_STATUS_WORDS)
 
 
 def _raises(conditions: ComplianceConditions, one: TestResult) -> bool:
@@ -394,8 +410,20 @@ def _test(one: TestResult) -> dict[str, Any]:
         "status": one.status,
         "current_value": one.current_value,
         "threshold_value": one.threshold_value,
-        "cushion": _cushion(one),
+        **_form_of(one),
         **_doubt_of(one),
+    }
+
+
+def _form_of(one: TestResult, beside: float | None = None) -> dict[str, Any]:
+    """A result against its own limit, and how to show its figures; `beside`: another figure that is shown with them."""
+    decimals = one.decimals if beside is None else decimals_apart(one.current_value, beside, one.decimals)
+    return {
+        "limit": one.threshold_value,
+        "limit_type": one.threshold_type,
+        "cushion": _cushion(one),
+        "unit": one.unit,
+        "decimals": decimals,
     }
 
 
@@ -413,7 +441,7 @@ def _doubt_words(one: TestResult) -> str:
 # Words ----------------------------------------------------------------------------------------------------------------
 
 
-def _shown(*figures: float) -> list[str]:
-    """Figures with two decimals; with six where different ones would look alike."""
-    decimals = 2 if len({f"{one:.2f}" for one in figures}) == len(set(figures)) else 6
-    return [f"{one:,.{decimals}f}" for one in figures]
+def _shown(result: TestResult, first: float, second: float) -> tuple[str, str]:
+    """Two figures of a test with its decimals; with more where different ones would look alike."""
+    decimals = decimals_apart(first, second, result.decimals)
+    return f"{first:,.{decimals}f}", f"{second:,.{decimals}f}"

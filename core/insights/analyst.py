@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, TypeVar
+
+from msgspec.structs import replace
 
 from core.checked import checked
 from core.insights import limits, makeup, months, quality, stress
@@ -14,6 +16,7 @@ from core.insights.ranking import EVERYWHERE, PRIORITY, VIEWS, confidence_of, ra
 from core.insights.study import Finding, NotKnown, Study
 from core.insights.subject import Subject
 from core.insights.words import plain
+from core.labels import LABELS, labelled
 from core.portfolio.cells.checkpoint import checkpoint
 from core.portfolio.model.notes import WARNING_CODES
 
@@ -39,7 +42,12 @@ WITHOUT_PAR: Final[tuple[Callable[[Study], Iterable[Finding]], ...]] = (
 
 @checked
 def analyse(
-    subjects: Sequence[Subject], *, stakeholder: Stakeholder = "analyst", angle: int = 0, most: int = MOST
+    subjects: Sequence[Subject],
+    *,
+    stakeholder: Stakeholder = "analyst",
+    angle: int = 0,
+    most: int = MOST,
+    labels: Mapping[str, str] = LABELS,
 ) -> list[Insight]:
     """What a reader should know of these portfolios, the most important first.
 
@@ -48,6 +56,7 @@ def analyse(
         stakeholder: for whom: it decides on what is shown, in which order and with which second sentence.
         angle: 0 for the first list; 1 to 3 for lists that show what those before did not.
         most: how many at most.
+        labels: what people read in place of an agency's or a trustee's name.
 
     Raises:
         ValueError: too many subjects, or an angle below 0.
@@ -72,7 +81,14 @@ def analyse(
     for at, finding in shown:
         several = len(subjects) > 1
         insights.append(_insight(finding, known if at < 0 else [studies[at]], stakeholder, named=several and at >= 0))  # type: ignore[list-item]
-    return insights[:most]
+    return [_labelled(one, labels) for one in insights[:most]]
+
+
+def _labelled(insight: Insight, labels: Mapping[str, str]) -> Insight:
+    """An insight with labels in the place of names."""
+    texts = {name: labelled(getattr(insight, name), labels) for name in ("title", "summary", "methodology")}
+    lists = {name: [labelled(one, labels) for one in getattr(insight, name)] for name in ("names", "remarks")}
+    return replace(insight, **texts, **lists)
 
 
 Looked = TypeVar("Looked")

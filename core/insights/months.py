@@ -17,6 +17,7 @@ from core.insights.limits import NAMED, doubted
 from core.insights.study import Draft, Finding, Study, Urgency
 from core.insights.subject import POINTS_MAX, Point
 from core.insights.words import plain
+from core.labels import LABELS
 from core.portfolio.model.ratings import CCC
 
 MOVED_SHOWN: Final = 4
@@ -224,9 +225,7 @@ def migration(study: Study) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-_AGENCY: Final = {
-    "rating_agency_a": "Moody's", "rating_agency_b": "S&P", "rating_agency_c": "Fitch", "rating": "The deal's rating"
-}  # fmt: skip
+_AGENCY: Final = {**LABELS, "rating": "The deal's rating"}
 
 
 def prices(study: Study) -> Iterator[Finding]:

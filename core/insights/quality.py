@@ -13,6 +13,7 @@ from core.insights.limits import NAMED
 from core.insights.stress import DOUBTFUL
 from core.insights.study import Finding, Study
 from core.insights.words import listed, plain
+from core.labels import spaced
 from core.portfolio.model.notes import WARNING_CODES
 from core.portfolio.model.ratings import CCC
 
@@ -239,13 +240,13 @@ def breaks(study: Study) -> Iterator[Finding]:
     fields = sorted(found.by_field.items(), key=lambda one: (-one[1], one[0]))[:NAMED]
     told = []
     for at, (name, count) in enumerate(fields):
-        draft.say(f"field_{at}", name.replace("_", " "))
+        draft.say(f"field_{at}", spaced(name))
         draft.given(f"field_count_{at}", count, "count", f"{place}: by field", name=f"discrepancies of {plain(name)}")
         told.append(f"{{field_{at}}} ({{field_count_{at}}})")
     worst = []
     for at, one in enumerate(found.largest[:NAMED]):
         draft.say(f"break_{at}", one.borrower_name or one.identifier)
-        draft.say(f"break_field_{at}", one.field_name.replace("_", " "))
+        draft.say(f"break_field_{at}", spaced(one.field_name))
         draft.say(f"trustee_{at}", one.trustee_value or "nothing")
         draft.say(f"ours_{at}", one.internal_value or "nothing")
         worst.append(f"{{break_{at}}}, {{break_field_{at}}}: the trustee has {{trustee_{at}}}, we have {{ours_{at}}}")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
+
+from msgspec.structs import replace
 
 from core.checked import checked
 from core.insights.subject import Subject
 from core.insights.words import listed, plain
+from core.labels import LABELS, labelled
 from core.questions import judging, moving, running, stating, supposing
 from core.questions.answer import SUBJECTS_MAX, Answer
 from core.questions.interpreting import interpret
@@ -36,14 +39,23 @@ _RUN: Final[dict[str, Callable[[Query, Subject], Said]]] = {
 
 
 @checked
-def ask(question: str, subjects: Sequence[Subject]) -> Answer:
+def ask(question: str, subjects: Sequence[Subject], *, labels: Mapping[str, str] = LABELS) -> Answer:
     """Answer a question over portfolios; one that is not understood is answered by saying so, with suggestions.
 
     Of several portfolios each is answered for, or those that the question names.
 
+    Args:
+        labels: what people read in place of an agency's or a trustee's name.
+
     Raises:
         QuestionError: it is empty or too long.
     """
+    found = _answered(question, subjects)
+    texts = {name: labelled(getattr(found, name), labels) for name in ("text", "understood")}
+    return replace(found, **texts, warnings=[labelled(one, labels) for one in found.warnings])
+
+
+def _answered(question: str, subjects: Sequence[Subject]) -> Answer:
     asked = subjects[:SUBJECTS_MAX]
     query = interpret(question, asked)
     if isinstance(query, Unread):

@@ -9,6 +9,7 @@ import numpy as np
 
 from core.insights.subject import Subject
 from core.insights.words import listed, plain
+from core.labels import spaced
 from core.questions.answer import ROWS_SHOWN, Unit
 from core.questions.loans import Book, Unavailable
 from core.questions.query import Condition, Query
@@ -235,7 +236,7 @@ def data(query: Query, subject: Subject) -> Said:
         for name, parts in (("severity", breaks.by_severity), ("field", breaks.by_field)):
             told = [
                 (
-                    f"{plain(str(key)).replace('_', ' ')} "
+                    f"{spaced(plain(str(key)))} "
                     f"{said.figure(f'differences by {name}', value, 'count', 'of the newest comparison', of=str(key))}"
                 )
                 for key, value in parts.items()
@@ -245,7 +246,7 @@ def data(query: Query, subject: Subject) -> Said:
                 said.sentences.append(f"By {name}: {', '.join(told)}.")
         for one in breaks.largest[:10]:
             said.sentences.append(
-                f"{said.name(one.borrower_name or one.identifier)}: {plain(one.field_name).replace('_', ' ')}, "
+                f"{said.name(one.borrower_name or one.identifier)}: {spaced(plain(one.field_name))}, "
                 f"trustee {said.name(one.trustee_value)}, ours {said.name(one.internal_value)}."
             )
         return said

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from core.frames.brief import brief
 from core.frames.frame import Frame, Framed, TextRows
 from core.frames.notebook import Markup, card, left_out, places, table
+from core.labels import label
 from core.portfolio.model.ratings import SCALE_A, SCALE_B
 from core.reconciliation.compare import Discrepancies
 from core.reconciliation.loans import ComparedLoans
@@ -126,7 +127,7 @@ class Issues(Sequence[Issue], Framed):
         )
         shown = places(len(self))
         issues = [None if at is None else self[at] for at in shown]
-        rows = [None if one is None else [getattr(one, name) for name in names] for one in issues]
+        rows = [None if one is None else [label(getattr(one, name)) for name in names] for one in issues]
         return table([name.replace("_", " ") for name in names], rows) if rows else Markup("")
 
     def frame(self) -> Frame:

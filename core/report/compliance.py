@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from math import inf
 from typing import Final
@@ -18,6 +18,7 @@ from core.compliance.suites import DEAL_SUITE, SUITES, TESTS
 from core.deals.movements import Movement
 from core.deals.tie_out import TieOut
 from core.definition import Definition
+from core.labels import LABELS
 from core.portfolio import Portfolio
 from core.portfolio.model.portfolio import AsOfSource, Deal
 from core.report.content import (
@@ -85,6 +86,7 @@ def compliance_content(
     moved: Sequence[Movement] = (),
     history: Sequence[Series] = (),
     tie_out: Sequence[TieOut] = (),
+    labels: Mapping[str, str] = LABELS,
 ) -> ComplianceReport:
     """What a report on a run shows.
 
@@ -102,6 +104,7 @@ def compliance_content(
         moved: why the tests moved since then, from `core.deals.movements`.
         history: tests through the months; one without a second day is left out.
         tie_out: the trustee's figures beside ours.
+        labels: what people read in place of an agency's name.
     """
     if pool is None and portfolio is not None:
         pool = next(iter(pools_of(portfolio, definition_for(portfolio, definition))), None)
@@ -132,14 +135,14 @@ def compliance_content(
         deal_days=[] if pool is None else list(_deal_days(pool.portfolio.deal)),
         notes=[] if portfolio is None else list(notes_of(portfolio.tranches)),
         coverage=list(coverage_of(results, pool)),
-        concentrations=[] if pool is None else list(concentrations_of(pool, results, suite, definition)),
-        distributions=[] if pool is None else list(distributions_of(pool, suite)),
+        concentrations=[] if pool is None else list(concentrations_of(pool, results, suite, definition, labels)),
+        distributions=[] if pool is None else list(distributions_of(pool, suite, labels)),
         history=_in_order(categories, history),
         tie_out=list(tie_out),
         methods=[method_of(one) for one in results if one.details is not None],
         definition_name=None if definition is None else definition.name,
         rules=[] if definition is None else list(rules_of(definition)),
-        lineage=lineage_of(portfolio, origin, definition),
+        lineage=lineage_of(portfolio, origin, definition, labels),
     )
 
 

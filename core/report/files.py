@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from core.labels import LABELS, label, labelled
 from core.redact.book import redact_text
 from core.redact.replace import Policy
 from core.report.content import ComplianceReport
@@ -26,10 +27,12 @@ _DATES = (date, datetime)
 
 @dataclass(slots=True)
 class Cleaner:
-    """Takes personal data out of contents; each text is looked at once."""
+    """Takes personal data out of contents, and puts labels in the place of names; each text is looked at once."""
 
     policy: Policy | None
     """None: nothing is taken out."""
+    labels: Mapping[str, str] = field(default_factory=lambda: LABELS)
+    """What people read in place of an agency's or a trustee's name."""
     counts: Counter[str] = field(default_factory=Counter)
     """What was found in the distinct texts, by kind."""
     _known: dict[str, str] = field(default_factory=dict)
@@ -42,15 +45,12 @@ class Cleaner:
 
     def all_of(self, content: T) -> T:
         """The content with all of its texts cleaned."""
-        if self.policy is None:
-            return content
         return msgspec.convert(self._walked(msgspec.to_builtins(content, builtin_types=_DATES)), type=type(content))
 
     def issue(self, issue: IssueLine) -> IssueLine:
         """The same of an issue, of which there may be a million."""
-        if self.policy is None:
-            return issue
-        texts = ((name, getattr(issue, name)) for name in TEXTS)
+        names = TEXTS if self.policy is not None else ()
+        texts = ((name, getattr(issue, name)) for name in (*names, "field_name"))
         changed = {name: clean for name, text in texts if text and (clean := self._text(text)) != text}
         return replace(issue, **changed) if changed else issue
 
@@ -64,10 +64,9 @@ class Cleaner:
     def _text(self, text: str) -> str:
         known = self._known.get(text)
         if known is None:
-            assert self.policy is not None
-            known, counts = redact_text(text, self.policy)
+            clean, counts = (text, {}) if self.policy is None else redact_text(text, self.policy)
             self.counts.update(counts)
-            self._known[text] = known
+            known = self._known[text] = labelled(clean, self.labels)
         return known
 
 
@@ -114,6 +113,8 @@ def write_reconciliation(
     for issue in _cleaned(issues(), cleaner):
         tally.add(issue)
     compared = cleaner.all_of(compared)
+    named = {label(name, cleaner.labels): why for name, why in compared.not_compared.items()}
+    compared = replace(compared, not_compared=named)
     report = tally.report(replace(compared, remarks=(*compared.remarks, *cleaner.remarks)))
     if format == "pdf":
         path.write_bytes(reconciliation_pdf(report))

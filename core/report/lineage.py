@@ -9,6 +9,7 @@ from typing import Any, Final
 from core.compliance.result import TestResult
 from core.definition import Definition, to_document
 from core.definition.keys import Listed, Table, rows_of
+from core.labels import LABELS, label
 from core.portfolio import Portfolio
 from core.portfolio.model.notes import Notes, PageNote
 from core.report.content import Fact, Lineage, Method, Origin, Rule
@@ -62,7 +63,9 @@ def _plain(value: Any) -> str:
     return f"{value:,.10g}" if isinstance(value, float) else str(value)
 
 
-def lineage_of(portfolio: Portfolio | None, origin: Origin, definition: Definition | None) -> Lineage:
+def lineage_of(
+    portfolio: Portfolio | None, origin: Origin, definition: Definition | None, labels: Mapping[str, str] = LABELS
+) -> Lineage:
     size = origin.file_size_bytes
     version = origin.definition_version
     named = None if definition is None else definition.name or "without a name"
@@ -82,13 +85,14 @@ def lineage_of(portfolio: Portfolio | None, origin: Origin, definition: Definiti
         ("Definition", named if version is None else f"{named}, version {version}"),
     )
     if portfolio is None:
-        return Lineage(source=[Fact(label, value) for label, value in source if value], rows=[], columns=[], sheets=[])
+        return Lineage(source=[Fact(what, value) for what, value in source if value], rows=[], columns=[], sheets=[])
     return Lineage(
-        source=[Fact(label, value) for label, value in source if value],
+        source=[Fact(what, value) for what, value in source if value],
         rows=list(_row_facts(portfolio, portfolio.notes)),
         columns=[
             Fact(
-                name.replace("_", " "), f"{header} ({cells})" if (cells := portfolio.source_cells.get(name)) else header
+                label(name, labels).replace("_", " "),
+                f"{header} ({cells})" if (cells := portfolio.source_cells.get(name)) else header,
             )
             for name, header in portfolio.notes.matched_columns.items()
         ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import isclose
 from typing import Final
@@ -14,7 +14,7 @@ from core.compliance.measures import Pool
 from core.compliance.result import Results, TestResult
 from core.compliance.suites import DEAL_SUITE
 from core.definition import Definition
-from core.portfolio.model.facts import AGENCY_NAMES
+from core.labels import LABELS
 from core.portfolio.model.fields import Lien
 from core.portfolio.model.portfolio import Names
 from core.portfolio.model.ratings import MASKED, SCALE_A, SCALE_B, UNBUCKETED
@@ -29,7 +29,7 @@ YEARS_SHOWN: Final = 12
 
 
 def concentrations_of(
-    pool: Pool, results: Results, suite: str, definition: Definition | None
+    pool: Pool, results: Results, suite: str, definition: Definition | None, labels: Mapping[str, str] = LABELS
 ) -> Iterator[Concentration]:
     """Obligors, industries and countries by size, of the par and the denominator of the tests.
 
@@ -56,7 +56,7 @@ def concentrations_of(
         if limit is not None and not _is_of(limit, pool.denominator):
             limit = None
         yield Concentration(
-            title=_TITLES[field],
+            title=_title(field, labels),
             of=of,
             of_amount=float(pool.denominator),
             rows=[_share(pool, _name(pool, field, names, int(at)), float(par[at])) for at in order[:ROWS_SHOWN]],
@@ -67,9 +67,13 @@ def concentrations_of(
 
 
 _TITLES: Final = {
-    "obligor": "Obligors", "industry": "Industries", "industry_a": "Industries, Moody's", "industry_b":
-    "Industries, S&P", "industry_c": "Industries, Fitch", "country": "Countries",
+    "obligor": "Obligors", "industry": "Industries", "country": "Countries",
 }  # fmt: skip
+
+
+def _title(field: str, labels: Mapping[str, str]) -> str:
+    kind, _, agency = field.partition("_")
+    return f"{_TITLES[kind]}, {labels[f'rating_agency_{agency}']}" if agency else _TITLES[kind]
 
 
 def _name(pool: Pool, field: str, names: Names, code: int) -> str:
@@ -112,18 +116,20 @@ def _largest_limits(results: Results, suite: str, definition: Definition | None)
             yield fields[one.test_id], one
 
 
-def distributions_of(pool: Pool, suite: str) -> Iterator[Distribution]:
+def distributions_of(pool: Pool, suite: str, labels: Mapping[str, str] = LABELS) -> Iterator[Distribution]:
     """Ratings, maturities, prices and liens of the performing par: for a deal the ratings of each agency that its tests
     ask for."""
     if pool.par <= 0:
         return
     asked = {test.agency for test in pool.definition.tests} if suite == DEAL_SUITE else set()
-    ladders = {agency: pool.view.ranks.get(f"rating_agency_{agency}_ladder") for agency in AGENCY_NAMES}
+    ladders = {agency: pool.view.ranks.get(f"rating_agency_{agency}_ladder") for agency in "abc"}
     by_agency = [(agency, ranks) for agency, ranks in ladders.items() if agency in asked and ranks is not None]
     for agency, ranks in by_agency:
         by_rank = np.bincount(ranks, pool.weights, MASKED + 1).tolist()
         told = _rated("a" if agency == "a" else "b", by_rank, by_rank[0])
-        yield _distribution(pool, f"Ratings, {AGENCY_NAMES[agency]}", "as the deal's tests take them", *told)
+        yield _distribution(
+            pool, f"Ratings, {labels[f'rating_agency_{agency}']}", "as the deal's tests take them", *told
+        )
     if pool.view.ranks and not by_agency:
         yield _distribution(pool, "Ratings", "by the rating that gives the rating factor", *_ratings(pool))
     maturity = pool.view.numbers.get("maturity_date")

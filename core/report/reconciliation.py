@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from core.charts.charts import bar
+from core.labels import label
 from core.portfolio.model.notes import DataWarning
 from core.reconciliation.rules import RULES, SEVERITIES, Severity
 from core.reconciliation.written import STAGES, figure_text
@@ -280,8 +281,8 @@ def _view(report: ReconciliationReport, remarks: Sequence[str]) -> dict[str, Any
             *map(page_text, (*compared.remarks, *remarks)), *(whole_text(one.message) for one in compared.warnings),
         ],
         "key_figures": [
-            {"label": label, "value": value}
-            for label, value in (
+            {"label": what, "value": value}
+            for what, value in (
                 ("Trustee", _words(compared.trustee) or "not named"),
                 ("Compared", "now" if compared.compared_at is None else moment(compared.compared_at)),
                 ("Breaks in par that stand", f"{par.breaks:,}"),
@@ -304,7 +305,7 @@ def _view(report: ReconciliationReport, remarks: Sequence[str]) -> dict[str, Any
         ],
         "left_out": f"The first {listed} are listed; {report.left_out:,} more stand in the spreadsheet of this report."
         if report.left_out else "",
-        "method": [{"label": page_text(label), "value": page_text(value)} for label, value in method.items() if value],
+        "method": [{"label": page_text(what), "value": page_text(value)} for what, value in method.items() if value],
         "facts": [{"label": page_text(one.label), "value": page_text(one.value)} for one in compared.facts],
     }  # fmt: skip
 
@@ -341,7 +342,7 @@ def _tolerance(name: str, compared: Compared) -> str:
 
 
 def _words(name: str) -> str:
-    return name.replace("_", " ")
+    return label(name).replace("_", " ")
 
 
 SEVERITY_WORDS: Final = (

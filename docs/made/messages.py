@@ -70,7 +70,8 @@ HELP: Final = {
         "(`POST /api/v1/auth/password/forgot`).",
     ),
     "Invalid refresh token": Help(
-        "The refresh token has ended, is cut off, or is an access token.",
+        "The refresh token has ended, is cut off, or is an access token. A browser's session (`X-Session: cookie`) takes it from its "
+        "cookie alone, every other session from the body alone.",
         "Log in again, and keep the refresh token of the answer.",
     ),
     "All tokens have been revoked": Help(
@@ -78,7 +79,8 @@ HELP: Final = {
         "Log in again.",
     ),
     "Refresh token has been revoked": Help(
-        "The refresh token was used before, or its session was ended by a logout. A second use ends the whole session, since it may be a thief's.",
+        "The refresh token was used before, or its session was ended by a logout. A second use ends the whole session, since it may be a thief's. "
+        "Only in a browser's session the token just replaced is answered again, for ten seconds.",
         "Log in again. Use each refresh token once, and replace it by the one in the answer.",
     ),
     "Token has been revoked": Help(

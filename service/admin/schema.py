@@ -11,12 +11,14 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from service.admin.settings_schema import (
     wrong_currency,
     wrong_date_format,
+    wrong_label,
     wrong_locale,
     wrong_network,
     wrong_rule,
     wrong_timezone,
 )
 from service.auth.schema import SLUG_CHARACTERS, Email
+from service.auth.tenant_schema import TenantSettings
 from service.platform.access.caller import Role
 from service.platform.config import TOLERANCE_MAX, Tier
 from service.platform.http.api import PageQuery, Secret
@@ -27,6 +29,8 @@ NETWORKS_MAX = 100
 """Ranges of a tenant's allowlist: each is looked at with every request."""
 LIMIT_MAX = 1_000_000
 """Of a limit that a tenant sets itself."""
+LABEL_CHARACTERS = 60
+"""Of what people read in place of `rating_agency_a` or `trustee_a`."""
 GRACE_HOURS_MAX = 8_760
 """A year: of a rotated key's grace."""
 Name = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
@@ -57,25 +61,6 @@ class Usage(Struct, frozen=True):
     """Megabytes of stored files."""
 
 
-class TenantSettings(Struct, frozen=True, kw_only=True):
-    """Choices of the tenant."""
-
-    default_currency: str = "USD"
-    timezone: str = "UTC"
-    date_format: str = "YYYY-MM-DD"
-    number_format: str = "en-US"
-    default_date_format: str = "YYYY-MM-DD"
-    default_number_format: str = "en-US"
-    two_factor_required: bool = False
-    session_timeout_minutes: int | None = None
-    allowed_ip_ranges: list[str] = []
-    max_workbook_size_mb: int = 100
-    max_users: int | None = None
-    """Most users, where that is fewer than the tier's."""
-    reconciliation_tolerances: dict[str, float] = {}
-    """Largest difference that is none, by rule: currency, points of price, basis points (spread, all_in_rate), days."""
-
-
 Format = Annotated[
     str,
     Meta(
@@ -90,6 +75,7 @@ Locale = Annotated[str, Meta(max_length=35, extra={"checks": (wrong_locale,)})]
 Network = Annotated[str, Meta(max_length=64, description="CIDR, IPv4 or IPv6", extra={"checks": (wrong_network,)})]
 Rule = Annotated[str, Meta(extra={"checks": (wrong_rule,)})]
 Tolerance = Annotated[float, Meta(ge=0, le=TOLERANCE_MAX)]
+Label = Annotated[str, Meta(min_length=1, max_length=LABEL_CHARACTERS, extra={"checks": (wrong_label,)})]
 
 
 class SettingsPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -112,6 +98,12 @@ class SettingsPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ) = UNSET
     reconciliation_tolerances: dict[Rule, Tolerance] | UnsetType = UNSET
     """All that differ from the deployment's, by rule; rules that are not named get its figure again."""
+    rating_agency_a_label: Label | UnsetType = UNSET
+    rating_agency_b_label: Label | UnsetType = UNSET
+    rating_agency_c_label: Label | UnsetType = UNSET
+    trustee_a_label: Label | UnsetType = UNSET
+    trustee_b_label: Label | UnsetType = UNSET
+    trustee_c_label: Label | UnsetType = UNSET
 
 
 TenantStatus = Literal["active", "suspended", "cancelled"]

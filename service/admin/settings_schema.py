@@ -99,6 +99,13 @@ def wrong_date_format(text: str) -> str | None:
     return None
 
 
+def wrong_label(text: str) -> str | None:
+    """Why a text is no label: people read it on one line, in mails and tables."""
+    if text != text.strip():
+        return "expected no blanks at its beginning or end"
+    return None if text.isprintable() else "expected one line of printable characters"
+
+
 def wrong_network(text: str) -> str | None:
     """Why a text is no range of addresses in CIDR form; one with bits behind its prefix is none."""
     if not CIDR.fullmatch(text):

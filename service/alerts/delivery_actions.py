@@ -101,7 +101,7 @@ async def _attempt(unit: Unit, due: Due, alert: AlertRow, channel: OpenChannel |
             await delivery_store.put_off(unit, due.id, limited.reason, next_at)
             await serve(unit, due.line, limited.seconds)
             return
-    notice = notice_of(alert, about, due.triggered_at, due.details)
+    notice = notice_of(unit.settings, alert, about, due.triggered_at, due.details)
     report = await _report(unit, due) if channel.type == "email" else None
     if channel.type != "in_app":  # a notification commits with its delivery
         await unit.commit()  # no connection is held while the receiver takes its time

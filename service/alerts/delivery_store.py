@@ -7,13 +7,14 @@ Whatever adds to a line or takes its first away holds the alert's row, so that n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
 
 from msgspec import Struct
 
 from service.alerts.schema import AlertNotFound, DeliveryStatus
+from service.auth.tenant_schema import TenantSettings
 from service.platform.context import Unit
 from service.platform.work.attempt import TRIED, Attempt, tried_with
 
@@ -60,9 +61,14 @@ class About(Struct, frozen=True, kw_only=True):
 
     workbook_id: UUID | None
     workbook_name: str | None
+    as_of: date | None
+    """Day of the workbook's figures, where it is known."""
+    deal_id: UUID | None
+    deal_name: str | None
     organization: str
     tier: str
     timezone: str
+    settings: TenantSettings
 
 
 async def add(unit: Unit, history_ids: Sequence[UUID]) -> list[Line]:
@@ -151,13 +157,17 @@ async def first(unit: Unit, alert_id: UUID, channel_id: UUID) -> Line | None:
 
 
 async def about(unit: Unit, workbook_id: UUID | None) -> About:
-    """What a message calls the tenant and a workbook."""
+    """What a message calls the tenant, a workbook and its deal."""
     return await unit.one(
         About,
         """
         SELECT %s::uuid AS workbook_id, t.name AS organization, t.subscription_tier AS tier, w.name AS workbook_name,
-               coalesce(t.settings ->> 'timezone', 'UTC') AS timezone
-        FROM tenants t LEFT JOIN workbooks w ON w.tenant_id = t.id AND w.id = %s WHERE t.id = %s
+               w.as_of, d.id AS deal_id, d.name AS deal_name, coalesce(t.settings ->> 'timezone', 'UTC') AS timezone,
+               t.settings
+        FROM tenants t
+        LEFT JOIN workbooks w ON w.tenant_id = t.id AND w.id = %s
+        LEFT JOIN deals d ON d.tenant_id = w.tenant_id AND d.id = w.deal_id
+        WHERE t.id = %s
         """,
         [workbook_id, workbook_id, unit.tenant],
         missing=AlertNotFound,

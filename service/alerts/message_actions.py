@@ -7,9 +7,10 @@ chat it mentions nobody and links to nothing, in JSON it is a string.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from datetime import datetime
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date, datetime
+from functools import partial
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -17,11 +18,14 @@ from msgspec import Struct
 
 from core.alerts.evaluate import COMPARISONS
 from core.compliance.suites import TESTS, UNIT_SIGNS
+from core.frames.figures import DECIMALS_MAX, figure_shown
+from core.labels import labelled
 from service.alerts.channel_schema import ChatWebhookConfig, EmailConfig, WebhookConfig
 from service.alerts.delivery_store import About
 from service.alerts.schema import AlertRow
 from service.platform.clock import there, zone_of
-from service.platform.work.mail import SUBJECT_CHARACTERS, Attachment, Mail, plain
+from service.platform.config import Settings
+from service.platform.work.mail import SUBJECT_CHARACTERS, Attachment, Mail, console_link, plain
 
 NAME_CHARACTERS: Final = 200
 SENTENCE_CHARACTERS: Final = 8_000
@@ -42,6 +46,7 @@ SENTENCE: Final = "sentence"
 OPERATORS: Final[dict[str, str]] = {name: words for name, (_, words) in COMPARISONS.items()} | {
     "increasing": "up by", "decreasing": "down by", "either": "up or down by",
 }  # fmt: skip
+LIMITS: Final[dict[Any, str]] = {"min": "at least ", "max": "at most ", "exact": "exactly "}
 TEST_SENTENCE: Final = "This is a test of the alert's channels: nothing has been triggered."
 
 _JOINER: Final = "\u2060"
@@ -62,14 +67,22 @@ class Notice(Struct, frozen=True, kw_only=True):
     triggered_at: datetime
     workbook_id: UUID | None
     workbook_name: str | None
+    as_of: date | None = None
+    deal_name: str | None = None
     organization: str
     timezone: str
+    link: str
+    """Where the console shows it."""
+    labels: dict[str, str]
+    """What people read in place of an agency's or a trustee's name."""
     details: dict[str, Any]
     """What was compared, as the verdict says it, and its sentence."""
     is_test: bool = False
 
 
-def notice_of(alert: AlertRow, about: About, at: datetime, details: dict[str, Any] | None = None) -> Notice:
+def notice_of(
+    settings: Settings, alert: AlertRow, about: About, at: datetime, details: dict[str, Any] | None = None
+) -> Notice:
     """An alert that triggered with these details; without any a test of it, with what it compares, and no figure."""
     known = {"metric": "metric", "threshold_value": "value", "operator": "operator"}
     asked = {name: alert.conditions[given] for name, given in known.items() if given in alert.conditions}
@@ -80,11 +93,22 @@ def notice_of(alert: AlertRow, about: About, at: datetime, details: dict[str, An
         triggered_at=at,
         workbook_id=about.workbook_id,
         workbook_name=about.workbook_name,
+        as_of=about.as_of,
+        deal_name=about.deal_name,
         organization=about.organization,
         timezone=about.timezone,
+        link=link_of(settings, about),
+        labels=about.settings.labels,
         details=asked if details is None else details,
         is_test=details is None,
     )
+
+
+def link_of(settings: Settings, about: About) -> str:
+    """The compliance screen of the deal, at the month; the alerts where there is no deal."""
+    if about.deal_id is None:
+        return console_link(settings, "alerts")
+    return console_link(settings, f"deals/{about.deal_id}/compliance", workbook=str(about.workbook_id))
 
 
 def letter(notice: Notice, config: EmailConfig, report: Attachment | str | None = None) -> Mail:
@@ -96,6 +120,8 @@ def letter(notice: Notice, config: EmailConfig, report: Attachment | str | None 
         if isinstance(report, str):
             lines.append(report)
     lines += [
+        "",
+        f"See it in the console: {notice.link}",
         "",
         f"An alert of {plain(notice.organization)} on Cushion writes to you.",
         "Whoever set it up can take your address off.",
@@ -163,8 +189,9 @@ def _mention(user: str) -> str:
 
 def _title(notice: Notice) -> str:
     named = [plain(notice.alert_name, NAME_CHARACTERS)]
-    if notice.workbook_name is not None:
-        named.append(plain(notice.workbook_name))
+    about = notice.deal_name or notice.workbook_name
+    if about is not None:
+        named.append(plain(about))
     return ("Test: " if notice.is_test else "") + " - ".join(named)
 
 
@@ -179,16 +206,20 @@ def _sentences(notice: Notice) -> Iterator[str]:
         yield TEST_SENTENCE
     said = notice.details.get(SENTENCE)
     if isinstance(said, str) and said:
-        yield plain(said, SENTENCE_CHARACTERS)
+        yield plain(labelled(said, notice.labels), SENTENCE_CHARACTERS)
 
 
 def _facts(notice: Notice) -> Iterator[tuple[str, str]]:
     """What stands in the details, line by line."""
     details = notice.details
+    if notice.deal_name is not None:
+        yield "Deal", plain(notice.deal_name, NAME_CHARACTERS)
+    if as_of := details.get("as_of") or notice.as_of:
+        yield "As of", plain(str(as_of))
     if notice.workbook_name is not None:
         yield "Workbook", plain(notice.workbook_name, NAME_CHARACTERS)
     if details.get("metric") is not None:
-        yield from _metric(details)
+        yield from _metric(details, notice.labels)
     if details.get("report_id") is not None:
         yield "Report", plain(str(details["report_id"]))
     tests = details.get("tests")
@@ -199,44 +230,71 @@ def _facts(notice: Notice) -> Iterator[tuple[str, str]]:
         yield "Further tests", f"{further:,}"
 
 
-def _metric(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _metric(details: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     metric = details["metric"]
-    sign, known = _sign(metric), TESTS.get(metric)
+    shown = partial(_figure, form=_form(details, metric))
+    known = TESTS.get(metric)
     yield "Metric", plain(str(details.get("test_name") or (known.name if known is not None else metric)))
     if details.get("current_value") is not None:
-        yield "Current value", _figure(details["current_value"], sign)
+        yield "Current value", shown(details["current_value"])
     if details.get("earlier_value") is not None:
-        yield f"Value on {details.get('earlier_day')}", _figure(details["earlier_value"], sign)
-    if details.get("threshold_value") is not None:
-        operator = details.get("operator")
-        asked = _figure(details["threshold_value"], sign)
+        yield f"Value on {details.get('earlier_day')}", shown(details["earlier_value"])
+    operator = details.get("operator")
+    if details.get("threshold_value") is not None and (operator in OPERATORS or details.get("limit") is None):
+        asked = shown(details["threshold_value"])
         yield "Threshold", f"{OPERATORS[operator]} {asked}" if operator in OPERATORS else asked
+    if details.get("limit") is not None:
+        yield "Limit", _limit(details, details["limit"], shown)
+    if details.get("cushion") is not None:
+        yield "Cushion", shown(details["cushion"])
     if details.get("published_value") is not None:
-        yield "The file prints", _figure(details["published_value"], sign)
+        yield "The file prints", shown(details["published_value"])
     if details.get("doubtful") is True:
         yield "Doubtful", "yes: the result may be wrong"
     for doubt in details.get("doubts") or ():
-        yield "Doubt", plain(str(doubt), SENTENCE_CHARACTERS)
+        yield "Doubt", plain(labelled(str(doubt), labels), SENTENCE_CHARACTERS)
 
 
 def _test(test: Mapping[str, Any]) -> str:
-    sign = _sign(test.get("test_id"))
-    labelled = (("at", "current_value"), ("limit", "threshold_value"), ("cushion", "cushion"))
-    figures = [f"{label} {_figure(test[name], sign)}" for label, name in labelled if test.get(name) is not None]
+    shown = partial(_figure, form=_form(test, test.get("test_id")))
     status = f"{test.get('status')}{' (doubtful)' if test.get('doubtful') is True else ''}"
+    figures = [plain(status)]
+    if test.get("current_value") is not None:
+        figures.append(f"at {shown(test['current_value'])}")
+    if test.get("threshold_value") is not None:
+        figures.append(f"limit {_limit(test, test['threshold_value'], shown)}")
+    if test.get("cushion") is not None:
+        figures.append(f"cushion {shown(test['cushion'])}")
     if test.get("published_value") is not None:
-        figures.append(f"the file prints {_figure(test['published_value'], sign)}")
-    return ", ".join([plain(status), *figures])
+        figures.append(f"the file prints {shown(test['published_value'])}")
+    return ", ".join(figures)
 
 
-def _sign(test_id: Any) -> str:
-    """Of a test's figures; a test of a deal's own has none here, and its sentence tells."""
+def _limit(details: Mapping[str, Any], limit: Any, shown: Callable[[Any], str]) -> str:
+    return f"{LIMITS.get(details.get('limit_type'), '')}{shown(limit)}"
+
+
+class _Form(NamedTuple):
+    """How the figures of a test are shown."""
+
+    sign: str
+    decimals: int | None
+    """None: not recorded."""
+
+
+def _form(details: Mapping[str, Any], test_id: Any) -> _Form:
+    """By what the details record, else by the suites, which do not know the unit of a deal's own test."""
     known = TESTS.get(test_id)
-    return UNIT_SIGNS[known.unit] if known is not None else ""
+    unit = details.get("unit") or (known.unit if known is not None else "")
+    decimals = details.get("decimals")
+    is_known = isinstance(decimals, int) and 0 <= decimals <= DECIMALS_MAX
+    return _Form(UNIT_SIGNS.get(str(unit), ""), decimals if is_known else None)
 
 
-def _figure(value: Any, sign: str) -> str:
+def _figure(value: Any, form: _Form) -> str:
     """A number to read; what is none as it is."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return plain(str(value))
-    return f"{value:,.6f}".rstrip("0").rstrip(".") + sign
+    if form.decimals is not None:
+        return figure_shown(value, decimals=form.decimals) + form.sign
+    return f"{value:,.6f}".rstrip("0").rstrip(".") + form.sign

@@ -202,7 +202,7 @@ async def send_test(unit: Unit, alert: AlertRow) -> list[ChannelTest]:
     """Send a test message through each channel of an alert now; what came of each. It is no trigger, and what stands
     in line does not wait for it."""
     about = await delivery_store.about(unit, alert.workbook_id)
-    notice = notice_of(alert, about, unit.now())
+    notice = notice_of(unit.settings, alert, about, unit.now())
     try:
         channels = opened(unit, alert)
     except BadSeal:

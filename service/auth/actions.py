@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
+from msgspec.structs import replace
+
 from service.auth import store, two_factor_actions
 from service.auth.schema import (
     Acceptance,
@@ -14,6 +16,7 @@ from service.auth.schema import (
     CodeRequired,
     Deactivated,
     EmailTaken,
+    Grant,
     InvalidCode,
     InvalidInvitation,
     InvalidRefreshToken,
@@ -27,9 +30,18 @@ from service.auth.schema import (
     WrongCredentials,
 )
 from service.auth.shared import found_tenant
+from service.auth.token_actions import (
+    clear_cookie,
+    grant_of,
+    is_repeated,
+    presented_token,
+    set_cookie,
+    token_response,
+)
 from service.platform.access.admission import shows_system_key
 from service.platform.access.caller import Role
-from service.platform.access.caller_status import Window
+from service.platform.access.caller_status import TenantRecord, Window
+from service.platform.access.cookies import wants_cookie
 from service.platform.access.secrets import BadToken, Claims, digest, hash_password, new_id, verify_password
 from service.platform.access.switches import may_operate
 from service.platform.context import Context, Subject
@@ -87,10 +99,12 @@ async def login(ctx: Context, form: Login) -> TokenResponse:
 async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
     """The next pair of tokens of a session.
 
-    A used token that comes back ends the session: one of its two holders stole it.
+    A used token that comes back ends the session: one of its two holders stole it. In a browser's session the one that
+    was just replaced is answered by the same tokens for some seconds, since tabs refresh at the same moment.
     """
+    token = presented_token(ctx, body)
     try:
-        claims = ctx.resources.tokens.read(body.refresh_token, expected="refresh")
+        claims = ctx.resources.tokens.read(token, expected="refresh")
     except BadToken:
         await ctx.limit([Window(f"refresh:{ctx.origin}", ctx.settings.refresh_per_minute, 60)])
         raise InvalidRefreshToken from None
@@ -98,39 +112,38 @@ async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
     rules = await ctx.resources.gate.tenant(claims.tenant_id)  # before the transaction: it may need a connection itself
     await ctx.enter_tenant(claims.tenant_id)
     session = await store.lock_session(ctx, claims.sid)
-    if session.generation < session.token_generation:
-        raise AllTokensRevoked
-    if session.revoked_at is not None:
-        raise RefreshTokenRevoked
-    if session.refresh_jti != claims.jti:
-        await _end(ctx, session, "refresh_token_reused")
-        raise RefreshTokenRevoked
-    if session.user_status != "active":
-        raise Deactivated
-    if rules is None or session.tenant_status != "active":
-        raise TenantSuspended
-    if not rules.admits(ctx.ip_address):
-        raise AddressNotAllowed
-    if await _is_idle(ctx, session, rules.session_timeout_minutes):
-        await _end(ctx, session, "idle")
-        raise InvalidRefreshToken
-    _check_maintenance(ctx, session.role, rules.slug)
-    jti = new_id()
-    expires_at = ctx.now() + timedelta(seconds=ctx.settings.refresh_token_seconds)
-    await store.rotate(ctx, session.id, jti, expires_at)
-    return _tokens(ctx, session.user_id, session.role, session.id, session.generation, jti)
+    repeated = await _check_session(ctx, session, claims)
+    await _check_holder(ctx, session, rules)
+    if not repeated:
+        session = await _rotate(ctx, session, previous_jti=session.refresh_jti)
+    return token_response(ctx, grant_of(session))
+
+
+async def renew_cookie(ctx: Context) -> None:
+    """Give a browser the next refresh token of the caller's session, where that is a browser's.
+
+    The one before is not repeated: it may be a thief's, whom a new password is to shut out.
+    """
+    session_id = ctx.caller.session_id
+    assert session_id is not None
+    if not wants_cookie(ctx.headers) or not await store.is_cookie_session(ctx, session_id):
+        return
+    session = await _rotate(ctx, await store.lock_session(ctx, session_id), previous_jti=None)
+    set_cookie(ctx, grant_of(session))
 
 
 async def logout(ctx: Context) -> None:
     """End the caller's session: its access tokens and its refresh token."""
     assert ctx.caller.session_id is not None
     await store.end_session(ctx, ctx.caller.session_id, ctx.caller.user_id)
+    await clear_cookie(ctx)
     ctx.concerns("user", ctx.caller.user_id, await ctx.email())
 
 
 async def revoke_all(ctx: Context) -> None:
     """End every session of the caller."""
     await store.revoke_tokens(ctx, ctx.caller.user_id)
+    await clear_cookie(ctx)
     ctx.concerns("user", ctx.caller.user_id, await ctx.email())
 
 
@@ -168,6 +181,45 @@ async def check_address(ctx: Context, tenant_id: UUID) -> None:
     rules = await ctx.resources.gate.tenant(tenant_id)
     if rules is not None and not rules.admits(ctx.ip_address):
         raise AddressNotAllowed
+
+
+async def _check_session(ctx: Context, session: Session, claims: Claims) -> bool:
+    """See that a refresh token is good; whether it is the one before the present one, which another tab just sent.
+
+    Raises:
+        InvalidRefreshToken: it came as a cookie of a body's session, or the other way round. Nothing is used up.
+        AllTokensRevoked, RefreshTokenRevoked: it has ended, or is used again, which ends the session.
+    """
+    if session.cookie != wants_cookie(ctx.headers):
+        raise InvalidRefreshToken
+    if session.generation < session.token_generation:
+        raise AllTokensRevoked
+    if session.revoked_at is not None:
+        raise RefreshTokenRevoked
+    repeated = is_repeated(ctx, session, claims)
+    if session.refresh_jti != claims.jti and not repeated:
+        await _end(ctx, session, "refresh_token_reused")
+        raise RefreshTokenRevoked
+    return repeated
+
+
+async def _check_holder(ctx: Context, session: Session, rules: TenantRecord | None) -> None:
+    """See that a session's user may go on, from here and now.
+
+    Raises:
+        Deactivated, TenantSuspended, AddressNotAllowed, UnderMaintenance: they may not.
+        InvalidRefreshToken: the session was idle for too long, and has ended.
+    """
+    if session.user_status != "active":
+        raise Deactivated
+    if rules is None or session.tenant_status != "active":
+        raise TenantSuspended
+    if not rules.admits(ctx.ip_address):
+        raise AddressNotAllowed
+    if await _is_idle(ctx, session, rules.session_timeout_minutes):
+        await _end(ctx, session, "idle")
+        raise InvalidRefreshToken
+    _check_maintenance(ctx, session.role, rules.slug)
 
 
 def _check_maintenance(ctx: Context, role: Role, slug: str) -> None:
@@ -293,37 +345,17 @@ async def _begin_session(ctx: Context, user_id: UUID, password_hash: str) -> Tok
         raise WrongCredentials
     if ctx.resources.switches.maintenance is not None:
         _check_maintenance(ctx, status.role, await store.own_slug(ctx))
-    session_id, jti = new_id(), new_id()
-    expires_at = ctx.now() + timedelta(seconds=ctx.settings.refresh_token_seconds)
-    await store.create_session(ctx, session_id, user_id, jti, status.generation, expires_at)
+    now, session_id, jti = ctx.now(), new_id(), new_id()
+    expires_at = now + timedelta(seconds=ctx.settings.refresh_token_seconds)
+    cookie = wants_cookie(ctx.headers)
+    await store.create_session(ctx, session_id, user_id, jti, status.generation, expires_at, cookie)
     await store.note_origin(ctx, user_id, _origin(ctx))
-    return _tokens(ctx, user_id, status.role, session_id, status.generation, jti)
+    return token_response(ctx, Grant(user_id, status.role, session_id, status.generation, jti, now, expires_at))
 
 
-def _tokens(
-    ctx: Context, user_id: UUID, role: Role, session_id: UUID, generation: int, refresh_jti: UUID
-) -> TokenResponse:
-    now = int(ctx.now().timestamp())
-    sign, settings = ctx.resources.tokens.sign, ctx.settings
-    access = Claims(
-        sub=user_id,
-        tenant_id=ctx.tenant,
-        type="access",
-        jti=new_id(),
-        iat=now,
-        exp=now + settings.access_token_seconds,
-        sid=session_id,
-        gen=generation,
-        role=role,
-    )
-    renewal = Claims(
-        sub=user_id,
-        tenant_id=ctx.tenant,
-        type="refresh",
-        jti=refresh_jti,
-        iat=now,
-        exp=now + settings.refresh_token_seconds,
-        sid=session_id,
-        gen=generation,
-    )
-    return TokenResponse(sign(access), sign(renewal))
+async def _rotate(ctx: Context, session: Session, *, previous_jti: UUID | None) -> Session:
+    """The session with its next refresh token."""
+    now, jti = ctx.now(), new_id()
+    expires_at = now + timedelta(seconds=ctx.settings.refresh_token_seconds)
+    await store.rotate(ctx, session.id, jti, now, expires_at, previous_jti=previous_jti)
+    return replace(session, refresh_jti=jti, previous_jti=previous_jti, rotated_at=now, expires_at=expires_at)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import partial
 
 from service.auth import store
-from service.auth.actions import check_address
+from service.auth.actions import check_address, renew_cookie
 from service.auth.schema import (
     Account,
     IncorrectPassword,
@@ -24,7 +24,8 @@ from service.platform.work import mail
 
 
 async def change(ctx: Context, body: PasswordChange) -> None:
-    """Replace the caller's password; every other session of the caller ends."""
+    """Replace the caller's password; every other session of the caller ends, and a browser's goes on with a new
+    refresh token."""
     if body.new_password == body.current_password:
         raise ValidationFailed(Fault(["body", "new_password"], "this is the present password"))
     user_id, session_id = ctx.caller.user_id, ctx.caller.session_id
@@ -38,6 +39,7 @@ async def change(ctx: Context, body: PasswordChange) -> None:
         raise IncorrectPassword
     await store.end_other_sessions(ctx, user_id, session_id)
     await store.end_resets(ctx, user_id)
+    await renew_cookie(ctx)
     ctx.concerns("user", user_id, await ctx.email())
 
 

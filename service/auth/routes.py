@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.auth import actions, password_actions, store, two_factor_actions
+from service.auth import actions, me_actions, password_actions, two_factor_actions
 from service.auth.schema import (
     Acceptance,
     AllTokensRevoked,
     AlreadyEnrolled,
+    AuthOptions,
     CodeGiven,
     CodeRequired,
     Deactivated,
@@ -41,7 +42,7 @@ from service.platform.context import Context
 from service.platform.http.api import Area
 from service.platform.http.problem import AddressNotAllowed, RateLimited, TenantSuspended, UnderMaintenance
 
-area = Area("/api/v1/auth", tag="auth", essential=True)
+area = Area("/api/v1/auth", tag="auth", essential=True, compressed=False)
 
 FORM_BYTES = 16_384
 
@@ -87,6 +88,7 @@ def _codes(settings: Settings, _: str, user: str) -> Sequence[Window]:
     windows=_registrations,
     flag="registration",
     heavy=True,
+    browser=True,
 )
 async def register(ctx: Context, body: Registration) -> TokenResponse:
     """Create a user and the tenant that they own."""
@@ -110,6 +112,7 @@ async def register(ctx: Context, body: Registration) -> TokenResponse:
     body_bytes=lambda _: FORM_BYTES,
     in_maintenance=True,
     heavy=True,
+    browser=True,
 )
 async def login(ctx: Context, form: Login) -> TokenResponse:
     """Trade an e-mail and a password, and a code where two-factor login is on, for tokens."""
@@ -130,6 +133,7 @@ async def login(ctx: Context, form: Login) -> TokenResponse:
         UnderMaintenance,
     ),
     in_maintenance=True,
+    browser=True,
 )
 async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
     """Trade a refresh token for the next pair; a refresh token is good once."""
@@ -139,16 +143,22 @@ async def refresh(ctx: Context, body: Refresh) -> TokenResponse:
 @area.get("/me", access="any", enrolling=True)
 async def get_current_user(ctx: Context) -> Me:
     """Who calls; for an API key, its creator."""
-    return await store.me(ctx)
+    return await me_actions.me(ctx)
 
 
-@area.post("/logout", access="user", event="user.logged_out", windows=_logouts, enrolling=True)
+@area.get("/options", access="public", in_maintenance=True)
+async def get_auth_options(ctx: Context) -> AuthOptions:
+    """What somebody without an account may do: whether registration is open."""
+    return await me_actions.options(ctx)
+
+
+@area.post("/logout", access="user", event="user.logged_out", windows=_logouts, enrolling=True, browser=True)
 async def logout(ctx: Context) -> None:
     """End the session that the access token belongs to."""
     await actions.logout(ctx)
 
 
-@area.post("/revoke-all-tokens", access="user", event="user.tokens_revoked")
+@area.post("/revoke-all-tokens", access="user", event="user.tokens_revoked", browser=True)
 async def revoke_all_tokens(ctx: Context) -> None:
     """End every session of the caller."""
     await actions.revoke_all(ctx)
@@ -161,6 +171,7 @@ async def revoke_all_tokens(ctx: Context) -> None:
     event="user.joined",
     windows=_acceptances,
     heavy=True,
+    browser=True,
 )
 async def accept_invitation(ctx: Context, body: Acceptance) -> TokenResponse:
     """Accept an invitation by choosing a password; the user becomes active."""
@@ -174,6 +185,7 @@ async def accept_invitation(ctx: Context, body: Acceptance) -> TokenResponse:
     event="user.password_changed",
     windows=_password_changes,
     heavy=True,
+    browser=True,
 )
 async def change_password(ctx: Context, body: PasswordChange) -> None:
     """Replace the password; every other session of the user ends."""

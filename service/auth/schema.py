@@ -8,9 +8,11 @@ from datetime import datetime
 from typing import Annotated, Final, Literal
 from uuid import UUID
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
+from service.auth.tenant_schema import TenantSettings, TenantView
 from service.platform.access.caller import Role
+from service.platform.config import Tier
 from service.platform.http.api import Secret
 from service.platform.http.faults import Check
 from service.platform.http.problem import Problem
@@ -83,8 +85,9 @@ class Login(Struct, frozen=True):
 class Refresh(Struct, frozen=True, forbid_unknown_fields=True):
     """A refresh token to trade in."""
 
-    refresh_token: Annotated[str, Meta(max_length=4096)]
-    """The newest refresh token of the session; using an older one ends the session."""
+    refresh_token: Annotated[str, Meta(max_length=4096)] | UnsetType = UNSET
+    """The newest refresh token of the session; using an older one ends the session. Left out with `X-Session: cookie`,
+    where the cookie has it; required otherwise."""
 
 
 class Acceptance(Struct, frozen=True, forbid_unknown_fields=True):
@@ -151,8 +154,9 @@ class TokenResponse(Struct, frozen=True):
 
     access_token: Secret
     """What requests carry as `Authorization: Bearer ...`; good for 15 minutes."""
-    refresh_token: Secret
-    """What POST /api/v1/auth/refresh trades for the next pair; good once, for 7 days."""
+    refresh_token: Secret | UnsetType = UNSET
+    """What POST /api/v1/auth/refresh trades for the next pair; good once, for 7 days. Unset: it is the cookie
+    `cushion_refresh`, as `X-Session: cookie` asked."""
     token_type: Literal["bearer"] = "bearer"  # noqa: S105 - a token's kind, no secret
     """Scheme of the Authorization header."""
 
@@ -166,6 +170,31 @@ class Me(Struct, frozen=True):
     tenant_id: UUID
     role: Role
     two_factor_enabled: bool
+    scopes: list[str]
+    """What the caller may: of a key its own scopes."""
+    tenant: TenantView
+    """The tenant's name, tier and the choices that everybody of it works by."""
+
+
+class MeRow(Struct, frozen=True):
+    """The caller's user and tenant, as they are stored."""
+
+    id: UUID
+    email: str
+    full_name: str
+    tenant_id: UUID
+    role: Role
+    two_factor_enabled: bool
+    tenant_name: str
+    subscription_tier: Tier
+    settings: TenantSettings
+
+
+class AuthOptions(Struct, frozen=True):
+    """What a visitor may do who has no account."""
+
+    registration_open: bool
+    """Whether anybody may register a tenant."""
 
 
 class Account(Struct, frozen=True):
@@ -221,12 +250,33 @@ class Session(Struct, frozen=True):
     refresh_jti: UUID
     generation: int
     revoked_at: datetime | None
+    expires_at: datetime
     used_at: datetime
+    cookie: bool
+    """Whether it is a browser's, with the refresh token as a cookie."""
+    previous_jti: UUID | None
+    """The refresh token that the present one replaced."""
+    rotated_at: datetime | None
+    """When it did."""
     email: str
     role: Role
     user_status: str
     token_generation: int
     tenant_status: str
+
+
+class Grant(Struct, frozen=True):
+    """What the tokens of a session are made of."""
+
+    user_id: UUID
+    role: Role
+    session_id: UUID
+    generation: int
+    refresh_jti: UUID
+    issued_at: datetime
+    """Of the refresh token."""
+    expires_at: datetime
+    """Of the refresh token."""
 
 
 class LoginStatus(Struct, frozen=True):

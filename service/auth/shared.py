@@ -1,4 +1,4 @@
-"""What identity lends its neighbours: whose an e-mail is, the end of a user's tokens, and how a tenant begins."""
+"""What identity lends its neighbours: owners of e-mails, the end of a user's tokens, tenants' beginnings and labels."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ import unicodedata
 from uuid import UUID
 
 from service.auth.schema import SLUG_CHARACTERS
-from service.auth.store import create_tenant, find_account, revoke_tokens
-from service.platform.context import Context
+from service.auth.store import create_tenant, find_account, revoke_tokens, tenant_settings
+from service.platform.context import Context, Unit
 
-__all__ = ["create_tenant", "find_account", "found_tenant", "revoke_tokens"]
+__all__ = ["create_tenant", "find_account", "found_tenant", "labels_of", "revoke_tokens"]
+
+
+async def labels_of(unit: Unit) -> dict[str, str]:
+    """What people of the tenant read in place of an agency's or a trustee's name."""
+    return (await tenant_settings(unit)).labels
 
 
 async def found_tenant(ctx: Context, tenant_id: UUID, name: str, tier: str) -> None:

@@ -6,13 +6,16 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
-from service.auth.schema import Account, InvalidRefreshToken, Invited, LoginStatus, Me, Reset, SecondFactor, Session
+from msgspec import Struct
+
+from service.auth.schema import Account, InvalidRefreshToken, Invited, LoginStatus, MeRow, Reset, SecondFactor, Session
+from service.auth.tenant_schema import TenantSettings
 from service.platform.access.caller import NOBODY
 from service.platform.context import Context, Unit
-from service.platform.http.problem import Unauthenticated
+from service.platform.http.problem import TenantSuspended, Unauthenticated
 
 
-async def lacks_tenants(ctx: Context, *, alone: bool) -> bool:
+async def lacks_tenants(ctx: Unit, *, alone: bool) -> bool:
     """Whether the deployment has no tenant; `alone`: and nobody else is told so before this transaction ends."""
     return bool(await ctx.value("SELECT lacks_tenants(%s)", [alone]))
 
@@ -95,15 +98,21 @@ async def note_login(ctx: Context, user_id: UUID, password_hash: str) -> LoginSt
 
 
 async def create_session(
-    ctx: Context, session_id: UUID, user_id: UUID, refresh_jti: UUID, generation: int, expires_at: datetime
+    ctx: Context,
+    session_id: UUID,
+    user_id: UUID,
+    refresh_jti: UUID,
+    generation: int,
+    expires_at: datetime,
+    cookie: bool,
 ) -> None:
     """Begin a family of refresh tokens."""
     await ctx.execute(
         """
-        INSERT INTO sessions (tenant_id, id, user_id, refresh_jti, generation, expires_at)
-        VALUES (%s, %s, %s, %s, %s, %s)
+        INSERT INTO sessions (tenant_id, id, user_id, refresh_jti, generation, expires_at, cookie)
+        VALUES (%s, %s, %s, %s, %s, %s, %s)
         """,
-        [ctx.tenant, session_id, user_id, refresh_jti, generation, expires_at],
+        [ctx.tenant, session_id, user_id, refresh_jti, generation, expires_at, cookie],
     )
 
 
@@ -112,7 +121,8 @@ async def lock_session(ctx: Context, session_id: UUID) -> Session:
     return await ctx.one(
         Session,
         """
-        SELECT s.id, s.user_id, s.refresh_jti, s.generation, s.revoked_at, s.used_at,
+        SELECT s.id, s.user_id, s.refresh_jti, s.generation, s.revoked_at, s.expires_at, s.used_at,
+               s.cookie, s.previous_jti, s.rotated_at,
                u.email, u.role, u.status AS user_status, u.token_generation, t.status AS tenant_status
         FROM sessions s
         JOIN users u ON u.tenant_id = s.tenant_id AND u.id = s.user_id
@@ -125,12 +135,39 @@ async def lock_session(ctx: Context, session_id: UUID) -> Session:
     )
 
 
-async def rotate(ctx: Context, session_id: UUID, refresh_jti: UUID, expires_at: datetime) -> None:
-    """Put the next refresh token in the place of the used one."""
+async def rotate(
+    ctx: Context,
+    session_id: UUID,
+    refresh_jti: UUID,
+    rotated_at: datetime,
+    expires_at: datetime,
+    *,
+    previous_jti: UUID | None,
+) -> None:
+    """Put the next refresh token in the place of the used one, which may be repeated where it is given."""
     await ctx.execute(
-        "UPDATE sessions SET refresh_jti = %s, expires_at = %s, used_at = now() WHERE id = %s",
-        [refresh_jti, expires_at, session_id],
+        """
+        UPDATE sessions
+        SET previous_jti = %s, refresh_jti = %s, rotated_at = %s, expires_at = %s, used_at = now()
+        WHERE id = %s
+        """,
+        [previous_jti, refresh_jti, rotated_at, expires_at, session_id],
     )
+
+
+async def is_cookie_session(ctx: Context, session_id: UUID) -> bool:
+    """Whether a session is a browser's, with the refresh token as a cookie."""
+    return bool(await ctx.value("SELECT cookie FROM sessions WHERE id = %s", [session_id]))
+
+
+class _Stored(Struct, frozen=True):
+    settings: TenantSettings
+
+
+async def tenant_settings(unit: Unit) -> TenantSettings:
+    """The choices of the transaction's tenant."""
+    sql = "SELECT settings FROM tenants WHERE id = %s"
+    return (await unit.one(_Stored, sql, [unit.tenant], missing=TenantSuspended)).settings
 
 
 async def own_slug(ctx: Context) -> str:
@@ -183,11 +220,16 @@ async def _revoke(ctx: Context, kind: str, subject: UUID, generation: int) -> No
     ctx.after_commit(partial(revocations.publish, kind, subject, generation))
 
 
-async def me(ctx: Context) -> Me:
-    """The caller."""
+async def me(ctx: Context) -> MeRow:
+    """The caller and their tenant."""
     return await ctx.one(
-        Me,
-        "SELECT id, email, full_name, tenant_id, role, two_factor_enabled FROM users WHERE id = %s",
+        MeRow,
+        """
+        SELECT u.id, u.email, u.full_name, u.tenant_id, u.role, u.two_factor_enabled,
+               t.name AS tenant_name, t.subscription_tier, t.settings
+        FROM users u JOIN tenants t ON t.id = u.tenant_id
+        WHERE u.id = %s
+        """,
         [ctx.caller.user_id],
         missing=Unauthenticated,
     )

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from service.commands.draft import place
 from service.commands.limits import limited
-from service.commands.output import console_for, counted, json_of
+from service.commands.output import console_for, counted, json_of, people_read
 from service.commands.progress import busy
 from service.commands.reading import (
     NO_DEFINITION,
@@ -187,7 +187,7 @@ def _lineage(
         as_of_source=results.as_of_source,
         definition=None if definition is None else definition.name,
         suite=suite,
-        warnings=tuple(warning.message for warning in results.warnings),
+        warnings=tuple(people_read(warning.message) for warning in results.warnings),
     )
     return told, compliance_rows(results, results.skipped)
 

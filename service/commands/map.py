@@ -9,7 +9,19 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Final
 
 from service.commands.limits import limited
-from service.commands.output import PLAIN_COLUMNS, Column, Grid, Line, Output, Page, counted, emit, json_of, member
+from service.commands.output import (
+    PLAIN_COLUMNS,
+    Column,
+    Grid,
+    Line,
+    Output,
+    Page,
+    counted,
+    emit,
+    json_of,
+    member,
+    people_read,
+)
 from service.commands.progress import busy
 from service.commands.reading import read_mapping, read_workbook, some
 from service.commands.refusal import Refused, one_line
@@ -200,10 +212,11 @@ def _sheet_grid(found: Detection) -> Grid:
 
     def why(sheet: DetectedSheet) -> Text:
         if sheet.is_chosen:
-            return _text(f"chosen: {sheet.reason}", style(sheet))
+            return _text(people_read(f"chosen: {sheet.reason}"), style(sheet))
         if sheet.kind != "other":
             return _text(sheet.kind_reason)
-        return _text(f"{sheet.reason}: {some(list(sheet.nearest))}" if sheet.nearest else sheet.reason)
+        reason = f"{sheet.reason}: {some(list(sheet.nearest))}" if sheet.nearest else sheet.reason
+        return _text(people_read(reason))
 
     columns = [
         Column(heading="Sheet", shown=name, folds=True),
@@ -274,7 +287,7 @@ def _left_out(reason: LeftOut) -> str:
 
 def _field_columns(found: Detection) -> list[Column]:
     headers = max((len(_header_cell(column)) for column in found.columns), default=0)
-    names = max((len(column.target) for column in found.columns), default=0)
+    names = max((len(people_read(column.target)) for column in found.columns), default=0)
     most = max(FIELD_COLUMNS, get_terminal_size((PLAIN_COLUMNS, 0)).columns - OTHER_COLUMNS - names - headers)
 
     def samples(column: DetectedColumn) -> str:
@@ -285,7 +298,7 @@ def _field_columns(found: Detection) -> list[Column]:
 
     return [
         Column(key="field", heading="Field", folds=True, least=FIELD_COLUMNS, value=member("target"),
-               shown=lambda column: _text(column.target, "bold" if column.is_required else "")),
+               shown=lambda column: _text(people_read(column.target), "bold" if column.is_required else "")),
         Column(key="column", heading="Col", value=member("column")),
         Column(key="header", heading="Header", folds=True, least=FIELD_COLUMNS, value=member("header"),
                shown=_header_cell),

@@ -104,8 +104,9 @@ class Column:
     """Width of the terminal from which on it is shown."""
 
     def text(self, item: Any) -> str | Text:
-        """What people read of an item."""
-        return self.shown(item) if self.shown is not None else plain(self.value(item))
+        """What people read of an item; of a text in a style its own command says what is a label."""
+        text = self.shown(item) if self.shown is not None else plain(self.value(item))
+        return people_read(text) if isinstance(text, str) else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +190,7 @@ def _is_plain(page: Page) -> bool:
 
 def _safe(line: Line) -> str:
     if not line.is_exact:
-        return one_line(line.words)
+        return one_line(people_read(line.words))
     return "".join(char if char.isprintable() or char == "\t" else "?" for char in line.words)
 
 
@@ -230,6 +231,13 @@ def plain(value: Value) -> str:
     if isinstance(value, float):
         return f"{value:,.2f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def people_read(text: str) -> str:
+    """A text with the labels of agencies and trustees in the place of their names, by `core.labels`."""
+    from core.labels import labelled
+
+    return labelled(text)
 
 
 def counted(count: float, noun: str, verb: str = "") -> str:
@@ -342,7 +350,8 @@ def _write_markdown(page: Page, stream: TextIO) -> None:
 def _paragraph(line: Line) -> str:
     if not line.words:
         return ""
-    return f"**{_markdown(line.label)}** {_markdown(line.words)}\n\n" if line.label else f"{_markdown(line.words)}\n\n"
+    words = _markdown(line.words if line.is_exact else people_read(line.words))
+    return f"**{_markdown(line.label)}** {words}\n\n" if line.label else f"{words}\n\n"
 
 
 def _write_markdown_table(grid: Grid, stream: TextIO) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from service.platform.http.api import Raw
+from service.platform.welcome import CONSOLE
 
 FOLDER: Final = Path(__file__).parent
-PREFIX: Final = "/console/"
 PAGE: Final = "index.html"
 BASE: Final = b"{{base}}"
 """What stands in the page for the folder of all other files."""
@@ -94,7 +94,7 @@ class Console:
         return self._files
 
 
-CONSOLE: Final = Console()
+FILES: Final = Console()
 
 
 def _page(files: Files, known: str) -> Raw:
@@ -121,5 +121,5 @@ def _read(folder: Path, signature: Signature) -> Files:
         digest.update(f"{name} {len(content)}\n".encode())
         digest.update(content)
     hashed = digest.hexdigest()[:HASH_LENGTH]
-    page = contents.pop(PAGE).replace(BASE, f"{PREFIX}{hashed}".encode())
+    page = contents.pop(PAGE).replace(BASE, f"{CONSOLE}{hashed}".encode())
     return Files(hashed, page, contents)

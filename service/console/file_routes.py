@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from service.console.file_actions import CONSOLE, PREFIX
+from service.console.file_actions import FILES
 from service.platform.context import Context
 from service.platform.http.api import Area, Raw
 from service.platform.http.problem import NotFound
+from service.platform.welcome import CONSOLE
 
 area = Area("", tag="console", in_maintenance=True)
 
@@ -15,14 +16,14 @@ area = Area("", tag="console", in_maintenance=True)
 @area.get("/console", access="public", limited=False, media_type="text/plain", status=308)
 async def console_home(ctx: Context) -> Raw:
     """Lead to the console: its address ends with a slash."""
-    return Raw(b"", "text/plain", [("location", PREFIX)], status=308)
+    return Raw(b"", "text/plain", [("location", CONSOLE)], status=308)
 
 
 @area.get("/console/{path:path}", access="public", limited=False, media_type="text/html", errors=(NotFound,))
 async def console_file(ctx: Context, path: str) -> Raw:
     """Return the console's page, or a file that belongs to it."""
     known = ctx.headers.get(b"if-none-match", b"").decode("latin-1")
-    found = await asyncio.to_thread(CONSOLE.answer, path, known)  # no kernel: it need not wait for those
+    found = await asyncio.to_thread(FILES.answer, path, known)  # no kernel: it need not wait for those
     if found is None:
         raise NotFound
     return found

@@ -12,6 +12,8 @@ from core.export.order import Lineage, Options
 from core.files.kinds import stem_of
 from core.files.write import formats
 from core.grid.codec import Manifest
+from core.labels import labelled
+from service.auth import shared as identity
 from service.compliance import shared as compliance
 from service.documents import shared as documents
 from service.exports import store
@@ -123,6 +125,7 @@ async def _chosen(ctx: Context, row: WorkbookRow, wanted: list[str]) -> tuple[st
 async def _source(ctx: Context, row: WorkbookRow, manifest: str, sheets: tuple[str, ...] | None) -> Source:
     mapping = await get_mapping(ctx, row.read_by or DEFAULT_MAPPING)
     run = await compliance.stored_run(ctx, row.id)
+    labels = await identity.labels_of(ctx)
     warnings = [one.message for one in run.warnings] if run else []
     if run is not None and run.book_key != row.book_key:
         warnings.insert(0, STALE)
@@ -138,9 +141,9 @@ async def _source(ctx: Context, row: WorkbookRow, manifest: str, sheets: tuple[s
         suite=run.test_suite if run else None,
         run_id=str(run.id) if run else None,
         run_at=await ctx.there(run.executed_at) if run else None,
-        warnings=tuple(warnings),
+        warnings=tuple(labelled(one, labels) for one in warnings),
     )
-    rows = compliance_rows(run.results, run.skipped) if run else ()
+    rows = compliance_rows(run.results, run.skipped, labels=labels) if run else ()
     return Source(manifest=manifest, lineage=lineage, sheets=sheets, mapping=mapping.json, compliance=rows)
 
 

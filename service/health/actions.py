@@ -7,9 +7,9 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+from collections.abc import Awaitable, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from msgspec.structs import replace
 from redis.exceptions import RedisError
@@ -24,15 +24,10 @@ from service.platform.data.scratch import has_room
 from service.platform.http.problem import Problem, Unavailable
 from service.platform.resilience import views
 from service.platform.resilience.breakers import HISTORY_MAX
+from service.platform.resilience.looks import Look, Looks
 from service.platform.resilience.schema import Cleared, History, Reset, Service, ServiceMetrics
 from service.platform.work.jobs import QUEUES
 
-T = TypeVar("T")
-Look = Callable[[Resources], Awaitable[T]]
-"""What a view finds out of a process's resources."""
-
-LOOK_SECONDS: Final = 1.0
-"""How long what a view found is good for."""
 DEEP_SECONDS: Final = 5.0
 """Likewise, where each dependency is asked for real."""
 CHECK_SECONDS: Final = 3.0
@@ -43,39 +38,6 @@ PROBE_BYTES: Final = 32
 _NEEDED: Final = frozenset({"database", "migrations", "kernels", "storage"})
 """What no request can be served without."""
 _STARTED: Final = time.monotonic()
-
-
-class Looks:
-    """What views found: one look of a kind at a time, good for a while, so that who asks more often costs no more."""
-
-    def __init__(self, resources: Resources) -> None:
-        self._resources = resources
-        self._found: dict[Hashable, tuple[float, Any]] = {}
-        self._looking: dict[Hashable, asyncio.Task[Any]] = {}
-
-    async def of(self, key: Hashable, look: Look[T], *, seconds: float = LOOK_SECONDS) -> T:
-        """What `look` finds, or found under its key so many seconds ago at most.
-
-        Raises:
-            Problem: as `look`; the next caller looks again.
-        """
-        at, found = self._found.get(key, (-seconds, None))
-        if time.monotonic() - at < seconds:
-            kept: T = found
-            return kept
-        looking = self._looking.get(key)
-        if looking is None:
-            looking = self._looking[key] = asyncio.create_task(self._look(key, look))
-        result: T = await asyncio.shield(looking)
-        return result
-
-    async def _look(self, key: Hashable, look: Look[T]) -> T:
-        try:
-            found = await look(self._resources)
-            self._found[key] = (time.monotonic(), found)
-            return found
-        finally:
-            del self._looking[key]
 
 
 async def readiness(resources: Resources) -> Readiness:

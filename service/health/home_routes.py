@@ -1,29 +1,23 @@
-"""The front page."""
+"""The root address: a browser goes on to the console, a program reads what this is."""
 
 from __future__ import annotations
 
-import re
-
-import msgspec
-
 import core
+from service.health.schema import Home
 from service.platform import welcome
 from service.platform.context import Context
 from service.platform.http.api import Area, Raw
 
 area = Area("", tag="health", in_maintenance=True)
-_JSON = re.compile(rb"application/(\w+\+)?json", re.IGNORECASE)
+REDIRECT = 303
+"""Not 301 or 308, which browsers keep: the same address answers programs."""
 
 
-@area.get("/", access="public", limited=False, media_type="text/html", also_media=("application/json",))
-async def home(ctx: Context) -> Raw:
-    """What this is and where to look: a page, or JSON for who accepts that and no HTML."""
-    asked = ctx.headers.get(b"accept", b"")
-    if _JSON.search(asked) and b"text/html" not in asked.lower():
-        told = {"name": "Cushion", "description": welcome.WHAT, "version": core.__version__}
-        links = {path.strip("/").replace("/", "_"): path for path, _ in welcome.LINKS}
-        content = msgspec.json.encode({**told, "links": {**links, "openapi": "/openapi.json"}})
-        return Raw(content, "application/json", [("vary", "accept")])
-    url = welcome.address(ctx.settings.host, ctx.settings.port)
-    content = welcome.page(url, core.__version__, embedded=ctx.settings.embedded)
-    return Raw(content, "text/html; charset=utf-8", welcome.HEADERS, constant=True)
+@area.get("/", access="public", limited=False)
+async def home(ctx: Context) -> Home | Raw:
+    """What this is and where to look. Whoever accepts HTML, as browsers do, is redirected to the console."""
+    ctx.answer_headers.append((b"vary", b"accept"))
+    if b"text/html" in ctx.headers.get(b"accept", b"").lower():
+        return Raw(b"", "text/plain", [("location", welcome.CONSOLE)], status=REDIRECT)
+    links = {path.strip("/").replace("/", "_"): path for path, _ in welcome.LINKS}
+    return Home(welcome.NAME, welcome.WHAT, core.__version__, {**links, "openapi": "/openapi.json"})

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 import core
 from service.health import actions, switch_actions
-from service.health.actions import DEEP_SECONDS, LOOK_SECONDS, Look, Looks
+from service.health.actions import DEEP_SECONDS
 from service.health.schema import (
     ChangesQuery,
     Check,
@@ -30,6 +30,7 @@ from service.health.schema import (
 from service.platform.context import Context
 from service.platform.http.api import Area, Raw
 from service.platform.resilience import views
+from service.platform.resilience.looks import LOOK_SECONDS, Look, Looks
 from service.platform.resilience.schema import (
     Cleared,
     DegradationFull,

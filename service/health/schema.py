@@ -17,6 +17,16 @@ OVERRIDES_MAX = 1_000
 """Tenants' overrides of all flags together: every process has them all in memory."""
 
 
+class Home(Struct, frozen=True):
+    """What this service is, and where to look."""
+
+    name: str
+    description: str
+    version: str
+    links: dict[str, str]
+    """Paths of the console, the documentation and the health views, by name."""
+
+
 class Health(Struct, frozen=True):
     """That the service answers."""
 

@@ -143,7 +143,7 @@ async def _made(ctx: Context, stakeholder: Stakeholder, angle: int) -> _Made:
 
 
 async def _analysed(ctx: Context, gathered: shared.Gathered, stakeholder: Stakeholder, angle: int) -> list[Found]:
-    work = gathered.subjects, stakeholder, angle, INSIGHTS_MAX
+    work = gathered.subjects, stakeholder, angle, INSIGHTS_MAX, gathered.labels
     return await compliance.calculated(ctx, ctx.settings.insight_seconds, child.find, *work)
 
 
@@ -152,7 +152,7 @@ def _first_of(gathered: shared.Gathered) -> shared.Gathered:
     first, *others = gathered.subjects
     names = ", ".join(one.name for one in others)
     message = f"Analysing all of them takes longer than it may: left out are {names}."
-    return shared.Gathered([first], [*gathered.warnings, Remark(code="left_out", message=message)])
+    return gathered._replace(subjects=[first], warnings=[*gathered.warnings, Remark(code="left_out", message=message)])
 
 
 def _stored(found: Found, told: Told, number: int, subjects: list[Analysed]) -> store.NewInsight:

@@ -15,9 +15,11 @@ from core.questions.answer import Answer, Figure, Support, Unit
 from core.questions.ask import ask
 
 
-def find(subjects: Sequence[Subject], stakeholder: Stakeholder, angle: int, most: int) -> list[Insight]:
+def find(
+    subjects: Sequence[Subject], stakeholder: Stakeholder, angle: int, most: int, labels: dict[str, str]
+) -> list[Insight]:
     """What there is to say of some portfolios, to a reader of a kind."""
-    return analyse(subjects, stakeholder=stakeholder, angle=angle, most=most)
+    return analyse(subjects, stakeholder=stakeholder, angle=angle, most=most, labels=labels)
 
 
 class Shown(Struct, frozen=True, kw_only=True):
@@ -56,9 +58,9 @@ class Answered(Struct, frozen=True, kw_only=True):
         return Answer(**_fields(self, Answer, "figures"), figures=[one.as_figure() for one in self.figures])
 
 
-def answer(question: str, subjects: Sequence[Subject]) -> Answered:
+def answer(question: str, subjects: Sequence[Subject], labels: dict[str, str]) -> Answered:
     """What some portfolios say to a question."""
-    found = ask(question, subjects)
+    found = ask(question, subjects, labels=labels)
     return Answered(**_fields(found, Answer, "figures"), figures=[_shown(one) for one in found.figures])
 
 

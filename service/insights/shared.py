@@ -15,8 +15,10 @@ import msgspec
 from core import words
 from core.compliance.suites import DEAL_SUITE
 from core.insights.subject import BREAKS_SHOWN, Break, Breaks, Point, Subject
+from core.labels import labelled
 from core.portfolio import Portfolio
 from core.questions.answer import Answer
+from service.auth import shared as identity
 from service.compliance import shared as compliance
 from service.compliance.schema import RunTooSlow
 from service.compliance.shared import NotRepeatable
@@ -70,6 +72,8 @@ class Gathered(NamedTuple):
 
     subjects: list[Subject]
     warnings: list[Remark]
+    labels: dict[str, str]
+    """What people read in place of an agency's or a trustee's name."""
 
 
 async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> Gathered:
@@ -106,14 +110,20 @@ async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> 
             left_out.append(f"Workbook {workbook_id} is left out: {why}.")
     if not subjects:
         raise refusals[0]
+    labels = await identity.labels_of(ctx)
     await ctx.commit()
     named = _told_apart(subjects)
     return Gathered(
         named,
         [
             *(Remark(code="left_out", message=message) for message in left_out),
-            *(Remark(code="rests_on", message=f"{one.name}: {remark}") for one in named for remark in one.remarks),
+            *(
+                Remark(code="rests_on", message=f"{one.name}: {labelled(remark, labels)}")
+                for one in named
+                for remark in one.remarks
+            ),
         ],
+        labels,
     )
 
 
@@ -263,4 +273,6 @@ async def answer(ctx: Context, question: str, gathered: Gathered) -> Answer:
         RunTooSlow: it takes longer than it may.
     """
     seconds = ctx.settings.insight_seconds
-    return (await compliance.calculated(ctx, seconds, child.answer, question, gathered.subjects)).as_answer()
+    return (
+        await compliance.calculated(ctx, seconds, child.answer, question, gathered.subjects, gathered.labels)
+    ).as_answer()

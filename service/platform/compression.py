@@ -2,7 +2,8 @@
 
 Compressing what an attacker may add to, beside a secret, tells the secret by its length (BREACH). That needs requests
 that somebody else's page can have a victim's browser send with its credentials; here they stand in headers, which no
-page can make a browser add, and there are no cookies. Answers that hold tokens or keys stay as they are all the same.
+page can make a browser add. The one cookie, of a browser's session, goes to auth/* alone, where nothing is compressed.
+Answers that hold tokens or keys stay as they are all the same.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ LEAST_BYTES: Final = 1024
 """Below this an answer fits a packet either way."""
 AT_ONCE_BYTES: Final = 64 * 1024
 """Compressed in 0.1 ms; what is larger goes to a thread, which holds up nobody."""
-KEPT_ANSWERS: Final = 64
+KEPT_ANSWERS: Final = 160
 ASKED_MAX: Final = 1000
 """Characters of Accept-Encoding that are read."""
 VARY: Final = (b"vary", b"accept-encoding")

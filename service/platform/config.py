@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, ge
 import msgspec
 from msgspec import Meta, Struct
 
+from service.platform.welcome import CONSOLE, address
+
 PREFIX = "CUSHION_"
 
 Tier = Literal["free", "standard", "premium", "enterprise"]
@@ -178,7 +180,11 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = None
     mail_from: Annotated[str, told("sender of the service's mails")] = "Cushion <cushion@localhost>"
     app_url: Annotated[
-        str | None, told("address of the web application that mails link to; unset: they carry the bare token")
+        str | None,
+        told(
+            "address under which people reach this service, such as https://cushion.example.com: mails link to its"
+            " console; unset: the host and port above; needed with a database of your own"
+        ),
     ] = None
 
     rate_limits: Annotated[
@@ -462,6 +468,11 @@ class Settings(Struct, frozen=True, kw_only=True):
         except ValueError:
             return self.host.lower() == "localhost"
         return ((host.version == 6 and host.ipv4_mapped) or host).is_loopback
+
+    @property
+    def console_url(self) -> str:
+        """Where people reach the console; never what a request says of its host."""
+        return (self.app_url or address(self.host, self.port)).rstrip("/") + CONSOLE
 
     @property
     def connections_of_address(self) -> int:

@@ -221,6 +221,12 @@ SHARED: Final = {
     "two_factor_required": "Whether every user has to log in with a second factor",
     "session_timeout_minutes": "Minutes without a request after which a login ends. Null: none",
     "allowed_ip_ranges": "Networks (CIDR) that requests may come from; none: all",
+    "rating_agency_a_label": "What people read in place of rating_agency_a",
+    "rating_agency_b_label": "What people read in place of rating_agency_b",
+    "rating_agency_c_label": "What people read in place of rating_agency_c",
+    "trustee_a_label": "What people read in place of trustee_a",
+    "trustee_b_label": "What people read in place of trustee_b",
+    "trustee_c_label": "What people read in place of trustee_c",
     "max_workbook_size_mb": "Largest upload in megabytes, where that is less than the tier's",
 }
 """What a name means wherever nothing else is said of it."""

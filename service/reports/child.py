@@ -44,6 +44,8 @@ class MakeOrder(Struct, frozen=True, kw_only=True):
     policy: Policy | None
     """None: nothing is redacted."""
     looks: Looks
+    labels: dict[str, str]
+    """What people read in place of an agency's or a trustee's name."""
 
 
 class Made(Struct, frozen=True, kw_only=True):
@@ -70,7 +72,7 @@ def made(order: MakeOrder, folder: Path) -> Made:
     Raises:
         OSError: the machine's fault.
     """
-    cleaner = Cleaner(order.policy)
+    cleaner = Cleaner(order.policy, order.labels)
     how: dict[str, Any] = {"format": order.format, "cleaner": cleaner, "looks": order.looks}
     content, path = Path(order.content), folder / FILE
     if order.report_type == "compliance":

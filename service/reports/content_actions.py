@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -37,14 +37,16 @@ RUNS_TIME: Final = 3
 """How many times as long as one run the many runs of a tie-out and of movements may take."""
 
 
-async def write(unit: Unit, report: ReportRow, path: Path) -> None:
-    """Write what a report is to say.
+async def write(unit: Unit, report: ReportRow, path: Path, labels: Mapping[str, str]) -> None:
+    """Write what a report is to say, with these labels of agencies.
 
     Raises:
         Damaged: stored bytes are not those that were stored.
     """
-    of_type = {"compliance": _write_run, "reconciliation": _write_comparison}
-    await of_type[report.report_type](unit, report, path)
+    if report.report_type == "compliance":
+        await _write_run(unit, report, path, labels)
+    else:
+        await _write_comparison(unit, report, path)
 
 
 async def _moment(unit: Unit) -> datetime:
@@ -55,7 +57,7 @@ async def _moment(unit: Unit) -> datetime:
 # Compliance -----------------------------------------------------------------------------------------------------------
 
 
-async def _write_run(unit: Unit, report: ReportRow, path: Path) -> None:
+async def _write_run(unit: Unit, report: ReportRow, path: Path, labels: Mapping[str, str]) -> None:
     run = await compliance.stored_run(unit, report.workbook_id, run_id=report.run_id)
     assert run is not None, "a run that a report shows stays"
     before = await compliance.run_before(
@@ -95,6 +97,7 @@ async def _write_run(unit: Unit, report: ReportRow, path: Path) -> None:
         moved=moved,
         history=history,
         tie_out=tied,
+        labels=labels,
     )
     await asyncio.to_thread(path.write_bytes, msgspec.json.encode(content))
 

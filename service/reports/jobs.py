@@ -11,6 +11,7 @@ from core.confined.table import MEGABYTE
 from core.confined.tasks import in_thread
 from core.files.write.formats import FORMATS
 from core.report.tables import Looks
+from service.auth import shared as identity
 from service.documents import shared as documents
 from service.platform.context import Subject, Unit
 from service.platform.data.blobs import Damaged
@@ -56,9 +57,10 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
     await unit.commit()
     with folder_of(unit.resources.scratch, str(report.id)) as folder:
         try:
-            await content_actions.write(unit, report, folder / CONTENT)
+            labels = await identity.labels_of(unit)
+            await content_actions.write(unit, report, folder / CONTENT, labels)
             await unit.commit()  # no connection is held while it is set
-            order = _order(unit, report, folder / CONTENT)
+            order = _order(unit, report, folder / CONTENT, labels)
             with workplace(folder) as made:
                 told = await in_thread(
                     run,
@@ -76,7 +78,7 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
         await _keep(unit, report, folder / FILE, told)
 
 
-def _order(unit: Unit, report: ReportRow, content: Path) -> MakeOrder:
+def _order(unit: Unit, report: ReportRow, content: Path, labels: dict[str, str]) -> MakeOrder:
     options = report.options
     return MakeOrder(
         content=str(content),
@@ -86,6 +88,7 @@ def _order(unit: Unit, report: ReportRow, content: Path) -> MakeOrder:
         looks=Looks(
             styled=options.xlsx_include_styles, frozen=options.xlsx_freeze_header, fitted=options.xlsx_auto_width
         ),
+        labels=labels,
     )
 
 

@@ -220,7 +220,25 @@ def test_what_refers_to_something_finds_it() -> None:
     assert sorted(scaled) == sorted(deployments), "each is scaled by one alone"
     (rule,) = of_kind("Ingress", EXAMPLE)["cushion"]["spec"]["rules"]
     backends = [path["backend"]["service"] for path in rule["http"]["paths"]]
-    assert backends == [{"name": "cushion-api", "port": {"name": entry["name"]}}]
+    assert backends == [{"name": "cushion-api", "port": {"name": entry["name"]}}] * len(backends)
+
+
+def test_the_public_reaches_console_api_and_documentation_and_nothing_else() -> None:
+    """By the paths of the ingress; and mails link to its host."""
+    (ingress,) = of_kind("Ingress", EXAMPLE).values()
+    (rule,) = ingress["spec"]["rules"]
+    shown = [(path["path"], path["pathType"]) for path in rule["http"]["paths"]]
+
+    def is_public(path: str) -> bool:
+        prefixes = [prefix.rstrip("/") for prefix, kind in shown if kind == "Prefix"]
+        return (path, "Exact") in shown or any(path == one or path.startswith(one + "/") for one in prefixes)
+
+    hidden = {route.path for route in routes() if not is_public(route.path)}
+    assert hidden == {"/metrics", *(path for path in hidden if path.startswith("/health"))}
+    assert {"/health", "/health/ready"} <= hidden
+    assert all(is_public(path) for path in ("/", "/console/", "/docs/guide/", "/openapi.json"))
+    assert not is_public("/consoles")
+    assert of_kind("ConfigMap", EXAMPLE)["cushion-settings"]["data"]["CUSHION_APP_URL"] == f"https://{rule['host']}"
 
 
 def test_keda_s_object_has_its_shape() -> None:

@@ -63,7 +63,9 @@ def test_an_operation_is_fully_described(method: str, path: str, operation: dict
     everywhere = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-ID"}
     for status, answer in operation["responses"].items():
         of_refusals = {"Retry-After", "WWW-Authenticate", "Link", "Accept-Encoding"}
-        of_success = {"ETag", "Idempotent-Replayed", "Accept-Ranges", "Content-Disposition", "Content-Range"}
+        of_success = {
+            *("ETag", "Idempotent-Replayed", "Accept-Ranges", "Content-Disposition", "Content-Range", "Set-Cookie")
+        }
         assert set(answer["headers"]) - everywhere <= (of_success if int(status) < 300 else of_refusals)
         assert everywhere <= set(answer["headers"])
         assert ("content" in answer) == (status != "204")
@@ -90,6 +92,13 @@ RANGED = {
     "/api/v1/workbooks/{workbook_id}/file", "/api/v1/reconciliation/tapes/{tape_id}/file",
 }  # fmt: skip
 """Paths of files of which a part may be asked for."""
+OF_SESSIONS = {
+    f"/api/v1/auth/{name}"
+    for name in (
+        *("register", "login", "refresh", "logout", "revoke-all-tokens", "accept-invitation", "password/change"),
+    )
+}
+"""By hand: what begins, goes on with or ends a session, a browser's too."""
 NOBODYS = ("Open to all.", "Needs a token or an API key.", "Needs a user's token.")
 
 
@@ -99,9 +108,11 @@ def test_the_headers_that_an_operation_heeds_are_told(method: str, path: str, op
     expected |= {"Idempotency-Key"} if method == "post" else set()
     expected |= {"Range", "If-Range"} if method == "get" and path in RANGED else set()
     expected |= {"If-Match"} if method in ("patch", "put") and path in VERSIONED else set()
+    expected |= {"X-Session"} if path in OF_SESSIONS else set()
     told = {parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "header"}
     assert told == expected
     success = next(answer for status, answer in operation["responses"].items() if int(status) < 300)
+    assert ("Set-Cookie" in success["headers"]) == (path in OF_SESSIONS)
     if path in VERSIONED and method in ("get", "patch"):
         assert "ETag" in success["headers"]
         assert "Concurrent modification" in operation["responses"].get("409", {"description": ""})["description"] or (

@@ -121,6 +121,10 @@ def test_broken_json_is_refused(shared_owner: Member, made: dict[str, str], row:
     assert body["errors"][0]["loc"][0] == "body"
 
 
+BY_COOKIE = {"refresh": {"refresh_token"}}
+"""By route: what a body may lack with X-Session: cookie alone, where the cookie has it."""
+
+
 @each(WITH_BODY)
 def test_a_body_may_lack_where_every_field_has_a_default(
     shared_owner: Member, made: dict[str, str], row: Route
@@ -130,6 +134,13 @@ def test_a_body_may_lack_where_every_field_has_a_default(
         assert (answer.status_code, error_of(answer)["errors"][0]) == (
             422,
             {"loc": ["body"], "message": "malformed JSON"},
+        )
+    elif row.name in BY_COOKIE:
+        (fault,) = error_of(answer)["errors"]
+        assert (answer.status_code, fault["loc"][1] in BY_COOKIE[row.name], fault["message"]) == (
+            422,
+            True,
+            "is required",
         )
     else:
         assert answer.status_code == row.status, answer.text
@@ -143,6 +154,7 @@ def test_another_shape_is_refused_and_a_missing_field_is_named(
         answer = send(shared_owner, made, row, content=content, headers={"content-type": "application/json"})
         assert (answer.status_code, error_of(answer)["errors"][0]["loc"]) == (422, ["body"])
     required = [field.encode_name for field in msgspec.structs.fields(row.body) if field.required]
+    required += BY_COOKIE.get(row.name, ())
     answer = send(shared_owner, made, row, json={})
     if required:
         assert (answer.status_code, error_of(answer)["errors"][0]["loc"]) == (422, ["body", required[0]])

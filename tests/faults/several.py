@@ -301,6 +301,7 @@ def machines(**settings: str) -> Iterator[Machines]:
                 "CUSHION_DATABASE_URL": database.url("cushion_service"),
                 "CUSHION_REDIS_URL": redis_url,
                 "CUSHION_SECRET_KEY": "machines " * 6,
+                "CUSHION_APP_URL": "https://cushion.example.com",
                 "CUSHION_LOG_LEVEL": "info",
                 **settings,
             }

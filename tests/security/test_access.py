@@ -23,6 +23,7 @@ public                  POST    /api/v1/auth/accept-invitation
 public                  POST    /api/v1/auth/password/forgot
 public                  POST    /api/v1/auth/password/reset
 any                     GET     /api/v1/auth/me
+public                  GET     /api/v1/auth/options
 user                    POST    /api/v1/auth/logout
 user                    POST    /api/v1/auth/revoke-all-tokens
 user                    POST    /api/v1/auth/password/change

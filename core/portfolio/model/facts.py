@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from core.frames.brief import brief
+from core.labels import LABELS
 
 Agency = Literal["a", "b", "c"]
 """Moody's, S&P and Fitch."""
 
-AGENCY_NAMES: Final[dict[str, str]] = {"a": "Moody's", "b": "S&P", "c": "Fitch"}
+AGENCY_NAMES: Final[dict[str, str]] = {letter: LABELS[f"rating_agency_{letter}"] for letter in "abc"}
 
 Kind = Literal[
     "test", "figure", "component", "stratification", "list", "total", "empty_page", "account", "note",

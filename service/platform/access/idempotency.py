@@ -86,10 +86,11 @@ class Claim:
             StillProcessing: a repetition has taken the key over.
         """
         whole = not route.tells_secrets and len(content) <= self._ctx.settings.max_replay_bytes
+        stored = [(name.decode(), value.decode()) for name, value in headers if name != b"set-cookie"]  # it has a token
         answer = self._row | {
             "status": status,
             "media_type": media_type if whole else None,
-            "headers": msgspec.json.encode([(a.decode(), b.decode()) for a, b in headers]).decode() if whole else None,
+            "headers": msgspec.json.encode(stored).decode() if whole else None,
             "content": content if whole else None,
         }
         if self._ctx.tenant_id == self._tenant:

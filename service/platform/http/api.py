@@ -179,6 +179,10 @@ class Route:
     """Answered during maintenance, too."""
     flag: str | None = None
     """The feature flag that it needs."""
+    browser: bool = False
+    """With `X-Session: cookie` its answer sets or removes the cookie of a browser's session."""
+    compressed: bool = True
+    """False: the answer is sent as it is, however long."""
     enrolling: bool = False
     """Open to a user who has yet to enrol in the two-factor login that the tenant requires."""
     everywhere: bool = False
@@ -226,6 +230,8 @@ class Area:
     """Its requests are answered while memory is short, too."""
     in_maintenance: bool = False
     """Its requests are answered during maintenance, too."""
+    compressed: bool = True
+    """False: none of its answers is compressed."""
     routes: list[Route] = field(default_factory=list)
 
     def get(self, path: str = "", **row: Any) -> Callable[[Handler], Handler]:
@@ -281,6 +287,7 @@ class Area:
                 essential=self.essential or not row.get("limited", True),
                 parameters=parameters,
                 in_maintenance=row.pop("in_maintenance", self.in_maintenance),
+                compressed=self.compressed,
                 query=hints.get("query"),
                 body=hints.get("body"),
                 form=hints.get("form"),

@@ -19,6 +19,7 @@ from prometheus_client import Histogram
 from service.platform import tracing
 from service.platform.access.admission import admit, admit_again
 from service.platform.access.caller_status import Verdict, is_within, read_address
+from service.platform.access.cookies import SESSION_HEADER, check_session_header
 from service.platform.access.idempotency import Claim, claim_of
 from service.platform.access.secrets import new_id
 from service.platform.compression import (
@@ -49,7 +50,7 @@ REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
 ONCE = frozenset(
     {
         *(b"authorization", b"x-api-key", b"x-tenant-id", b"idempotency-key", b"if-match"),
-        *(b"content-type", b"content-encoding"),
+        *(b"content-type", b"content-encoding", SESSION_HEADER),
     }
 )
 """Headers that must not be there twice: something in front of the service may have read the other one."""
@@ -109,6 +110,8 @@ class Endpoint:
                 raise problems.Unavailable(headers={"Retry-After": str(RETRY_SECONDS)})
             if len(headers) != len(scope["headers"]):
                 _check_once(scope["headers"])
+            if self.route.browser:
+                check_session_header(headers)
             verdict = await admit(ctx, self.route)
             if self._falls_back and ctx.flag("fallback_cache"):
                 kept_as = (
@@ -151,7 +154,7 @@ class Endpoint:
             if closing is not None:
                 await closing()
         answer.headers.extend(self._headers)
-        if not self.route.tells_secrets and _may_compress(answer):
+        if self.route.compressed and not self.route.tells_secrets and _may_compress(answer):
             answer = await _compressed(answer, headers.get(b"accept-encoding", b""))
         await _send(send, receive, answer, request_id, verdict, resources)
         self._observe(f"{answer.status // 100}xx", started)

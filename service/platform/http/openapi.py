@@ -60,6 +60,10 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
     },
     "Content-Disposition": {"description": "The file's name", "schema": {"type": "string"}},
     "Content-Range": {"description": "Which bytes these are, and of how many", "schema": {"type": "string"}},
+    "Set-Cookie": {
+        "description": "With `X-Session: cookie`: the refresh token as `cushion_refresh`, or its end",
+        "schema": {"type": "string"},
+    },
     "Accept-Ranges": {"description": "`bytes`: parts may be asked for", "schema": {"type": "string"}},
 }
 """The headers of answers."""
@@ -482,6 +486,10 @@ HEEDED: Final[dict[str, tuple[str, dict[str, Any]]]] = {
         "A repetition with the same key and body is given the first answer again, for a day",
         {"type": "string", "pattern": r"^[\x21-\x7e]{1,255}$"},
     ),
+    "X-Session": (
+        "`cookie`: the session is a browser's, whose refresh token is a cookie and stays out of the body",
+        {"type": "string", "enum": ["cookie"]},
+    ),
     "Range": ("The bytes that are asked for: one range, such as bytes=0-1023", {"type": "string"}),
     "If-Range": (
         "The ETag of the bytes that are there already: with another one the whole is sent",
@@ -505,6 +513,8 @@ def _heeded(route: Route) -> list[str]:
     heeded = ["X-Tenant-ID"] if _crosses_tenants(route) else []
     if route.method == "POST":
         heeded.append("Idempotency-Key")
+    if route.browser:
+        heeded.append("X-Session")
     if route.ranged:
         heeded += ["Range", "If-Range"]
     if route.versioned and route.method in ("PATCH", "PUT"):
@@ -535,6 +545,8 @@ def _responses(
     more = ["ETag"] if route.versioned or route.ranged else []
     if route.ranged:
         more += ["Accept-Ranges", "Content-Disposition"]
+    if route.browser:
+        more.append("Set-Cookie")
     if route.method == "POST" and not route.tells_secrets:
         more.append("Idempotent-Replayed")
     success: dict[str, Any] = {"description": "Success", "headers": _told(*more)}
@@ -645,7 +657,8 @@ def _published(name: str) -> str:
 # The pages ------------------------------------------------------------------------------------------------------------
 
 GUIDE = """<p style="margin: 0; padding: .5em 1.5em; font-family: sans-serif; background: #fafafa">
-<a href="/docs/guide/">Guide</a>: tutorial, how to, errors, settings, functions, tests</p>"""
+<a href="/console/">Console</a> · <a href="/docs/guide/">Guide</a>: tutorial, how to, errors, settings, functions, tests ·
+<a href="/docs">Try the API</a> · <a href="/redoc">Reference</a></p>"""
 
 SWAGGER_PAGE = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Cushion API</title>

@@ -19,7 +19,7 @@ from io import BytesIO
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit
 
 import aiosmtplib
 import msgspec
@@ -157,7 +157,7 @@ def invitation(
         "This address already has a Cushion account with another organization, so the invitation cannot be accepted "
         "with it. Ask to be invited under another address."
         if token is None
-        else _way(settings, "accept-invitation", "Choose a password here", token)
+        else f"Choose a password here:\n\n    {console_link(settings, 'accept-invitation', token=token)}"
     )
     return Mail(
         to,
@@ -176,16 +176,15 @@ def password_reset(settings: Settings, *, to: str, full_name: str, token: str, e
         "Reset your Cushion password",
         f"Hello {plain(full_name)},\n\n"
         "Somebody, most likely you, asked for a new password of your Cushion account.\n\n"
-        f"{_way(settings, 'reset-password', 'Choose it here', token)}\n\n"
+        f"Choose it here:\n\n    {console_link(settings, 'reset-password', token=token)}\n\n"
         f"This is good once, until {_moment(expires_at)}. If you did not ask for it, ignore this letter: "
         "your password stays as it is.\n",
     )
 
 
-def _way(settings: Settings, page: str, invites: str, token: str) -> str:
-    if settings.app_url is None:
-        return f"Your token:\n\n    {token}"
-    return f"{invites}:\n\n    {settings.app_url.rstrip('/')}/{page}?token={token}"
+def console_link(settings: Settings, screen: str, **query: str) -> str:
+    """The address of a screen of the console. What follows the # goes to no server and into no log."""
+    return f"{settings.console_url}#/{screen}" + (f"?{urlencode(query)}" if query else "")
 
 
 def _moment(moment: datetime) -> str:

@@ -9,7 +9,8 @@ import tempfile
 from collections.abc import AsyncIterator, Iterable
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from urllib.parse import urlsplit
 
 from redis.asyncio import Redis
 
@@ -38,6 +39,7 @@ from service.platform.work.compute import Compute
 from service.platform.work.mail import sender_of, server_of
 from service.platform.work.memory import Memory
 
+APP_URL: Final = "the address under which people reach this service, such as https://cushion.example.com"
 COPIES = "blobs"
 """The folder of the copies of remote blobs within that for files on their way."""
 CANCEL_SECONDS = 0.2
@@ -101,6 +103,7 @@ async def resources(settings: Settings) -> AsyncIterator[Resources]:
         fallback=Fallback(database, settings, clock),
         switches=switches,
     )
+    check_app_url(settings)
     check_mail(settings)
     check_signing(settings)
     check_language_model(settings)
@@ -220,7 +223,7 @@ def check_mail(settings: Settings) -> None:
     """Whether mail could be sent by these settings.
 
     Raises:
-        ConfigError: the server, the sender, or the address that letters link to cannot be used.
+        ConfigError: the server or the sender cannot be used.
     """
     try:
         if settings.smtp_url is not None:
@@ -231,8 +234,30 @@ def check_mail(settings: Settings) -> None:
         sender_of(settings)
     except ValueError as error:
         raise ConfigError(f"CUSHION_MAIL_FROM={settings.mail_from!r} cannot be used: {error}") from error
-    if settings.app_url is not None and not re.fullmatch(r"https?://[^\s?#]+", settings.app_url):
-        raise ConfigError(f"CUSHION_APP_URL={settings.app_url!r} cannot be used: expected https://app.example.com")
+
+
+def check_app_url(settings: Settings) -> None:
+    """Whether mails can link to the console.
+
+    Raises:
+        ConfigError: the address is no URL without a query, or it is missing where the listening one means nothing.
+    """
+    url = settings.app_url
+    if url is None:
+        if settings.database_url is not None and not settings.embedded:
+            raise ConfigError(f"CUSHION_APP_URL is needed with a database of your own: {APP_URL}")
+    elif not is_app_url(url):
+        raise ConfigError(f"CUSHION_APP_URL cannot be used: expected {APP_URL}")  # unshown: it may hold a password
+
+
+def is_app_url(url: str) -> bool:
+    """Whether a URL is an absolute one of http or https, with neither credentials nor query nor fragment."""
+    try:
+        parts = urlsplit(url)
+        is_whole = bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none, or half an IPv6 address
+        return False
+    return is_whole and re.fullmatch(r"https?://[^\s/?#@\\]+(/[^\s?#\\]*)?", url) is not None
 
 
 def check_signing(settings: Settings) -> None:
@@ -267,8 +292,9 @@ def check(settings: Settings) -> None:
     """Say before any process starts what each of them would refuse: for `cushion serve`, whose children only crash.
 
     Raises:
-        ConfigError: as `secret_key`, `blobs` and the checks of mail, signing, language model and tracing.
+        ConfigError: as `secret_key`, `blobs` and the checks of addresses, mail, signing, language model and tracing.
     """
+    check_app_url(settings)
     check_mail(settings)
     check_signing(settings)
     check_language_model(settings)

@@ -261,6 +261,55 @@ def test_a_sentence_of_several_tests_counts_them() -> None:
     assert (len(many.details["tests"]), many.details["tests_in_all"]) == (50, 60)
 
 
+def test_failing_tests_come_first() -> None:
+    ran = [
+        result("a", 6, status="warning"),
+        result("b", 4),
+        result("c", 6, status="fail"),
+        result("d", 7, status="fail"),
+    ]
+    found = asked("compliance", of=reading(*ran), status=["pass", "warning", "fail"])
+    assert [one["test_id"] for one in found.details["tests"]] == ["c", "d", "a", "b"]
+    assert found.sentence == "4 tests (2 failing, 1 in warning, 1 passing): C, D, A, B"
+
+
+FORM = {"unit": "years", "decimals": 3}
+OWN = {"limit": 5.0, "limit_type": "max", "cushion": 1.0, "unit": "years", "decimals": 3, "as_of": TODAY}
+"""What details say of a test against its own limit, and of the day."""
+
+
+def test_details_have_the_day_the_test_s_own_limit_and_how_to_show_its_figures() -> None:
+    of = reading(result("wal", 6.0, **FORM), result("was", 9.0, status="fail", cushion=None, **FORM))
+    compared = asked("threshold", of=of, metric="wal", operator="gt", value=5.5)
+    assert OWN.items() <= compared.details.items()
+    history = [(NOW - timedelta(days=30), TODAY - timedelta(days=30), 4.0)]
+    moved = asked(
+        "trend", of=of, history=history, metric="wal", direction="increasing", change_threshold=1, lookback_days=30
+    )
+    assert moved.holds
+    assert OWN.items() <= moved.details.items()
+    single = asked("compliance", of=of, status=["fail"])
+    assert {**OWN, "test_id": "was", "test_name": "WAS", "cushion": -4.0}.items() <= single.details.items()
+    several = asked("compliance", of=of, status=["fail", "pass"])
+    assert several.details["as_of"] == TODAY
+    (first, second) = several.details["tests"]
+    own = {name: value for name, value in OWN.items() if name != "as_of"}
+    assert {**own, "test_id": "was", "cushion": -4.0}.items() <= first.items()
+    assert {**own, "test_id": "wal"}.items() <= second.items()
+
+
+def test_figures_are_shown_with_the_decimals_of_their_test() -> None:
+    def said(value: float, **form: Any) -> str:
+        of = reading(result("wal", 6.0, **form))
+        return asked("threshold", of=of, metric="wal", operator="gt", value=value).sentence
+
+    assert said(5.5, **FORM) == "WAL is 6.000 years, above 5.500 years"
+    assert said(5.0, unit="years", decimals=0) == "WAL is 6 years, above 5 years"
+    assert said(5.99996, unit="years", decimals=2) == "WAL is 6.00000 years, above 5.99996 years"
+    near = asked("threshold", of=reading(result("wal", 6.0)), metric="wal", operator="gt", value=5.99996)
+    assert near.details["decimals"] == 5, "as many as tell the two apart"
+
+
 def test_a_partial_run_is_about_the_tests_that_it_did_not_leave_out() -> None:
     left = [Skipped("wal", "WAL", "no column"), Skipped("was", "WAS", STOPPED)]
     some = reading(result("oc_ratio", 1.0), partial=True)

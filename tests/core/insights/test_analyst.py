@@ -20,6 +20,7 @@ from core.insights.insight import CATEGORIES, STAKEHOLDERS, Insight
 from core.insights.ranking import ANGLES, CONFIDENCE, PRIORITY
 from core.insights.stress import CLOSE_MOST
 from core.insights.subject import Subject
+from core.labels import LABELS
 from core.portfolio import Portfolio
 from tests.core.compliance.test_measures import portfolios
 from tests.core.insights.conftest import story
@@ -257,3 +258,19 @@ def test_a_real_deal(file: Path) -> None:
     assert told["thin:second_industry_concentration"].priority == 2
     assert told["cash"].figures[0].value == subject.portfolio.deal.principal_cash
     assert "'Holdings'" in told["ccc"].columns["par_value"] or "!" in told["ccc"].columns["par_value"]
+
+
+def test_an_insight_has_labels_in_place_of_names(demo: Subject) -> None:
+    """The library's own, and those that a tenant chose."""
+    assert demo.breaks is not None
+    worst = replace(demo.breaks.largest[0], field_name="rating_agency_c")
+    breaks = replace(demo.breaks, by_field={"rating_agency_a": 3, "par_value": 1}, largest=(worst,))
+    subject = replace(demo, breaks=breaks, remarks=["rating_agency_b of 3 rows is masked"])
+    for labels, agency in ((LABELS, "Moody's"), ({**LABELS, "rating_agency_a": "Agence"}, "Agence")):
+        insights = analyse([subject], most=40, labels=labels)
+        texts = [
+            text for one in insights for text in (one.title, one.summary, one.methodology, *one.remarks, *one.names)
+        ]
+        assert not [text for text in texts if "rating_agency" in text or "rating agency" in text]
+        assert [text for text in texts if f"Most often: {agency} rating (3), par value (1)" in text]
+        assert "S&P rating of 3 rows is masked" in texts

@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from core.compliance.result import Results
+from core.labels import LABELS
 from core.portfolio.model.notes import DataWarning
 from core.redact.replace import Policy
 from core.report.content import Fact
@@ -72,3 +73,55 @@ def test_a_report_on_a_run_tells_what_was_taken_out(tmp_path: Path) -> None:
     assert b"ann.lee" not in (tmp_path / "pdf").read_bytes()
     assert "Personal data in texts was redacted: email 1, phone 1." in cells_of(tmp_path / "xlsx")
     assert pikepdf.open(io.BytesIO((tmp_path / "pdf").read_bytes())).pages
+
+
+OWN = {**LABELS, "rating_agency_a": "Agence", "trustee_a": "First Trust"}
+
+
+@pytest.mark.parametrize(
+    ("labels", "agency", "trustee"), [(LABELS, "Moody's", "Trustee A"), (OWN, "Agence", "First Trust")]
+)
+@pytest.mark.parametrize("policy", [Policy(), None])
+def test_names_of_agencies_and_trustees_become_labels(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    policy: Policy | None,
+    labels: dict[str, str],
+    agency: str,
+    trustee: str,
+) -> None:
+    """In sheets and on pages, in messages too; the name of a file stays."""
+    compared = replace(
+        COMPARED, title="clo-trustee_a-tape.xlsx", not_compared={"rating_agency_c": "rating_agency_a has no column"},
+        warnings=[DataWarning("few_matched", "rating_agency_a is masked")],
+    )  # fmt: skip
+    issues = [issue(field_name="rating_agency_a", rule="rating", category="rating")]
+
+    def write(path: Path, form: Any) -> None:
+        write_reconciliation(
+            path, compared, lambda: issues, format=form, cleaner=Cleaner(policy, labels), looks=Looks()
+        )
+
+    pages: list[str] = []
+    monkeypatch.setattr(
+        "core.report.reconciliation.typeset_remarked",
+        lambda _template, view, created: pages.append(str(view(()))) or b"%PDF",
+    )
+    write(tmp_path / "r.xlsx", "xlsx")
+    write(tmp_path / "r.pdf", "pdf")
+    sheets = [str(cell) for cell in cells_of(tmp_path / "r.xlsx")]
+    for text in ("\n".join(sheets), *pages):
+        for expected in (f"{agency} rating is masked", f"{agency} rating has no column", trustee, "Fitch rating"):
+            assert expected in text.replace("\u200b", "")
+        assert "clo-trustee_a-tape.xlsx" in text.replace("\u200b", "")
+        assert "rating_agency" not in text
+        assert "rating agency" not in text
+    assert len(pages) == 1
+    assert f"{agency} rating" in sheets
+
+
+def test_a_report_on_a_run_has_labels(tmp_path: Path) -> None:
+    warnings = [DataWarning("no_loans", "rating_agency_a of 3 rows is masked")]
+    report = reported(None, Results([], [], warnings=warnings))
+    write_compliance(tmp_path / "r.xlsx", report, format="xlsx", cleaner=Cleaner(None, OWN), looks=Looks())
+    assert "Agence rating of 3 rows is masked" in cells_of(tmp_path / "r.xlsx")

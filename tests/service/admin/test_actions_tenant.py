@@ -36,6 +36,12 @@ CHOICES: dict[str, Any] = {
         "maturity_date": 3,
         "all_in_rate": 2.25,
     },
+    "rating_agency_a_label": "Agence A",
+    "rating_agency_b_label": "S & P",
+    "rating_agency_c_label": "F" * 60,
+    "trustee_a_label": "First Trust",
+    "trustee_b_label": "=2+3",
+    "trustee_c_label": "T",
 }
 """Every setting, each with another value than its default."""
 
@@ -79,6 +85,12 @@ def test_a_tenant_has_the_stated_fields(owner: Member) -> None:
         "max_workbook_size_mb": 100,
         "max_users": -1,
         "reconciliation_tolerances": {},
+        "rating_agency_a_label": "Moody's",
+        "rating_agency_b_label": "S&P",
+        "rating_agency_c_label": "Fitch",
+        "trustee_a_label": "Trustee A",
+        "trustee_b_label": "Trustee B",
+        "trustee_c_label": "Trustee C",
     }
     assert tenant["quotas"] == {
         name: {"used": used, "limit": -1}
@@ -201,6 +213,27 @@ def test_null_lifts_what_may_be_lifted(owner: Member) -> None:
     assert (lifted["session_timeout_minutes"], lifted["max_users"]) == (None, -1)
     for name in CHOICES.keys() - {"session_timeout_minutes", "max_users"}:
         assert change(owner, **{name: None}).status_code == 422, name
+
+
+LABELS = [name for name in CHOICES if name.endswith("_label")]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x" * 61, " Moody's", "Moody's ", "two\nlines", "a\tb", "\x1b[2J", "\u202eyb", "\u2028", 7]
+)
+def test_a_label_is_one_line_of_sixty_characters(shared_owner: Member, text: Any) -> None:
+    for name in LABELS:
+        answer = change(shared_owner, **{name: text})
+        assert answer.status_code == 422, answer.text
+        assert answer.json()["errors"][0]["loc"] == ["body", "settings", name]
+
+
+def test_everybody_of_the_tenant_reads_its_labels(owner: Member, stranger: Member) -> None:
+    labels = {name: CHOICES[name] for name in LABELS}
+    assert change(owner, **labels).status_code == 200
+    read = owner.invite("viewer").get("/api/v1/auth/me").json()["tenant"]["labels"]
+    assert read == {name.removesuffix("_label"): text for name, text in labels.items()}
+    assert stranger.get("/api/v1/auth/me").json()["tenant"]["labels"]["rating_agency_a"] == "Moody's"
 
 
 @pytest.mark.parametrize("unlimited", [0, -1])

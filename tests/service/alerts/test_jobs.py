@@ -61,6 +61,10 @@ def test_a_run_and_a_schedule_reach_every_channel(
     (letter,) = letters(stack, "[One]")
     assert trigger["details"]["sentence"] in letter.get_content()
     assert "\nMetric: CCC/Caa bucket" in letter.get_content(), "details are in it by default"
+    lines = letter.get_content().splitlines()
+    assert f"As of: {made['as_of']}" in lines
+    assert {"Limit: at most 7.50 %", "Cushion: -3.75 %"} <= set(lines)
+    assert "See it in the console: http://127.0.0.1:8000/console/#/alerts" in lines, "the workbook is of no deal"
     (note,) = owner.get("/api/v1/notifications").json()["items"]
     assert trigger["details"]["sentence"] in note["message"]
     assert note["priority"] == "normal"
@@ -76,3 +80,27 @@ def test_a_run_and_a_schedule_reach_every_channel(
     assert file.get_content().startswith(b"%PDF")
     assert receiver.at("/200?hook")[-1].content["details"]["report_id"] == report_id
     assert owner.delete(f"{URL}/{schedule}").status_code == 204
+
+
+def test_a_letter_of_a_deal_leads_to_its_month(stack: Stack, owner: Member, write_book: Any) -> None:
+    from tests.service.compliance.conftest import G1_DEAL, G1_LOANS, G1_NOTES, HEADER
+
+    deal = owner.post("/api/v1/deals", json={"name": "Harbour 2024-1"}).json()["id"]
+    file = write_book("mar", Holdings=[HEADER, *G1_LOANS], Tranches=G1_NOTES, Deal=G1_DEAL[:2])
+    book = owner.uploaded(file, deal_id=deal, as_of="2026-03-31")
+    mail = {"type": "email", "config": {"recipients": ["desk@example.com"], "subject_prefix": "[Deal]"}}
+    every = {"status": ["fail", "warning", "pass"]}
+    alerted(owner, name="Breach", conditions=every, alert_type="compliance", workbook_id=book["id"], channels=[mail])
+    made = run(owner, book)
+    (letter,) = wait_until(lambda: letters(stack, "[Deal]"), what="the letter")
+    assert letter["subject"] == "[Deal] Breach - Harbour 2024-1"
+    text, lines = letter.get_content(), letter.get_content().splitlines()
+    assert {"Deal: Harbour 2024-1", "As of: 2026-03-31", f"Workbook: {book['name']}"} <= set(lines)
+    assert f"/console/#/deals/{deal}/compliance?workbook={book['id']}" in text
+    raised = sorted(made["results"], key=lambda one: ["fail", "warning", "pass"].index(one["status"]))
+    assert raised != made["results"]
+    places = [text.index(f"\n{one['test_name']}: {one['status']}") for one in raised]
+    assert places == sorted(places), "failing tests come first"
+    for one in raised:
+        value = f"{one['current_value']:,.{one['decimals']}f}"
+        assert f"{one['test_name']}: {one['status']}{' (doubtful)' if one['doubtful'] else ''}, at {value}" in text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from core.labels import LABELS
 from service.alerts.channel_schema import ChatWebhookConfig, EmailConfig, WebhookConfig
+from service.alerts.delivery_store import About
 from service.alerts.message_actions import (
     DETAILS_BYTES,
     FIGURES,
@@ -19,9 +21,11 @@ from service.alerts.message_actions import (
     chat_message,
     defused,
     letter,
+    link_of,
     notification,
     request,
 )
+from service.auth.tenant_schema import TenantSettings
 from service.notifications.shared import MESSAGE_CHARACTERS, TITLE_CHARACTERS
 from service.platform.config import Settings
 from service.platform.work.mail import HEADERS, Attachment, written
@@ -43,7 +47,11 @@ NOTICE = Notice(
     organization="Acme",
     timezone="America/New_York",
     details=DETAILS,
+    link="https://cushion.example.com/console/#/alerts",
+    labels=LABELS,
 )
+FORM = {"limit": 7.5, "limit_type": "max", "cushion": -0.7, "unit": "percent", "decimals": 2}
+"""What a verdict records of the test itself."""
 TEST = {
     "test_id": "oc_ratio", "test_name": "Overcollateralization", "status": "fail", "current_value": 118.25,
     "threshold_value": 120.0, "cushion": -1.75,
@@ -56,8 +64,81 @@ TREND = {
 }  # fmt: skip
 
 
-def test_a_letter_says_what_was_found() -> None:
+def test_a_letter_names_deal_day_test_value_limit_and_cushion_with_the_test_s_decimals() -> None:
     """To the letter."""
+    day = date(2026, 4, 30)
+    link = f"https://cushion.example.com/console/#/deals/{ID}/compliance?workbook={ID}"
+    mail = letter(replace(NOTICE, deal_name="MAG 17", as_of=day, link=link, details={**DETAILS, **FORM}), MAIL)
+    assert mail.subject == "CCC above limit - MAG 17"
+    assert mail.text == (
+        'The alert "CCC above limit" was triggered on 2026-05-01 at 08:00 UTC-04:00.\n'
+        "\n"
+        "CCC bucket is 8.20 %, above 7.50 %\n"
+        "\n"
+        "Deal: MAG 17\n"
+        "As of: 2026-04-30\n"
+        "Workbook: MAG17 May.xlsx\n"
+        "Metric: CCC/Caa bucket\n"
+        "Current value: 8.20 %\n"
+        "Threshold: above 7.50 %\n"
+        "Limit: at most 7.50 %\n"
+        "Cushion: -0.70 %\n"
+        "\n"
+        f"See it in the console: {link}\n"
+        "\n"
+        "An alert of Acme on Cushion writes to you.\n"
+        "Whoever set it up can take your address off.\n"
+    )
+    brief = letter(replace(NOTICE, deal_name="MAG 17", link=link), replace(MAIL, include_details=False))
+    assert (link in brief.text, "Deal: " in brief.text) == (True, False)
+
+
+@every(
+    "form, shown",
+    [
+        ({"unit": "factor", "decimals": 0, "limit_type": "max"}, "fail, at 2,901, limit at most 2,850, cushion -51"),
+        ({"unit": "years", "decimals": 2, "limit_type": "min"}, "fail, at 2,901.00 years, limit at least 2,850.00 years, cushion -51.00 years"),
+        ({"unit": "percent", "decimals": 3, "limit_type": "exact"}, "fail, at 2,901.000 %, limit exactly 2,850.000 %, cushion -51.000 %"),
+        ({"unit": "number", "decimals": 900}, "fail, at 2,901, limit 2,850, cushion -51"),
+        ({}, "fail, at 2,901, limit 2,850, cushion -51"),
+    ],
+)  # fmt: skip
+def test_a_test_of_a_list_has_its_own_decimals_unit_and_side(form: dict[str, Any], shown: str) -> None:
+    figures = {"status": "fail", "current_value": 2901.0, "threshold_value": 2850.0, "cushion": -51.0}
+    test = {"test_id": "own_test", "test_name": "Own", **figures, **form}
+    lines = letter(replace(NOTICE, details={"sentence": "x", "tests": [test]}), MAIL).text.splitlines()
+    assert f"Own: {shown}" in lines
+
+
+def test_the_day_is_that_of_the_figures() -> None:
+    """Of the verdict, where the workbook itself has none or was given another one since."""
+    for day in (None, date(2026, 5, 31)):
+        lines = letter(replace(NOTICE, as_of=day, details={**DETAILS, "as_of": "2026-04-30"}), MAIL).text.splitlines()
+        assert [line for line in lines if line.startswith("As of")] == ["As of: 2026-04-30"]
+
+
+def test_a_link_leads_to_the_deal_s_month_or_to_the_alerts() -> None:
+    settings = Settings(app_url="https://cushion.example.com")
+
+    def link(**about: Any) -> str:
+        names = {
+            "organization": "Acme",
+            "tier": "free",
+            "timezone": "UTC",
+            "workbook_name": "w.xlsx",
+            "settings": TenantSettings(),
+        }
+        known = About(**{"deal_id": None, "deal_name": None, "as_of": None, "workbook_id": ID, **names, **about})
+        return link_of(settings, known)
+
+    assert link(deal_id=ID, deal_name="MAG 17") == (
+        f"https://cushion.example.com/console/#/deals/{ID}/compliance?workbook={ID}"
+    )
+    assert link() == link(workbook_id=None) == "https://cushion.example.com/console/#/alerts"
+
+
+def test_a_letter_says_what_was_found() -> None:
+    """To the letter, of a trigger that was recorded before tests had decimals."""
     mail = letter(NOTICE, replace(MAIL, subject_prefix="[Desk]"))
     assert mail.subject == "[Desk] CCC above limit - MAG17 May.xlsx"
     assert mail.text == (
@@ -69,6 +150,8 @@ def test_a_letter_says_what_was_found() -> None:
         "Metric: CCC/Caa bucket\n"
         "Current value: 8.2 %\n"
         "Threshold: above 7.5 %\n"
+        "\n"
+        "See it in the console: https://cushion.example.com/console/#/alerts\n"
         "\n"
         "An alert of Acme on Cushion writes to you.\n"
         "Whoever set it up can take your address off.\n"
@@ -104,7 +187,7 @@ def test_a_letter_says_what_was_found() -> None:
 def test_details_are_lines(details: dict[str, Any], lines: list[str]) -> None:
     notice = replace(NOTICE, details=details)
     text = letter(notice, MAIL).text
-    assert text.split("Workbook: MAG17 May.xlsx\n")[1].splitlines()[:-3] == lines
+    assert text.split("Workbook: MAG17 May.xlsx\n")[1].splitlines()[:-5] == lines
     assert all(line not in letter(notice, replace(MAIL, include_details=False)).text for line in lines)
     assert all(line in notification(notice)[1] for line in lines[:20])
     assert all(line in json.loads(chat_message(notice, CHAT))["text"] for line in lines[:3])
@@ -250,3 +333,15 @@ def test_each_channel_says_that_a_result_is_doubtful_and_why() -> None:
     assert first.startswith("Overcollateralization: fail (doubtful), at 118.25")
     assert first.endswith("the file prints 121 %")
     assert "doubtful" not in second
+
+
+def test_people_read_labels_and_programs_names() -> None:
+    """In a letter, a chat and the application; a webhook has the details as they are."""
+    details = {**DETAILS, "sentence": "rating_agency_a is masked", "doubts": ["a cell of rating_agency_b_facility"]}
+    notice = replace(NOTICE, details=details, labels={**LABELS, "rating_agency_a": "Agence"})
+    for text in (letter(notice, MAIL).text, chat_message(notice, CHAT).decode(), notification(notice)[1]):
+        assert "Agence rating is masked" in text
+        assert "a cell of S&P facility rating" in text.replace("&amp;", "&")
+        assert "rating_agency" not in text
+    _, body = request(notice, WebhookConfig(url="https://example.com/x"), ID)
+    assert json.loads(body)["details"]["sentence"] == "rating_agency_a is masked"

@@ -97,9 +97,11 @@ def letters(stack: Stack, to: str, count: int = 1, about: str = "Reset") -> list
 
 
 def token_of(letter: EmailMessage) -> str:
-    """The token that a letter carries where no application is set."""
-    lines = str(letter.get_content()).splitlines()
-    return next(line.strip() for line in lines if line.startswith("    "))
+    """The token of the link in a letter."""
+    (link,) = [line.strip() for line in str(letter.get_content()).splitlines() if line.startswith("    ")]
+    address, _, token = link.partition("?token=")
+    assert "/console/#/" in address, link
+    return token
 
 
 class Authenticator:

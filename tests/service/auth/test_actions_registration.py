@@ -26,6 +26,19 @@ Register = Callable[..., httpx.Response]
 @contextmanager
 def new_deployment(stack: Stack, **settings: str) -> Iterator[Register]:
     """An API on a database where nobody has registered yet; what registers there."""
+    with new_api(stack, **settings) as url:
+
+        def ask(**headers: str) -> httpx.Response:
+            email = f"owner-{uuid4().hex[:12]}@example.com"
+            body = {"email": email, "password": PASSWORD, "full_name": "Olive", "organization_name": "Org"}
+            return httpx.post(f"{url}{AUTH}/register", json=body, headers=headers, timeout=60)
+
+        yield ask
+
+
+@contextmanager
+def new_api(stack: Stack, **settings: str) -> Iterator[str]:
+    """The address of an API on a database where nobody has registered yet."""
     name = f"closed_{uuid4().hex[:12]}"
     stack.sql(f"CREATE DATABASE {name}")
     database_url = urlunsplit(urlsplit(stack.database_url)._replace(path=f"/{name}"))
@@ -37,13 +50,7 @@ def new_deployment(stack: Stack, **settings: str) -> Iterator[Register]:
             CUSHION_SYSTEM_API_KEY=SYSTEM_KEY,
             **settings,
         ) as url:
-
-            def ask(**headers: str) -> httpx.Response:
-                email = f"owner-{uuid4().hex[:12]}@example.com"
-                body = {"email": email, "password": PASSWORD, "full_name": "Olive", "organization_name": "Org"}
-                return httpx.post(f"{url}{AUTH}/register", json=body, headers=headers, timeout=60)
-
-            yield ask
+            yield url
     finally:
         stack.sql(f"DROP DATABASE {name} WITH (FORCE)")
 

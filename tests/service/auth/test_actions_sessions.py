@@ -51,7 +51,8 @@ def test_registration_makes_a_tenant_and_its_owner(stack: Stack) -> None:
     assert set(tokens) == {"access_token", "refresh_token", "token_type"}
     assert tokens["token_type"] == "bearer"
     known = me(stack, tokens["access_token"]).json()
-    assert set(known) == {"id", "email", "full_name", "tenant_id", "role", "two_factor_enabled"}
+    stated = {"id", "email", "full_name", "tenant_id", "role", "two_factor_enabled"}
+    assert set(known) == stated | {"scopes", "tenant"}
     assert (known["email"], known["full_name"], known["role"]) == (body["email"], "Olive Owner", "owner")
     tenant = stack.sql("SELECT name, slug, subscription_tier, status FROM tenants WHERE id = %s", [known["tenant_id"]])[
         0
@@ -573,5 +574,6 @@ def test_an_invitation_wants_a_good_password_and_stays_good_meanwhile(stack: Sta
 
 
 def test_me_with_a_key_is_its_creator(stack: Stack, owner: Member) -> None:
-    assert owner.key("workbooks:read").get(f"{AUTH}/me").json() == owner.get(f"{AUTH}/me").json()
+    known = owner.key("workbooks:read").get(f"{AUTH}/me").json()
+    assert known == owner.get(f"{AUTH}/me").json() | {"scopes": ["workbooks:read"]}
     assert UUID(owner.user_id).version == 4

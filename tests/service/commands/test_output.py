@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from core.labels import labelled
 from core.portfolio.model.notes import DataWarning
 from service.commands.output import (
     Column,
@@ -220,6 +221,7 @@ def test_a_terminal_breaks_lines_between_words() -> None:
     page = Page(title=words, blocks=[grid, Line(words, "not used")], rows=grid, document=json_of({}))
     known = {
         *words.split(),
+        *labelled(words).split(),
         *["Moody's", "Industry", "(auxiliary)", "Field", "Header", "Because", "Count", "1,000,000", "not", "used"],
     }
     wide = Console(file=io.StringIO(), force_terminal=True, no_color=True, color_system=None, width=80)
@@ -229,4 +231,4 @@ def test_a_terminal_breaks_lines_between_words() -> None:
     assert set(text.replace("\u2500", "").split()) <= known
     pipe = io.StringIO()
     print_page(page, console_for(pipe))
-    assert f"not used  {words}" in pipe.getvalue()
+    assert f"not used  {labelled(words)}" in pipe.getvalue()

@@ -12,6 +12,7 @@ import pikepdf
 import pytest
 
 from core.generate import generate, generate_tape
+from core.labels import label
 
 Cushion = Callable[..., CompletedProcess[str]]
 Refusal = Callable[..., str]
@@ -52,7 +53,7 @@ def test_a_comparison_has_every_issue_that_reconcile_tells(cushion: Cushion, fol
     )
     columns = ("severity", "field_name", "primary_identifier", "trustee_value", "internal_value")
     assert [(row[0], row[3], row[5], row[8] or "", row[9] or "") for row in rows] == [
-        tuple(issue[name] for name in columns) for issue in told["issues"]
+        tuple(label(issue[name]) for name in columns) for issue in told["issues"]
     ]
     assert cushion("report", folder / "holdings.xlsx", *of_tape, "--out", folder / "breaks.pdf").returncode == 0
     assert (folder / "breaks.pdf").read_bytes().startswith(b"%PDF-1.7")

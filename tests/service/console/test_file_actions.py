@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from service.console.file_actions import CHECK_FIRST, CONSOLE, FOLDER, KEEP, POLICY, Console
+from service.console.file_actions import CHECK_FIRST, FILES, FOLDER, KEEP, POLICY, Console
 from service.platform.http.api import Raw
 
-FILES = {
+CONTENTS = {
     "index.html": b'<script type="module" src="{{base}}/app.js"></script><link href="{{base}}/console.css">',
     "app.js": b"import './parts/table.js';",
     "console.css": b"body{}",
@@ -37,7 +37,7 @@ SCREEN_LINES_MAX = 250
 
 @pytest.fixture
 def console(tmp_path: Path) -> Console:
-    for name, content in {**FILES, **OTHERS}.items():
+    for name, content in {**CONTENTS, **OTHERS}.items():
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)
@@ -53,7 +53,7 @@ def asked(console: Console, path: str, known: str = "") -> Raw:
 def test_the_page_names_the_folder_of_the_other_files(console: Console) -> None:
     page, folder = asked(console, ""), console.files().hash
     base = f"/console/{folder}".encode()
-    assert page.content == FILES["index.html"].replace(b"{{base}}", base)
+    assert page.content == CONTENTS["index.html"].replace(b"{{base}}", base)
     assert page.media_type == "text/html; charset=utf-8"
     headers = dict(page.headers)
     assert headers["cache-control"] == CHECK_FIRST[1] == "no-cache"
@@ -76,7 +76,7 @@ def test_the_page_names_the_folder_of_the_other_files(console: Console) -> None:
 )
 def test_a_file_is_kept_for_a_year(console: Console, name: str, media_type: str) -> None:
     file = asked(console, f"{console.files().hash}/{name}")
-    assert (file.content, file.media_type) == (FILES[name], media_type)
+    assert (file.content, file.media_type) == (CONTENTS[name], media_type)
     assert KEEP in file.headers
     assert KEEP[1] == "public, max-age=31536000, immutable"
 
@@ -137,7 +137,7 @@ def test_the_address_depends_on_names_and_contents_alone(console: Console, tmp_p
 
 
 def test_the_console_is_small() -> None:
-    sizes = {name: len(gzip.compress(content, 9)) for name, content in CONSOLE.files().others.items()}
+    sizes = {name: len(gzip.compress(content, 9)) for name, content in FILES.files().others.items()}
     sizes["index.html"] = len(gzip.compress((FOLDER / "index.html").read_bytes(), 9))
     assert sum(sizes.values()) <= TOTAL_BYTES_MAX, sizes
     vendor = {name: size for name, size in sizes.items() if name.startswith("vendor/")}

@@ -7,7 +7,7 @@ import gzip
 import httpx
 import pytest
 
-from service.console.file_actions import CONSOLE, POLICY
+from service.console.file_actions import FILES, POLICY
 from tests.conftest import Stack
 
 
@@ -19,7 +19,7 @@ def test_the_address_without_a_slash_leads_to_the_console(stack: Stack) -> None:
 def test_the_page_is_there_for_everybody(stack: Stack) -> None:
     answer = httpx.get(f"{stack.url}/console/")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    assert answer.content == CONSOLE.files().page
+    assert answer.content == FILES.files().page
     assert answer.headers["content-security-policy"] == POLICY
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["cache-control"] == "no-cache"
@@ -30,7 +30,7 @@ def test_the_page_is_there_for_everybody(stack: Stack) -> None:
 
 
 def test_every_file_is_there_and_compressed(stack: Stack) -> None:
-    files = CONSOLE.files()
+    files = FILES.files()
     with httpx.Client(base_url=stack.url, headers={"Accept-Encoding": "gzip"}) as client:
         for name, content in files.others.items():
             answer = client.get(f"/console/{files.hash}/{name}")
@@ -49,6 +49,6 @@ def test_every_file_is_there_and_compressed(stack: Stack) -> None:
     ],
 )
 def test_nothing_else_is_served(stack: Stack, path: str) -> None:
-    answer = httpx.get(f"{stack.url}/console/{path.format(hash=CONSOLE.files().hash)}")
+    answer = httpx.get(f"{stack.url}/console/{path.format(hash=FILES.files().hash)}")
     assert (answer.status_code, answer.json()["error_code"]) == (404, "RESOURCE_NOT_FOUND")
     assert "immutable" not in answer.headers.get("cache-control", "")

@@ -12,7 +12,8 @@ from uuid import UUID, uuid4
 import httpx
 import msgspec
 
-from service.auth.actions import _tokens
+from service.auth.schema import Grant
+from service.auth.token_actions import token_response
 from service.platform.access.caller_status import Meter, Verdict
 from service.platform.access.gate import Gate
 from service.platform.access.secrets import new_api_key
@@ -105,7 +106,8 @@ def client_of(area: Area, apart: Apart) -> Here:
             app.state.resources = shared
             ctx = Context(shared, request_id="-", ip_address="-", headers={})
             ctx.tenant_id = tenant
-            token = _tokens(ctx, user, "owner", UUID(int=1), 0, UUID(int=2)).access_token
+            grant = Grant(user, "owner", UUID(int=1), 0, UUID(int=2), ctx.now(), ctx.now())
+            token = token_response(ctx, grant).access_token
             transport = httpx.ASGITransport(app, raise_app_exceptions=True, client=("192.0.2.9", 1))
             async with httpx.AsyncClient(
                 transport=transport, base_url="http://t", headers={"authorization": f"Bearer {token}"}

@@ -1,10 +1,7 @@
-"""HEAD, pages of other origins, a slash too many, and the front page."""
+"""HEAD, pages of other origins, and a slash too many."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import re
 from contextlib import closing
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
@@ -12,7 +9,6 @@ from urllib.parse import urlsplit
 import httpx
 
 from service import guide
-from service.platform import welcome
 from tests.conftest import Member, Stack, register
 from tests.records import ALL_ROWS, assert_limits, path_of
 from tests.rows import every
@@ -63,7 +59,7 @@ def test_every_path_is_found_with_a_slash_at_its_end(stack: Stack) -> None:
     with httpx.Client(base_url=stack.url) as http:
         for row in ALL_ROWS:
             path = path_of(row)
-            if path == "/" or path.startswith(guide.PREFIX.rstrip("/")):  # its pages are folders
+            if path == "/" or path.startswith((guide.PREFIX.rstrip("/"), "/console")):  # their pages are folders
                 continue
             answer = http.request(row.method, f"{path}/?a=1&b=%2F%20x")
             told = (answer.status_code, answer.headers.get("location"), answer.content)
@@ -105,25 +101,3 @@ def test_nobody_is_led_anywhere_else(stack: Stack, target: str) -> None:
 def test_who_follows_arrives_with_method_and_body(shared_owner: Member) -> None:
     answer = shared_owner.http.post("/api/v1/calculations/evaluate/", json={"formula": "=1+1"}, follow_redirects=True)
     assert (answer.status_code, answer.json()["value"]) == (200, 2)
-
-
-# The front page -------------------------------------------------------------------------------------------------------
-
-
-def test_the_front_page_leads_on_and_runs_nothing(stack: Stack) -> None:
-    answer = httpx.get(stack.url, headers={"accept": "text/html,*/*;q=0.8"})
-    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    policy = answer.headers["content-security-policy"]
-    style = re.search("<style>(.*)</style>", answer.text, re.DOTALL)
-    assert style
-    hashed = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
-    assert policy.startswith(f"default-src 'none'; style-src 'sha256-{hashed}'")
-    assert "<script" not in answer.text
-    links = re.findall('href="(/[^"]*)"', answer.text)
-    assert {"/docs", "/redoc", "/health"} <= set(links)
-    host, port = stack.environment.get("CUSHION_HOST", "127.0.0.1"), stack.environment.get("CUSHION_PORT", "8000")
-    assert f"curl -s http://{host}:{port}/api/v1/auth/register" in answer.text
-    assert b"register" not in welcome.page("http://a", "1", embedded=False), "it is a step on a machine of one's own"
-    told = httpx.get(stack.url, headers={"accept": "application/json"})
-    assert (told.headers["content-type"], told.json()["links"]["docs"]) == ("application/json", "/docs")
-    assert "accept" in [name.strip() for line in told.headers.get_list("vary") for name in line.split(",")]

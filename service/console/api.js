@@ -1,0 +1,284 @@
+// The public API: tokens, refusals, waiting. The access token lives in memory, the refresh token in a cookie that
+// no script can read.
+import { me, setWork } from "./state.js";
+
+const BASE = "/api/v1/";
+const EARLY_MS = 30_000; // a token is renewed so long before it ends
+const PATIENCE_SECONDS = 5; // a limit that is open again by then is waited for
+const TRIES = 4; // of a read that finds no service
+const WAIT_SECONDS = 20; // of one question about a state
+const HINT = "cushion.session"; // whether a cookie may be there: without one nothing is asked
+
+let access = null;
+let endsAt = 0;
+let renewing = null;
+const channel = "BroadcastChannel" in self ? new BroadcastChannel("cushion") : null;
+
+/** A refusal of the service, or the lack of an answer (status 0). */
+export class Refusal extends Error {
+  constructor(status, body, requestId) {
+    const detail = body.detail ?? "The service cannot be reached. Check the connection and try again.";
+    super(typeof detail === "string" ? detail : "The request was refused");
+    this.status = status;
+    this.code = body.error_code ?? null;
+    this.requestId = body.request_id ?? requestId ?? null;
+    this.errors = body.errors ?? [];
+    this.retryAfter = body.retry_after ?? null;
+  }
+}
+
+/** Call an endpoint: `path` is below /api/v1/. Gives the JSON, or null for an answer without a body. */
+export async function call(method, path, { query, body, form, signal, headers } = {}) {
+  const answer = await send(method, path, { query, body, form, signal, headers });
+  if (answer.status === 204) return null;
+  const type = answer.headers.get("content-type") ?? "";
+  return type.includes("json") ? answer.json() : answer.text();
+}
+
+export const get = (path, query, options = {}) => call("GET", path, { query, ...options });
+export const post = (path, body = {}, options = {}) => call("POST", path, { body, ...options });
+export const put = (path, body, options = {}) => call("PUT", path, { body, ...options });
+export const patch = (path, body, options = {}) => call("PATCH", path, { body, ...options });
+export const remove = (path, options = {}) => call("DELETE", path, options);
+
+async function send(method, path, options) {
+  for (let attempt = 1; ; attempt += 1) {
+    const token = await fresh();
+    let answer;
+    try {
+      answer = await fetch(address(path, options.query), request(method, token, options));
+    } catch (problem) {
+      if (problem.name === "AbortError") throw problem;
+      if (method !== "GET" || attempt >= TRIES) throw new Refusal(0, {});
+      await pause(250 * 2 ** attempt, options.signal);
+      continue;
+    }
+    if (answer.ok || answer.status === 304) return answer;
+    const refusal = await refused(answer);
+    if (refusal.status === 401 && token !== null && !path.startsWith("auth/log") && attempt === 1) {
+      if (access === token) access = null;
+      if (await renew()) continue;
+    }
+    const waits = refusal.status === 429 || (refusal.status === 503 && method === "GET");
+    const seconds = refusal.retryAfter ?? 1;
+    if (!waits || seconds > PATIENCE_SECONDS || attempt >= TRIES) throw refusal;
+    await pause(seconds * 1000, options.signal);
+  }
+}
+
+function request(method, token, { body, form, signal, headers = {} }) {
+  const sent = { "X-Session": "cookie", ...headers };
+  if (token) sent.Authorization = `Bearer ${token}`;
+  if (body !== undefined && !form) sent["Content-Type"] = "application/json";
+  return { method, headers: sent, body: form ?? (body === undefined ? undefined : JSON.stringify(body)), signal };
+}
+
+function address(path, query) {
+  const url = new URL(BASE + path, location.origin);
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value === undefined || value === null || value === "") continue;
+    for (const one of Array.isArray(value) ? value : [value]) url.searchParams.append(name, one);
+  }
+  return url;
+}
+
+async function refused(answer) {
+  let body = {};
+  try {
+    body = await answer.json();
+  } catch {
+    body = { detail: `The service answered ${answer.status}` };
+  }
+  const after = Number(answer.headers.get("retry-after"));
+  return new Refusal(answer.status, { retry_after: after || null, ...body }, answer.headers.get("x-request-id"));
+}
+
+function pause(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(new DOMException("aborted", "AbortError"));
+    });
+  });
+}
+
+// Sessions -----------------------------------------------------------------------------------------------------------
+
+async function fresh() {
+  if (access !== null && Date.now() > endsAt - EARLY_MS) await renew();
+  return access;
+}
+
+/** Have the next access token, once for all tabs; false where the session has ended. */
+function renew() {
+  renewing ??= exclusively(renewed).finally(() => {
+    renewing = null;
+  });
+  return renewing;
+}
+
+function exclusively(task) {
+  return navigator.locks ? navigator.locks.request("cushion.refresh", task) : task();
+}
+
+async function renewed() {
+  if (access !== null && Date.now() < endsAt - EARLY_MS) return true; // another tab was first
+  for (let attempt = 1; ; attempt += 1) {
+    let answer;
+    try {
+      answer = await fetch(`${BASE}auth/refresh`, { method: "POST", headers: { "X-Session": "cookie" } });
+    } catch {
+      if (attempt >= TRIES) throw new Refusal(0, {});
+      await pause(250 * 2 ** attempt);
+      continue;
+    }
+    if (answer.ok) {
+      adopt((await answer.json()).access_token, true);
+      return true;
+    }
+    if (answer.status === 429 || answer.status >= 500) throw await refused(answer);
+    forget(true);
+    return false;
+  }
+}
+
+function adopt(token, tell) {
+  access = token;
+  endsAt = expiry(token);
+  remember("1");
+  if (tell) channel?.postMessage({ access: token });
+}
+
+/** When a token ends, by this machine's clock: its length counts, so a clock that is wrong does no harm. */
+function expiry(token) {
+  try {
+    const { iat, exp } = JSON.parse(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")));
+    return Date.now() + (exp - iat) * 1000;
+  } catch {
+    return Date.now() + 60_000;
+  }
+}
+
+function forget(tell) {
+  access = null;
+  remember(null);
+  if (tell) channel?.postMessage({ access: null });
+  me.value = null;
+}
+
+function remember(hint) {
+  try {
+    if (hint === null) localStorage.removeItem(HINT);
+    else localStorage.setItem(HINT, hint);
+  } catch {
+    // without storage a page that is loaded anew asks for its session once more
+  }
+}
+
+channel?.addEventListener("message", ({ data }) => {
+  if (data.access) {
+    adopt(data.access, false);
+    if (me.value === null) reload().catch(() => {});
+  } else if (me.value) {
+    forget(false);
+  }
+});
+
+/** Enter with the answer of login, register or accept-invitation. */
+export async function enter(tokens) {
+  adopt(tokens.access_token, true);
+  await reload();
+}
+
+/** Read who is signed in again. */
+export async function reload() {
+  me.value = await get("auth/me");
+}
+
+/** Find the session that the browser may have; `me` is null where there is none. */
+export async function resume() {
+  let hinted = true;
+  try {
+    hinted = localStorage.getItem(HINT) !== null;
+  } catch {
+    // asked, then
+  }
+  if (hinted && (await renew())) await reload();
+  else me.value = null;
+}
+
+/** Sign out here, or everywhere. */
+export async function leave({ everywhere = false } = {}) {
+  try {
+    await post(everywhere ? "auth/revoke-all-tokens" : "auth/logout");
+  } finally {
+    forget(true);
+  }
+}
+
+// Files and jobs -----------------------------------------------------------------------------------------------------
+
+/** Send a form with files, and show how far it is; gives the JSON of the answer. */
+export async function upload(path, form, { label = "Uploading" } = {}) {
+  const token = await fresh();
+  const key = `${path} ${Math.random()}`;
+  return new Promise((resolve, reject) => {
+    const sender = new XMLHttpRequest();
+    sender.open("POST", address(path));
+    sender.setRequestHeader("X-Session", "cookie");
+    if (token) sender.setRequestHeader("Authorization", `Bearer ${token}`);
+    sender.upload.onprogress = (event) => setWork(key, { label, share: event.loaded / event.total });
+    sender.onloadend = () => {
+      setWork(key, null);
+      const body = json(sender.responseText);
+      if (sender.status >= 200 && sender.status < 300) resolve(body);
+      else reject(new Refusal(sender.status, body, sender.getResponseHeader("x-request-id")));
+    };
+    setWork(key, { label, share: 0 });
+    sender.send(form);
+  });
+}
+
+function json(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+/** Read a record until `done(record)`: the service answers when its state changes. Shows `label` meanwhile. */
+export async function settled(path, done, { label, signal } = {}) {
+  const key = `${path} ${Math.random()}`;
+  if (label) setWork(key, { label, share: null });
+  try {
+    let record = await get(path, {}, { signal });
+    while (!done(record)) {
+      const begun = Date.now();
+      record = await get(path, { wait: WAIT_SECONDS }, { signal });
+      if (!done(record) && Date.now() - begun < 500) await pause(500, signal); // too many wait: answered at once
+    }
+    return record;
+  } finally {
+    if (label) setWork(key, null);
+  }
+}
+
+/** Fetch a file and hand it to the browser to save; gives its name. */
+export async function download(path, { query, name } = {}) {
+  const answer = await send("GET", path, { query });
+  const told = /filename\*=UTF-8''([^;]+)|filename="([^"]+)"/i.exec(answer.headers.get("content-disposition") ?? "");
+  const file = name ?? (told ? decodeURIComponent(told[1] ?? told[2]) : "download");
+  saveBlob(await answer.blob(), file);
+  return file;
+}
+
+/** Hand bytes to the browser to save under a name. */
+export function saveBlob(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

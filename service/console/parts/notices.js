@@ -1,0 +1,20 @@
+// The foot of the page: what happened, with its undo, and what is under way.
+import { html } from "./html.js";
+import { dismiss, notices, work } from "../state.js";
+
+export function Notices() {
+  const act = (notice) => () => {
+    dismiss(notice.id);
+    notice.action.run();
+  };
+  return html`<div class="notices" aria-live="polite" role="status">
+    ${[...work.value].map(([key, { label, share }]) => html`<div class="notice" key=${key}>
+      <span>${label}</span>${share === null ? html`<progress aria-label=${label}></progress>` : html`<progress max="1" value=${share} aria-label=${label}></progress>`}
+    </div>`)}
+    ${notices.value.map((notice) => html`<div class=${`notice ${notice.kind}`} key=${notice.id}>
+      <span>${notice.text}${notice.requestId && html`<small> Request ${notice.requestId}</small>`}</span>
+      ${notice.action && html`<button onClick=${act(notice)}>${notice.action.label}</button>`}
+      <button class="plain" aria-label="Close" onClick=${() => dismiss(notice.id)}>✕</button>
+    </div>`)}
+  </div>`;
+}
