@@ -26,6 +26,9 @@ TYPES: Final = {
 }
 """The files that a browser may load; nothing else of the folder is served."""
 
+MINIFIED: Final = {".js": "application/javascript", ".css": "text/css"}
+VENDOR: Final = "vendor/"
+
 POLICY: Final = "; ".join(
     (
         "default-src 'none'",

@@ -1,6 +1,6 @@
 // A table of any length: only the rows in sight are drawn, and pages of them are read as they come into sight.
 import { html, useEffect, useRef, useState } from "./html.js";
-import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "../vendor/tanstack-virtual-core.js";
+import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "../vendor/virtual-core.js";
 
 const ROW_HEIGHT = 30;
 const OVERSCAN = 12;

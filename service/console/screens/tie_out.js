@@ -5,6 +5,7 @@ import { useData } from "../parts/data.js";
 import { DealScreen } from "../parts/deal.js";
 import { addFiles } from "../parts/drop.js";
 import { Status } from "../parts/figures.js";
+import { Pills } from "../parts/form.js";
 import { counted, day, figure, number, words } from "../parts/format.js";
 import { Empty, Loaded } from "../parts/problem.js";
 import { Table } from "../parts/table.js";
@@ -43,7 +44,7 @@ function Figures({ deal, found }) {
   const differing = counts.find(([{ name }]) => name === "differs")?.[1] ?? 0;
   const rows = found.items.map((row, at) => ({ ...row, at })).filter((row) => !only || verdictOf(row).name === only);
   return html`<p class=${`banner ${differing ? "fail" : "pass"}`} role="status"><strong>${differing ? `${number(differing)} of ${counted(found.items.length, "published figure")} differ` : `${counted(found.items.length, "published figure")}, none differs`}</strong></p>
-    <div class="months" role="group" aria-label="Which figures">${[[{ name: "", label: "All" }, found.items.length], ...counts].map(([{ name, label }, count]) => html`<button key=${name} class="pill" aria-pressed=${String(only === name)} onClick=${() => setQuery({ only: name })}>${label} ${number(count)}</button>`)}</div>
+    <${Pills} label="Which figures" value=${only} onChange=${(name) => setQuery({ only: name })} rows=${[["", `All ${number(found.items.length)}`], ...counts.map(([{ name, label }, count]) => [name, `${label} ${number(count)}`])]} />
     <${Table} caption="Published figures beside ours" columns=${columnsOf(deal, found)} rows=${rows} keyOf=${({ at }) => at} />`;
 }
 
