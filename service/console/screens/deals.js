@@ -2,7 +2,7 @@
 import { html, useMemo, useRef } from "../parts/html.js";
 import { post } from "../api.js";
 import { can, go, href, route, setQuery, tenant } from "../state.js";
-import { useData, useTask, forgetData } from "../parts/data.js";
+import { refreshData, useData, useTask } from "../parts/data.js";
 import { Dialog } from "../parts/dialog.js";
 import { addFiles } from "../parts/drop.js";
 import { Bullet, Sparkline } from "../parts/figures.js";
@@ -114,7 +114,7 @@ function NewDeal() {
   const close = () => setQuery({ new: null });
   const task = useTask(async ({ name, currency, next_payment_date: next }) => {
     const deal = await post("deals", { name, currency: currency.toUpperCase() || null, next_payment_date: next || null });
-    forgetData("console/overview");
+    refreshData("console/overview");
     go(href("deals", deal.id, "compliance"), { replace: true });
   });
   return html`<${Dialog} title="New deal" close=${close}>
