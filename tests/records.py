@@ -72,6 +72,7 @@ SENT: dict[str, Any] = {
     "confirm": "somebody@example.com",
     "sample_data": [],
     "definition": {},
+    "mapping": {"source_type": "custom", "mappings": {}},
     "trade_type": "buy",
     "par_value": 1.0,
     "objective": "wal",

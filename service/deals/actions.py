@@ -34,17 +34,25 @@ from service.deals.schema import (
     DefinitionVersion,
     DraftOrder,
     FilesForm,
+    HoldingsAdded,
     MovementsQuery,
     Series,
+    TapeAdded,
     TieOutQuery,
 )
 from service.mappings.shared import check_mapping, own_targets
 from service.platform.access.secrets import new_id
 from service.platform.context import Context
 from service.platform.http.api import Page, PageQuery
-from service.platform.http.problem import ValidationFailed
+from service.platform.http.problem import Fault, PermissionDenied, ValidationFailed
+from service.reconciliation.shared import TapeAbout, take_in_tape
 from service.workbooks import shared as workbooks
-from service.workbooks.schema import Uploaded
+
+OF_TAPES: Final = ("trustee_name", "statement_date")
+OF_HOLDINGS: Final = ("name", "description")
+"""Fields of uploaded files that only one kind has."""
+TAPE_ACCESS: Final = "compliance:write"
+"""What uploading a tape needs, here as in its own area."""
 
 NO_DEFINITION = Definition(version=0, definition={}, change_notes=None, created_by=None, created_at=None)
 
@@ -109,10 +117,36 @@ def _told(ctx: Context, row: DealRow) -> Deal:
     return Deal(**{name: getattr(row, name) for name in Deal.__struct_fields__})
 
 
-async def add_files(ctx: Context, deal_id: UUID, form: FilesForm) -> Uploaded:
-    """One workbook of the files of a month; its mapping, definition and limits are the deal's."""
+async def add_files(ctx: Context, deal_id: UUID, form: FilesForm) -> HoldingsAdded | TapeAdded:
+    """One workbook of the files of a month, whose mapping, definition and limits are the deal's; or a tape of the deal.
+
+    Raises:
+        PermissionDenied: a tape needs compliance:write, too.
+        ValidationFailed: a field is of the other kind, or a tape is several files.
+        Problem: as `workbooks.take_in` and `take_in_tape`.
+    """
+    is_tape = form.kind == "tape"
+    if wrong := [name for name in (OF_HOLDINGS if is_tape else OF_TAPES) if getattr(form, name)]:
+        message = f"is of kind={'holdings' if is_tape else 'tape'}; kind is {form.kind}"
+        raise ValidationFailed(*(Fault(["body", name], message) for name in wrong))
+    return await (_add_tape if is_tape else _add_holdings)(ctx, deal_id, form)
+
+
+async def _add_holdings(ctx: Context, deal_id: UUID, form: FilesForm) -> HoldingsAdded:
     about = workbooks.About(form.name, form.description or None, deal_id=deal_id, as_of=form.as_of)
-    return await workbooks.take_in(ctx, "files", form.files, about, EXTENSIONS)
+    made = await workbooks.take_in(ctx, "files", form.files, about, EXTENSIONS)
+    return HoldingsAdded(**{name: getattr(made, name) for name in made.__struct_fields__})
+
+
+async def _add_tape(ctx: Context, deal_id: UUID, form: FilesForm) -> TapeAdded:
+    if not ctx.caller.may(TAPE_ACCESS):
+        raise PermissionDenied.lacking(ctx.caller, TAPE_ACCESS)
+    if len(form.files) > 1:
+        raise ValidationFailed.at(["body", "files"], "a tape is one file; put several into a .zip")
+    about = TapeAbout(form.trustee_name, form.statement_date, deal_id=deal_id, as_of=form.as_of)
+    tape = await take_in_tape(ctx, "files", form.files[0], about, EXTENSIONS)
+    ctx.event = "tape.uploaded"
+    return TapeAdded(tape=tape)
 
 
 # Definitions ----------------------------------------------------------------------------------------------------------

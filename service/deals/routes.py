@@ -24,14 +24,17 @@ from service.deals.schema import (
     DefinitionVersion,
     DraftOrder,
     FilesForm,
+    HoldingsAdded,
     MovementsQuery,
     StreamTaken,
+    TapeAdded,
     TieOutQuery,
 )
 from service.mappings.schema import MappingNotFound, MappingTooSlow
 from service.platform.context import Context
 from service.platform.data.blobs import Damaged
 from service.platform.http.api import Area, Page, PageQuery
+from service.reconciliation.schema import InvalidDate, InvalidTrustee
 from service.workbooks.schema import (
     DealNotFound,
     FileTooLarge,
@@ -39,7 +42,6 @@ from service.workbooks.schema import (
     ParseError,
     StorageLimitExceeded,
     TooManySheets,
-    Uploaded,
     WorkbookLimitExceeded,
     WorkbookNotFound,
     WorkbookNotReady,
@@ -106,6 +108,9 @@ async def delete_deal(ctx: Context, deal_id: UUID) -> None:
         FileTooLarge,
         TooManySheets,
         ParseError,
+        InvalidTrustee,
+        InvalidDate,
+        MappingNotFound,
         WorkbookLimitExceeded,
         StorageLimitExceeded,
     ),
@@ -114,10 +119,12 @@ async def delete_deal(ctx: Context, deal_id: UUID) -> None:
     versioned=True,
     heavy=True,
 )
-async def add_deal_files(ctx: Context, deal_id: UUID, form: FilesForm) -> Uploaded:
+async def add_deal_files(ctx: Context, deal_id: UUID, form: FilesForm) -> HoldingsAdded | TapeAdded:
     """Upload the files of a month as they were delivered: .xlsx, .xls, .xlsm, .xlsb, .ods, .csv, or a .zip of them.
 
     They become one workbook, which belongs to the deal and takes over its mapping, its definition and its thresholds.
+    With `kind=tape` one file is a tape of the deal: `trustee_name` and `statement_date` go with it, the caller needs
+    `compliance:write` too, and its event is `tape.uploaded`.
     """
     return await actions.add_files(ctx, deal_id, form)
 

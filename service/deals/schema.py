@@ -19,7 +19,8 @@ from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning
 from service.platform.http.api import PageQuery, Uploads
 from service.platform.http.problem import Problem
-from service.workbooks.schema import AsOf, Description, MappingId, StreamKey
+from service.reconciliation.schema import TapeUploaded
+from service.workbooks.schema import AsOf, Description, MappingId, StreamKey, Uploaded
 
 VERSIONS_MAX = 200
 """Versions of one deal's definition."""
@@ -173,15 +174,32 @@ class DealPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Mapping of the deal's workbooks that name none. Null: the built-in one."""
 
 
+UploadKind = Literal["holdings", "tape"]
+
+
 class FilesForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The files of one month, as they were delivered."""
+    """The files of one month, as they were delivered, or a trustee's tape."""
 
     files: Uploads
-    """The month's files, or a .zip of them; at most 32."""
+    """The month's files, or a .zip of them; at most 32. Of a tape one file, which may be a .zip."""
+    kind: UploadKind = "holdings"
+    """holdings: a workbook of the deal; tape: a trustee's tape, to be compared with one."""
+    trustee_name: Annotated[str, Meta(max_length=200, description="Of a tape, which needs it: trustee_a, ...")] = ""
+    statement_date: Annotated[str, Meta(max_length=40, description="Of a tape, which needs it: YYYY-MM-DD")] = ""
     as_of: AsOf | None = None
-    """Unset: the files decide."""
+    """Unset: the files decide; of a tape the day of the statement."""
     name: Annotated[str, Meta(max_length=255, description="What people call it; none: the file's name")] = ""
     description: Description = ""
+
+
+class HoldingsAdded(Uploaded, frozen=True, kw_only=True, tag_field="kind", tag="holdings"):
+    """A workbook that was made of the files."""
+
+
+class TapeAdded(Struct, frozen=True, kw_only=True, tag_field="kind", tag="tape"):
+    """A tape that was taken in."""
+
+    tape: TapeUploaded
 
 
 # Definitions ----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from core.portfolio.mapping.profiles import configure
 from core.portfolio.model.fields import PROFILES
 from core.portfolio.model.fields import Mapping as CoreMapping
 from service.mappings import child, shared, store
-from service.mappings.configuration_actions import Given, check_source_type, written_of
+from service.mappings.configuration_actions import GivenMapping, check_source_type, written_of
 from service.mappings.schema import (
     Column,
     ColumnGiven,
@@ -81,7 +81,7 @@ async def detail(ctx: Context, mapping_id: str, query: MappingDetail) -> Mapping
 async def create(ctx: Context, body: MappingCreate) -> Mapping:
     """A mapping of the tenant's own."""
     check_source_type(body.source_type, ["body"])
-    given = Given(body.source_type, body.profile_id, body.mappings, body.transforms, body.validation_rules)
+    given = GivenMapping(body.source_type, body.profile_id, body.mappings, body.transforms, body.validation_rules)
     written = await written_of(ctx, given, body.name)
     if await store.lock_count(ctx) >= ctx.settings.max_mappings:
         raise MappingLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_mappings} mappings")
@@ -113,7 +113,7 @@ async def update(ctx: Context, mapping_id: str, patch: MappingPatch) -> Mapping:
         ctx.changed_nothing()
         return await _answer(ctx, row)
     name, description = named.get("name", row.name), named.get("description", row.description)
-    given = Given(
+    given = GivenMapping(
         row.source_type,
         row.profile_id,
         msgspec.convert(msgspec.to_builtins(row.mappings), dict[str, ColumnGiven])

@@ -44,7 +44,7 @@ UNSAVED: Final = "unsaved"
 """The name, and the identifier, of a mapping that is not stored."""
 
 
-class Given(NamedTuple):
+class GivenMapping(NamedTuple):
     """All that makes a mapping, as a caller wrote it."""
 
     source_type: str
@@ -88,13 +88,13 @@ async def unsaved(ctx: Context, draft: MappingDraft, where: Sequence[str]) -> Co
         InvalidSourceType, ProfileNotFound, InvalidConfiguration: it could not be stored either.
     """
     check_source_type(draft.source_type, where)
-    given = Given(draft.source_type, draft.profile_id, draft.mappings, draft.transforms, draft.validation_rules)
+    given = GivenMapping(draft.source_type, draft.profile_id, draft.mappings, draft.transforms, draft.validation_rules)
     mapping = await _checked(ctx, given, draft.name or UNSAVED, where, mapping_id=UNSAVED)
     _documents(given, mapping, where)
     return mapping
 
 
-async def written_of(ctx: Context, given: Given, name: str, *, is_stored: bool = False) -> dict[str, Any]:
+async def written_of(ctx: Context, given: GivenMapping, name: str, *, is_stored: bool = False) -> dict[str, Any]:
     """The columns of a stored mapping that its document fills; `is_stored`: its columns were accepted once.
 
     Raises:
@@ -106,7 +106,7 @@ async def written_of(ctx: Context, given: Given, name: str, *, is_stored: bool =
 
 
 async def _checked(
-    ctx: Context, given: Given, name: str, where: Sequence[str], *, mapping_id: str = "", is_stored: bool = False
+    ctx: Context, given: GivenMapping, name: str, where: Sequence[str], *, mapping_id: str = "", is_stored: bool = False
 ) -> CoreMapping:
     result = await configure(ctx, given.document(), mapping_id, name, is_stored=is_stored)
     if not result.is_profile_known:
@@ -116,7 +116,7 @@ async def _checked(
     return result.mapping
 
 
-def _documents(given: Given, mapping: CoreMapping, where: Sequence[str]) -> dict[str, str]:
+def _documents(given: GivenMapping, mapping: CoreMapping, where: Sequence[str]) -> dict[str, str]:
     """The JSON of a mapping's columns, transforms and rules, unless it is too long."""
     fields = {field.target: field for field in (*mapping.auxiliary, *mapping.fields)}
     documents = {

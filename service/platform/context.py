@@ -393,6 +393,8 @@ class Context(Unit):
         self.subject: Subject | None = None
         self.is_eventful = True
         """Whether the route's event is written."""
+        self.event: str | None = None
+        """What is written in place of the route's event, where a call makes one of several kinds of record."""
         self.rights: Rights | None = None
         """What the caller was let in by, for a call that changes something: looked at again before each COMMIT."""
         self.let_in_by: Rights | None = None

@@ -10,7 +10,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from core.portfolio.model.loan_fields import LoanColumn
-from core.portfolio.model.selection import Condition, select
+from core.portfolio.model.selection import LoanCondition, select
 from service.platform.http.api import Raw
 from service.readings.schema import WorkbookLoans
 
@@ -29,7 +29,7 @@ class Chosen(Struct, frozen=True):
 def choose(
     row_count: int,
     columns: Mapping[str, LoanColumn],
-    conditions: Sequence[Condition],
+    conditions: Sequence[LoanCondition],
     sort: str | None,
     descending: bool,
 ) -> Chosen:

@@ -15,7 +15,7 @@ from core.portfolio import Portfolio
 from core.portfolio.model.facts import AGENCY_NAMES
 from core.portfolio.model.loan_fields import LoanColumn, column_of, describe, field_names
 from core.portfolio.model.notes import DataWarning, bounded
-from core.portfolio.model.selection import OPERATIONS, Condition, ConditionError, Operation, condition_of
+from core.portfolio.model.selection import OPERATIONS, ConditionError, LoanCondition, Operation, condition_of
 from core.words import suggestion
 from service.mappings.shared import DEFAULT_MAPPING, get_mapping
 from service.platform.context import Context
@@ -25,7 +25,7 @@ from service.platform.http.problem import Fault, ValidationFailed
 from service.portfolios.shared import GivenDay, portfolio_of
 from service.processes.shared import limited_in_child
 from service.readings import child
-from service.readings.schema import LoanField, LoansQuery, WorkbookLoans
+from service.readings.schema import LoansQuery, WorkbookLoans
 from service.workbooks import shared as workbooks
 
 ORDERS_MAX: Final = 64
@@ -47,7 +47,7 @@ class OrderKey(NamedTuple):
     book_key: str
     mapping: str
     given: GivenDay
-    conditions: tuple[Condition, ...]
+    conditions: tuple[LoanCondition, ...]
     sort: str
 
 
@@ -74,10 +74,7 @@ async def loans(ctx: Context, workbook_id: UUID, query: LoansQuery) -> Raw:
         _known(query.sort.removeprefix("-"), known, "sort")
     key = OrderKey(book.book_key or "", mapping.json, day, conditions, query.sort)
     chosen = await _chosen(ctx, portfolio, key)
-    fields = {
-        field.name: msgspec.convert(field, LoanField, from_attributes=True)
-        for field in describe(portfolio, known, AGENCY_NAMES)
-    }
+    fields = {field.name: field for field in describe(portfolio, known, AGENCY_NAMES)}
     answer = WorkbookLoans(
         workbook_id=workbook_id,
         mapping_id=mapping.mapping.id,
@@ -130,9 +127,9 @@ def _unknown(name: str, known: Sequence[str]) -> str:
     return f"the loans have no field {name[:100]!r}; {suggestion(name, known) or 'they have none'}"
 
 
-def _conditions(portfolio: Portfolio, filters: Sequence[str], known: Sequence[str]) -> tuple[Condition, ...]:
+def _conditions(portfolio: Portfolio, filters: Sequence[str], known: Sequence[str]) -> tuple[LoanCondition, ...]:
     """The conditions, or all that is wrong with them."""
-    faults, found = [], list[Condition]()
+    faults, found = [], list[LoanCondition]()
     for text in (part for one in filters for part in _NEXT_FILTER.split(one)):
         condition = _condition(portfolio, text, known)
         if isinstance(condition, str):
@@ -144,7 +141,7 @@ def _conditions(portfolio: Portfolio, filters: Sequence[str], known: Sequence[st
     return tuple(found)
 
 
-def _condition(portfolio: Portfolio, text: str, known: Sequence[str]) -> Condition | str:
+def _condition(portfolio: Portfolio, text: str, known: Sequence[str]) -> LoanCondition | str:
     """A condition, or why it is none."""
     if (match := _FILTER.fullmatch(text)) is None:
         return f"{text[:100]!r} is not field:op:value; op is {', '.join(OPERATIONS)}"

@@ -29,7 +29,7 @@ area = Area("/api/v1/workbooks", tag="workbooks", scope="workbooks")
     heavy=True,
 )
 async def list_workbook_loans(ctx: Context, workbook_id: UUID, query: LoansQuery) -> WorkbookLoans | Raw:
-    """List loans.
+    """List loans by column.
 
     The loans of a workbook as its mapping reads them, by column. `filter` is given once for each condition, such as
     `filter=spread:ge:400&filter=industry:contains:retail`: texts are compared in any case, dates as YYYY-MM-DD, ratings
@@ -56,7 +56,7 @@ async def list_workbook_loans(ctx: Context, workbook_id: UUID, query: LoansQuery
     heavy=True,
 )
 async def try_detection(ctx: Context, workbook_id: UUID, body: DetectionTrial) -> TriedDetection | Raw:
-    """Try a mapping.
+    """Try an unsaved mapping.
 
     How the loans of a workbook are read by a mapping that is not stored, as `GET` tells it of a stored one, and which
     results of its tests change. The mapping is what `POST /api/v1/mappings` takes, its name left out or not. Nothing is

@@ -8,7 +8,7 @@ from uuid import UUID
 from msgspec import Meta, Struct
 
 from core.compliance.result import Status
-from core.portfolio.model.loan_fields import FieldKind
+from core.portfolio.model.loan_fields import LoanField
 from core.portfolio.model.notes import DataWarning
 from service.mappings.schema import MappingDraft
 from service.platform.http.api import REPEATED, Offset
@@ -50,19 +50,6 @@ class LoansQuery(Struct, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=LOANS_MAX, description="Most loans of an answer")] = 100
 
 
-class LoanField(Struct, frozen=True, kw_only=True):
-    """A field of the loans."""
-
-    name: str
-    """What `fields`, `filter` and `sort` take."""
-    label: str
-    """What people call it; the rating agencies as the tenant's settings name them."""
-    type: FieldKind
-    """How it is compared: a rating by its rank, a text in any case."""
-    unit: str
-    """A currency's code (`currency` where none is known), percent, bps, days or years; empty without one."""
-
-
 class WorkbookLoans(Struct, frozen=True, kw_only=True):
     """Loans of a workbook, by column."""
 
@@ -100,6 +87,7 @@ class TestFigure(Struct, frozen=True, kw_only=True):
     value: float
     """The test's figure, in its unit."""
     status: Status
+    """pass, warning or fail."""
 
 
 class ChangedTest(Struct, frozen=True, kw_only=True):

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from datetime import date
-from typing import Final, get_args
+from typing import Final
 
 import msgspec
 from msgspec import UNSET
 
 from core.reconciliation.rules import RULES, tolerances_of
-from service.mappings.shared import DEFAULT_MAPPING, check_mapping, get_mapping
+from service.mappings.shared import DEFAULT_MAPPING, get_mapping
 from service.platform.access.secrets import new_id
 from service.platform.config import Settings
 from service.platform.context import Context
 from service.platform.http.api import Page, Streamed, page_of
 from service.platform.http.problem import Fault
-from service.platform.work.jobs import SMALL_BYTES
 from service.reconciliation import issue_store, loan_actions, store
 from service.reconciliation.schema import (
     CompareRequest,
     CompareStarted,
-    InvalidDate,
     InvalidRules,
-    InvalidTrustee,
     Issue,
     IssueList,
     IssueSummary,
@@ -36,53 +31,21 @@ from service.reconciliation.schema import (
     TapeNotReady,
     TapePatch,
     TapeUploaded,
-    Trustee,
 )
+from service.reconciliation.tape_actions import TapeAbout, have_read, take_in_tape
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import WorkbookNotReady, served
 
-TRUSTEES: Final[tuple[str, ...]] = get_args(Trustee)
 FAULTS_TOLD: Final = 10
-
-_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 # Tapes ----------------------------------------------------------------------------------------------------------------
 
 
 async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
-    """Look at a trustee's file, keep it, and have its loans read; what is refused leaves nothing behind."""
-    if form.trustee_name not in TRUSTEES:
-        raise InvalidTrustee.at(["body", "trustee_name"], f"the trustees are {', '.join(TRUSTEES)}")
-    statement_date = _date(form.statement_date)
-    if form.mapping_id:
-        await check_mapping(ctx, form.mapping_id)
-    if form.deal_id is not None:
-        await workbooks.check_deal(ctx, form.deal_id)
-    [received] = await workbooks.receive(ctx, "file", [form.file])
-    tape_id, email = f"tape_{new_id().hex}", await ctx.email()
-    job_id = await _have_read(ctx, tape_id, form.file.size_bytes)
-    await store.create_tape(
-        ctx,
-        {
-            "tenant_id": ctx.tenant,
-            "id": tape_id,
-            "job_id": job_id,
-            "trustee_name": form.trustee_name,
-            "statement_date": statement_date,
-            "mapping_id": form.mapping_id or None,
-            "deal_id": form.deal_id,
-            "as_of": form.as_of,
-            "file_name": form.file.file_name,
-            "file_size": form.file.size_bytes,
-            "content_hash": received.key,
-            "processing_status": "processing",
-            "created_by": email,
-        },
-    )
-    ctx.concerns("tape", tape_id, form.file.file_name, trustee_name=form.trustee_name, file_size=form.file.size_bytes)
-    message = "The tape was taken in; its loans can be read and compared once it is completed."
-    return TapeUploaded(tape_id=tape_id, job_id=job_id, status="processing", message=message)
+    """Take in a trustee's tape, a spreadsheet."""
+    about = TapeAbout(form.trustee_name, form.statement_date, form.mapping_id or None, form.deal_id, form.as_of)
+    return await take_in_tape(ctx, "file", form.file, about)
 
 
 async def file(ctx: Context, tape_id: str) -> Streamed:
@@ -112,26 +75,9 @@ async def update_tape(ctx: Context, tape_id: str, patch: TapePatch) -> Tape:
     if changed.read_by != row.read_by:
         if row.processing_status == "processing":
             raise TapeNotReady.at(["path", "tape_id"], "its loans are still being read, by another mapping")
-        await store.read_again(ctx, tape_id, await _have_read(ctx, tape_id, row.file_size))
+        await store.read_again(ctx, tape_id, await have_read(ctx, tape_id, row.file_size))
     ctx.concerns("tape", tape_id, row.file_name, changed=sorted(given))
     return await store.show_tape(ctx, tape_id)
-
-
-async def _have_read(ctx: Context, tape_id: str, size_bytes: int) -> str:
-    """Hand a tape to the worker that reads it; the identifier of that job."""
-    task_id = await ctx.enqueue(
-        "reconciliation.read_tape", queue="parse", arguments={"tape_id": tape_id}, small=size_bytes <= SMALL_BYTES
-    )
-    return task_id.replace("task_", "job_")
-
-
-def _date(text: str) -> date:
-    try:
-        if _DATE.fullmatch(text):
-            return date.fromisoformat(text)
-    except ValueError:
-        pass
-    raise InvalidDate.at(["body", "statement_date"], "expected a date as YYYY-MM-DD")
 
 
 async def loans(ctx: Context, tape_id: str, query: LoanList) -> Page[TapeLoan]:

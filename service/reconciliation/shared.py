@@ -1,8 +1,9 @@
-"""What reconciliation lends: a tape's newest comparison, and its issues."""
+"""What reconciliation lends: taking in a tape; a tape's newest comparison, and its issues."""
 
 from __future__ import annotations
 
 from service.reconciliation.issue_store import issues_of
 from service.reconciliation.store import StoredComparison, get_tape, stored_comparison
+from service.reconciliation.tape_actions import TapeAbout, take_in_tape
 
-__all__ = ["StoredComparison", "get_tape", "issues_of", "stored_comparison"]
+__all__ = ["StoredComparison", "TapeAbout", "get_tape", "issues_of", "stored_comparison", "take_in_tape"]

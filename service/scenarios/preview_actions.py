@@ -9,12 +9,12 @@ from service.compliance.schema import InvalidSuite
 from service.platform.context import Context
 from service.scenarios import child
 from service.scenarios.actions import check_trades, prepare_base, run_trades, summary_fields
-from service.scenarios.schema import InvalidTrade, PreviewRequest, TradePreview
+from service.scenarios.schema import InvalidTrade, TradePreview, TradePreviewRequest
 
 TRADES = ["body", "trades"]
 
 
-async def preview(ctx: Context, body: PreviewRequest) -> TradePreview:
+async def preview(ctx: Context, body: TradePreviewRequest) -> TradePreview:
     """Run the tests of a workbook before and after trades."""
     if body.test_suite is not None and body.test_suite not in (*SUITES, DEAL_SUITE):
         raise InvalidSuite.at(["body", "test_suite"], f"the suites are {', '.join((*SUITES, DEAL_SUITE))}")

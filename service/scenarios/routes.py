@@ -19,7 +19,6 @@ from service.scenarios.schema import (
     NoBaseWorkbook,
     NoTradesKeepTests,
     OptimizeRequest,
-    PreviewRequest,
     Proposed,
     ResultsQuery,
     ScenarioCreate,
@@ -37,6 +36,7 @@ from service.scenarios.schema import (
     TradeLimitExceeded,
     TradeNotFound,
     TradePreview,
+    TradePreviewRequest,
 )
 from service.workbooks.schema import WorkbookNotFound, WorkbookNotReady
 
@@ -94,8 +94,8 @@ async def create_scenario(ctx: Context, body: ScenarioCreate) -> ScenarioDetail:
     flag="scenarios",
     heavy=True,
 )
-async def preview_trades(ctx: Context, body: PreviewRequest) -> TradePreview:
-    """Preview trades.
+async def preview_trades(ctx: Context, body: TradePreviewRequest) -> TradePreview:
+    """Simulate without a scenario.
 
     Every test of a workbook before and after the trades, without a scenario. Nothing is stored. A trade that cannot be
     made is refused with its place.

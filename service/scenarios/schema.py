@@ -195,7 +195,7 @@ class ResultsQuery(Struct, frozen=True, kw_only=True):
 # Previews ------------------------------------------------------------------------------------------------------------
 
 
-class PreviewRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TradePreviewRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Trades to try on a workbook."""
 
     base_workbook_id: UUID

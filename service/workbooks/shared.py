@@ -23,10 +23,11 @@ from service.workbooks import child
 from service.workbooks.schema import ORIGINAL, WorkbookNotReady, WorkbookRow, served
 from service.workbooks.store import SourceFile, begin_writing, book, check_deal, end_writing, get, lock, room, sheet
 from service.workbooks.stored_actions import keep_columns
-from service.workbooks.upload_actions import About, check_storage, receive, take_in
+from service.workbooks.upload_actions import About, Extensions, check_storage, receive, take_in
 
 __all__ = [
     "About",
+    "Extensions",
     "Parsed",
     "SourceFile",
     "StoredBook",

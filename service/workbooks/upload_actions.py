@@ -47,6 +47,8 @@ COPY_BYTES = MEGABYTE
 
 Extensions = Sequence[str]
 
+OTHER_FORMATS = " POST /api/v1/deals/{deal_id}/files takes other formats, such as .csv and .zip; a tape with kind=tape."
+
 _REFUSALS: dict[type[FileRefused], type[Problem]] = {
     errors.InvalidFormat: ParseError,
     errors.FileTooLarge: FileTooLarge,
@@ -209,7 +211,8 @@ async def _looked_at(ctx: Context, where: list[str], file: Upload, path: Path, e
     try:
         check_file_name(file.file_name, extensions)  # before 100 MB are copied
     except InvalidFormat as refusal:
-        raise InvalidFile.at(where, refusal.hint) from None
+        others = OTHER_FORMATS if extensions == WORKBOOK_EXTENSIONS else ""
+        raise InvalidFile.at(where, refusal.hint + others) from None
     try:
         return await ctx.resources.probes(
             ctx.payer,

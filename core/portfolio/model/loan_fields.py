@@ -67,12 +67,13 @@ class LoanField:
     """A field of loans as a reader sees it."""
 
     name: str
+    """What `fields`, `filter` and `sort` take."""
     label: str
-    """What people call it."""
+    """What people call it, with the names that a tenant has for the rating agencies."""
     type: FieldKind
-    """rating: a symbol, which is compared and sorted by its rank."""
+    """How it is compared: a rating by its rank, a text in any case."""
     unit: str
-    """A currency's code (`currency` where none is known), percent, bps, days, years; "" without one."""
+    """A currency's code (`currency` where none is known), percent, bps, days or years; empty without one."""
 
 
 @dataclass(frozen=True, slots=True)

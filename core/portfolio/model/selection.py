@@ -34,7 +34,7 @@ class ConditionError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class LoanCondition:
     """What a field of a loan must be."""
 
     field: str
@@ -43,7 +43,7 @@ class Condition:
     """A number, days since 1970-01-01, 0 or 1, a rank; a text in lower case. None: blank."""
 
 
-def condition_of(field: str, operation: Operation, text: str, column: LoanColumn) -> Condition:
+def condition_of(field: str, operation: Operation, text: str, column: LoanColumn) -> LoanCondition:
     """Read the value of a condition as its field's kind has it.
 
     Raises:
@@ -52,12 +52,12 @@ def condition_of(field: str, operation: Operation, text: str, column: LoanColumn
     if not text:
         if operation not in _OF_BLANKS:
             raise ConditionError(f"{operation} needs a value; eq and ne without one ask for blanks")
-        return Condition(field, operation, None)
+        return LoanCondition(field, operation, None)
     if operation == "contains":
         if column.names is None:
             raise ConditionError(f"contains is of texts; {field} is a {column.kind}")
-        return Condition(field, operation, text.casefold())
-    return Condition(field, operation, _READ[column.kind](text, field))
+        return LoanCondition(field, operation, text.casefold())
+    return LoanCondition(field, operation, _READ[column.kind](text, field))
 
 
 def _number(text: str, field: str) -> float:
@@ -105,7 +105,7 @@ _READ: Final[Mapping[str, Callable[[str, str], float | str]]] = {
 def select(
     row_count: int,
     columns: Mapping[str, LoanColumn],
-    conditions: Sequence[Condition],
+    conditions: Sequence[LoanCondition],
     sort: str | None = None,
     *,
     descending: bool = False,
@@ -124,7 +124,7 @@ def select(
     return rows[np.argsort(keys, kind="stable")]
 
 
-def matching(column: LoanColumn, condition: Condition) -> Mask:
+def matching(column: LoanColumn, condition: LoanCondition) -> Mask:
     """Return which rows meet a condition; a blank is unequal to every value, and else meets none."""
     if condition.operation == "contains" or column.numbers is None:
         assert column.names is not None, "`condition_of` has seen to it"
@@ -136,7 +136,7 @@ def matching(column: LoanColumn, condition: Condition) -> Mask:
     return found
 
 
-def _of_texts(column: LoanColumn, condition: Condition) -> Mask:
+def _of_texts(column: LoanColumn, condition: LoanCondition) -> Mask:
     """Ask each distinct text once."""
     assert column.names is not None, "a column of texts"
     codes, wanted = column.names.codes, condition.value

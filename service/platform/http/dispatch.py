@@ -195,17 +195,18 @@ class Endpoint:
             assert isinstance(answer.content, bytes), "a streamed answer cannot be kept"
             await claim.keep(self.route, answer.status, answer.media_type, answer.content, answer.headers)
         streams = self.route.streamed and claim is None
-        if self.route.event and ctx.is_eventful and not streams:
+        event = ctx.event or self.route.event
+        if event and ctx.is_eventful and not streams:
             # In this transaction: no crash parts it from a kept answer.
             if self.route.counted:
                 seconds = ctx.settings.calls_together_seconds
-                await count(await ctx.begin(), ctx.tenant, [event_of(ctx, self.route.event)], seconds)
+                await count(await ctx.begin(), ctx.tenant, [event_of(ctx, event)], seconds)
             else:
-                await ctx.audit_event(self.route.event)
+                await ctx.audit_event(event)
         await ctx.commit()
-        if self.route.event and ctx.is_eventful and streams and answer.status < 300:
-            event = event_of(ctx, self.route.event, counted=self.route.counted)
-            await publish(ctx.resources, event)  # whoever has the answer has the event
+        if event and ctx.is_eventful and streams and answer.status < 300:
+            # Whoever has the answer has the event.
+            await publish(ctx.resources, event_of(ctx, event, counted=self.route.counted))
         if isinstance(answer.content, bytes):
             return answer
         return answer._replace(content=await _begun(answer.content))  # while a refusal can still be told

@@ -175,6 +175,8 @@ def _say_more(types: Iterable[Any], components: dict[str, Any], *, given: set[An
             schema["required"] = [name for name in required if name != "default"]  # examples leave it out where null
             for name in told:
                 properties[name].pop("default", None)
+        if config and config.tag_field:
+            properties[config.tag_field]["description"] = f"{config.tag}: the answer is of this form."
         describe(properties, get_origin(struct.cls) or struct.cls, components)
         for field in struct.fields:
             kinds = list(parts_of(field.type, into_structs=False))

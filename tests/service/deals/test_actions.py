@@ -377,9 +377,18 @@ def test_the_history_has_a_series_for_each_test_and_the_deal_its_latest(
         "warnings": full["summary"]["warnings"],
         "doubtful": full["summary"]["doubtful"],
         "thinnest": {
-            **{name: thinnest[name] for name in (
-                "test_id", "test_name", "unit", "cushion", "cushion_pct", "decimals", "doubtful",
-            )},
+            **{
+                name: thinnest[name]
+                for name in (
+                    "test_id",
+                    "test_name",
+                    "unit",
+                    "cushion",
+                    "cushion_pct",
+                    "decimals",
+                    "doubtful",
+                )
+            },
         },
     }
     assert thinnest["unit"] == "percent"

@@ -10,7 +10,7 @@ import pytest
 
 from core.portfolio import Portfolio
 from core.portfolio.model.loan_fields import LoanColumn, column_of, field_names
-from core.portfolio.model.selection import Condition, ConditionError, Operation, condition_of, select
+from core.portfolio.model.selection import ConditionError, LoanCondition, Operation, condition_of, select
 from tests.rows import every
 
 GIVEN: dict[str, Any] = {
@@ -73,7 +73,7 @@ def test_a_condition_chooses_its_loans(
 
 def test_all_conditions_hold_together(columns: dict[str, LoanColumn]) -> None:
     both = [
-        Condition("borrower_name", "contains", "ta"),
+        LoanCondition("borrower_name", "contains", "ta"),
         condition_of("maturity_date", "lt", "2030-01-01", columns["maturity_date"]),
     ]
     assert select(5, columns, both).tolist() == [4]
