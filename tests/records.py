@@ -43,7 +43,7 @@ def each(rows: list[Route]) -> pytest.MarkDecorator:
 
 def path_of(row: Route, **values: str) -> str:
     """The row's path with these values as they stand, and identifiers of nothing for the others."""
-    return re.sub(r"{(\w+)}", lambda name: values.get(name[1], str(uuid4())), row.path)
+    return re.sub(r"{(\w+)(?::path)?}", lambda name: values.get(name[1], str(uuid4())), row.path)
 
 
 def quoted(values: dict[str, str]) -> dict[str, str]:
@@ -422,6 +422,7 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
         "sheet_id": workbook["sheets"][0]["id"],
         "ref": "A1",
         "result_id": run.json()["id"],
+        "test_id": next(one["test_id"] for one in run.json()["results"] if len(one["test_id"]) < 30),
         "user_id": user_id,
         "user_email": owner.get(f"/api/v1/admin/users/{user_id}").json()["email"],
         "actor_id": owner.user_id,

@@ -17,7 +17,7 @@ from core.portfolio import Portfolio
 from core.portfolio.model.fields import Mapping
 from core.portfolio.model.portfolio import GivenSource
 from service.compliance import child, store
-from service.compliance.schema import NotOfThisRun, PartsQuery, ResultParts
+from service.compliance.schema import Evidence, NotOfThisRun, PartsQuery, ResultParts
 from service.compliance.shared import as_recorded, calculated, made
 from service.mappings.shared import MappingAndJson
 from service.platform.context import Context
@@ -52,7 +52,7 @@ async def parts(ctx: Context, run_id: UUID, test_id: str, query: PartsQuery) -> 
     return await calculated(ctx, ctx.settings.compliance_seconds, child.parts, portfolio, definition, order)
 
 
-async def _portfolio(ctx: Context, evidence: store.Evidence, manifest: str) -> Portfolio:
+async def _portfolio(ctx: Context, evidence: Evidence, manifest: str) -> Portfolio:
     """The loans that the run read: the kept columns, by the mapping and on the day of the run.
 
     Raises:

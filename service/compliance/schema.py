@@ -107,6 +107,24 @@ class ComplianceRun(Struct, frozen=True, kw_only=True):
     """Microseconds that it took."""
 
 
+class Evidence(Struct, frozen=True, kw_only=True):
+    """What a figure of a stored run can be taken apart by, whatever became of its workbook."""
+
+    test_suite: str
+    as_of: date
+    as_of_source: AsOfSource | None
+    results: list[TestResult]
+    skipped: list[Skipped]
+    mapping: str
+    """JSON, as it was; so are the next two."""
+    definition: str | None
+    options: str
+    interpretation: Interpretation | None
+    book_key: str
+    manifest: str | None
+    """Of the columns that were read. None: they are no longer kept."""
+
+
 class ResultQuery(Struct, frozen=True, kw_only=True):
     """Which results of a run; the summary stays that of the whole run."""
 

@@ -11,13 +11,12 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from core.compliance.result import Direction, Skipped, TestResult
+from core.compliance.result import Direction, TestResult
 from core.compliance.result import Threshold as RunThreshold
-from core.portfolio.model.interpretation import Interpretation
-from core.portfolio.model.portfolio import AsOfSource
 from service.compliance.lookback_store import EVIDENCE
 from service.compliance.schema import (
     ComplianceRun,
+    Evidence,
     HistoryQuery,
     ResultNotFound,
     RunItem,
@@ -237,24 +236,6 @@ async def run(ctx: Context, run_id: UUID) -> ComplianceRun:
     """A stored run with all of its results."""
     sql = f"SELECT {columns_of(ComplianceRun, **_MADE)} FROM compliance_runs WHERE id = %s"
     return await ctx.one(ComplianceRun, sql, [run_id], missing=ResultNotFound)
-
-
-class Evidence(Struct, frozen=True, kw_only=True):
-    """What a figure of a stored run can be taken apart by, whatever became of its workbook."""
-
-    test_suite: str
-    as_of: date
-    as_of_source: AsOfSource | None
-    results: list[TestResult]
-    skipped: list[Skipped]
-    mapping: str
-    """JSON, as in `Inputs`; so are the next two."""
-    definition: str | None
-    options: str
-    interpretation: Interpretation | None
-    book_key: str
-    manifest: str | None
-    """Of the columns that were read. None: they are no longer kept."""
 
 
 async def evidence(ctx: Context, run_id: UUID) -> Evidence:

@@ -9,6 +9,7 @@ from core.compliance.run import run_suite
 from core.definition import Definition, parse
 from core.files.read import read
 from core.generate import generate
+from core.labels import label
 from core.portfolio import Portfolio
 from core.report.compliance import compliance_content
 from core.report.content import Origin
@@ -36,7 +37,7 @@ def test_a_file_and_what_was_read_of_it(tmp_path: Path) -> None:
     columns = {one.label: one.value for one in told.columns}
     header, cells = portfolio.notes.matched_columns["par_value"], portfolio.source_cells["par_value"]
     assert columns["par value"] == f"{header} ({cells})"
-    assert set(columns) == {name.replace("_", " ") for name in portfolio.notes.matched_columns}
+    assert set(columns) == {label(name).replace("_", " ") for name in portfolio.notes.matched_columns}
 
 
 def test_methods_name_formula_cells_and_whose_limit_it_is(tmp_path: Path) -> None:

@@ -362,6 +362,11 @@ def test_the_history_has_a_series_for_each_test_and_the_deal_its_latest(
         one = by_id[test_id]
         assert told == {(one["current_value"], one["threshold_value"], one["status"])}
         assert [point["as_of"] for point in points] == sorted(point["as_of"] for point in points)
+    series = {one["test_id"]: one for one in owner.get(f"{URL}/{deal['id']}/history").json()["series"]}
+    for test_id, one in by_id.items():
+        assert [series[test_id][name] for name in ("test_name", "unit", "decimals")] == [
+            one["test_name"], one["unit"], one["decimals"],
+        ]  # fmt: skip
     asked = history(test_id="oc_ratio,wal_of_nobody")
     assert asked == {"oc_ratio": found["oc_ratio"], "wal_of_nobody": []}
     assert history(end_date="1999-12-31", test_id="oc_ratio") == {"oc_ratio": []}
