@@ -43,7 +43,7 @@ PACKAGES: Final = {
         "1.6.32", "KIMVnG68zvu5XXUbC4LQEPnhwOxBuLyW1AHtpm6IKTXImkbLgkMy+jabjLgSLMasNuGGzQm/ep3tOkyTxpiQIw=="
     ),
     "@tanstack/virtual-core": Package(  # later ones are twice as large, for touch screens of one maker
-        "3.13.18", "Mx86Hqu1k39icq2Zusq+Ey2J6dDWTjDvEv43PJtRCoEYTLyfaPnxIQ6iy7YAOK0NV/qOEmZQ/uCufrppZxTgcg=="
+        "3.13.23", "zSz2Z2HNyLjCplANTDyl3BcdQJc2k1+yyFoKhNRmCr7V7dY8o8q5m8uFTI1/Pg1kL+Hgrz6u3Xo6eFUB7l66cg=="
     ),
     "lean-qr": Package(  # the picture of two-factor enrolment: 2.1 kB gzip; uqr has 4.5 kB, qrcode-generator 7.6 kB
         "2.7.4", "tlMPFfqhAAZN7+j/djRSvl/2+AYT2+7RRuyq8bvcbV8gMiENiscquQ9WTfCSyeEdxsVaEB+tU7e9nFZC63BFnQ=="

@@ -305,6 +305,8 @@ class DataQuery(Struct, frozen=True, kw_only=True):
             description='Comma separated names, all when absent; a name with a comma stands in "quotes"',
         ),
     ] = ""
+    letters: bool = False
+    """Name columns by their letters, and begin with the sheet's first row, above its header."""
     include_formulas: bool = False
     """Add `_formulas` to each row: its formulas by column."""
     format: Literal["json", "csv"] = "json"
