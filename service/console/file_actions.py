@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+import minify  # type: ignore[import-untyped]  # no stubs
 
 from service.platform.http.api import Raw
 from service.platform.welcome import CONSOLE
@@ -28,6 +31,8 @@ TYPES: Final = {
 
 MINIFIED: Final = {".js": "application/javascript", ".css": "text/css"}
 VENDOR: Final = "vendor/"
+SPACES: Final = re.compile(r"\n +")
+"""What is left of lines is markup in templates, where the begin of a line says nothing."""
 
 POLICY: Final = "; ".join(
     (
@@ -125,4 +130,13 @@ def _read(folder: Path, signature: Signature) -> Files:
         digest.update(content)
     hashed = digest.hexdigest()[:HASH_LENGTH]
     page = contents.pop(PAGE).replace(BASE, f"{CONSOLE}{hashed}".encode())
-    return Files(hashed, page, contents)
+    return Files(hashed, page, {name: _minified(name, content) for name, content in contents.items()})
+
+
+def _minified(name: str, content: bytes) -> bytes:
+    """A module or style sheet without what only people read; a vendored one is minified already."""
+    kind = MINIFIED.get(Path(name).suffix)
+    if kind is None or name.startswith(VENDOR):
+        return content
+    text = minify.string(kind, content.decode())
+    return SPACES.sub("\n", text).encode()
