@@ -1,133 +1,124 @@
 // Exports and reports: make one, watch it, save it; verify a file that came back.
-import { html, useState } from "../parts/html.js";
-import { download, post, remove, settled } from "../api.js";
-import { can, href, label, notify, route, setQuery } from "../state.js";
-import { forgetData, useData, useTask } from "../parts/data.js";
-import { confirmed, Dialog } from "../parts/dialog.js";
-import { addFiles } from "../parts/drop.js";
+import { html, useEffect, useState } from "../parts/html.js";
+import { download, post, settled } from "../api.js";
+import { can, complain, label, notify } from "../state.js";
+import { Act, acts, change, List, Tabs, when } from "../parts/admin/list.js";
+import { useBooks } from "../parts/books.js";
+import { refreshData, useData, useTask } from "../parts/data.js";
+import { Dialog } from "../parts/dialog.js";
+import { addFiles, verified } from "../parts/drop.js";
 import { Form, Select } from "../parts/form.js";
-import { bytes, moment, words } from "../parts/format.js";
-import { Empty, Loaded, Problem } from "../parts/problem.js";
+import { bytes, day, words } from "../parts/format.js";
+import { Empty, Loaded } from "../parts/problem.js";
 import { Table } from "../parts/table.js";
-import { Verdict } from "../parts/verdict.js";
 
-const LIMIT = 20;
-const FORMATS = ["xlsx", "csv", "json", "pdf"].map((value) => ({ value, label: value.toUpperCase() }));
-const DOCUMENTS = ["pdf", "xlsx"].map((value) => ({ value, label: value.toUpperCase() }));
-const TABS = { exports: Exports, reports: Reports, verify: Verify };
+const KINDS = {
+  exports: {
+    one: "export", to: "exports", formats: ["xlsx", "csv", "json", "pdf"],
+    about: (books) => books,
+    body: (about) => ({ workbook_id: about }),
+    empty: "An export is a workbook as a file that can be verified.",
+  },
+  reports: {
+    one: "report", to: "reports/generate", formats: ["pdf", "xlsx"],
+    about: (books, tapes) => [
+      ...books.map((one) => ({ value: one.value, label: `Compliance of ${one.label}` })),
+      ...tapes.map((tape) => ({ value: `tape ${tape.id}`, label: `Comparison with ${label(tape.trustee_name)}, ${day(tape.statement_date)}` })),
+    ],
+    body: (about) => (about.startsWith("tape ") ? { report_type: "reconciliation", tape_id: about.slice(5) } : { report_type: "compliance", workbook_id: about }),
+    empty: "A report is a run of a workbook or a comparison with a tape as a document.",
+  },
+};
 const ENDED = ["completed", "failed", "cancelled"];
+const VERDICTS = {
+  original: ["pass", "As it was exported"], modified: ["fail", "Changed since it was exported"],
+  invalid_provenance: ["fail", "Not signed by this service"], unknown: ["warning", "Not an export that is on record here"],
+};
+const watched = new Set();
+const save = (address) => download(`${address}/download`).catch(complain);
 
 export default function ExportsAndReports() {
-  const tab = TABS[route.value.query.get("tab")] ? route.value.query.get("tab") : "exports";
-  return html`<h1>Exports and reports</h1>
-    <nav class="tabs" aria-label="Kind">${Object.keys(TABS).map((name) => html`<a key=${name} href=${href("exports", { tab: name })} aria-current=${name === tab ? "page" : undefined}>${words(name)}</a>`)}</nav>
-    <${TABS[tab]} key=${tab} />`;
+  return html`<${Tabs} title="Exports and reports" tabs=${{ exports: ["Exports", Made], reports: ["Reports", Made], verify: ["Verify", Verify] }} />`;
 }
 
-/** A list of files that are made: its rows, the way to make one, and what is done with each. */
-function Made({ path, name, columns, form, empty }) {
-  const skip = Number(route.value.query.get("skip")) || 0;
-  const list = useData(path, { limit: LIMIT, skip });
+function Made({ path }) {
+  const { one, empty } = KINDS[path];
   const [open, setOpen] = useState(false);
-  const save = useTask((row) => download(`${path}/${row.id}/download`));
-  const drop = async (row) => {
-    if (!(await confirmed(`Delete this ${name}?`, "Its file is deleted with it.", "Delete"))) return;
-    await remove(`${path}/${row.id}`).catch((error) => notify("bad", error.message, { requestId: error.requestId }));
-    list.reload();
-  };
-  const actions = { key: "act", label: "", sortable: false, spoken: "Actions", show: (row) => html`<span class="actions">
-    ${row.status === "completed" && html`<button onClick=${() => save.run(row)}>Download</button>`}
-    ${can("reports:generate") && path === "reports" && html`<button class="plain" onClick=${() => drop(row)}>Delete</button>`}
-    ${can("reports:generate") && path === "exports" && !ENDED.includes(row.status) && html`<button class="plain" onClick=${() => drop(row)}>Cancel</button>`}</span>` };
-  const making = async (task) => {
-    setOpen(false);
-    const record = await task;
-    list.reload();
-    const end = await settled(`${path}/${record.id}`, ({ status }) => ENDED.includes(status), { label: `Making the ${name}` });
-    forgetData(path);
-    list.reload();
-    if (end.status === "completed") notify("good", `The ${name} is ready`, { action: { label: "Download", run: () => save.run(end) } });
-    else notify("bad", `The ${name} could not be made: ${end.error_details ?? end.status}`);
-  };
-  return html`
-    <p class="row">${can("reports:generate") && html`<button class="primary" onClick=${() => setOpen(true)}>Make ${/^[aeiou]/.test(name) ? "an" : "a"} ${name}</button>`}</p>
-    <${Problem} error=${save.error} />
-    <${Loaded} from=${list}>${({ items, total }) => (total === 0 ? html`<${Empty} title=${`No ${name} yet`}><p>${empty}</p><//>` : html`
-      <${Table} caption=${words(path)} rows=${items} columns=${[...columns, { key: "file_size_bytes", label: "Size", number: true, show: (row) => bytes(row.file_size_bytes) }, { key: "created_at", label: "Made", show: (row) => moment(row.created_at) }, { key: "created_by", label: "By", className: "narrow-off" }, actions]} />
-      <${Pages} skip=${skip} total=${total} />`)}<//>
-    ${open && html`<${form} close=${() => setOpen(false)} making=${making} />`}`;
-}
-
-function Pages({ skip, total }) {
-  if (total <= LIMIT) return null;
-  const to = (next) => setQuery({ skip: next || null }, { replace: false });
-  return html`<p class="row"><button disabled=${skip === 0} onClick=${() => to(skip - LIMIT)}>Newer</button>
-    <span>${skip + 1} to ${Math.min(total, skip + LIMIT)} of ${total}</span>
-    <button disabled=${skip + LIMIT >= total} onClick=${() => to(skip + LIMIT)}>Older</button></p>`;
-}
-
-const STATE = { key: "status", label: "State", show: (row) => html`<span title=${row.error_details ?? ""} class=${row.status === "failed" ? "fail" : row.status === "completed" ? "pass" : "muted"}>${row.progress && !ENDED.includes(row.status) ? `${row.status}, ${row.progress.percent} %` : row.status}</span>` };
-
-function Exports() {
   const books = useBooks();
+  const may = can("reports:generate");
   const columns = [
-    { key: "workbook_id", label: "Workbook", value: (row) => books.name(row.workbook_id) },
-    { key: "format", label: "Format", value: (row) => row.format.toUpperCase() }, STATE,
+    { key: "name", label: "What", className: "wraps", value: (row) => row.filename ?? books.name(row.workbook_id) },
+    { key: "format", label: "Format", value: ({ format }) => format.toUpperCase() },
+    { key: "status", label: "Status", show: (row) => html`<${State} key=${row.id} path=${path} row=${row} />` },
+    { key: "file_size_bytes", label: "Size", number: true, show: (row) => bytes(row.file_size_bytes), className: "narrow-off" },
+    when("created_at", "Made", "narrow-off"),
+    acts((row) => html`<${Actions} address=${`${path}/${row.id}`} ...${{ row, one, may }} />`),
   ];
-  return html`<${Made} path="exports" name="export" columns=${columns} form=${ExportForm} empty="An export is a workbook as a file, with a record of where each figure comes from. It can be verified later." />`;
+  return html`${may && html`<p><button class="primary" onClick=${() => setOpen(true)}>Make ${named(one)}</button></p>`}
+    <${List} caption=${words(path)} path=${path} rows="skip" columns=${columns} empty=${html`<${Empty} title=${`No ${path} yet`}><p>${empty}</p><//>`} />
+    ${open && html`<${Make} path=${path} books=${books} close=${() => setOpen(false)} />`}`;
 }
 
-function Reports() {
-  const columns = [
-    { key: "filename", label: "File" }, { key: "report_type", label: "About", value: (row) => words(row.report_type) }, STATE,
-  ];
-  return html`<${Made} path="reports" name="report" columns=${columns} form=${ReportForm} empty="A report shows a compliance run or a comparison with a tape as a document." />`;
+const named = (one) => (one === "export" ? "an export" : "a report");
+
+function Actions({ address, row, one, may }) {
+  const ready = row.status === "completed" && !(Date.parse(row.expires_at) < Date.now());
+  const drop = (text, ask) => html`<${Act} label=${text} of=${`this ${one}`} ask=${ask} run=${() => change("DELETE", address, undefined, `The ${one} is gone`)} />`;
+  return html`${ready && html`<button onClick=${() => save(address)}>Download</button>`}
+    ${may && (one === "report" ? drop("Delete", "Its file is deleted with it.") : !ENDED.includes(row.status) && drop("Cancel"))}`;
 }
 
-function useBooks() {
-  const list = useData("workbooks", { page_size: 100 });
-  const books = (list.data?.items ?? []).filter(({ status }) => status === "ready");
-  const named = new Map((list.data?.items ?? []).map((book) => [book.id, book.name]));
-  return { from: list, options: books.map(({ id, name }) => ({ value: id, label: name })), name: (id) => named.get(id) ?? "a workbook" };
+/** A file's state; one that is being made is watched, wherever the person goes meanwhile. */
+function State({ path, row }) {
+  useEffect(() => {
+    if (!ENDED.includes(row.status)) watch(path, row.id);
+  }, [row.id]);
+  return html`<span class=${{ failed: "fail", completed: "pass" }[row.status] ?? "muted"}>${words(row.status)}</span><small class="block">${row.error_details}</small>`;
 }
 
-function ExportForm({ close, making }) {
-  const books = useBooks();
-  const [chosen, setChosen] = useState({ format: "xlsx", sealed: false });
-  const set = (name) => (value) => setChosen({ ...chosen, [name]: value });
-  const task = useTask(async () => {
-    const options = { xlsx_sealed_pdf: chosen.format === "xlsx" && chosen.sealed };
-    const body = { workbook_id: chosen.workbook ?? books.options[0]?.value, format: chosen.format, options };
-    await making(post("exports", body));
+async function watch(path, id) {
+  if (watched.has(id)) return;
+  watched.add(id);
+  const { one } = KINDS[path];
+  const address = `${path}/${id}`;
+  try {
+    const { status, error_details: why } = await settled(address, (row) => ENDED.includes(row.status), { label: `Making the ${one}` });
+    if (status === "completed") notify("good", `The ${one} is ready`, { action: { label: "Download", run: () => save(address) } });
+    else if (status === "failed") notify("bad", `The ${one} could not be made: ${why}`);
+  } catch (error) {
+    if (error.status !== 404) complain(error); // 404: it was deleted meanwhile
+  }
+  refreshData(path);
+}
+
+function Make({ path, books, close }) {
+  const { one, to, formats, about, body } = KINDS[path];
+  const tapes = useData(path === "reports" && can("compliance:read") ? "reconciliation/tapes" : null);
+  const task = useTask(async (fields) => {
+    await post(to, { ...body(fields.about), format: fields.format, options: { sanitize_pii: "mask" in fields } });
+    close();
+    refreshData(path);
   });
-  return html`<${Dialog} title="Make an export" close=${close}><${Loaded} from=${books.from}>${() => html`
-    <${Form} task=${task} action="Make it" onSubmit=${task.run} cancel=${close}>
-      <${Select} label="Workbook" name="workbook_id" value=${chosen.workbook} options=${books.options} onChange=${set("workbook")} error=${task.error} />
-      <${Select} label="Format" name="format" value=${chosen.format} options=${FORMATS} onChange=${set("format")} error=${task.error} />
-      ${chosen.format === "xlsx" && html`<label class="check"><input type="checkbox" checked=${chosen.sealed} onChange=${(event) => set("sealed")(event.target.checked)} /> A signed PDF of the same sheets beside it</label>`}
-    <//>`}<//><//>`;
-}
-
-function ReportForm({ close, making }) {
-  const books = useBooks();
-  const tapes = useData("reconciliation/tapes", { page_size: 100 });
-  const [chosen, setChosen] = useState({ type: "compliance", format: "pdf" });
-  const set = (name) => (value) => setChosen({ ...chosen, [name]: value });
-  const compared = (tapes.data?.items ?? []).map((tape) => ({ value: tape.id ?? tape.tape_id, label: `${label(tape.trustee_name)}, ${tape.statement_date}` }));
-  const about = chosen.type === "compliance"
-    ? { workbook_id: chosen.workbook ?? books.options[0]?.value } : { tape_id: chosen.tape ?? compared[0]?.value };
-  const task = useTask(() => making(post("reports/generate", { report_type: chosen.type, format: chosen.format, ...about })));
-  return html`<${Dialog} title="Make a report" close=${close}><${Loaded} from=${books.from}>${() => html`
-    <${Form} task=${task} action="Make it" onSubmit=${task.run} cancel=${close}>
-      <${Select} label="About" name="report_type" value=${chosen.type} options=${[{ value: "compliance", label: "The newest compliance run of a workbook" }, { value: "reconciliation", label: "The newest comparison of a tape" }]} onChange=${set("type")} />
-      ${chosen.type === "compliance"
-        ? html`<${Select} label="Workbook" name="workbook_id" value=${chosen.workbook} options=${books.options} onChange=${set("workbook")} error=${task.error} />`
-        : html`<${Select} label="Tape" name="tape_id" value=${chosen.tape} options=${compared} onChange=${set("tape")} error=${task.error} />`}
-      <${Select} label="Format" name="format" value=${chosen.format} options=${DOCUMENTS} onChange=${set("format")} />
-    <//>`}<//><//>`;
+  const choices = about(books.options, tapes.data?.items ?? []);
+  return html`<${Dialog} title=${`Make ${named(one)}`} close=${close}><${Loaded} from=${books}>${() => (choices.length === 0
+    ? html`<p>Drop a month of a deal anywhere on the page first.</p>`
+    : html`<${Form} task=${task} action="Make it" onSubmit=${task.run} cancel=${close}>
+      <${Select} label="Of" name="about" options=${choices} />
+      <${Select} label="Format" name="format" options=${formats.map((value) => ({ value, label: value.toUpperCase() }))} />
+      <label class="choice"><input type="checkbox" name="mask" defaultChecked /> Mask personal data</label><//>`)}<//><//>`;
 }
 
 function Verify() {
-  return html`<p>Drop an exported workbook (.xlsx) anywhere on this page: is it as it was exported, and which cells were changed?</p>
-    <p><button class="primary" onClick=${() => addFiles(null, { kind: "verify" })}>Choose a file</button></p><${Verdict} />`;
+  return html`<p>Drop an exported workbook (.xlsx) here: is it as it was exported, and which cells are not?</p>
+    <p><button class="primary" onClick=${() => addFiles(null, { kind: "verify" })}>Choose a file</button></p>${verified.value && html`<${Verdict} file=${verified.value} />`}`;
+}
+
+function Verdict({ file }) {
+  const [mark, title] = VERDICTS[file.status];
+  const rows = [...file.findings, ...file.diffs].map((row, at) => ({ ...row, at }));
+  return html`<div class=${`banner ${mark}`} role="status"><strong class=${mark}>${title}</strong><span>${file.name}</span><p>${file.reason}</p></div>
+    ${rows.length > 0 && html`<${Table} caption=${`What is not as exported${file.diffs_truncated ? ": the first places" : ""}`} rows=${rows} keyOf=${({ at }) => at} columns=${[
+      { key: "sheet", label: "Sheet" }, { key: "cell", label: "Cell", value: ({ cell, part }) => cell ?? part ?? "the sheet" },
+      { key: "status", label: "What differs", className: "wraps", value: ({ message, status }) => message ?? words(status) },
+    ]} />`}`;
 }
