@@ -112,9 +112,12 @@ class Hostile:
             member.parsed(book)
         own = member.put(f"{API}/deals/{self.deal_id}/definition", json={"definition": own_definition()})
         assert own.status_code == 200, own.text
+        self.runs: list[str] = []
         for book in [*self.books[:2], *self.months]:
             suite = "deal" if book in self.months else "enhanced"
-            self._made("/compliance/run", {"workbook_id": book, "test_suite": suite}, status=200)
+            self.runs.append(
+                self._made("/compliance/run", {"workbook_id": book, "test_suite": suite}, status=200)["id"]
+            )
         nominated = {"workbook_ids": self.books[:2], "is_nominated": True}
         self._made("/insights/nominations/bulk", nominated, status=200)
         trades = [
@@ -240,6 +243,15 @@ def _rules(of: Hostile) -> list[Case]:
     return [
         _case("run_compliance", 4, inline, 200, 409),
         _case("run_compliance", 16, runs, 200, 409),
+        _case(
+            "list_result_parts",
+            8,
+            [
+                _get(f"/compliance/results/{run}/tests/{test}/parts?limit=1000&format={kind}")
+                for run in of.runs[:2]
+                for test, kind in (("oc_ratio", "csv"), ("wal", "json"))
+            ],
+        ),
         _case("get_tie_out", 8, [_get(f"{deal}/tie-out")]),
         _case("draft_definition", 8, [posted(f"{deal}/definition/draft", {})]),
         _case("get_movements", 8, [_get(f"{deal}/movements?from={MONTHS[0]}&to={MONTHS[1]}&test_suite=enhanced")]),

@@ -422,6 +422,7 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
         "sheet_id": workbook["sheets"][0]["id"],
         "ref": "A1",
         "result_id": run.json()["id"],
+        "test_id": next(one["test_id"] for one in run.json()["results"] if len(one["test_id"]) < 30),
         "user_id": user_id,
         "user_email": owner.get(f"/api/v1/admin/users/{user_id}").json()["email"],
         "actor_id": owner.user_id,

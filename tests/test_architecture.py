@@ -43,7 +43,7 @@ CORE_FLOORS = [
     "definition",
     "recalc compliance reconciliation generate provenance retention",
     "interpretation",
-    "deals scenario facts alerts",
+    "deals scenario facts alerts parts",
     "export report",
     "insights",
     "questions",

@@ -247,7 +247,7 @@ def _ccc(pool: Pool, test: DealTest) -> Measured:
     return par_share(pool, test, par, pool.covered(pool.par - masked), masked_pct=rounded(pool.covered(masked)))
 
 
-def _ladder(pool: Pool, agency: str) -> Any:
+def ladder_of(pool: Pool, agency: str) -> Any:
     """An agency's ranks: 0 unrated, MASKED left open."""
     field = f"rating_agency_{agency}"
     ranks = pool.view.ranks.get(f"{field}_ladder", pool.view.ranks.get(field))
@@ -261,7 +261,7 @@ def _by_ladder(pool: Pool, agency: str) -> np.ndarray[Any, Any]:
     shows, every loan has a rating."""
     hidden = pool.masked_ratings["abc".index(agency)]
     if hidden is None:
-        return pool.summed(("ladder", agency), lambda part: _par_by_rank(_ladder(part, agency), part))
+        return pool.summed(("ladder", agency), lambda part: _par_by_rank(ladder_of(part, agency), part))
     field = f"rating_agency_{agency}"
     by_rank = pool.summed(("shown", agency), lambda part: _par_by_rank(part.portfolio.ranks[field], part)).copy()
     by_rank[[0, MASKED]] = 0.0
@@ -413,7 +413,7 @@ def _monitor_ranks(pool: Pool) -> tuple[NDArray[np.uint8], ByRank]:
     if hidden is not None:
         shown = pool.portfolio.ranks["rating_agency_b"]
         return np.where(shown == 0, np.uint8(MASKED), shown).astype(np.uint8), hidden
-    ladder = _ladder(pool, "b")
+    ladder = ladder_of(pool, "b")
     unrated, _ = counted_as(policy_of(pool.definition.ratings.b, "unrated", pool.assumed), cdo_monitor.RATING_FACTORS)
     return np.where(ladder == 0, np.uint8(unrated), ladder), ()
 

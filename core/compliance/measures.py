@@ -68,7 +68,7 @@ DIVERSITY_SCORES: Final = _diversity_scores()
 _CLAIMS: Final[dict[int, int]] = {Lien.SECOND_LIEN: 1, Lien.UNSECURED: 2, Lien.BOND: 2, Lien.OTHER: 1}
 """The column of the recovery table for each lien but the first, which a blank counts as."""
 
-_RECOVERY_BY_KIND: Final = np.array([[rates[_CLAIMS.get(lien, 0)] for lien in range(8)] for rates in RECOVERY])
+RECOVERY_BY_KIND: Final = np.array([[rates[_CLAIMS.get(lien, 0)] for lien in range(8)] for rates in RECOVERY])
 """Recovery rate by notch difference, from -3 to +2, and `Lien`."""
 
 
@@ -110,7 +110,7 @@ class Pool:
         self.assumed = assumed
         self.view: View = view_of(portfolio, definition, assumed)
         view = self.view
-        self._scheduled = _scheduled_life(portfolio, self.as_of)
+        self.scheduled_life = _scheduled_life(portfolio, self.as_of)
         tally = kernels.tally(
             portfolio.row_count,
             view.numbers,
@@ -118,12 +118,12 @@ class Pool:
             view.flags,
             view.ranks,
             view.lien,
-            _RECOVERY_BY_KIND,
+            RECOVERY_BY_KIND,
             rules=view.rules,
             as_of=self.as_of,
             base_rate=self.base_rate,
             home=view.home,
-            scheduled_life=self._scheduled,
+            scheduled_life=self.scheduled_life,
         )
         self._conclude(tally)
 
@@ -184,7 +184,7 @@ class Pool:
         """The same sums under conventions, and with a deal, that move none of them: cash, the denominator, CCC."""
         pool = Pool.__new__(Pool)
         pool._begin(portfolio, definition)
-        pool.assumed, pool.view, pool._scheduled = self.assumed, self.view, self._scheduled
+        pool.assumed, pool.view, pool.scheduled_life = self.assumed, self.view, self.scheduled_life
         for name in ("weights", "defaulted", "years", "structure"):
             if name in self.__dict__ and (name != "structure" or definition.classes == self.definition.classes):
                 pool.__dict__[name] = self.__dict__[name]
@@ -412,7 +412,7 @@ class Pool:
         where unknown, None where no column says."""
         numbers, maturity = self.view.numbers, self.view.numbers.get("maturity_date")
         bullet = None if maturity is None or not isfinite(self.as_of) else (maturity - self.as_of) / DAYS_A_YEAR
-        known = [one for one in (numbers.get("average_life"), self._scheduled, bullet) if one is not None]
+        known = [one for one in (numbers.get("average_life"), self.scheduled_life, bullet) if one is not None]
         if not known:
             return None
         years = known[0]
@@ -426,7 +426,7 @@ class Pool:
         return kernels.tally(
             self.portfolio.row_count, {"par_value": view.numbers["par_value"]},
             {"obligor": view.names["obligor"], "industry": industries},
-            {"is_defaulted": self.defaulted.astype(np.uint8)}, {}, None, _RECOVERY_BY_KIND,
+            {"is_defaulted": self.defaulted.astype(np.uint8)}, {}, None, RECOVERY_BY_KIND,
             rules=view.rules, as_of=self.as_of, base_rate=nan, home=-2,
         )  # fmt: skip
 
@@ -476,8 +476,14 @@ class Pool:
 
 def _shown_ccc(agency: str, pool: Pool) -> float:
     """Performing par of the loans that a row shows as Caa1 (CCC+) or below."""
+    rows = shown_ccc_rows(agency, pool)
+    return 0.0 if rows is None else float(pool.weights @ rows)
+
+
+def shown_ccc_rows(agency: str, pool: Pool) -> NDArray[np.bool_] | None:
+    """The loans that a row shows as Caa1 (CCC+) or below; None where no column has the agency's ratings."""
     ranks = pool.portfolio.ranks.get(f"rating_agency_{agency}")
-    return 0.0 if ranks is None else float(pool.weights @ ((ranks >= CCC) & (ranks < DEFAULTED)))
+    return None if ranks is None else (ranks >= CCC) & (ranks < DEFAULTED)
 
 
 def _accrued(pool: Pool) -> float:
@@ -666,13 +672,18 @@ def factor_column_sum(pool: Pool, agency: str) -> float:
 
 def _by_factor_ratings(pool: Pool) -> float:
     """What the sum of par x factor has more by the column of the file's own rating factor."""
+    return float(factor_changes(pool)[1].sum())
+
+
+def factor_changes(pool: Pool) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """(loans that both columns rate, what the sum of par x factor has more of each)."""
     own = pool.view.ranks.get("rating_agency_a")
     other = pool.portfolio.ranks.get(f"rating_agency_a_{pool.portfolio.deal.factor_ratings}")
     if own is None or other is None:
-        return 0.0
-    rated = (own > 0) & (own <= DEFAULTED) & (other > 0) & (other <= DEFAULTED)
+        return np.zeros(0, np.intp), np.zeros(0)
+    rated = np.flatnonzero((own > 0) & (own <= DEFAULTED) & (other > 0) & (other <= DEFAULTED))
     factors = np.array(pool.view.factors[: DEFAULTED + 1])
-    return float((pool.weights[rated] * (factors[other[rated]] - factors[own[rated]])).sum())
+    return rated, pool.weights[rated] * (factors[other[rated]] - factors[own[rated]])
 
 
 def _factors_told(pool: Pool) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def loans_share(pool: Pool, test: DealTest) -> Measured:
 def _share(pool: Pool, test: DealTest, part: Atom | Logic, key: Any) -> Measured:
     def sums_of(one: Pool) -> tuple[float, ...]:
         rows, unknown = fields_over(one).rows(part)
-        drawn, more = one.weights, _undrawn(one, test)
+        drawn, more = one.weights, undrawn_of(one, test)
         return (
             float(drawn @ rows),
             0.0 if more is None else float(more @ rows),
@@ -107,8 +107,8 @@ def _share(pool: Pool, test: DealTest, part: Atom | Logic, key: Any) -> Measured
     return par_share(pool, test, par + undrawn + cash, pool.covered(pool.par - unknown), **shown)
 
 
-def _undrawn(pool: Pool, test: DealTest) -> Floats | None:
-    """What a test adds to each loan; None for nothing."""
+def undrawn_of(pool: Pool, test: DealTest) -> Floats | None:
+    """What is not drawn of each loan, where a test adds it; None for nothing."""
     return unfunded_of(pool) if "unfunded" in test.adds else None
 
 
@@ -144,7 +144,7 @@ def _by_name(pool: Pool, test: DealTest, field: str) -> tuple[Pool, Floats]:
 def _counted(pool: Pool, test: DealTest, names: Names) -> Floats:
     """Par by a name's code of the loans of which a test is; the last is that of no name, or not known to count."""
     among = among_of(test, pool.definition)
-    amounts, more, unknown = pool.weights, _undrawn(pool, test), None
+    amounts, more, unknown = pool.weights, undrawn_of(pool, test), None
     amounts = amounts if more is None else amounts + more
     if among is not None:
         rows, unknown = fields_over(pool).rows(among)
@@ -225,7 +225,7 @@ def _country(pool: Pool, test: DealTest) -> Measured:
 # ---- groups of countries
 
 
-def _members(names: Sequence[str], group: CountryGroup, definition: Definition) -> tuple[Bools, Bools]:
+def group_members(names: Sequence[str], group: CountryGroup, definition: Definition) -> tuple[Bools, Bools]:
     """(countries of the group, countries of which that is not known for want of a ceiling)."""
     if group.countries:
         return np.array([name in group.countries for name in names], np.bool_), np.zeros(len(names), np.bool_)
@@ -250,7 +250,7 @@ def _of_group(pool: Pool, test: DealTest) -> Floats:
     """Par by country of a group, the last for what is not known."""
     definition = pool.definition
     group = next(one for one in definition.country_groups if one.id == test.group)
-    return _by_country(pool, test, lambda names: _members(names, group, definition))
+    return _by_country(pool, test, lambda names: group_members(names, group, definition))
 
 
 def _country_group(pool: Pool, test: DealTest) -> Measured:

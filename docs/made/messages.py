@@ -191,6 +191,10 @@ HELP: Final = {
         "Take the identifier from `GET /api/v1/compliance/history`.",
     ),
     "Scenario not found": _absent("scenario", "scenarios"),
+    "Test not found in this run": Help(
+        "The run has no test of this identifier: its suite lacks the test, or the run left it out.",
+        "Take a `test_id` from `GET /api/v1/compliance/results/{result_id}`, from its results or its skipped tests.",
+    ),
     "Session not found": Help(
         "No session of insights of yours has this identifier. Each user sees their own only.",
         "Read the present one by `GET /api/v1/insights/sessions/current`, or begin one by `POST /api/v1/insights/generate`.",

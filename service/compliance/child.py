@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, Literal
+from urllib.parse import quote
+from uuid import UUID
 
-from msgspec import Struct
+from msgspec import Struct, json, structs
 
 from core.compliance.result import Results, Skipped, TestResult
 from core.compliance.run import UnknownTest, run_suite
 from core.definition.definition import Definition
 from core.definition.document import DefinitionError, parse
+from core.parts.content import FigureParts
+from core.parts.parts import figure_parts, no_parts
+from core.parts.table import parts_csv
 from core.portfolio import Portfolio
 from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import AsOfSource
+from service.compliance.schema import ResultParts
+from service.platform.http.api import Raw
 
 
 class Ran(Struct, frozen=True, kw_only=True, tag=True):
@@ -62,6 +69,38 @@ def run(portfolio: Portfolio, suite: str, rules: Mapping[str, Any], options: Map
         figures=found.figures,
         interpretation=found.interpretation,
     )
+
+
+class PartsOrder(Struct, frozen=True):
+    """Which figure is taken apart, and which of its parts are wanted how."""
+
+    run_id: UUID
+    result: TestResult | Skipped
+    suite: str
+    offset: int
+    limit: int
+    format: Literal["json", "csv"]
+
+
+def parts(portfolio: Portfolio, definition: Definition | None, order: PartsOrder) -> Raw:
+    """The parts of a figure of a run, from the loans that it read and by its rules."""
+    is_csv = order.format == "csv"
+    page = {"offset": 0, "limit": None} if is_csv else {"offset": order.offset, "limit": order.limit}
+    found = figure_parts(portfolio, order.result, suite=order.suite, definition=definition, **page)
+    return _written(found, order)
+
+
+def without_parts(order: PartsOrder, reason: str) -> Raw:
+    """The answer where there are none, and why."""
+    return _written(no_parts(order.result, reason, offset=order.offset, limit=order.limit), order)
+
+
+def _written(found: FigureParts, order: PartsOrder) -> Raw:
+    if order.format == "csv":
+        name = f"attachment; filename*=UTF-8''{quote(order.result.test_id, safe='')}-parts.csv"
+        return Raw(parts_csv(found).encode(), "text/csv; charset=utf-8", [("Content-Disposition", name)])
+    answer = ResultParts(run_id=order.run_id, **structs.asdict(found))
+    return Raw(json.encode(answer), "application/json")
 
 
 class ParsedDefinition(Struct, frozen=True):

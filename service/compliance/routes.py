@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from service.compliance import actions, lookback_actions
+from service.compliance import actions, lookback_actions, parts_actions
 from service.compliance.lookback_schema import Lookback, LookbackBody, LookbackEvents
 from service.compliance.schema import (
     AlreadyRunning,
@@ -12,13 +12,17 @@ from service.compliance.schema import (
     HistoryQuery,
     InvalidDefinition,
     InvalidSuite,
+    NotOfThisRun,
+    PartsQuery,
     ResultNotFound,
+    ResultParts,
     ResultQuery,
     RunItem,
     RunRequest,
     RunTooSlow,
     Suite,
     SuiteQuery,
+    TestId,
     Threshold,
     ThresholdCreate,
     ThresholdNotFound,
@@ -28,7 +32,7 @@ from service.compliance.schema import (
 from service.mappings.schema import MappingNotFound, MappingTooSlow
 from service.platform.context import Context
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, Listing, Page
+from service.platform.http.api import Area, Listing, Page, Raw
 from service.workbooks.schema import DealNotFound, WorkbookNotFound, WorkbookNotReady
 
 area = Area("/api/v1/compliance", tag="compliance", scope="compliance")
@@ -60,6 +64,22 @@ async def run_compliance(ctx: Context, body: RunRequest) -> ComplianceRun:
 async def get_compliance_result(ctx: Context, result_id: UUID, query: ResultQuery) -> ComplianceRun:
     """A run with its results, or those of one status or category."""
     return await actions.result(ctx, result_id, query)
+
+
+@area.get(
+    "/results/{run_id}/tests/{test_id}/parts",
+    errors=(ResultNotFound, NotOfThisRun, InvalidDefinition, MappingTooSlow, RunTooSlow, Damaged),
+    heavy=True,
+    also_media=("text/csv",),
+)
+async def list_result_parts(ctx: Context, run_id: UUID, test_id: TestId, query: PartsQuery) -> ResultParts | Raw:
+    """List a figure's parts.
+
+    Loans, cash, haircuts, accounts or industries that add up to the numerator of a run's figure, those that weigh most
+    first. They are worked out from the run's evidence, so they are the same a year later. With `format=csv` all of them
+    come as text/csv; a text that a spreadsheet would take for a formula has an apostrophe before it.
+    """
+    return await parts_actions.parts(ctx, run_id, test_id, query)
 
 
 @area.get("/suites")

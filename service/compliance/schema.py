@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 
 from core.compliance.result import Direction, Skipped, Status, Summary, TestResult
 from core.compliance.suites import Category
+from core.parts.content import PARTS_SHOWN, FigureParts
 from core.portfolio.model.interpretation import Interpretation
 from core.portfolio.model.notes import DataWarning
 from core.portfolio.model.portfolio import AsOfSource
@@ -106,6 +107,24 @@ class ComplianceRun(Struct, frozen=True, kw_only=True):
     """Microseconds that it took."""
 
 
+class Evidence(Struct, frozen=True, kw_only=True):
+    """What a figure of a stored run can be taken apart by, whatever became of its workbook."""
+
+    test_suite: str
+    as_of: date
+    as_of_source: AsOfSource | None
+    results: list[TestResult]
+    skipped: list[Skipped]
+    mapping: str
+    """JSON, as it was; so are the next two."""
+    definition: str | None
+    options: str
+    interpretation: Interpretation | None
+    book_key: str
+    manifest: str | None
+    """Of the columns that were read. None: they are no longer kept."""
+
+
 class ResultQuery(Struct, frozen=True, kw_only=True):
     """Which results of a run; the summary stays that of the whole run."""
 
@@ -144,6 +163,26 @@ class HistoryQuery(PageQuery, frozen=True, kw_only=True):
     """Runs from this moment on: an ISO 8601 date or date-time, UTC where it names no offset."""
     end_date: Moment | None = None
     """Runs up to this moment; a date means its whole day."""
+
+
+PARTS_MAX = 1000
+"""Parts of a page."""
+
+
+class PartsQuery(Struct, frozen=True, kw_only=True):
+    """Which parts, and how they are written."""
+
+    limit: Annotated[int, Meta(ge=1, le=PARTS_MAX, description="Most items to return")] = PARTS_SHOWN
+    offset: Offset = 0
+    format: Literal["json", "csv"] = "json"
+    """csv: all parts as text/csv, whatever `limit` and `offset` say."""
+
+
+class ResultParts(FigureParts, frozen=True, kw_only=True):
+    """What is behind a figure of a run: parts that add up to its numerator."""
+
+    run_id: UUID
+    """The run that the figure is of."""
 
 
 # Suites -------------------------------------------------------------------------------------------------------------
@@ -271,3 +310,7 @@ class ThresholdNotFound(Problem, status=404):
 
 class ResultNotFound(Problem, status=404):
     """Result not found"""
+
+
+class NotOfThisRun(Problem, status=404):
+    """Test not found in this run"""

@@ -16,6 +16,7 @@ from core.compliance.result import Threshold as RunThreshold
 from service.compliance.lookback_store import EVIDENCE
 from service.compliance.schema import (
     ComplianceRun,
+    Evidence,
     HistoryQuery,
     ResultNotFound,
     RunItem,
@@ -235,6 +236,25 @@ async def run(ctx: Context, run_id: UUID) -> ComplianceRun:
     """A stored run with all of its results."""
     sql = f"SELECT {columns_of(ComplianceRun, **_MADE)} FROM compliance_runs WHERE id = %s"
     return await ctx.one(ComplianceRun, sql, [run_id], missing=ResultNotFound)
+
+
+async def evidence(ctx: Context, run_id: UUID) -> Evidence:
+    """The evidence of a run.
+
+    Raises:
+        ResultNotFound: there is no such run.
+    """
+    names = {name: f"r.{name}::text" for name in ("mapping", "definition", "options")}
+    names |= {name: f"r.{name}" for name in ("as_of", "results", "skipped", "book_key")}
+    names |= {"interpretation": f"r.options -> '{INTERPRETATION}'"}
+    kept = """
+        (SELECT b.manifest FROM evidence_books b
+         WHERE b.tenant_id = r.tenant_id AND b.key = r.book_key AND NOT EXISTS (
+             SELECT FROM evidence_sheets s WHERE s.tenant_id = b.tenant_id AND s.book_key = b.key
+               AND NOT EXISTS (SELECT FROM blobs f WHERE f.tenant_id = s.tenant_id AND f.key = s.blob_key)))
+        """
+    sql = f"SELECT {columns_of(Evidence, **names, manifest=kept)} FROM compliance_runs r WHERE r.id = %s"
+    return await ctx.one(Evidence, sql, [run_id], missing=ResultNotFound)
 
 
 class StoredRun(ComplianceRun, frozen=True, kw_only=True):

@@ -20,7 +20,7 @@ from service.platform.context import Unit
 from service.platform.data.lru import Lru, bytes_of
 from service.portfolios import child
 from service.processes.shared import OutOfMemory, OutOfTime, in_child
-from service.workbooks.shared import Parsed, open_book, stored_book
+from service.workbooks.shared import Parsed, StoredBook, opened, stored_book
 
 log = structlog.get_logger()
 
@@ -65,13 +65,19 @@ async def portfolio_of(
         WorkbookNotReady, Damaged: as `stored_book`.
         MappingTooSlow: the mapping takes longer than it may.
     """
-    stored = await stored_book(unit, workbook)
+    return await portfolio_of_book(unit, await stored_book(unit, workbook), mapping, given, is_kept=is_kept)
+
+
+async def portfolio_of_book(
+    unit: Unit, stored: StoredBook, mapping: MappingAndJson, given: GivenDay, *, is_kept: bool = True
+) -> Portfolio:
+    """The same of stored columns, whose workbook may be gone; `MappingTooSlow` as above, `Damaged` as `opened`."""
     cache: Lru[Key, Portfolio] = unit.resources.memory.cache("portfolios", most=PORTFOLIOS_MAX, bytes_most=BYTES_MAX)
     key = Key(stored.key, mapping.json, given)
     found = cache.get(key)
     if found is not None:
         return found
-    book = await open_book(unit, workbook)
+    book = await opened(unit, stored)
     seconds_max = SAMPLES_TIME * unit.settings.mapping_seconds
     portfolio, size_bytes = await unit.compute(_mapped, book, mapping, given, seconds_max)
     if is_kept:

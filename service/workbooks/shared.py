@@ -112,7 +112,11 @@ async def open_book(unit: Unit, row: Parsed) -> Workbook:
     Raises:
         WorkbookNotReady, Damaged: as `stored_book`.
     """
-    stored = await stored_book(unit, row)
+    return await opened(unit, await stored_book(unit, row))
+
+
+async def opened(unit: Unit, stored: StoredBook) -> Workbook:
+    """The columns of a stored book, mapped read-only; `Damaged` as `located`."""
     cache: Lru[str, Workbook] = unit.resources.memory.cache(
         "workbooks", most=unit.settings.mapped_workbooks, bytes_most=BOOKS_BYTES_MAX
     )
@@ -202,6 +206,21 @@ async def stored_book(unit: Unit, row: Parsed) -> StoredBook:
             raise WorkbookNotReady
         known = _Manifest(manifest, [record.file for record in Manifest.from_json(manifest).sheets])
         cache.keep(book_key, known, bytes_of(known))
+    return await _located(unit, book_key, known)
+
+
+async def located(unit: Unit, book_key: str, manifest: str) -> StoredBook:
+    """Where the columns of a manifest are, all of them whole; the workbook may be gone.
+
+    Raises:
+        Damaged: the bytes of a sheet are missing, short or altered.
+    """
+    return await _located(
+        unit, book_key, _Manifest(manifest, [record.file for record in Manifest.from_json(manifest).sheets])
+    )
+
+
+async def _located(unit: Unit, book_key: str, known: _Manifest) -> StoredBook:
     files = [await unit.resources.blobs.locate(key) for key in known.keys]
     key = f"{book_key} {hash(tuple(file.identity for file in files)):x}"
     is_there = all(file.is_there for file in files)

@@ -38,6 +38,8 @@ calculations:execute    GET     /api/v1/calculations/translate
 compliance:write        POST    /api/v1/compliance/run
 compliance:read         GET     /api/v1/compliance/results/{result_id}
 compliance:read         GET     /api/v1/workbooks/{workbook_id}/loans
+compliance:read         GET     /api/v1/console/overview
+compliance:read         GET     /api/v1/compliance/results/{run_id}/tests/{test_id}/parts
 compliance:read         GET     /api/v1/compliance/suites
 compliance:write        POST    /api/v1/compliance/thresholds
 compliance:read         GET     /api/v1/compliance/thresholds

@@ -124,6 +124,8 @@ def test_each_part_is_what_its_changes_do_on_top_of_those_before(story: Story, m
         assert [part.change for part in movement.parts] == pytest.approx(expected, abs=2e-6), test_id
         assert movement.change == pytest.approx(sum(part.change for part in movement.parts), abs=1e-9)
         assert (movement.before, movement.after) == (runs[0][test_id], runs[-1][test_id])
+    forms = {result.test_id: (result.unit, result.decimals) for result in RUN(story.books[-1])}
+    assert {test_id: (one.unit, one.decimals) for test_id, one in moved.items()} == forms
     assert sum(abs(part.change) > 1e-3 for one in moved.values() for part in one.parts) > 60, "the edits move the tests"
 
 

@@ -73,6 +73,7 @@ def test_figures_that_agree_within_the_printed_digits(book: Portfolio) -> None:
     assert above[0].difference == pytest.approx(cov_lite(book) - printed, abs=1e-6)
     assert (above[0].measured_as, above[0].our_status, above[0].trigger) == ("cov_lite", "pass", 60.0)
     assert above[0].cell == "'Tests'!B2"
+    assert [(row.unit, row.decimals) for row in above] == [("percent", 2), ("years", 2)]
 
 
 def test_a_difference_is_explained_only_by_a_run_that_gives_the_trustees_figure(book: Portfolio) -> None:

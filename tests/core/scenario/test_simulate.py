@@ -45,6 +45,8 @@ def test_g10_the_worked_scenario(g1: Build) -> None:
     assert seen["ccc_bucket_pct"] == (11.25, 8.846873, "improve")
     assert seen["oc_ratio"] == (106.753425, 106.759301, "improve")
     assert seen["average_rating_factor"] == (3041.367089, 2906.870229, "improve")
+    forms = {one.test_id: (one.unit, one.decimals) for one in found.results}
+    assert (forms["ccc_bucket_pct"], forms["average_rating_factor"]) == (("percent", 2), ("factor", 0))
     oc = next(result for result in found.after if result.test_id == "oc_ratio")
     assert oc.details is not None
     parts = oc.details.breakdown["adjustments"]

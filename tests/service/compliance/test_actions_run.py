@@ -45,7 +45,7 @@ RUN_FIELDS = {
 }  # fmt: skip
 RESULT_FIELDS = {
     "test_id", "test_name", "category", "status", "current_value", "threshold_value", "threshold_type", "cushion",
-    "cushion_pct", "message", "threshold_source", "details", "published", "doubt", "doubtful",
+    "cushion_pct", "message", "threshold_source", "details", "published", "doubt", "doubtful", "unit", "decimals",
 }  # fmt: skip
 
 

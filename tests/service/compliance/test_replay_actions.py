@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from service.compliance.replay_actions import _differences
+from service.compliance.replay_actions import _differences, _figures_as_written
 from tests.conftest import Member, Stack, wait_until
 from tests.forks import cushion
 from tests.service.compliance.conftest import G1_DEAL, G1_LOANS, G1_NOTES, HEADER
@@ -242,3 +242,17 @@ def test_what_a_version_did_not_store_yet_is_no_difference() -> None:
     assert found(before, [{**now[0], "current_value": 4.6}]) == ["current_value", "doubt", "doubtful"]
     assert found(now, [{**now[0], "doubtful": False}]) == ["doubtful"], "what was stored counts"
     assert found([{**before[0], "published": None}], now) == ["doubt", "doubtful"], "some of it is no earlier version"
+    newest = [{**now[0], "unit": "years", "decimals": 2}]
+    assert found(before, newest) == found(now, newest) == []
+    assert found(now, [{**newest[0], "doubtful": False}]) == ["doubtful", "unit", "decimals"]
+    assert found(newest, [{**newest[0], "decimals": 3}]) == ["decimals"]
+    alone = [{**before[0], "unit": "years", "decimals": 2}]
+    assert found(alone, newest) == ["doubt", "doubtful"], "no version had these alone"
+
+
+def test_figures_for_histories_of_a_version_before_are_no_difference() -> None:
+    older = {"wal": {"value": 4.5, "status": "pass"}}
+    now = {"wal": {"name": "Life", "unit": "years", "decimals": 2, "value": 4.5, "status": "pass"}}
+    assert _figures_as_written(now, older) == older
+    assert _figures_as_written(now, {"wal": {**older["wal"], "unit": "years"}}) == now, "some of it is no version"
+    assert _figures_as_written(now, now) == now

@@ -345,6 +345,11 @@ def test_the_history_has_a_series_for_each_test_and_the_deal_its_latest(
         one = by_id[test_id]
         assert told == {(one["current_value"], one["threshold_value"], one["status"])}
         assert [point["as_of"] for point in points] == sorted(point["as_of"] for point in points)
+    series = {one["test_id"]: one for one in owner.get(f"{URL}/{deal['id']}/history").json()["series"]}
+    for test_id, one in by_id.items():
+        assert [series[test_id][name] for name in ("test_name", "unit", "decimals")] == [
+            one["test_name"], one["unit"], one["decimals"],
+        ]  # fmt: skip
     asked = history(test_id="oc_ratio,wal_of_nobody")
     assert asked == {"oc_ratio": found["oc_ratio"], "wal_of_nobody": []}
     assert history(end_date="1999-12-31", test_id="oc_ratio") == {"oc_ratio": []}
@@ -378,6 +383,40 @@ def test_the_history_has_a_series_for_each_test_and_the_deal_its_latest(
     for book in books:
         assert owner.delete(f"/api/v1/workbooks/{book['id']}").status_code == 204
     assert (history(), owner.get(f"{URL}/{deal['id']}").json()["latest"]) == ({}, None)
+
+
+def test_figures_of_a_release_before_have_the_suites_names(
+    stack: Stack, owner: Member, deal: dict[str, Any], g1_file: Path
+) -> None:
+    """Runs that were stored without names, units and decimals; a test of no suite is called by its id."""
+    run = ran(owner, owner.uploaded(g1_file, deal_id=deal["id"], as_of="2026-03-31"))
+
+    def forget(names: str) -> None:
+        stack.sql(
+            f"""
+            UPDATE compliance_runs SET figures = (
+                SELECT jsonb_object_agg({names}, value - 'name' - 'unit' - 'decimals') FROM jsonb_each(figures))
+            WHERE id = %s
+            """,
+            [run["id"]],
+        )
+
+    def shown() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        latest = owner.get(f"{URL}/{deal['id']}").json()["latest"]["thinnest"]
+        return latest, owner.get(f"{URL}/{deal['id']}/history").json()["series"]
+
+    before = shown()
+    forget("key")
+    thinnest, series = shown()
+    assert thinnest == before[0]
+    assert [one["unit"] for one in series] == [one["unit"] for one in before[1]]
+    assert [one["decimals"] for one in series] == [one["decimals"] for one in before[1]]
+    forget("'own_' || key")
+    thinnest, series = shown()
+    assert (thinnest["test_id"], thinnest["test_name"], thinnest["unit"]) == (
+        f"own_{before[0]['test_id']}", f"own_{before[0]['test_id']}", "",
+    )  # fmt: skip
+    assert {(one["unit"], one["test_name"] == one["test_id"]) for one in series} == {("", True)}
 
 
 # Runs of a deal's workbooks -------------------------------------------------------------------------------------------

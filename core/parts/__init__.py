@@ -1,0 +1,1 @@
+"""What is behind a figure: its parts, which add up to the numerator."""

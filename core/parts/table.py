@@ -1,0 +1,32 @@
+"""The parts of a figure as CSV, of which no spreadsheet runs a cell."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any, Final
+
+from core.parts.content import FigureParts
+
+FIRST: Final = ("kind", "name", "place", "row", "amount")
+"""Columns before those that the parts of this figure have."""
+
+_RUNS: Final = ("=", "+", "-", "@", "\t", "\r")
+"""Characters at which a spreadsheet takes a text for a formula."""
+
+
+def parts_csv(parts: FigureParts) -> str:
+    """A header and a row for each part; a text that a spreadsheet would run has an apostrophe before it."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\r\n")
+    rows.writerow((*FIRST, *parts.columns))
+    for one in parts.items:
+        values = (one.kind, one.name, one.place, one.row, one.amount, *map(one.fields.get, parts.columns))
+        rows.writerow(map(_cell, values))
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str) and value.startswith(_RUNS):
+        return f"'{value}"
+    return value
