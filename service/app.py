@@ -32,7 +32,8 @@ from service.platform.metrics import REQUESTS_IN_FLIGHT
 from service.platform.resilience.sync_fallback import sync_fallback_of
 from service.platform.tracing import traced
 from service.platform.work.jobs import table_of
-from service.platform.work.process import resources
+from service.platform.work.process import end, resources
+from service.platform.work.waiting import announcements_of
 from service.processes.shared import start_calculators
 from service.work import jobs as all_jobs
 
@@ -157,13 +158,12 @@ def create(settings: Settings | None = None) -> Starlette:
                 asyncio.create_task(shared.memory.watch()),
                 asyncio.create_task(shared.once(sync_fallback_of).run(all_jobs())),
                 asyncio.create_task(start_calculators(shared)),
+                asyncio.create_task(shared.once(announcements_of).run()),
             ]
             try:
                 yield {}
             finally:
-                for task in beside:
-                    task.cancel()
-                await asyncio.gather(*beside, return_exceptions=True)
+                await end(beside)
 
     return application.build(routes(), lifespan, connections, chosen.cors_origins)
 

@@ -136,6 +136,7 @@ class Hostile:
         self.formula: str = self._made("/formulas", formula)["id"]
         self.draft: str = self._made("/formulas", formula | {"name": "Draft", "status": "draft"})["id"]
         self.tape_bytes = self._tape()
+        self.issue = self._issue()
         self.sheet: str = member.get(f"{API}/workbooks/{self.universe}/sheets").json()[0]["id"]
         self.invitations = [self._invitation(number) for number in range(4)]
 
@@ -161,6 +162,26 @@ class Hostile:
         path = self.folder / "tape.xlsx"
         generate_tape(generate(UNIVERSE, 2), "trustee_a").write(path)
         return path.read_bytes()
+
+    def _issue(self) -> str:
+        """An issue of the large tape and the large workbook."""
+        form = {"trustee_name": "trustee_a", "statement_date": "2026-03-31"}
+        path = f"{API}/reconciliation"
+        tape = self.member.post(
+            f"{path}/tapes/upload", files={"file": ("tape.xlsx", self.tape_bytes)}, data=form
+        ).json()
+        while self._waited(f"{path}/tapes/{tape['tape_id']}")["processing_status"] == "processing":
+            pass
+        body = {"tape_id": tape["tape_id"], "workbook_id": self.universe}
+        job = self._made("/reconciliation/compare", body, status=200)
+        while self._waited(f"{path}/compare/{job['job_id']}/status")["status"] == "processing":
+            pass
+        found = self.member.get(f"{path}/issues", params={"tape_id": tape["tape_id"]}).json()
+        return str(next(one["id"] for one in found["items"] if one["issue_type"] == "value_mismatch"))
+
+    def _waited(self, path: str) -> dict[str, Any]:
+        answer: dict[str, Any] = self.member.get(path, params={"wait": 30}, timeout=60).json()
+        return answer
 
     def _invitation(self, number: int) -> str:
         body = {"email": f"guest-{number}-{secrets.token_hex(4)}@example.com", "full_name": "Gus", "role": "viewer"}
@@ -270,6 +291,7 @@ def _tables(of: Hostile) -> list[Case]:
         _case("get_sheet_data", 32, [_get(page + kind) for kind in ("json", "json", "csv")]),
         _case("list_workbook_loans", 8, [_get(f"/workbooks/{book}/loans?{loans}") for book in of.books]),
         _case("try_detection", 8, [posted(f"/workbooks/{book}/detection", unsaved) for book in of.months]),
+        _case("get_issue_rows", 8, [_get(f"/reconciliation/issues/{of.issue}/rows")]),
         _case("get_detection", 8, [_get(f"/workbooks/{book}/detection") for book in (of.universe, of.wide)]),
         _case("validate_mapping", 4, [posted("/mappings/standard_clo/validate", {"sample_data": sample})]),
         _case("create_mapping update_mapping", 4, [*made, *changed], 200, 201, 409),

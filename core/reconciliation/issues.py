@@ -68,6 +68,10 @@ COLUMNS: Final = tuple(field.name for field in fields(Issue))
 """The columns of `Issues.chunk`, in order."""
 
 
+ROW_COLUMNS: Final = ("trustee_row", "internal_row")
+"""The columns of `Issues.sheet_rows`, in order."""
+
+
 class Issues(Sequence[Issue], Framed):
     """Issues in order: by severity, then loan, then field. Which row holds a loan plays no part in it."""
 
@@ -147,6 +151,16 @@ class Issues(Sequence[Issue], Framed):
         """Issues `start` to `stop - 1` as one list for each of `COLUMNS`, equally long; fewer at the end."""
         return self._columns(np.arange(*slice(start, stop).indices(len(self))))
 
+    def sheet_rows(self, start: int, stop: int) -> dict[str, list[str]]:
+        """The rows of issues `start` to `stop - 1` in the tape's and in the portfolio's sheet, from 1, as text.
+
+        "" where a side lacks the loan, or does not know its rows; of several lots the row of the largest.
+        """
+        loans = self._loan[np.arange(*slice(start, stop).indices(len(self)))]
+        sides = (self._tape, self._loans.tape_rows), (self._book, self._loans.book_rows)
+        found = (_sheet_rows(side, rows[loans]) for side, rows in sides)
+        return dict(zip(ROW_COLUMNS, found, strict=True))
+
     def _issues(self, at: NDArray[np.int64]) -> list[Issue]:
         rows = zip(*self._columns(at).values(), strict=True)
         return [Issue(*row) for row in rows]
@@ -207,6 +221,14 @@ def _counts(shared: list[tuple[Rows, NDArray[np.int64], NDArray[np.int64]]]) -> 
     for rows, tape, book in reversed(shared):
         counts.update(zip(rows.tolist(), zip(tape.tolist(), book.tolist(), strict=True), strict=True))
     return counts
+
+
+def _sheet_rows(side: Side, rows: Rows) -> list[str]:
+    """The rows of some loans in their sheet; "" for the row -1 and for a loan of no sheet."""
+    known = side.portfolio.sheet_rows
+    if known is None or not side.row_count:
+        return [""] * len(rows)
+    return [str(row) if row > 0 else "" for row in np.where(rows >= 0, known[rows], 0).tolist()]
 
 
 # ---- values --------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 from core.grid.sheet import Sheet, Workbook
 from core.portfolio import Portfolio
 from core.portfolio.assemble.read import portfolio_of
+from core.portfolio.assemble.stored import SHEET_ROW
 from core.portfolio.model.fields import IDENTIFIERS, Mapping
 from core.portfolio.model.notes import DataWarning, Notes, bounded
 from core.portfolio.sheets import header
@@ -30,7 +31,7 @@ COMPARED: Final = frozenset(
     (
         "cusip", "loanx_id", "isin", "borrower_name", "facility_name", "obligor", "par_value", "price", "rating",
         "rating_agency_a", "rating_agency_b", "rating_agency_c", "spread", "base_rate", "all_in_rate",
-        "maturity_date", "industry", "country", "days_past_due",
+        "maturity_date", "industry", "country", "days_past_due", SHEET_ROW,
     )
 )  # fmt: skip
 """Fields of a tape that a comparison or a reader of its loans needs; the others are not stored."""

@@ -24,11 +24,12 @@ from service.exports.schema import (
 from service.mappings.schema import MappingNotFound
 from service.platform.context import Context
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, Slice, Streamed
+from service.platform.http.api import Area, Slice, Streamed, WaitQuery, Waits
 from service.workbooks.schema import StorageLimitExceeded, WorkbookNotFound, WorkbookNotReady
 
 area = Area("/api/v1/exports", tag="exports", scope="reports")
 GENERATE = "reports:generate"
+BUSY = frozenset({"pending", "processing"})
 
 
 @area.get()
@@ -78,8 +79,12 @@ async def verify_export(ctx: Context, form: VerifyForm) -> Verification:
     return await verify_actions.verify(ctx, form)
 
 
-@area.get("/{export_id}", errors=(ExportNotFound,))
-async def get_export(ctx: Context, export_id: str) -> Export:
+@area.get(
+    "/{export_id}",
+    errors=(ExportNotFound,),
+    waits=Waits("export_id", BUSY, lambda export: (export.status, export.progress.percent)),
+)
+async def get_export(ctx: Context, export_id: str, query: WaitQuery) -> Export:
     """An export: how far it is, and what came of it."""
     return await store.get(ctx, export_id)
 

@@ -24,6 +24,7 @@ from service.formulas.schema import (
     NotActive,
     NotADraft,
     Run,
+    RunList,
     StatusNotAllowed,
     Template,
     ValidateGraph,
@@ -201,7 +202,7 @@ async def versions(ctx: Context, config_id: str, query: PageQuery) -> Page[Versi
     return await store.versions(ctx, config_id, query)
 
 
-async def runs(ctx: Context, config_id: str, query: PageQuery) -> Page[Run]:
+async def runs(ctx: Context, config_id: str, query: RunList) -> Page[Run]:
     """A page of the runs of a formula."""
     await store.get(ctx, config_id)
     return await store.runs(ctx, config_id, query)

@@ -20,6 +20,7 @@ from service.formulas.schema import (
     PreviewFailed,
     PreviewRequest,
     Run,
+    RunList,
     StatusNotAllowed,
     Template,
     ValidateGraph,
@@ -29,7 +30,7 @@ from service.formulas.schema import (
 )
 from service.platform.context import Context
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, Listing, Page, PageQuery
+from service.platform.http.api import Area, Listing, Page, PageQuery, Waits
 from service.workbooks.schema import SheetNotFound, StorageLimitExceeded, WorkbookNotFound, WorkbookNotReady
 
 area = Area("/api/v1/formulas", tag="formulas", scope="workbooks")
@@ -110,8 +111,12 @@ async def add_formula_version(ctx: Context, config_id: str, body: VersionPut) ->
     return await actions.add_version(ctx, config_id, body)
 
 
-@area.get("/{config_id}/runs", errors=(FormulaNotFound,))
-async def list_formula_runs(ctx: Context, config_id: str, query: PageQuery) -> Page[Run]:
+@area.get(
+    "/{config_id}/runs",
+    errors=(FormulaNotFound,),
+    waits=Waits("config_id", frozenset({"pending", "running"}), lambda page: tuple(run.status for run in page.items)),
+)
+async def list_formula_runs(ctx: Context, config_id: str, query: RunList) -> Page[Run]:
     """What became of applying a formula, the newest first."""
     return await actions.runs(ctx, config_id, query)
 

@@ -9,6 +9,7 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from core.formula.blocks import Graph, GraphFault
+from service.platform.http.api import PageQuery, WaitSeconds
 from service.platform.http.problem import Problem
 
 GRAPH_BYTES_MAX = 64 * 1024
@@ -100,6 +101,12 @@ class Run(Struct, frozen=True, kw_only=True):
     created_by: str
     started_at: datetime
     completed_at: datetime | None
+
+
+class RunList(PageQuery, frozen=True, kw_only=True):
+    """Which page of the runs of a formula, and how long to wait while one of them is under way."""
+
+    wait: WaitSeconds = 0
 
 
 # What is asked --------------------------------------------------------------------------------------------------------

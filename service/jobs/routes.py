@@ -5,12 +5,18 @@ from __future__ import annotations
 from service.jobs import store
 from service.jobs.schema import JobNotFound, JobState
 from service.platform.context import Context
-from service.platform.http.api import Area
+from service.platform.http.api import Area, WaitQuery, Waits
 
 area = Area("/api/v1/jobs", tag="jobs")
+BUSY = frozenset({"pending", "running"})
 
 
-@area.get("/{job_id}", access="any", errors=(JobNotFound,))
-async def get_job(ctx: Context, job_id: str) -> JobState:
+@area.get(
+    "/{job_id}",
+    access="any",
+    errors=(JobNotFound,),
+    waits=Waits("job_id", BUSY, lambda job: (job.status, job.progress), key=store.announced_as),
+)
+async def get_job(ctx: Context, job_id: str, query: WaitQuery) -> JobState:
     """How far a job is, by the identifier that a tape's upload answers with; one that ended is kept for some weeks."""
     return await store.get(ctx, job_id)

@@ -68,6 +68,11 @@ class _Told(Struct):
     percent: int | None
 
 
+def announced_as(named: str) -> str:
+    """The identifier by which changes of a job are announced: its task's, or its comparison's."""
+    return named.replace("job_", "task_", 1) if named.startswith("job_") else named
+
+
 async def get(ctx: Context, named: str) -> JobState:
     """A job of the tenant.
 

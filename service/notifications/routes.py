@@ -18,6 +18,12 @@ async def list_notifications(ctx: Context, query: NotificationList) -> Page[Noti
     return await store.listed(ctx, query)
 
 
+@area.post("/read-all", access="user")
+async def read_all_notifications(ctx: Context) -> None:
+    """Mark every notification of the caller as read; those that are read already keep their moment."""
+    await store.read_all(ctx)
+
+
 @area.post("/{notification_id}/read", access="any", errors=(NotificationNotFound,))
 async def read_notification(ctx: Context, notification_id: UUID) -> None:
     """Mark one of the caller's notifications as read; a second time changes nothing."""

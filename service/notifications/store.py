@@ -45,6 +45,13 @@ async def read(ctx: Context, notification_id: UUID) -> None:
         raise NotificationNotFound
 
 
+async def read_all(ctx: Context) -> None:
+    """Note that the caller has read all that they have not read yet."""
+    await ctx.execute(
+        "UPDATE notifications SET read_at = now() WHERE user_id = %s AND read_at IS NULL", [ctx.caller.user_id]
+    )
+
+
 async def add(unit: Unit, where: str, user_ids: Sequence[UUID], row: dict[str, Any]) -> int:
     """Tell those of the tenant's active users who match a condition; how many they are."""
     return await unit.execute(

@@ -449,6 +449,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         int, told("time in which a worker that is told to stop ends its jobs; the others go back to the queue", 0, 3600)
     ] = 45
     worker_jobs: Annotated[int, told("jobs that one worker runs at a time in each queue", 1, 256)] = 4
+    tenant_waiters: Annotated[
+        int,
+        told("status reads of a tenant that wait (?wait=) at a time in an API process; others are answered at once", 0),
+    ] = 8
     tenant_jobs: Annotated[
         int, told("jobs of one tenant that are at the workers at a time in each queue, of all workers", 1)
     ] = 2

@@ -397,6 +397,10 @@ class Context(Unit):
         """What is written in place of the route's event, where a call makes one of several kinds of record."""
         self.rights: Rights | None = None
         """What the caller was let in by, for a call that changes something: looked at again before each COMMIT."""
+        self.let_in_by: Rights | None = None
+        """The same, for every call: one that waits is looked at again, too."""
+        self.waited_seconds = 0.0
+        """In which a status read waited for a change: no time that the service worked."""
         self._caller: Caller | None = None
         self._ending: set[UUID] = set()
         """Tenants, users and keys whose rights this transaction ends."""

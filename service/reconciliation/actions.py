@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Final, get_args
+from typing import Final
 
 import msgspec
 from msgspec import UNSET
@@ -20,11 +20,8 @@ from service.reconciliation.schema import (
     CompareRequest,
     CompareStarted,
     InvalidRules,
-    InvalidStatus,
     Issue,
     IssueList,
-    IssuePatch,
-    IssueStatus,
     IssueSummary,
     LoanList,
     SummaryQuery,
@@ -39,7 +36,6 @@ from service.reconciliation.tape_actions import TapeAbout, have_read, take_in_ta
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import WorkbookNotReady, served
 
-STATUSES: Final[tuple[str, ...]] = get_args(IssueStatus)
 FAULTS_TOLD: Final = 10
 
 
@@ -169,29 +165,3 @@ async def summary(ctx: Context, query: SummaryQuery) -> IssueSummary:
 async def _check_tape(ctx: Context, tape_id: str | None) -> None:
     if tape_id is not None:
         await store.get_tape(ctx, tape_id)
-
-
-async def review(ctx: Context, issue_id: str, patch: IssuePatch) -> Issue:
-    """Set an issue's status, its notes, or both; who did it stays with it."""
-    if patch.status is not UNSET and patch.status not in STATUSES:
-        raise InvalidStatus.at(["body", "status"], f"the statuses are {', '.join(STATUSES)}")
-    issue = await issue_store.lock_issue(ctx, issue_id)
-    changed = issue
-    if patch.status is UNSET and patch.resolution_notes is UNSET:
-        ctx.changed_nothing()
-    else:
-        status = issue.status if patch.status is UNSET else patch.status
-        notes = issue.resolution_notes if patch.resolution_notes is UNSET else patch.resolution_notes
-        changed = await issue_store.review(ctx, issue, status=status, notes=notes, reviewer=await ctx.email())
-    ctx.concerns(
-        "issue",
-        issue.id,
-        issue.primary_identifier,
-        tape_id=issue.tape_id,
-        workbook_id=str(issue.workbook_id),
-        field_name=issue.field_name,
-        status_before=issue.status,
-        status=changed.status,
-        resolution_notes=changed.resolution_notes,
-    )
-    return changed

@@ -7,7 +7,10 @@ import re
 from pathlib import Path
 from typing import Final
 
-from core.reconciliation.issues import COLUMNS, Issues
+from core.reconciliation.issues import COLUMNS, ROW_COLUMNS, Issues
+
+COPIED: Final = (*COLUMNS, *ROW_COLUMNS)
+"""The columns of the file, in order."""
 
 CHUNK: Final = 20_000
 """Issues that are text at a time."""
@@ -23,7 +26,7 @@ _ESCAPED: Final = str.maketrans({"\x00": None, "\\": "\\\\", "\t": "\\t", "\n": 
 
 
 def write_issues(issues: Issues, path: Path) -> None:
-    """Write issues with the columns `core.reconciliation.issues.COLUMNS`, in their order; no column is null.
+    """Write issues with the columns `COPIED`, in their order; no column is null.
 
     Raises:
         OSError: the file cannot be written.
@@ -31,7 +34,8 @@ def write_issues(issues: Issues, path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for start in range(0, len(issues), CHUNK):
             chunk = issues.chunk(start, start + CHUNK)
-            columns = [_column(name, chunk[name]) for name in COLUMNS]
+            rows = issues.sheet_rows(start, start + CHUNK)
+            columns = [*(_column(name, chunk[name]) for name in COLUMNS), *rows.values()]
             file.writelines("\t".join(line) + "\n" for line in zip(*columns, strict=True))
 
 

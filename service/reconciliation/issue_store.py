@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from core.reconciliation.rules import SEVERITIES
 from service.platform.context import Context, Unit
@@ -18,7 +18,10 @@ from service.reconciliation.schema import (
     IssueList,
     IssueNotFound,
     IssueQuery,
+    IssuesPatch,
+    IssuesReviewed,
     IssueSummary,
+    IssueType,
     Severity,
     SeverityCounts,
     StatusCounts,
@@ -46,8 +49,17 @@ _LISTED = _COUNTED | {
 }
 """Conditions on the issues: their index knows a severity by its gravity."""
 
+_REVIEWED = _LISTED | {
+    "ids": "id = ANY(%(ids)s)",
+    "reviewed_at": "reviewed_at = %(reviewed_at)s",
+    "job_id": """(tape_id, workbook_id) IN (
+        SELECT r.tape_id COLLATE "C", r.workbook_id FROM reconciliations r WHERE r.id = %(job_id)s)""",
+}
+"""Conditions on the issues of one review."""
 
-def _given(query: IssueQuery | SummaryQuery) -> dict[str, Any]:
+
+def given(query: IssueQuery | SummaryQuery) -> dict[str, Any]:
+    """The conditions of a query that are not null, by name."""
     return {name: value for name, value in msgspec.structs.asdict(query).items() if value is not None}
 
 
@@ -57,7 +69,7 @@ def _where(conditions: dict[str, str], given: dict[str, Any]) -> str:
 
 async def list_issues(ctx: Context, query: IssueList) -> Page[Issue]:
     """A page of issues: of one tape the gravest first, of all tapes the newest first."""
-    parameters = _given(query)
+    parameters = given(query)
     where = _where(_COUNTED, parameters)
     total: int = await ctx.value(
         f"SELECT coalesce(sum(issues), 0)::bigint FROM reconciliation_counts WHERE {where}", parameters
@@ -107,7 +119,7 @@ class _Count(Struct, frozen=True):
 
 async def summary(ctx: Context, query: SummaryQuery) -> IssueSummary:
     """How many issues there are, by severity and by status."""
-    parameters = _given(query)
+    parameters = given(query)
     where = _where(_COUNTED, parameters)
     counts = await ctx.all(
         _Count,
@@ -125,6 +137,29 @@ async def summary(ctx: Context, query: SummaryQuery) -> IssueSummary:
     return IssueSummary(
         total=sum(statuses.values()), by_severity=SeverityCounts(**severities), by_status=StatusCounts(**statuses)
     )
+
+
+class IssuePlace(Struct, frozen=True, kw_only=True):
+    """Where an issue's loan stands."""
+
+    id: str
+    tape_id: str
+    workbook_id: UUID
+    issue_type: IssueType
+    trustee_row: int | None
+    """The row of the tape's sheet, from 1. None: the tape lacks the loan, or the row was not kept."""
+    internal_row: int | None
+    """The row of the workbook's sheet, likewise."""
+
+
+async def place_of(ctx: Context, issue_id: str) -> IssuePlace:
+    """Where the loan of an issue stands.
+
+    Raises:
+        IssueNotFound: there is none of that identifier.
+    """
+    sql = f"SELECT {columns_of(IssuePlace)} FROM reconciliation_issues WHERE id = %s"
+    return await ctx.one(IssuePlace, sql, [issue_id], missing=IssueNotFound)
 
 
 async def lock_issue(ctx: Context, issue_id: str) -> Issue:
@@ -177,4 +212,85 @@ async def _count(tx: Transaction, tenant_id: UUID, issue: Issue, more: int) -> N
             "status": issue.status,
             "more": more,
         },
+    )
+
+
+# Many in one step -----------------------------------------------------------------------------------------------------
+
+
+class Pair(Struct, frozen=True):
+    """A tape and a workbook with the number of their issues that a review concerns."""
+
+    tape_id: str
+    workbook_id: UUID
+    issues: int
+
+
+async def pairs_of(ctx: Context, conditions: dict[str, Any], *, most: int) -> list[Pair]:
+    """The pairs that issues are of, in the order in which pairs are locked; at most so many issues are looked at."""
+    return await ctx.all(
+        Pair,
+        f"""
+        SELECT tape_id, workbook_id, count(*) AS issues FROM (
+            SELECT tape_id, workbook_id FROM reconciliation_issues WHERE {_where(_REVIEWED, conditions)} LIMIT %(most)s
+        ) found GROUP BY tape_id, workbook_id ORDER BY tape_id, workbook_id
+        """,
+        {**conditions, "most": most},
+    )
+
+
+async def review_many(
+    ctx: Context, conditions: dict[str, Any], pairs: list[Pair], patch: IssuesPatch, *, reviewer: str
+) -> IssuesReviewed:
+    """Set status and notes of the issues that meet conditions and are of these pairs, and keep the counts.
+
+    One statement reads, changes and counts, while the pairs are locked against merges.
+
+    Raises:
+        ConcurrentModification: a merge of a pair is not over within `REVIEW_WAIT`.
+    """
+    transaction = await ctx.begin()
+    await transaction.post("SELECT set_config('lock_timeout', %s, true)", [REVIEW_WAIT])
+    for pair in pairs:
+        await transaction.post(LOCK_PAIR, {"tape_id": pair.tape_id, "workbook_id": pair.workbook_id})
+    return await ctx.one(
+        IssuesReviewed,
+        f"""
+        WITH old AS (
+            SELECT id, status FROM reconciliation_issues
+            WHERE (tape_id, workbook_id) IN (
+                SELECT pair.tape_id, pair.workbook_id
+                FROM unnest(%(tapes)s::text[], %(workbooks)s::uuid[]) AS pair (tape_id, workbook_id)
+            ) AND {_where(_REVIEWED, conditions)}
+            FOR UPDATE
+        ), changed AS (
+            UPDATE reconciliation_issues i
+            SET status = %(new_status)s,
+                resolution_notes = CASE WHEN %(keep_notes)s THEN i.resolution_notes ELSE %(notes)s END,
+                reviewed_by = %(reviewer)s, reviewed_at = now(), updated_at = now(),
+                gone = i.gone AND i.status = %(new_status)s
+            FROM old WHERE i.id = old.id
+            RETURNING i.tape_id, i.workbook_id, i.severity, i.category, i.status, old.status AS old_status
+        ), counted AS (
+            INSERT INTO reconciliation_counts AS c
+                (tenant_id, tape_id, workbook_id, severity, category, status, issues)
+            SELECT %(tenant_id)s, tape_id, workbook_id, severity, category, side.status, sum(side.more)
+            FROM changed CROSS JOIN LATERAL (VALUES (old_status, -1), (changed.status, 1)) AS side (status, more)
+            GROUP BY tape_id, workbook_id, severity, category, side.status
+            ON CONFLICT (tenant_id, tape_id, workbook_id, severity, category, status)
+            DO UPDATE SET issues = c.issues + EXCLUDED.issues
+        )
+        SELECT count(*) AS updated, now() AS reviewed_at FROM changed
+        """,
+        {
+            **conditions,
+            "tenant_id": ctx.tenant,
+            "tapes": [pair.tape_id for pair in pairs],
+            "workbooks": [pair.workbook_id for pair in pairs],
+            "new_status": patch.status,
+            "keep_notes": patch.resolution_notes is UNSET,
+            "notes": None if patch.resolution_notes is UNSET else patch.resolution_notes,
+            "reviewer": reviewer,
+        },
+        missing=IssueNotFound,
     )

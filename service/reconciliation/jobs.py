@@ -13,7 +13,6 @@ from core.confined.run import run, workplace
 from core.confined.tasks import in_thread
 from core.portfolio.model.notes import DataWarning, of_side
 from core.reconciliation.isolate import read_tape_isolated
-from core.reconciliation.issues import COLUMNS
 from core.reconciliation.rules import ALWAYS
 from core.reconciliation.tape import LOANS_FILE, TapeRefused
 from service.mappings.shared import get_mapping
@@ -24,6 +23,7 @@ from service.platform.log import log_cause
 from service.platform.work.jobs import JobTable
 from service.reconciliation import loan_actions, merge_store, store
 from service.reconciliation.child import COMPARE, ISSUES_FILE, Compared, ComparisonFailed
+from service.reconciliation.copy_child import COPIED
 from service.reconciliation.schema import FILE_OF_ANOTHER_DAY, Facts, JobNotFound, TapeNotFound, day_differs
 
 TAPE_FAILED = "The tape could not be read because of a fault in the service; upload the file again."
@@ -162,7 +162,7 @@ def _merge(job: store.JobRow, found: Compared, path: Path) -> merge_store.Merge:
     return merge_store.Merge(
         job=job,
         path=path,
-        columns=COLUMNS,
+        columns=COPIED,
         looked_at=[*job.rules, *ALWAYS],
         passed_over=sorted(found.not_compared),
     )

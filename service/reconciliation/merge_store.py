@@ -37,14 +37,14 @@ class Merge(Struct, frozen=True, kw_only=True):
 
 _FOUND_COLUMNS = """
     loan_key, primary_identifier, cusip, identifier_type, borrower_name, issue_type, severity, category, field_name,
-    rule, trustee_value, internal_value
+    rule, trustee_value, internal_value, trustee_row, internal_row
 """
 
 _MAKE_FOUND = """
 CREATE TEMPORARY TABLE found (
     loan_key text COLLATE "C", primary_identifier text, cusip text, identifier_type text, borrower_name text,
     issue_type text COLLATE "C", severity text, category text, field_name text COLLATE "C", rule text,
-    trustee_value text, internal_value text
+    trustee_value text, internal_value text, trustee_row text, internal_row text
 ) ON COMMIT DROP
 """
 
@@ -78,6 +78,14 @@ WHERE {_SAME_KEY} AND (
 )
 """
 
+_ROWS = "nullif(f.trustee_row, '')::integer, nullif(f.internal_row, '')::integer"
+
+_UPDATE_ROWS = f"""
+UPDATE reconciliation_issues i SET (trustee_row, internal_row) = ROW ({_ROWS})
+FROM found f WHERE {_SAME_KEY} AND (i.trustee_row, i.internal_row) IS DISTINCT FROM ({_ROWS})
+"""
+"""Rows of a sheet are no part of what an issue says: one that stands elsewhere now counts as no change."""
+
 _RESOLVE_GONE = f"""
 UPDATE reconciliation_issues i
 SET status = 'resolved', gone = true, reviewed_by = NULL, reviewed_at = NULL, updated_at = now(),
@@ -93,10 +101,11 @@ WHERE {_OF_PAIR} AND i.rule = ANY(%(looked_at)s) AND NOT i.field_name = ANY(%(pa
 _INSERT_NEW = f"""
 INSERT INTO reconciliation_issues (tenant_id, id, tape_id, workbook_id, loan_key, primary_identifier, cusip,
                                    identifier_type, borrower_name, issue_type, severity, category, rule, field_name,
-                                   trustee_value, internal_value)
+                                   trustee_value, internal_value, trustee_row, internal_row)
 SELECT %(tenant_id)s, 'iss_' || %(series)s || lpad(to_hex(row_number() OVER in_order), 12, '0'), %(tape_id)s,
        %(workbook_id)s, loan_key, nullif(primary_identifier, ''), nullif(cusip, ''), identifier_type,
-       nullif(borrower_name, ''), issue_type, severity, category, rule, field_name, trustee_value, internal_value
+       nullif(borrower_name, ''), issue_type, severity, category, rule, field_name, trustee_value, internal_value,
+       {_ROWS}
 FROM found f
 WHERE NOT EXISTS (SELECT FROM reconciliation_issues i WHERE {_SAME_KEY})
 WINDOW in_order AS (ORDER BY loan_key, field_name, issue_type)
@@ -151,6 +160,7 @@ async def merge(unit: Unit, found: Merge, *, series: str, seconds_max: int) -> C
             return job.changes
         parameters["looked_at"] = await _still_asked(tx, found, parameters)
         updated = await tx.execute(_UPDATE_FOUND, parameters)
+        await tx.execute(_UPDATE_ROWS, parameters)
         resolved = await tx.execute(_RESOLVE_GONE, parameters)
         created = await tx.execute(_INSERT_NEW, parameters)
         await tx.execute(_FORGET_COUNTS, parameters)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from service.mappings.schema import MappingNotFound
 from service.platform.context import Context
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, Page, Streamed
+from service.platform.http.api import Area, Page, Streamed, WaitQuery, Waits
 from service.platform.http.problem import ConcurrentModification, RangeNotSatisfiable
-from service.reconciliation import actions, store
+from service.reconciliation import actions, review_actions, row_actions, store
 from service.reconciliation.schema import (
     CompareRequest,
     CompareStarted,
@@ -19,6 +19,9 @@ from service.reconciliation.schema import (
     IssueList,
     IssueNotFound,
     IssuePatch,
+    IssueRows,
+    IssuesPatch,
+    IssuesReviewed,
     IssueSummary,
     Job,
     JobNotFound,
@@ -46,6 +49,7 @@ from service.workbooks.schema import (
 )
 
 area = Area("/api/v1/reconciliation", tag="reconciliation", scope="compliance")
+BUSY = frozenset({"processing"})
 
 
 @area.post(
@@ -77,8 +81,12 @@ async def list_tapes(ctx: Context, query: TapeList) -> Page[Tape]:
     return await store.list_tapes(ctx, query)
 
 
-@area.get("/tapes/{tape_id}", errors=(TapeNotFound,))
-async def get_tape(ctx: Context, tape_id: str) -> Tape:
+@area.get(
+    "/tapes/{tape_id}",
+    errors=(TapeNotFound,),
+    waits=Waits("tape_id", BUSY, lambda tape: (tape.processing_status,)),
+)
+async def get_tape(ctx: Context, tape_id: str, query: WaitQuery) -> Tape:
     """A tape: how far it is, what was found in its file, or why it cannot be used."""
     return await store.show_tape(ctx, tape_id)
 
@@ -117,8 +125,8 @@ async def compare_tape(ctx: Context, body: CompareRequest) -> CompareStarted:
     return await actions.compare(ctx, body)
 
 
-@area.get("/compare/{job_id}/status", errors=(JobNotFound,))
-async def get_comparison(ctx: Context, job_id: str) -> Job:
+@area.get("/compare/{job_id}/status", errors=(JobNotFound,), waits=Waits("job_id", BUSY, lambda job: (job.status,)))
+async def get_comparison(ctx: Context, job_id: str, query: WaitQuery) -> Job:
     """A comparison: how far it is, its summary, how loans were matched, and what could not be compared."""
     return await store.get_job(ctx, job_id)
 
@@ -135,7 +143,26 @@ async def summarize_issues(ctx: Context, query: SummaryQuery) -> IssueSummary:
     return await actions.summary(ctx, query)
 
 
+@area.get("/issues/{issue_id}/rows", errors=(IssueNotFound, WorkbookNotReady, Damaged), heavy=True)
+async def get_issue_rows(ctx: Context, issue_id: str) -> IssueRows:
+    """Both rows of an issue: every column of the workbook and of the trustee's file, with header, field and value.
+
+    A side that lacks the loan, or whose workbook was deleted, is null, and its note says why.
+    """
+    return await row_actions.rows(ctx, issue_id)
+
+
+@area.patch(
+    "/issues",
+    errors=(IssueNotFound, TapeNotFound, JobNotFound, InvalidStatus, ConcurrentModification),
+    event="issues.updated",
+)
+async def review_issues(ctx: Context, body: IssuesPatch) -> IssuesReviewed:
+    """Set the status, and the notes where given, of many issues, chosen by identifier or by filter."""
+    return await review_actions.review_many(ctx, body)
+
+
 @area.patch("/issues/{issue_id}", errors=(IssueNotFound, InvalidStatus, ConcurrentModification), event="issue.updated")
 async def review_issue(ctx: Context, issue_id: str, body: IssuePatch) -> Issue:
     """Set an issue's status, its notes, or both. What is reviewed stays so while neither of its values changes."""
-    return await actions.review(ctx, issue_id, body)
+    return await review_actions.review(ctx, issue_id, body)

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from core.portfolio.assemble.source_row import SourceCell
 from core.portfolio.model.notes import DataWarning
 from service.platform.http.api import PageNumber, PageQuery, Upload
 from service.platform.http.problem import Problem
@@ -24,8 +25,13 @@ IdentifierType = Literal["cusip", "loanx_id", "isin", "borrower_maturity", "borr
 
 RULES_MAX = 100
 NOTES_CHARACTERS = 4_000
+REVIEW_MAX = 10_000
+"""Issues that one call reviews."""
+REVIEW_PAIRS_MAX = 100
+"""Pairs of tape and workbook that one call reviews issues of: each is locked until the review is over."""
 
 TapeId = Annotated[str, Meta(max_length=200)]
+IssueId = Annotated[str, Meta(max_length=200)]
 RuleName = Annotated[
     str,
     Meta(
@@ -366,6 +372,45 @@ class Issue(Struct, frozen=True, kw_only=True):
     """When it was last changed, in UTC. Null: never."""
 
 
+class IssueWorkbookRow(Struct, frozen=True, kw_only=True):
+    """The loan of an issue in the workbook."""
+
+    workbook_id: UUID
+    sheet: str
+    """The name of the sheet with the loans."""
+    row: int
+    """The row of the sheet, from 1; of several lots that of the largest."""
+    cells: list[SourceCell]
+    """The row's cells from left to right, those without header and value left out; at most 500."""
+
+
+class IssueTapeRow(Struct, frozen=True, kw_only=True):
+    """The loan of an issue in the trustee's file."""
+
+    tape_id: str
+    sheet: str
+    """The name of the sheet with the loans."""
+    row: int
+    """The row of the sheet, from 1; of several lots that of the largest."""
+    cells: list[SourceCell]
+    """The row's cells from left to right, those without header and value left out; at most 500."""
+
+
+class IssueRows(Struct, frozen=True, kw_only=True):
+    """Both rows of an issue, with all columns of their files."""
+
+    issue_id: str
+    """The issue that was asked for."""
+    workbook: IssueWorkbookRow | None
+    """Null: see `workbook_note`."""
+    workbook_note: str | None
+    """Why there is no row of the workbook. Null: there is one."""
+    tape: IssueTapeRow | None
+    """Null: see `tape_note`."""
+    tape_note: str | None
+    """Why there is no row of the tape. Null: there is one."""
+
+
 class SeverityCounts(Struct, frozen=True, kw_only=True):
     """Issues of each severity."""
 
@@ -403,14 +448,46 @@ class IssueSummary(Struct, frozen=True, kw_only=True):
     """How many in each status."""
 
 
+StatusName = Annotated[str, Meta(max_length=200, description="open, acknowledged, resolved or false_positive")]
+
+
 class IssuePatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a reviewer says of an issue; null clears the notes."""
 
-    status: Annotated[str, Meta(max_length=200, description="open, acknowledged, resolved or false_positive")] | (
-        UnsetType
-    ) = UNSET
+    status: StatusName | UnsetType = UNSET
     """open; acknowledged: seen; resolved: settled; false_positive: no discrepancy after all."""
     resolution_notes: Annotated[str, Meta(max_length=NOTES_CHARACTERS)] | UnsetType | None = UNSET
+
+
+class IssueFilter(IssueQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which issues to review: those that meet every condition; at least one condition is required."""
+
+    job_id: Annotated[str, Meta(max_length=200)] | None = None
+    """Comparison: the issues of its tape and workbook."""
+    reviewed_at: datetime | None = None
+    """Moment of an earlier review of several issues, as its answer states it: the issues that it changed."""
+
+
+class IssuesPatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A review of several issues, named by `ids` or by `filter`; null clears their notes."""
+
+    status: StatusName
+    """open; acknowledged: seen; resolved: settled; false_positive: no discrepancy after all."""
+    resolution_notes: Annotated[str, Meta(max_length=NOTES_CHARACTERS)] | UnsetType | None = UNSET
+    """Unset: each keeps its own."""
+    ids: Annotated[list[IssueId], Meta(min_length=1, max_length=REVIEW_MAX)] | None = None
+    """Identifiers of the issues. Null: `filter` says which."""
+    filter: IssueFilter | None = None
+    """Conditions on the issues, at most 10,000 of them. Null: `ids` says which."""
+
+
+class IssuesReviewed(Struct, frozen=True, kw_only=True):
+    """How many issues a review changed."""
+
+    updated: int
+    """Issues that now have the status and the notes."""
+    reviewed_at: datetime | None
+    """What these issues have as `reviewed_at`, so that a filter finds them again. Null: nothing was to be changed."""
 
 
 # Refusals -------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from core.files.write.formats import PDF, XLSX
 from service.compliance.schema import ResultNotFound
 from service.platform.context import Context
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, Slice, Streamed
+from service.platform.http.api import Area, Slice, Streamed, WaitQuery, Waits
 from service.platform.http.problem import RangeNotSatisfiable
 from service.reconciliation.schema import TapeNotFound
 from service.reports import actions, store
@@ -30,6 +30,7 @@ from service.workbooks.schema import StorageLimitExceeded, WorkbookNotFound
 area = Area("/api/v1/reports", tag="reports", scope="reports")
 
 GENERATE = "reports:generate"
+BUSY = frozenset({"pending", "generating"})
 OF_RUN = (WorkbookNotFound, ResultNotFound, NothingRun)
 OF_TAPE = (TapeNotFound, NothingCompared)
 LIMITS = (StorageLimitExceeded, ReportLimitExceeded)
@@ -70,8 +71,8 @@ async def list_reports(ctx: Context, query: ReportList) -> Slice[Report]:
     return await store.listed(ctx, query)
 
 
-@area.get("/{report_id}", errors=(ReportNotFound,))
-async def get_report(ctx: Context, report_id: UUID) -> Report:
+@area.get("/{report_id}", errors=(ReportNotFound,), waits=Waits("report_id", BUSY, lambda report: (report.status,)))
+async def get_report(ctx: Context, report_id: UUID, query: WaitQuery) -> Report:
     """A report; once it is completed it says where it can be downloaded."""
     return await actions.detail(ctx, report_id)
 

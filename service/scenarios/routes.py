@@ -9,7 +9,7 @@ from service.compliance.schema import InvalidDefinition, InvalidSuite, RunTooSlo
 from service.mappings.schema import MappingNotFound, MappingTooSlow
 from service.platform.context import Context
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area
+from service.platform.http.api import Area, WaitQuery, Waits
 from service.platform.http.problem import ConcurrentModification
 from service.scenarios import actions, preview_actions, store
 from service.scenarios.schema import (
@@ -103,8 +103,14 @@ async def preview_trades(ctx: Context, body: TradePreviewRequest) -> TradePrevie
     return await preview_actions.preview(ctx, body)
 
 
-@area.get("/{scenario_id}", errors=(ScenarioNotFound,), versioned=True)
-async def get_scenario(ctx: Context, scenario_id: UUID) -> ScenarioDetail:
+@area.get(
+    "/{scenario_id}",
+    errors=(ScenarioNotFound,),
+    versioned=True,
+    # A simulation that ends without a result changes no row, so it is looked for.
+    waits=Waits("scenario_id", frozenset({"calculating"}), lambda scenario: (scenario.status,), look_seconds=1.0),
+)
+async def get_scenario(ctx: Context, scenario_id: UUID, query: WaitQuery) -> ScenarioDetail:
     """A scenario; its ETag is what If-Match of a change compares."""
     return await actions.detail(ctx, scenario_id)
 

@@ -7,10 +7,11 @@ from uuid import UUID
 from service.mappings.schema import MappingNotFound, MappingTooSlow
 from service.platform.context import Context
 from service.platform.data.blobs import Damaged
-from service.platform.http.api import Area, Page, Raw, Streamed
+from service.platform.http.api import Area, Page, Raw, Streamed, Waits
 from service.platform.http.problem import RangeNotSatisfiable
 from service.workbooks import actions, store
 from service.workbooks.schema import (
+    BUSY,
     ORIGINAL,
     Cell,
     DataQuery,
@@ -41,6 +42,8 @@ from service.workbooks.schema import (
     WorkbookPatch,
 )
 
+WRITTEN = "written"
+"""The state of a workbook that a formula writes a column into; its status stays `ready`."""
 area = Area("/api/v1/workbooks", tag="workbooks", scope="workbooks")
 
 
@@ -73,7 +76,14 @@ async def upload_workbook(ctx: Context, form: UploadForm) -> Uploaded:
     return await actions.upload(ctx, form)
 
 
-@area.get("/{workbook_id}", errors=(WorkbookNotFound,), versioned=True)
+@area.get(
+    "/{workbook_id}",
+    errors=(WorkbookNotFound,),
+    versioned=True,
+    waits=Waits(
+        "workbook_id", frozenset({*BUSY, WRITTEN}), lambda book: (book.status, WRITTEN if book.written_by else None)
+    ),
+)
 async def get_workbook(ctx: Context, workbook_id: UUID, query: Detail) -> Workbook:
     """A workbook; its ETag is what If-Match of a change compares."""
     return await actions.detail(ctx, workbook_id, query)

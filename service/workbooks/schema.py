@@ -12,7 +12,7 @@ from core.files.limits import FILES_MAX
 from core.portfolio.mapping.detected import Detection
 from core.portfolio.model.notes import DataWarning
 from service.mappings.schema import Finding
-from service.platform.http.api import PageNumber, PageQuery, Upload
+from service.platform.http.api import PageNumber, PageQuery, Upload, WaitQuery
 from service.platform.http.problem import Problem
 
 Status = Literal["uploading", "processing", "ready", "error", "recalculating"]
@@ -238,7 +238,7 @@ class UploadForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Unset: the file decides."""
 
 
-class Detail(Struct, frozen=True, kw_only=True):
+class Detail(WaitQuery, frozen=True, kw_only=True):
     """How much of a workbook."""
 
     include_sheets: bool = True

@@ -63,6 +63,8 @@ compliance:write        POST    /api/v1/reconciliation/compare
 compliance:read         GET     /api/v1/reconciliation/compare/{job_id}/status
 compliance:read         GET     /api/v1/reconciliation/issues
 compliance:read         GET     /api/v1/reconciliation/issues/summary
+compliance:read         GET     /api/v1/reconciliation/issues/{issue_id}/rows
+compliance:write        PATCH   /api/v1/reconciliation/issues
 compliance:write        PATCH   /api/v1/reconciliation/issues/{issue_id}
 scenarios:read          GET     /api/v1/scenarios
 scenarios:write         POST    /api/v1/scenarios
@@ -185,6 +187,7 @@ alerts:write            DELETE  /api/v1/alerts/{alert_id}
 alerts:write            POST    /api/v1/alerts/{alert_id}/test
 any                     GET     /api/v1/jobs/{job_id}
 any                     GET     /api/v1/notifications
+user                    POST    /api/v1/notifications/read-all
 any                     POST    /api/v1/notifications/{notification_id}/read
 """
 ACCESS = {f"{method} {path}": access for access, method, path in map(str.split, TABLE.split("\n")[1:-1])}

@@ -29,6 +29,10 @@ _Sort = Literal["number", "name", "flag", "rank", "lien", "lots", "conflicting"]
 _SORTS: Final = get_args(_Sort)
 
 
+SHEET_ROW: Final = "sheet_row"
+"""Number of each loan's row in its sheet, among what is stored where `fields` names it."""
+
+
 class StoredError(ValueError):
     """The portfolio cannot be stored, or the sheet holds no stored portfolio."""
 
@@ -89,6 +93,8 @@ def to_sheet(portfolio: Portfolio, *, fields: Container[str] | None = None) -> S
         writer.numbers("lots", "", portfolio.lots)
     if portfolio.conflicting is not None:
         writer.numbers("conflicting", "", portfolio.conflicting)
+    if portfolio.sheet_rows is not None and fields is not None and SHEET_ROW in fields:
+        writer.numbers("number", SHEET_ROW, portfolio.sheet_rows)
     return writer.sheet(portfolio.sheet_name)
 
 
@@ -209,6 +215,7 @@ def from_sheet(sheet: Sheet, notes: Notes | None = None) -> Portfolio:
             marks[head.sort] = _numbers(sheet, at)
     for target in ratings.AGENCY_OF.keys() & names.keys() - ranks.keys():
         ranks[target] = _ranks(target, names[target])
+    sheet_rows = numbers.pop(SHEET_ROW, None)
     return Portfolio(
         sheet.row_count - 1,
         numbers,
@@ -220,6 +227,7 @@ def from_sheet(sheet: Sheet, notes: Notes | None = None) -> Portfolio:
         notes=Notes() if notes is None else replace(notes),
         lots=marks["lots"].astype(np.int32) if "lots" in marks else None,
         conflicting=marks["conflicting"] != 0 if "conflicting" in marks else None,
+        sheet_rows=None if sheet_rows is None else np.nan_to_num(sheet_rows).astype(np.int32),
     )
 
 

@@ -79,6 +79,7 @@ async def _admit(ctx: Context, route: Route) -> Verdict:
         _check_rights(ctx, route, verdict)
     except Problem as refusal:
         raise _with(refusal, verdict) from None
+    ctx.let_in_by = rights
     if route.method != "GET" or route.event is not None:
         ctx.rights = rights
     return verdict

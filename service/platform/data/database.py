@@ -524,6 +524,37 @@ class Database:
             raise Unavailable from error
 
 
+async def connect_alone(url: str, name: str, *, statement_seconds: int) -> AsyncConnection[Any]:
+    """A connection outside of the pool, by its application name; one whose server falls silent ends.
+
+    Raises:
+        psycopg.Error: the server cannot be reached.
+    """
+    connection = await _Connection.connect(
+        url,
+        autocommit=True,
+        application_name=name,
+        options=f"-c statement_timeout={statement_seconds}s",
+        connect_timeout=CONNECTION_SECONDS,
+    )
+    connection.silence_seconds = statement_seconds + SILENCE_SECONDS
+    return connection
+
+
+async def readable(file: int, seconds: float) -> bool:
+    """Whether there is something to read within the time; psycopg's own wait looks ten times a second."""
+    loop, arrived = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(file, arrived.set)
+    try:
+        async with asyncio.timeout(seconds):  # `wait_for` may swallow a cancellation that comes with the data
+            await arrived.wait()
+    except TimeoutError:
+        return False
+    finally:
+        loop.remove_reader(file)
+    return True
+
+
 def _may_be_away(error: BaseException) -> bool:
     """Whether an error may come of a server that is not there. What a statement was refused for is none: a time limit,
     a lock, a constraint, or a transaction that idled; nor is a wait for a tenant's own share."""

@@ -81,6 +81,43 @@ class Listing(Struct, Generic[T], frozen=True):
     total: int
 
 
+WAIT_SECONDS_MAX = 30
+"""For which a status read may wait."""
+LOOK_SECONDS = 5.0
+"""After which a read that waits looks by itself: an announcement may be lost, as behind a pooler of connections."""
+
+
+WaitSeconds = Annotated[
+    int,
+    Meta(ge=0, le=WAIT_SECONDS_MAX, description="Seconds to wait for a change of the state; 0 answers at once"),
+]
+
+
+class WaitQuery(Struct, kw_only=True, frozen=True):
+    """How long a status read may wait."""
+
+    wait: WaitSeconds = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """What a status read with `?wait=` waits for."""
+
+    record: str
+    """The path parameter that names the record."""
+    moving: frozenset[str]
+    """States that will be followed by others."""
+    states: Callable[[Any], tuple[Any, ...]]
+    """Of an answer: a difference is a change."""
+    key: Callable[[str], str] = str
+    """The identifier by which a change of the record is announced."""
+    look_seconds: float = LOOK_SECONDS
+
+    def is_moving(self, answer: Any) -> bool:
+        """Whether another state will follow."""
+        return not self.moving.isdisjoint(self.states(answer))
+
+
 class Upload(Struct, frozen=True):
     """A file of a multipart form: on disk past a megabyte, gone with the request."""
 
@@ -189,6 +226,8 @@ class Route:
     """It reaches into every tenant: for who runs the deployment, who need not name one."""
     lags: bool = False
     """Read from a replica where there is one: it decides nothing, and its handler writes nothing."""
+    waits: Waits | None = None
+    """What its query's `wait` waits for."""
     versioned: bool = False
     """The answer tells the record's version as its ETag, and a change heeds If-Match."""
     parameters: dict[str, type]
@@ -296,6 +335,8 @@ class Area:
             )
             assert not route.lags or (method == "GET" and route.access != "public" and not route.event), where
             assert success not in route.also, f"{where}: {success} is the success"
+            assert not route.waits or not (route.lags or route.event or route.method != "GET"), where
+            assert not route.waits or hasattr(route.query, "wait"), f"{where}: its query has no `wait`"
             self.routes.append(route)
             return handler
 

@@ -98,7 +98,8 @@ class Connections:
         """From here on SIGTERM sets `stopping`, and stops the server so many seconds later, once no request runs.
 
         The server itself would close its socket at once, while a balancer still sends to it. It stops on SIGINT as on
-        SIGTERM, so SIGINT is what ends the draining; a second SIGTERM does so at once.
+        SIGTERM, so SIGINT is what ends the draining; a second SIGTERM does so at once. Without seconds the server
+        stops at once, and `stopping` ends the reads that wait.
         """
         loop = asyncio.get_running_loop()
         task: asyncio.Task[None] | None = None
@@ -113,8 +114,11 @@ class Connections:
             task = loop.create_task(self._drain(seconds))
             task.add_done_callback(lambda _: os.kill(os.getpid(), signal.SIGINT))
 
-        if seconds:
-            loop.add_signal_handler(signal.SIGTERM, begin)
+        def stop_at_once() -> None:
+            stopping.set()
+            os.kill(os.getpid(), signal.SIGINT)
+
+        loop.add_signal_handler(signal.SIGTERM, begin if seconds else stop_at_once)
 
     async def _drain(self, seconds: float) -> None:
         await asyncio.sleep(seconds)

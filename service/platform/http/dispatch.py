@@ -45,6 +45,7 @@ from service.platform.log import log_request
 from service.platform.metrics import REQUEST_SECONDS
 from service.platform.resilience.fallback_cache import Key, key_of
 from service.platform.work.memory import RETRY_SECONDS
+from service.platform.work.waiting import read_and_wait
 
 REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
 ONCE = frozenset(
@@ -122,7 +123,7 @@ class Endpoint:
             arguments, content, closing = await self._binding.arguments(ctx, scope, receive, arrived)
             claim = await claim_of(ctx, self.route, scope["path"], scope["query_string"], content)
             kept = await claim.take() if claim is not None else None
-            answer = self._encode_answer(kept) if kept else await self._perform(ctx, arguments, claim)
+            answer = self._encode_answer(kept) if kept else await self._perform(ctx, arguments, claim, receive)
             if (
                 kept_as is not None
                 and answer.status == 200
@@ -145,7 +146,7 @@ class Endpoint:
                 answer = _Answer(refusal.status, JSON, body, _headers(refusal.all_headers))
                 verdict = refusal.verdict or verdict
         except BaseException as error:
-            self._observe("left", started)
+            self._observe("left", started + ctx.waited_seconds)
             await ctx.rollback(error)
             raise
         finally:
@@ -157,7 +158,7 @@ class Endpoint:
         if self.route.compressed and not self.route.tells_secrets and _may_compress(answer):
             answer = await _compressed(answer, headers.get(b"accept-encoding", b""))
         await _send(send, receive, answer, request_id, verdict, resources)
-        self._observe(f"{answer.status // 100}xx", started)
+        self._observe(f"{answer.status // 100}xx", started + ctx.waited_seconds)
         tracing.answered(answer.status, request_id)
         log_request(
             method=self.route.method,
@@ -180,11 +181,14 @@ class Endpoint:
             timer = self._timers[status] = REQUEST_SECONDS.labels(self.route.method, self.route.path, status)
         timer.observe(time.perf_counter() - started)
 
-    async def _perform(self, ctx: Context, arguments: dict[str, Any], claim: Claim | None) -> _Answer:
+    async def _perform(self, ctx: Context, arguments: dict[str, Any], claim: Claim | None, receive: Receive) -> _Answer:
         """Handle the request, record it, and commit; the answer is encoded before, since it may have to be kept."""
         if claim is not None and self.route.metered is not None:
             await ctx.use(self.route.metered[0](ctx.settings), self.route.metered[1])
-        given = await self._handle(ctx, arguments)
+        if self.route.waits is not None and arguments["query"].wait:
+            given = await read_and_wait(ctx, self.route, arguments, receive)
+        else:
+            given = await self._handle(ctx, arguments)
         answer = self._encode_answer(given)
         answer.headers.extend(ctx.answer_headers)
         if claim is not None:

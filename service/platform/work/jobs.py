@@ -39,6 +39,7 @@ from service.platform.access.secrets import new_id
 from service.platform.config import Settings
 from service.platform.context import Actor, Resources, Unit
 from service.platform.data.blobs import Damaged
+from service.platform.data.database import readable
 from service.platform.data.storage import report
 from service.platform.http.problem import Away, Unavailable
 from service.platform.metrics import DEAD_LETTERS, JOB_SECONDS, JOB_WAIT_SECONDS, JOBS_LOST
@@ -542,7 +543,7 @@ async def hand_over_forever(resources: Resources, queue: ArqRedis, database_url:
 
 async def _announced(connection: psycopg.AsyncConnection[Any]) -> bool:
     """Whether a job was announced within a second."""
-    if not await _readable(connection.fileno(), POLL_SECONDS):
+    if not await readable(connection.fileno(), POLL_SECONDS):
         return False
     async for _ in connection.notifies(timeout=0.1, stop_after=1):
         pass  # all that came together: one look serves them
@@ -555,19 +556,6 @@ async def _waits(connection: psycopg.AsyncConnection[Any], resources: Resources)
         return True
     found = await (await connection.execute("SELECT jobs_wait()")).fetchone()
     return found is not None and bool(found[0])
-
-
-async def _readable(file: int, seconds: float) -> bool:
-    """Whether there is something to read within the time; psycopg's own wait looks ten times a second."""
-    loop, arrived = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_reader(file, arrived.set)
-    try:
-        await asyncio.wait_for(arrived.wait(), seconds)
-    except TimeoutError:
-        return False
-    finally:
-        loop.remove_reader(file)
-    return True
 
 
 class _Carried(Struct, forbid_unknown_fields=True):

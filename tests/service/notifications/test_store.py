@@ -44,3 +44,25 @@ def test_whoever_was_told_reads_it(stack: Stack, owner: Member, stranger: Member
         refused = who.post(f"{URL}/{notification}/read")
         assert (refused.status_code, refused.json()["detail"]) == (404, "Notification not found")
     assert titles(colleague, unread=True) == ["other"]
+
+
+def test_all_are_read_at_once(stack: Stack, owner: Member) -> None:
+    colleague = owner.invite("viewer")
+    first, _, _ = told(stack, owner, "first", 5), told(stack, owner, "second", 1), told(stack, colleague, "other", 3)
+    owner.post(f"{URL}/{first}/read")
+
+    def read_at(who: Member) -> list[str | None]:
+        return [one["read_at"] for one in who.get(URL).json()["items"]]
+
+    ((second, before),) = [read_at(owner)]
+    assert second is None
+    answer = owner.post(f"{URL}/read-all")
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert owner.get(URL, params={"unread": True}).json()["total"] == 0
+    assert read_at(owner)[1] == before, "read is read"
+    assert read_at(colleague) == [None], "a colleague's are not"
+    again = read_at(owner)
+    assert owner.post(f"{URL}/read-all").status_code == 204
+    assert read_at(owner) == again
+    refused = owner.key("workbooks:read").post(f"{URL}/read-all")
+    assert (refused.status_code, refused.json()["detail"]) == (403, "Insufficient permissions")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.reconciliation.issues import COLUMNS
+from service.reconciliation.copy_child import COPIED
 
 UNESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}
 
@@ -19,5 +19,5 @@ def parsed(text: str) -> list[dict[str, str]]:
             for mark in marks:
                 value += UNESCAPED[next(marks)] if mark == "\\" else mark
             values.append(value)
-        rows.append(dict(zip(COLUMNS, values, strict=True)))
+        rows.append(dict(zip(COPIED, values, strict=True)))
     return rows

@@ -1,0 +1,83 @@
+"""One row of the sheet with the loans as its file has it: each column with its header, its field and its value."""
+
+from __future__ import annotations
+
+from datetime import time
+from typing import Final
+
+from msgspec import Struct
+
+from core.grid.address import column_name
+from core.grid.sheet import Sheet, Workbook
+from core.portfolio.model.fields import Mapping
+from core.portfolio.sheets.locate import locate
+from core.portfolio.sheets.located import Located
+from core.values import Kind, from_serial
+
+CELLS_MAX: Final = 500
+"""Cells of one row; a sheet may have sixteen thousand columns."""
+TEXT_CHARACTERS_MAX: Final = 1_000
+"""Of a text or a header; a longer one is cut."""
+
+Value = float | str | bool | None
+
+
+class SourceCell(Struct, frozen=True):
+    """A cell of a loan's row."""
+
+    column: str
+    """The letters of its column: B."""
+    header: str | None
+    """The header of its column as written. Null: it has none."""
+    field: str | None
+    """The loan's field that the column feeds. Null: none."""
+    value: Value
+    """What it shows; an error as its text (#N/A), a date as ISO 8601. Null: blank."""
+
+
+class SourceRow(Struct, frozen=True):
+    """A loan's row."""
+
+    sheet: str
+    """The name of the sheet with the loans."""
+    row: int
+    """Its number, from 1."""
+    cells: list[SourceCell]
+
+
+def locate_loans(book: Workbook, mapping: Mapping) -> Located | None:
+    """The table with the loans of a workbook by a mapping; None where no sheet has one."""
+    return locate(book, mapping).loans
+
+
+def row_of(book: Workbook, table: Located, row: int) -> SourceRow | None:
+    """A row (from 1) of the table with the loans; None where it is no row below the header.
+
+    Columns without a header and without a value are left out.
+    """
+    at = row - 1
+    if not table.found.row < at < table.sheet.row_count:
+        return None
+    fields = {columns[0]: target for target, columns in table.found.columns.items() if columns}
+    cells = []
+    for column in range(table.sheet.column_count):
+        header, value = table.found.texts.get(column), _value(book, table.sheet, at, column)
+        if header is not None or value is not None:
+            shown = _cut(value) if isinstance(value, str) else value
+            cells.append(SourceCell(column_name(column), _cut(header or "") or None, fields.get(column), shown))
+        if len(cells) == CELLS_MAX:
+            break
+    return SourceRow(table.sheet.name, row, cells)
+
+
+def _value(book: Workbook, sheet: Sheet, row: int, column: int) -> Value:
+    value = sheet.value(row, column)
+    if isinstance(value, float) and sheet.kind(row, column) == Kind.DATE:
+        moment = from_serial(value, date_1904=book.date_1904)
+        if moment is not None:
+            return moment.date().isoformat() if moment.time() == time() else moment.isoformat(timespec="seconds")
+    return value
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= TEXT_CHARACTERS_MAX else text[: TEXT_CHARACTERS_MAX - 3] + "..."

@@ -1,0 +1,59 @@
+"""What a confined child does for the rows of an issue: it opens a workbook or a trustee's file and reads one row."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from core.files.read import read_files
+from core.grid.codec import Manifest, open_workbook
+from core.grid.sheet import Workbook
+from core.portfolio.assemble.source_row import SourceRow, locate_loans, row_of
+from core.portfolio.mapping.profiles.trustees import TRUSTEES
+from core.portfolio.model.fields import Mapping
+from core.portfolio.sheets.located import Located
+
+OPEN_MAX: Final = 2
+"""Workbooks, and tapes, that a child keeps open: whoever works off a list of issues stays with one of each."""
+
+Opened = tuple[Workbook, Located | None]
+
+
+def workbook_row(key: str, manifest: str, paths: tuple[str, ...], mapping: str, row: int) -> SourceRow | None:
+    """A row of a stored workbook's loans; None where its mapping finds none there.
+
+    Args:
+        key: of the stored workbook.
+        mapping: its JSON.
+    """
+    return _row(_opened_workbook(key, manifest, paths, mapping), row)
+
+
+def tape_row(path: str, name: str, trustee: str, mapping: str | None, row: int) -> SourceRow | None:
+    """A row of a trustee's file as it was uploaded, formulas without a value left blank; None where it has none there.
+
+    Args:
+        mapping: its JSON; None: the trustee's own manner.
+    """
+    return _row(_opened_tape(path, name, trustee, mapping), row)
+
+
+def _row(opened: Opened, row: int) -> SourceRow | None:
+    book, table = opened
+    return None if table is None else row_of(book, table, row)
+
+
+@lru_cache(maxsize=OPEN_MAX)
+def _opened_workbook(_key: str, manifest: str, paths: tuple[str, ...], mapping: str) -> Opened:
+    book = open_workbook(Manifest.from_json(manifest), [Path(path) for path in paths])
+    return book, locate_loans(book, msgspec.json.decode(mapping, type=Mapping))
+
+
+@lru_cache(maxsize=OPEN_MAX)
+def _opened_tape(path: str, name: str, trustee: str, mapping: str | None) -> Opened:
+    book = read_files([(name, Path(path))])
+    by = TRUSTEES[trustee] if mapping is None else msgspec.json.decode(mapping, type=Mapping)
+    return book, locate_loans(book, by)
