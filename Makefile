@@ -58,8 +58,8 @@ service/guide.zip: $(shell find docs -type f -not -name '*.pyc') | .venv/.docs
 	@echo "Building the guide, ten seconds or so"
 	@$(BIN)/python -m docs
 
-demo: setup ## start a service of its own, upload a portfolio (FILE=your.xlsx), run the compliance suites
-	@$(BIN)/cushion demo $(if $(FILE),"$(FILE)")
+demo: setup ## start a service of its own, load deals (or FILE=your.xlsx), run the compliance suites, stop
+	@$(BIN)/cushion demo --once $(if $(FILE),"$(FILE)")
 
 serve: setup ## run the service on 127.0.0.1:8000 until Ctrl-C
 	@exec $(BIN)/cushion serve

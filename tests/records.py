@@ -43,7 +43,7 @@ def each(rows: list[Route]) -> pytest.MarkDecorator:
 
 def path_of(row: Route, **values: str) -> str:
     """The row's path with these values as they stand, and identifiers of nothing for the others."""
-    return re.sub(r"{(\w+)}", lambda name: values.get(name[1], str(uuid4())), row.path)
+    return re.sub(r"{(\w+)(?::path)?}", lambda name: values.get(name[1], str(uuid4())), row.path)
 
 
 def quoted(values: dict[str, str]) -> dict[str, str]:

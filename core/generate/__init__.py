@@ -3,6 +3,7 @@
 from core.generate.deal import LOANS_MAX, LOANS_MIN, SEED_MAX, GeneratedDeal, GenerateError, generate
 from core.generate.edits import Answer
 from core.generate.faults import FAULTS
+from core.generate.months import MONTHS_MAX, generate_months
 from core.generate.reports import REPORTS, GeneratedReport, generate_report
 from core.generate.sheets import MANAGERS_FILE, MESSY
 from core.generate.tapes import EDITS_MAX, GeneratedTape, generate_tape
@@ -15,6 +16,7 @@ __all__ = [
     "LOANS_MIN",
     "MANAGERS_FILE",
     "MESSY",
+    "MONTHS_MAX",
     "REPORTS",
     "SEED_MAX",
     "TRUSTEE_TAPES",
@@ -24,6 +26,7 @@ __all__ = [
     "GeneratedReport",
     "GeneratedTape",
     "generate",
+    "generate_months",
     "generate_report",
     "generate_tape",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Final
 
@@ -43,6 +44,9 @@ SEED_MAX: Final = 2**63 - 1
 _PROGRESS_EVERY: Final = 2_000
 
 
+NEWEST: Final = date.fromisoformat(AS_OF)
+"""The day that a deal is of."""
+
 Coded = tuple[NDArray[np.int32], tuple[str, ...]]
 """A text column as codes into its distinct values; -1 is blank."""
 
@@ -58,6 +62,7 @@ class GeneratedDeal:
     book: Book
     texts: Texts
     messy: frozenset[str]
+    as_of: date = NEWEST
 
     @property
     def loans(self) -> int:
@@ -129,7 +134,7 @@ class GeneratedDeal:
     @property
     def deal(self) -> Deal:
         """Cash, base rate and the date of the book."""
-        as_of = float(np.datetime64(AS_OF, "D").astype(np.float64))
+        as_of = float(np.datetime64(self.as_of, "D").astype(np.float64))
         return Deal(principal_cash=self.book.cash, base_rate=BASE_RATE_PERCENT, as_of=as_of)
 
     def write(self, path: Path | str, progress: Callable[[int], None] | None = None) -> None:
@@ -138,13 +143,13 @@ class GeneratedDeal:
         Args:
             progress: called now and then with the number of rows that were handed out since the last call.
         """
-        sheet = holdings(self.book, self.texts, self.messy)
+        sheet = holdings(self.book, self.texts, self.messy, self.as_of)
         write_workbook_rows(
             path,
             {
                 "Holdings": sheet.rows() if progress is None else counted(sheet.rows(), progress),
                 "Tranches": tranche_rows(self.book),
-                "Deal": deal_rows(self.book),
+                "Deal": deal_rows(self.book, self.as_of),
             },
             number_formats={
                 "Holdings": [column.number_format for column in sheet.columns],

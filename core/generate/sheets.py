@@ -15,7 +15,6 @@ from core.files.write import Formula, Writable
 from core.generate.book import Book
 from core.generate.draws import company_names, loanx_numbers, security_numbers
 from core.generate.tables import (
-    AS_OF,
     BASE_RATE_PERCENT,
     COUNTRIES,
     COUPON_TYPES,
@@ -158,10 +157,10 @@ class Holdings:
         yield from self.bottom
 
 
-def holdings(book: Book, texts: Texts, messy: frozenset[str]) -> Holdings:
+def holdings(book: Book, texts: Texts, messy: frozenset[str], as_of: date) -> Holdings:
     """The Holdings sheet of a book with the asked habits (of MESSY)."""
     lines = _lines(book, texts, messy)
-    titles = _titles(book) if "title_rows" in messy else []
+    titles = _titles(book, as_of) if "title_rows" in messy else []
     first_row = len(titles) + (2 if "two_row_header" in messy else 1)
     columns = _columns(book, texts, first_row)
     position = {column.header: at for at, column in enumerate(columns)}
@@ -213,11 +212,11 @@ def tranche_rows(book: Book) -> list[Sequence[Writable]]:
     return rows
 
 
-def deal_rows(book: Book) -> list[Sequence[Writable]]:
+def deal_rows(book: Book, as_of: date) -> list[Sequence[Writable]]:
     """The Deal sheet: a label and its value in each row."""
     return [
         ("Deal Name", deal_name(book)),
-        ("As Of Date", date.fromisoformat(AS_OF)),
+        ("As Of Date", as_of),
         ("Target Par", book.target_par),
         ("Principal Cash", book.cash),
         ("Base Rate", BASE_RATE_PERCENT),
@@ -380,8 +379,7 @@ def _merged(repeats: NDArray[np.bool_], first_row: int, column: int) -> list[tup
     return [(start, column, end, column) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
 
-def _titles(book: Book) -> list[Sequence[Writable]]:
-    as_of = date.fromisoformat(AS_OF)
+def _titles(book: Book, as_of: date) -> list[Sequence[Writable]]:
     titles: list[Sequence[Writable]] = [
         (deal_name(book),),
         (f"Portfolio holdings as of {as_of:%d-%b-%Y}, par in {CURRENCY}",),

@@ -1,4 +1,4 @@
-"""The whole way in one command: a service of its own, a tenant, a portfolio, two compliance suites."""
+"""The whole way in one command: a service of its own, a tenant, deals with their months, and the console on them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 from shutil import which
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
-from service.commands.output import counted
+from cyclopts import Parameter
+
+from service.commands.demo_deals import SUITES, Json, Loaded, checked, load_own, load_samples
 from service.commands.progress import busy
 from service.commands.refusal import Refused
 
@@ -26,22 +27,35 @@ if TYPE_CHECKING:
     import httpx
 
 START_SECONDS = 120.0
-PARSE_SECONDS = 120.0
 STOP_SECONDS = 60.0
-SUITES = ("standard", "enhanced")
-SAMPLE_LOANS = 300
+EMAIL: Final = "demo@example.com"
 
 
-def demo(file: Path | None = None, /) -> int:
-    """Show the main job: start a service, upload a portfolio, run the standard and enhanced compliance suites.
+class Service(NamedTuple):
+    """The demo's own service."""
 
-    It works in a fresh folder and on a free port, beside whatever else runs, and leaves nothing behind. At its end it
-    says what to do next.
+    url: str
+    process: subprocess.Popen[str]
+    log: Path
+
+
+def demo(
+    file: Path | None = None,
+    /,
+    *,
+    once: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Show the main job: start a service, load deals, run the compliance suites, and open the console until Ctrl-C.
+
+    Three deals are loaded, each with six months: one fails a test, one has warnings, one is fine. It works in a fresh
+    folder and on a free port, beside whatever else runs, and leaves nothing behind. At its end it says what to do next.
 
     Parameters
     ----------
     file:
-        A portfolio workbook of your own; without one a sample of 300 loans with a manager's messy headers is made.
+        A portfolio workbook of your own, in place of the three deals.
+    once:
+        End when the results are printed.
     """
     import httpx
 
@@ -49,12 +63,16 @@ def demo(file: Path | None = None, /) -> int:
         raise Refused(f"{file}: there is no such file")
     folder = Path(tempfile.mkdtemp(prefix="cushion-demo-"))
     folder.chmod(0o755)  # PostgreSQL runs as an account of its own when this is root
+    password = f"Demo-1-{secrets.token_urlsafe(12)}"
     try:
-        with _service(folder) as url, httpx.Client(base_url=url, timeout=60) as client:
-            _register(client)
-            workbook = _upload(client, file or _sample(folder))
-            for suite in SUITES:
-                _show(client, workbook, suite)
+        with _service(folder) as service:
+            with httpx.Client(base_url=service.url, timeout=60) as client:
+                _register(client, password)
+                for run in _load(client, file, folder):
+                    _show(run)
+            if not once:
+                print(_invitation(service.url, password), flush=True)
+                _wait(service)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     print()
@@ -62,8 +80,48 @@ def demo(file: Path | None = None, /) -> int:
     return 0
 
 
+def _load(client: httpx.Client, file: Path | None, folder: Path) -> list[tuple[str, str, Json]]:
+    """Load the deals and print a line for each; the runs to show, with the names of workbook and suite."""
+    loaded: list[Loaded] = []
+    for deal in load_samples(client, folder) if file is None else [load_own(client, file)]:
+        print(f"Loaded {deal}", flush=True)
+        loaded.append(deal)
+    shown = loaded[0]
+    return [(shown.month["name"], suite, run) for suite, run in zip(SUITES, shown.runs, strict=True)]
+
+
+def _invitation(url: str, password: str) -> str:
+    return "\n".join(
+        (
+            "",
+            f"Console: {url}/console/",
+            f"  e-mail    {EMAIL}",
+            f"  password  {password}",
+            "Ctrl-C ends the demo and removes its data.",
+        )
+    )
+
+
+def _wait(service: Service) -> None:
+    """Wait for Ctrl-C or SIGTERM.
+
+    Raises:
+        Refused: the service ended by itself.
+    """
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        service.process.wait()
+    except KeyboardInterrupt:
+        print()
+        return
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    raise Refused(f"the service ended: {_last_line(service.log)}")
+
+
 @contextmanager
-def _service(folder: Path) -> Iterator[str]:
+def _service(folder: Path) -> Iterator[Service]:
+    from service.host.child import bound
     from service.host.data_folder import HOME
 
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CUSHION_")}
@@ -72,7 +130,13 @@ def _service(folder: Path) -> Iterator[str]:
     log = folder / "serve.log"  # on the terminal its lines would break into the spinner
     with log.open("w") as written:
         process = subprocess.Popen(  # noqa: S603 - this interpreter with fixed arguments, no shell
-            command, cwd=HOME, env=environment, stdout=subprocess.PIPE, stderr=written, text=True
+            bound(command, death_signal=signal.SIGTERM),
+            cwd=HOME,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=written,
+            text=True,
+            process_group=0,  # Ctrl-C in a terminal reaches the demo alone, which then ends the service in order
         )
     try:
         with busy("Starting PostgreSQL, Redis, the API and a worker"):
@@ -80,8 +144,8 @@ def _service(folder: Path) -> Iterator[str]:
         if url is None:
             process.wait(STOP_SECONDS)
             raise Refused(f"the service did not start: {_last_line(log)}")
-        print(f"Cushion serves at {url}")
-        yield url
+        print(f"Cushion serves at {url}", flush=True)
+        yield Service(url, process, log)
     finally:
         with busy("Stopping"):
             process.send_signal(signal.SIGTERM)
@@ -127,71 +191,31 @@ def next_steps(file: Path | None) -> list[str]:
     return ["Next:", *(f"  {program} {step:{width}}  {what}" for step, what in steps)]
 
 
-def _register(client: httpx.Client) -> None:
-    answer = client.post(
-        "/api/v1/auth/register",
-        json={
-            "email": "demo@example.com",
-            "password": f"Demo-1-{secrets.token_urlsafe(12)}",
-            "full_name": "Demo User",
-            "organization_name": "Demo Capital",
-        },
-    )
-    tokens = _checked(answer)
+def _register(client: httpx.Client, password: str) -> None:
+    account = {
+        "email": EMAIL,
+        "password": password,
+        "full_name": "Demo User",
+        "organization_name": "Demo Capital",
+    }
+    tokens = checked(client.post("/api/v1/auth/register", json=account))
     client.headers["Authorization"] = f"Bearer {tokens['access_token']}"
-    print("Registered the tenant Demo Capital")
+    print("Registered the tenant Demo Capital", flush=True)
 
 
-def _sample(folder: Path) -> Path:
-    from core.generate import MANAGERS_FILE, generate
-
-    path = folder / "sample-portfolio.xlsx"
-    with busy("Drawing a sample portfolio"):
-        generate(loans=SAMPLE_LOANS, messy=MANAGERS_FILE).write(path)
-    return path
-
-
-def _upload(client: httpx.Client, path: Path) -> dict[str, Any]:
-    with busy(f"Uploading {path.name}"), path.open("rb") as file:
-        answer = client.post("/api/v1/workbooks/upload", files={"file": (path.name, file)})
-        workbook = _checked(answer)
-        end = time.monotonic() + PARSE_SECONDS
-        while workbook["status"] == "processing" and time.monotonic() < end:
-            time.sleep(0.05)
-            workbook = _checked(client.get(f"/api/v1/workbooks/{workbook['id']}"))
-    if workbook["status"] != "ready":
-        raise Refused(f"{path.name} could not be read: {workbook.get('error_message') or workbook['status']}")
-    sheets = ", ".join(f"{sheet['name']} ({counted(sheet['row_count'], 'row')})" for sheet in workbook["sheets"])
-    print(f"Uploaded {path.name}: {sheets}")
-    return workbook
-
-
-def _show(client: httpx.Client, workbook: dict[str, Any], suite: str) -> None:
+def _show(shown: tuple[str, str, Json]) -> None:
     import msgspec
 
     from core.compliance.result import Skipped, Summary, TestResult
     from service.commands.output import console_for, print_page
     from service.commands.table import results_page
 
-    answer = client.post("/api/v1/compliance/run", json={"workbook_id": workbook["id"], "test_suite": suite})
-    run = _checked(answer)
-    results = msgspec.convert(run["results"], list[TestResult])
+    name, suite, run = shown
     print()
     page = results_page(
-        results,
+        msgspec.convert(run["results"], list[TestResult]),
         msgspec.convert(run["skipped"], list[Skipped]),
         msgspec.convert(run["summary"], Summary),
-        title=f"{workbook['name']}, {suite} suite, {run['execution_time_us'] / 1000:.1f} ms",
+        title=f"{name}, {suite} suite, {run['execution_time_us'] / 1000:.1f} ms",
     )
     print_page(page, console_for())
-
-
-def _checked(answer: httpx.Response) -> dict[str, Any]:
-    if answer.is_success:
-        body: dict[str, Any] = answer.json()
-        return body
-    refusal = answer.json()
-    hints = "; ".join(error["message"] for error in refusal.get("errors", []))
-    raise Refused(
-        f"{answer.request.method} {answer.request.url.path}: {refusal['detail']}" + (f" ({hints})" if hints else "")
-    )

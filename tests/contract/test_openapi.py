@@ -13,7 +13,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV30SpecValidator, validate
 
 from service.platform.descriptions import PATHS, SHARED, sentence
-from tests.conftest import Stack
+from tests.conftest import PASSWORD, Stack, register
 from tests.contract.__main__ import CONTRACT, described, text, unfolded
 from tests.contract.test_errors import CODES
 from tests.records import EXAMPLES
@@ -247,6 +247,22 @@ def test_a_word_for_all_fields_of_a_name_is_said_of_several() -> None:
     assert [name for name in SHARED if told[name] < 2] == []
     paths = {parameter["name"] for _, _, operation in OPERATIONS for parameter in operation["parameters"]}
     assert set(PATHS) <= paths
+
+
+def test_every_operation_that_wants_a_caller_takes_a_sign_in_by_password(stack: Stack) -> None:
+    """By OAuth 2's password grant, as the pages send it: with an empty client's Basic credentials, or in the form."""
+    schemes = DOCUMENT["components"]["securitySchemes"]
+    flow = schemes["password"]["flows"]["password"]
+    assert (schemes["password"]["type"], flow) == ("oauth2", {"tokenUrl": "/api/v1/auth/login", "scopes": {}})
+    assert "two-factor" in schemes["password"]["description"]
+    wanted = [one["security"] for path in DOCUMENT["paths"].values() for one in path.values() if one["security"]]
+    assert all({"password": []} in security and {"bearer": []} in security for security in wanted)
+    member = register(stack.url)
+    grant = {"grant_type": "password", "username": member.email, "password": PASSWORD, "scope": ""}
+    basic = {"Authorization": "Basic Og=="}
+    for form, headers in ((grant, basic), ({**grant, "client_id": "", "client_secret": ""}, {})):
+        answer = httpx.post(stack.url + flow["tokenUrl"], data=form, headers=headers)
+        assert (answer.status_code, answer.json()["token_type"]) == (200, "bearer")
 
 
 # The pages that show it ---------------------------------------------------------------------------------------------

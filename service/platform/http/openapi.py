@@ -77,6 +77,31 @@ REFUSED: Final = {
 SCHEMAS: Final = "#/components/schemas/"
 
 
+SECURITY_SCHEMES: Final[dict[str, dict[str, Any]]] = {
+    "password": {
+        "type": "oauth2",
+        "flows": {"password": {"tokenUrl": "/api/v1/auth/login", "scopes": {}}},
+        "description": (
+            "Sign in with e-mail and password; client id and secret stay empty. With two-factor login on, send the code"
+            " as `otp_code` to POST /api/v1/auth/login, and paste the access token under `bearer`"
+        ),
+    },
+    "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "JWT",
+        "description": "The access token of POST /api/v1/auth/login",
+    },
+    "api_key": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-API-Key",
+        "description": "A key of POST /api/v1/admin/api-keys, or the deployment's own",
+    },
+}
+"""How to say who calls: each by itself will do."""
+
+
 class Examples(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """An operation's body, of a form the texts, and the answer to it, as it comes from a tenant with some records."""
 
@@ -133,20 +158,7 @@ def document(
             "schemas": _used(named, [paths, shared]),
             "parameters": {name: _header(name) for name in HEEDED},
             "headers": HEADERS,
-            "securitySchemes": {
-                "bearer": {
-                    "type": "http",
-                    "scheme": "bearer",
-                    "bearerFormat": "JWT",
-                    "description": "The access token of POST /api/v1/auth/login",
-                },
-                "api_key": {
-                    "type": "apiKey",
-                    "in": "header",
-                    "name": "X-API-Key",
-                    "description": "A key of POST /api/v1/admin/api-keys, or the deployment's own",
-                },
-            },
+            "securitySchemes": SECURITY_SCHEMES,
         },
     }
 
@@ -404,7 +416,7 @@ def _operation(
         "responses": _responses(route, schemas, always, named),
         "security": []
         if route.access == "public"
-        else [{"bearer": []}] + ([] if _user_only(route) else [{"api_key": []}]),
+        else [{"bearer": []}, {"password": []}] + ([] if _user_only(route) else [{"api_key": []}]),
     }
     if route.body is not None:
         operation["requestBody"] = {
@@ -657,8 +669,8 @@ def _published(name: str) -> str:
 # The pages ------------------------------------------------------------------------------------------------------------
 
 GUIDE = """<p style="margin: 0; padding: .5em 1.5em; font-family: sans-serif; background: #fafafa">
-<a href="/console/">Console</a> · <a href="/docs/guide/">Guide</a>: tutorial, how to, errors, settings, functions, tests ·
-<a href="/docs">Try the API</a> · <a href="/redoc">Reference</a></p>"""
+<a href="/console/">Console</a> · <a href="/docs/guide/">Guide</a>: tutorial, how to, errors, settings, functions, tests
+· <a href="/docs">Try the API</a> · <a href="/redoc">Reference</a></p>"""
 
 SWAGGER_PAGE = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Cushion API</title>

@@ -97,12 +97,18 @@ def test_a_letter_names_deal_day_test_value_limit_and_cushion_with_the_test_s_de
     "form, shown",
     [
         ({"unit": "factor", "decimals": 0, "limit_type": "max"}, "fail, at 2,901, limit at most 2,850, cushion -51"),
-        ({"unit": "years", "decimals": 2, "limit_type": "min"}, "fail, at 2,901.00 years, limit at least 2,850.00 years, cushion -51.00 years"),
-        ({"unit": "percent", "decimals": 3, "limit_type": "exact"}, "fail, at 2,901.000 %, limit exactly 2,850.000 %, cushion -51.000 %"),
+        (
+            {"unit": "years", "decimals": 2, "limit_type": "min"},
+            "fail, at 2,901.00 years, limit at least 2,850.00 years, cushion -51.00 years",
+        ),
+        (
+            {"unit": "percent", "decimals": 3, "limit_type": "exact"},
+            "fail, at 2,901.000 %, limit exactly 2,850.000 %, cushion -51.000 %",
+        ),
         ({"unit": "number", "decimals": 900}, "fail, at 2,901, limit 2,850, cushion -51"),
         ({}, "fail, at 2,901, limit 2,850, cushion -51"),
     ],
-)  # fmt: skip
+)
 def test_a_test_of_a_list_has_its_own_decimals_unit_and_side(form: dict[str, Any], shown: str) -> None:
     figures = {"status": "fail", "current_value": 2901.0, "threshold_value": 2850.0, "cushion": -51.0}
     test = {"test_id": "own_test", "test_name": "Own", **figures, **form}
