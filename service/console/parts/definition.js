@@ -136,7 +136,7 @@ export function Versions({ deal, version, against }) {
 }
 
 const COLUMNS = [
-  { key: "version", label: "Version", number: true },
+  { key: "version", label: "Version" },
   { key: "created_at", label: "Saved", show: (row) => moment(row.created_at) },
   { key: "created_by", label: "By", className: "narrow-off" },
   { key: "change_notes", label: "What changed" },
