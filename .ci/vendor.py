@@ -61,9 +61,9 @@ PACKAGES: Final = {
         {"uplot": "dist/uPlot.esm.js"},
         {"uplot": "dist/uPlot.min.css"},
     ),
-    "@tanstack/virtual-core": Package(
-        "3.19.11",
-        "/5iHb0RHBvj8Di59FDs4ESNm45jls33aZAi4zccVXZjc/6ZvwQP6nzEYeT6weXjTf9E6/vrp2JhYWRyO+ZP13A==",
+    "@tanstack/virtual-core": Package(  # 3.14 to 3.19 have twice the size, for rows whose heights are measured
+        "3.13.23",
+        "zSz2Z2HNyLjCplANTDyl3BcdQJc2k1+yyFoKhNRmCr7V7dY8o8q5m8uFTI1/Pg1kL+Hgrz6u3Xo6eFUB7l66cg==",
         {"@tanstack/virtual-core": "dist/esm/index.js"},
         {},
     ),
