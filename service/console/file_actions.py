@@ -123,20 +123,26 @@ def _signature(folder: Path) -> Iterator[tuple[str, int, int]]:
 
 
 def _read(folder: Path, signature: Signature) -> Files:
-    contents = {name: (folder / name).read_bytes() for name, _, _ in signature}
+    contents = {name: _minified(name, (folder / name).read_bytes()) for name, _, _ in signature}
     digest = hashlib.sha256()
     for name, content in contents.items():
         digest.update(f"{name} {len(content)}\n".encode())
         digest.update(content)
     hashed = digest.hexdigest()[:HASH_LENGTH]
     page = contents.pop(PAGE).replace(BASE, f"{CONSOLE}{hashed}".encode())
-    return Files(hashed, page, {name: _minified(name, content) for name, content in contents.items()})
+    return Files(hashed, page, contents)
 
 
 def _minified(name: str, content: bytes) -> bytes:
-    """A module or style sheet without what only people read; a vendored one is minified already."""
+    """A module or style sheet without what only people read; a vendored one is minified already.
+
+    What cannot be read as one is given as it is: the browser says what is wrong with it.
+    """
     kind = MINIFIED.get(Path(name).suffix)
     if kind is None or name.startswith(VENDOR):
         return content
-    text = minify.string(kind, content.decode())
+    try:
+        text = minify.string(kind, content.decode())
+    except minify.MinifyError:
+        return content
     return SPACES.sub("\n", text).encode()

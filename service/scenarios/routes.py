@@ -95,7 +95,7 @@ async def create_scenario(ctx: Context, body: ScenarioCreate) -> ScenarioDetail:
     heavy=True,
 )
 async def preview_trades(ctx: Context, body: TradePreviewRequest) -> TradePreview:
-    """Preview trades.
+    """Simulate without a scenario.
 
     Every test of a workbook before and after the trades, without a scenario. Nothing is stored. A trade that cannot be
     made is refused with its place.

@@ -52,14 +52,14 @@ const figured = (row, value, options) => figure(value, row.unit, row.decimals, o
 
 function columnsOf(deal, found) {
   return [
-    { key: "trustee_name", label: "In the file", show: (row) => html`${row.trustee_name} <small class="muted place">${row.cell}</small>` },
+    { key: "trustee_name", label: "In the file", show: (row) => html`${row.trustee_name} <small class="muted place">${row.cell}</small><small class="narrow-only">${reasonOf(row)}</small>` },
     { key: "verdict", label: "Verdict", className: "verdict", value: (row) => verdictOf(row).label, show: (row) => html`<${Verdict} row=${row} />` },
     { key: "trustee_value", label: "Published", number: true, show: (row) => figured(row, row.trustee_value) },
     { key: "our_value", label: "Ours", number: true, show: (row) => html`<${Ours} ...${{ deal, found, row }} />` },
     { key: "difference", label: "Difference", number: true, show: (row) => (row.agrees === false ? figured(row, row.difference, { sign: true }) : html`<span class="muted">${figured(row, row.difference, { sign: true })}</span>`) },
     { key: "trigger", label: "Limit", number: true, className: "narrow-off", show: (row) => figured(row, row.trigger) },
     { key: "status", label: "Published, ours", className: "narrow-off", value: (row) => `${row.trustee_status ?? "–"}, ${row.our_status ?? "–"}`, show: (row) => html`<${Outcomes} row=${row} />` },
-    { key: "why", label: "Why", className: "why", value: reasonOf, show: (row) => reasonOf(row) },
+    { key: "why", label: "Why", className: "why narrow-off", value: reasonOf, show: (row) => reasonOf(row) },
   ];
 }
 
