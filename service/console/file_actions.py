@@ -31,8 +31,9 @@ TYPES: Final = {
 
 MINIFIED: Final = {".js": "application/javascript", ".css": "text/css"}
 VENDOR: Final = "vendor/"
-SPACES: Final = re.compile(r"\n +")
-"""What is left of lines is markup in templates, where the begin of a line says nothing."""
+SPACES: Final = re.compile(r"(?<=[>}])\n *(?=[<$])|(?<=\n) +")
+"""What is left of lines is markup in templates, where a line that ends between elements, and the begin of any other, say
+nothing."""
 PATTERNS: Final = re.compile(r"^( *)const (?=[\[{])", re.MULTILINE)
 """Destructuring declarations. The minifier puts the first of a run of `const` before what it reads, and `let` where it
 stands."""
@@ -148,4 +149,4 @@ def _minified(name: str, content: bytes) -> bytes:
         text = minify.string(kind, PATTERNS.sub(r"\1let ", content.decode()))
     except minify.MinifyError:
         return content
-    return SPACES.sub("\n", text).encode()
+    return SPACES.sub("", text).encode()

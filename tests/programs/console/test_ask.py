@@ -25,12 +25,12 @@ def test_a_question_on_a_deal(visits: Visits, owner: Member) -> None:
     page.set_viewport_size(NARROW)  # type: ignore[arg-type]
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
     cell = answer.locator("a.cell-link").first
-    expect(cell).to_have_attribute("href", re.compile(rf"#/deals/{deal}/mapping\?cell="))
+    expect(cell).to_have_attribute("href", re.compile(rf"#/deals/{deal}/mapping\?workbook=.+&cell="))
     page.get_by_label("Your question").fill("Which tests fail?")
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(page.locator("article")).to_have_count(2)
     test = answer.first.get_by_role("link", name="Test").first
-    expect(test).to_have_attribute("href", re.compile(rf"#/deals/{deal}/compliance\?test="))
+    expect(test).to_have_attribute("href", re.compile(rf"#/deals/{deal}/compliance\?workbook=.+&test="))
     page.get_by_label("Your question").fill("Who will win the cup?")
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(page.locator("article")).to_have_count(3)

@@ -24,7 +24,7 @@ CONTENTS = {
 SERVED = {
     "app.js": b'import"./parts/table.js"',
     "console.css": b"body{margin:0}",
-    "parts/table.js": b"export function Table(e){return html`<b>\n${e}</b>`}",
+    "parts/table.js": b"export function Table(e){return html`<b>${e}</b>`}",
 }
 """Modules and styles are minified; what is vendored is already."""
 OTHERS = {
