@@ -103,9 +103,7 @@ def test_a_sheet_without_a_header_goes_by_letters(shared_owner: Member, workbook
     assert body["total_rows"] == 5
 
 
-def test_a_sheet_goes_by_letters_from_its_first_row_where_asked(
-    shared_owner: Member, workbook: dict[str, Any]
-) -> None:
+def test_a_sheet_goes_by_letters_from_its_first_row_where_asked(shared_owner: Member, workbook: dict[str, Any]) -> None:
     body = data(shared_owner, workbook, letters=True, include_formulas=True)
     assert [column["name"] for column in body["columns"]] == [*"ABCDEFG"]
     numbers = [row["_row_number"] for row in body["rows"]]
