@@ -4,6 +4,7 @@ import { labelled } from "../state.js";
 import { Panel } from "./drill.js";
 import { isLeftOut } from "./draft.js";
 import { counted, number } from "./format.js";
+import { shown } from "./picture.js";
 
 const SHOWN_MAX = 60;
 
@@ -17,7 +18,7 @@ export function Column({ column, former, fields, named, feeds, choose, close, ne
     ${found.reason && html`<p class="muted">${labelled(found.reason)}</p>`}
     <${Why} ...${{ found, kind, named }} />
     ${found.value_count !== undefined && html`<p>${counted(found.value_count, "value")}, ${number(found.blank_count)} blank${found.error_count > 0 && html`, <span class="fail">${counted(found.error_count, "error")}</span>`}${found.unreadable_count > 0 && html`, <span class="fail">${number(found.unreadable_count)} that cannot be read</span>`}</p>
-      <p class="muted">Such as ${found.samples.map(String).join(" · ")}</p>`}
+      <p class="muted">Such as ${found.samples.map((one) => shown(one, column.found.type === "date")).join(" · ")}</p>`}
     ${found.alternatives?.length > 0 && html`<h3>Other columns for the same field</h3><ul>${found.alternatives.map((one) => html`<li>${one.column} · ${one.header}: ${labelled(one.reason)}</li>`)}</ul>`}
     ${choose && header && html`<${Choice} ...${{ column, former, fields, feeds, choose }} />`}
     ${choose && !header && html`<p class="muted">A mapping names columns by their heading, and this one has none: give it one in the file.</p>`}<//>`;

@@ -6,6 +6,7 @@ import { isLeftOut } from "./draft.js";
 const GROUPED_FROM = 10_000; // smaller numbers may be years, days or counts
 const DECIMALS_MAX = 6;
 const KINDS = { fed: "feeds", ambiguous: "could be two things", out: "left out", none: "feeds nothing" };
+const UNUSED = { runner_up: "", margin: null, is_ambiguous: false, evidence: { reasons: [] } }; // a column that lost to another
 
 /** By letter what became of each column of a sheet: {letter, header, kind, fields, unit, found}. */
 export function columnsOf(detection, sheet) {
@@ -16,6 +17,7 @@ export function columnsOf(detection, sheet) {
     found.set(one.column, { letter: one.column, header: one.header, kind, fields, unit, found: one });
   };
   if (sheet === detection.sheet) {
+    for (const one of detection.columns.flatMap(({ alternatives }) => alternatives)) put({ ...UNUSED, ...one }, []);
     for (const one of detection.unmapped) put(one, []);
     for (const one of detection.columns) put(one, [...(found.get(one.column)?.fields ?? []), one.target], one.unit);
   }
@@ -65,7 +67,8 @@ function Head({ letter, column, named, open, chosen }) {
     <span class="letter">${letter}</span> <span class="off-screen">${KINDS[kind]}</span> <strong>${kind === "ambiguous" && html`<span class="doubt" aria-hidden="true">? </span>`}${text}</strong>${unit && html`<small>${unit}</small>`}</button>`;
 }
 
-function shown(value, dated) {
+/** A cell's value as a person reads it. */
+export function shown(value, dated) {
   if (value === null || value === undefined) return "";
   if (typeof value === "boolean") return String(value).toUpperCase();
   if (typeof value !== "number") return dated && /^\d{4}-\d\d-\d\d$/.test(value) ? day(value) : value;

@@ -8,7 +8,7 @@ import { leftOut, stored, useTrial } from "../parts/draft.js";
 import { counted, number, words } from "../parts/format.js";
 import { useKeys } from "../parts/keys.js";
 import { columnsOf, Picture } from "../parts/picture.js";
-import { Empty, Loaded, Problem } from "../parts/problem.js";
+import { Empty, Loaded } from "../parts/problem.js";
 import { Corrections, Findings, Pages, Summary } from "../parts/reading.js";
 
 const ROWS = 30;
@@ -79,7 +79,7 @@ function Read({ deal, month, months, reload, fixes, trial, sheets, stands, mappi
     notify("good", "The deal's mapping is saved", { action: { label: "Undo", run: undo } });
   });
   return html`
-    <${Summary} ...${{ read, named, deal, month, months, saved: query.get("saved") }} />
+    <${Summary} ...${{ read, named, deal, month, saved: query.get("saved") }} />
     <${Corrections} ...${{ fixes, trial, named, fix, task, may: mapping !== undefined, months: followers(months, month, deal) }} />
     <nav class="tabs" aria-label="Sheets">${sheets.map(({ name }) => html`<button key=${name} aria-current=${name === sheet.name ? "page" : undefined} onClick=${() => setQuery({ sheet: name, cell: null, col: null, from: null }, { replace: false })}>${name} <small class="muted">${kindOf(detection, name)}</small></button>`)}</nav>
     <${Sheet} ...${{ month, sheet, detection, columns, named, open, letter, fixes, cell: cell && (cell.sheet ?? detection.sheet) === sheet.name ? cell : null }} />
@@ -94,7 +94,7 @@ const followers = (months, month, deal) => months.filter((one) => one.id === mon
 
 function namer(fields) {
   const labels = new Map(fields.map(({ name, label }) => [name, label]));
-  return (name) => labels.get(name) ?? words(labelled(name.replace(/^x_/, "another ")));
+  return (name) => labels.get(name) ?? words(labelled(name.replace(/^x_/, "another_").replace(/^(.+)_([abc])$/, "rating_agency_$2 $1")));
 }
 
 function kindOf(detection, sheet) {
