@@ -79,7 +79,7 @@ export function useTrial(workbook, mapping, fixes) {
   return state;
 }
 
-/** Store corrections as the deal's mapping; gives what takes them back. One that other deals use stays as it is. */
+/** Store corrections as the deal's mapping; gives its id and what takes them back. One that other deals use stays as it is. */
 export async function stored(mapping, fixes, deal, month) {
   const steps = []; // what takes each change back, the last one first
   const back = async () => {
@@ -104,7 +104,7 @@ export async function stored(mapping, fixes, deal, month) {
     await back();
     throw error;
   }
-  return back;
+  return { back, id };
 }
 
 async function created(name, draft) {

@@ -17,10 +17,10 @@ const COLUMNS_MAX = 100;
 const SCOPES = ["mappings:read", "mappings:write", "workbooks:write", "compliance:write"];
 
 export default function Mapping({ id }) {
-  return html`<${DealScreen} id=${id} title="Mapping">${({ deal, month, months, reload }) => {
+  return html`<${DealScreen} id=${id} title="Mapping">${({ deal, month, months }) => {
     if (!month) return html`<${Empty} title="No file yet"><p>Add a file of the deal: what its columns are read as stands here.</p><//>`;
     if (month.status !== "ready") return html`<${Empty} title="The file is being read"><p>Come back in a moment.</p><//>`;
-    return html`<${Reading} key=${month.id} ...${{ deal, month, months, reload }} />`;
+    return html`<${Reading} key=${month.id} ...${{ deal, month, months }} />`;
   }}<//>`;
 }
 
@@ -34,7 +34,7 @@ function fixesOf(query) {
   }
 }
 
-function Reading({ deal, month, months, reload }) {
+function Reading({ deal, month, months }) {
   const fixes = fixesOf(route.value.query);
   const detection = useData(`workbooks/${month.id}/detection`);
   const may = SCOPES.every(can);
@@ -42,10 +42,10 @@ function Reading({ deal, month, months, reload }) {
   const trial = useTrial(month.id, mapping.data, fixes);
   const sheets = useData(`workbooks/${month.id}/sheets`);
   const both = { ...detection, data: detection.data && sheets.data, error: detection.error ?? sheets.error, reload: () => { detection.reload(); sheets.reload(); } };
-  return html`<${Loaded} from=${both} what="Looking at the file">${() => html`<${Read} ...${{ deal, month, months, reload, fixes, trial, sheets: sheets.data, stands: detection.data, mapping: mapping.data }} />`}<//>`;
+  return html`<${Loaded} from=${both} what="Looking at the file">${() => html`<${Read} ...${{ deal, month, months, fixes, trial, sheets: sheets.data, stands: detection.data, mapping: mapping.data }} />`}<//>`;
 }
 
-function Read({ deal, month, months, reload, fixes, trial, sheets, stands, mapping }) {
+function Read({ deal, month, months, fixes, trial, sheets, stands, mapping }) {
   const { query } = route.value;
   const read = trial.data ?? stands;
   const { detection } = read;
@@ -71,8 +71,8 @@ function Read({ deal, month, months, reload, fixes, trial, sheets, stands, mappi
   };
   const before = letter && columnsOf(stands.detection, sheet.name).get(letter);
   const task = useTask(async () => {
-    const back = await stored(mapping, fixes, deal, month);
-    const anew = () => { refreshData("workbooks", "mappings", "deals"); reload(); };
+    const { back, id } = await stored(mapping, fixes, deal, month);
+    const anew = () => refreshData("workbooks", "deals", ...(id === mapping.id ? [`mappings/${id}`] : []));
     anew();
     setQuery({ fix: null, saved: 1 });
     const undo = () => back().then(() => { anew(); setQuery({ saved: null }); }).catch((error) => notify("bad", error.message, { requestId: error.requestId }));

@@ -137,13 +137,12 @@ def test_a_mapping_of_the_deals_own_is_changed_in_place(visits: Visits, owner: M
     checked(owner.patch(path, json={"mapping_id": ours}))
     desk = visits()
     page = desk.page
-    desk.sign_in(owner, f"/deals/{deal['id']}/mapping?sheet=Pool&col=E")
-    for name in ("Spread", "Par"):  # the latter for column C, below
-        page.get_by_label("Search a field").fill(name)
-        page.locator(".choices button").filter(has_text=name).first.click()
-        page.locator(".picture").get_by_role("button", name="C feeds nothing").or_(
-            page.locator(".picture thead .corrected").nth(1)
-        ).first.click()
+    desk.sign_in(owner, f"/deals/{deal['id']}/mapping")
+    for column, field in (("E feeds nothing", "Spread"), ("C feeds nothing", "Par")):
+        page.locator(".picture").get_by_role("button", name=column).click()
+        page.get_by_label("Search a field").fill(field)
+        page.get_by_label("Search a field").press("Enter")
+    expect(page.locator(".corrections li")).to_have_text(["Spread → Spread Take back", "Par Amount → Par Take back"])
     page.locator(".picture").get_by_role("button", name="F feeds").click()
     page.get_by_role("button", name="Leave it out").click()
     expect(page.locator("aside.drill")).to_contain_text("Left out: no test reads it")
