@@ -7,9 +7,9 @@ const OVERSCAN = 12;
 
 /**
  * `columns`: [{key, label, number, width, show(value, index)}]; `count`: rows in all; `cell(index, key)`: the value,
- * undefined while it is on its way; `need(first, last)`: called with the rows in sight; `sort(key)` on a heading.
+ * undefined while it is on its way; `need(first, last)`: called with the rows in sight; `sort(key)` on a heading; the row `current` is marked and in sight.
  */
-export function Grid({ caption, columns, count, cell, need, sort, order, height = "65vh", version }) {
+export function Grid({ caption, columns, count, cell, need, sort, order, height = "65vh", version, current }) {
   const frame = useRef(null);
   const virtual = useRef(null);
   const [, redraw] = useState(0);
@@ -24,6 +24,9 @@ export function Grid({ caption, columns, count, cell, need, sort, order, height 
   useEffect(() => {
     if (last >= first) need?.(first, last);
   }, [first, last, version]);
+  useEffect(() => {
+    if (current >= 0) virtual.current.scrollToIndex(current);
+  }, [current]);
   const widths = columns.map(({ width = 140 }) => `${width}px`).join(" ");
   const total = columns.reduce((sum, { width = 140 }) => sum + width, 0);
   return html`<div class="grid" role="table" aria-label=${caption} aria-rowcount=${count + 1} aria-colcount=${columns.length}>
@@ -33,7 +36,7 @@ export function Grid({ caption, columns, count, cell, need, sort, order, height 
           ${sort ? html`<button class="heading" onClick=${() => sort(column.key)}>${column.label}${order?.key === column.key && (order.way === "ascending" ? " ↑" : " ↓")}</button>` : column.label}</div>`)}
       </div>
       <div class="grid-body" role="presentation" style=${{ height: `${virtual.current.getTotalSize()}px`, width: `${total}px` }}>
-        ${items.map(({ index, start, key }) => html`<div key=${key} class="grid-row" role="row" aria-rowindex=${index + 2} style=${{ gridTemplateColumns: widths, transform: `translateY(${start}px)` }}>
+        ${items.map(({ index, start, key }) => html`<div key=${key} class=${index === current ? "grid-row selected" : "grid-row"} role="row" aria-current=${index === current ? "true" : undefined} aria-rowindex=${index + 2} style=${{ gridTemplateColumns: widths, transform: `translateY(${start}px)` }}>
           ${columns.map((column) => {
             const value = cell(index, column.key);
             return html`<div role="cell" class=${column.number ? "number" : ""}>${value === undefined ? "…" : column.show ? column.show(value, index) : value ?? "–"}</div>`;
@@ -47,6 +50,6 @@ export function Grid({ caption, columns, count, cell, need, sort, order, height 
 function fixed(frame, onChange) {
   return {
     getScrollElement: () => frame.current, estimateSize: () => ROW_HEIGHT, overscan: OVERSCAN, scrollToFn: elementScroll,
-    observeElementRect, observeElementOffset, onChange, initialRect: { width: 800, height: 600 },
+    observeElementRect, observeElementOffset, onChange, scrollPaddingEnd: ROW_HEIGHT, initialRect: { width: 800, height: 600 },
   };
 }
