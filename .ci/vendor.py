@@ -67,7 +67,7 @@ PACKAGES: Final = {
         {"@tanstack/virtual-core": "dist/esm/index.js"},
         {},
     ),
-    "lean-qr": Package(
+    "lean-qr": Package(  # the picture of two-factor enrolment: 2.1 kB gzip; uqr has 4.5 kB, qrcode-generator 7.6 kB
         "2.7.4",
         "tlMPFfqhAAZN7+j/djRSvl/2+AYT2+7RRuyq8bvcbV8gMiENiscquQ9WTfCSyeEdxsVaEB+tU7e9nFZC63BFnQ==",
         {"lean-qr/nano": "nano.mjs"},

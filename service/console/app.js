@@ -11,10 +11,10 @@ import { Problem } from "./parts/problem.js";
 /** Addresses: `:id` is any part. `open`: no session is needed. `enrol`: shown before two-factor login is set up, too. */
 const ROUTES = [
   { path: "sign-in", file: "sign_in", title: "Sign in", open: true },
-  { path: "register", file: "register", title: "Register", open: true },
-  { path: "accept-invitation", file: "accept_invitation", title: "Accept an invitation", open: true },
-  { path: "forgot-password", file: "forgot_password", title: "Reset the password", open: true },
-  { path: "reset-password", file: "reset_password", title: "Choose a new password", open: true },
+  { path: "register", file: "sign_in", title: "Register", open: true },
+  { path: "accept-invitation", file: "sign_in", title: "Accept an invitation", open: true },
+  { path: "forgot-password", file: "sign_in", title: "Reset the password", open: true },
+  { path: "reset-password", file: "sign_in", title: "Choose a new password", open: true },
   { path: "", file: "deals", title: "Deals" },
   { path: "deals", file: "deals", title: "Deals" },
   { path: "deals/:id", file: "compliance", title: "Compliance" },
@@ -33,13 +33,8 @@ const ROUTES = [
   { path: "exports", file: "exports", title: "Exports and reports" },
   { path: "alerts", file: "alerts", title: "Alerts" },
   { path: "account", file: "account", title: "Account", enrol: true },
-  { path: "admin", file: "admin/people", title: "People" },
-  { path: "admin/people", file: "admin/people", title: "People" },
-  { path: "admin/keys", file: "admin/keys", title: "API keys" },
-  { path: "admin/settings", file: "admin/settings", title: "Settings" },
-  { path: "admin/audit", file: "admin/audit", title: "Audit log" },
-  { path: "admin/activity", file: "admin/activity", title: "Activity" },
-  { path: "admin/dead-letters", file: "admin/dead_letters", title: "Dead letters" },
+  { path: "admin", file: "admin", title: "Administration" },
+  { path: "admin/:tab", file: "admin", title: "Administration" },
 ];
 const RELOADED = "cushion.reloaded"; // when the page was loaded anew because its files are of another version
 const RELOAD_APART_MS = 10_000;

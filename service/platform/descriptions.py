@@ -236,6 +236,7 @@ PATHS: Final = {
     "insight_id": "The `id` of an insight in one of the caller's sessions",
     "ref": "The cell's name, such as B7",
     "result_id": "The `id` of a run, as GET /api/v1/compliance/history lists it",
+    "run_id": "The `id` of a run, as GET /api/v1/compliance/history lists it",
     "sheet_name": "The sheet's name or identifier",
     "task_id": "The entry's `dlq_id`, or its `original_task_id`",
 }

@@ -11,12 +11,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from core.compliance.conventions import currency_of
 from core.portfolio import Portfolio
-from core.portfolio.model.facts import AGENCY_NAMES
 from core.portfolio.model.loan_fields import LoanColumn, column_of, describe, field_names
 from core.portfolio.model.notes import DataWarning, bounded
 from core.portfolio.model.selection import OPERATIONS, ConditionError, LoanCondition, Operation, condition_of
 from core.words import suggestion
+from service.auth import shared as identity
 from service.mappings.shared import DEFAULT_MAPPING, get_mapping
 from service.platform.context import Context
 from service.platform.data.lru import Lru
@@ -65,7 +66,7 @@ async def loans(ctx: Context, workbook_id: UUID, query: LoansQuery) -> Raw:
         if book.as_of
         else GivenDay((await ctx.there(book.created_at)).date(), "upload")
     )
-    portfolio = await portfolio_of(ctx, book, mapping, day)
+    portfolio, labels = await portfolio_of(ctx, book, mapping, day), await identity.labels_of(ctx)
     await ctx.commit()
     known = field_names(portfolio)
     conditions = _conditions(portfolio, query.filter, known)
@@ -74,7 +75,7 @@ async def loans(ctx: Context, workbook_id: UUID, query: LoansQuery) -> Raw:
         _known(query.sort.removeprefix("-"), known, "sort")
     key = OrderKey(book.book_key or "", mapping.json, day, conditions, query.sort)
     chosen = await _chosen(ctx, portfolio, key)
-    fields = {field.name: field for field in describe(portfolio, known, AGENCY_NAMES)}
+    fields = {field.name: field for field in describe(portfolio, known, labels, currency_of(portfolio))}
     answer = WorkbookLoans(
         workbook_id=workbook_id,
         mapping_id=mapping.mapping.id,

@@ -400,6 +400,7 @@ class IssueRows(Struct, frozen=True, kw_only=True):
     """Both rows of an issue, with all columns of their files."""
 
     issue_id: str
+    """The issue that was asked for."""
     workbook: IssueWorkbookRow | None
     """Null: see `workbook_note`."""
     workbook_note: str | None

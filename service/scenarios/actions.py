@@ -186,6 +186,7 @@ def _fields(terms: Terms) -> dict[str, Any]:
 
 
 def to_core_trade(trade: TradeCreate) -> core.Trade:
+    """The trade as the engine takes it."""
     return core.Trade(trade_type=trade.trade_type, **_fields(trade))
 
 

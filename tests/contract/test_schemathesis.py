@@ -91,6 +91,7 @@ STRICTER = {
         "POST /api/v1/compliance/run",
         "POST /api/v1/compliance/thresholds",
         "POST /api/v1/reconciliation/compare",
+        "PATCH /api/v1/reconciliation/issues",
         "PATCH /api/v1/reconciliation/issues/{issue_id}",
     ],
     "a reader, a question, and a session that is there have answers of their own": [

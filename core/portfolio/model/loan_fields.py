@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.frames.frame import day_column
+from core.labels import label
 from core.portfolio.model.facts import AGENCY_NAMES
 from core.portfolio.model.fields import AUXILIARY_FIELDS, STANDARD_CLO_FIELDS, Lien
 from core.portfolio.model.portfolio import Names, PortfolioData
@@ -37,18 +38,11 @@ _LABELS: Final = {
     "is_second_lien": "Second lien", "is_bond": "Bond", "is_fixed": "Fixed rate", "is_revolving": "Revolving",
     "is_delayed_draw": "Delayed draw", "is_bridge": "Bridge", "is_long_dated": "Long dated",
     "participation": "Participation", "lots": "Lots", "conflicting": "Lots differ",
-    "facility_rating_agency_a": "{a} facility rating",
-    **{f"rating_agency_{one}": f"{{{one}}} rating" for one in AGENCY_NAMES},
-    **{
-        f"rating_agency_{one}_{kind}": f"{{{one}}} {kind} rating"
-        for one in AGENCY_NAMES
-        for kind in ("derived", "final", "facility", "issuer")
-    },
-    **{f"industry_{one}": f"{{{one}}} industry" for one in AGENCY_NAMES},
-    **{f"recovery_rate_{one}": f"{{{one}}} recovery rate" for one in AGENCY_NAMES},
-    **{f"watch_{one}": f"{{{one}}} watch" for one in AGENCY_NAMES},
+    **{f"industry_{one}": f"{{rating_agency_{one}}} industry" for one in AGENCY_NAMES},
+    **{f"recovery_rate_{one}": f"{{rating_agency_{one}}} recovery rate" for one in AGENCY_NAMES},
+    **{f"watch_{one}": f"{{rating_agency_{one}}} watch" for one in AGENCY_NAMES},
 }  # fmt: skip
-"""What people call a field; an agency's letter in braces stands for its name."""
+"""What people call a field that is no agency's rating; what stands in braces is a name of `core.labels`."""
 
 CURRENCY_UNIT: Final = "currency"
 """The unit of an amount where no currency is known."""
@@ -130,22 +124,27 @@ def field_names(portfolio: PortfolioData) -> list[str]:
     return [name for name in portfolio.columns if name not in derived]
 
 
-def describe(portfolio: PortfolioData, names: Sequence[str], agencies: Mapping[str, str]) -> list[LoanField]:
+def describe(
+    portfolio: PortfolioData, names: Sequence[str], labels: Mapping[str, str], currency: str | None = None
+) -> list[LoanField]:
     """Describe fields of a portfolio.
 
     Args:
-        agencies: what the rating agencies a, b and c are called.
+        labels: what people read in place of each name of an agency, as `core.labels` has them.
+        currency: of its amounts; None where nobody knows it.
     """
-    currency = portfolio.deal.currency or CURRENCY_UNIT
+    currency = currency or CURRENCY_UNIT
     return [
-        LoanField(name, label_of(name, agencies), kind_of(portfolio, name), unit_of(name, currency)) for name in names
+        LoanField(name, label_of(name, labels), kind_of(portfolio, name), unit_of(name, currency)) for name in names
     ]
 
 
-def label_of(name: str, agencies: Mapping[str, str]) -> str:
+def label_of(name: str, labels: Mapping[str, str]) -> str:
     """Return what people call a field."""
-    label = _LABELS.get(name)
-    return name.replace("_", " ").capitalize() if label is None else label.format_map(agencies)
+    if name in _LABELS:
+        return _LABELS[name].format_map(labels)
+    found = label(name, labels)
+    return found if found != name else name.replace("_", " ").capitalize()
 
 
 def unit_of(name: str, currency: str) -> str:

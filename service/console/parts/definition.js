@@ -2,7 +2,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "./html.js";
 import { post, put } from "../api.js";
 import { can, labelled, notify, setQuery } from "../state.js";
-import { forgetData, useData, useTask } from "./data.js";
+import { refreshData, useData, useTask } from "./data.js";
 import { Field } from "./form.js";
 import { counted, moment, number } from "./format.js";
 import { Empty, Loaded, Problem } from "./problem.js";
@@ -47,10 +47,10 @@ function faultsIn(text, error) {
 /** The present definition, to read or edit; `month`: the workbook that a draft is made of. */
 export function Definition({ deal, month }) {
   const present = useData(`deals/${deal.id}/definition`);
-  return html`<${Loaded} from=${present}>${(definition) => html`<${Editor} key=${definition.version} ...${{ deal, month, definition, reload: present.reload }} />`}<//>`;
+  return html`<${Loaded} from=${present}>${(definition) => html`<${Editor} key=${definition.version} ...${{ deal, month, definition }} />`}<//>`;
 }
 
-function Editor({ deal, month, definition, reload }) {
+function Editor({ deal, month, definition }) {
   const saved = written(definition.definition);
   const key = `${deal.id} ${definition.version}`;
   const [text, setText] = useState(unsaved.get(key) ?? saved);
@@ -71,8 +71,7 @@ function Editor({ deal, month, definition, reload }) {
     notify(meanwhile ? "plain" : "good", meanwhile
       ? `Version ${made.version} is saved. Somebody else saved version ${made.version - 1} meanwhile: compare both.`
       : `Version ${made.version} is saved; the next run goes by it`);
-    forgetData(`deals/${deal.id}`);
-    reload();
+    refreshData(`deals/${deal.id}`);
   });
   const drafting = useTask(async () => {
     const made = await post(`${path}/draft`, { workbook_id: month.id });
@@ -137,7 +136,7 @@ export function Versions({ deal, version, against }) {
 }
 
 const COLUMNS = [
-  { key: "version", label: "Version", number: true },
+  { key: "version", label: "Version" },
   { key: "created_at", label: "Saved", show: (row) => moment(row.created_at) },
   { key: "created_by", label: "By", className: "narrow-off" },
   { key: "change_notes", label: "What changed" },

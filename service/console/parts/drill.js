@@ -115,10 +115,10 @@ function Cells({ cells = [], run, deal }) {
 
 function Months({ row, deal }) {
   const history = useData(`deals/${deal.id}/history`, { test_id: row.test_id });
-  const points = history.data?.series[0]?.points;
-  const { days, series } = useMemo(() => linesOf(points ?? []), [points]);
+  const test = history.data?.series[0];
+  const { days, series } = useMemo(() => linesOf(test?.points ?? []), [test]);
   return html`<${Loaded} from=${history}>${() => days.length === 0 ? html`<p class="muted">No month was run yet.</p>`
-    : html`<${Chart} label=${`${labelled(row.test_name)} by month`} days=${days} series=${series} format=${(value) => figure(value, row.unit, row.decimals)} />`}<//>`;
+    : html`<${Chart} label=${`${labelled(row.test_name)} by month`} days=${days} series=${series} format=${(value) => figure(value, test.unit, test.decimals)} />`}<//>`;
 }
 
 function linesOf(points) {

@@ -1,8 +1,8 @@
 // A file dropped anywhere, or chosen: to which deal, as what, of which day; the likeliest is chosen already.
 import { html, signal, useEffect, useState } from "./html.js";
-import { post, Refusal, settled, upload } from "../api.js";
-import { can, go, href, label, notify, route } from "../state.js";
-import { forgetData, useData, useTask } from "./data.js";
+import { get, post, Refusal, settled, upload } from "../api.js";
+import { can, complain, go, href, label, notify, route } from "../state.js";
+import { refreshData, useData, useTask } from "./data.js";
 import { Dialog } from "./dialog.js";
 import { Field, Form, Select } from "./form.js";
 import { counted, day } from "./format.js";
@@ -80,11 +80,11 @@ function Choices({ files, deal, kind, kinds, deals, close }) {
     if (one.deal === NEW && one.kind !== "verify") {
       one.deal = (await post("deals", { name: one.name })).id;
       set({ deal: one.deal, made: { id: one.deal, name: one.name } }); // a second try adds to the same deal
-      forgetData("console/overview");
+      refreshData("console/overview");
     }
     const rest = await SEND[one.kind](files, one);
     close();
-    rest?.().catch((error) => notify("bad", error.message, { requestId: error.requestId }));
+    rest?.().catch(failed);
   });
   const known = chosen.made ? [chosen.made, ...deals] : deals;
   const month = deals.find(({ id }) => id === chosen.deal)?.latest?.as_of;
@@ -100,6 +100,12 @@ function Choices({ files, deal, kind, kinds, deals, close }) {
         options=${TRUSTEES.map((value) => ({ value, label: label(value) }))} />
       <${Field} label="Statement date" name="statement_date" type="date" required error=${task.error} value=${dayIn(names[0]) ?? month ?? today()} hint=${month ? `The deal's newest month is ${day(month)}` : undefined} />`}
   <//>`;
+}
+
+/** What goes wrong once the dialog is closed; a file that could not be read stands with its deal, too. */
+function failed(error) {
+  refreshData("workbooks", "console/overview");
+  complain(error);
 }
 
 const today = () => new Date().toISOString().slice(0, 10);
@@ -136,7 +142,7 @@ function formOf(files, fields) {
 
 /** Lead to an address where nobody went on meanwhile, else say that it is there. */
 function arrive(begun, text, address) {
-  forgetData();
+  refreshData("");
   if (route.peek() === begun) go(address);
   else notify("good", text, { action: { label: "Open", run: () => go(address) } });
 }
@@ -166,8 +172,10 @@ const SEND = {
     const readings = [];
     for (const file of files) readings.push(await addMonth([file], deal, dayIn(file.name)));
     return async () => {
-      for (const reading of readings) await reading();
-      arrive(begun, `${counted(files.length, "month")} are there`, href("deals", deal, "compliance", { run: "now" }));
+      const { definition_version: version } = await get(`deals/${deal}`);
+      const run = (id) => can("compliance:write") && post("compliance/run", { workbook_id: id, test_suite: version > 0 ? "deal" : "enhanced" });
+      for (const reading of readings) await reading().then(run).catch(failed);
+      arrive(begun, `${counted(files.length, "month")} are there`, href("deals", deal, "compliance"));
     };
   },
   async tape(files, { deal, trustee, statement_date: date }) {

@@ -1,5 +1,5 @@
 // Forms: a label for each field, the service's faults at the field that they are about.
-import { html, useMemo, useRef } from "./html.js";
+import { html, useMemo, useRef, useState } from "./html.js";
 import { Problem } from "./problem.js";
 
 let next = 0;
@@ -52,4 +52,24 @@ export function Form({ task, onSubmit, action, children, cancel }) {
       <button class="primary" disabled=${task.busy}>${task.busy ? "One moment" : action}</button>
     </footer>
   </form>`;
+}
+
+/** A choice of few that is seen at once: `rows` of [value, text], absent ones left out. */
+export function Pills({ label, value, rows, onChange }) {
+  return html`<div class="months" role="group" aria-label=${label}>${rows.filter(Boolean).map(([name, text]) => html`<button key=${name} type="button" class="pill"
+    aria-pressed=${String(name === value)} onClick=${() => onChange(name)}>${text}</button>`)}</div>`;
+}
+
+const RULES = "At least 8 characters with an upper-case letter, a lower-case letter and a digit";
+
+/** A password with a button that shows it; a `fresh` one with its rules. */
+export function Password({ label = "Password", name = "password", fresh, error }) {
+  const [shown, setShown] = useState(false);
+  const input = { type: shown ? "text" : "password", required: true, maxlength: 1024, minlength: fresh && 8, autocomplete: fresh ? "new-password" : "current-password" };
+  return html`<${Field} label=${label} name=${name} error=${error} hint=${fresh && RULES}>${(props) => html`<span class="with-button"><input ...${props} ...${input} />
+    <button type="button" class="plain" aria-pressed=${String(shown)} aria-label=${`Show the ${label.toLowerCase()}`} onClick=${() => setShown(!shown)}>${shown ? "Hide" : "Show"}</button></span>`}<//>`;
+}
+
+export function Code({ error, name = "code", hint = "Six digits of the authenticator, or a recovery code" }) {
+  return html`<${Field} label="Two-factor code" name=${name} error=${error} hint=${hint} required maxlength="64" autocomplete="one-time-code" autofocus />`;
 }

@@ -43,7 +43,7 @@ function Month({ deal, month }) {
   const run = useData(shown ? `compliance/results/${encodeURIComponent(shown)}` : null);
   const last = useRef(null); // stays in sight until the next run is there
   if (run.data) last.current = run.data;
-  const name = suite ?? run.data?.test_suite ?? (deal.definition_version > 0 ? "deal" : "enhanced");
+  const name = suite ?? last.current?.test_suite ?? (deal.definition_version > 0 ? "deal" : "enhanced");
   const task = useTask(() => running(deal, month, name));
   useEffect(() => {
     if (asked === "now" && can("compliance:write")) task.run();

@@ -1,12 +1,12 @@
 // What a deal is: its record, its definition, its versions; the end of it.
 import { html } from "../parts/html.js";
 import { patch, remove } from "../api.js";
-import { can, go, href, notify, route, setQuery } from "../state.js";
-import { forgetData, useData, useTask } from "../parts/data.js";
+import { can, complain, go, href, notify, route, setQuery } from "../state.js";
+import { refreshData, useData, useTask } from "../parts/data.js";
 import { DealScreen } from "../parts/deal.js";
 import { Definition, Versions } from "../parts/definition.js";
 import { confirmed } from "../parts/dialog.js";
-import { Field, Form, Select } from "../parts/form.js";
+import { Field, Form, Pills, Select } from "../parts/form.js";
 
 const PARTS = [["", "Deal"], ["definition", "Definition"], ["versions", "Versions"]];
 
@@ -14,11 +14,11 @@ export default function DealSettings({ id }) {
   const { query } = route.value;
   const part = query.get("part") ?? "";
   const choose = (name) => setQuery({ part: name, version: null, against: null }, { replace: false });
-  return html`<${DealScreen} id=${id} title="Settings" months=${false}>${({ deal, month, reload }) => html`
-    <div class="months" role="group" aria-label="Part of the settings">${PARTS.map(([name, label]) => html`<button key=${name} class="pill" aria-pressed=${String(part === name)} onClick=${() => choose(name)}>${label}</button>`)}</div>
+  return html`<${DealScreen} id=${id} title="Settings" months=${false}>${({ deal, month}) => html`
+    <${Pills} label="Part of the settings" value=${part} rows=${PARTS} onChange=${choose} />
     ${part === "definition" && html`<${Definition} deal=${deal} month=${month} />`}
     ${part === "versions" && html`<${Versions} deal=${deal} version=${query.get("version")} against=${query.get("against")} />`}
-    ${part === "" && html`<${Record} key=${deal.updated_at} deal=${deal} reload=${reload} />
+    ${part === "" && html`<${Record} key=${deal.updated_at} deal=${deal} />
       ${can("compliance:write") && html`<${End} deal=${deal} />`}`}`}<//>`;
 }
 
@@ -34,13 +34,12 @@ function fieldsOf(form) {
   return { name: form.name, currency: form.currency.toUpperCase(), home_countries: countries, mapping_id: form.mapping_id || null, ...days };
 }
 
-function Record({ deal, reload }) {
+function Record({ deal}) {
   const may = can("compliance:write");
   const mappings = useData(can("mappings:read") ? "mappings" : null, { include_system: true, page_size: 100 });
   const store = async (changes) => {
     await patch(`deals/${deal.id}`, changes);
-    forgetData();
-    reload();
+    refreshData("");
   };
   const task = useTask(async (form) => {
     const fields = fieldsOf(form);
@@ -48,7 +47,7 @@ function Record({ deal, reload }) {
     if (Object.keys(changes).length === 0) return void notify("plain", "Nothing was changed");
     const before = Object.fromEntries(Object.keys(changes).map((name) => [name, deal[name]]));
     await store(changes);
-    const undo = () => store(before).catch((error) => notify("bad", error.message, { requestId: error.requestId }));
+    const undo = () => store(before).catch(complain);
     return void notify("good", "The deal is saved", { action: { label: "Undo", run: undo } });
   });
   const field = { error: task.error, disabled: !may };
@@ -71,8 +70,8 @@ function End({ deal }) {
     const text = `Its definition with all versions and its limits are deleted for good. Its files, tapes and runs stay, as those of no deal.`;
     if (!(await confirmed(`Delete ${deal.name}?`, text, "Delete the deal"))) return;
     await remove(`deals/${deal.id}`);
-    forgetData();
     go(href("deals"), { replace: true });
+    refreshData("console/overview", "workbooks");
     notify("good", `${deal.name} is deleted`);
   });
   return html`<h3>Delete the deal</h3><p class="muted">Its definition and its limits are deleted with it; its files stay.</p>

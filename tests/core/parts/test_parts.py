@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from core.compliance.conventions import definition_for
 from core.compliance.result import Results, Skipped
 from core.compliance.result import TestResult as Result
 from core.compliance.run import run_suite
@@ -29,7 +30,9 @@ OF_THE_POOL = {
 """Measures that are no sum over loans."""
 
 
-def every(loans: Portfolio, suite: str, definition: Definition | None = None, **how: Any) -> Iterator[FigureParts]:
+def every(
+    loans: Portfolio, suite: str, definition: Definition | str | None = None, **how: Any
+) -> Iterator[FigureParts]:
     """The parts of every figure of a run."""
     for result in run_suite(loans, suite, definition=definition):
         yield figure_parts(loans, result, suite=suite, definition=definition, **{"limit": None, **how})
@@ -77,7 +80,8 @@ def test_parts_of_the_worked_pool_add_up(g1: Build) -> None:
 def test_parts_of_a_real_report_add_up(name: str) -> None:
     """Of both suites and of the deal's own definition; what has no parts says why."""
     loans, definition = portfolio(name), own_definition(name)
-    for suite, own in (("enhanced", None), ("enhanced", definition), ("deal", definition)):
+    market = definition_for(loans, None) or "us_bsl"
+    for suite, own in (("enhanced", None), ("enhanced", definition), ("deal", definition), ("deal", market)):
         found = list(every(loans, suite, own))
         assert [one.test_id for one in found if one.reason is None and apart(one)] == []
         assert all(one.reason.startswith("the figure is") for one in found if one.reason is not None)

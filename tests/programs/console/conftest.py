@@ -126,7 +126,7 @@ def visits(browser: Browser, service: Stack, tmp_path: Path) -> Iterator[Visits]
     opened: list[Visit] = []
 
     def visit(size: dict[str, int] | None = None, *, beside: Visit | None = None, scheme: str = "light") -> Visit:
-        sized = {"viewport": size or WIDE, "color_scheme": scheme, "accept_downloads": True}
+        sized = {"viewport": size or WIDE, "color_scheme": scheme, "accept_downloads": True, "reduced_motion": "reduce"}
         context = beside.page.context if beside else browser.new_context(**sized)  # type: ignore[arg-type]
         if beside is None:
             context.add_init_script(WATCH)

@@ -43,7 +43,7 @@ def test_a_tenant_that_requires_two_factor_login_leads_to_it(
     page.locator("[name=password]").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/#/account?enrol=required")
-    page.get_by_text("requires two-factor login").wait_for()
+    page.get_by_text("requires it. You need an authenticator app").wait_for()
     assert page.locator("nav.side").count() == 0
     visit.go("/alerts")
     page.wait_for_url("**/#/account?enrol=required")

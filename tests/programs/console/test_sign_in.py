@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import httpx
+from playwright.sync_api import expect
 
 from tests.conftest import PASSWORD, Member, Stack
 from tests.programs.console.conftest import NARROW, SETTINGS, Visit, Visits
@@ -32,7 +33,7 @@ def test_a_deep_link_asks_for_the_password_and_the_code(visits: Visits, service:
     visit.expect(REFUSED)
     visit.go("/admin/keys?page=1")
     page.wait_for_url("**/#/sign-in?next=%2Fadmin%2Fkeys%3Fpage%3D1")
-    assert page.evaluate("document.activeElement.name") == "username"
+    expect(page.get_by_label("E-mail")).to_be_focused()
     fill(visit, username=owner.email, password="wrong")
     page.get_by_role("button", name="Show the password").click()
     assert page.locator("[name=password]").get_attribute("type") == "text"
@@ -123,7 +124,7 @@ def test_a_password_is_reset_by_the_link_of_the_mail(visits: Visits, service: St
     visit.check_accessible("reset the password")
     fill(visit, new_password=NEW_PASSWORD)
     page.get_by_role("button", name="Change the password").click()
-    page.wait_for_url("**/#/sign-in?reset=done")
+    page.wait_for_url("**/#/sign-in")
     page.get_by_text("The password is changed").wait_for()
     page.go_back()
     assert "token" not in page.url
@@ -138,7 +139,7 @@ def test_closed_registration_is_not_offered(visits: Visits, service: Stack) -> N
         visit.go("/register")
         visit.page.get_by_text("Registration is closed here").wait_for()
         visit.check_accessible("closed registration")
-        visit.page.get_by_role("link", name="Sign in instead").click()
+        visit.page.get_by_role("link", name="Back to sign in").click()
         visit.page.get_by_role("button", name="Sign in").wait_for()
         assert visit.page.get_by_role("link").all_inner_texts() == ["Cushion", "Forgot the password?"]
         visit.page.goto("about:blank")

@@ -163,6 +163,13 @@ def test_columns_that_are_kept_no_more_give_a_reason(stack: Stack, owner: Member
     assert parts(owner, run, "oc_ratio")["adds_up"] is True
 
 
+def test_columns_that_were_altered_give_no_figure(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
+    run = ran(owner, own_g1)
+    stack.sql("UPDATE evidence_books SET manifest = manifest || ' ' WHERE tenant_id = %s", [owner.tenant_id])
+    answer = owner.get(f"{RESULTS}/{run['id']}/tests/oc_ratio/parts")
+    assert (answer.status_code, answer.json()["detail"]) == (503, "Stored data is damaged")
+
+
 @contextmanager
 def _forgotten(stack: Stack, owner: Member) -> Iterator[None]:
     """The tenant's stored bytes as they are once their retention has ended."""

@@ -246,7 +246,8 @@ def test_what_a_version_did_not_store_yet_is_no_difference() -> None:
     assert found(before, newest) == found(now, newest) == []
     assert found(now, [{**newest[0], "doubtful": False}]) == ["doubtful", "unit", "decimals"]
     assert found(newest, [{**newest[0], "decimals": 3}]) == ["decimals"]
-    assert found([{**before[0], "unit": "years", "decimals": 2}], newest) == ["doubt", "doubtful"], "no version had these alone"
+    alone = [{**before[0], "unit": "years", "decimals": 2}]
+    assert found(alone, newest) == ["doubt", "doubtful"], "no version had these alone"
 
 
 def test_figures_for_histories_of_a_version_before_are_no_difference() -> None:

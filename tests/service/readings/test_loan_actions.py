@@ -10,7 +10,6 @@ from uuid import uuid4
 import pytest
 
 from core.generate import generate
-from core.portfolio.model.facts import AGENCY_NAMES
 from service.readings import loan_actions
 from service.readings.schema import FIELDS_MAX, FILTERS_MAX, LOANS_MAX
 from tests.conftest import Member, Stack
@@ -42,7 +41,7 @@ def test_all_loans_come_with_every_field(shared_owner: Member, g1: dict[str, Any
     fields = {one["name"]: one for one in found["fields"]}
     assert fields["spread"] == {"name": "spread", "label": "Spread", "type": "number", "unit": "bps"}
     assert fields["rating_agency_a"] == {
-        "name": "rating_agency_a", "label": f"{AGENCY_NAMES['a']} rating", "type": "rating", "unit": "",
+        "name": "rating_agency_a", "label": "Moody's rating", "type": "rating", "unit": "",
     }  # fmt: skip
     assert isinstance(found["warnings"], list)
 
@@ -104,6 +103,13 @@ def test_what_is_wrong_is_named(shared_owner: Member, g1: dict[str, Any]) -> Non
         {"order": "spread"},
     ):
         assert shared_owner.get(path, params=query).status_code == 422, query
+
+
+def test_agencies_have_the_tenants_names(owner: Member, own_g1: dict[str, Any]) -> None:
+    settings = {"settings": {"rating_agency_a_label": "Agency One"}}
+    assert owner.patch("/api/v1/admin/tenant", json=settings).status_code == 200
+    labels = {one["name"]: one["label"] for one in asked(owner, own_g1["id"])["available"]}
+    assert (labels["rating_agency_a"], labels["rating_agency_b"]) == ("Agency One rating", "S&P rating")
 
 
 def test_who_may_see_loans(stack: Stack, owner: Member, stranger: Member, own_g1: dict[str, Any]) -> None:

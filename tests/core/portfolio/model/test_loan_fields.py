@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.labels import LABELS
 from core.portfolio import Portfolio
 from core.portfolio.model import loan_fields
-from core.portfolio.model.facts import AGENCY_NAMES
 from core.portfolio.model.loan_fields import LoanField, column_of, describe, field_names, kind_of, label_of
 from core.portfolio.model.portfolio import Deal
 
@@ -61,7 +61,7 @@ def test_a_cut_column_has_the_values_of_its_rows(
 
 def test_fields_are_described_with_the_names_of_the_agencies(portfolio: Portfolio) -> None:
     names = ["par_value", "spread", "rating_agency_a", "maturity_date", "cov_lite", "lien_type"]
-    assert describe(portfolio, names, AGENCY_NAMES | {"a": "Agency One"}) == [
+    assert describe(portfolio, names, LABELS | {"rating_agency_a": "Agency One"}, "EUR") == [
         LoanField("par_value", "Par", "number", "EUR"),
         LoanField("spread", "Spread", "number", "bps"),
         LoanField("rating_agency_a", "Agency One rating", "rating", ""),
@@ -69,17 +69,16 @@ def test_fields_are_described_with_the_names_of_the_agencies(portfolio: Portfoli
         LoanField("cov_lite", "Cov-lite", "boolean", ""),
         LoanField("lien_type", "Lien", "string", ""),
     ]
-    bare = Portfolio.from_columns({"par_value": [1.0], "borrower_name": ["Acme"]})
-    assert describe(bare, ["par_value"], AGENCY_NAMES)[0].unit == "currency"
+    assert describe(portfolio, ["par_value"], LABELS)[0].unit == "currency", "where nobody knows it"
 
 
 def test_every_standard_field_has_a_label_of_its_own() -> None:
     targets = {one.target for one in (*loan_fields.STANDARD_CLO_FIELDS, *loan_fields.AUXILIARY_FIELDS)}
-    without = targets - loan_fields._LABELS.keys() - {"coupon_type", "as_of"}  # which are no columns of loans
-    assert without == set()
-    assert label_of("my_own_field", AGENCY_NAMES) == "My own field"
-    assert label_of("rating_agency_b_issuer", AGENCY_NAMES) == "S&P issuer rating"
-    shown = [label_of(name, AGENCY_NAMES) for name in targets if name != "facility_rating_agency_a"]
+    for name in targets - {"coupon_type", "as_of"}:  # which are no columns of loans
+        assert name in loan_fields._LABELS or label_of(name, LABELS).endswith(" rating"), name
+    assert label_of("my_own_field", LABELS) == "My own field"
+    assert label_of("rating_agency_b_issuer", LABELS) == "S&P issuer rating"
+    shown = [label_of(name, LABELS) for name in targets if name != "facility_rating_agency_a"]
     assert len(set(shown)) == len(shown)
 
 
