@@ -151,7 +151,7 @@ function AlertForm({ alert, close }) {
   const users = useData(["owner", "admin"].includes(me.value.role) ? "admin/users" : null);
   const people = Object.fromEntries((users.data?.items ?? [me.value]).map(({ id, full_name: name }) => [id, name]));
   const [type, setType] = useState(alert?.alert_type ?? "compliance");
-  const [channels, setChannels] = useState(alert?.channels ?? [{ type: "email", key: 0 }]);
+  const [channels, setChannels] = useState(alert?.channels ?? [{ type: "email" }]);
   const task = useTask(async ({ name, cooldown_minutes: pause, workbook }, form) => {
     const [watched, ...sets] = form.querySelectorAll(".part");
     const body = {
@@ -164,10 +164,6 @@ function AlertForm({ alert, close }) {
     refreshData("alerts");
   });
   const { error } = task;
-  const add = ({ target }) => {
-    setChannels([...channels, { type: target.value, key: channels.length + Math.random() }]);
-    target.value = "";
-  };
   return html`<${Dialog} title=${alert ? alert.name : "Make an alert"} close=${close} wide><${Form} task=${task} action=${alert ? "Save" : "Make the alert"} onSubmit=${task.run} cancel=${close}>
     <div class="columns"><div><${Field} label="Name" name="name" required maxlength="200" value=${alert?.name} error=${error} />
       ${!alert && html`<${Select} label="Watches" name="workbook" options=${[{ value: "", label: "Every workbook" }, ...books.options]} />
@@ -176,7 +172,7 @@ function AlertForm({ alert, close }) {
       <${Field} label="Quiet afterwards, minutes" name="cooldown_minutes" type="number" min="0" required value=${alert?.cooldown_minutes ?? 60} error=${error} /></div>
     <div>${channels.map((one, at) => html`<${Fields} key=${one.id ?? one.key} title=${CHANNELS[one.type][0]} fields=${CHANNELS[one.type][1]} values=${one.config} people=${people} error=${error}>
       ${channels.length > 1 && html`<button type="button" onClick=${() => setChannels(channels.filter((other) => other !== one))}>Leave out</button>`}<//>`)}
-      <${Field} label="One more way">${(props) => html`<select ...${props} onChange=${add}><option value="">Choose</option>${choices(CHANNELS).map(({ value, label }) => html`<option value=${value}>${label}</option>`)}</select>`}<//></div></div><//><//>`;
+      <p class="row">${choices(CHANNELS).map(({ value, label }) => html`<button type="button" key=${value} onClick=${() => setChannels([...channels, { type: value, key: Math.random() }])}>Add: ${label}</button>`)}</p></div></div><//><//>`;
 }
 
 function Webhooks() {

@@ -60,7 +60,7 @@ function Nominated() {
   const history = useData("insights/questions/history");
   return html`<${Loaded} from=${list}>${(books) => html`
     <${Questions} ask=${(question) => post("insights/ask", { question })} earlier=${history.data} />
-    <h2>Insights</h2><details class="apart" open=${!books[0]?.is_nominated}><summary>Of ${counted(books.filter((book) => book.is_nominated).length, "workbook")}</summary>
+    <h2 class="apart">Insights</h2><details open=${!books[0]?.is_nominated}><summary>Of ${counted(books.filter((book) => book.is_nominated).length, "workbook")}</summary>
       ${books.length === 0 && html`<p>Drop a month of a deal anywhere on the page first.</p>`}
       ${books.map(({ workbook_id: id, workbook_name: name, is_nominated: on }) => html`<label class="choice" key=${id}><input type="checkbox" checked=${on} disabled=${!can("workbooks:write")}
         onChange=${() => change("PUT", `insights/nominations/${id}`, { is_nominated: !on }, `${name} is ${on ? "left out" : "chosen"}`, { is_nominated: on })} /> ${name}</label>`)}</details>

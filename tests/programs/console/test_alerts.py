@@ -36,10 +36,10 @@ def test_an_alert_is_made_changed_tested_and_deleted(visits: Visits, owner: Memb
     form.get_by_label("Tells when").select_option("threshold")
     form.get_by_label("Figure", exact=True).select_option("ccc_bucket_pct")
     form.get_by_label("Level").fill("7.5")
-    form.get_by_label("One more way").select_option("webhook")
+    form.get_by_role("button", name="Add: Webhook").click()
     form.get_by_label("URL").fill("https://hooks.example.com/cushion")
     form.get_by_label("Headers").fill("X-Token: secret")
-    form.get_by_label("One more way").select_option("in_app")
+    form.get_by_role("button", name="Add: Inbox of Cushion").click()
     desk.check_accessible("the form of an alert")
     save(page, "Make the alert")
     [alert] = checked(owner.get("/api/v1/alerts"))["items"]

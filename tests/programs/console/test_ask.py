@@ -60,7 +60,7 @@ def test_insights_of_the_chosen_workbooks(visits: Visits, owner: Member) -> None
     reader = visits(NARROW)
     reader.expect("404")
     reader.sign_in(owner.invite("viewer"), "/ask")
-    reader.page.locator("details.apart summary").click()
+    reader.page.locator("details summary").click()
     expect(reader.page.get_by_label("Example CLO VIII 2026-06-30.xlsx")).to_be_disabled()
     reader.check_accessible("questions of a viewer")
     assert reader.page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
