@@ -90,9 +90,7 @@ def signed_in(service: Stack, email: str) -> Member:
     return member(service.url, checked(httpx.post(f"{service.url}{AUTH}/login", data=form, timeout=60)), email)
 
 
-def test_an_analyst_works_from_the_registration_to_the_sign_out(
-    visits: Visits, service: Stack, tmp_path: Path
-) -> None:
+def test_an_analyst_works_from_the_registration_to_the_sign_out(visits: Visits, service: Stack, tmp_path: Path) -> None:
     desk = visits()
     email = f"ann-{uuid4().hex[:12]}@example.com"
     _register(desk, email)
