@@ -82,7 +82,7 @@ function Read({ deal, month, months, fixes, trial, sheets, stands, tried, mappin
     <${Summary} ...${{ read, named, deal, month, saved: query.get("saved") }} />
     <${Corrections} ...${{ fixes, trial, named, fix, task, may: mapping !== undefined, months: followers(months, month, deal) }} />
     <nav class="tabs" aria-label="Sheets">${sheets.map(({ name }) => html`<button key=${name} aria-current=${name === sheet.name ? "page" : undefined} onClick=${() => setQuery({ sheet: name, cell: null, col: null, from: null }, { replace: false })}>${name} <small class="muted">${kindOf(detection, name)}</small></button>`)}</nav>
-    <${Sheet} ...${{ month, sheet, detection, columns, named, open, letter, fixes, cell: cell && (cell.sheet ?? detection.sheet) === sheet.name ? cell : null }} />
+    <${Sheet} ...${{ month, sheet, detection, columns, named, open, letter, fixes, cell: cell && (cell.sheet === null || cell.sheet === sheet.name) ? cell : null }} />
     <${Findings} read=${read} named=${named} />
     <${Pages} detection=${detection} named=${named} />
     ${letter && html`<${Column} column=${columns.get(letter)} former=${before?.header in fixes ? words(before.fields.map(named).join(", ") || "no field") : null} fields=${read.fields} named=${named}
