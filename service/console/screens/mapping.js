@@ -118,9 +118,10 @@ function Sheet({ month, sheet, cell, detection, columns, named, open, letter, fi
   const asked = Number(query.get("from")) || (cell && cell.row > ROWS ? cell.row - ABOVE : 1);
   const from = Math.max(1, Math.min(asked, sheet.row_count));
   const to = Math.min(from + ROWS - 1, sheet.row_count);
-  const left = Number(query.get("left")) || (cell && placeOf(cell.letter) > COLUMNS_MAX ? placeOf(cell.letter) - ABOVE : 1);
+  const beside = Number(query.get("left")) || (cell && placeOf(cell.letter) > COLUMNS_MAX ? placeOf(cell.letter) - ABOVE : 1);
+  const left = Math.max(1, Math.min(beside, sheet.column_count));
   const right = Math.min(left + COLUMNS_MAX - 1, sheet.column_count);
-  const part = sheet.column_count > COLUMNS_MAX && Array.from({ length: Math.max(0, right - left + 1) }, (_, at) => lettersOf(left + at)).join(",");
+  const part = sheet.column_count > COLUMNS_MAX && Array.from({ length: right - left + 1 }, (_, at) => lettersOf(left + at)).join(",");
   const empty = sheet.row_count === 0 || sheet.column_count === 0;
   const data = useData(empty ? null : `workbooks/${month.id}/sheets/${sheet.id}/data`, { letters: true, start_row: from, end_row: to, page_size: ROWS, columns: part || undefined });
   const turn = (changes) => setQuery({ ...changes, cell: null });

@@ -162,6 +162,16 @@ def test_a_hundred_thousand_loans_move_without_a_halt(visits: Visits, owner: Mem
     expect(rows.last).to_contain_text(f"Borrower {MANY - 1}")
     assert rows.count() < 60, "rows in sight only"
     assert len(asked) < 40, "a page that is passed quickly is not read"
+    desk.expect("500")
+    page.route("**/loans?*offset=70000*", lambda route: route.fulfill(status=500, json={"detail": "Broken"}))
+    asked.clear()
+    page.locator(".grid-scroll").evaluate("frame => { frame.scrollTop = 70_500 * 30; }")
+    expect(page.get_by_role("alert")).to_contain_text("Broken")
+    page.unroute("**/loans?*offset=70000*")
+    assert len(asked) == 1, "not asked again by itself"
+    page.get_by_role("button", name="Try again").click()
+    expect(rows.filter(has_text="Borrower 70510")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
     page.locator(".grid-scroll").evaluate("frame => { frame.scrollTop = 41_234 * 30; }")
     expect(rows.filter(has_text="Borrower 41240")).to_be_visible()
     with page.expect_download() as download:
