@@ -215,6 +215,8 @@ def test_a_cell_is_looked_for_and_pages_say_where_they_differ(visits: Visits, ow
     expect(page.locator(".picture tbody tr").last).to_contain_text("No loan: total rows")
     page.get_by_role("button", name="Rows before").click()
     expect(page.locator(".picture tbody tr").first).to_contain_text("22")
+    page.keyboard.press("n")
+    expect(page.locator(".picture tbody tr").first).to_contain_text("52")
     differing = page.locator("tbody tr", has_text="joined to the loans")
     expect(differing).to_contain_text("Moody's rating (1)")
     expect(page.locator("tbody tr", has_text="column 'Comment' feeds no field")).to_be_visible()
