@@ -9,7 +9,7 @@ import { counted, number, words } from "../parts/format.js";
 import { useKeys } from "../parts/keys.js";
 import { columnsOf, Picture } from "../parts/picture.js";
 import { Empty, Loaded } from "../parts/problem.js";
-import { Corrections, effectOf, Findings, Pages, Summary } from "../parts/reading.js";
+import { About, Corrections, effectOf, Findings, Pages, Summary } from "../parts/reading.js";
 
 const ROWS = 30;
 const ABOVE = 8; // rows shown above a cell that is looked for
@@ -83,6 +83,7 @@ function Read({ deal, month, months, fixes, trial, sheets, stands, tried, mappin
     <${Corrections} ...${{ fixes, trial, named, fix, task, may: mapping !== undefined, months: followers(months, month, deal) }} />
     <nav class="tabs" aria-label="Sheets">${sheets.map(({ name }) => html`<button key=${name} aria-current=${name === sheet.name ? "page" : undefined} onClick=${() => setQuery({ sheet: name, cell: null, col: null, from: null }, { replace: false })}>${name} <small class="muted">${kindOf(detection, name)}</small></button>`)}</nav>
     <${Sheet} ...${{ month, sheet, detection, columns, named, open, letter, fixes, cell: cell && (cell.sheet === null || cell.sheet === sheet.name) ? cell : null }} />
+    <${About} detection=${detection} sheet=${sheet.name} named=${named} />
     <${Findings} read=${read} named=${named} />
     <${Pages} detection=${detection} named=${named} />
     ${letter && html`<${Column} column=${columns.get(letter)} former=${before?.header in fixes ? words(before.fields.map(named).join(", ") || "no field") : null} fields=${read.fields} named=${named}
