@@ -35,7 +35,7 @@ OPERATIONS: Final = (
 )  # fmt: skip
 """Pages in their order."""
 BOOSTS: Final = {
-    "tutorial.md": 20, "how-to/": 40, "operations/": 20, "errors.md": 0.1, "reference/api/": 0.1,
+    "tutorial.md": 20, "integrators.md": 20, "how-to/": 40, "operations/": 20, "errors.md": 0.1, "reference/api/": 0.1,
     "reference/functions/": 0.5,
 }  # fmt: skip
 """How much a page counts in a search, by how its path begins: what to do comes before what there is."""
@@ -107,6 +107,7 @@ def _order(pages: list[str]) -> list[Any]:
     return [
         {"Home": "index.md"},
         {"Tutorial": "tutorial.md"},
+        {"Integrators": "integrators.md"},
         {"How to": ["how-to/index.md", *(f"how-to/{name}.md" for name in HOW_TO)]},
         {
             "Reference": [

@@ -190,12 +190,14 @@ class Stack:
                         self.give(path)
 
     @contextmanager
-    def another_api(self, *, fresh: bool = False, **settings: str) -> Iterator[str]:
+    def another_api(self, *, fresh: bool = False, port: int = 0, **settings: str) -> Iterator[str]:
         """A second API process on the same database and Redis, with settings of its own; its URL.
+
+        `port`: of one that has ended, for tests of a restart.
 
         A `fresh` one starts as the service's own does: for tests that look at processes and their memory.
         """
-        with _api({**self.environment, **settings}, fresh=fresh) as url:
+        with _api({**self.environment, **settings}, fresh=fresh, port=port) as url:
             yield url
 
     @contextmanager
@@ -229,13 +231,14 @@ def _stop(process: Process) -> None:
 
 
 @contextmanager
-def _api(environment: dict[str, str], *, fresh: bool = False) -> Iterator[str]:
+def _api(environment: dict[str, str], *, fresh: bool = False, port: int = 0) -> Iterator[str]:
     from service.host.supervisor import api_command
     from service.platform import config
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    if not port:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
     command = api_command(config.load(environment), host="127.0.0.1", port=port)
     command[-1] = environment.get(APPLICATION, command[-1])
     process: Process

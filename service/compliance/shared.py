@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -115,6 +116,14 @@ class Prepared(NamedTuple):
     def definition_version(self) -> int | None:
         """Of the deal's definition; None where no version of one is used."""
         return self.subject.deal.definition_version or None if self.subject.deal else None
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 over all that a run is made from, but for the suite."""
+        definition = self.definition and self.definition.json
+        made_of = (self.subject.book_key, self.mapping.json, self.as_of, definition, self.record, self.limits)
+        text = store.as_json([*made_of, self.portfolio.interpretation is not None])
+        return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def rules(self) -> dict[str, Any]:

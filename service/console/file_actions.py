@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+import minify  # type: ignore[import-untyped]  # no stubs
 
 from service.platform.http.api import Raw
 from service.platform.welcome import CONSOLE
@@ -25,6 +28,14 @@ TYPES: Final = {
     ".webmanifest": "application/manifest+json",
 }
 """The files that a browser may load; nothing else of the folder is served."""
+
+MINIFIED: Final = {".js": "application/javascript", ".css": "text/css"}
+VENDOR: Final = "vendor/"
+SPACES: Final = re.compile(r"\n +")
+"""What is left of lines is markup in templates, where the begin of a line says nothing."""
+PATTERNS: Final = re.compile(r"^( *)const (?=[\[{])", re.MULTILINE)
+"""Destructuring declarations. The minifier puts the first of a run of `const` before what it reads, and `let` where it
+stands."""
 
 POLICY: Final = "; ".join(
     (
@@ -115,7 +126,7 @@ def _signature(folder: Path) -> Iterator[tuple[str, int, int]]:
 
 
 def _read(folder: Path, signature: Signature) -> Files:
-    contents = {name: (folder / name).read_bytes() for name, _, _ in signature}
+    contents = {name: _minified(name, (folder / name).read_bytes()) for name, _, _ in signature}
     digest = hashlib.sha256()
     for name, content in contents.items():
         digest.update(f"{name} {len(content)}\n".encode())
@@ -123,3 +134,18 @@ def _read(folder: Path, signature: Signature) -> Files:
     hashed = digest.hexdigest()[:HASH_LENGTH]
     page = contents.pop(PAGE).replace(BASE, f"{CONSOLE}{hashed}".encode())
     return Files(hashed, page, contents)
+
+
+def _minified(name: str, content: bytes) -> bytes:
+    """A module or style sheet without what only people read; a vendored one is minified already.
+
+    What cannot be read as one is given as it is: the browser says what is wrong with it.
+    """
+    kind = MINIFIED.get(Path(name).suffix)
+    if kind is None or name.startswith(VENDOR):
+        return content
+    try:
+        text = minify.string(kind, PATTERNS.sub(r"\1let ", content.decode()))
+    except minify.MinifyError:
+        return content
+    return SPACES.sub("\n", text).encode()

@@ -84,6 +84,11 @@ export function notify(kind, text, { action, requestId } = {}) {
   return id;
 }
 
+/** Show the notice of a refusal. */
+export function complain(error) {
+  return notify("bad", error.message, { requestId: error.requestId });
+}
+
 export function dismiss(id) {
   notices.value = notices.value.filter((notice) => notice.id !== id);
 }

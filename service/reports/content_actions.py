@@ -137,7 +137,7 @@ async def _history(unit: Unit, run: StoredRun) -> list[Series]:
         Series(
             test_id=one.test_id,
             name=one.test_name,
-            unit=one.unit,
+            unit=one.unit,  # type: ignore[arg-type]
             direction=one.threshold_type,
             points=[
                 *(Point(as_of=point.as_of, value=point.value, threshold=point.threshold, status=point.status,

@@ -255,7 +255,8 @@ async def run_trades(
     work = ready.portfolio, [to_core_trade(one) for one in trades], suite, ready.rules
     if ready.is_light(suite) and len(trades) <= INLINE_TRADES_MAX:
         return at_once(child.simulate, *work)
-    return await compliance.calculated(ctx, ctx.settings.compliance_seconds, child.simulate, *work)
+    seconds = ctx.settings.compliance_seconds
+    return await compliance.calculated(ctx, seconds, child.simulate_again, ready.fingerprint, *work)
 
 
 def summary_fields(ctx: Context, ready: compliance.Prepared, suite: str, found: child.Simulated) -> dict[str, Any]:

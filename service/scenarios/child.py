@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -18,6 +18,11 @@ from core.scenario.optimize import Constraints, InfeasibleError, ObjectiveError,
 from core.scenario.simulate import Impacts, NotCompared, Projected, Simulation, Simulator
 from core.scenario.trades import Trade, TradeError, loan_of
 from core.scenario.universe import offers
+
+KEPT_MAX: Final = 8
+"""Runs before trades that a child keeps: whoever types a ticket asks for the same one again."""
+KEPT_LOANS_MAX: Final = 10_000
+"""Of a longer portfolio none is kept."""
 
 Rules = Mapping[str, Any]
 """Options of `run_suite`: a definition, and limits by who set them."""
@@ -93,8 +98,29 @@ NoProposal = WrongTrade | WrongOffer | TooManyOffers | NotFeasible | NoObjective
 
 def simulate(portfolio: Portfolio, trades: Sequence[Trade], suite: str, rules: Rules) -> Simulated | WrongTrade:
     """Every test of a suite before the trades and after them."""
+    return _made(Simulator(portfolio, suite, details=False, **rules), trades)
+
+
+def simulate_again(
+    fingerprint: str, portfolio: Portfolio, trades: Sequence[Trade], suite: str, rules: Rules
+) -> Simulated | WrongTrade:
+    """The same; the run before the trades is made once for a fingerprint of all that it is made from."""
+    key = fingerprint, suite
+    simulator = _simulators.pop(key, None) or Simulator(portfolio, suite, details=False, **rules)
+    if portfolio.row_count <= KEPT_LOANS_MAX:
+        _simulators[key] = simulator  # behind the others
+        while len(_simulators) > KEPT_MAX:
+            del _simulators[next(iter(_simulators))]
+    return _made(simulator, trades)
+
+
+_simulators: dict[tuple[str, str], Simulator] = {}
+"""Of this child, the one that was used last behind the others."""
+
+
+def _made(simulator: Simulator, trades: Sequence[Trade]) -> Simulated | WrongTrade:
     try:
-        return _simulated(Simulator(portfolio, suite, details=False, **rules).simulate(trades))
+        return _simulated(simulator.simulate(trades))
     except TradeError as error:
         return WrongTrade(error.trade, error.reason)
 

@@ -1,9 +1,10 @@
 // The head of a deal's screens: its name, its months, the way to its other screens.
 import { html, useMemo } from "./html.js";
 import { remove } from "../api.js";
-import { can, href, notify, route, setQuery } from "../state.js";
+import { can, complain, href, route, setQuery } from "../state.js";
 import { refreshData, useData } from "./data.js";
 import { confirmed } from "./dialog.js";
+import { Pills } from "./form.js";
 import { counted, day } from "./format.js";
 import { Loaded } from "./problem.js";
 import { addFiles } from "./drop.js";
@@ -63,7 +64,7 @@ export function DealScreen({ id, title, months: chooses = true, actions, childre
 function Unread({ books }) {
   const drop = async (book) => {
     if (!(await confirmed(`Delete ${book.name}?`, "The file is deleted for good.", "Delete the file"))) return;
-    await remove(`workbooks/${book.id}`).catch((error) => notify("bad", error.message, { requestId: error.requestId }));
+    await remove(`workbooks/${book.id}`).catch(complain);
     refreshData("workbooks", "deals", "console/overview");
   };
   return html`<details class="note"><summary>${counted(books.length, "file")} could not be read</summary>
@@ -79,10 +80,10 @@ function Months({ months, month }) {
   const shown = months.slice(0, MONTHS_SHOWN).reverse();
   if (month && !shown.includes(month)) shown.unshift(month);
   const choose = (id) => setQuery({ workbook: id, test: null, run: null }, { replace: false });
-  return html`<div class="months" role="group" aria-label="Month">
-    ${shown.map((book) => html`<button key=${book.id} class="pill" aria-pressed=${String(book === month)} onClick=${() => choose(book.id)}>${book.as_of ? day(book.as_of) : book.name}</button>`)}
+  const named = (book) => (book.as_of ? day(book.as_of) : book.name);
+  return html`<div class="row months-bar"><${Pills} label="Month" value=${month?.id} onChange=${choose} rows=${shown.map((book) => [book.id, named(book)])} />
     ${months.length > MONTHS_SHOWN && html`<select aria-label="All months" onChange=${(event) => event.target.value && choose(event.target.value)}>
       <option value="">All ${months.length}</option>
-      ${months.map((book) => html`<option key=${book.id} value=${book.id}>${book.as_of ? day(book.as_of) : book.name}</option>`)}</select>`}
+      ${months.map((book) => html`<option key=${book.id} value=${book.id}>${named(book)}</option>`)}</select>`}
   </div>`;
 }

@@ -7,7 +7,7 @@ import { Field } from "./form.js";
 import { counted, moment, number } from "./format.js";
 import { Empty, Loaded, Problem } from "./problem.js";
 import { Table } from "./table.js";
-import { difference, lineOf, syntaxFault } from "./text.js";
+import { difference, lineOf, readJson } from "./text.js";
 
 const INDENT = 2;
 const CONTEXT = 3; // lines around a change
@@ -36,11 +36,11 @@ export function TextEditor({ label, value, onInput, faults, readOnly }) {
       <button class="plain" onClick=${() => show(line)}>Line ${line}</button> ${place && html`<code>${place}</code> `}${labelled(message)}</li>`)}</ul></div>`}`;
 }
 
-/** Where the service's faults stand in the text. */
-function faultsIn(text, error) {
+/** The service's faults, each with its line. */
+function faultsIn(lines, error) {
   return (error?.errors ?? []).filter(({ loc }) => loc?.[1] === "definition").map(({ loc, message }) => {
     const path = loc.slice(2);
-    return { line: lineOf(text, path), place: path.join("."), message };
+    return { line: lineOf(lines, path), place: path.join("."), message };
   });
 }
 
@@ -58,7 +58,7 @@ function Editor({ deal, month, definition }) {
   const [notes, setNotes] = useState("");
   const changed = text !== saved;
   useUnsaved(key, changed ? text : null);
-  const fault = useMemo(() => syntaxFault(text), [text]);
+  const { lines, fault } = useMemo(() => readJson(text), [text]);
   const path = `deals/${deal.id}/definition`;
   const check = useTask(async () => {
     await put(path, { definition: JSON.parse(text), check_only: true });
@@ -80,7 +80,7 @@ function Editor({ deal, month, definition }) {
     notify("plain", "The draft is in the editor, not saved", { action: { label: "Undo", run: () => { setText(text); setDraft(null); } } });
   });
   const error = check.error ?? save.error;
-  const faults = fault ? [fault] : faultsIn(text, error);
+  const faults = fault ? [fault] : faultsIn(lines, error);
   const edit = (next) => {
     setText(next);
     if (error) [check, save].forEach((task) => task.clear());
@@ -136,7 +136,7 @@ export function Versions({ deal, version, against }) {
 }
 
 const COLUMNS = [
-  { key: "version", label: "Version", number: true },
+  { key: "version", label: "Version" },
   { key: "created_at", label: "Saved", show: (row) => moment(row.created_at) },
   { key: "created_by", label: "By", className: "narrow-off" },
   { key: "change_notes", label: "What changed" },

@@ -54,6 +54,12 @@ export function Form({ task, onSubmit, action, children, cancel }) {
   </form>`;
 }
 
+/** A choice of few that is seen at once: `rows` of [value, text], absent ones left out. */
+export function Pills({ label, value, rows, onChange }) {
+  return html`<div class="months" role="group" aria-label=${label}>${rows.filter(Boolean).map(([name, text]) => html`<button key=${name} type="button" class="pill"
+    aria-pressed=${String(name === value)} onClick=${() => onChange(name)}>${text}</button>`)}</div>`;
+}
+
 const RULES = "At least 8 characters with an upper-case letter, a lower-case letter and a digit";
 
 /** A password with a button that shows it; a `fresh` one with its rules. */

@@ -43,7 +43,8 @@ function useScreenFocus(path) {
     if (before.current === path) return;
     before.current = path;
     scrollTo(0, 0);
-    document.getElementById("main").focus({ preventScroll: true });
+    const main = document.getElementById("main");
+    if (!main.contains(document.activeElement)) main.focus({ preventScroll: true }); // else the screen chose a field
   }, [path]);
 }
 

@@ -1,6 +1,6 @@
 // A table of any length: only the rows in sight are drawn, and pages of them are read as they come into sight.
 import { html, useEffect, useMemo, useRef, useState } from "./html.js";
-import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "../vendor/tanstack-virtual-core.js";
+import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "../vendor/virtual-core.js";
 
 const ROW_HEIGHT = 30;
 const OVERSCAN = 8;
@@ -10,9 +10,9 @@ const WIDTH = 140;
  * `columns`: [{key, label, number, width, show(value, index)}]; `count`: rows in all; `cell(index, key)`: the value,
  * undefined while it is on its way; `need(first, last)`: called with the rows in sight; `sort(key)` on a heading;
  * `version`: another one for other values of cells; `start`: another one goes to the first row. A row is drawn once
- * for `columns` and `version`.
+ * for `columns` and `version`. The row `current` is marked, and comes into sight.
  */
-export function Grid({ caption, columns, count, cell, need, sort, order, height = "65vh", version, start }) {
+export function Grid({ caption, columns, count, cell, need, sort, order, height = "65vh", version, start, current = -1 }) {
   const frame = useRef(null);
   const virtual = useRef(null);
   const [, redraw] = useState(0);
@@ -28,10 +28,13 @@ export function Grid({ caption, columns, count, cell, need, sort, order, height 
   useEffect(() => {
     frame.current.scrollTop = 0;
   }, [start]);
+  useEffect(() => {
+    if (current >= 0) virtual.current.scrollToIndex(current);
+  }, [current]);
   const widths = columns.map(({ width = WIDTH }) => `${width}px`).join(" ");
   const total = columns.reduce((sum, { width = WIDTH }) => sum + width, 0);
-  const drawn = useMemo(() => new Map(), [columns, version]);
-  const row = (index) => html`<div key=${index} class="grid-row" role="row" aria-rowindex=${index + 2} style=${{ gridTemplateColumns: widths, transform: `translateY(${index * ROW_HEIGHT}px)` }}>
+  const drawn = useMemo(() => new Map(), [columns, version, current]);
+  const row = (index) => html`<div key=${index} class=${index === current ? "grid-row selected" : "grid-row"} aria-current=${index === current ? "true" : undefined} role="row" aria-rowindex=${index + 2} style=${{ gridTemplateColumns: widths, transform: `translateY(${index * ROW_HEIGHT}px)` }}>
     ${columns.map((column) => {
       const value = cell(index, column.key);
       return html`<div role="cell" class=${column.number ? "number" : ""}>${value === undefined ? "…" : column.show ? column.show(value, index) : value ?? "–"}</div>`;

@@ -1,74 +1,54 @@
-// Texts by line: where a value of a JSON document stands, and what differs between two texts.
+// Texts by line: where the values of a JSON document stand, what is wrong with it, what differs between two texts.
 
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+|\n/g;
+const TOKENS = /\s+|"(?:[^"\\\n]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+|"/g;
 
-/** Line (from 1) of the value at a path such as ["tests", "2", "max"]; of what is nearest above it where it is absent. */
-export function lineOf(text, path) {
-  const open = []; // {list, at: the key or the place of the value that comes}
+/**
+ * Read a text as JSON: {lines, fault}. `lines`: the line (from 1) of each value by its path such as "/tests/2/max";
+ * `fault`: {line, message} of the first thing that is wrong, else null. Browsers do not always say a line.
+ */
+export function readJson(text) {
+  const tokens = [];
   let line = 1;
-  let best = { depth: 0, line: 1 };
-  let key = null; // a text that is a key if a colon follows
-  const starts = () => {
-    const depth = open.length;
-    if (depth > best.depth && depth <= path.length && open.every(({ at }, level) => String(at) === path[level])) best = { depth, line };
-  };
   for (const [token] of text.matchAll(TOKENS)) {
-    const top = open.at(-1);
-    if (token === "\n") line += 1;
-    else if (token === ",") { if (top?.list) top.at += 1; else if (top) top.at = null; }
-    else if (token === ":") { if (top) top.at = key; starts(); }
-    else if (token === "}" || token === "]") open.pop();
-    else {
-      if (top?.list) starts();
-      if (token === "{" || token === "[") open.push({ list: token === "[", at: token === "[" ? 0 : null });
-      else key = unquoted(token);
-    }
+    if (token.trim()) tokens.push({ token, line });
+    else line += token.split("\n").length - 1;
   }
-  return best.line;
-}
-
-const unquoted = (token) => (isPlain(token) ? JSON.parse(token) : token);
-
-/** What is wrong with a text as JSON, {line, message}; null where nothing is. Browsers do not always say the line. */
-export function syntaxFault(text) {
-  const tokens = [...text.matchAll(/\s+|"(?:[^"\\\n]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+|"/g)].filter(([token]) => token.trim());
+  const lines = new Map();
   let at = 0;
-  const here = () => tokens[at]?.[0];
+  const here = () => tokens[at]?.token;
   const fail = (expected) => {
-    const place = tokens[at]?.index ?? text.length;
-    const line = text.slice(0, at < tokens.length ? place : text.trimEnd().length).split("\n").length;
-    throw Object.assign(new Error(`expected ${expected}${at < tokens.length ? `, not ${here()}` : ", and the text ends"}`), { line });
+    const message = `expected ${expected}, ${at < tokens.length ? `not ${here()}` : "and the text ends"}`;
+    throw Object.assign(new Error(message), { line: (tokens[at] ?? tokens.at(-1))?.line ?? 1 });
   };
-  const value = () => {
-    if (here() === "{" || here() === "[") list(here() === "{");
-    else if (isPlain(here())) at += 1;
-    else fail("a value");
-  };
-  const list = (keyed) => {
-    const end = keyed ? "}" : "]";
+  const take = (token, expected) => (here() === token ? (at += 1) : fail(expected));
+  const value = (path) => {
+    const opening = here();
+    const end = { "{": "}", "[": "]" }[opening];
+    if (!end && !isPlain(opening)) fail("a value");
     at += 1;
-    if (here() !== end) {
-      for (;;) {
-        if (keyed) {
-          if (!here()?.startsWith('"') || !isPlain(here())) fail("a key in double quotes");
-          at += 1;
-          if (here() !== ":") fail("a colon");
-          at += 1;
-        }
-        value();
-        if (here() !== ",") break;
+    if (!end) return;
+    for (let place = 0; here() !== end || place > 0; place += 1) {
+      const begun = tokens[at]?.line;
+      let name = place;
+      if (opening === "{") {
+        if (!here()?.startsWith('"') || !isPlain(here())) fail("a key in double quotes");
+        name = JSON.parse(here());
         at += 1;
+        take(":", "a colon");
       }
+      lines.set(`${path}/${name}`, begun);
+      value(`${path}/${name}`);
+      if (here() !== ",") break;
+      at += 1;
     }
-    if (here() !== end) fail(`a comma or ${end}`);
-    at += 1;
+    take(end, `a comma or ${end}`);
   };
   try {
-    value();
+    value("");
     if (at < tokens.length) fail("the end of the text");
-    return null;
-  } catch ({ line, message }) {
-    return { line, message };
+    return { lines, fault: null };
+  } catch (fault) {
+    return { lines, fault: { line: fault.line ?? 1, message: fault.message } };
   }
 }
 
@@ -78,6 +58,15 @@ function isPlain(token) {
   } catch {
     return false;
   }
+}
+
+/** Line of the value at a path such as ["tests", "2", "max"]; of what is nearest above it where it is absent. */
+export function lineOf(lines, path) {
+  for (let depth = path.length; depth > 0; depth -= 1) {
+    const line = lines.get(`/${path.slice(0, depth).join("/")}`);
+    if (line) return line;
+  }
+  return 1;
 }
 
 const COMPARED_MAX = 4_000_000; // pairs of lines

@@ -8,7 +8,7 @@ import { confirmed } from "../parts/dialog.js";
 import { Code, Field, Form, Password } from "../parts/form.js";
 import { words } from "../parts/format.js";
 import { Problem } from "../parts/problem.js";
-import { generate } from "../vendor/lean-qr-nano.js";
+import { generate } from "../vendor/lean-qr.js";
 
 const QUIET = 4; // modules of blank margin around a QR code
 

@@ -1,12 +1,12 @@
 // What a deal is: its record, its definition, its versions; the end of it.
 import { html } from "../parts/html.js";
 import { patch, remove } from "../api.js";
-import { can, go, href, notify, route, setQuery } from "../state.js";
+import { can, complain, go, href, notify, route, setQuery } from "../state.js";
 import { refreshData, useData, useTask } from "../parts/data.js";
 import { DealScreen } from "../parts/deal.js";
 import { Definition, Versions } from "../parts/definition.js";
 import { confirmed } from "../parts/dialog.js";
-import { Field, Form, Select } from "../parts/form.js";
+import { Field, Form, Pills, Select } from "../parts/form.js";
 
 const PARTS = [["", "Deal"], ["definition", "Definition"], ["versions", "Versions"]];
 
@@ -15,7 +15,7 @@ export default function DealSettings({ id }) {
   const part = query.get("part") ?? "";
   const choose = (name) => setQuery({ part: name, version: null, against: null }, { replace: false });
   return html`<${DealScreen} id=${id} title="Settings" months=${false}>${({ deal, month}) => html`
-    <div class="months" role="group" aria-label="Part of the settings">${PARTS.map(([name, label]) => html`<button key=${name} class="pill" aria-pressed=${String(part === name)} onClick=${() => choose(name)}>${label}</button>`)}</div>
+    <${Pills} label="Part of the settings" value=${part} rows=${PARTS} onChange=${choose} />
     ${part === "definition" && html`<${Definition} deal=${deal} month=${month} />`}
     ${part === "versions" && html`<${Versions} deal=${deal} version=${query.get("version")} against=${query.get("against")} />`}
     ${part === "" && html`<${Record} key=${deal.updated_at} deal=${deal} />
@@ -47,7 +47,7 @@ function Record({ deal}) {
     if (Object.keys(changes).length === 0) return void notify("plain", "Nothing was changed");
     const before = Object.fromEntries(Object.keys(changes).map((name) => [name, deal[name]]));
     await store(changes);
-    const undo = () => store(before).catch((error) => notify("bad", error.message, { requestId: error.requestId }));
+    const undo = () => store(before).catch(complain);
     return void notify("good", "The deal is saved", { action: { label: "Undo", run: undo } });
   });
   const field = { error: task.error, disabled: !may };

@@ -6,7 +6,7 @@ import { refreshData, useData, useTask } from "../parts/data.js";
 import { Dialog } from "../parts/dialog.js";
 import { addFiles } from "../parts/drop.js";
 import { Bullet, Sparkline } from "../parts/figures.js";
-import { Field, Form } from "../parts/form.js";
+import { Field, Form, Pills } from "../parts/form.js";
 import { day, figure, number } from "../parts/format.js";
 import { useKeys } from "../parts/keys.js";
 import { Empty, Loaded } from "../parts/problem.js";
@@ -55,10 +55,10 @@ function List({ items, search }) {
   }, [items, typed, only]);
   return html`<div class="row deals-bar">
       ${items.length >= SEARCHED_FROM && html`<input type="search" ref=${search} aria-label="Search deals" placeholder="Search deals" value=${typed} onInput=${(event) => setQuery({ q: event.target.value })} />`}
-      <div class="months" role="group" aria-label="Which deals">${CHOICES.map(([name, label, fits]) => {
+      <${Pills} label="Which deals" value=${only} onChange=${(name) => setQuery({ only: name })} rows=${CHOICES.map(([name, label, fits]) => {
         const count = items.filter(fits).length;
-        return (count > 0 || only === name) && html`<button key=${name} class="pill" aria-pressed=${String(only === name)} onClick=${() => setQuery({ only: name })}>${label} ${number(count)}</button>`;
-      })}</div></div>
+        return (count > 0 || only === name) && [name, `${label} ${number(count)}`];
+      })} /></div>
     ${rows.length ? html`<${Table} caption="Deals, the thinnest cushion first" className="deals" columns=${COLUMNS} rows=${rows} address=${addressOf} />`
       : html`<p class="muted">No deal is like that. <a href="#/deals">Show all deals</a></p>`}`;
 }

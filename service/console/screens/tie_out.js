@@ -5,6 +5,7 @@ import { useData } from "../parts/data.js";
 import { DealScreen } from "../parts/deal.js";
 import { addFiles } from "../parts/drop.js";
 import { Status } from "../parts/figures.js";
+import { Pills } from "../parts/form.js";
 import { counted, day, figure, number, words } from "../parts/format.js";
 import { Empty, Loaded } from "../parts/problem.js";
 import { Table } from "../parts/table.js";
@@ -43,7 +44,7 @@ function Figures({ deal, found }) {
   const differing = counts.find(([{ name }]) => name === "differs")?.[1] ?? 0;
   const rows = found.items.map((row, at) => ({ ...row, at })).filter((row) => !only || verdictOf(row).name === only);
   return html`<p class=${`banner ${differing ? "fail" : "pass"}`} role="status"><strong>${differing ? `${number(differing)} of ${counted(found.items.length, "published figure")} differ` : `${counted(found.items.length, "published figure")}, none differs`}</strong></p>
-    <div class="months" role="group" aria-label="Which figures">${[[{ name: "", label: "All" }, found.items.length], ...counts].map(([{ name, label }, count]) => html`<button key=${name} class="pill" aria-pressed=${String(only === name)} onClick=${() => setQuery({ only: name })}>${label} ${number(count)}</button>`)}</div>
+    <${Pills} label="Which figures" value=${only} onChange=${(name) => setQuery({ only: name })} rows=${[["", `All ${number(found.items.length)}`], ...counts.map(([{ name, label }, count]) => [name, `${label} ${number(count)}`])]} />
     <${Table} caption="Published figures beside ours" columns=${columnsOf(deal, found)} rows=${rows} keyOf=${({ at }) => at} />`;
 }
 
@@ -51,14 +52,14 @@ const figured = (row, value, options) => figure(value, row.unit, row.decimals, o
 
 function columnsOf(deal, found) {
   return [
-    { key: "trustee_name", label: "In the file", show: (row) => html`${row.trustee_name} <small class="muted place">${row.cell}</small>` },
+    { key: "trustee_name", label: "In the file", show: (row) => html`${row.trustee_name} <small class="muted place">${row.cell}</small><small class="narrow-only">${reasonOf(row)}</small>` },
     { key: "verdict", label: "Verdict", className: "verdict", value: (row) => verdictOf(row).label, show: (row) => html`<${Verdict} row=${row} />` },
     { key: "trustee_value", label: "Published", number: true, show: (row) => figured(row, row.trustee_value) },
     { key: "our_value", label: "Ours", number: true, show: (row) => html`<${Ours} ...${{ deal, found, row }} />` },
     { key: "difference", label: "Difference", number: true, show: (row) => (row.agrees === false ? figured(row, row.difference, { sign: true }) : html`<span class="muted">${figured(row, row.difference, { sign: true })}</span>`) },
     { key: "trigger", label: "Limit", number: true, className: "narrow-off", show: (row) => figured(row, row.trigger) },
     { key: "status", label: "Published, ours", className: "narrow-off", value: (row) => `${row.trustee_status ?? "–"}, ${row.our_status ?? "–"}`, show: (row) => html`<${Outcomes} row=${row} />` },
-    { key: "why", label: "Why", className: "why", value: reasonOf, show: (row) => reasonOf(row) },
+    { key: "why", label: "Why", className: "why narrow-off", value: reasonOf, show: (row) => reasonOf(row) },
   ];
 }
 

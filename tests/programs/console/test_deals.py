@@ -11,7 +11,8 @@ from tests.conftest import Member, Stack
 from tests.programs.console.conftest import NARROW, Visits
 from tests.programs.console.seeds import deal_with_months, month_file, tape_file
 from tests.programs.console.smooth import check_smooth
-from tests.service.console.test_overview_routes import DEALS, copy_deals
+from tests.service.console.test_overview_routes import DEALS
+from tests.service.console.test_overview_routes import _copies as copy_deals
 
 DROP: Final = """([files]) => {
   const carried = new DataTransfer();
@@ -69,6 +70,7 @@ def test_deals_show_their_figures_with_the_thinnest_cushion_first(visits: Visits
     page.get_by_role("link", name="Example CLO VIII", exact=True).click()
     page.wait_for_url(f"**/deals/{fails['id']}/compliance")
     page.go_back()
+    expect(page.locator("tbody tr")).to_have_count(3)
 
     page.keyboard.press("n")
     page.get_by_label("Name").fill("New CLO II")
@@ -128,8 +130,16 @@ def test_a_dropped_file_becomes_what_is_likeliest(visits: Visits, owner: Member)
     expect(dialog.get_by_label("Deal", exact=True)).to_have_value(other["id"])
     expect(dialog.get_by_label("Statement date")).to_have_value("2026-06-30")
     expect(dialog.get_by_role("combobox", name="Trustee").locator("option").first).to_have_text("Trustee A")
-    page.keyboard.press("Escape")
-    expect(dialog).to_have_count(0)
+    dialog.get_by_role("combobox", name="Trustee").select_option(label="Trustee B")
+    dialog.get_by_role("button", name="Add").click()
+    page.evaluate("location.hash = '#/account'")
+    note = page.locator(".notice", has_text="other i statement 20260630.xlsx is there")
+    note.get_by_role("button", name="Close").click()
+    assert page.url.endswith("#/account")
+    tape = owner.get("/api/v1/reconciliation/tapes").json()["items"][0]
+    named = ("deal_id", "trustee_name", "statement_date", "processing_status")
+    assert [tape[name] for name in named] == [other["id"], "trustee_b", "2026-06-30", "completed"]
+    page.evaluate("location.hash = '#/deals'")
     drop(page, **{"cushion-export.xlsx": b"none"})
     expect(page.get_by_label("Export of Cushion, to verify")).to_be_checked()
     page.keyboard.press("Escape")

@@ -70,6 +70,11 @@ def test_the_version_is_the_librarys(cushion: Cushion) -> None:
 def test_serve_refuses_what_its_processes_would(refused: Refusal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUSHION_BLOB_URL", "ftp://host/x")
     assert "CUSHION_BLOB_URL" in refused("serve", "--port", "0")
+    monkeypatch.delenv("CUSHION_BLOB_URL")
+    monkeypatch.setenv("CUSHION_DATABASE_URL", "postgresql://cushion_service@192.0.2.1/cushion")
+    monkeypatch.setenv("CUSHION_REDIS_URL", "redis://192.0.2.1")
+    monkeypatch.setenv("CUSHION_SECRET_KEY", "s" * 32)
+    assert "CUSHION_APP_URL is needed with a database of your own" in refused("serve", "--port", "0")
 
 
 def test_a_missing_or_unknown_command_is_no_traceback(refused: Refusal) -> None:

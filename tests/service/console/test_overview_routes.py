@@ -97,28 +97,31 @@ def test_six_months_are_the_newest_workbook_of_each(owner: Member, stranger: Mem
 
 
 DEALS, MONTHS = 500, 6
-MILLISECONDS_MAX = 50.0
 
 
-def test_five_hundred_deals_take_milliseconds(stack: Stack, owner: Member, g1_file: Path) -> None:
-    """As a caller sees it, who also reads the answer; the best of several, since a machine has other work, too."""
+def test_five_hundred_deals_take_about_as_long_as_their_list(stack: Stack, owner: Member, g1_file: Path) -> None:
+    """Both as a caller sees them, in turn, the best of several: a busy machine slows both. On an idle one the overview
+    takes 40 ms, of which PostgreSQL takes 24; the list says nothing of the months."""
     deal = made(owner, name="First")
     book = owner.uploaded(g1_file, deal_id=deal["id"], as_of="2026-03-31")
     run = ran(owner, book, test_suite="enhanced")
-    copy_deals(stack, owner, deal["id"], book["id"], run["id"])
-    took = []
-    for _ in range(25):
+    _copies(stack, owner, deal["id"], book["id"], run["id"])
+    took: dict[str, list[float]] = {"overview": [], "list": []}
+    for _ in range(12):
         started = perf_counter()
         found = overview(owner)
-        took.append((perf_counter() - started) * 1000)
+        took["overview"].append((perf_counter() - started) * 1000)
+        started = perf_counter()
+        for page in range(1, DEALS // 100 + 1):
+            assert owner.get(URL, params={"page": page, "page_size": 100}).status_code == 200
+        took["list"].append((perf_counter() - started) * 1000)
     assert (found["total"], {len(one["months"]) for one in found["items"][:-1]}) == (DEALS + 1, {MONTHS})
-    print(
-        f"console/overview, {DEALS} deals of {MONTHS} months: {min(took):.1f} ms at best, {sorted(took)[12]:.1f} ms mid"
-    )
-    assert min(took) < MILLISECONDS_MAX
+    best = {name: min(each) for name, each in took.items()}
+    print(f"{DEALS} deals of {MONTHS} months: overview {best['overview']:.1f} ms, five pages {best['list']:.1f} ms")
+    assert best["overview"] < 1.5 * best["list"]
 
 
-def copy_deals(stack: Stack, owner: Member, deal_id: str, book_id: str, run_id: str) -> None:
+def _copies(stack: Stack, owner: Member, deal_id: str, book_id: str, run_id: str) -> None:
     """Copies of a deal, its workbook and its run: so many deals of so many months."""
     made_of = {
         "tenant": owner.tenant_id, "deal": deal_id, "book": book_id, "run": run_id, "deals": DEALS, "months": MONTHS,

@@ -252,6 +252,7 @@ def test_a_file_that_cannot_be_read_leaves_its_workbook_in_error(owner: Member, 
         archive.writestr("readme.md", "no loans")
     found = owner.parsed(sent(owner, deal, ("march.zip", buffer.getvalue())).json()["id"])
     assert (found["status"], "holds none" in found["error_message"]) == ("error", True)
+    assert owner.get(f"{URL}/{deal['id']}").json()["latest"] is None, "it is nobody's newest month"
 
 
 def test_the_same_key_takes_files_in_once(owner: Member, deal: dict[str, Any]) -> None:
@@ -400,6 +401,40 @@ def test_the_history_has_a_series_for_each_test_and_the_deal_its_latest(
     for book in books:
         assert owner.delete(f"/api/v1/workbooks/{book['id']}").status_code == 204
     assert (history(), owner.get(f"{URL}/{deal['id']}").json()["latest"]) == ({}, None)
+
+
+def test_figures_of_a_release_before_have_the_suites_names(
+    stack: Stack, owner: Member, deal: dict[str, Any], g1_file: Path
+) -> None:
+    """Runs that were stored without names, units and decimals; a test of no suite is called by its id."""
+    run = ran(owner, owner.uploaded(g1_file, deal_id=deal["id"], as_of="2026-03-31"))
+
+    def forget(names: str) -> None:
+        stack.sql(
+            f"""
+            UPDATE compliance_runs SET figures = (
+                SELECT jsonb_object_agg({names}, value - 'name' - 'unit' - 'decimals') FROM jsonb_each(figures))
+            WHERE id = %s
+            """,
+            [run["id"]],
+        )
+
+    def shown() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        latest = owner.get(f"{URL}/{deal['id']}").json()["latest"]["thinnest"]
+        return latest, owner.get(f"{URL}/{deal['id']}/history").json()["series"]
+
+    before = shown()
+    forget("key")
+    thinnest, series = shown()
+    assert thinnest == before[0]
+    assert [one["unit"] for one in series] == [one["unit"] for one in before[1]]
+    assert [one["decimals"] for one in series] == [one["decimals"] for one in before[1]]
+    forget("'own_' || key")
+    thinnest, series = shown()
+    assert (thinnest["test_id"], thinnest["test_name"], thinnest["unit"]) == (
+        f"own_{before[0]['test_id']}", f"own_{before[0]['test_id']}", "",
+    )  # fmt: skip
+    assert {(one["unit"], one["test_name"] == one["test_id"]) for one in series} == {("", True)}
 
 
 # Runs of a deal's workbooks -------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 
+from service.console.file_actions import FILES
 from service.platform import compression
 from tests.conftest import Member
 from tests.rows import every
@@ -131,7 +132,7 @@ def raw(member: Member, path: str, headers: dict[str, str]) -> tuple[httpx.Respo
         "/openapi.json",
         "/api/v1/calculations/functions",
         "/docs/assets/swagger-ui.css",
-        "/",
+        f"/console/{FILES.files().hash}/app.js",
     ],
 )
 def test_an_answer_above_a_kilobyte_is_small_over_the_wire_and_says_so(shared_owner: Member, path: str) -> None:

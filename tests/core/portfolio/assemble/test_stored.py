@@ -15,7 +15,7 @@ from core.generate import generate
 from core.grid.codec import open_sheet, write_sheet
 from core.grid.sheet import Sheet
 from core.portfolio import Portfolio
-from core.portfolio.assemble.stored import LOANS_MAX, StoredError, from_sheet, loans_at, to_sheet
+from core.portfolio.assemble.stored import LOANS_MAX, SHEET_ROW, StoredError, from_sheet, loans_at, to_sheet
 from core.portfolio.model.notes import Notes
 from core.portfolio.model.portfolio import Names
 
@@ -196,3 +196,13 @@ def test_any_loans_come_back(rows: list[tuple[float, float | None, str | None]])
     par, price, name = ([row[at] for row in rows] for at in range(3))
     loans = Portfolio.from_columns({"par_value": par, "purchase_price": price, "borrower_name": name, "rating": name})
     same(loans, from_sheet(to_sheet(loans)))
+
+
+def test_rows_of_a_sheet_are_stored_where_they_are_asked_for(loans: Portfolio) -> None:
+    placed = replace(loans, sheet_rows=np.array([3, 0, 7, 8], np.int32))
+    back = from_sheet(to_sheet(placed, fields={"cusip", "par_value", SHEET_ROW}))
+    assert back.sheet_rows is not None
+    assert back.sheet_rows.tolist() == [3, 0, 7, 8]
+    assert SHEET_ROW not in back.numbers
+    assert from_sheet(to_sheet(placed)).sheet_rows is None
+    assert from_sheet(to_sheet(loans, fields={"cusip", SHEET_ROW})).sheet_rows is None
