@@ -10,7 +10,7 @@ from service.platform.http.api import Area, Raw
 from service.platform.http.problem import NotFound
 from service.platform.welcome import CONSOLE
 
-area = Area("", tag="console", in_maintenance=True)
+area = Area("", tag="docs", in_maintenance=True)  # as the other pages: no part of the API's description
 
 
 @area.get("/console", access="public", limited=False, media_type="text/plain", status=308)

@@ -83,6 +83,7 @@ async def loans(ctx: Context, workbook_id: UUID, query: LoansQuery) -> Raw:
         columns={},
         rows=[],
         total=len(chosen),
+        total_par=_par(portfolio, chosen),
         offset=query.offset,
         limit=query.limit,
         available=[*fields.values()],
@@ -93,6 +94,12 @@ async def loans(ctx: Context, workbook_id: UUID, query: LoansQuery) -> Raw:
     if len(part) * len(names) <= FEW_CELLS:
         return await ctx.compute(child.write, answer, columns)
     return await limited_in_child(ctx, child.write, answer, columns)
+
+
+def _par(portfolio: Portfolio, rows: NDArray[np.int32]) -> float | None:
+    """The par of some loans; nothing where none has one."""
+    par = portfolio.numbers["par_value"][rows] if "par_value" in portfolio.numbers else np.empty(0)
+    return float(np.nansum(par)) if np.isfinite(par).any() else None
 
 
 def _part(

@@ -64,6 +64,8 @@ class WorkbookLoans(Struct, frozen=True, kw_only=True):
     """The sheet's row of each loan, from 1; of several lots the row of the largest."""
     total: int
     """Loans that meet the conditions."""
+    total_par: float | None
+    """Their par. Null: no loan has one."""
     offset: int
     limit: int
     available: list[LoanField]

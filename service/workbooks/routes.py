@@ -105,6 +105,7 @@ async def get_sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query
     """Rows of a sheet, by its name or identifier.
 
     Columns are named by the header row, or by their letters where the sheet has none; rows are those below the header.
+    With `letters` every row comes, and columns are named by their letters.
     Dates are ISO 8601, error cells their code (`#N/A`), blanks null. With `format=csv` the rows come as text/csv (RFC
     4180), unaltered: text that begins with `=` stays so. With `include_formulas` a row of JSON has its formulas beside
     its values; in CSV a cell's formula stands in place of its value.

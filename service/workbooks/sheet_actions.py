@@ -181,11 +181,12 @@ def page(book: Workbook, row: SheetRow, query: DataQuery) -> Raw:
 
 def _choose(book: Workbook, row: SheetRow, query: DataQuery) -> _Chosen:
     sheet = book.sheets[row.index]
-    names = row.headers or [column_name(column) for column in range(sheet.column_count)]
+    headers = [] if query.letters else row.headers
+    names = headers or [column_name(column) for column in range(sheet.column_count)]
     columns = _columns(names, query.columns)
     if query.end_row is not None and query.end_row < query.start_row:
         raise ValidationFailed(Fault(["query", "end_row"], "lies before start_row"))
-    data_first = 0 if row.header_row is None else row.header_row + 1
+    data_first = 0 if query.letters or row.header_row is None else row.header_row + 1
     first = max(query.start_row - 1, data_first)
     last = sheet.row_count if query.end_row is None else min(query.end_row, sheet.row_count)
     total = max(0, last - first)
@@ -249,7 +250,7 @@ def _data(chosen: _Chosen, row: SheetRow, query: DataQuery, warnings: list[DataW
     sheet = chosen.sheet
     with_formula = np.zeros(sheet.column_count, np.bool_)
     if query.include_formulas:
-        data_first = 0 if row.header_row is None else row.header_row + 1
+        data_first = 0 if query.letters or row.header_row is None else row.header_row + 1
         with_formula[sheet.formulas.columns[np.searchsorted(sheet.formulas.rows, data_first) :]] = True
     columns = [
         DataColumn(

@@ -35,6 +35,7 @@ def test_all_loans_come_with_every_field(shared_owner: Member, g1: dict[str, Any
     assert found["columns"]["purchase_price"] == [loan[9] for loan in G1_LOANS], "blank ones are null"
     assert found["rows"] == [*range(2, len(G1_LOANS) + 2)]
     assert (found["total"], found["offset"], found["limit"]) == (len(G1_LOANS), 0, 100)
+    assert found["total_par"] == sum(loan[3] for loan in G1_LOANS)
     assert (found["workbook_id"], found["mapping_id"]) == (g1["id"], "standard_clo")
     assert [one["name"] for one in found["fields"]] == [*found["columns"]]
     assert found["available"] == found["fields"]
@@ -68,6 +69,9 @@ def test_conditions_hold_together_and_a_field_orders(shared_owner: Member, g1: d
     found = asked(shared_owner, g1["id"], **query)
     assert found["columns"] == {"borrower_name": [loan[1] for loan in expected]}
     assert found["total"] == len(expected) > 3
+    assert found["total_par"] == sum(loan[3] for loan in expected), "of all that meet the conditions"
+    nothing = asked(shared_owner, g1["id"], filter="borrower_name:eq:Nobody")
+    assert (nothing["total"], nothing["total_par"]) == (0, None)
     assert asked(shared_owner, g1["id"], **query | {"filter": ",".join(query["filter"])}) == found, "or by commas"
     commas = asked(shared_owner, g1["id"], fields="borrower_name", filter="industry:contains:Finance, Insurance")
     assert commas["columns"]["borrower_name"] == ["Delta"]

@@ -103,6 +103,19 @@ def test_a_sheet_without_a_header_goes_by_letters(shared_owner: Member, workbook
     assert body["total_rows"] == 5
 
 
+def test_a_sheet_goes_by_letters_from_its_first_row_where_asked(shared_owner: Member, workbook: dict[str, Any]) -> None:
+    body = data(shared_owner, workbook, letters=True, include_formulas=True)
+    assert [column["name"] for column in body["columns"]] == [*"ABCDEFG"]
+    numbers = [row["_row_number"] for row in body["rows"]]
+    assert (numbers, body["total_rows"]) == ([1, 2, 3, 4, 5, 6], 6)
+    assert [body["rows"][1][letter] for letter in "ABE"] == ["LoanX ID", "Par Amount", "Watch, list"]
+    assert body["rows"][2]["A"] == "LX000001"
+    assert body["rows"][2]["_formulas"] == {"G": "=B3*F3/100"}
+    part = data(shared_owner, workbook, letters=True, columns="B,G", start_row=2, end_row=3)
+    assert [row["B"] for row in part["rows"]] == ["Par Amount", 1e6]
+    assert [row.keys() for row in part["rows"]] == [{"_row_number", "B", "G"}] * 2
+
+
 def test_an_empty_sheet(shared_owner: Member, workbook: dict[str, Any]) -> None:
     body = data(shared_owner, workbook, "Empty", include_formulas=True)
     assert (body["columns"], body["rows"], body["total_rows"], body["total_pages"]) == ([], [], 0, 0)
