@@ -32,6 +32,12 @@ export function Corrections({ fixes, trial, named, fix, task, may, months }) {
       <${Problem} error=${task.error} /><p class="row"><button class="primary" disabled=${task.busy || trial.busy || trial.error !== null} onClick=${task.run}>Save as the deal's mapping</button><button onClick=${() => setQuery({ fix: null })}>Discard</button></p>`}</section>`;
 }
 
+/** How many results corrections change; nothing before that is known. */
+export function effectOf(data) {
+  const count = data?.changes?.length;
+  return count === undefined ? null : count === 0 ? "No result changes." : `${counted(count, "result")} change${count === 1 ? "s" : ""}.`;
+}
+
 function Changes({ trial: { data, busy } }) {
   if (data === null) return html`<p class="waiting">${busy ? "Reading the file by the correction" : ""}</p>`;
   const { changes } = data;
@@ -42,7 +48,7 @@ function Changes({ trial: { data, busy } }) {
     { key: "before", label: "Before", number: true, value: (row) => row.before?.value, show: (row) => shown(row, row.before) },
     { key: "after", label: "After", number: true, value: (row) => row.after?.value, show: (row) => shown(row, row.after) },
   ];
-  return html`<p class=${busy ? "muted" : ""}>${changes.length === 0 ? "No result changes." : `${counted(changes.length, "result")} change:`}</p>
+  return html`<p class=${busy ? "muted" : ""}>${effectOf(data)}</p>
     ${changes.length > 0 && html`<${Table} caption="Results before and after the corrections" columns=${columns} rows=${changes} keyOf=${({ test_id: id }) => id} />`}`;
 }
 

@@ -9,7 +9,7 @@ import { counted, number, words } from "../parts/format.js";
 import { useKeys } from "../parts/keys.js";
 import { columnsOf, Picture } from "../parts/picture.js";
 import { Empty, Loaded } from "../parts/problem.js";
-import { Corrections, Findings, Pages, Summary } from "../parts/reading.js";
+import { Corrections, effectOf, Findings, Pages, Summary } from "../parts/reading.js";
 
 const ROWS = 30;
 const ABOVE = 8; // rows shown above a cell that is looked for
@@ -86,7 +86,7 @@ function Read({ deal, month, months, fixes, trial, sheets, stands, tried, mappin
     <${Findings} read=${read} named=${named} />
     <${Pages} detection=${detection} named=${named} />
     ${letter && html`<${Column} column=${columns.get(letter)} former=${before?.header in fixes ? words(before.fields.map(named).join(", ") || "no field") : null} fields=${read.fields} named=${named}
-      feeds=${(name) => detection.columns.find(({ target }) => target === name)?.column} choose=${mapping && ((target) => fix(columns.get(letter).header, target))} close=${() => open(null)} next=${next} />`}`;
+      feeds=${(name) => detection.columns.find(({ target }) => target === name)?.column} choose=${mapping && ((target) => fix(columns.get(letter).header, target))} effect=${Object.keys(fixes).length > 0 && !trial.busy && !trial.error && effectOf(trial.data)} close=${() => open(null)} next=${next} />`}`;
 }
 
 /** The months that a deal's mapping reads: those that name none of their own, and the one that is looked at. */
