@@ -223,25 +223,39 @@ function Row({ workbook, row, at, change, drop, fault, action }) {
   </fieldset>`;
 }
 
+const IDENTIFIERS = ["cusip", "loanx_id", "isin"]; // a file has some of them; a trade has all but the first in loan_data
+
+/** What names a row's loan beside its borrower: [field, value]. */
+function identifierOf({ cusip, loan_data: more }) {
+  return Object.entries({ cusip, ...more }).find(([name, value]) => IDENTIFIERS.includes(name) && value) ?? [];
+}
+
+/** A loan of the workbook as a trade has it; `value(field)` is null for a field that the file lacks. */
+function loanOf(value) {
+  const [name, identifier] = IDENTIFIERS.map((field) => [field, value(field)]).find(([, text]) => text) ?? [];
+  const own = { borrower_name: value("borrower_name"), par_value: value("par_value"), price: value("price") ?? "" };
+  return name === "cusip" ? { ...own, cusip: identifier, loan_data: "" } : { ...own, cusip: "", loan_data: name ? { [name]: identifier } : "" };
+}
+
 /** A loan by a part of its borrower's name: those of the workbook are offered. */
 function Loan({ workbook, row, at, change }) {
-  const { cusip } = row;
+  const [field, identifier] = identifierOf(row);
   const name = row.borrower_name ?? "";
   const [typed, setTyped] = useState("");
   useEffect(() => {
     const timer = setTimeout(() => setTyped(name.trim()), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [name]);
-  const filter = cusip ? `cusip:eq:${cusip}` : `borrower_name:contains:${typed}`;
-  const { data } = useData((cusip ? !name : typed.length > 1) ? `workbooks/${workbook}/loans` : null, { fields: "borrower_name,cusip,par_value,price", filter, limit: OFFERED });
+  const filter = identifier ? `${field}:eq:${identifier}` : `borrower_name:contains:${typed}`;
+  const { data } = useData((identifier ? !name : typed.length > 1) ? `workbooks/${workbook}/loans` : null, { filter, limit: OFFERED });
   const offered = new Map(data?.rows.map((_, index) => {
-    const loan = Object.fromEntries(Object.entries(data.columns).map(([field, values]) => [field, values[index]]));
-    return [`${loan.borrower_name} ${loan.cusip ?? ""}`, loan];
+    const loan = loanOf((one) => data.columns[one]?.[index] ?? null);
+    return [`${loan.borrower_name} ${identifierOf(loan)[1] ?? ""}`, loan];
   }));
   const take = ({ target: { value } }) => {
     const loan = offered.get(value);
-    change(loan ? { ...loan, par_value: row.par_value || loan.par_value } : { borrower_name: value, cusip: "" });
+    change(loan ? { ...loan, par_value: row.par_value || loan.par_value } : { borrower_name: value, cusip: "", loan_data: "" });
   };
-  return html`<${Field} label="Borrower" name=${`borrower-${at}`} value=${name} onInput=${take} list=${`loans-${at}`} autocomplete="off" maxlength="255" placeholder=${(cusip && data?.columns.borrower_name[0]) || "Part of the name"} hint=${cusip} />
+  return html`<${Field} label="Borrower" name=${`borrower-${at}`} value=${name} onInput=${take} list=${`loans-${at}`} autocomplete="off" maxlength="255" placeholder=${(identifier && data?.columns.borrower_name?.[0]) || "Part of the name"} hint=${identifier} />
     <datalist id=${`loans-${at}`}>${[...offered.keys()].map((one) => html`<option value=${one} />`)}</datalist>`;
 }
