@@ -18,6 +18,7 @@ from core.portfolio.mapping.detection import detect_columns
 from core.portfolio.mapping.normalise import CellFault, Normalised
 from core.portfolio.mapping.validation import validate
 from core.portfolio.model.fields import Mapping
+from core.portfolio.model.loan_fields import label_of
 from core.portfolio.model.notes import DataWarning, bounded
 from core.portfolio.model.portfolio import GivenSource
 from core.values import EPOCH
@@ -28,6 +29,7 @@ from service.workbooks.schema import (
     DETECTED_COLUMNS_MAX,
     FINDINGS_MAX,
     DataQuery,
+    ReadField,
     RowCheck,
     SheetRow,
     WorkbookDetection,
@@ -53,6 +55,8 @@ class Asked(Struct, frozen=True, kw_only=True):
     """The day of its figures."""
     day_source: GivenSource
     """Who gives the day."""
+    labels: dict[str, str]
+    """What people of the tenant read in place of an agency's name."""
 
 
 def detection(key: str, manifest: str, paths: tuple[str, ...], asked: Asked) -> Raw:
@@ -68,6 +72,10 @@ def detected(book: Workbook, asked: Asked) -> Raw:
         workbook_id=asked.workbook_id,
         mapping_id=asked.mapping.id,
         warnings=_warnings(book, asked) if asked.sheet is None else [],
+        fields=[
+            ReadField(name=one.target, label=label_of(one.target, asked.labels), type=one.type)
+            for one in (*asked.mapping.fields, *asked.mapping.auxiliary)
+        ],
         detection=found,
         validation=None if checked is None else _check(checked),
     )

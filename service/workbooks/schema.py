@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from core.files.limits import FILES_MAX
 from core.portfolio.mapping.detected import Detection
+from core.portfolio.model.fields import FieldType
 from core.portfolio.model.notes import DataWarning
 from service.mappings.schema import Finding
 from service.platform.http.api import PageNumber, PageQuery, Upload, WaitQuery
@@ -399,6 +400,17 @@ class RowCheck(Struct, frozen=True, kw_only=True):
     """Required fields that neither a column nor a default feeds."""
 
 
+class ReadField(Struct, frozen=True, kw_only=True):
+    """A field that a column can feed."""
+
+    name: str
+    """What a mapping calls it: the target of a column."""
+    label: str
+    """What people call it, with the names that the tenant has for the rating agencies."""
+    type: FieldType
+    """What the column's cells are read as."""
+
+
 class WorkbookDetection(Struct, frozen=True, kw_only=True):
     """How the loans of a workbook are read by a mapping: its sheets, columns, units, and the evidence for each."""
 
@@ -407,6 +419,8 @@ class WorkbookDetection(Struct, frozen=True, kw_only=True):
     """The mapping that read it."""
     warnings: list[DataWarning]
     """What a compliance run of it says before its results; none where one sheet alone was asked for."""
+    fields: list[ReadField]
+    """The fields of the mapping, and further ones that come along where a column feeds them."""
     detection: Detection
     """What was detected, and why."""
     validation: RowCheck | None

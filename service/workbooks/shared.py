@@ -11,6 +11,7 @@ from core.grid.codec import Manifest, open_workbook
 from core.grid.sheet import Workbook
 from core.portfolio.cells.identifiers import is_sound
 from core.portfolio.model.fields import Mapping
+from service.auth.shared import labels_of
 from service.mappings.schema import MappingTooSlow
 from service.mappings.shared import mapping_time
 from service.platform.context import Context, Unit
@@ -153,6 +154,7 @@ async def detect(ctx: Context, row: WorkbookRow, mapping: Mapping, sheet: str | 
         sheet=sheet,
         day=day,
         day_source="upload" if row.as_of is None else "workbook",
+        labels=await labels_of(ctx),
     )
     stored = await stored_book(ctx, row)
     seconds_max = DETECTION_TIME * ctx.settings.mapping_seconds

@@ -63,6 +63,10 @@ def asked(member: Member, workbook_id: str, **query: str) -> dict[str, Any]:
 def test_it_is_what_the_library_detects(shared_owner: Member, detected: dict[str, Any], path: Path) -> None:
     answer = asked(shared_owner, detected["id"])
     assert (answer["workbook_id"], answer["mapping_id"]) == (detected["id"], "standard_clo")
+    fields = {one["name"]: (one["label"], one["type"]) for one in answer["fields"]}
+    assert fields["par_value"] == ("Par", "number")
+    assert fields["rating_agency_b"] == ("S&P rating", "string")
+    assert fields["unfunded"] == ("Unfunded", "number"), "an auxiliary one"
     found = answer["detection"]
     assert found == msgspec.json.decode(msgspec.json.encode(detect_columns(read(path))))
     assert [(one["name"], one["kind"]) for one in found["sheets"]] == [
