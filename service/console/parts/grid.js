@@ -10,9 +10,9 @@ const WIDTH = 140;
  * `columns`: [{key, label, number, width, show(value, index)}]; `count`: rows in all; `cell(index, key)`: the value,
  * undefined while it is on its way; `need(first, last)`: called with the rows in sight; `sort(key)` on a heading;
  * `version`: another one for other values of cells; `start`: another one goes to the first row. A row is drawn once
- * for `columns` and `version`.
+ * for `columns`, `version` and `current`: the index of the row that is marked, and kept in sight.
  */
-export function Grid({ caption, columns, count, cell, need, sort, order, height = "65vh", version, start }) {
+export function Grid({ caption, columns, count, cell, need, sort, order, height = "65vh", version, start, current }) {
   const frame = useRef(null);
   const virtual = useRef(null);
   const [, redraw] = useState(0);
@@ -28,10 +28,13 @@ export function Grid({ caption, columns, count, cell, need, sort, order, height 
   useEffect(() => {
     frame.current.scrollTop = 0;
   }, [start]);
+  useEffect(() => {
+    if (current >= 0) virtual.current.scrollToIndex(current);
+  }, [current]);
   const widths = columns.map(({ width = WIDTH }) => `${width}px`).join(" ");
   const total = columns.reduce((sum, { width = WIDTH }) => sum + width, 0);
-  const drawn = useMemo(() => new Map(), [columns, version]);
-  const row = (index) => html`<div key=${index} class="grid-row" role="row" aria-rowindex=${index + 2} style=${{ gridTemplateColumns: widths, transform: `translateY(${index * ROW_HEIGHT}px)` }}>
+  const drawn = useMemo(() => new Map(), [columns, version, current]);
+  const row = (index) => html`<div key=${index} class=${index === current ? "grid-row selected" : "grid-row"} role="row" aria-current=${index === current ? "true" : undefined} aria-rowindex=${index + 2} style=${{ gridTemplateColumns: widths, transform: `translateY(${index * ROW_HEIGHT}px)` }}>
     ${columns.map((column) => {
       const value = cell(index, column.key);
       return html`<div role="cell" class=${column.number ? "number" : ""}>${value === undefined ? "…" : column.show ? column.show(value, index) : value ?? "–"}</div>`;
@@ -53,6 +56,6 @@ export function Grid({ caption, columns, count, cell, need, sort, order, height 
 function fixed(frame, onChange) {
   return {
     getScrollElement: () => frame.current, estimateSize: () => ROW_HEIGHT, overscan: OVERSCAN, scrollToFn: elementScroll,
-    observeElementRect, observeElementOffset, onChange, initialRect: { width: 800, height: 600 },
+    observeElementRect, observeElementOffset, onChange, scrollPaddingEnd: ROW_HEIGHT, initialRect: { width: 800, height: 600 },
   };
 }

@@ -16,7 +16,7 @@ export function useKeys(rows) {
 }
 
 function typing(target) {
-  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+  return target.isContentEditable || target.matches("input:not([type=checkbox]), textarea, select");
 }
 
 addEventListener("keydown", (event) => {
