@@ -69,14 +69,14 @@ const NONE = { data: { items: [] } };
 
 function Choices({ files, deal, kind, kinds, deals, close }) {
   const names = files.map(({ name }) => name);
-  const likely = likeliestDeal(names[0], deals);
   const [chosen, setChosen] = useState({
     kind: kinds.some(({ value }) => value === kind) ? kind : (kinds.find(({ fits }) => fits(names)) ?? kinds[0]).value,
-    deal: deal ?? likely ?? NEW, trustee: TRUSTEES[0],
+    deal, trustee: TRUSTEES[0],
   });
+  const place = chosen.deal ?? likeliestDeal(names[0], deals) ?? NEW;
   const set = (changes) => setChosen((before) => ({ ...before, ...changes }));
   const task = useTask(async (fields) => {
-    const one = { ...chosen, ...fields };
+    const one = { ...chosen, deal: place, ...fields };
     if (one.deal === NEW && one.kind !== "verify") {
       one.deal = (await post("deals", { name: one.name })).id;
       set({ deal: one.deal, made: { id: one.deal, name: one.name } }); // a second try adds to the same deal
@@ -87,13 +87,13 @@ function Choices({ files, deal, kind, kinds, deals, close }) {
     rest?.().catch(failed);
   });
   const known = chosen.made ? [chosen.made, ...deals] : deals;
-  const month = deals.find(({ id }) => id === chosen.deal)?.latest?.as_of;
+  const month = deals.find(({ id }) => id === place)?.latest?.as_of;
   const options = [...known.map(({ id, name }) => ({ value: id, label: name })), ...(can("compliance:write") ? [{ value: NEW, label: "A new deal" }] : [])];
   return html`<${Form} task=${task} action=${chosen.kind === "verify" ? "Verify" : "Add"} onSubmit=${task.run} cancel=${close}>
     <fieldset><legend>What it is</legend>${kinds.map(({ value, label: text }) => html`<label class="choice" key=${value}>
       <input type="radio" name="kind" value=${value} checked=${chosen.kind === value} onChange=${() => set({ kind: value })} /> ${text}</label>`)}</fieldset>
-    ${chosen.kind !== "verify" && html`<${Select} label="Deal" name="deal" value=${chosen.deal} options=${options} onChange=${(value) => set({ deal: value })} />
-      ${chosen.deal === NEW && html`<${Field} label="Name of the deal" name="name" required maxlength="255" error=${task.error} value=${dealName(names[0])} />`}`}
+    ${chosen.kind !== "verify" && html`<${Select} label="Deal" name="deal" value=${place} options=${options} onChange=${(value) => set({ deal: value })} />
+      ${place === NEW && html`<${Field} label="Name of the deal" name="name" required maxlength="255" error=${task.error} value=${dealName(names[0])} />`}`}
     ${chosen.kind === "holdings" && html`<${Field} label="As of" name="as_of" type="date" error=${task.error} hint="Empty: the day that the file says" />`}
     ${chosen.kind === "months" && html`<p class="muted">Each file's day is the one in its name, else the one that it says.</p>`}
     ${chosen.kind === "tape" && html`<${Select} label="Trustee" name="trustee_name" value=${chosen.trustee} onChange=${(value) => set({ trustee: value })}

@@ -10,9 +10,9 @@ const WIDTH = 140;
  * `columns`: [{key, label, number, width, show(value, index)}]; `count`: rows in all; `cell(index, key)`: the value,
  * undefined while it is on its way; `need(first, last)`: called with the rows in sight; `sort(key)` on a heading;
  * `version`: another one for other values of cells; `start`: another one goes to the first row. A row is drawn once
- * for `columns`, `version` and `current`: the index of the row that is marked, and kept in sight.
+ * for `columns` and `version`. The row `current` is marked, and comes into sight.
  */
-export function Grid({ caption, columns, count, cell, need, sort, order, height = "65vh", version, start, current }) {
+export function Grid({ caption, columns, count, cell, need, sort, order, height = "65vh", version, start, current = -1 }) {
   const frame = useRef(null);
   const virtual = useRef(null);
   const [, redraw] = useState(0);
@@ -34,7 +34,7 @@ export function Grid({ caption, columns, count, cell, need, sort, order, height 
   const widths = columns.map(({ width = WIDTH }) => `${width}px`).join(" ");
   const total = columns.reduce((sum, { width = WIDTH }) => sum + width, 0);
   const drawn = useMemo(() => new Map(), [columns, version, current]);
-  const row = (index) => html`<div key=${index} class=${index === current ? "grid-row selected" : "grid-row"} role="row" aria-current=${index === current ? "true" : undefined} aria-rowindex=${index + 2} style=${{ gridTemplateColumns: widths, transform: `translateY(${index * ROW_HEIGHT}px)` }}>
+  const row = (index) => html`<div key=${index} class=${index === current ? "grid-row selected" : "grid-row"} aria-current=${index === current ? "true" : undefined} role="row" aria-rowindex=${index + 2} style=${{ gridTemplateColumns: widths, transform: `translateY(${index * ROW_HEIGHT}px)` }}>
     ${columns.map((column) => {
       const value = cell(index, column.key);
       return html`<div role="cell" class=${column.number ? "number" : ""}>${value === undefined ? "…" : column.show ? column.show(value, index) : value ?? "–"}</div>`;
@@ -56,6 +56,6 @@ export function Grid({ caption, columns, count, cell, need, sort, order, height 
 function fixed(frame, onChange) {
   return {
     getScrollElement: () => frame.current, estimateSize: () => ROW_HEIGHT, overscan: OVERSCAN, scrollToFn: elementScroll,
-    observeElementRect, observeElementOffset, onChange, scrollPaddingEnd: ROW_HEIGHT, initialRect: { width: 800, height: 600 },
+    observeElementRect, observeElementOffset, onChange, initialRect: { width: 800, height: 600 },
   };
 }

@@ -70,6 +70,7 @@ def test_deals_show_their_figures_with_the_thinnest_cushion_first(visits: Visits
     page.get_by_role("link", name="Example CLO VIII", exact=True).click()
     page.wait_for_url(f"**/deals/{fails['id']}/compliance")
     page.go_back()
+    expect(page.locator("tbody tr")).to_have_count(3)
 
     page.keyboard.press("n")
     page.get_by_label("Name").fill("New CLO II")
