@@ -33,6 +33,9 @@ MINIFIED: Final = {".js": "application/javascript", ".css": "text/css"}
 VENDOR: Final = "vendor/"
 SPACES: Final = re.compile(r"\n +")
 """What is left of lines is markup in templates, where the begin of a line says nothing."""
+PATTERNS: Final = re.compile(r"^( *)const (?=[\[{])", re.MULTILINE)
+"""Destructuring declarations. The minifier puts the first of a run of `const` before what it reads, and `let` where it
+stands."""
 
 POLICY: Final = "; ".join(
     (
@@ -142,7 +145,7 @@ def _minified(name: str, content: bytes) -> bytes:
     if kind is None or name.startswith(VENDOR):
         return content
     try:
-        text = minify.string(kind, content.decode())
+        text = minify.string(kind, PATTERNS.sub(r"\1let ", content.decode()))
     except minify.MinifyError:
         return content
     return SPACES.sub("\n", text).encode()

@@ -22,6 +22,7 @@ CREATE FUNCTION thinnest_of(figures jsonb) RETURNS jsonb
 
 ALTER TABLE compliance_runs ADD COLUMN thinnest jsonb GENERATED ALWAYS AS (thinnest_of(figures)) STORED;
 
+-- As before, less workbooks that could not be read and never had a run: they are nobody's newest month.
 CREATE OR REPLACE VIEW deal_workbooks WITH (security_invoker = true) AS
     SELECT w.tenant_id, w.deal_id, w.id, w.created_at, coalesce(w.as_of, r.as_of, p.as_of) AS as_of,
            coalesce(w.as_of, r.as_of, p.as_of, day_in_zone(w.created_at, coalesce((
@@ -36,4 +37,4 @@ CREATE OR REPLACE VIEW deal_workbooks WITH (security_invoker = true) AS
         WHERE r.id IS NULL AND c.tenant_id = w.tenant_id AND c.workbook_id = w.id
           AND c.as_of_source IS DISTINCT FROM 'request'
         ORDER BY c.executed_at DESC LIMIT 1) p ON true
-    WHERE w.deal_id IS NOT NULL AND w.deleted_at IS NULL;
+    WHERE w.deal_id IS NOT NULL AND w.deleted_at IS NULL AND (w.status <> 'error' OR r.id IS NOT NULL);

@@ -28,8 +28,8 @@ function Why({ found, kind, named }) {
   const { evidence, runner_up: rival, margin } = found;
   if (kind === "out") return null;
   return html`${evidence.reasons.length > 0 && html`<h3>Why</h3><ul>${evidence.reasons.map((text) => html`<li>${labelled(text)}</li>`)}</ul>`}
-    ${found.is_ambiguous && html`<p class="warning"><strong>${rival ? `It could as well be ${named(rival)}` : "Another column could as well be meant"}${margin !== null && `: the lead is ${number(margin, 1)}`}.</strong> Figures that read it are doubtful until you choose.</p>`}
-    ${!found.is_ambiguous && rival && html`<p class="muted">Next: ${named(rival)}, ${number(margin, 1)} behind</p>`}`;
+    ${kind === "ambiguous" && html`<p class="warning"><strong>${rival && found.is_ambiguous ? `It could as well be ${named(rival)}` : "Another column could as well be meant"}${found.is_ambiguous && margin !== null && `: the lead is ${number(margin, 1)}`}.</strong> Figures that read it are doubtful until you choose.</p>`}
+    ${kind !== "ambiguous" && rival && html`<p class="muted">Next: ${named(rival)}, ${number(margin, 1)} behind</p>`}`;
 }
 
 function Choice({ column, former, fields, feeds, choose }) {

@@ -51,23 +51,28 @@ function corrected(columns, header, target) {
   return { [header]: { ...former, target, aliases: names }, ...rest };
 }
 
-/** Try corrections on a workbook: {data, error, busy}; it waits until nobody chooses, and has one request in flight. */
+const UNTRIED = { data: null, error: null, busy: false, over: true };
+
+/**
+ * Try corrections on a workbook: {data, error, busy}; it waits until nobody chooses, and has one request in flight. The
+ * last answer stays when there are none any more, until the file is read by what was saved.
+ */
 export function useTrial(workbook, mapping, fixes) {
-  const [state, setState] = useState({ data: null, error: null, busy: false });
+  const [state, setState] = useState(UNTRIED);
   const running = useRef(null);
   const wanted = JSON.stringify(fixes);
   useEffect(() => {
     if (!mapping || wanted === "{}") {
-      setState({ data: null, error: null, busy: false });
+      setState((before) => ({ ...UNTRIED, data: before.data }));
       return undefined;
     }
-    setState((before) => ({ ...before, busy: true }));
+    setState((before) => ({ ...(before.over ? UNTRIED : before), busy: true, over: false }));
     const control = new AbortController();
     const timer = setTimeout(async () => {
       await running.current;
       if (control.signal.aborted) return;
       running.current = post(`workbooks/${workbook}/detection`, { mapping: draftOf(mapping, fixes) }).then(
-        (data) => control.signal.aborted || setState({ data, error: null, busy: false }),
+        (data) => control.signal.aborted || setState({ ...UNTRIED, data, over: false }),
         (error) => control.signal.aborted || setState((before) => ({ ...before, error, busy: false })),
       );
     }, PAUSE_MS);

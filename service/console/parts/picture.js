@@ -11,9 +11,11 @@ const UNUSED = { runner_up: "", margin: null, is_ambiguous: false, evidence: { r
 /** By letter what became of each column of a sheet: {letter, header, kind, fields, unit, found}. */
 export function columnsOf(detection, sheet) {
   const found = new Map();
+  const doubted = new Set(detection.warnings.filter(({ code }) => code === "ambiguous_column").flatMap(({ fields = [] }) => fields));
   const put = (one, fields, unit = "") => {
     const out = fields.length > 0 && fields.every(isLeftOut);
-    const kind = out ? "out" : one.is_ambiguous ? "ambiguous" : fields.length > 0 ? "fed" : "none";
+    const doubt = one.is_ambiguous || (sheet === detection.sheet && fields.some((field) => doubted.has(field)));
+    const kind = out ? "out" : doubt ? "ambiguous" : fields.length > 0 ? "fed" : "none";
     found.set(one.column, { letter: one.column, header: one.header, kind, fields, unit, found: one });
   };
   if (sheet === detection.sheet) {
@@ -64,7 +66,7 @@ function Head({ letter, column, named, open, chosen }) {
   const { kind, fields, unit } = column;
   const text = kind === "out" ? "Left out" : fields.map(named).join(", ") || "–";
   return html`<button class="column-head" aria-pressed=${String(letter === chosen)} onClick=${() => open(letter)}>
-    <span class="letter">${letter}</span> <span class="off-screen">${KINDS[kind]}</span> <strong>${kind === "ambiguous" && html`<span class="doubt" aria-hidden="true">? </span>`}${text}</strong>${unit && html`<small>${unit}</small>`}</button>`;
+    <span class="letter">${letter}</span> <span class="off-screen">${KINDS[kind]}</span> <strong>${kind === "ambiguous" && html`<span class="doubt" aria-hidden="true">? </span>`}${text}</strong>${unit && html`<small>${unit}</small>`}${kind === "ambiguous" && column.found.runner_up && html`<small>or ${named(column.found.runner_up)}</small>`}</button>`;
 }
 
 /** A cell's value as a person reads it. */

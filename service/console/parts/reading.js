@@ -50,9 +50,10 @@ function Changes({ trial: { data, busy } }) {
 export function Findings({ read: { detection, validation }, named }) {
   if (!validation || validation.errors.length + validation.warnings.length === 0) return null;
   const rows = [...validation.errors.map((one) => ({ ...one, kind: "error" })), ...validation.warnings.map((one) => ({ ...one, kind: "warning" }))].map((one, at) => ({ ...one, at }));
-  const go = (row) => setQuery({ sheet: detection.sheet, from: Math.max(1, row - 5), cell: null });
+  const letterOf = (field) => detection.columns.find(({ target }) => target === field)?.column ?? "A";
+  const go = ({ row, field }) => setQuery({ sheet: detection.sheet, from: null, cell: letterOf(field) + row });
   const columns = [
-    { key: "row", label: "Row", number: true, show: ({ row }) => (row === null ? "all" : html`<button class="plain" onClick=${() => go(row)}>${number(row)}</button>`) },
+    { key: "row", label: "Row", number: true, show: (one) => (one.row === null ? "all" : html`<button class="plain" onClick=${() => go(one)}>${number(one.row)}</button>`) },
     { key: "field", label: "Field", value: ({ field }) => named(field) },
     { key: "kind", label: "Kind", show: ({ kind }) => html`<span class=${kind === "error" ? "fail" : "warning"}>${words(kind)}</span>` },
     { key: "message", label: "What is wrong", show: ({ message }) => labelled(message) },

@@ -3,9 +3,8 @@ import { html, useState } from "../parts/html.js";
 import { post } from "../api.js";
 import { href, me, route, setQuery } from "../state.js";
 import { Audit } from "../parts/admin/audit.js";
-import { Act, change, List } from "../parts/admin/list.js";
+import { Act, change, List, Secret } from "../parts/admin/list.js";
 import { Settings } from "../parts/admin/settings.js";
-import { copy } from "../parts/clipboard.js";
 import { refreshData, useTask } from "../parts/data.js";
 import { Dialog } from "../parts/dialog.js";
 import { Field, Form, Select } from "../parts/form.js";
@@ -27,13 +26,6 @@ export default function Admin({ tab = "people" }) {
   return html`<h1>Administration</h1><nav class="tabs" aria-label="Administration">${Object.entries(TABS).map(([path, [name]]) => html`<a key=${path}
       href=${href("admin", path)} aria-current=${name === title ? "page" : undefined}>${name}</a>`)}</nav>
     <section aria-label=${title}><${Tab} key=${tab} /></section>`;
-}
-
-/** A secret that is shown once, to copy. */
-function Secret({ title, what, text, close, children }) {
-  return html`<${Dialog} title=${title} close=${close}>${children}<pre class="secret" tabindex="0" aria-label=${what}>${text}</pre>
-    <p class="note">It is not shown again: copy it now.</p>
-    <footer><button class="primary" onClick=${() => copy(text, `${what} copied`)}>Copy</button><button onClick=${close}>Done</button></footer><//>`;
 }
 
 function People() {

@@ -33,7 +33,7 @@ function Known({ deal, month }) {
   const about = useData(`workbooks/${month.id}/loans`, { limit: 1 });
   return html`<${Loaded} from=${about} what="Reading the loans">${({ available, total, warnings }) => (available.length === 0
     ? html`<${Empty} title="No loans were found"><p>${labelled(warnings[0]?.message ?? "")}</p><p><a href=${href("deals", deal.id, "mapping", { workbook: month.id })}>See how the file is read</a></p><//>`
-    : html`<${Table} deal=${deal} month=${month} available=${available} all=${total} warnings=${warnings} />`)}<//>`;
+    : html`<${Table} deal=${deal} month=${month} available=${available.filter(({ name }) => !isLeftOut(name))} all=${total} warnings=${warnings} />`)}<//>`;
 }
 
 function Table({ deal, month, available, all, warnings }) {
@@ -118,7 +118,7 @@ function Condition({ available, conditions }) {
     if (type !== "boolean") event.target.elements.value.value = "";
   };
   return html`<form onSubmit=${submit} aria-label="Filter">
-    <select ref=${first} aria-label="Field" onChange=${(event) => setChosen({ field: event.target.value, op: null })}>${available.filter(({ name }) => !isLeftOut(name)).map((one) => html`<option value=${one.name} selected=${one.name === chosen.field}>${titled(one)}</option>`)}</select>
+    <select ref=${first} aria-label="Field" onChange=${(event) => setChosen({ field: event.target.value, op: null })}>${available.map((one) => html`<option value=${one.name} selected=${one.name === chosen.field}>${titled(one)}</option>`)}</select>
     <select aria-label="Condition" onChange=${(event) => setChosen({ ...chosen, op: event.target.value })}>${operations.map(([name, text]) => html`<option value=${name} selected=${name === op}>${text}</option>`)}</select>
     ${type === "boolean" ? html`<select name="value" aria-label="Value"><option value="true">Yes</option><option value="false">No</option></select>`
       : html`<input name="value" aria-label="Value" type=${type === "date" ? "date" : "text"} placeholder="empty: blank ones" title=${`Value of ${label}`} />`}

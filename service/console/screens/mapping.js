@@ -42,12 +42,12 @@ function Reading({ deal, month, months }) {
   const trial = useTrial(month.id, mapping.data, fixes);
   const sheets = useData(`workbooks/${month.id}/sheets`);
   const both = { ...detection, data: detection.data && sheets.data, error: detection.error ?? sheets.error, reload: () => { detection.reload(); sheets.reload(); } };
-  return html`<${Loaded} from=${both} what="Looking at the file">${() => html`<${Read} ...${{ deal, month, months, fixes, trial, sheets: sheets.data, stands: detection.data, mapping: mapping.data }} />`}<//>`;
+  return html`<${Loaded} from=${both} what="Looking at the file">${() => html`<${Read} ...${{ deal, month, months, fixes, trial, sheets: sheets.data, stands: detection.data, tried: detection.loading || Object.keys(fixes).length > 0, mapping: mapping.data }} />`}<//>`;
 }
 
-function Read({ deal, month, months, fixes, trial, sheets, stands, mapping }) {
+function Read({ deal, month, months, fixes, trial, sheets, stands, tried, mapping }) {
   const { query } = route.value;
-  const read = trial.data ?? stands;
+  const read = (tried && trial.data) || stands;
   const { detection } = read;
   const cell = cellOf(query.get("cell"));
   const chosenName = query.get("sheet") ?? cell?.sheet ?? detection.sheet;

@@ -8,13 +8,13 @@ from io import BytesIO
 from typing import Any, Final
 from urllib.parse import quote
 
-import pytest
 import xlsxwriter
 from playwright.sync_api import expect
 
 from tests.conftest import Member
 from tests.programs.console.conftest import NARROW, Visits, checked
 from tests.programs.console.seeds import parsed
+from tests.programs.console.test_tie_out import deal_of_report
 
 HEADER: Final = ("LoanX ID", "Borrower", "Par Amount", "Commitment", "Spread", "Rating", "Moody's Rating", "Comment")
 FIRST: Final = 4
@@ -63,7 +63,17 @@ def deal_of_two_sheets(member: Member, months: int = 2) -> dict[str, Any]:
         files = {"files": (f"{day}.xlsx", file_of_two_sheets())}
         sent = checked(member.post(f"/api/v1/deals/{deal}/files", files=files, data={"as_of": day}))
         books.append(parsed(member, sent["id"])["id"])
+    checked(member.get(f"/api/v1/workbooks/{books[-1]}/detection"))  # the first one waits for a child process to start
     return {"id": deal, "workbooks": books}
+
+
+def uncertain_file() -> bytes:
+    """Two columns that could both be par; a spread below zero in row 45."""
+    lines = ["Borrower,LoanX ID,Drawn Amount Held,Drawn Amount Booked,Spread"]
+    for at in range(COUNT):
+        par = 1_000_000 + 250_000 * at
+        lines.append(f"Borrower {at},LX{100_000 + at},{par},{par * 9 // 10},{-5 if at == 43 else 350}")
+    return "\n".join(lines).encode()
 
 
 def figures_of(member: Member, workbook: str) -> dict[str, float]:
@@ -148,6 +158,7 @@ def test_a_mapping_of_the_deals_own_is_changed_in_place(visits: Visits, owner: M
     expect(page.locator("aside.drill")).to_contain_text("Left out: no test reads it")
     page.get_by_role("button", name="Save as the deal's mapping").click()
     expect(page.locator(".corrections")).to_have_count(0)
+    expect(page.locator(".picture").get_by_role("button", name="F left out")).to_be_visible()
     mapping = checked(owner.get(f"/api/v1/mappings/{ours}"))
     assert checked(owner.get(path))["mapping_id"] == ours
     fed = {name: (one["target"], one["aliases"]) for name, one in mapping["mappings"].items()}
@@ -189,18 +200,63 @@ def test_a_cell_is_looked_for_and_pages_say_where_they_differ(visits: Visits, ow
     assert page.get_by_role("button", name="Save as the deal's mapping").count() == 0
 
 
-@pytest.mark.parametrize("fix", ["{", json.dumps({"Nowhere": "par_value"}), json.dumps({"Spread": "2 bad"})])
-def test_a_correction_that_is_none_is_told(visits: Visits, owner: Member, fix: str) -> None:
-    deal = deal_of_two_sheets(owner, months=1)
+def test_an_uncertain_column_and_wrong_rows_are_marked(visits: Visits, owner: Member) -> None:
+    deal = deal_of_report(owner, uncertain_file(), "loans.csv")
+    rule = {"field": "spread", "rule": "non_negative"}
+    body = {"name": "Ours", "source_type": "clo_holdings", "profile_id": "standard_clo", "mappings": {}}
+    ours = checked(owner.post("/api/v1/mappings", json={**body, "validation_rules": [rule]}))["id"]
+    checked(owner.patch(f"/api/v1/deals/{deal}", json={"mapping_id": ours}))
     desk = visits()
+    page = desk.page
+    desk.sign_in(owner, f"/deals/{deal}/mapping")
+    expect(page.locator(".banner.warning")).to_contain_text("? 1 uncertain")
+    head = page.locator(".picture thead .ambiguous")
+    expect(head).to_contain_text("Par")
+    desk.check_accessible("an uncertain column")
+    head.get_by_role("button").click()
+    panel = page.locator("aside.drill")
+    expect(panel).to_contain_text("could as well be meant")
+    expect(panel).to_contain_text("Drawn Amount Booked")
+    page.get_by_label("Search a field").fill("par_value")
+    page.get_by_label("Search a field").press("Enter")
+    expect(page.locator(".corrections")).to_contain_text("Drawn Amount Held → Par")
+    expect(page.locator(".banner.pass")).to_be_visible()
+    page.get_by_role("button", name="Take back Drawn Amount Held").click()
+    expect(page.locator(".banner.warning")).to_be_visible()
+    page.keyboard.press("Escape")
+    wrong = page.locator("tbody tr", has_text="Error").filter(has_text="Spread")
+    wrong.get_by_role("button", name="45").click()
+    expect(page.locator(".picture td[aria-current]")).to_have_text("-5")
+    assert "cell=E45" in page.url
+
+
+def test_a_file_without_loans_says_so(visits: Visits, owner: Member) -> None:
+    deal = deal_of_report(owner, b"Fruit,Colour\napple,red\npear,green\n", "fruit.csv")
+    desk = visits()
+    desk.sign_in(owner, f"/deals/{deal}/loans")
+    expect(desk.page.get_by_role("heading", name="No loans were found")).to_be_visible()
+    desk.page.get_by_role("link", name="See how the file is read").click()
+    expect(desk.page.locator(".banner.fail")).to_contain_text("No loans were found.")
+    expect(desk.page.locator(".picture tbody tr")).to_have_count(3)
+    desk.check_accessible("a file without loans")
+    deal = checked(owner.post("/api/v1/deals", json={"name": "Another CLO"}))["id"]
+    for place in ("mapping", "loans"):
+        desk.go(f"/deals/{deal}/{place}")
+        expect(desk.page.get_by_role("heading", name="No file yet")).to_be_visible()
+
+
+def test_a_correction_that_is_none_is_told(visits: Visits, owner: Member) -> None:
+    deal = deal_of_two_sheets(owner, months=1)
+    place = f"/deals/{deal['id']}/mapping?fix="
+    desk = visits()
+    page = desk.page
+    told = page.locator(".corrections")
+    desk.sign_in(owner, place + quote(json.dumps({"Nowhere": "par_value"})))
+    expect(told).to_contain_text("No result changes.")
     desk.expect("400")
-    desk.sign_in(owner, f"/deals/{deal['id']}/mapping?fix={quote(fix)}")
-    expect(desk.page.locator(".picture")).to_be_visible()
-    told = desk.page.locator(".corrections")
-    if fix == "{":
-        expect(told).to_have_count(0)
-    elif "bad" in fix:
-        expect(told.get_by_role("alert")).to_contain_text("is not a name of letters")
-        expect(told.get_by_role("button", name="Save as the deal's mapping")).to_be_disabled()
-    else:
-        expect(told).to_contain_text("No result changes.")
+    desk.go(place + quote(json.dumps({"Spread": "2 bad"})))
+    expect(told.get_by_role("alert")).to_contain_text("is not a name of letters")
+    expect(told.get_by_role("button", name="Save as the deal's mapping")).to_be_disabled()
+    desk.go(place + "%7B")
+    expect(page.locator(".picture")).to_be_visible()
+    expect(told).to_have_count(0)

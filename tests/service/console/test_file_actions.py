@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -153,3 +154,13 @@ def test_the_console_is_small() -> None:
 def test_a_screen_is_short() -> None:
     lengths = {path.name: len(path.read_text().splitlines()) for path in (FOLDER / "screens").glob("*.js")}
     assert {name: count for name, count in lengths.items() if count > SCREEN_LINES_MAX} == {}
+
+
+def test_minified_declarations_keep_their_order(tmp_path: Path) -> None:
+    lines = ["const names = files(1);", "const first = names(2);", "const [chosen, choose] = state(first, 3);"]
+    (tmp_path / "index.html").write_text("{{base}}")
+    (tmp_path / "app.js").write_text(
+        "export function f() {\n  " + "\n  ".join(lines) + "\n  return [chosen, choose];\n}"
+    )
+    served = Console(tmp_path).files().others["app.js"].decode()
+    assert re.findall(r"\d", served) == ["1", "2", "3"]

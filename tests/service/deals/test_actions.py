@@ -252,6 +252,7 @@ def test_a_file_that_cannot_be_read_leaves_its_workbook_in_error(owner: Member, 
         archive.writestr("readme.md", "no loans")
     found = owner.parsed(sent(owner, deal, ("march.zip", buffer.getvalue())).json()["id"])
     assert (found["status"], "holds none" in found["error_message"]) == ("error", True)
+    assert owner.get(f"{URL}/{deal['id']}").json()["latest"] is None, "it is nobody's newest month"
 
 
 def test_the_same_key_takes_files_in_once(owner: Member, deal: dict[str, Any]) -> None:

@@ -1,0 +1,335 @@
+"""From the first registration to the sign-out: an analyst's day in one page, a viewer's look around, an admin's work."""
+
+from __future__ import annotations
+
+import csv
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+from uuid import uuid4
+
+import httpx
+import openpyxl
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from core.generate import generate, generate_report
+from tests.conftest import PASSWORD, Member, Stack, member
+from tests.programs.console.conftest import Visit, Visits, checked
+from tests.programs.console.seeds import LOANS, tape_file
+from tests.programs.console.test_deals import drop
+from tests.programs.console.test_sign_in import fill
+from tests.service.auth.conftest import AUTH, letters, token_of
+
+DATA: Final = Path(__file__).parents[3] / "../shared/data"
+REAL: Final = ("cairn-xvii/report-2024-12-16.xlsx", "contego-xi/report-2024-09-30.xlsx", "mag17.xlsx")
+SEED: Final = 7
+PRICED: Final = ("Market Price", "Level")
+"""A heading of the trustee's pages, and one that says nothing: the column has to be chosen by hand."""
+DOCUMENT_MS: Final = 60_000
+"""For what a child process makes, which has to start first."""
+WORKED: Final = "jarfaarrffarjkarfaafrraf"
+"""Keys of somebody who works a queue: 20 issues, some of them looked at twice."""
+
+
+def trustee_report() -> bytes:
+    """A trustee's report of ten pages, whose prices stand under a heading that no reader knows."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "report.xlsx"
+        generate_report(generate(loans=LOANS, seed=SEED, faults=("breach_ccc",)), "pages").write(path)
+        book = openpyxl.load_workbook(path)
+    for cell in (cell for sheet in book for row in sheet.iter_rows(max_row=10) for cell in row):
+        if cell.value == PRICED[0]:
+            cell.value = PRICED[1]
+    file = BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+@contextmanager
+def step(visit: Visit, what: str, *lines: str) -> Iterator[None]:
+    """One step of a journey: it prints no lines on the browser's console but these, and its last screen is accessible."""
+    begun = time.perf_counter()
+    visit.expected[:] = lines
+    try:
+        yield
+        visit.check_accessible(what)
+        visit.check_clean()
+        missing = [line for line in lines if not any(line in printed for printed in visit.printed)]
+        assert missing == [], "each of these lines is provoked"
+    except Exception as error:
+        error.add_note(f"in the step: {what}")
+        raise
+    print(f"{what}: {time.perf_counter() - begun:.1f} s; console lines: {visit.printed or 'none'}")
+    visit.printed.clear()
+
+
+def tests_of(page: Page) -> Locator:
+    """The rows of the table of tests."""
+    return page.get_by_role("region", name="Tests", exact=True).locator("tbody tr")
+
+
+def panel(page: Page) -> Locator:
+    return page.locator("aside.drill")
+
+
+def tab(page: Page, name: str) -> None:
+    """Go to another screen of the deal."""
+    page.get_by_role("navigation", name="Deal", exact=True).get_by_role("link", name=name, exact=True).click()
+
+
+def signed_in(service: Stack, email: str) -> Member:
+    """Somebody who registered in the browser, with a token of the API beside."""
+    form = {"username": email, "password": PASSWORD}
+    return member(service.url, checked(httpx.post(f"{service.url}{AUTH}/login", data=form, timeout=60)), email)
+
+
+def test_an_analyst_works_from_the_registration_to_the_sign_out(
+    visits: Visits, service: Stack, tmp_path: Path
+) -> None:
+    desk = visits()
+    email = f"ann-{uuid4().hex[:12]}@example.com"
+    _register(desk, email)
+    analyst = signed_in(service, email)
+    _drop_a_report(desk)
+    _correct_a_column(desk, analyst)
+    _drill(desk)
+    _set_a_limit(desk)
+    _try_trades(desk, analyst)
+    _compare_a_tape(desk)
+    _work_issues(desk, analyst)
+    _save_a_document(desk)
+    _export_and_verify(desk, tmp_path)
+    _invite(desk, visits(), service)
+    _sign_out(desk)
+
+
+def _register(desk: Visit, email: str) -> None:
+    page = desk.page
+    with step(desk, "the way in"):
+        desk.go("/")
+        page.wait_for_url("**/#/sign-in?next=*")
+    with step(desk, "register"):
+        page.get_by_role("link", name="Register an organisation").click()
+        fill(desk, organization_name="Example Capital", full_name="Ann Analyst", email=email, password=PASSWORD)
+        page.get_by_role("button", name="Register").click()
+        expect(page.get_by_role("heading", name="No deals yet")).to_be_visible()
+
+
+def _drop_a_report(desk: Visit) -> None:
+    page = desk.page
+    with step(desk, "drop a trustee's report"):
+        drop(page, **{"Example CLO VIII 2026-03-31.xlsx": trustee_report()})
+        dialog = page.get_by_role("dialog", name="Example CLO VIII 2026-03-31.xlsx")
+        expect(dialog.get_by_label("Month of a deal")).to_be_checked()
+        expect(dialog.get_by_label("Name of the deal")).to_have_value("Example CLO VIII")
+        dialog.get_by_role("button", name="Add").click()
+        page.wait_for_url("**/compliance?workbook=*")
+        expect(page.get_by_role("group", name="Tests by status")).to_contain_text("fail", timeout=DOCUMENT_MS)
+        expect(page.get_by_text("As of 2026-03-31")).to_be_visible()
+
+
+def _correct_a_column(desk: Visit, analyst: Member) -> None:
+    page = desk.page
+    with step(desk, "the mapping"):
+        tab(page, "Mapping")
+        expect(page.locator(".banner")).to_contain_text(f"{LOANS} loanson Asset Characteristics I, rows 6–{LOANS + 5}")
+        expect(page.get_by_text("have no price")).to_have_count(1)
+    with step(desk, "a column corrected"):
+        page.locator(".picture").get_by_role("button", name="K feeds nothing").click()
+        expect(panel(page)).to_contain_text(PRICED[1])
+        page.get_by_label("Search a field").fill("price")
+        panel(page).get_by_role("button", name="Price", exact=True).click()
+        corrections = page.get_by_role("region", name="Corrections")
+        expect(corrections).to_contain_text("1 correction, not saved")
+        expect(corrections.locator("tbody tr").first).to_be_visible()
+    with step(desk, "the mapping saved"):
+        page.get_by_role("button", name="Save as the deal's mapping").click()
+        again = page.get_by_role("link", name="Run the tests by the new mapping")
+        expect(again).to_be_visible()
+        expect(page.get_by_text("have no price")).to_have_count(0)
+    with step(desk, "compliance"):
+        before = len(checked(analyst.get("/api/v1/compliance/history"))["items"])
+        again.click()
+        expect(tests_of(page).first).to_be_visible()
+        expect(page).not_to_have_url(re.compile("run=now"))
+        assert len(checked(analyst.get("/api/v1/compliance/history"))["items"]) == before + 1
+        assert "rating_agency" not in page.locator("body").inner_text()
+
+
+def _drill(desk: Visit) -> None:
+    """A figure's parts add up to its numerator, to the last cent of the file that is saved."""
+    page = desk.page
+    with step(desk, "drill"):
+        row = tests_of(page).filter(has_text="CCC/Caa bucket")
+        expect(row).to_contain_text("fail")
+        row.click()
+        added = panel(page).get_by_text("add up to the numerator")
+        expect(added).to_be_visible(timeout=DOCUMENT_MS)
+        numerator = int(re.sub(r"\D", "", added.inner_text().partition("numerator")[2]))
+        with page.expect_download() as saving:
+            panel(page).get_by_role("button", name="Save all as CSV").click()
+        with open(saving.value.path(), encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert round(sum(float(row["amount"]) for row in rows)) == numerator > 0
+
+
+def _set_a_limit(desk: Visit) -> None:
+    page = desk.page
+    with step(desk, "a limit set"):
+        page.keyboard.press("e")
+        panel(page).get_by_label("Limit").fill("40")
+        page.keyboard.press("Enter")
+        expect(panel(page)).to_contain_text("Limit ≤ 40.00 %, set for this deal")
+        page.keyboard.press("Escape")
+        expect(tests_of(page).filter(has_text="CCC/Caa bucket")).to_contain_text("pass")
+
+
+def _try_trades(desk: Visit, analyst: Member) -> None:
+    """Every test before and after a sale, while it is typed; nothing is stored."""
+    page = desk.page
+    asked: list[str] = []
+    page.on("request", lambda sent: asked.append(sent.url) if sent.url.endswith("/scenarios/preview") else None)
+    with step(desk, "what-if"):
+        tab(page, "What-if")
+        page.get_by_role("button", name="Add a sale").click()
+        loans = page.locator("datalist option")
+        page.get_by_label("Borrower").press_sequentially("Ald", delay=20)
+        expect(loans.first).to_be_attached()
+        page.get_by_label("Borrower").fill(str(loans.first.get_attribute("value")))
+        expect(page.get_by_label("Par", exact=True)).not_to_have_value("")
+        par = page.get_by_label("Par", exact=True)
+        changed = page.get_by_role("region", name="Tests before and after").locator("tbody tr")
+        expect(changed.first.locator("td").last).not_to_have_text("–")
+        quarter = str(float(par.input_value()) / 4)
+        first = changed.all_inner_texts()
+        par.fill("")
+        begun = len(asked)
+        par.press_sequentially(quarter, delay=20)
+        expect(page.get_by_role("status").filter(has_text="working")).to_have_count(0)
+        expect(changed.first.locator("td").last).not_to_have_text("–")
+        assert changed.all_inner_texts() != first
+        assert 1 <= len(asked) - begun < len(quarter), "a question after the last key, not after each"
+        assert checked(analyst.get("/api/v1/scenarios"))["total"] == 0
+
+
+def _compare_a_tape(desk: Visit) -> None:
+    page = desk.page
+    with step(desk, "a tape compared"):
+        tab(page, "Reconciliation")
+        expect(page.get_by_role("heading", name="No tape yet")).to_be_visible()
+        drop(page, **{"Example CLO VIII statement 2026-03-31.xlsx": tape_file(SEED, 1)})
+        dialog = page.get_by_role("dialog")
+        expect(dialog.get_by_label("Trustee's tape")).to_be_checked()
+        expect(dialog.get_by_label("Statement date")).to_have_value("2026-03-31")
+        dialog.get_by_role("button", name="Add").click()
+        expect(page.get_by_text("loans matched")).to_be_visible(timeout=DOCUMENT_MS)
+        expect(page.get_by_role("table", name="Issues").get_by_role("row").nth(1)).to_be_visible()
+
+
+def _work_issues(desk: Visit, analyst: Member) -> None:
+    """Twenty issues by keys alone; the service has what was said of each."""
+    page = desk.page
+    statuses = {"a": "acknowledged", "r": "resolved", "f": "false_positive"}
+    worked = Counter(statuses[key] for key in WORKED if key in statuses)
+    assert worked.total() == 20
+    summary = "/api/v1/reconciliation/issues/summary"
+    before = checked(analyst.get(summary))["by_status"]
+    assert before["open"] > worked.total()
+    with step(desk, "twenty issues worked by keyboard"):
+        page.keyboard.press("j")
+        expect(panel(page).get_by_role("heading").first).to_be_focused()
+        for key in WORKED:
+            page.keyboard.press(key)
+        expect(page.get_by_role("button", name=f"Open {before['open'] - worked.total()}")).to_be_visible()
+        after = checked(analyst.get(summary))["by_status"]
+        assert {name: after[name] - before[name] for name in worked} == worked
+        page.keyboard.press("u")
+        expect(page.get_by_role("button", name=f"Open {before['open'] - worked.total() + 1}")).to_be_visible()
+
+
+def _save_a_document(desk: Visit) -> None:
+    page = desk.page
+    with step(desk, "the PDF of the month"):
+        tab(page, "Compliance")
+        expect(tests_of(page).first).to_be_visible()
+        with page.expect_download(timeout=DOCUMENT_MS) as saving:
+            page.get_by_role("button", name="PDF", exact=True).click()
+        assert Path(saving.value.path()).read_bytes().startswith(b"%PDF")
+
+
+def _export_and_verify(desk: Visit, folder: Path) -> None:
+    page = desk.page
+    with step(desk, "an export"):
+        page.get_by_role("link", name="Exports and reports").click()
+        page.get_by_role("button", name="Make an export").click()
+        page.get_by_role("button", name="Make it").click()
+        expect(page.get_by_text("The export is ready")).to_be_visible(timeout=DOCUMENT_MS)
+        with page.expect_download() as saving:
+            page.locator("tbody tr").get_by_role("button", name="Download").click()
+        export = folder / saving.value.suggested_filename
+        saving.value.save_as(export)
+    with step(desk, "the export verified"):
+        drop(page, **{export.name: export.read_bytes()})
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("Export of Cushion, to verify").check()
+        dialog.get_by_role("button", name="Verify").click()
+        expect(page.locator(".banner.pass")).to_contain_text("As it was exported")
+
+
+def _invite(desk: Visit, other: Visit, service: Stack) -> None:
+    """A colleague follows the link of the mail, and sees the deal."""
+    page = desk.page
+    email = f"carl-{uuid4().hex[:12]}@example.com"
+    with step(desk, "a colleague invited"):
+        page.get_by_role("link", name="Admin", exact=True).click()
+        page.get_by_role("button", name="Invite somebody").click()
+        dialog = page.get_by_role("dialog")
+        fill(desk, email=email, full_name="Carl Colleague")
+        dialog.get_by_role("button", name="Invite").click()
+        dialog.get_by_role("button", name="Done").click()
+        expect(page.get_by_role("cell", name=email)).to_be_visible()
+    (letter,) = letters(service, email, about="You are invited")
+    with step(other, "an invitation accepted"):
+        other.go(f"/accept-invitation?token={token_of(letter)}")
+        fill(other, password=PASSWORD)
+        other.page.get_by_role("button", name="Join").click()
+        expect(other.page.get_by_text("Welcome to Example Capital, Carl Colleague")).to_be_visible()
+        expect(other.page.locator("main").get_by_role("link", name="Example CLO VIII")).to_be_visible()
+
+
+def _sign_out(desk: Visit) -> None:
+    page = desk.page
+    with step(desk, "sign out"):
+        page.get_by_role("button", name="Sign out", exact=True).click()
+        page.wait_for_url("**/#/sign-in")
+        desk.go("/admin")
+        page.wait_for_url("**/#/sign-in?next=%2Fadmin")
+    assert page.evaluate("Object.keys(localStorage)") == []
+    assert page.context.cookies() == []
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_a_real_file_is_dropped_read_and_drilled(visits: Visits, owner: Member, name: str) -> None:
+    file = DATA / name
+    if not file.exists():
+        return
+    desk = visits()
+    page = desk.page
+    desk.sign_in(owner, "/deals")
+    drop(page, **{file.name: file.read_bytes()})
+    page.get_by_role("dialog").get_by_role("button", name="Add").click()
+    expect(tests_of(page).first).to_be_visible(timeout=DOCUMENT_MS)
+    for _ in range(2):
+        page.keyboard.press("j")
+        expect(panel(page).get_by_role("heading", name="What is behind it")).to_be_visible()
+    desk.check_accessible(f"a figure of {name}")
+    tab(page, "Mapping")
+    expect(page.locator(".picture")).to_be_visible()
+    desk.check_accessible(f"the mapping of {name}")
