@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import httpx
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from service.commands.demo import EMAIL, loaded
 from service.commands.demo_deals import checked
@@ -21,8 +21,8 @@ from service.commands.demo_deals import checked
 ROOT: Final = Path(__file__).parents[1]
 ASSETS: Final = ROOT / "docs" / "assets"
 PASSWORD: Final = "Pictures-1-of-the-console"  # noqa: S105 - of a service that ends with this program
-WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
-COLOURS: Final = 255
+SIZES: Final[tuple[ViewportSize, ...]] = ({"width": 1440, "height": 900}, {"width": 390, "height": 844})
+COLOURS, COMMON = 255, 48
 PATIENCE_MS: Final = 30_000
 FLAGS: Final = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 DRAWN: Final = """() => document.querySelector('main')?.innerText.trim()
@@ -69,7 +69,7 @@ SHOTS: Final = (
     Shot("movements", "/deals/{deal}/movements", "movements", "main table tbody tr"),
     Shot("movement", "/deals/{deal}/movements?test={test}", "movements", "main svg"),
     Shot(
-        "what-if", "/deals/{deal}/what-if?scenario={scenario}", "what_if", "main table tbody tr.selected",
+        "what-if", "/deals/{deal}/what-if?scenario={scenario}", "what_if", "fieldset.trade",
         asset="console-what-if",
     ),
     Shot(
@@ -120,9 +120,9 @@ def browser() -> Iterator[Browser]:
 def shoot(opened: Browser, url: str, known: Known, folder: Path, only: Callable[[Shot], bool] = bool) -> list[str]:
     """Take the pictures that are wanted, wide and narrow; what was wrong on a screen."""
     faults = []
-    for size in (WIDE, NARROW):
+    for size in SIZES:
         for is_open in (True, False):
-            context = opened.new_context(viewport=size, reduced_motion="reduce")  # type: ignore[arg-type]
+            context = opened.new_context(viewport=size, reduced_motion="reduce")
             page = context.new_page()
             page.set_default_timeout(PATIENCE_MS)
             page.goto(f"{url}/console/")
@@ -143,7 +143,7 @@ def _take(page: Page, url: str, shot: Shot, known: Known, folder: Path) -> list[
     page.wait_for_function(DRAWN)
     width = page.viewport_size["width"] if page.viewport_size else 0
     for scheme in ("light", "dark") if shot.is_dark else ("light",):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)
         path = folder / f"{shot.name}-{width}{'-dark' if scheme == 'dark' else ''}.png"
         page.screenshot(path=path)
         _shrink(path)
@@ -152,10 +152,14 @@ def _take(page: Page, url: str, shot: Shot, known: Known, folder: Path) -> list[
 
 
 def _shrink(path: Path) -> None:
-    """A palette of few colours is enough for text and lines, at a third of the bytes."""
+    """Keep the commonest colours as they are and some for the edges of letters: a third of the bytes."""
     with Image.open(path) as picture:
-        small = picture.convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    small.save(path, optimize=True)
+        full = picture.convert("RGB")
+    usual = sorted(full.getcolors(full.width * full.height) or (), reverse=True)[:COMMON]
+    palette = Image.new("P", (1, 1))
+    rest = full.quantize(COLOURS - len(usual), method=Image.Quantize.MAXCOVERAGE).getpalette() or []
+    palette.putpalette([*(part for _, colour in usual for part in colour), *rest])  # type: ignore[attr-defined]
+    full.quantize(palette=palette, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 # What the screens show beside the demo's deals ------------------------------------------------------------------------
@@ -178,7 +182,7 @@ def prepare(url: str) -> Known:
 
 def _scenario(client: httpx.Client, book: str) -> str:
     """Two trades: a loan of the worst rating goes, a better one comes."""
-    asked = {"fields": "borrower_name,par_value,price", "filter": "rating_agency_a:contains:Caa", "sort": "-par_value", "limit": 1}
+    asked: dict[str, str | int] = {"fields": "borrower_name,par_value,price", "filter": "rating_agency_a:contains:Caa", "sort": "-par_value", "limit": 1}
     worst = checked(client.get(f"workbooks/{book}/loans", params=asked))["columns"]
     sale = {
         "trade_type": "sell", "borrower_name": worst["borrower_name"][0],
