@@ -14,7 +14,7 @@ const PLACES = [
   ["Formulas", "formulas", "workbooks:read"],
   ["Ask", "ask", "workbooks:read"],
   ["Exports and reports", "exports", "reports:read"],
-  ["Alerts", "alerts", "alerts:read"],
+  ["Alerts", "alerts"],
 ];
 const DEALS_SHOWN = 12;
 
@@ -76,7 +76,7 @@ function standing(latest) {
 
 function Places() {
   const here = route.value.path[0] ?? "deals";
-  const places = PLACES.filter(([, , scope]) => can(scope));
+  const places = PLACES.filter(([, , scope]) => !scope || can(scope));
   if (["owner", "admin"].includes(me.value?.role)) places.push(["Admin", "admin"]);
   return html`<ul class="side-places">${places.map(([name, path]) => html`<li key=${path}>
     <a href=${href(path)} aria-current=${here === path && (here !== "deals" || route.value.path.length < 2) ? "page" : undefined}>${name}</a></li>`)}</ul>`;

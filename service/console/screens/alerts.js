@@ -1,7 +1,7 @@
 // Alerts: the inbox, the alerts with their history, and webhooks with their deliveries.
 import { html, useState } from "../parts/html.js";
 import { call, get, post } from "../api.js";
-import { can, complain, href, me, notify, route, setQuery } from "../state.js";
+import { can, complain, me, notify, route, setQuery } from "../state.js";
 import { Act, acts, change, List, Secret, Tabs, when } from "../parts/admin/list.js";
 import { useBooks } from "../parts/books.js";
 import { refreshData, useData, useTask } from "../parts/data.js";
@@ -96,7 +96,7 @@ const choices = (table) => Object.entries(table).map(([value, text]) => ({ value
 
 export default function AlertsScreen() {
   const admin = ["owner", "admin"].includes(me.value.role);
-  return html`<${Tabs} title="Alerts" tabs=${{ inbox: ["Inbox", Inbox], alerts: ["Alerts", Alerts], ...(admin && { webhooks: ["Webhooks", Webhooks] }) }} />`;
+  return html`<${Tabs} title="Alerts" tabs=${{ inbox: ["Inbox", Inbox], ...(can("alerts:read") && { alerts: ["Alerts", Alerts] }), ...(admin && { webhooks: ["Webhooks", Webhooks] }) }} />`;
 }
 
 function Inbox() {
@@ -109,7 +109,7 @@ function Inbox() {
   return html`<div class="row"><${Pills} label="Show" value=${unread} rows=${[[false, "All"], [true, "Unread"]]} onChange=${(to) => setQuery({ show: to ? "unread" : null, page: null })} />
       <button onClick=${() => change("POST", "notifications/read-all", undefined, "All are marked as read")}>Mark all as read</button></div>
     <${List} caption="Notifications" path="notifications" query=${{ unread: unread || null }} columns=${columns}
-      empty=${html`<${Empty} title="Nothing here"><p>What alerts have to say comes here. <a href=${href("alerts", { tab: "alerts" })}>Make an alert</a></p><//>`} />`;
+      empty=${html`<${Empty} title="Nothing here"><p>What alerts have to say comes here.</p><//>`} />`;
 }
 
 /** Buttons that alerts and webhooks share. */

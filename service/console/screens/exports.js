@@ -116,7 +116,7 @@ function Verify() {
 function Verdict({ file }) {
   const [mark, title] = VERDICTS[file.status];
   const rows = [...file.findings, ...file.diffs].map((row, at) => ({ ...row, at }));
-  return html`<div class=${`banner ${mark}`} role="status"><strong class=${mark}>${title}</strong><span>${file.name}</span><p>${file.reason}</p></div>
+  return html`<div class=${`banner ${mark}`} role="status"><strong class=${mark}>${title}</strong><span>${file.name}</span><p>${file.reason}${file.sheets_not_covered.length > 0 && ` Not checked: ${file.sheets_not_covered.join(", ")}.`}</p></div>
     ${rows.length > 0 && html`<${Table} caption=${`What is not as exported${file.diffs_truncated ? ": the first places" : ""}`} rows=${rows} keyOf=${({ at }) => at} columns=${[
       { key: "sheet", label: "Sheet" }, { key: "cell", label: "Cell", value: ({ cell, part }) => cell ?? part ?? "the sheet" },
       { key: "status", label: "What differs", className: "wraps", value: ({ message, status }) => message ?? words(status) },

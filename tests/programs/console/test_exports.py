@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from io import BytesIO
+import re
+import zipfile
 from pathlib import Path
 
-from openpyxl import load_workbook
 from playwright.sync_api import Page, expect
 
 from tests.conftest import Member
@@ -20,6 +20,18 @@ def verify(page: Page, path: Path) -> None:
     chooser.value.set_files(path)
     page.wait_for_timeout(1500)
     page.get_by_role("button", name="Verify", exact=True).click()
+
+
+def with_other_figures(path: Path) -> Path:
+    """The file with the first figure of each sheet another one."""
+    changed = path.with_name("cushion-changed.xlsx")
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            text = old.read(name)
+            if name.startswith("xl/worksheets/sheet"):
+                text = re.sub(rb'(<c r="[A-Z]+\d+"(?![^>]*t=)[^>]*><v>)[\d.]+<', rb"\g<1>1234567<", text, count=1)
+            new.writestr(name, text)
+    return changed
 
 
 def test_an_export_is_made_saved_and_verified(visits: Visits, owner: Member, tmp_path: Path) -> None:
@@ -46,15 +58,9 @@ def test_an_export_is_made_saved_and_verified(visits: Visits, owner: Member, tmp
     page.get_by_role("link", name="Verify").click()
     verify(page, path)
     expect(page.locator(".banner.pass")).to_contain_text("As it was exported")
-    book = load_workbook(BytesIO(path.read_bytes()))
-    sheet = book.worksheets[0]
-    cell = next(one for row in sheet.iter_rows() for one in row if isinstance(one.value, int | float))
-    cell.value = 1_234_567
-    changed = tmp_path / "cushion-changed.xlsx"
-    book.save(changed)
-    verify(page, changed)
+    verify(page, with_other_figures(path))
     expect(page.locator(".banner.fail")).to_contain_text("Changed since it was exported")
-    expect(page.locator("tbody")).to_contain_text(cell.coordinate)
+    expect(page.locator("tbody tr").first).to_contain_text("Changed")
     desk.check_accessible("a verdict")
     page.set_viewport_size(NARROW)  # type: ignore[arg-type]
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
