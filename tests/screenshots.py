@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
+import numpy as np
 from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
@@ -46,6 +47,10 @@ class Shot:
     ready: str = "main h1"
     asset: str | None = None
     """Its name in the guide; None: it is in no page."""
+    types: tuple[str, str, str] | None = None
+    """A field, what is typed there, and the button that is pressed then."""
+    shows: str | None = None
+    """What is there after that."""
     is_dark: bool = False
     """Taken in the dark, too."""
     is_open: bool = False
@@ -78,10 +83,21 @@ SHOTS: Final = (
     ),
     Shot("settings", "/deals/{deal}/settings", "deal_settings"),
     Shot("definition", "/deals/{deal}/settings?part=definition", "deal_settings"),
-    Shot("ask", "/deals/{deal}/ask", "ask"),
-    Shot("formulas", "/formulas", "formulas"),
-    Shot("exports", "/exports", "exports"),
-    Shot("alerts", "/alerts", "alerts"),
+    Shot(
+        "ask", "/deals/{deal}/ask", "ask",
+        types=("Your question", "What are the three largest obligors?", "Ask"), shows="article table",
+    ),
+    Shot("insights", "/ask", "ask", "details.card"),
+    Shot(
+        "formulas", "/formulas", "formulas", "p.row button.pill",
+        types=("Formula", "[@[Par Amount]] * [@[Market Price]] / 100", "Try it"), shows="main table tbody tr",
+    ),
+    Shot("formula", "/formulas?formula={formula}", "formulas", "main svg"),
+    Shot("exports", "/exports", "exports", "main table tbody tr"),
+    Shot("reports", "/exports?tab=reports", "exports", "main table tbody tr"),
+    Shot("verify", "/exports?tab=verify", "exports"),
+    Shot("inbox", "/alerts", "alerts", "main table tbody tr"),
+    Shot("alerts", "/alerts?tab=alerts", "alerts", "main table tbody tr"),
     Shot("account", "/account", "account"),
     Shot("people", "/admin/people", "admin"),
     Shot("keys", "/admin/keys", "admin"),
@@ -130,7 +146,9 @@ def shoot(opened: Browser, url: str, known: Known, folder: Path, only: Callable[
                 assert page.evaluate(LOGIN, [EMAIL, PASSWORD]) == 200
             for shot in SHOTS:
                 if shot.is_open is is_open and only(shot):
-                    faults += [f"{shot.name}, {size['width']}: {fault}" for fault in _take(page, url, shot, known, folder)]
+                    faults += [
+                        f"{shot.name}, {size['width']}: {fault}" for fault in _take(page, url, shot, known, folder)
+                    ]
             context.close()
     return faults
 
@@ -139,6 +157,11 @@ def _take(page: Page, url: str, shot: Shot, known: Known, folder: Path) -> list[
     page.goto("about:blank")
     page.goto(f"{url}/console/#{shot.address.format_map(known)}")
     page.locator(shot.ready).first.wait_for()
+    if shot.types:
+        field, text, button = shot.types
+        page.get_by_label(field, exact=True).fill(text)
+        page.get_by_role("button", name=button, exact=True).click()
+        page.locator(shot.shows or shot.ready).first.wait_for()
     page.wait_for_load_state("networkidle")
     page.wait_for_function(DRAWN)
     width = page.viewport_size["width"] if page.viewport_size else 0
@@ -152,37 +175,49 @@ def _take(page: Page, url: str, shot: Shot, known: Known, folder: Path) -> list[
 
 
 def _shrink(path: Path) -> None:
-    """Keep the commonest colours as they are and some for the edges of letters: a third of the bytes."""
+    """Write a picture with a palette, a third of the bytes: the commonest colours as they are, some for letters' edges."""
     with Image.open(path) as picture:
         full = picture.convert("RGB")
-    usual = sorted(full.getcolors(full.width * full.height) or (), reverse=True)[:COMMON]
-    palette = Image.new("P", (1, 1))
-    rest = full.quantize(COLOURS - len(usual), method=Image.Quantize.MAXCOVERAGE).getpalette() or []
-    palette.putpalette([*(part for _, colour in usual for part in colour), *rest])  # type: ignore[attr-defined]
-    full.quantize(palette=palette, dither=Image.Dither.NONE).save(path, optimize=True)
+    codes = np.asarray(full).astype(np.int32) @ (1 << 16, 1 << 8, 1)
+    colours, places, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    usual = colours[np.argsort(-counts)[:COMMON]]
+    rest = full.quantize(COLOURS - COMMON, method=Image.Quantize.MAXCOVERAGE).getpalette() or []
+    palette = np.concatenate([_parts(usual), np.array(rest).reshape(-1, 3)])
+    apart = ((_parts(colours)[:, None, :] - palette[None, :, :]) ** 2).sum(axis=2)
+    small = Image.fromarray(apart.argmin(axis=1)[places].reshape(codes.shape).astype(np.uint8), "P")
+    small.putpalette(palette.astype(np.uint8).tobytes())
+    small.save(path, optimize=True)
+
+
+def _parts(colours: Any) -> Any:
+    return np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1)
 
 
 # What the screens show beside the demo's deals ------------------------------------------------------------------------
 
 
 def prepare(url: str) -> Known:
-    """Make a scenario, an alert, an export, a report, a formula and a colleague; the names that addresses want."""
+    """Make what the demo lacks: a scenario, an alert, documents, a formula, a colleague; the names that addresses want."""
     with httpx.Client(base_url=f"{url}/api/v1/", timeout=60) as client:
         tokens = checked(client.post("auth/login", data={"username": EMAIL, "password": PASSWORD}))
         client.headers["Authorization"] = f"Bearer {tokens['access_token']}"
         deal = checked(client.get("console/overview"))["items"][0]
         book = deal["latest"]["workbook_id"]
-        run = deal["latest"]["run_id"]
-        issues = checked(client.get("reconciliation/issues", params={"status": "open", "page_size": 5}))["items"]
+        tape = checked(client.get("reconciliation/tapes"))["items"][0]["id"]
+        queue = checked(client.get("reconciliation/issues", params={"tape_id": tape, "status": "open"}))["items"]
+        issue = next(one["id"] for one in queue if one["issue_type"] == "value_mismatch")
         known = {"deal": deal["id"], "book": book, "test": deal["latest"]["thinnest"]["test_id"], "column": "G"}
-        known |= {"issue": issues[0]["id"], "scenario": _scenario(client, book)}
-        _others(client, book, run)
-        return known
+        return known | {"issue": issue, "scenario": _scenario(client, book), "formula": _others(client, book)}
 
 
 def _scenario(client: httpx.Client, book: str) -> str:
     """Two trades: a loan of the worst rating goes, a better one comes."""
-    asked: dict[str, str | int] = {"fields": "borrower_name,par_value,price", "filter": "rating_agency_a:contains:Caa", "sort": "-par_value", "limit": 1}
+    asked: dict[str, str | int] = {
+        "fields": "borrower_name,par_value,price",
+        "filter": "rating_agency_a:contains:Caa",
+        "sort": "-par_value",
+        "limit": 1,
+    }
     worst = checked(client.get(f"workbooks/{book}/loans", params=asked))["columns"]
     sale = {
         "trade_type": "sell", "borrower_name": worst["borrower_name"][0],
@@ -197,13 +232,45 @@ def _scenario(client: httpx.Client, book: str) -> str:
     return str(checked(client.post("scenarios", json=order))["id"])
 
 
-def _others(client: httpx.Client, book: str, run: str) -> None:
+GRAPH: Final = {
+    "version": "1",
+    "template_id": "custom",
+    "nodes": [
+        {"id": "par", "type": "column_ref", "params": {"column": "Par Amount"}},
+        {"id": "price", "type": "column_ref", "params": {"column": "Market Price"}},
+        {"id": "result", "type": "expression", "params": {"formula": "=par*price/100"}},
+    ],
+    "edges": [
+        {"id": name, "source": {"nodeId": name, "port": "output"}, "target": {"nodeId": "result", "port": name}}
+        for name in ("par", "price")
+    ],
+}
+ALERT: Final = {
+    "name": "A test of Harbour Point fails",
+    "alert_type": "compliance",
+    "conditions": {"status": ["fail"]},
+}
+
+
+def _others(client: httpx.Client, book: str) -> str:
+    """Make what the other lists show; the identifier of the formula."""
+    inbox = {"type": "in_app", "config": {"user_ids": [checked(client.get("auth/me"))["id"]], "priority": "high"}}
     made: list[tuple[str, dict[str, Any]]] = [
         ("admin/users/invite", {"email": "ann@example.com", "full_name": "Ann Analyst", "role": "analyst"}),
         ("admin/api-keys", {"name": "Nightly upload", "permissions": ["workbooks:read", "workbooks:write"]}),
+        ("alerts/configure", {**ALERT, "workbook_id": book, "channels": [inbox]}),
+        ("compliance/run", {"workbook_id": book, "test_suite": "enhanced"}),
+        ("exports", {"workbook_id": book, "format": "xlsx"}),
+        ("reports/generate", {"report_type": "compliance", "workbook_id": book}),
+        ("insights/generate", {"stakeholder_type": "analyst"}),
     ]
+    checked(client.put(f"insights/nominations/{book}", json={"is_nominated": True}))
     for path, body in made:
         checked(client.post(path, json=body))
+    formula = {"name": "Market value", "description": "Of each loan", "template_id": "custom", "graph": GRAPH}
+    made_formula = checked(client.post("formulas", json=formula))
+    checked(client.patch(f"formulas/{made_formula['id']}", json={"status": "active"}))
+    return str(made_formula["id"])
 
 
 if __name__ == "__main__":

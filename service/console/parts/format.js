@@ -76,6 +76,12 @@ export function words(name) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** A cell's value, a number with the decimals that it has. */
+export function written(value) {
+  if (typeof value === "number") return number(value, Math.min(6, String(value).split(".")[1]?.length ?? 0));
+  return value === "" || value === null || value === undefined ? "–" : String(value);
+}
+
 const SPELT = { cusip: "CUSIP", isin: "ISIN", loanx_id: "LoanX ID" };
 
 /** A field's name: `rating_agency_b_issuer` as "S&P issuer rating", `industry_a` as "Moody's industry". */

@@ -68,11 +68,11 @@ const COLUMNS = [
   { key: "projected_value", label: "After", number: true, show: (row) => form(row, row.projected_value) },
   { key: "threshold_value", label: "Limit", number: true, show: limit, className: "muted narrow-off" },
   { key: "cushion_projected", label: "Cushion", number: true, className: "narrow-off", show: (row) => html`<span class=${row.status_projected}>${form(row, row.cushion_projected, { sign: true })}</span>` },
-  { key: "change", label: "Change", number: true, value: change, show: (row) => (change(row) ? html`<span class=${change(row) < 0 ? "fail" : "pass"}>${form(row, change(row), { sign: true })}</span>` : "–") },
+  { key: "change", label: "Cushion ±", number: true, value: change, show: (row) => (change(row) ? html`<span class=${change(row) < 0 ? "fail" : "pass"}>${form(row, change(row), { sign: true })}</span>` : "–") },
 ];
 
 /** Changed statuses first, the worst before the others, then what moved, then the rest in the order of the suite. */
-const weight = (row) => (turned(row) ? RANK.indexOf(row.status_projected) : change(row) ? 3 : 4);
+const weight = (row) => (turned(row) || row.status_projected === "fail" ? RANK.indexOf(row.status_projected) : change(row) ? 3 : 4);
 
 function Outcome({ results, skipped, warnings, new_failures: fails, impact_summary: { improve, worsen } }) {
   return html`<p class=${`banner ${fails ? "fail" : "pass"}`}><strong>${fails ? counted(fails, "new failure") : "No new failure"}</strong> <span>${improve} improve</span><span>${worsen} worsen</span></p>
