@@ -21,7 +21,7 @@ from service.commands.demo_deals import checked
 
 ROOT: Final = Path(__file__).parents[1]
 ASSETS: Final = ROOT / "docs" / "assets"
-PASSWORD: Final = "Pictures-1-of-the-console"  # noqa: S105 - of a service that ends with this program
+PASSWORD: Final = "Pictures-1-of-the-console"
 SIZES: Final[tuple[ViewportSize, ...]] = ({"width": 1440, "height": 900}, {"width": 390, "height": 844})
 COLOURS, COMMON = 255, 48
 PATIENCE_MS: Final = 30_000
@@ -175,7 +175,7 @@ def _take(page: Page, url: str, shot: Shot, known: Known, folder: Path) -> list[
 
 
 def _shrink(path: Path) -> None:
-    """Write a picture with a palette, a third of the bytes: the commonest colours as they are, some for letters' edges."""
+    """Write a picture with a palette, a third of the bytes: its commonest colours as they are."""
     with Image.open(path) as picture:
         full = picture.convert("RGB")
     codes = np.asarray(full).astype(np.int32) @ (1 << 16, 1 << 8, 1)
@@ -197,7 +197,7 @@ def _parts(colours: Any) -> Any:
 
 
 def prepare(url: str) -> Known:
-    """Make what the demo lacks: a scenario, an alert, documents, a formula, a colleague; the names that addresses want."""
+    """Make what the demo lacks: a scenario, an alert, documents, a formula; the names that addresses want."""
     with httpx.Client(base_url=f"{url}/api/v1/", timeout=60) as client:
         tokens = checked(client.post("auth/login", data={"username": EMAIL, "password": PASSWORD}))
         client.headers["Authorization"] = f"Bearer {tokens['access_token']}"

@@ -43,7 +43,7 @@ def test_of_two_columns_the_one_that_is_read_has_the_field(tmp_path: Path) -> No
     header, loan = (*HEADER[:3], "Market Value", "Market Price"), (*LOAN[:3], 942_500.0, 94.25)
     found = read(tmp_path, [header, loan, loan], 2)
     assert found is not None
-    assert [(cell.header, cell.field) for cell in found.cells[3:]] == [("Market Value", None), ("Market Price", "price")]
+    assert {cell.header: cell.field for cell in found.cells[3:]} == {"Market Value": None, "Market Price": "price"}
 
 
 def test_no_row_of_the_loans(tmp_path: Path) -> None:
