@@ -1,11 +1,11 @@
 // How a workbook's loans are read: the sheet as a picture, corrections of its columns, and what they change.
 import { html } from "../parts/html.js";
-import { can, labelled, notify, route, setQuery } from "../state.js";
+import { can, notify, route, setQuery } from "../state.js";
 import { Column } from "../parts/column.js";
 import { refreshData, useData, useTask } from "../parts/data.js";
 import { DealScreen } from "../parts/deal.js";
 import { leftOut, stored, useTrial } from "../parts/draft.js";
-import { counted, number, words } from "../parts/format.js";
+import { counted, fieldName, number, words } from "../parts/format.js";
 import { useKeys } from "../parts/keys.js";
 import { columnsOf, Picture } from "../parts/picture.js";
 import { Empty, Loaded } from "../parts/problem.js";
@@ -95,7 +95,7 @@ const followers = (months, month, deal) => months.filter((one) => one.id === mon
 
 function namer(fields) {
   const labels = new Map(fields.map(({ name, label }) => [name, label]));
-  return (name) => labels.get(name) ?? words(labelled(name.replace(/^x_/, "another_").replace(/^(.+)_([abc])$/, "rating_agency_$2 $1")));
+  return (name) => labels.get(name) ?? fieldName(name.replace(/^x_/, "another_"));
 }
 
 function kindOf(detection, sheet) {

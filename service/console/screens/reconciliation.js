@@ -7,7 +7,7 @@ import { DealScreen } from "../parts/deal.js";
 import { Known, Panel } from "../parts/drill.js";
 import { addFiles } from "../parts/drop.js";
 import { Field, Select } from "../parts/form.js";
-import { counted, day, number, words } from "../parts/format.js";
+import { counted, day, fieldName, number, words, written } from "../parts/format.js";
 import { Grid } from "../parts/grid.js";
 import { useKeys } from "../parts/keys.js";
 import { Empty, Loaded, Problem } from "../parts/problem.js";
@@ -110,22 +110,19 @@ function Queue({ tape }) {
 }
 
 const nameOf = (issue) => issue.borrower_name ?? issue.primary_identifier ?? "Loan";
-const what = (issue) => (issue.issue_type === "value_mismatch" ? labelled(issue.field_name) : issue.issue_type.replace("internal", "ours")).replaceAll("_", " ");
+const what = (issue) => (issue.issue_type === "value_mismatch" ? fieldName(issue.field_name) : words(issue.issue_type.replace("internal", "ours")));
 const fits = (issue, text) => [nameOf(issue), issue.primary_identifier, what(issue), issue.trustee_value, issue.internal_value].join(" ").toLowerCase().includes(text);
 
 function columnsOf(shown, open, picked) {
   const value = { width: 110, number: true, show: (text, at) => read(text, shown[at]) };
   return [
     picked && { key: "id", label: html`<span class="off-screen">Selected</span>`, width: 40, show: (id, at) => html`<input type="checkbox" aria-label=${`Select ${nameOf(shown[at])}`} checked=${picked.has(shown[at])} onChange=${() => picked.pick(id)} />` },
-    { key: "severity", label: "Severity", width: 80, show: (name) => html`<span class=${`status ${SEVERITIES[name]}`}>${name}</span>` },
+    { key: "severity", label: "Severity", width: 100, show: (name) => html`<span class=${`status ${SEVERITIES[name]}`}>${name}</span>` },
     { key: "borrower_name", label: "Loan", width: 230, show: (_, at) => html`<button class="cell" onClick=${() => open(at)}>${nameOf(shown[at])}</button>` },
     { key: "field_name", label: "What differs", width: 150, show: (_, at) => what(shown[at]) },
     { key: "internal_value", label: "Ours", ...value }, { key: "trustee_value", label: "Tape", ...value }, { key: "primary_identifier", label: "Identifier" },
   ].filter(Boolean);
 }
-
-/** A value as a person writes it, with the decimals that it has. */
-const written = (value) => (typeof value === "number" ? number(value, Math.min(6, String(value).split(".")[1]?.length ?? 0)) : value || "–");
 
 /** An issue's values are texts; identifiers stay so. */
 const read = (text, { category }) => written(text && category !== "identity" && !Number.isNaN(Number(text)) ? Number(text) : text);

@@ -66,11 +66,11 @@ const COLUMNS = [
     ${turned(row) && html`<${Status} status=${row.status_current} /> → `}<${Status} status=${row.status_projected} doubtful=${row.doubtful} />` },
   column("current_value", "Before"), column("projected_value", "After"), column("threshold_value", "Limit", { show: limit, className: "muted narrow-off" }),
   column("cushion_projected", "Cushion", { className: "narrow-off" }),
-  { key: "change", label: "Change", number: true, value: change, show: (row) => (change(row) ? html`<span class=${change(row) < 0 ? "fail" : "pass"}>${form(row, change(row), { sign: true })}</span>` : "–") },
+  { key: "change", label: "Cushion ±", number: true, value: change, show: (row) => (change(row) ? html`<span class=${change(row) < 0 ? "fail" : "pass"}>${form(row, change(row), { sign: true })}</span>` : "–") },
 ];
 
 /** Changed statuses first, the worst before the others, then what moved, then the rest in the order of the suite. */
-const weight = (row) => (turned(row) ? RANK.indexOf(row.status_projected) : change(row) ? 3 : 4);
+const weight = (row) => (turned(row) || row.status_projected === "fail" ? RANK.indexOf(row.status_projected) : change(row) ? 3 : 4);
 
 function Outcome({ results, skipped, warnings, new_failures: fails, impact_summary: { improve, worsen } }) {
   return html`<p class=${`banner ${fails ? "fail" : "pass"}`}><strong>${fails ? counted(fails, "new failure") : "No new failure"}</strong> <span>${improve} improve</span><span>${worsen} worsen</span></p>

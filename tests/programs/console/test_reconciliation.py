@@ -110,7 +110,7 @@ def _side_by_side(owner: Member, visit: Visit, found: list[dict[str, Any]]) -> N
     visit.check_accessible("an issue")
     missing = next(at for at, one in enumerate(found) if one["issue_type"] == "missing_in_trustee")
     press(page, "Escape", *["j"] * (missing + 1))
-    expect(panel(page)).to_contain_text("missing in trustee")
+    expect(panel(page)).to_contain_text("Missing in trustee")
     note = checked(owner.get(f"{ISSUES}/{found[missing]['id']}/rows"))["tape_note"]
     expect(panel(page)).to_contain_text(note)
     press(page, "Escape")
