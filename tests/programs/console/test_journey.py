@@ -1,4 +1,4 @@
-"""From the first registration to the sign-out: an analyst's day in one page, a viewer's look around, an admin's work."""
+"""An analyst's day from registration to sign-out, a viewer's look around, an admin's work."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def trustee_report() -> bytes:
 
 @contextmanager
 def step(visit: Visit, what: str, *lines: str) -> Iterator[None]:
-    """One step of a journey: it prints no lines on the browser's console but these, and its last screen is accessible."""
+    """One step of a journey: it prints no console lines but these, and its last screen is accessible."""
     begun = time.perf_counter()
     visit.expected[:] = lines
     try:
