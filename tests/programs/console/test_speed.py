@@ -80,7 +80,7 @@ def test_the_next_screen_is_there_at_once(visits: Visits, owner: Member) -> None
         page.go_back()
         visit.go(f"/deals/{deal['id']}/compliance")
         expect(page.get_by_role("region", name="Tests", exact=True)).to_be_visible()
-        page.wait_for_load_state("networkidle")
+        visit.settle()
         rounds.append(taken)
     seen = {name: median(taken[name][0] for taken in rounds[1:]) for name in rounds[0]}
     whole = {name: median(taken[name][1] for taken in rounds[1:]) for name in rounds[0]}
