@@ -1,5 +1,5 @@
 // Keys: each screen registers its own, and `?` lists them all.
-import { html, signal, useEffect } from "./html.js";
+import { html, signal, useLayoutEffect } from "./html.js";
 
 /** What is registered: {key, what, run}, the newest last. */
 const registered = signal([]);
@@ -7,7 +7,7 @@ export const listed = signal(false);
 
 /** Have keys while a part is shown: [{key: "j", what: "Next issue", run}]. */
 export function useKeys(rows) {
-  useEffect(() => {
+  useLayoutEffect(() => { // before the next key
     registered.value = [...registered.peek(), ...rows];
     return () => {
       registered.value = registered.peek().filter((row) => !rows.includes(row));

@@ -101,8 +101,8 @@ export default function AlertsScreen() {
 
 function Inbox() {
   const columns = [
-    when("created_at", "When"),
-    { key: "title", label: "What", className: "wraps", show: (row) => html`<strong class=${["high", "urgent"].includes(row.priority) ? "fail" : ""}>${row.title}</strong><span class="block">${row.message}</span>` },
+    when("created_at", "When", "narrow-off"),
+    { key: "title", label: "What", className: "wraps", show: (row) => html`<strong class=${["high", "urgent"].includes(row.priority) ? "fail" : ""}>${row.title}</strong><small class="narrow-only">${moment(row.created_at)}</small><span class="block message">${row.message}</span>` },
     acts((row) => (row.read_at ? html`<span class="muted">Read</span>` : html`<${Act} label="Mark as read" of=${row.title} run=${() => change("POST", `notifications/${row.id}/read`, undefined, "Marked as read")} />`)),
   ];
   return html`<p><button onClick=${() => change("POST", "notifications/read-all", undefined, "All are marked as read")}>Mark all as read</button></p>

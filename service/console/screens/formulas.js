@@ -6,7 +6,7 @@ import { change, List, when } from "../parts/admin/list.js";
 import { useBooks } from "../parts/books.js";
 import { refreshData, useData, useTask } from "../parts/data.js";
 import { Field, Form, Select } from "../parts/form.js";
-import { number, words } from "../parts/format.js";
+import { number, words, written } from "../parts/format.js";
 import { Empty, Loaded, Problem } from "../parts/problem.js";
 import { Table } from "../parts/table.js";
 
@@ -28,13 +28,13 @@ export default function Formulas() {
 function Stored({ config }) {
   const [status, text] = { draft: ["active", "Activate"], active: ["archived", "Archive"], archived: ["active", "Activate"] }[config.status];
   const turn = () => change("PATCH", `formulas/${config.id}`, { status }, `${config.name} is ${status}`);
-  return html`<h2>${config.name}</h2><p>${config.description} ${words(config.status)} ${can("workbooks:write") && html`<button onClick=${turn}>${text}</button>`}</p>
+  return html`<h2>${config.name}</h2><p>${[config.description, words(config.status)].filter(Boolean).join(" · ")} ${can("workbooks:write") && html`<button onClick=${turn}>${text}</button>`}</p>
     <${Graph} graph=${config.graph} />${config.status === "active" && html`<${Editor} config=${config} />`}
     <h3>Versions</h3><${List} caption="Versions" path=${`formulas/${config.id}/versions`} keyOf=${(row) => row.version_id} columns=${[{ key: "version_id", label: "Version" }, { key: "text", label: "Formula", className: "wraps", value: ({ graph }) => textOf(graph) ?? `${graph.nodes.length} blocks` }, when("created_at", "Made")]} />
     <h3>Runs</h3><${List} caption="Runs" path=${`formulas/${config.id}/runs`} keyOf=${(row) => row.run_id} columns=${[
       when("started_at", "When"), { key: "target_column", label: "Column", className: "wraps" }, { key: "version_id", label: "Version" },
       { key: "status", label: "Status", className: "wraps", value: (run) => run.error_details ?? words(run.status) }, { key: "rows_affected", label: "Rows", number: true, show: (run) => number(run.rows_affected) },
-    ]} />`;
+    ]} empty=${html`<p class="muted">It was applied to no sheet yet.</p>`} />`;
 }
 
 /** Type a formula and try it; `config` is the formula that gets a version by it. */
@@ -68,8 +68,8 @@ function Editor({ config }) {
       <p class="row">${columns.map((name) => html`<button key=${name} class="pill" onClick=${() => insert(name)}>${name}</button>`)}</p>`}
     <button disabled=${preview.busy} onClick=${preview.run}>Try it</button><${Problem} error=${preview.error} />
     ${shown && html`<p><code>${shown.compiled_formula}</code></p><${Table} caption="The first rows" rows=${shown.sample_results} keyOf=${(row) => row.row} columns=${[
-      { key: "row", label: "Row", number: true }, ...Object.keys(shown.sample_results[0]?.input ?? {}).map((name) => ({ key: name, label: name, number: true, value: ({ input }) => input[name] })),
-      { key: "output", label: "Result", number: true, value: ({ output, error }) => error ?? output },
+      { key: "row", label: "Row", number: true }, ...Object.keys(shown.sample_results[0]?.input ?? {}).map((name) => ({ key: name, label: name, number: typeof shown.sample_results[0].input[name] === "number", value: ({ input }) => input[name], show: ({ input }) => written(input[name]) })),
+      { key: "output", label: "Result", number: true, value: ({ output, error }) => error ?? output, show: ({ output, error }) => error ?? written(output) },
     ]} />`}
     ${can("workbooks:write") && html`<${Form} task=${apply} action="Apply as a column" onSubmit=${apply.run}><${Field} label="Column" name="target" required maxlength="255" hint="A new name, or a column to overwrite" error=${apply.error} /><//>`}`;
 }

@@ -1,17 +1,16 @@
 // A trustee's tape against a month: compared, then its issues worked one after the other, by keyboard or many at once.
 import { html, useEffect, useRef, useState } from "../parts/html.js";
-import { download, post, settled } from "../api.js";
-import { can, label, labelled, route, setQuery } from "../state.js";
-import { useData, useTask } from "../parts/data.js";
+import { get, patch, post, settled } from "../api.js";
+import { can, dismiss, label, labelled, notify, route, setQuery } from "../state.js";
+import { refreshData, useData, useTask } from "../parts/data.js";
 import { DealScreen } from "../parts/deal.js";
 import { Known, Panel } from "../parts/drill.js";
 import { addFiles } from "../parts/drop.js";
-import { Select } from "../parts/form.js";
-import { counted, day, moment, number, words } from "../parts/format.js";
+import { Field, Select } from "../parts/form.js";
+import { counted, day, fieldName, number, words, written } from "../parts/format.js";
 import { Grid } from "../parts/grid.js";
 import { useKeys } from "../parts/keys.js";
 import { Empty, Loaded, Problem } from "../parts/problem.js";
-import { useQueue } from "../parts/queue.js";
 import { Table } from "../parts/table.js";
 
 export default function Reconciliation({ id }) {
@@ -25,150 +24,108 @@ function Tapes({ deal, months }) {
   const add = can("workbooks:write") && html`<button onClick=${() => addFiles(null, { deal, kind: "tape" })}>Add a tape</button>`;
   return html`<${Loaded} from=${from}>${({ items }) => {
     const tape = items.find(({ id }) => id === route.value.query.get("tape")) ?? items[0];
-    return tape ? html`<div class="row"><${Select} label="Tape" name="tape" value=${tape.id} onChange=${(id) => setQuery({ tape: id, issue: null }, { replace: false })}
-        options=${items.map((one) => ({ value: one.id, label: `${day(one.statement_date)} ${label(one.trustee_name)}, ${one.file_name}` }))} />${add}</div>
-      <${Tape} key=${tape.id} ...${{ tape, months, reload: from.reload }} />`
-      : html`<${Empty} title="No tape yet"><p>Add the trustee's tape to compare its loans with ours.</p>${add}<//>`;
+    if (!tape) return html`<${Empty} title="No tape yet"><p>Add the trustee's tape to compare its loans with ours.</p>${add}<//>`;
+    const mine = months.filter((book) => book.status === "ready" && (!tape.deal_id || book.deal_id === tape.deal_id));
+    return html`<div class="row"><${Select} label="Tape" name="tape" value=${tape.id} onChange=${(id) => setQuery({ tape: id, issue: null }, { replace: false })}
+        options=${items.map((one) => ({ value: one.id, label: `${day(one.statement_date)} ${label(one.trustee_name)}, ${one.file_name}` }))} />${add}
+        <small class="muted">${counted(tape.loan_count, "loan")}, ${number(tape.total_par)} par</small></div>
+      ${tape.processing_status === "completed" ? html`<${Compared} key=${tape.id} tape=${tape} months=${mine} />`
+        : html`<p class="note">${tape.error_message ?? "The tape is being read."} <button onClick=${from.reload}>Look again</button></p>`}`;
   }}<//>`;
 }
 
-function Tape({ tape, months, reload }) {
-  const state = tape.processing_status;
-  useEffect(() => {
-    if (state === "processing") settled(`reconciliation/tapes/${tape.id}`, ({ processing_status: now }) => now !== state, { label: `Reading ${tape.file_name}` }).then(reload, reload);
-  }, [state]);
-  const [turn, setTurn] = useState(0);
-  const mine = months.filter(({ deal_id: deal, status }) => status === "ready" && (!tape.deal_id || deal === tape.deal_id));
-  return html`<p class="muted">${counted(tape.loan_count, "loan")}, ${number(tape.total_par)} par <button class="plain" onClick=${() => download(`reconciliation/tapes/${tape.id}/file`)}>Download the tape</button></p>
-    ${state === "failed" && html`<p class="note">The tape could not be read: ${tape.error_message}</p>`}
-    ${state === "completed" && html`<${Compare} ...${{ tape, months: mine, done: () => setTurn(turn + 1) }} /><${Queue} key=${turn} tape=${tape} />`}`;
-}
-
-function Compare({ tape, months, done }) {
-  const date = Date.parse(tape.as_of ?? tape.statement_date);
-  const apart = (book) => Math.abs(Date.parse(book.as_of ?? book.created_at) - date);
+function Compared({ tape, months }) {
+  const apart = (book) => Math.abs(Date.parse(book.as_of ?? book.created_at) - Date.parse(tape.as_of ?? tape.statement_date));
   const [chosen, setChosen] = useState([...months].sort((one, other) => apart(one) - apart(other))[0]?.id);
   const [job, setJob] = useState(null);
   const task = useTask(async () => {
     const { job_id: id } = await post("reconciliation/compare", { tape_id: tape.id, workbook_id: chosen });
     setJob(await settled(`reconciliation/compare/${id}/status`, ({ status }) => status !== "processing", { label: "Comparing" }));
-    done();
   });
-  const allowed = can("compliance:write") && chosen;
+  const allowed = chosen && can("compliance:write");
   useEffect(() => {
-    if (!route.value.query.get("compare")) return;
-    setQuery({ compare: null });
-    if (allowed) task.run();
+    if (route.value.query.get("compare")) {
+      setQuery({ compare: null });
+      if (allowed) task.run();
+    }
   }, []);
   const sum = job?.summary;
   return html`${allowed && html`<div class="row"><${Select} label="Compare with" name="month" value=${chosen} onChange=${setChosen}
       options=${months.map((book) => ({ value: book.id, label: book.as_of ? day(book.as_of) : book.name }))} />
       <button class="primary" disabled=${task.busy} onClick=${task.run}>Compare</button></div>`}
     <${Problem} error=${task.error} />
-    ${job && html`<p class="banner" role="status">${sum ? html`<strong>${counted(sum.issues_found, "issue")}</strong> <span>${number(sum.matched)} loans matched</span><span>${number(sum.unmatched_internal)} only ours</span><span>${number(sum.unmatched_trustee)} only on the tape</span>` : job.error_message}</p>
-      <${Known} warnings=${job.warnings} />`}`;
+    ${job && html`<p class="banner" role="status">${job.error_message ?? `${counted(sum.issues_found, "issue")}: ${number(sum.matched)} loans matched, ${number(sum.unmatched_internal)} only ours, ${number(sum.unmatched_trustee)} only on the tape`}</p>
+      <${Known} warnings=${job.warnings} />`}
+    <${Queue} key=${job?.job_id} tape=${tape} />`;
 }
 
-/** What may be said of issues: status, its name, the key, the words of a button and of what was done. */
-const STATUSES = [
-  ["open", "Open", "o", "Reopen", "opened again"], ["acknowledged", "Acknowledged", "a", "Acknowledge", "acknowledged"],
-  ["resolved", "Resolved", "r", "Resolve", "resolved"], ["false_positive", "False positive", "f", "False positive", "marked as false positive"],
-];
-const SEVERITIES = { critical: ["fail", "■"], error: ["fail", "▲"], warning: ["warning", "▲"], info: ["muted", "○"] };
+/** What may be said of issues, by status: the key and the button. */
+const STATUSES = { open: ["o", "Reopen"], acknowledged: ["a", "Acknowledge"], resolved: ["r", "Resolve"], false_positive: ["f", "False positive"] };
+const SEVERITIES = { critical: "fail", error: "fail", warning: "warning", info: "muted" };
+const ALL = "all";
 
 function Queue({ tape }) {
   const { query } = route.value;
-  const [status, severity, search, id] = [query.get("status") ?? "open", query.get("severity"), query.get("search") ?? "", query.get("issue")];
-  const [turn, setTurn] = useState(0);
-  const summary = useData("reconciliation/issues/summary", { tape_id: tape.id });
-  useEffect(() => {
-    const timer = turn && setTimeout(summary.reload, 400); // one question for many keys
-    return () => clearTimeout(timer);
-  }, [turn]);
-  const found = ({ borrower_name, primary_identifier, field_name, trustee_value, internal_value }) => [borrower_name, primary_identifier, field_name, trustee_value, internal_value].join(" ").toLowerCase().includes(search.toLowerCase());
-  const queue = useQueue({ tape_id: tape.id, status, severity: severity ?? undefined }, { wanted: (items) => search || (id && !items.some((one) => one.id === id)), worked: () => setTurn((one) => one + 1) });
-  const shown = search ? queue.items.filter(found) : queue.items;
+  const [status, severity, search, id] = [query.get("status") ?? "open", query.get("severity") ?? undefined, query.get("search"), query.get("issue")];
+  const { total: known, by_status: counts } = useData("reconciliation/issues/summary", { tape_id: tape.id }).data ?? {};
+  const queue = useQueue({ tape_id: tape.id, status, severity }, (items) => search || (id && !items.some((one) => one.id === id)));
+  const shown = search ? queue.items.filter((one) => fits(one, search.toLowerCase())) : queue.items;
+  const count = search ? shown.length : queue.total;
   const at = shown.findIndex((one) => one.id === id);
-  const [picked, setPicked] = useState(new Set());
-  const every = picked === "all";
-  useEffect(() => setPicked(new Set()), [status, severity, search]);
   const open = (index) => setQuery({ issue: shown[Math.max(0, Math.min(shown.length - 1, index))]?.id });
-  const pick = (one) => setPicked((before) => new Set(before.has?.(one) ? [...before].filter((other) => other !== one) : [...(every ? [] : before), one]));
-  const writes = can("compliance:write");
-  const actions = writes ? STATUSES.filter(([name]) => name !== status).map(([name, , key, what, done]) => ({ key, what, run: () => {
-    const issues = every ? null : picked.size ? queue.items.filter((one) => picked.has(one.id)) : shown.slice(at, at + 1 || undefined).slice(0, at < 0 ? 0 : 1);
+  const choose = (changes) => setQuery({ issue: null, ...changes });
+  const [picked, setPicked] = useState(new Set());
+  const clear = () => setPicked(new Set());
+  useEffect(clear, [status, severity, search]);
+  const has = (one) => picked.has(ALL) || picked.has(one.id);
+  const pick = (one) => setPicked((before) => new Set(before.has(one) ? [...before].filter((other) => other !== one) : [...before, one].filter((other) => other !== ALL)));
+  const all = () => setPicked(new Set(search ? shown.map((one) => one.id) : [ALL]));
+  const act = (name) => () => {
+    const issues = picked.has(ALL) ? null : picked.size ? shown.filter(has) : shown.filter((_, index) => index === at);
     if (issues?.length === 0) return;
     const rest = shown.filter((one) => issues && !issues.includes(one));
-    queue.review(name, done, issues);
-    setPicked(new Set());
-    setQuery({ issue: id && rest[Math.min(at, rest.length - 1)]?.id });
-  } })) : [];
-  const field = useRef(null);
-  const all = () => setPicked(search ? new Set(shown.map((one) => one.id)) : "all");
+    queue.review(name, issues);
+    clear();
+    choose({ issue: id && rest[Math.min(at, rest.length - 1)]?.id });
+  };
+  const writes = can("compliance:write");
+  const actions = Object.entries(writes ? STATUSES : {}).filter(([name]) => name !== status).map(([name, [key, what]]) => ({ key, what, run: act(name) }));
   useKeys([
     { key: "j", what: "Next issue", run: () => open(at + 1) }, { key: "k", what: "Previous issue", run: () => open(at - 1) },
-    ...actions, { key: "/", what: "Search", run: () => field.current.querySelector("input").focus() },
-    ...(writes ? [{ key: "x", what: "Select the issue", run: () => at >= 0 && pick(id) }, { key: "X", what: "Select all", run: all }, { key: "u", what: "Undo", run: queue.undo }] : []),
-    { key: "Escape", what: "Close the issue", run: () => { document.activeElement.blur(); setPicked(new Set()); setQuery({ issue: null }); } },
+    { key: "/", what: "Search", run: () => document.querySelector("[name=search]").focus() }, { key: "Escape", what: "Close the issue", run: () => { clear(); choose(); } },
+    ...(writes ? [...actions, { key: "x", what: "Select the issue", run: () => at >= 0 && pick(id) }, { key: "X", what: "Select all", run: all }, { key: "u", what: "Undo", run: queue.undo }] : []),
   ]);
   const buttons = actions.map(({ key, what, run }) => html`<button key=${key} onClick=${run}>${what} (${key})</button>`);
-  const count = search ? shown.length : queue.total ?? 0;
-  const chosen = every ? count : picked.size;
-  return html`<${Filters} ...${{ counts: summary.data, status, severity, search, field }} />
-    ${writes && count > 0 && html`<div class="row" role="group" aria-label="Selected issues">${chosen === 0 ? html`<button class="plain" onClick=${all}>Select all ${number(count)} (X)</button>`
-      : html`<strong>${number(chosen)} selected</strong>${buttons}<button class="plain" onClick=${() => setPicked(new Set())}>Clear</button>`}</div>`}
-    <${Problem} error=${queue.error} retry=${queue.reload} />
-    ${queue.total === null ? html`<p class="waiting" role="status">Loading</p>` : count > 0 ? html`<${Grid} caption="Issues" columns=${columnsOf(shown, open, writes && { has: (one) => every || picked.has(one), pick })} count=${count} current=${at}
-        cell=${(index, key) => shown[index]?.[key]} need=${queue.see} version=${shown.length} />`
-      : html`<${Nothing} ...${{ counts: summary.data, search, severity, status }} />`}
-    ${at >= 0 && html`<${Issue} ...${{ issue: shown[at], trustee: label(tape.trustee_name), buttons, close: () => setQuery({ issue: null }), next: (step) => open(at + step) }} />`}`;
+  const chosen = picked.has(ALL) ? count : picked.size;
+  const [title, text] = search || severity ? ["No issue fits", "Search for less, or choose every severity."] : known === 0 ? ["No issues", "Compare the tape with a month: what differs comes here."]
+    : [status === "open" ? "All issues are worked" : "No issue is so", `${counted(known, "issue")} in all`];
+  return html`<div class="months" role="group" aria-label="Status">${Object.keys(STATUSES).map((name) => html`<button key=${name} class="pill" aria-pressed=${String(name === status)} onClick=${() => choose({ status: name })}>${words(name)} ${number(counts?.[name])}</button>`)}</div>
+    <div class="row"><${Select} label="Severity" name="severity" value=${severity ?? ""} options=${[{ value: "", label: "Every severity" }, ...Object.keys(SEVERITIES).map((value) => ({ value, label: words(value) }))]} onChange=${(value) => choose({ severity: value })} />
+      <${Field} label="Search (/)" name="search" type="search" value=${search ?? ""} onInput=${(event) => choose({ search: event.target.value })} onKeyDown=${(event) => event.key === "Enter" && event.target.blur()} />
+      ${writes && count > 0 && (chosen ? html`<strong>${number(chosen)} selected</strong>${buttons}` : html`<button onClick=${all}>Select all ${number(count)} (X)</button>`)}</div>
+    <${Problem} error=${queue.error} retry=${queue.again} />
+    ${count > 0 ? html`<${Grid} caption="Issues" columns=${columnsOf(shown, open, writes && { has, pick })} count=${count} current=${at} cell=${(index, key) => shown[index]?.[key]} need=${(_, last) => queue.see(last)} />`
+      : count === 0 && html`<${Empty} title=${title}><p>${text}</p><//>`}
+    ${at >= 0 && html`<${Issue} issue=${shown[at]} trustee=${label(tape.trustee_name)} buttons=${buttons} close=${() => choose()} next=${(step) => open(at + step)} />`}`;
 }
 
-function Filters({ counts, status, severity, search, field }) {
-  const choose = (changes) => setQuery({ ...changes, issue: null });
-  return html`<div class="row" ref=${field} role="search">
-    <div class="months" role="group" aria-label="Status">${STATUSES.map(([name, text]) => html`<button key=${name} class="pill" aria-pressed=${String(name === status)} onClick=${() => choose({ status: name === "open" ? null : name })}>${text} ${counts && number(counts.by_status[name])}</button>`)}</div>
-    <select aria-label="Severity" onChange=${(event) => choose({ severity: event.target.value })}><option value="">Every severity</option>
-      ${Object.keys(SEVERITIES).map((name) => html`<option value=${name} selected=${name === severity}>${words(name)}</option>`)}</select>
-    <input type="search" aria-label="Search the issues" placeholder="Search (/)" value=${search} onInput=${(event) => choose({ search: event.target.value })} onKeyDown=${(event) => event.key === "Enter" && event.target.blur()} /></div>`;
-}
-
-function Nothing({ counts, search, severity, status }) {
-  if (search || severity) return html`<${Empty} title="No issue fits"><button onClick=${() => setQuery({ search: null, severity: null })}>Show all</button><//>`;
-  if (counts?.total === 0) return html`<${Empty} title="No issues"><p>Compare the tape with a month: what differs comes here.</p><//>`;
-  return html`<${Empty} title=${status === "open" ? "All issues are worked" : "No issue is so"}><p>${counts && `${counted(counts.total, "issue")} in all, ${number(counts.by_status.open)} open.`}</p><//>`;
-}
-
-function Severity({ of: name }) {
-  const [tone, mark] = SEVERITIES[name];
-  return html`<span class=${`status ${tone}`}><span aria-hidden="true">${mark}</span> ${name}</span>`;
-}
+const nameOf = (issue) => issue.borrower_name ?? issue.primary_identifier ?? "Loan";
+const what = (issue) => (issue.issue_type === "value_mismatch" ? fieldName(issue.field_name) : words(issue.issue_type.replace("internal", "ours")));
+const fits = (issue, text) => [nameOf(issue), issue.primary_identifier, what(issue), issue.trustee_value, issue.internal_value].join(" ").toLowerCase().includes(text);
 
 function columnsOf(shown, open, picked) {
+  const value = { width: 110, number: true, show: (text, at) => read(text, shown[at]) };
   return [
-    picked && { key: "id", label: html`<span class="off-screen">Selected</span>`, width: 34, show: (id, at) => html`<input type="checkbox" aria-label=${`Select ${nameOf(shown[at])}`} checked=${picked.has(shown[at])} onClick=${(event) => event.stopPropagation()} onChange=${() => picked.pick(id)} />` },
-    { key: "severity", label: "Severity", width: 90, show: (name) => html`<${Severity} of=${name} />` },
-    { key: "borrower_name", label: "Loan", width: 250, show: (_, at) => html`<button class="cell" onClick=${() => open(at)}>${nameOf(shown[at])}</button>` },
-    { key: "field_name", label: "What differs", width: 170, show: (_, at) => what(shown[at]) },
-    { key: "internal_value", label: "Ours", width: 150, show: (value, at) => read(value, shown[at]) },
-    { key: "trustee_value", label: "Tape", width: 150, show: (value, at) => read(value, shown[at]) },
-    { key: "primary_identifier", label: "Identifier", width: 130 },
+    picked && { key: "id", label: html`<span class="off-screen">Selected</span>`, width: 40, show: (id, at) => html`<input type="checkbox" aria-label=${`Select ${nameOf(shown[at])}`} checked=${picked.has(shown[at])} onChange=${() => picked.pick(id)} />` },
+    { key: "severity", label: "Severity", width: 100, show: (name) => html`<span class=${`status ${SEVERITIES[name]}`}>${name}</span>` },
+    { key: "borrower_name", label: "Loan", width: 230, show: (_, at) => html`<button class="cell" onClick=${() => open(at)}>${nameOf(shown[at])}</button>` },
+    { key: "field_name", label: "What differs", width: 150, show: (_, at) => what(shown[at]) },
+    { key: "internal_value", label: "Ours", ...value }, { key: "trustee_value", label: "Tape", ...value }, { key: "primary_identifier", label: "Identifier" },
   ].filter(Boolean);
 }
 
-const nameOf = (issue) => issue.borrower_name ?? issue.primary_identifier ?? "Loan without a name";
-const TYPES = { missing_in_internal: "Loan is not ours", missing_in_trustee: "Loan is not on the tape", duplicate_position: "Loan is there twice" };
-const what = (issue) => TYPES[issue.issue_type] ?? labelled(words(issue.field_name));
-
-/** A value of an issue, amounts as numbers. */
-function read(value, { category, issue_type: type }) {
-  return value !== "" && (category === "calculation" || type.startsWith("missing")) && Number.isFinite(Number(value)) ? written(Number(value)) : value || "–";
-}
-
-/** A cell's value with the decimals that it has. */
-function written(value) {
-  return typeof value === "number" ? number(value, Math.min(6, (String(value).split(".")[1] ?? "").length)) : value ?? "–";
-}
+/** An issue's values are texts; identifiers stay so. */
+const read = (text, { category }) => written(text && category !== "identity" && !Number.isNaN(Number(text)) ? Number(text) : text);
 
 function Issue({ issue, trustee, buttons, close, next }) {
   const [id, setId] = useState(null);
@@ -177,29 +134,93 @@ function Issue({ issue, trustee, buttons, close, next }) {
     return () => clearTimeout(timer);
   }, [issue.id]);
   const from = useData(id === issue.id ? `reconciliation/issues/${id}/rows` : null);
+  const place = (row, note) => (row ? `${row.sheet}, row ${row.row}` : note);
   return html`<${Panel} title=${nameOf(issue)} close=${close} next=${next}>
-    <p><${Severity} of=${issue.severity} /> ${what(issue)}: ours <strong>${read(issue.internal_value, issue)}</strong>, ${trustee} <strong>${read(issue.trustee_value, issue)}</strong></p>
+    <p>${words(issue.severity)}, ${what(issue)}: ours <strong>${read(issue.internal_value, issue)}</strong>, ${trustee} <strong>${read(issue.trustee_value, issue)}</strong></p>
     <div class="row">${buttons}</div>
-    ${issue.reviewed_by && html`<p class="muted">${words(issue.status)} by ${issue.reviewed_by}, ${moment(issue.reviewed_at)}. ${issue.resolution_notes}</p>`}
-    <${Loaded} from=${from}>${(rows) => html`<${Rows} ...${{ ...rows, trustee, field: issue.field_name }} />`}<//><//>`;
-}
-
-function Rows({ workbook, tape, workbook_note, tape_note, trustee, field }) {
-  const place = (row, note) => (row ? `${row.sheet} row ${row.row}` : labelled(note));
-  return html`<${Table} caption="Both rows" rows=${paired(workbook?.cells ?? [], tape?.cells ?? [], field)} keyOf=${(row) => row.key} selected=${(row) => row.differs} columns=${[
+    ${issue.reviewed_by && html`<p class="muted">${words(issue.status)} by ${issue.reviewed_by} ${issue.resolution_notes}</p>`}
+    <${Loaded} from=${from}>${({ workbook, tape, workbook_note: ours, tape_note: theirs }) => html`<${Table} caption="Both rows" rows=${paired(workbook, tape, issue.field_name)} keyOf=${(row) => row.key} selected=${(row) => row.differs} columns=${[
       { key: "name", label: "Column" }, { key: "ours", label: "Ours", show: (row) => written(row.ours) },
-      { key: "theirs", label: trustee, show: (row) => html`${row.differs && html`<span class="warning">≠<span class="off-screen"> differs: </span></span> `}${written(row.theirs)}` }]} />
-    <p class="muted">Ours: ${place(workbook, workbook_note)}. ${trustee}: ${place(tape, tape_note)}.</p>`;
+      { key: "theirs", label: trustee, show: (row) => html`${row.differs && html`<span class="warning">≠<span class="off-screen"> differs </span></span> `}${written(row.theirs)}` }]} />
+      <p class="muted">Ours: ${place(workbook, ours)}. ${trustee}: ${place(tape, theirs)}</p>`}<//><//>`;
 }
 
 /** Cells of both rows beside each other by the field that they feed, that of the issue first. */
 function paired(ours, theirs, field) {
-  const other = new Map(theirs.filter((cell) => cell.field).map((cell) => [cell.field, cell]));
-  const same = (value) => (value === null || value === "" || Number.isNaN(Number(value)) ? String(value ?? "").trim().toLowerCase() : Number(value));
-  const pair = (one, two) => ({
-    key: `${one?.column} ${two?.column}`, name: labelled((one ?? two).field ? words((one ?? two).field) : (one ?? two).header ?? (one ?? two).column),
-    ours: one?.value, theirs: two?.value, differs: Boolean(one && two) && same(one.value) !== same(two.value), first: (one ?? two).field === field,
+  const pairs = new Map();
+  for (const [side, row] of Object.entries({ ours, theirs })) {
+    for (const cell of row?.cells ?? []) {
+      const key = cell.field ?? side + cell.column;
+      pairs.set(key, { key, name: cell.header ?? cell.column, ...pairs.get(key), [side]: cell.value });
+    }
+  }
+  const known = (value) => (value ?? "") !== "";
+  const rows = [...pairs.values()].map((row) => ({ ...row, differs: known(row.ours) && known(row.theirs) && (row.key === field || !alike(row)) }));
+  return rows.sort((one, two) => (two.key === field) - (one.key === field));
+}
+
+/** Whether two cells say the same; rates may be percent on one side and basis points on the other. */
+function alike({ key, ours, theirs }) {
+  const [one, two] = [ours, theirs].map((value) => Number(value) || (/date/.test(key) && Date.parse(`${value} UTC`)) || String(value || "").trim().toLowerCase());
+  return one === two || [one / two, two / one].some((share) => Math.abs(share - 100) < 1e-9);
+}
+
+const PATH = "reconciliation/issues";
+const PAGE = 200;
+const AHEAD = 50; // rows below those in sight that are read
+const PAUSE_MS = 400; // the counts are read once after many keys
+
+/** The issues of a query with one status: {items, total, error, see, review, undo, again}; `all(items)`: whether all are wanted. */
+function useQueue(query, all) {
+  const [state, setState] = useState({ items: [] });
+  const [last, see] = useState(0);
+  const now = useRef({ turn: 0, changes: Promise.resolve(), reviews: [] }).current;
+  const start = (next) => {
+    now.turn += 1; // an answer to what was asked before counts for nothing
+    setState(next);
+  };
+  const again = () => start({ items: [] });
+  useEffect(again, [JSON.stringify(query)]);
+  const read = async (turn) => {
+    now.reading = turn;
+    const page = Math.floor(state.items.length / PAGE) + 1;
+    await now.changes;
+    const next = await get(PATH, { ...query, page, page_size: PAGE }).catch((error) => ({ error, items: [] }));
+    if (turn !== now.turn) return;
+    now.reading = null;
+    setState({ ...next, items: [...state.items.slice(0, (page - 1) * PAGE), ...next.items] });
+  };
+  useEffect(() => {
+    const least = all(state.items) ? Infinity : last + AHEAD;
+    if (!state.error && now.reading !== now.turn && state.items.length < Math.min(least, state.total ?? 1)) read(now.turn);
   });
-  const fed = new Set(ours.map((cell) => cell.field).filter(Boolean));
-  return [...ours.map((cell) => pair(cell, other.get(cell.field))), ...theirs.filter((cell) => !fed.has(cell.field)).map((cell) => pair(null, cell))].sort((one, two) => two.first - one.first);
+  /** One change after the other: what fails is said, and the queue read again. */
+  const change = (task) => {
+    now.changes = now.changes.then(task).catch((error) => {
+      notify("bad", error.message, { requestId: error.requestId });
+      again();
+    });
+    clearTimeout(now.timer);
+    now.timer = setTimeout(() => now.changes.then(() => refreshData(`${PATH}/summary`)), PAUSE_MS);
+  };
+  const undo = () => change(async () => {
+    const review = now.reviews.pop();
+    if (!review) return;
+    dismiss(now.notice);
+    await patch(PATH, review);
+    again();
+  });
+  /** Set the status of issues, or of all that the query finds (null). */
+  const review = (status, issues) => {
+    const ids = issues?.map(({ id }) => id);
+    const items = state.items.filter((one) => issues && !issues.includes(one));
+    start({ items, total: issues && state.total - ids.length });
+    change(async () => {
+      const { updated, reviewed_at } = await patch(PATH, ids ? { status, ids } : { status, filter: query });
+      now.reviews.push({ status: query.status, filter: { tape_id: query.tape_id, reviewed_at } });
+      dismiss(now.notice);
+      now.notice = notify("good", `${counted(updated, "issue")}: ${words(status)}`, { action: { label: "Undo (u)", run: undo } });
+    });
+  };
+  return { ...state, see, review, undo, again };
 }

@@ -1,7 +1,7 @@
-// What trades would do: a ticket, and every test before and after while it is typed.
-import { html, useEffect, useState } from "../parts/html.js";
+// What trades would do: a ticket, kept through a reload, and every test before and after while it is typed.
+import { html, useEffect, useRef, useState } from "../parts/html.js";
 import { patch, post, remove } from "../api.js";
-import { can, labelled, route, setQuery } from "../state.js";
+import { can, label, labelled, route, setQuery } from "../state.js";
 import { refreshData, useData, useTask } from "../parts/data.js";
 import { DealScreen } from "../parts/deal.js";
 import { confirmed, Dialog } from "../parts/dialog.js";
@@ -11,48 +11,45 @@ import { Field, faultsOf, Form, Select } from "../parts/form.js";
 import { counted, figure, limit, number } from "../parts/format.js";
 import { Empty, Loaded, Problem } from "../parts/problem.js";
 import { Table } from "../parts/table.js";
-import { Ticket, tradeOf, usePreview, useTicket } from "../parts/ticket.js";
 
 export default function WhatIf({ id }) {
   return html`<${DealScreen} id=${id} title="What-if">${({ month }) => (month
-    ? html`<${Desk} key=${month.id} month=${month} />`
+    ? html`<${Desk} key=${month.id} month=${month.id} />`
     : html`<${Empty} title="No month to trade on"><p>Add a file of the deal first.</p><//>`)}<//>`;
 }
 
 function Desk({ month }) {
-  const [rows, keep] = useTicket(month.id);
+  const [rows, keep] = useTicket(month);
   const chosen = route.value.query.get("scenario");
   const set = (next) => {
     if (next.length === 0) setQuery({ scenario: null });
     keep(next);
   };
   const trades = rows.map(tradeOf).filter(Boolean);
-  const preview = usePreview(month.id, trades);
-  const stored = useData(chosen ? `scenarios/${chosen}/trades` : null);
+  const { data, error, busy } = usePreview(month, trades);
+  const stored = useData(chosen && `scenarios/${chosen}/trades`).data;
   useEffect(() => {
-    if (stored.data && rows.length === 0) keep(stored.data.map(rowOf));
-  }, [stored.data]);
-  const same = Boolean(stored.data) && spelt(stored.data.map(rowOf)) === spelt(rows);
+    if (stored && rows.length === 0) keep(stored.map(rowOf));
+  }, [stored]);
+  const same = stored && spelt(stored.map(rowOf)) === spelt(rows);
   const [asked, ask] = useState(null);
   let place = 0;
-  const faults = rows.map((row) => tradeOf(row) && faultsOf(preview.error, String(place++)));
-  const headroom = (at) => html`<button class="plain" onClick=${() => ask(stored.data[at].id)}>Headroom<span class="off-screen"> of trade ${at + 1}</span></button>`;
+  const faults = rows.map((row) => tradeOf(row) && faultsOf(error, String(place++)));
+  const headroom = (at) => html` <button class="plain" aria-label=${`Headroom of trade ${at + 1}`} onClick=${() => ask(stored[at].id)}>Headroom</button>`;
   return html`<div class="columns desk">
     <div><h2>Ticket</h2>
-      <${Ticket} workbook=${month.id} ...${{ rows, set, faults }} action=${same && headroom} />
+      <${Ticket} workbook=${month} ...${{ rows, set, faults }} action=${same && headroom} />
       <${Scenarios} ...${{ month, trades, same, chosen, open: (id) => { keep([]); setQuery({ scenario: id }); } }} />
-      ${same && can("scenarios:write") && preview.data && html`<${Optimiser} key=${chosen} ...${{ scenario: chosen, month, results: preview.data.results, take: (more) => keep([...rows, ...more]) }} />`}</div>
-    <div><h2>Every test before and after ${preview.busy && html`<small class="muted" role="status">working</small>`}</h2>
-      <${Problem} error=${preview.error} except=${({ loc }) => faults.some((one) => one?.length) && loc?.includes("trades")} />
-      ${preview.data && html`<${Outcome} data=${preview.data} />`}</div>
+      ${same && data && can("scenarios:write") && html`<${Optimiser} key=${chosen} scenario=${chosen} month=${month} results=${data.results} take=${(more) => keep([...rows, ...more])} />`}</div>
+    <div><h2>Every test before and after${busy && " …"}</h2>
+      <${Problem} error=${error} except=${({ loc }) => loc?.includes("trades")} />
+      ${data && html`<${Outcome} ...${data} />`}</div>
     ${asked && html`<${Headroom} scenario=${chosen} trade=${asked} close=${() => ask(null)} />`}
   </div>`;
 }
 
 /** A stored trade as a row of the ticket. */
-function rowOf({ id, scenario_id, created_at, warnings, ...trade }) {
-  return { ...trade, key: id };
-}
+const rowOf = ({ id, scenario_id, created_at, warnings, ...trade }) => ({ ...trade, key: id });
 
 /** Rows as a text that is the same for the same trades. */
 const spelt = (rows) => JSON.stringify(rows.map((row) => Object.entries(tradeOf(row) ?? {}).sort()));
@@ -61,64 +58,54 @@ const RANK = ["fail", "warning", "pass"];
 const form = (row, value, options) => figure(value, row.unit, row.decimals, options);
 const change = (row) => Number((row.cushion_projected - row.cushion_current).toFixed(row.decimals));
 const turned = (row) => row.status_current !== row.status_projected;
+const NAME = { key: "test_name", label: "Test", value: (row) => labelled(row.test_name) };
+const column = (key, label, more) => ({ key, label, number: true, show: (row) => form(row, row[key]), ...more });
 const COLUMNS = [
-  { key: "test_name", label: "Test", value: (row) => labelled(row.test_name) },
-  { key: "status", label: "Status", className: "short-status", value: (row) => `${row.status_current} to ${row.status_projected}`, show: (row) => html`
+  NAME,
+  { key: "status", label: "Status", className: "short-status", value: (row) => row.status_projected, show: (row) => html`
     ${turned(row) && html`<${Status} status=${row.status_current} /> → `}<${Status} status=${row.status_projected} doubtful=${row.doubtful} />` },
-  { key: "current_value", label: "Before", number: true, show: (row) => form(row, row.current_value) },
-  { key: "projected_value", label: "After", number: true, show: (row) => form(row, row.projected_value) },
-  { key: "threshold_value", label: "Limit", number: true, show: limit, className: "muted narrow-off" },
-  { key: "cushion_projected", label: "Cushion", number: true, className: "narrow-off", show: (row) => html`<span class=${row.status_projected}>${form(row, row.cushion_projected, { sign: true })}</span>` },
-  { key: "change", label: "Change", number: true, value: change, show: (row) => (change(row) === 0 ? "–" : html`<span class=${row.impact_direction === "worsen" ? "fail" : "pass"}>${form(row, change(row), { sign: true })}</span>`) },
+  column("current_value", "Before"), column("projected_value", "After"), column("threshold_value", "Limit", { show: limit, className: "muted narrow-off" }),
+  column("cushion_projected", "Cushion", { className: "narrow-off" }),
+  { key: "change", label: "Cushion ±", number: true, value: change, show: (row) => (change(row) ? html`<span class=${change(row) < 0 ? "fail" : "pass"}>${form(row, change(row), { sign: true })}</span>` : "–") },
 ];
 
 /** Changed statuses first, the worst before the others, then what moved, then the rest in the order of the suite. */
-function weight(row) {
-  return turned(row) ? RANK.indexOf(row.status_projected) : change(row) === 0 ? 4 : 3;
-}
+const weight = (row) => (turned(row) || row.status_projected === "fail" ? RANK.indexOf(row.status_projected) : change(row) ? 3 : 4);
 
-function Outcome({ data: { results, skipped, warnings, new_failures: fails, impact_summary: impact } }) {
-  const rows = [...results].sort((one, other) => weight(one) - weight(other));
-  return html`<p class=${`banner ${fails ? "fail" : "pass"}`}><strong>${fails === 0 ? "No test fails because of these trades" : `${counted(fails, "test")} ${fails === 1 ? "fails" : "fail"} because of these trades`}</strong>
-      <span>${number(impact.improve)} improve</span><span>${number(impact.worsen)} worsen</span></p>
+function Outcome({ results, skipped, warnings, new_failures: fails, impact_summary: { improve, worsen } }) {
+  return html`<p class=${`banner ${fails ? "fail" : "pass"}`}><strong>${fails ? counted(fails, "new failure") : "No new failure"}</strong> <span>${improve} improve</span><span>${worsen} worsen</span></p>
     <${Known} warnings=${warnings} />
-    <${Table} caption="Tests before and after" rows=${rows} columns=${COLUMNS} keyOf=${(row) => row.test_id} selected=${turned} />
-    ${skipped.length > 0 && html`<details class="apart"><summary>${counted(skipped.length, "test")} without a figure</summary><ul>${skipped.map((one) => html`<li>${labelled(`${one.test_name}: ${one.reason_projected ?? one.reason_current}`)}</li>`)}</ul></details>`}`;
+    <${Table} caption="Tests before and after" rows=${[...results].sort((one, other) => weight(one) - weight(other))} columns=${COLUMNS} keyOf=${(row) => row.test_id} selected=${turned} />
+    ${skipped.length > 0 && html`<p class="muted">Without a figure: ${skipped.map((one) => labelled(one.test_name)).join(", ")}</p>`}`;
 }
 
 /** Tickets that were kept: to open, rename and delete; headroom and proposals are of one of them. */
 function Scenarios({ month, trades, same, chosen, open }) {
   const list = useData("scenarios", { page_size: 100 });
+  const mine = (list.data?.items ?? []).filter((one) => one.base_workbook_id === month);
   const [naming, setNaming] = useState(null);
+  const drop = useTask(async ({ id, name }) => {
+    if (!(await confirmed(`Delete ${name}?`, "Its trades are deleted with it.", "Delete"))) return;
+    if (id === chosen) setQuery({ scenario: null });
+    await remove(`scenarios/${id}`);
+    refreshData("scenarios");
+  });
   const save = async (name) => {
-    const { id } = await post("scenarios", { name, base_workbook_id: month.id, trades });
+    const { id } = await post("scenarios", { name, base_workbook_id: month, trades });
     setQuery({ scenario: id });
     refreshData("scenarios");
   };
-  const update = useTask(async ({ id, name }) => {
-    await save(name);
-    await remove(`scenarios/${id}`);
+  const rename = ({ id, name: former }) => setNaming({ title: "Rename the scenario", name: former, run: async (name) => {
+    await patch(`scenarios/${id}`, { name });
     refreshData("scenarios");
-  });
-  const drop = useTask(async ({ id, name }) => {
-    if (!(await confirmed(`Delete ${name}?`, "Its trades are deleted with it.", "Delete"))) return;
-    await remove(`scenarios/${id}`);
-    if (id === chosen) setQuery({ scenario: null });
-    refreshData("scenarios");
-  });
-  const rename = ({ id, name }) => setNaming({ title: "Rename the scenario", name, run: async (next) => { await patch(`scenarios/${id}`, { name: next }); refreshData("scenarios"); } });
+  } });
   const writes = can("scenarios:write");
   return html`<h2>Scenarios</h2>
-    <${Loaded} from=${list}>${({ items }) => {
-      const mine = items.filter(({ base_workbook_id: base }) => base === month.id);
-      const current = mine.find(({ id }) => id === chosen);
-      return html`${mine.length === 0 && html`<p class="muted">${writes ? "Keep the ticket as a scenario: then its headroom shows, and trades can be proposed." : "None is kept for this month."}</p>`}
-        <ul class="kept">${mine.map((one) => html`<li key=${one.id} class="row"><button class="plain" aria-pressed=${String(one === current)} onClick=${() => open(one.id)}>${one.name}</button> <small class="muted">${counted(one.trade_count, "trade")}</small>
-          ${writes && html`<button class="plain" onClick=${() => rename(one)}>Rename<span class="off-screen"> ${one.name}</span></button><button class="plain" onClick=${() => drop.run(one)}>Delete<span class="off-screen"> ${one.name}</span></button>`}</li>`)}</ul>
-        ${writes && trades.length > 0 && !same && html`<p class="row">${current && html`<button disabled=${update.busy} onClick=${() => update.run(current)}>Save to ${current.name}</button>`}
-          <button onClick=${() => setNaming({ title: "Keep as a scenario", run: save })}>Keep as a scenario</button></p>`}
-        <${Problem} error=${update.error ?? drop.error} />`;
-    }}<//>
+    <${Loaded} from=${list}>${() => html`<ul class="kept">${mine.map((one) => html`<li key=${one.id} class="row"><button class="plain" aria-pressed=${String(one.id === chosen)} onClick=${() => open(one.id)}>${one.name}</button>
+        ${writes && html`<button class="plain" aria-label=${`Rename ${one.name}`} onClick=${() => rename(one)}>Rename</button><button class="plain" aria-label=${`Delete ${one.name}`} onClick=${() => drop.run(one)}>Delete</button>`}</li>`)}</ul>`}<//>
+    ${!same && html`<p class="muted">Of a scenario that is kept the headroom shows, and trades can be proposed for it.</p>
+      ${writes && trades.length > 0 && html`<button onClick=${() => setNaming({ title: "Keep as a scenario", run: save })}>Keep as a scenario</button>`}`}
+    <${Problem} error=${drop.error} />
     ${naming && html`<${Naming} ...${naming} close=${() => setNaming(null)} />`}`;
 }
 
@@ -127,42 +114,148 @@ function Naming({ title, name, run, close }) {
     await run(fields.name);
     close();
   });
-  return html`<${Dialog} title=${title} close=${close}><${Form} task=${task} action="Save" onSubmit=${task.run} cancel=${close}>
+  return html`<${Dialog} title=${title} close=${close}><${Form} task=${task} action="Save" onSubmit=${task.run}>
     <${Field} label="Name" name="name" required maxlength="200" value=${name} error=${task.error} /><//><//>`;
 }
 
 /** How much more of a trade each test bears, the least first. */
 function Headroom({ scenario, trade, close }) {
   const from = useData(`scenarios/${scenario}/headroom`, { trade_id: trade });
-  return html`<${Dialog} title="Headroom" close=${close} wide><${Loaded} from=${from} what="Trying amounts">${({ tests, most, trade: { trade_type: side, borrower_name: name, cusip } }) => html`
-    <p>How much more of ${name ?? cusip} may be ${side === "buy" ? "bought" : "sold"} until a test fails, after the scenario's trades. Looked at up to ${number(most)}.</p>
-    <${Table} caption="Headroom" keyOf=${(row) => row.test_id} rows=${[...tests].sort((one, other) => (one.headroom ?? Infinity) - (other.headroom ?? Infinity) || 0)} columns=${[
-      { key: "test_name", label: "Test", value: (row) => labelled(row.test_name) }, { key: "status", label: "Status", show: ({ status }) => html`<${Status} status=${status} />` },
-      { key: "headroom", label: "Par until it fails", number: true, show: (row) => (row.headroom === null ? "any" : row.headroom === 0 ? "fails already" : number(row.headroom)) }]} />`}<//><//>`;
+  return html`<${Dialog} title="Headroom" close=${close}><${Loaded} from=${from}>${({ tests, most, trade: { trade_type: side, borrower_name: name, cusip } }) => html`
+    <p>Par that may be ${side === "buy" ? "bought" : "sold"} of ${name ?? cusip} after the ticket until a test fails, up to ${number(most)}</p>
+    <${Table} caption="Headroom" keyOf=${(row) => row.test_id} rows=${tests} start=${{ key: "headroom", way: "ascending" }} columns=${[
+      NAME, { key: "headroom", label: "Par", number: true, show: ({ headroom }) => (headroom === null ? "any" : number(headroom)) }]} />`}<//><//>`;
 }
 
-const KEEPS = [
-  { value: "pass", label: "Every test passes" }, { value: "maintain", label: "No test gets to fail, or fails by more" }, { value: "free", label: "Other tests do not matter" },
-];
+const KEEPS = [{ value: "pass", label: "All pass" }, { value: "maintain", label: "No new failure" }, { value: "free", label: "Any result" }];
 
 function Optimiser({ scenario, month, results, take }) {
-  const deals = useData("console/overview");
-  const others = (deals.data?.items ?? []).map(({ name, months }) => ({ label: name, value: months.at(-1)?.workbook_id })).filter(({ value }) => value && value !== month.id);
+  const overview = useData("console/overview");
+  const pools = (overview.data?.items ?? []).map(({ name, months }) => ({ label: name, value: months.at(-1)?.workbook_id })).filter(({ value }) => value && value !== month);
   const [proposed, setProposed] = useState(null);
-  const task = useTask(async ({ objective, universe, tests, max_trades: most, max_turnover: turnover, allow_sells: sells }) => {
-    const constraints = { tests, max_trades: Number(most), allow_sells: sells === "on", ...(turnover && { max_turnover: Number(turnover) }) };
+  const task = useTask(async ({ objective, universe, tests, most, turnover, sells }) => {
+    const constraints = { tests, max_trades: Number(most), max_turnover: turnover ? Number(turnover) : null, allow_sells: sells === "on" };
     setProposed(await post(`scenarios/${scenario}/optimize`, { objective, universe, constraints }));
   });
-  const row = proposed && results.find(({ test_id: id }) => id === proposed.objective);
+  const row = proposed && results.find((one) => one.test_id === proposed.objective);
+  const tests = RANK.flatMap((status) => results.filter((one) => one.status_projected === status));
   return html`<h2>Have trades proposed</h2>
     <${Form} task=${task} action="Propose" onSubmit=${task.run}>
-      <${Select} label="Test to improve" name="objective" error=${task.error} options=${[...results].sort((one, other) => RANK.indexOf(one.status_projected) - RANK.indexOf(other.status_projected)).map(({ test_id: value, test_name: name }) => ({ value, label: labelled(name) }))} />
+      <${Select} label="Test to improve" name="objective" options=${tests.map((one) => ({ value: one.test_id, label: NAME.value(one) }))} />
       <${Select} label="Other tests" name="tests" options=${KEEPS} />
-      <${Select} label="Buy loans of" name="universe" error=${task.error} options=${[{ value: month.id, label: "This portfolio" }, ...others]} />
-      <div class="row"><${Field} label="Trades at most" name="max_trades" type="number" min="0" max="50" value="10" required error=${task.error} />
-        <${Field} label="Turnover at most" name="max_turnover" type="number" min="0" step="any" hint="Par; empty: any" error=${task.error} /></div>
-      <label class="choice"><input type="checkbox" name="allow_sells" checked /> Sales, too</label><//>
-    ${proposed && html`<p class="banner" role="status">${proposed.trades.length === 0 ? "No trades were found that help." : html`<strong>${counted(proposed.trades.length, "trade")}</strong>
-      <span>cushion from ${form(row, proposed.cushion_before)} to ${form(row, proposed.cushion_after)}</span><span>turnover ${number(proposed.turnover)}</span>
-      <button onClick=${() => { take(proposed.trades); setProposed(null); }}>Take into the ticket</button>`}</p>`}`;
+      <${Select} label="Buy loans of" name="universe" options=${[{ value: month, label: "This portfolio" }, ...pools]} />
+      <div class="row"><${Field} label="Trades at most" name="most" type="number" min="0" max="100" value="10" required />
+        <${Field} label="Turnover at most (par)" name="turnover" type="number" min="0" step="any" /></div>
+      <label class="choice"><input type="checkbox" name="sells" checked /> Sales, too</label><//>
+    ${proposed && html`<p class="banner" role="status">${proposed.trades.length ? html`<span>${counted(proposed.trades.length, "trade")}: cushion from ${form(row, proposed.cushion_before)} to ${form(row, proposed.cushion_after)}</span>
+      <button onClick=${() => { take(proposed.trades); setProposed(null); }}>Take into the ticket</button>` : "No trades were found that help"}</p>`}`;
+}
+
+const PAUSE_MS = 300;
+const OFFERED = 8; // loans
+const SIDES = [{ value: "sell", label: "Sell" }, { value: "buy", label: "Buy" }];
+const AMOUNT = { type: "number", min: 0, step: "any" };
+const TERMS = [["par_value", "Par", AMOUNT], ["price", "Price", AMOUNT]];
+const OF_A_PURCHASE = [
+  ["cusip", "CUSIP"], ["spread", "Spread (bp)", AMOUNT], ["rating_agency_a"], ["rating_agency_b"], ["industry", "Industry"],
+  ["maturity_date", "Maturity", { type: "date" }],
+];
+
+/** A row as the API takes a trade; null while it is not complete. */
+function tradeOf({ key, ...row }) {
+  const filled = Object.entries(row).filter(([, value]) => (value ?? "") !== "");
+  const trade = Object.fromEntries(filled.map(([name, value]) => [name, /^(par_value|price|spread)$/.test(name) ? Number(value) : value]));
+  return (trade.cusip || trade.borrower_name || trade.loan_data) && trade.par_value > 0 ? trade : null;
+}
+
+/** A workbook's ticket, kept for the session of this tab: [rows, set]. */
+function useTicket(workbook) {
+  const key = `cushion.ticket.${workbook}`;
+  const [rows, setRows] = useState(() => JSON.parse(sessionStorage.getItem(key)) ?? []);
+  return [rows, (next) => {
+    setRows(next);
+    sessionStorage.setItem(key, JSON.stringify(next));
+  }];
+}
+
+/** Every test before and after, a moment after the last key: one question is under way at a time, the newest waits. */
+function usePreview(workbook, trades) {
+  const [state, setState] = useState({ busy: true });
+  const key = JSON.stringify({ base_workbook_id: workbook, trades });
+  const now = useRef({ flight: Promise.resolve() }).current;
+  useEffect(() => {
+    now.key = key;
+    const ask = async () => {
+      if (now.key !== key) return;
+      setState(({ data }) => ({ data, busy: true }));
+      const next = await post("scenarios/preview", JSON.parse(key)).then((data) => ({ data }), (error) => ({ error }));
+      if (now.key === key) setState(({ data }) => ({ data, ...next }));
+    };
+    const timer = setTimeout(() => {
+      now.flight = now.flight.then(ask);
+    }, PAUSE_MS);
+    return () => {
+      now.key = null;
+      clearTimeout(timer);
+    };
+  }, [key]);
+  return state;
+}
+
+/** The rows of the ticket; `faults` by row, `action(place)` is drawn beside one. */
+function Ticket({ workbook, rows, set, faults, action }) {
+  const add = (trade_type) => () => set([...rows, { trade_type, key: Date.now() }]);
+  return html`${rows.map((row, at) => html`<${Row} key=${row.key ?? at} ...${{ workbook, row, at, action }} fault=${faults[at]}
+      change=${(changes) => set(rows.map((one) => (one === row ? { ...row, ...changes } : one)))} drop=${() => set(rows.filter((one) => one !== row))} />`)}
+    <p class="row"><button onClick=${add("sell")}>Add a sale</button><button onClick=${add("buy")}>Add a purchase</button>
+      ${rows.length > 0 && html`<button class="plain" onClick=${() => set([])}>Clear the ticket</button>`}</p>`;
+}
+
+function Row({ workbook, row, at, change, drop, fault, action }) {
+  const fields = (list) => list.map(([name, text = label(name), props]) => html`<${Field} key=${name} label=${text} name=${`${name}-${at}`} value=${row[name] ?? ""}
+    maxlength="255" onInput=${(event) => change({ [name]: event.target.value })} ...${props} />`);
+  return html`<fieldset class="trade"><legend>Trade ${at + 1}</legend>
+    <div class="row"><${Select} label="Side" name=${`side-${at}`} value=${row.trade_type} options=${SIDES} onChange=${(trade_type) => change({ trade_type })} />
+      <${Loan} ...${{ workbook, row, at, change }} />${fields(TERMS)}</div>
+    ${row.trade_type === "buy" && html`<details><summary>The loan's terms</summary><div class="row">${fields(OF_A_PURCHASE)}</div></details>`}
+    ${fault?.length > 0 && html`<p class="fault" role="alert">${fault.join("; ")}</p>`}
+    <button class="plain" aria-label=${`Remove trade ${at + 1}`} onClick=${drop}>Remove</button>${action && action(at)}
+  </fieldset>`;
+}
+
+const IDENTIFIERS = ["cusip", "loanx_id", "isin"]; // a file has some of them; a trade has all but the first in loan_data
+
+/** What names a row's loan beside its borrower: [field, value]. */
+function identifierOf({ cusip, loan_data: more }) {
+  return Object.entries({ cusip, ...more }).find(([name, value]) => IDENTIFIERS.includes(name) && value) ?? [];
+}
+
+/** A loan of the workbook as a trade has it; `value(field)` is null for a field that the file lacks. */
+function loanOf(value) {
+  const [name, identifier] = IDENTIFIERS.map((field) => [field, value(field)]).find(([, text]) => text) ?? [];
+  const own = { borrower_name: value("borrower_name"), par_value: value("par_value"), price: value("price") ?? "" };
+  return name === "cusip" ? { ...own, cusip: identifier, loan_data: "" } : { ...own, cusip: "", loan_data: name ? { [name]: identifier } : "" };
+}
+
+/** A loan by a part of its borrower's name: those of the workbook are offered. */
+function Loan({ workbook, row, at, change }) {
+  const [field, identifier] = identifierOf(row);
+  const name = row.borrower_name ?? "";
+  const [typed, setTyped] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setTyped(name.trim()), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [name]);
+  const filter = identifier ? `${field}:eq:${identifier}` : `borrower_name:contains:${typed}`;
+  const { data } = useData((identifier ? !name : typed.length > 1) ? `workbooks/${workbook}/loans` : null, { filter, limit: OFFERED });
+  const offered = new Map(data?.rows.map((_, index) => {
+    const loan = loanOf((one) => data.columns[one]?.[index] ?? null);
+    return [`${loan.borrower_name} ${identifierOf(loan)[1] ?? ""}`, loan];
+  }));
+  const take = ({ target: { value } }) => {
+    const loan = offered.get(value);
+    change(loan ? { ...loan, par_value: row.par_value || loan.par_value } : { borrower_name: value, cusip: "", loan_data: "" });
+  };
+  return html`<${Field} label="Borrower" name=${`borrower-${at}`} value=${name} onInput=${take} list=${`loans-${at}`} autocomplete="off" maxlength="255" placeholder=${(identifier && data?.columns.borrower_name?.[0]) || "Part of the name"} hint=${identifier} />
+    <datalist id=${`loans-${at}`}>${[...offered.keys()].map((one) => html`<option value=${one} />`)}</datalist>`;
 }
