@@ -100,6 +100,9 @@ clients: .venv/.dev ## typed clients of the API for Python (a wheel) and TypeScr
 vendor: ## fetch the console's libraries anew, as .ci/vendor.py pins them; wants npm
 	@$(PYTHON) .ci/vendor.py
 
+screenshots: .venv/.dev ## pictures of every screen of the console on the demo's deals, and those of the guide; wants chromium
+	@$(BIN)/python -m tests.screenshots
+
 clean: ## remove what was built
 	rm -rf .venv build dist *.egg-info service/guide.zip
 	find core -name '*.so' -delete -o -name '*.c' -delete

@@ -57,27 +57,35 @@ def demo(
     once:
         End when the results are printed.
     """
-    import httpx
-
     if file is not None and not file.is_file():
         raise Refused(f"{file}: there is no such file")
+    password = f"Demo-1-{secrets.token_urlsafe(12)}"
+    with loaded(password, file) as (service, runs):
+        for run in runs:
+            _show(run)
+        if not once:
+            print(_invitation(service.url, password), flush=True)
+            _wait(service)
+    print()
+    print("\n".join(next_steps(file)))
+    return 0
+
+
+@contextmanager
+def loaded(password: str, file: Path | None = None) -> Iterator[tuple[Service, list[tuple[str, str, Json]]]]:
+    """A service with a tenant and its deals, and the runs to show; at its end nothing of it is left."""
+    import httpx
+
     folder = Path(tempfile.mkdtemp(prefix="cushion-demo-"))
     folder.chmod(0o755)  # PostgreSQL runs as an account of its own when this is root
-    password = f"Demo-1-{secrets.token_urlsafe(12)}"
     try:
         with _service(folder) as service:
             with httpx.Client(base_url=service.url, timeout=60) as client:
                 _register(client, password)
-                for run in _load(client, file, folder):
-                    _show(run)
-            if not once:
-                print(_invitation(service.url, password), flush=True)
-                _wait(service)
+                runs = _load(client, file, folder)
+            yield service, runs
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print()
-    print("\n".join(next_steps(file)))
-    return 0
 
 
 def _load(client: httpx.Client, file: Path | None, folder: Path) -> list[tuple[str, str, Json]]:

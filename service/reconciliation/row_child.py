@@ -11,15 +11,14 @@ import msgspec
 from core.files.read import read_files
 from core.grid.codec import Manifest, open_workbook
 from core.grid.sheet import Workbook
-from core.portfolio.assemble.source_row import SourceRow, locate_loans, row_of
+from core.portfolio.assemble.source_row import LoanTable, SourceRow, locate_loans, row_of
 from core.portfolio.mapping.profiles.trustees import TRUSTEES
 from core.portfolio.model.fields import Mapping
-from core.portfolio.sheets.located import Located
 
 OPEN_MAX: Final = 2
 """Workbooks, and tapes, that a child keeps open: whoever works off a list of issues stays with one of each."""
 
-Opened = tuple[Workbook, Located | None]
+Opened = tuple[Workbook, LoanTable | None]
 
 
 def workbook_row(key: str, manifest: str, paths: tuple[str, ...], mapping: str, row: int) -> SourceRow | None:
@@ -42,8 +41,8 @@ def tape_row(path: str, name: str, trustee: str, mapping: str | None, row: int) 
 
 
 def _row(opened: Opened, row: int) -> SourceRow | None:
-    book, table = opened
-    return None if table is None else row_of(book, table, row)
+    book, loans = opened
+    return None if loans is None else row_of(book, loans, row)
 
 
 @lru_cache(maxsize=OPEN_MAX)

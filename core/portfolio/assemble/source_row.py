@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import time
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
 from core.grid.address import column_name
 from core.grid.sheet import Sheet, Workbook
+from core.portfolio.mapping.sheet_loans import read_loans
 from core.portfolio.model.fields import Mapping
 from core.portfolio.sheets.locate import locate
 from core.portfolio.sheets.located import Located
@@ -45,20 +46,32 @@ class SourceRow(Struct, frozen=True):
     cells: list[SourceCell]
 
 
-def locate_loans(book: Workbook, mapping: Mapping) -> Located | None:
+class LoanTable(NamedTuple):
+    """The table with the loans of a workbook, once they are read."""
+
+    table: Located
+    fields: dict[int, str]
+    """The field that each column feeds: of several with a field's heading the one whose cells are that field."""
+
+
+def locate_loans(book: Workbook, mapping: Mapping) -> LoanTable | None:
     """The table with the loans of a workbook by a mapping; None where no sheet has one."""
-    return locate(book, mapping).loans
+    located = locate(book, mapping)
+    if located.loans is None:
+        return None
+    columns = read_loans(located, located.loans).reader.columns
+    return LoanTable(located.loans, {column: target for target, column in columns.items()})
 
 
-def row_of(book: Workbook, table: Located, row: int) -> SourceRow | None:
+def row_of(book: Workbook, loans: LoanTable, row: int) -> SourceRow | None:
     """A row (from 1) of the table with the loans; None where it is no row below the header.
 
     Columns without a header and without a value are left out.
     """
     at = row - 1
+    table, fields = loans
     if not table.found.row < at < table.sheet.row_count:
         return None
-    fields = {columns[0]: target for target, columns in table.found.columns.items() if columns}
     cells = []
     for column in range(table.sheet.column_count):
         header, value = table.found.texts.get(column), _value(book, table.sheet, at, column)

@@ -1,7 +1,7 @@
 // Figures, days and names as a person writes them: the tenant's number and date formats.
-import { tenant } from "../state.js";
+import { label, tenant } from "../state.js";
 
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+export const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const formats = new Map();
 
 /** A number with so many decimals; a dash where there is none. */
@@ -74,6 +74,22 @@ export function bytes(count) {
 export function words(name) {
   const text = String(name ?? "").replaceAll("_", " ").trim();
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** A cell's value, a number with the decimals that it has. */
+export function written(value) {
+  if (typeof value === "number") return number(value, Math.min(6, String(value).split(".")[1]?.length ?? 0));
+  return value === "" || value === null || value === undefined ? "–" : String(value);
+}
+
+const SPELT = { cusip: "CUSIP", isin: "ISIN", loanx_id: "LoanX ID" };
+
+/** A field's name: `rating_agency_b_issuer` as "S&P issuer rating", `industry_a` as "Moody's industry". */
+export function fieldName(name) {
+  const rating = /^(facility_)?(rating_agency_[abc])_?(\w*)$/.exec(name);
+  if (rating) return [label(rating[2]), rating[1] && "facility", rating[3].replaceAll("_", " "), "rating"].filter(Boolean).join(" ");
+  const other = /^(\w+)_([abc])$/.exec(name);
+  return other ? `${label(`rating_agency_${other[2]}`)} ${other[1].replaceAll("_", " ")}` : SPELT[name] ?? words(name);
 }
 
 /** "1 loan", "2 loans". */

@@ -70,8 +70,8 @@ function Deals({ current }) {
 function standing(latest) {
   if (!latest) return "no file yet";
   if (latest.failed === null) return `${day(latest.as_of)} · not run`;
-  const fails = latest.failed ? `${latest.failed} fail` : "all pass";
-  return `${day(latest.as_of)} · ${fails}`;
+  const { failed, warnings } = latest;
+  return `${day(latest.as_of)} · ${failed ? `${failed} fail` : warnings ? `${warnings} warn` : "all pass"}`;
 }
 
 function Places() {

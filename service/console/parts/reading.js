@@ -21,6 +21,15 @@ export function Summary({ read: { detection, warnings }, named, deal, month, sav
     ${warnings.length > 0 && html`<details class="note"><summary>${counted(warnings.length, "thing")} to know before relying on these figures</summary><ul>${warnings.map(({ message }) => html`<li>${labelled(message)}</li>`)}</ul></details>`}`;
 }
 
+/** Of a sheet what it is; of the loans' sheet the rows that are no loans, and the fields that no column feeds. */
+export function About({ detection, sheet, named }) {
+  const about = detection.sheets.find(({ name }) => name === sheet);
+  const out = detection.left_out.map(({ reason, count, rows }) => `${number(count)} ${words(reason).toLowerCase()} (row ${rows.map((row) => number(row)).join(", ")}${rows.length < count ? " …" : ""})`);
+  return html`<p class="muted">${about && `${words(labelled(about.kind_reason))}.`}${about && about.state !== "visible" && " The sheet is hidden."}
+    ${sheet === detection.sheet && out.length > 0 && html` <span>Rows that are no loans: ${out.join("; ")}.</span>`}
+    ${sheet === detection.sheet && detection.missing_optional.length > 0 && html` <span>No column for ${detection.missing_optional.map(named).join(", ")}.</span>`}</p>`;
+}
+
 /** Corrections that are not saved, and the results that they change. */
 export function Corrections({ fixes, trial, named, fix, task, may, months }) {
   const list = Object.entries(fixes);

@@ -6,7 +6,7 @@ import { change, List, when } from "../parts/admin/list.js";
 import { useBooks } from "../parts/books.js";
 import { refreshData, useData, useTask } from "../parts/data.js";
 import { Field, Form, Select } from "../parts/form.js";
-import { number, words } from "../parts/format.js";
+import { number, words, written } from "../parts/format.js";
 import { Empty, Loaded, Problem } from "../parts/problem.js";
 import { Table } from "../parts/table.js";
 
@@ -28,13 +28,13 @@ export default function Formulas() {
 function Stored({ config }) {
   const [status, text] = { draft: ["active", "Activate"], active: ["archived", "Archive"], archived: ["active", "Activate"] }[config.status];
   const turn = () => change("PATCH", `formulas/${config.id}`, { status }, `${config.name} is ${status}`);
-  return html`<h2>${config.name}</h2><p>${config.description} ${words(config.status)} ${can("workbooks:write") && html`<button onClick=${turn}>${text}</button>`}</p>
+  return html`<h2>${config.name}</h2><p>${[config.description, words(config.status)].filter(Boolean).join(" · ")} ${can("workbooks:write") && html`<button onClick=${turn}>${text}</button>`}</p>
     <${Graph} graph=${config.graph} />${config.status === "active" && html`<${Editor} config=${config} />`}
     <h3>Versions</h3><${List} caption="Versions" path=${`formulas/${config.id}/versions`} keyOf=${(row) => row.version_id} columns=${[{ key: "version_id", label: "Version" }, { key: "text", label: "Formula", className: "wraps", value: ({ graph }) => textOf(graph) ?? `${graph.nodes.length} blocks` }, when("created_at", "Made")]} />
     <h3>Runs</h3><${List} caption="Runs" path=${`formulas/${config.id}/runs`} keyOf=${(row) => row.run_id} columns=${[
       when("started_at", "When"), { key: "target_column", label: "Column", className: "wraps" }, { key: "version_id", label: "Version" },
       { key: "status", label: "Status", className: "wraps", value: (run) => run.error_details ?? words(run.status) }, { key: "rows_affected", label: "Rows", number: true, show: (run) => number(run.rows_affected) },
-    ]} />`;
+    ]} empty=${html`<p class="muted">It was applied to no sheet yet.</p>`} />`;
 }
 
 /** Type a formula and try it; `config` is the formula that gets a version by it. */
@@ -54,10 +54,8 @@ function Editor({ config }) {
   const apply = useTask(async ({ target }) => {
     const of = await version(config, graph(), before === field.current?.value, target);
     const mode = columns.includes(target) ? "overwrite" : "new";
-    const { run_id: run } = await post(`formulas/${of.id}/apply`, { version_id: of.version, workbook_id: workbook, sheet_id: sheet, target_column: target, output_mode: mode });
-    const ends = ({ items }) => !["pending", "running"].includes(items.find(({ run_id: id }) => id === run).status);
-    const { items } = await settled(`formulas/${of.id}/runs`, ends, { label: `Filling ${target}` });
-    const end = items.find(({ run_id: id }) => id === run);
+    await post(`formulas/${of.id}/apply`, { version_id: of.version, workbook_id: workbook, sheet_id: sheet, target_column: target, output_mode: mode });
+    const { items: [end] } = await settled(`formulas/${of.id}/runs`, ({ items: [{ completed_at: ended }] }) => ended, { label: `Filling ${target}` });
     notify(end.status === "failed" ? "bad" : "good", end.error_details ?? `${target}: ${number(end.rows_affected)} rows`);
     refreshData("formulas", "workbooks");
   });
@@ -70,8 +68,8 @@ function Editor({ config }) {
       <p class="row">${columns.map((name) => html`<button key=${name} class="pill" onClick=${() => insert(name)}>${name}</button>`)}</p>`}
     <button disabled=${preview.busy} onClick=${preview.run}>Try it</button><${Problem} error=${preview.error} />
     ${shown && html`<p><code>${shown.compiled_formula}</code></p><${Table} caption="The first rows" rows=${shown.sample_results} keyOf=${(row) => row.row} columns=${[
-      { key: "row", label: "Row", number: true }, ...Object.keys(shown.sample_results[0]?.input ?? {}).map((name) => ({ key: name, label: name, value: ({ input }) => input[name] })),
-      { key: "output", label: "Result", number: true, value: ({ output, error }) => error ?? output },
+      { key: "row", label: "Row", number: true }, ...Object.keys(shown.sample_results[0]?.input ?? {}).map((name) => ({ key: name, label: name, number: typeof shown.sample_results[0].input[name] === "number", value: ({ input }) => input[name], show: ({ input }) => written(input[name]) })),
+      { key: "output", label: "Result", number: true, value: ({ output, error }) => error ?? output, show: ({ output, error }) => error ?? written(output) },
     ]} />`}
     ${can("workbooks:write") && html`<${Form} task=${apply} action="Apply as a column" onSubmit=${apply.run}><${Field} label="Column" name="target" required maxlength="255" hint="A new name, or a column to overwrite" error=${apply.error} /><//>`}`;
 }
@@ -88,21 +86,12 @@ async function version(config, graph, same, name) {
 
 /** Blocks from left to right in the order in which they are worked out. */
 function Graph({ graph: { nodes, edges } }) {
-  const levels = {};
-  const level = (id) => {
-    if (levels[id] === undefined) {
-      levels[id] = 0;
-      levels[id] = 1 + Math.max(-1, ...edges.filter(({ target }) => target.nodeId === id).map(({ source }) => level(source.nodeId)));
-    }
-    return levels[id];
-  };
-  const filled = [];
-  const places = Object.fromEntries(nodes.map(({ id }) => {
-    filled[level(id)] = (filled[level(id)] ?? 0) + 1;
-    return [id, { x: level(id) * (WIDTH + APART) + 1, y: (filled[level(id)] - 1) * (HEIGHT + 12) + 1 }];
-  }));
+  const levels = Object.fromEntries(nodes.map(({ id }) => [id, 0]));
+  for (const _ of nodes) for (const { source, target } of edges) levels[target.nodeId] = Math.max(levels[target.nodeId], levels[source.nodeId] + 1);
+  const filled = nodes.map(() => 0); // blocks of each level
+  const places = Object.fromEntries(nodes.map(({ id }) => [id, { x: levels[id] * (WIDTH + APART) + 1, y: (filled[levels[id]]++) * (HEIGHT + 12) + 1 }]));
   const said = ({ type, params }) => String(Object.values(params)[0] ?? words(type));
-  const [width, height] = [filled.length * (WIDTH + APART) - APART + 2, Math.max(...filled.map((count) => count ?? 0)) * (HEIGHT + 12)];
+  const [width, height] = [(Math.max(...Object.values(levels)) + 1) * (WIDTH + APART), Math.max(...filled) * (HEIGHT + 12)];
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Graph"><svg class="graph" width=${width} height=${height} role="img" aria-label=${nodes.map(said).join(", ")}>
     ${edges.map(({ id, source, target }) => { const [from, to] = [places[source.nodeId], places[target.nodeId]]; return html`<path key=${id} d=${`M${from.x + WIDTH} ${from.y + HEIGHT / 2}L${to.x} ${to.y + HEIGHT / 2}`} />`; })}
     ${nodes.map((node) => html`<g key=${node.id} transform=${`translate(${places[node.id].x} ${places[node.id].y})`}><title>${said(node)}</title><rect width=${WIDTH} height=${HEIGHT} rx="5" /><text x="8" y="21">${said(node).slice(0, LETTERS)}</text></g>`)}</svg></div>`;

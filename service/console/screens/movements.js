@@ -48,7 +48,7 @@ function Between({ deal, months }) {
 
 function Moved({ deal, from, to, data }) {
   const { query } = route.value;
-  const moving = data.items.filter(({ change, before, after }) => change !== 0 && (change !== null || before !== after)).sort((one, other) => weight(other) - weight(one));
+  const moving = data.items.filter(hasMoved).sort((one, other) => weight(other) - weight(one));
   const still = data.items.filter((one) => !moving.includes(one));
   const rows = query.get("all") ? [...moving, ...still] : moving;
   const { row, open, close, next, shown } = useChosen(data.items);
@@ -58,6 +58,10 @@ function Moved({ deal, from, to, data }) {
     ${rows.length > 0 && html`<${Table} caption="Movements" columns=${columnsOf(from, to)} rows=${rows} keyOf=${(one) => one.test_id} open=${open} shown=${shown} selected=${(one) => one === row} />`}
     ${row && html`<${Why} ...${{ row, deal, from, to, close, next }} />`}`;
 }
+
+/** Whether a change shows in the decimals that the test is written with. */
+const shows = (change, decimals) => Math.abs(change) >= 0.5 / 10 ** decimals;
+const hasMoved = ({ change, before, after, decimals }) => (change === null ? before !== after : shows(change, decimals));
 
 /** How far a test moved, as a part of what it was; where a day has no figure, first of all. */
 function weight({ change, before }) {
@@ -83,7 +87,7 @@ function columnsOf(from, to) {
 function Why({ row, deal, from, to, close, next }) {
   const form = (value, options) => figure(value, row.unit, row.decimals, options);
   const parts = row.parts.filter(({ change }) => change !== 0);
-  const weighing = parts.filter(({ loans }) => loans.length > 0);
+  const weighing = parts.map((one) => ({ ...one, loans: one.loans.filter(({ effect }) => shows(effect, row.decimals)) })).filter(({ loans }) => loans.length > 0);
   return html`<${Panel} title=${labelled(row.test_name)} close=${close} next=${next}>
     <p class="figure">${form(row.change, { sign: true })}</p>
     <p>from ${form(row.before)} on ${nameOf(from)} to ${form(row.after)} on ${nameOf(to)}</p>

@@ -105,6 +105,9 @@ def test_a_column_is_corrected_saved_and_taken_back(visits: Visits, owner: Membe
     expect(rows.nth(0)).to_have_class("quiet")
     expect(rows.nth(3).locator("td").nth(7)).to_have_text(MARKUP)
     assert "rating_agency_" not in page.locator("main").inner_text()
+    about = page.get_by_text("Its loans are read.")
+    expect(about).to_contain_text("Rows that are no loans: 1 total rows (row 64).")
+    expect(about).to_contain_text("S&P rating")
     desk.check_accessible("the picture of a sheet")
 
     picture.get_by_role("button", name="D feeds nothing").click()
@@ -215,6 +218,8 @@ def test_a_cell_is_looked_for_and_pages_say_where_they_differ(visits: Visits, ow
     expect(page.locator(".picture tbody tr").last).to_contain_text("No loan: total rows")
     page.get_by_role("button", name="Rows before").click()
     expect(page.locator(".picture tbody tr").first).to_contain_text("22")
+    page.keyboard.press("n")
+    expect(page.locator(".picture tbody tr").first).to_contain_text("52")
     differing = page.locator("tbody tr", has_text="joined to the loans")
     expect(differing).to_contain_text("Moody's rating (1)")
     expect(page.locator("tbody tr", has_text="column 'Comment' feeds no field")).to_be_visible()

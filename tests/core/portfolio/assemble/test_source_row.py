@@ -20,9 +20,9 @@ def read(folder: Path, rows: Sequence[Sequence[Any]], row: int) -> SourceRow | N
     path = folder / "book.xlsx"
     write_workbook_rows(path, {"Loans": rows})
     book = read_files([(path.name, path)])
-    table = locate_loans(book, mapping_of("standard_clo"))
-    assert table is not None
-    return row_of(book, table, row)
+    loans = locate_loans(book, mapping_of("standard_clo"))
+    assert loans is not None
+    return row_of(book, loans, row)
 
 
 def test_each_cell_has_header_field_and_value(tmp_path: Path) -> None:
@@ -36,6 +36,14 @@ def test_each_cell_has_header_field_and_value(tmp_path: Path) -> None:
         ("D", "Maturity Date", "maturity_date", "2030-06-30"),
         ("E", "Our Comment", None, "seen"),
     ]
+
+
+def test_of_two_columns_the_one_that_is_read_has_the_field(tmp_path: Path) -> None:
+    """Both headings may be a price; the first one's cells are amounts of currency."""
+    header, loan = (*HEADER[:3], "Market Value", "Market Price"), (*LOAN[:3], 942_500.0, 94.25)
+    found = read(tmp_path, [header, loan, loan], 2)
+    assert found is not None
+    assert {cell.header: cell.field for cell in found.cells[3:]} == {"Market Value": None, "Market Price": "price"}
 
 
 def test_no_row_of_the_loans(tmp_path: Path) -> None:
