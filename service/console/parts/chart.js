@@ -1,6 +1,6 @@
 // A chart of figures by month (uPlot), in the page's colours, with the same figures as a table for who cannot see it.
 import { html, useEffect, useRef } from "./html.js";
-import { MONTHS } from "./format.js";
+import { day, MONTHS } from "./format.js";
 
 const HEIGHT = 190;
 const MONTH_WIDTH = 50; // pixels, at least
@@ -33,7 +33,7 @@ export function Chart({ label, days, series, format }) {
     <div ref=${place} aria-hidden="true"></div>
     <table class="off-screen"><caption>${label}</caption>
       <thead><tr><th scope="col">Day</th>${series.map((one) => html`<th scope="col">${one.label}</th>`)}</tr></thead>
-      <tbody>${days.map((at, row) => html`<tr><th scope="row">${at}</th>${series.map((one) => html`<td>${format(one.values[row])}</td>`)}</tr>`)}</tbody>
+      <tbody>${days.map((at, row) => html`<tr><th scope="row">${day(at)}</th>${series.map((one) => html`<td>${format(one.values[row])}</td>`)}</tr>`)}</tbody>
     </table>
   </figure>`;
 }

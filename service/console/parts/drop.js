@@ -110,9 +110,9 @@ function failed(error) {
 
 const today = () => new Date().toISOString().slice(0, 10);
 
-/** The deal's name in a file's: without its ending, its day, and underlines. */
+/** The deal's name in a file's: without its ending, its day, underlines and hyphens at its ends. */
 function dealName(name) {
-  const text = name.replace(/\.[^.]+$/, "").replace(DAY, " ").replace(/[_\s]+/g, " ").trim();
+  const text = name.replace(/\.[^.]+$/, "").replace(DAY, " ").replace(/[_\s]+/g, " ").replace(/^[-\s]+|[-\s]+$/g, "");
   return (text || name).slice(0, 255);
 }
 

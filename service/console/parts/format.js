@@ -76,9 +76,10 @@ export function words(name) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A cell's value, a number with the decimals that it has. */
+/** A cell's value: a number with the decimals that it has, a day in the tenant's format. */
 export function written(value) {
   if (typeof value === "number") return number(value, Math.min(6, String(value).split(".")[1]?.length ?? 0));
+  if (/^\d{4}-\d\d-\d\d$/.test(value)) return day(value);
   return value === "" || value === null || value === undefined ? "–" : String(value);
 }
 

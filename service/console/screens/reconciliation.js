@@ -1,7 +1,8 @@
 // A trustee's tape against a month: compared, then its issues worked one after the other, by keyboard or many at once.
 import { html, useEffect, useRef, useState } from "../parts/html.js";
 import { get, patch, post, settled } from "../api.js";
-import { can, dismiss, label, labelled, notify, route, setQuery } from "../state.js";
+import { can, dismiss, label, notify, route, setQuery } from "../state.js";
+import { copy, tsv } from "../parts/clipboard.js";
 import { refreshData, useData, useTask } from "../parts/data.js";
 import { DealScreen } from "../parts/deal.js";
 import { Known, Panel } from "../parts/drill.js";
@@ -97,13 +98,15 @@ function Queue({ tape }) {
   ]);
   const buttons = actions.map(({ key, what, run }) => html`<button key=${key} onClick=${run}>${what} (${key})</button>`);
   const chosen = picked.has(ALL) ? count : picked.size;
+  const taking = useTask(() => copyAll({ tape_id: tape.id, status, severity }, search));
   const [title, text] = search || severity ? ["No issue fits", "Search for less, or choose every severity."] : known === 0 ? ["No issues", "Compare the tape with a month: what differs comes here."]
     : [status === "open" ? "All issues are worked" : "No issue is so", `${counted(known, "issue")} in all`];
   return html`<div class="months" role="group" aria-label="Status">${Object.keys(STATUSES).map((name) => html`<button key=${name} class="pill" aria-pressed=${String(name === status)} onClick=${() => choose({ status: name })}>${words(name)} ${number(counts?.[name])}</button>`)}</div>
     <div class="row"><${Select} label="Severity" name="severity" value=${severity ?? ""} options=${[{ value: "", label: "Every severity" }, ...Object.keys(SEVERITIES).map((value) => ({ value, label: words(value) }))]} onChange=${(value) => choose({ severity: value })} />
       <${Field} label="Search (/)" name="search" type="search" value=${search ?? ""} onInput=${(event) => choose({ search: event.target.value })} onKeyDown=${(event) => event.key === "Enter" && event.target.blur()} />
-      ${writes && count > 0 && (chosen ? html`<strong>${number(chosen)} selected</strong>${buttons}` : html`<button onClick=${all}>Select all ${number(count)} (X)</button>`)}</div>
-    <${Problem} error=${queue.error} retry=${queue.again} />
+      ${writes && count > 0 && (chosen ? html`<strong>${number(chosen)} selected</strong>${buttons}` : html`<button onClick=${all}>Select all ${number(count)} (X)</button>`)}
+      ${count > 0 && html`<button disabled=${taking.busy} onClick=${taking.run} title="Copy the issues (TSV)">Copy</button>`}</div>
+    <${Problem} error=${taking.error} /><${Problem} error=${queue.error} retry=${queue.again} />
     ${count > 0 ? html`<${Grid} caption="Issues" columns=${columnsOf(shown, open, writes && { has, pick })} count=${count} current=${at} cell=${(index, key) => shown[index]?.[key]} need=${(_, last) => queue.see(last)} />`
       : count === 0 && html`<${Empty} title=${title}><p>${text}</p><//>`}
     ${at >= 0 && html`<${Issue} issue=${shown[at]} trustee=${label(tape.trustee_name)} buttons=${buttons} close=${() => choose()} next=${(step) => open(at + step)} />`}`;
@@ -114,18 +117,19 @@ const what = (issue) => (issue.issue_type === "value_mismatch" ? fieldName(issue
 const fits = (issue, text) => [nameOf(issue), issue.primary_identifier, what(issue), issue.trustee_value, issue.internal_value].join(" ").toLowerCase().includes(text);
 
 function columnsOf(shown, open, picked) {
-  const value = { width: 110, number: true, show: (text, at) => read(text, shown[at]) };
+  const value = { width: 160, number: true, show: (text, at) => read(text, shown[at]) };
   return [
     picked && { key: "id", label: html`<span class="off-screen">Selected</span>`, width: 40, show: (id, at) => html`<input type="checkbox" aria-label=${`Select ${nameOf(shown[at])}`} checked=${picked.has(shown[at])} onChange=${() => picked.pick(id)} />` },
     { key: "severity", label: "Severity", width: 100, show: (name) => html`<span class=${`status ${SEVERITIES[name]}`}>${name}</span>` },
-    { key: "borrower_name", label: "Loan", width: 230, show: (_, at) => html`<button class="cell" onClick=${() => open(at)}>${nameOf(shown[at])}</button>` },
+    { key: "borrower_name", label: "Loan", width: 300, show: (_, at) => html`<button class="cell" onClick=${() => open(at)}>${nameOf(shown[at])}</button>` },
     { key: "field_name", label: "What differs", width: 150, show: (_, at) => what(shown[at]) },
     { key: "internal_value", label: "Ours", ...value }, { key: "trustee_value", label: "Tape", ...value }, { key: "primary_identifier", label: "Identifier" },
   ].filter(Boolean);
 }
 
 /** An issue's values are texts; identifiers stay so. */
-const read = (text, { category }) => written(text && category !== "identity" && !Number.isNaN(Number(text)) ? Number(text) : text);
+const valued = (text, { category }) => (text && category !== "identity" && !Number.isNaN(Number(text)) ? Number(text) : text);
+const read = (text, issue) => written(valued(text, issue));
 
 function Issue({ issue, trustee, buttons, close, next }) {
   const [id, setId] = useState(null);
@@ -167,8 +171,22 @@ function alike({ key, ours, theirs }) {
 
 const PATH = "reconciliation/issues";
 const PAGE = 200;
+const COPIED_PAGES = 10; // at most
 const AHEAD = 50; // rows below those in sight that are read
 const PAUSE_MS = 400; // the counts are read once after many keys
+
+/** The issues of a query that a search finds, as a table for the clipboard. */
+async function copyAll(query, search) {
+  const rows = [];
+  for (let page = 1, pages = 1; page <= Math.min(pages, COPIED_PAGES); page += 1) {
+    const next = await get(PATH, { ...query, page, page_size: PAGE });
+    pages = next.total_pages;
+    rows.push(...next.items.filter((one) => !search || fits(one, search.toLowerCase())));
+    if (page === COPIED_PAGES && pages > page) notify("plain", `The first ${counted(page * PAGE, "issue")} are copied`);
+  }
+  const cells = (one) => [one.severity, nameOf(one), what(one), valued(one.internal_value, one), valued(one.trustee_value, one), one.primary_identifier];
+  await copy(tsv([["Severity", "Loan", "What differs", "Ours", "Tape", "Identifier"], ...rows.map(cells)]), `${counted(rows.length, "issue")} copied`);
+}
 
 /** The issues of a query with one status: {items, total, error, see, review, undo, again}; `all(items)`: whether all are wanted. */
 function useQueue(query, all) {

@@ -15,7 +15,8 @@ from tests.programs.console.seeds import deal_with_months, tape_file
 ISSUES: Final = "/api/v1/reconciliation/issues"
 JOB_MS: Final = 60_000
 """Patience with a comparison, which a process of its own makes."""
-NAME: Final = "tape 2026-06-30.xlsx"
+NAME: Final = "Example CLO VIII, tape of the trustee's statement of 2026-06-30.xlsx"
+"""Longer than a telephone is wide."""
 
 
 @pytest.fixture
@@ -64,6 +65,7 @@ def upload(page: Page) -> None:
 
 
 def test_a_tape_is_compared_and_worked_by_keyboard(owner: Member, deal: dict[str, Any], visits: Visits) -> None:
+    assert owner.patch("/api/v1/admin/tenant", json={"settings": {"date_format": "DD.MM.YYYY"}}).status_code == 200
     visit = visits()
     page = visit.page
     visit.sign_in(owner, f"/deals/{deal['id']}/reconciliation")
@@ -72,17 +74,44 @@ def test_a_tape_is_compared_and_worked_by_keyboard(owner: Member, deal: dict[str
     upload(page)
     expect(page.locator(".banner")).to_contain_text("loans matched", timeout=JOB_MS)
     expect(page).not_to_have_url(re.compile("compare="))
-    expect(page.get_by_label("Tape", exact=True)).to_contain_text(f"2026-06-30 Trustee A, {NAME}")
+    expect(page.get_by_label("Tape", exact=True)).to_contain_text(f"30.06.2026 Trustee A, {NAME}")
     found = issues(owner)
     expect(page.locator(".banner")).to_contain_text(f"{len(found)} issues")
     expect_count(page, "Open", len(found))
     expect(names(page).first).to_have_text(found[0]["borrower_name"])
     assert names(page).count() < len(found), "only the rows in sight are drawn"
+    _copied(page, found)
+    _days(visit, found)
     _side_by_side(owner, visit, found)
     _one_by_one(owner, page, found)
     _many(owner, visit, found)
     _as_a_viewer(owner, visits, deal)
     _all(owner, visit, len(found))
+
+
+def _copied(page: Page, found: list[dict[str, Any]]) -> None:
+    """All issues go to the clipboard, those out of sight, too."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy", exact=True).click()
+    expect(page.get_by_text(f"{len(found)} issues copied")).to_be_visible()
+    heads, *rows = (line.split("\t") for line in page.evaluate("navigator.clipboard.readText()").split("\n"))
+    assert heads == ["Severity", "Loan", "What differs", "Ours", "Tape", "Identifier"]
+    assert [(row[0], row[1], row[5]) for row in rows] == [
+        (one["severity"], one["borrower_name"], one["primary_identifier"]) for one in found
+    ]
+
+
+def _days(visit: Visit, found: list[dict[str, Any]]) -> None:
+    """Days are written as the organisation writes them."""
+    page = visit.page
+    issue = next(one for one in found if one["field_name"] == "maturity_date")
+    before = page.url
+    page.goto(f"{before}&issue={issue['id']}")
+    for side in ("internal_value", "trustee_value"):
+        year, month, day = issue[side].split("-")
+        expect(panel(page).locator("p").first).to_contain_text(f"{day}.{month}.{year}")
+    page.goto(before)
+    expect(panel(page)).to_have_count(0)
 
 
 def _side_by_side(owner: Member, visit: Visit, found: list[dict[str, Any]]) -> None:
