@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -70,3 +71,24 @@ def test_every_module_of_the_console_is_in_a_file() -> None:
     assert sorted(names) == sorted("of_" + re.sub(r"\W", "_", name) for name in own)
     imports = re.findall(r"^import .*$", "".join(files.values()), re.MULTILINE)
     assert all(re.search(r'"\./(?:vendor/[a-z-]+|app)\.js";$', line) for line in imports), imports
+
+
+def test_every_name_that_a_module_takes_is_there() -> None:
+    modules = {path.relative_to(FOLDER).as_posix(): path.read_text() for path in FOLDER.rglob("*.js")}
+    given = {path: exported(path, text) for path, text in modules.items()}
+    given["parts/html.js"] |= given["vendor/preact.js"]
+    missing = [
+        (path, name)
+        for path, text in modules.items()
+        for names, source in re.findall(r'^import \{([^}]*)\} from "([^"]+)";$', text, re.MULTILINE)
+        for name in re.findall(r"(\w+)(?: as \w+)?(?:,|\s*$)", names)
+        if name not in given[os.path.normpath(os.path.join(os.path.dirname(path), source))]
+    ]
+    assert missing == []
+
+
+def exported(path: str, text: str) -> set[str]:
+    if path.startswith(VENDOR):
+        lists = re.findall(r"export ?\{([^}]*)\}", text)
+        return {name.split(" as ")[-1].strip() for names in lists for name in names.split(",")}
+    return set(re.findall(r"^export (?:async )?(?:function\*?|const|class) (\w+)", text, re.MULTILINE))
