@@ -74,7 +74,7 @@ SHOTS: Final = (
     Shot("movements", "/deals/{deal}/movements", "movements", "main table tbody tr"),
     Shot("movement", "/deals/{deal}/movements?test={test}", "movements", "main svg"),
     Shot(
-        "what-if", "/deals/{deal}/what-if?scenario={scenario}", "what_if", "fieldset.trade",
+        "what-if", "/deals/{deal}/what-if?scenario={scenario}", "what_if", ".desk td:last-child span",
         asset="console-what-if",
     ),
     Shot(
