@@ -59,7 +59,8 @@ function placeOf(path) {
 async function loadScreen(file) {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await import(`./screens/${file}.js${attempt > 1 ? `?${attempt}` : ""}`); // a browser may keep a failure by its address
+      const { screens } = await import(`./screens.js${attempt > 1 ? `?${attempt}` : ""}`); // a browser may keep a failure by its address
+      return screens[file];
     } catch (problem) {
       const page = await servedPage();
       if (page === "other" && mayReload()) return reloaded();

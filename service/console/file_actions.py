@@ -11,6 +11,7 @@ from typing import Final
 
 import minify  # type: ignore[import-untyped]  # no stubs
 
+from service.console.joining import VENDOR, joined
 from service.platform.http.api import Raw
 from service.platform.welcome import CONSOLE
 
@@ -30,9 +31,8 @@ TYPES: Final = {
 """The files that a browser may load; nothing else of the folder is served."""
 
 MINIFIED: Final = {".js": "application/javascript", ".css": "text/css"}
-VENDOR: Final = "vendor/"
-SPACES: Final = re.compile(r"\n +")
-"""What is left of lines is markup in templates, where the begin of a line says nothing."""
+SPACES: Final = re.compile(r"(?<=[>}])\n *(?=[<$])|(?<=\n) +")
+"""What is left of lines is markup in templates, where an end between elements and any begin say nothing."""
 PATTERNS: Final = re.compile(r"^( *)const (?=[\[{])", re.MULTILINE)
 """Destructuring declarations. The minifier puts the first of a run of `const` before what it reads, and `let` where it
 stands."""
@@ -126,7 +126,8 @@ def _signature(folder: Path) -> Iterator[tuple[str, int, int]]:
 
 
 def _read(folder: Path, signature: Signature) -> Files:
-    contents = {name: _minified(name, (folder / name).read_bytes()) for name, _, _ in signature}
+    sources = _joined({name: (folder / name).read_bytes() for name, _, _ in signature})
+    contents = {name: _minified(name, content) for name, content in sources.items()}
     digest = hashlib.sha256()
     for name, content in contents.items():
         digest.update(f"{name} {len(content)}\n".encode())
@@ -134,6 +135,17 @@ def _read(folder: Path, signature: Signature) -> Files:
     hashed = digest.hexdigest()[:HASH_LENGTH]
     page = contents.pop(PAGE).replace(BASE, f"{CONSOLE}{hashed}".encode())
     return Files(hashed, page, contents)
+
+
+def _joined(sources: dict[str, bytes]) -> dict[str, bytes]:
+    """The files with their modules joined, or as they are where that cannot be: the browser says what is wrong."""
+    modules = {name for name in sources if name.endswith(".js") and not name.startswith(VENDOR)}
+    try:
+        files = joined({name: sources[name].decode() for name in modules})
+    except ValueError:
+        return sources
+    rest = {name: content for name, content in sources.items() if name not in modules}
+    return rest | {name: text.encode() for name, text in files.items()}
 
 
 def _minified(name: str, content: bytes) -> bytes:
@@ -148,4 +160,4 @@ def _minified(name: str, content: bytes) -> bytes:
         text = minify.string(kind, PATTERNS.sub(r"\1let ", content.decode()))
     except minify.MinifyError:
         return content
-    return SPACES.sub("\n", text).encode()
+    return SPACES.sub("", text).encode()

@@ -8,8 +8,8 @@ import { shown } from "./picture.js";
 
 const SHOWN_MAX = 60;
 
-/** `choose(target)`: a field, "" to leave the column out, null to read it as before; absent for whoever may not. */
-export function Column({ column, former, fields, named, feeds, choose, close, next }) {
+/** `choose(target)`: a field, "" to leave the column out, null to read it as before; absent for whoever may not. `effect` says what corrections change. */
+export function Column({ column, former, fields, named, feeds, choose, effect, close, next }) {
   const { letter, header, fields: targets, kind, unit, found } = column;
   const feeding = kind === "out" ? "Left out: no test reads it" : targets.length > 0 ? `Feeds ${targets.map(named).join(", ")}` : "Feeds no field";
   return html`<${Panel} title=${`${letter} · ${header || "no heading"}`} close=${close} next=${next}>
@@ -20,7 +20,7 @@ export function Column({ column, former, fields, named, feeds, choose, close, ne
     ${found.value_count !== undefined && html`<p>${counted(found.value_count, "value")}, ${number(found.blank_count)} blank${found.error_count > 0 && html`, <span class="fail">${counted(found.error_count, "error")}</span>`}${found.unreadable_count > 0 && html`, <span class="fail">${number(found.unreadable_count)} that cannot be read</span>`}</p>
       <p class="muted">Such as ${found.samples.map((one) => shown(one, column.found.type === "date")).join(" · ")}</p>`}
     ${found.alternatives?.length > 0 && html`<h3>Other columns for the same field</h3><ul>${found.alternatives.map((one) => html`<li>${one.column} · ${one.header}: ${labelled(one.reason)}</li>`)}</ul>`}
-    ${choose && header && html`<${Choice} ...${{ column, former, fields, feeds, choose }} />`}
+    ${choose && header && html`<${Choice} ...${{ column, former, fields, feeds, choose, effect }} />`}
     ${choose && !header && html`<p class="muted">A mapping names columns by their heading, and this one has none: give it one in the file.</p>`}<//>`;
 }
 
@@ -32,7 +32,7 @@ function Why({ found, kind, named }) {
     ${kind !== "ambiguous" && rival && html`<p class="muted">Next: ${named(rival)}, ${number(margin, 1)} behind</p>`}`;
 }
 
-function Choice({ column, former, fields, feeds, choose }) {
+function Choice({ column, former, fields, feeds, choose, effect }) {
   const [search, setSearch] = useState("");
   const wanted = search.trim().toLowerCase();
   const fitting = fields.filter(({ name, label }) => !isLeftOut(name) && `${label} ${name}`.toLowerCase().includes(wanted));
@@ -41,7 +41,7 @@ function Choice({ column, former, fields, feeds, choose }) {
     event.preventDefault();
     if (wanted && fitting.length > 0) pick(fitting[0].name)();
   };
-  return html`<h3>Choose what it feeds</h3>
+  return html`<h3>Choose what it feeds</h3>${effect && html`<p class="pass">${effect}</p>`}
     <p class="row">${column.kind !== "out" && html`<button onClick=${pick("")}>Leave it out</button>`}${former && html`<button onClick=${pick(null)}>As it was: ${former}</button>`}</p>
     <form onSubmit=${submit}><input type="search" aria-label="Search a field" placeholder="Search a field" value=${search} onInput=${(event) => setSearch(event.target.value)} /></form>
     <ul class="choices">${fitting.slice(0, SHOWN_MAX).map(({ name, label }) => html`<li key=${name}><button class="plain" aria-pressed=${String(column.fields.includes(name))} onClick=${pick(name)}>${label}${feeds(name) && html` <small class="muted">from ${feeds(name)}</small>`}</button></li>`)}

@@ -6,7 +6,6 @@ const PAUSE_MS = 300;
 const LEFT_OUT = "left_out_"; // fields of one's own that no test reads
 const NAME_MAX = 64;
 const NAMED_MAX = 180; // of a mapping's name, with room for a number
-const COPIES_MAX = 20;
 const PAGE = 100;
 
 /** A heading as the reader compares it: case, accents and signs do not count. */
@@ -112,14 +111,13 @@ export async function stored(mapping, fixes, deal, month) {
   return { back, id };
 }
 
+/** A new mapping under a name that is free. */
 async function created(name, draft) {
-  for (let number = 1; ; number += 1) {
-    try {
-      return await post("mappings", { name: number > 1 ? `${name} ${number}` : name, ...draft });
-    } catch (error) {
-      if (error.status !== 409 || number >= COPIES_MAX) throw error;
-    }
-  }
+  const { items } = await get("mappings", { search: name, page_size: PAGE });
+  const taken = new Set(items.map((one) => one.name));
+  let free = name;
+  for (let number = 2; taken.has(free); number += 1) free = `${name} ${number}`;
+  return post("mappings", { name: free, ...draft });
 }
 
 async function isShared(id, deal) {

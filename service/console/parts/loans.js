@@ -36,14 +36,14 @@ export function conditionsOf(filter) {
  */
 export function useLoans(workbook, query) {
   const key = JSON.stringify([workbook, query]);
-  const store = useMemo(() => ({ pages: new Map(), running: new Map(), timer: 0, about: null }), [key]);
+  const store = useMemo(() => ({ pages: new Map(), running: new Map(), failed: new Set(), timer: 0, about: null }), [key]);
   const [version, redraw] = useState(0);
   const fault = useRef(null);
   const before = useRef(store);
   if (store.about) before.current = store;
   const shown = before.current; // the former loans until the first of the new ones are there
   const load = (at) => {
-    if (store.pages.has(at) || store.running.has(at)) return;
+    if (store.pages.has(at) || store.running.has(at) || store.failed.has(at)) return;
     const control = new AbortController();
     store.running.set(at, control);
     get(`workbooks/${workbook}/loans`, { ...query, offset: at * PAGE, limit: PAGE }, { signal: control.signal }).then(
@@ -51,9 +51,12 @@ export function useLoans(workbook, query) {
         store.pages.set(at, page);
         store.about = page;
         if (store.pages.size > PAGES_KEPT) store.pages.delete(store.pages.keys().next().value);
-        fault.current = null;
       },
-      (error) => error.name !== "AbortError" && (fault.current = { key, error }),
+      (error) => {
+        if (error.name === "AbortError") return;
+        store.failed.add(at); // until somebody asks again
+        fault.current = { key, error };
+      },
     ).finally(() => { store.running.delete(at); redraw((turn) => turn + 1); });
   };
   useEffect(() => {
@@ -81,8 +84,14 @@ export function useLoans(workbook, query) {
   };
   const cell = (index, name) => pageOf(index)?.columns[name]?.[index % PAGE];
   const row = (index) => pageOf(index)?.rows[index % PAGE];
+  const again = () => {
+    store.failed.clear();
+    fault.current = null;
+    load(0);
+    redraw((turn) => turn + 1);
+  };
   const { total: count, total_par: par, columns: sample } = shown.about ?? {};
-  return { key, count, par, sample, error: fault.current?.key === key ? fault.current.error : null, version: `${shown === store} ${version}`, cell, row, need, again: () => load(0) };
+  return { key, count, par, sample, error: fault.current?.key === key ? fault.current.error : null, version: `${shown === store} ${version}`, cell, row, need, again };
 }
 
 /** All loans in parts, as rows of values: an asynchronous walk over arrays of rows. */

@@ -21,6 +21,15 @@ export function Summary({ read: { detection, warnings }, named, deal, month, sav
     ${warnings.length > 0 && html`<details class="note"><summary>${counted(warnings.length, "thing")} to know before relying on these figures</summary><ul>${warnings.map(({ message }) => html`<li>${labelled(message)}</li>`)}</ul></details>`}`;
 }
 
+/** Of a sheet what it is; of the loans' sheet the rows that are no loans, and the fields that no column feeds. */
+export function About({ detection, sheet, named }) {
+  const about = detection.sheets.find(({ name }) => name === sheet);
+  const out = detection.left_out.map(({ reason, count, rows }) => `${number(count)} ${words(reason).toLowerCase()} (row ${rows.map((row) => number(row)).join(", ")}${rows.length < count ? " …" : ""})`);
+  return html`<p class="muted">${about && `${words(labelled(about.kind_reason))}.`}${about && about.state !== "visible" && " The sheet is hidden."}
+    ${sheet === detection.sheet && out.length > 0 && html` <span>Rows that are no loans: ${out.join("; ")}.</span>`}
+    ${sheet === detection.sheet && detection.missing_optional.length > 0 && html` <span>No column for ${detection.missing_optional.map(named).join(", ")}.</span>`}</p>`;
+}
+
 /** Corrections that are not saved, and the results that they change. */
 export function Corrections({ fixes, trial, named, fix, task, may, months }) {
   const list = Object.entries(fixes);
@@ -30,6 +39,12 @@ export function Corrections({ fixes, trial, named, fix, task, may, months }) {
     <div aria-live="polite" aria-busy=${String(trial.busy)}>${trial.error && html`<${Problem} error=${trial.error} />`}${!trial.error && html`<${Changes} trial=${trial} />`}</div>
     ${may && html`<p class="muted">Saved as the deal's mapping it reads ${counted(months.length, "month")}: ${months.map(({ as_of: asOf, name }) => (asOf ? day(asOf) : name)).join(", ")}; and those to come. Runs that stand keep their figures.</p>
       <${Problem} error=${task.error} /><p class="row"><button class="primary" disabled=${task.busy || trial.busy || trial.error !== null} onClick=${task.run}>Save as the deal's mapping</button><button onClick=${() => setQuery({ fix: null })}>Discard</button></p>`}</section>`;
+}
+
+/** How many results corrections change; nothing before that is known. */
+export function effectOf(data) {
+  const count = data?.changes?.length;
+  return count === undefined ? null : count === 0 ? "No result changes." : `${counted(count, "result")} change${count === 1 ? "s" : ""}.`;
 }
 
 function Changes({ trial: { data, busy } }) {
@@ -42,7 +57,7 @@ function Changes({ trial: { data, busy } }) {
     { key: "before", label: "Before", number: true, value: (row) => row.before?.value, show: (row) => shown(row, row.before) },
     { key: "after", label: "After", number: true, value: (row) => row.after?.value, show: (row) => shown(row, row.after) },
   ];
-  return html`<p class=${busy ? "muted" : ""}>${changes.length === 0 ? "No result changes." : `${counted(changes.length, "result")} change:`}</p>
+  return html`<p class=${busy ? "muted" : ""}>${effectOf(data)}</p>
     ${changes.length > 0 && html`<${Table} caption="Results before and after the corrections" columns=${columns} rows=${changes} keyOf=${({ test_id: id }) => id} />`}`;
 }
 

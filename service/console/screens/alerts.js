@@ -1,13 +1,13 @@
 // Alerts: the inbox, the alerts with their history, and webhooks with their deliveries.
 import { html, useState } from "../parts/html.js";
 import { call, get, post } from "../api.js";
-import { can, complain, me, notify, route, setQuery } from "../state.js";
+import { can, complain, me, notify } from "../state.js";
 import { Act, acts, change, List, Secret, Tabs, when } from "../parts/admin/list.js";
 import { useBooks } from "../parts/books.js";
 import { refreshData, useData, useTask } from "../parts/data.js";
 import { Dialog } from "../parts/dialog.js";
-import { Field, Form, Pills, Select } from "../parts/form.js";
-import { moment, words } from "../parts/format.js";
+import { Field, Form, Select } from "../parts/form.js";
+import { words } from "../parts/format.js";
 import { Empty } from "../parts/problem.js";
 import { Table } from "../parts/table.js";
 
@@ -100,15 +100,13 @@ export default function AlertsScreen() {
 }
 
 function Inbox() {
-  const unread = route.value.query.get("show") === "unread";
   const columns = [
     when("created_at", "When", "narrow-off"),
     { key: "title", label: "What", className: "wraps", show: (row) => html`<strong class=${["high", "urgent"].includes(row.priority) ? "fail" : ""}>${row.title}</strong><small class="narrow-only">${moment(row.created_at)}</small><span class="block message">${row.message}</span>` },
     acts((row) => (row.read_at ? html`<span class="muted">Read</span>` : html`<${Act} label="Mark as read" of=${row.title} run=${() => change("POST", `notifications/${row.id}/read`, undefined, "Marked as read")} />`)),
   ];
-  return html`<div class="row"><${Pills} label="Show" value=${unread} rows=${[[false, "All"], [true, "Unread"]]} onChange=${(to) => setQuery({ show: to ? "unread" : null, page: null })} />
-      <button onClick=${() => change("POST", "notifications/read-all", undefined, "All are marked as read")}>Mark all as read</button></div>
-    <${List} caption="Notifications" path="notifications" query=${{ unread: unread || null }} columns=${columns}
+  return html`<p><button onClick=${() => change("POST", "notifications/read-all", undefined, "All are marked as read")}>Mark all as read</button></p>
+    <${List} caption="Notifications" path="notifications" columns=${columns}
       empty=${html`<${Empty} title="Nothing here"><p>What alerts have to say comes here.</p><//>`} />`;
 }
 
@@ -153,7 +151,7 @@ function AlertForm({ alert, close }) {
   const users = useData(["owner", "admin"].includes(me.value.role) ? "admin/users" : null);
   const people = Object.fromEntries((users.data?.items ?? [me.value]).map(({ id, full_name: name }) => [id, name]));
   const [type, setType] = useState(alert?.alert_type ?? "compliance");
-  const [channels, setChannels] = useState(alert?.channels ?? [{ type: "email", key: 0 }]);
+  const [channels, setChannels] = useState(alert?.channels ?? [{ type: "email" }]);
   const task = useTask(async ({ name, cooldown_minutes: pause, workbook }, form) => {
     const [watched, ...sets] = form.querySelectorAll(".part");
     const body = {
@@ -166,10 +164,6 @@ function AlertForm({ alert, close }) {
     refreshData("alerts");
   });
   const { error } = task;
-  const add = ({ target }) => {
-    setChannels([...channels, { type: target.value, key: channels.length + Math.random() }]);
-    target.value = "";
-  };
   return html`<${Dialog} title=${alert ? alert.name : "Make an alert"} close=${close} wide><${Form} task=${task} action=${alert ? "Save" : "Make the alert"} onSubmit=${task.run} cancel=${close}>
     <div class="columns"><div><${Field} label="Name" name="name" required maxlength="200" value=${alert?.name} error=${error} />
       ${!alert && html`<${Select} label="Watches" name="workbook" options=${[{ value: "", label: "Every workbook" }, ...books.options]} />
@@ -178,7 +172,7 @@ function AlertForm({ alert, close }) {
       <${Field} label="Quiet afterwards, minutes" name="cooldown_minutes" type="number" min="0" required value=${alert?.cooldown_minutes ?? 60} error=${error} /></div>
     <div>${channels.map((one, at) => html`<${Fields} key=${one.id ?? one.key} title=${CHANNELS[one.type][0]} fields=${CHANNELS[one.type][1]} values=${one.config} people=${people} error=${error}>
       ${channels.length > 1 && html`<button type="button" onClick=${() => setChannels(channels.filter((other) => other !== one))}>Leave out</button>`}<//>`)}
-      <${Field} label="One more way">${(props) => html`<select ...${props} onChange=${add}><option value="">Choose</option>${choices(CHANNELS).map(({ value, label }) => html`<option value=${value}>${label}</option>`)}</select>`}<//></div></div><//><//>`;
+      <p class="row">${choices(CHANNELS).map(({ value, label }) => html`<button type="button" key=${value} onClick=${() => setChannels([...channels, { type: value, key: Math.random() }])}>Add: ${label}</button>`)}</p></div></div><//><//>`;
 }
 
 function Webhooks() {
@@ -194,7 +188,7 @@ function Webhooks() {
   };
   const columns = [
     { key: "url", label: "URL", className: "wraps" }, { key: "events", label: "Events", className: "narrow-off wraps", value: ({ events }) => events.join(", ") },
-    { key: "enabled", label: "Status", value: ({ enabled, failing_since: since, disabled_reason: why }) => (enabled ? (since ? `Failing since ${moment(since)}` : "On") : why ?? "Off") },
+    { key: "enabled", label: "Status", value: ({ enabled, failing_since: failing, disabled_reason: why }) => (enabled ? (failing ? "Failing" : "On") : why ?? "Off") },
     acts((row) => html`<${Act} label="Deliveries" of=${row.url} run=${() => setShown({ of: row })} /><${Act} label="Test" of=${row.url} run=${() => test(row).catch(complain)} />
       ${rest("webhooks", row, row.url, "What waits is not sent.")}`),
   ];

@@ -15,7 +15,7 @@ const ANGLES = 3; // other looks at one session
 
 export default function Ask({ id }) {
   if (!id) return html`<h1>Ask</h1><${Nominated} />`;
-  return html`<${DealScreen} id=${id} title="Ask">${({ month }) => (month ? html`<${Questions} key=${month.id} deal=${id} ask=${(query) => chat(query, month.id)} />
+  return html`<${DealScreen} id=${id} title="Ask">${({ month }) => (month ? html`<${Questions} key=${month.id} deal=${{ id, workbook: month.id }} ask=${(query) => chat(query, month.id)} />
     <p><a href=${href("ask")}>Insights of the month, and questions about several deals</a></p>` : html`<${Empty} title="No month yet"><p>Add a file of this deal first.</p><//>`)}<//>`;
 }
 
@@ -31,7 +31,7 @@ function Questions({ ask, deal, earlier = [] }) {
     await task.run(question);
     form.reset();
   };
-  return html`<${Form} task=${task} action="Ask" onSubmit=${submit}><${Field} label="Your question" name="question" required maxlength="1000" error=${task.error} hint="Such as: what are the ten largest obligors? How much CCC can we buy?" /><//>
+  return html`<div class="filters question"><${Form} task=${task} action="Ask" onSubmit=${submit}><${Field} label="Your question" name="question" required maxlength="1000" error=${task.error} placeholder="What are the ten largest obligors?" /><//></div>
     ${[...said, ...earlier.filter(({ id }) => !said.some((one) => one.id === id))].map((one) => html`<article key=${one.id}><h3>${one.question}</h3><p class="answer">${one.answer}</p>
       <${Figures} data=${one.supporting_data} deal=${deal} />
       ${one.suggestions.map((text) => html`<button key=${text} class="pill" onClick=${() => task.run(text)}>${text}</button> `)}
@@ -43,11 +43,10 @@ function Figures({ data, deal }) {
   const overview = useData(deal || !can("compliance:read") ? null : "console/overview", undefined, { freshSeconds: 60 });
   const figures = data?.figures ?? [];
   if (figures.length === 0) return null;
-  const dealOf = ({ subject = data.subject }) => deal ?? overview.data?.items.find(({ name }) => subject.startsWith(name))?.id;
-  const where = (row) => {
-    const [id, { test_id: test, columns = data.columns }] = [dealOf(row), row.support ?? row.recipe ?? {}];
-    if (!id) return null;
-    return html`${test && html`<a href=${href("deals", id, "compliance", { test })}>Test</a> `}${Object.values(columns ?? {}).map((cell) => cell && html`<a class="cell-link" href=${href("deals", id, "mapping", { cell })}><code>${cell}</code></a> `)}`;
+  const where = ({ subject = data.subject, support, recipe }) => {
+    const { id, workbook } = deal ?? overview.data?.items.find(({ name }) => subject.startsWith(name)) ?? {};
+    const { test_id: test, columns = data.columns ?? {} } = support ?? recipe ?? {};
+    return id && html`${test && html`<a href=${href("deals", id, "compliance", { workbook, test })}>Test</a> `}${Object.values(columns).map((cell) => cell && html`<a class="cell-link" href=${href("deals", id, "mapping", { workbook, cell })}><code>${cell}</code></a> `)}`;
   };
   return html`<${Table} caption="Figures" rows=${figures.map((row, at) => ({ ...row, at }))} keyOf=${({ at }) => at} columns=${[
     { key: "name", label: "Figure", className: "wraps", value: ({ name }) => words(name) }, { key: "of", label: "Of", className: "wraps", value: (row) => row.of ?? row.subject ?? data.subject },
@@ -61,7 +60,7 @@ function Nominated() {
   const history = useData("insights/questions/history");
   return html`<${Loaded} from=${list}>${(books) => html`
     <${Questions} ask=${(question) => post("insights/ask", { question })} earlier=${history.data} />
-    <h2>Insights</h2><details class="apart" open=${!books[0]?.is_nominated}><summary>Of ${counted(books.filter((book) => book.is_nominated).length, "workbook")}</summary>
+    <h2 class="apart">Insights</h2><details open=${!books[0]?.is_nominated}><summary>Of ${counted(books.filter((book) => book.is_nominated).length, "workbook")}</summary>
       ${books.length === 0 && html`<p>Drop a month of a deal anywhere on the page first.</p>`}
       ${books.map(({ workbook_id: id, workbook_name: name, is_nominated: on }) => html`<label class="choice" key=${id}><input type="checkbox" checked=${on} disabled=${!can("workbooks:write")}
         onChange=${() => change("PUT", `insights/nominations/${id}`, { is_nominated: !on }, `${name} is ${on ? "left out" : "chosen"}`, { is_nominated: on })} /> ${name}</label>`)}</details>
@@ -76,8 +75,8 @@ function Session() {
   });
   const { data: session } = current;
   const left = ANGLES - (session?.regeneration_count ?? ANGLES);
-  return html`<${Form} task=${make} action="Make insights" onSubmit=${(fields) => make.run("generate", fields)}><${Select} label="For" name="stakeholder_type" options=${READERS} value=${session?.stakeholder_type} /><//>
-    ${left > 0 && html`<button disabled=${make.busy} onClick=${() => make.run("regenerate", undefined)}>From another angle, ${left} left</button>`}
+  return html`<div class="filters"><${Form} task=${make} action="Make insights" onSubmit=${(fields) => make.run("generate", fields)}><${Select} label="For" name="stakeholder_type" options=${READERS} value=${session?.stakeholder_type} /><//>
+    ${left > 0 && html`<button disabled=${make.busy} onClick=${() => make.run("regenerate", undefined)}>From another angle, ${left} left</button>`}</div>
     ${current.error?.status !== 404 && html`<${Problem} error=${current.error} />`}
     ${session && html`<p class="muted">${moment(session.created_at)}</p>${session.insights.map((one) => html`<${Insight} key=${one.id} one=${one} />`)}
       ${session.warnings.map(({ message }) => html`<p class="muted">${message}</p>`)}`}`;

@@ -62,10 +62,10 @@ function Made({ path }) {
 const named = (one) => (one === "export" ? "an export" : "a report");
 
 function Actions({ address, row, one, may }) {
-  const ready = row.status === "completed" && !(Date.parse(row.expires_at) < Date.now());
-  const drop = (text, ask) => html`<${Act} label=${text} of=${`this ${one}`} ask=${ask} run=${() => change("DELETE", address, undefined, `The ${one} is gone`)} />`;
-  return html`${ready && html`<button onClick=${() => save(address)}>Download</button>`}
-    ${may && (one === "report" ? drop("Delete", "Its file is deleted with it.") : !ENDED.includes(row.status) && drop("Cancel"))}`;
+  const ended = ENDED.includes(row.status);
+  const [label, ask] = ended ? ["Delete", "Its file is deleted with it."] : ["Cancel"];
+  return html`${row.status === "completed" && !(Date.parse(row.expires_at) < Date.now()) && html`<button onClick=${() => save(address)}>Download</button>`}
+    ${may && !(ended && one === "export") && html`<${Act} label=${label} of=${`the ${one}`} ask=${ask} run=${() => change("DELETE", address, undefined, `The ${one} is gone`)} />`}`;
 }
 
 /** A file's state; one that is being made is watched, wherever the person goes meanwhile. */
@@ -83,8 +83,8 @@ async function watch(path, id) {
   const address = `${path}/${id}`;
   try {
     const { status, error_details: why } = await settled(address, (row) => ENDED.includes(row.status), { label: `Making the ${one}` });
-    if (status === "completed") notify("good", `The ${one} is ready`, { action: { label: "Download", run: () => save(address) } });
-    else if (status === "failed") notify("bad", `The ${one} could not be made: ${why}`);
+    if (why) notify("bad", `The ${one} could not be made: ${why}`);
+    else if (status === "completed") notify("good", `The ${one} is ready`, { action: { label: "Download", run: () => save(address) } });
   } catch (error) {
     if (error.status !== 404) complain(error); // 404: it was deleted meanwhile
   }
@@ -116,7 +116,7 @@ function Verify() {
 function Verdict({ file }) {
   const [mark, title] = VERDICTS[file.status];
   const rows = [...file.findings, ...file.diffs].map((row, at) => ({ ...row, at }));
-  return html`<div class=${`banner ${mark}`} role="status"><strong class=${mark}>${title}</strong><span>${file.name}</span><p>${file.reason}${file.sheets_not_covered.length > 0 && ` Not checked: ${file.sheets_not_covered.join(", ")}.`}</p></div>
+  return html`<div class=${`banner ${mark}`} role="status"><strong class=${mark}>${title}</strong><span>${file.name}</span><p>${file.reason}</p></div>
     ${rows.length > 0 && html`<${Table} caption=${`What is not as exported${file.diffs_truncated ? ": the first places" : ""}`} rows=${rows} keyOf=${({ at }) => at} columns=${[
       { key: "sheet", label: "Sheet" }, { key: "cell", label: "Cell", value: ({ cell, part }) => cell ?? part ?? "the sheet" },
       { key: "status", label: "What differs", className: "wraps", value: ({ message, status }) => message ?? words(status) },

@@ -54,10 +54,8 @@ function Editor({ config }) {
   const apply = useTask(async ({ target }) => {
     const of = await version(config, graph(), before === field.current?.value, target);
     const mode = columns.includes(target) ? "overwrite" : "new";
-    const { run_id: run } = await post(`formulas/${of.id}/apply`, { version_id: of.version, workbook_id: workbook, sheet_id: sheet, target_column: target, output_mode: mode });
-    const ends = ({ items }) => !["pending", "running"].includes(items.find(({ run_id: id }) => id === run).status);
-    const { items } = await settled(`formulas/${of.id}/runs`, ends, { label: `Filling ${target}` });
-    const end = items.find(({ run_id: id }) => id === run);
+    await post(`formulas/${of.id}/apply`, { version_id: of.version, workbook_id: workbook, sheet_id: sheet, target_column: target, output_mode: mode });
+    const { items: [end] } = await settled(`formulas/${of.id}/runs`, ({ items: [{ completed_at: ended }] }) => ended, { label: `Filling ${target}` });
     notify(end.status === "failed" ? "bad" : "good", end.error_details ?? `${target}: ${number(end.rows_affected)} rows`);
     refreshData("formulas", "workbooks");
   });
@@ -88,21 +86,12 @@ async function version(config, graph, same, name) {
 
 /** Blocks from left to right in the order in which they are worked out. */
 function Graph({ graph: { nodes, edges } }) {
-  const levels = {};
-  const level = (id) => {
-    if (levels[id] === undefined) {
-      levels[id] = 0;
-      levels[id] = 1 + Math.max(-1, ...edges.filter(({ target }) => target.nodeId === id).map(({ source }) => level(source.nodeId)));
-    }
-    return levels[id];
-  };
-  const filled = [];
-  const places = Object.fromEntries(nodes.map(({ id }) => {
-    filled[level(id)] = (filled[level(id)] ?? 0) + 1;
-    return [id, { x: level(id) * (WIDTH + APART) + 1, y: (filled[level(id)] - 1) * (HEIGHT + 12) + 1 }];
-  }));
+  const levels = Object.fromEntries(nodes.map(({ id }) => [id, 0]));
+  for (const _ of nodes) for (const { source, target } of edges) levels[target.nodeId] = Math.max(levels[target.nodeId], levels[source.nodeId] + 1);
+  const filled = nodes.map(() => 0); // blocks of each level
+  const places = Object.fromEntries(nodes.map(({ id }) => [id, { x: levels[id] * (WIDTH + APART) + 1, y: (filled[levels[id]]++) * (HEIGHT + 12) + 1 }]));
   const said = ({ type, params }) => String(Object.values(params)[0] ?? words(type));
-  const [width, height] = [filled.length * (WIDTH + APART) - APART + 2, Math.max(...filled.map((count) => count ?? 0)) * (HEIGHT + 12)];
+  const [width, height] = [(Math.max(...Object.values(levels)) + 1) * (WIDTH + APART), Math.max(...filled) * (HEIGHT + 12)];
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Graph"><svg class="graph" width=${width} height=${height} role="img" aria-label=${nodes.map(said).join(", ")}>
     ${edges.map(({ id, source, target }) => { const [from, to] = [places[source.nodeId], places[target.nodeId]]; return html`<path key=${id} d=${`M${from.x + WIDTH} ${from.y + HEIGHT / 2}L${to.x} ${to.y + HEIGHT / 2}`} />`; })}
     ${nodes.map((node) => html`<g key=${node.id} transform=${`translate(${places[node.id].x} ${places[node.id].y})`}><title>${said(node)}</title><rect width=${WIDTH} height=${HEIGHT} rx="5" /><text x="8" y="21">${said(node).slice(0, LETTERS)}</text></g>`)}</svg></div>`;

@@ -19,6 +19,7 @@ const USUAL = [
 const WIDTHS = { borrower_name: 230, facility_name: 200, industry: 230, industry_a: 230, industry_b: 230 };
 const LEAST = 108; // pixels of a column: a day, an amount
 const DECIMALS_MAX = { currency: 2, bps: 2, percent: 3 };
+const OTHER_MAX = 4;
 
 export default function Loans({ id }) {
   return html`<${DealScreen} id=${id} title="Loans">${({ deal, month }) => {
@@ -46,10 +47,11 @@ function Table({ deal, month, available, all, warnings }) {
   const sorted = asked.sort.replace(/^-/, "");
   const order = sorted ? { key: sorted, way: asked.sort.startsWith("-") ? "descending" : "ascending" } : null;
   const sort = (name) => setQuery({ sort: sorted !== name ? name : order.way === "ascending" ? `-${name}` : null });
+  const decimals = useRef(new Map()); // by field, the most that a page needed
   const columns = useMemo(() => [
     { key: "", label: "Row", number: true, width: 76, sortable: false, show: (_, index) => html`<a href=${href("deals", deal.id, "mapping", { workbook: month.id, cell: `A${loans.row(index)}` })}>${loans.row(index)}</a>` },
-    ...names.map((name) => columnOf(byName.get(name), loans.sample?.[name] ?? [])),
-  ], [asked.fields, loans.sample === undefined, loans.version]);
+    ...names.map((name) => columnOf(byName.get(name), loans.sample?.[name] ?? [], decimals.current)),
+  ], [asked.fields, loans.version]);
   const cell = (index, name) => (name === "" ? loans.row(index) : loans.cell(index, name));
   const fields = names.map((name) => byName.get(name));
   return html`${warnings.length > 0 && html`<details class="note"><summary>${counted(warnings.length, "thing")} to know before relying on these loans</summary><ul>${warnings.map(({ message }) => html`<li>${labelled(message)}</li>`)}</ul></details>`}
@@ -73,10 +75,11 @@ function chosenNames(text, byName) {
 const currencyOf = (available) => available.find(({ name }) => name === "par_value")?.unit.replace("currency", "") ?? "";
 const titled = ({ label, unit }) => (unit && unit !== "currency" ? `${label} (${unit === "percent" ? "%" : unit})` : label);
 
-function columnOf({ name, type, unit, label }, sample) {
+function columnOf({ name, type, unit, label }, sample, needed) {
   const common = { key: name, label: titled({ label, unit }), width: WIDTHS[name] ?? Math.max(LEAST, 34 + titled({ label, unit }).length * 8) };
   if (type === "number") {
-    const decimals = decimalsIn(sample, DECIMALS_MAX[unit] ?? (unit.length === 3 ? DECIMALS_MAX.currency : 4));
+    const decimals = decimalsIn(sample, DECIMALS_MAX[unit] ?? (unit.length === 3 ? DECIMALS_MAX.currency : OTHER_MAX), needed.get(name) ?? 0);
+    needed.set(name, decimals);
     return { ...common, number: true, show: (value) => number(value, decimals) };
   }
   if (type === "date") return { ...common, show: day };
@@ -84,9 +87,9 @@ function columnOf({ name, type, unit, label }, sample) {
   return common;
 }
 
-/** Decimals that a column needs, at most so many. */
-function decimalsIn(values, most) {
-  let decimals = 0;
+/** Decimals that a column needs, at least and at most so many. */
+function decimalsIn(values, most, least) {
+  let decimals = least;
   for (const value of values) {
     while (value !== null && decimals < most && Math.abs(value - Number(value.toFixed(decimals))) > 1e-9) decimals += 1;
   }

@@ -9,7 +9,7 @@ import { counted, fieldName, number, words } from "../parts/format.js";
 import { useKeys } from "../parts/keys.js";
 import { columnsOf, Picture } from "../parts/picture.js";
 import { Empty, Loaded } from "../parts/problem.js";
-import { Corrections, Findings, Pages, Summary } from "../parts/reading.js";
+import { About, Corrections, effectOf, Findings, Pages, Summary } from "../parts/reading.js";
 
 const ROWS = 30;
 const ABOVE = 8; // rows shown above a cell that is looked for
@@ -82,11 +82,12 @@ function Read({ deal, month, months, fixes, trial, sheets, stands, tried, mappin
     <${Summary} ...${{ read, named, deal, month, saved: query.get("saved") }} />
     <${Corrections} ...${{ fixes, trial, named, fix, task, may: mapping !== undefined, months: followers(months, month, deal) }} />
     <nav class="tabs" aria-label="Sheets">${sheets.map(({ name }) => html`<button key=${name} aria-current=${name === sheet.name ? "page" : undefined} onClick=${() => setQuery({ sheet: name, cell: null, col: null, from: null }, { replace: false })}>${name} <small class="muted">${kindOf(detection, name)}</small></button>`)}</nav>
-    <${Sheet} ...${{ month, sheet, detection, columns, named, open, letter, fixes, cell: cell && (cell.sheet ?? detection.sheet) === sheet.name ? cell : null }} />
+    <${Sheet} ...${{ month, sheet, detection, columns, named, open, letter, fixes, cell: cell && (cell.sheet === null || cell.sheet === sheet.name) ? cell : null }} />
+    <${About} detection=${detection} sheet=${sheet.name} named=${named} />
     <${Findings} read=${read} named=${named} />
     <${Pages} detection=${detection} named=${named} />
     ${letter && html`<${Column} column=${columns.get(letter)} former=${before?.header in fixes ? words(before.fields.map(named).join(", ") || "no field") : null} fields=${read.fields} named=${named}
-      feeds=${(name) => detection.columns.find(({ target }) => target === name)?.column} choose=${mapping && ((target) => fix(columns.get(letter).header, target))} close=${() => open(null)} next=${next} />`}`;
+      feeds=${(name) => detection.columns.find(({ target }) => target === name)?.column} choose=${mapping && ((target) => fix(columns.get(letter).header, target))} effect=${Object.keys(fixes).length > 0 && !trial.busy && !trial.error && effectOf(trial.data)} close=${() => open(null)} next=${next} />`}`;
 }
 
 /** The months that a deal's mapping reads: those that name none of their own, and the one that is looked at. */
@@ -118,9 +119,10 @@ function Sheet({ month, sheet, cell, detection, columns, named, open, letter, fi
   const asked = Number(query.get("from")) || (cell && cell.row > ROWS ? cell.row - ABOVE : 1);
   const from = Math.max(1, Math.min(asked, sheet.row_count));
   const to = Math.min(from + ROWS - 1, sheet.row_count);
-  const left = Number(query.get("left")) || (cell && placeOf(cell.letter) > COLUMNS_MAX ? placeOf(cell.letter) - ABOVE : 1);
+  const beside = Number(query.get("left")) || (cell && placeOf(cell.letter) > COLUMNS_MAX ? placeOf(cell.letter) - ABOVE : 1);
+  const left = Math.max(1, Math.min(beside, sheet.column_count));
   const right = Math.min(left + COLUMNS_MAX - 1, sheet.column_count);
-  const part = sheet.column_count > COLUMNS_MAX && Array.from({ length: Math.max(0, right - left + 1) }, (_, at) => lettersOf(left + at)).join(",");
+  const part = sheet.column_count > COLUMNS_MAX && Array.from({ length: right - left + 1 }, (_, at) => lettersOf(left + at)).join(",");
   const empty = sheet.row_count === 0 || sheet.column_count === 0;
   const data = useData(empty ? null : `workbooks/${month.id}/sheets/${sheet.id}/data`, { letters: true, start_row: from, end_row: to, page_size: ROWS, columns: part || undefined });
   const turn = (changes) => setQuery({ ...changes, cell: null });

@@ -1,8 +1,8 @@
 // A trustee's tape against a month: compared, then its issues worked one after the other, by keyboard or many at once.
-import { html, useEffect, useState } from "../parts/html.js";
-import { post, settled } from "../api.js";
-import { can, label, labelled, route, setQuery } from "../state.js";
-import { useData, useTask } from "../parts/data.js";
+import { html, useEffect, useRef, useState } from "../parts/html.js";
+import { get, patch, post, settled } from "../api.js";
+import { can, dismiss, label, labelled, notify, route, setQuery } from "../state.js";
+import { refreshData, useData, useTask } from "../parts/data.js";
 import { DealScreen } from "../parts/deal.js";
 import { Known, Panel } from "../parts/drill.js";
 import { addFiles } from "../parts/drop.js";
@@ -11,7 +11,6 @@ import { counted, day, fieldName, number, words, written } from "../parts/format
 import { Grid } from "../parts/grid.js";
 import { useKeys } from "../parts/keys.js";
 import { Empty, Loaded, Problem } from "../parts/problem.js";
-import { useQueue } from "../parts/queue.js";
 import { Table } from "../parts/table.js";
 
 export default function Reconciliation({ id }) {
@@ -99,7 +98,7 @@ function Queue({ tape }) {
   const buttons = actions.map(({ key, what, run }) => html`<button key=${key} onClick=${run}>${what} (${key})</button>`);
   const chosen = picked.has(ALL) ? count : picked.size;
   const [title, text] = search || severity ? ["No issue fits", "Search for less, or choose every severity."] : known === 0 ? ["No issues", "Compare the tape with a month: what differs comes here."]
-    : status === "open" ? ["All issues are worked", `${counted(known, "issue")} in all`] : [`No issue: ${words(status)}`, ""];
+    : [status === "open" ? "All issues are worked" : "No issue is so", `${counted(known, "issue")} in all`];
   return html`<div class="months" role="group" aria-label="Status">${Object.keys(STATUSES).map((name) => html`<button key=${name} class="pill" aria-pressed=${String(name === status)} onClick=${() => choose({ status: name })}>${words(name)} ${number(counts?.[name])}</button>`)}</div>
     <div class="row"><${Select} label="Severity" name="severity" value=${severity ?? ""} options=${[{ value: "", label: "Every severity" }, ...Object.keys(SEVERITIES).map((value) => ({ value, label: words(value) }))]} onChange=${(value) => choose({ severity: value })} />
       <${Field} label="Search (/)" name="search" type="search" value=${search ?? ""} onInput=${(event) => choose({ search: event.target.value })} onKeyDown=${(event) => event.key === "Enter" && event.target.blur()} />
@@ -164,4 +163,64 @@ function paired(ours, theirs, field) {
 function alike({ key, ours, theirs }) {
   const [one, two] = [ours, theirs].map((value) => Number(value) || (/date/.test(key) && Date.parse(`${value} UTC`)) || String(value || "").trim().toLowerCase());
   return one === two || [one / two, two / one].some((share) => Math.abs(share - 100) < 1e-9);
+}
+
+const PATH = "reconciliation/issues";
+const PAGE = 200;
+const AHEAD = 50; // rows below those in sight that are read
+const PAUSE_MS = 400; // the counts are read once after many keys
+
+/** The issues of a query with one status: {items, total, error, see, review, undo, again}; `all(items)`: whether all are wanted. */
+function useQueue(query, all) {
+  const [state, setState] = useState({ items: [] });
+  const [last, see] = useState(0);
+  const now = useRef({ turn: 0, changes: Promise.resolve(), reviews: [] }).current;
+  const start = (next) => {
+    now.turn += 1; // an answer to what was asked before counts for nothing
+    setState(next);
+  };
+  const again = () => start({ items: [] });
+  useEffect(again, [JSON.stringify(query)]);
+  const read = async (turn) => {
+    now.reading = turn;
+    const page = Math.floor(state.items.length / PAGE) + 1;
+    await now.changes;
+    const next = await get(PATH, { ...query, page, page_size: PAGE }).catch((error) => ({ error, items: [] }));
+    if (turn !== now.turn) return;
+    now.reading = null;
+    setState({ ...next, items: [...state.items.slice(0, (page - 1) * PAGE), ...next.items] });
+  };
+  useEffect(() => {
+    const least = all(state.items) ? Infinity : last + AHEAD;
+    if (!state.error && now.reading !== now.turn && state.items.length < Math.min(least, state.total ?? 1)) read(now.turn);
+  });
+  /** One change after the other: what fails is said, and the queue read again. */
+  const change = (task) => {
+    now.changes = now.changes.then(task).catch((error) => {
+      notify("bad", error.message, { requestId: error.requestId });
+      again();
+    });
+    clearTimeout(now.timer);
+    now.timer = setTimeout(() => now.changes.then(() => refreshData(`${PATH}/summary`)), PAUSE_MS);
+  };
+  const undo = () => change(async () => {
+    const review = now.reviews.pop();
+    if (!review) return;
+    dismiss(now.notice);
+    await patch(PATH, review);
+    again();
+  });
+  /** Set the status of issues, or of all that the query finds (null). */
+  const review = (status, issues) => {
+    const ids = issues?.map(({ id }) => id);
+    const items = state.items.filter((one) => issues && !issues.includes(one));
+    start({ items, total: issues && state.total - ids.length });
+    change(async () => {
+      const { updated, reviewed_at } = await patch(PATH, ids ? { status, ids } : { status, filter: query });
+      now.reviews.push({ status: query.status, filter: { tape_id: query.tape_id, reviewed_at } });
+      dismiss(now.notice);
+      now.notice = notify("good", `${counted(updated, "issue")}: ${words(status)}`, { action: { label: "Undo (u)", run: undo } });
+    });
+  };
+  return { ...state, see, review, undo, again };
 }

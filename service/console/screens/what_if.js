@@ -1,7 +1,7 @@
-// What trades would do: a ticket, and every test before and after while it is typed.
-import { html, useEffect, useState } from "../parts/html.js";
+// What trades would do: a ticket, kept through a reload, and every test before and after while it is typed.
+import { html, useEffect, useRef, useState } from "../parts/html.js";
 import { patch, post, remove } from "../api.js";
-import { can, labelled, route, setQuery } from "../state.js";
+import { can, label, labelled, route, setQuery } from "../state.js";
 import { refreshData, useData, useTask } from "../parts/data.js";
 import { DealScreen } from "../parts/deal.js";
 import { confirmed, Dialog } from "../parts/dialog.js";
@@ -11,7 +11,6 @@ import { Field, faultsOf, Form, Select } from "../parts/form.js";
 import { counted, figure, limit, number } from "../parts/format.js";
 import { Empty, Loaded, Problem } from "../parts/problem.js";
 import { Table } from "../parts/table.js";
-import { Ticket, tradeOf, usePreview, useTicket } from "../parts/ticket.js";
 
 export default function WhatIf({ id }) {
   return html`<${DealScreen} id=${id} title="What-if">${({ month }) => (month
@@ -42,7 +41,7 @@ function Desk({ month }) {
       <${Ticket} workbook=${month} ...${{ rows, set, faults }} action=${same && headroom} />
       <${Scenarios} ...${{ month, trades, same, chosen, open: (id) => { keep([]); setQuery({ scenario: id }); } }} />
       ${same && data && can("scenarios:write") && html`<${Optimiser} key=${chosen} scenario=${chosen} month=${month} results=${data.results} take=${(more) => keep([...rows, ...more])} />`}</div>
-    <div><h2>Every test before and after ${busy && html`<small class="muted" role="status">working</small>`}</h2>
+    <div><h2>Every test before and after${busy && " …"}</h2>
       <${Problem} error=${error} except=${({ loc }) => loc?.includes("trades")} />
       ${data && html`<${Outcome} ...${data} />`}</div>
     ${asked && html`<${Headroom} scenario=${chosen} trade=${asked} close=${() => ask(null)} />`}
@@ -60,14 +59,13 @@ const form = (row, value, options) => figure(value, row.unit, row.decimals, opti
 const change = (row) => Number((row.cushion_projected - row.cushion_current).toFixed(row.decimals));
 const turned = (row) => row.status_current !== row.status_projected;
 const NAME = { key: "test_name", label: "Test", value: (row) => labelled(row.test_name) };
+const column = (key, label, more) => ({ key, label, number: true, show: (row) => form(row, row[key]), ...more });
 const COLUMNS = [
   NAME,
   { key: "status", label: "Status", className: "short-status", value: (row) => row.status_projected, show: (row) => html`
     ${turned(row) && html`<${Status} status=${row.status_current} /> → `}<${Status} status=${row.status_projected} doubtful=${row.doubtful} />` },
-  { key: "current_value", label: "Before", number: true, show: (row) => form(row, row.current_value) },
-  { key: "projected_value", label: "After", number: true, show: (row) => form(row, row.projected_value) },
-  { key: "threshold_value", label: "Limit", number: true, show: limit, className: "muted narrow-off" },
-  { key: "cushion_projected", label: "Cushion", number: true, className: "narrow-off", show: (row) => html`<span class=${row.status_projected}>${form(row, row.cushion_projected, { sign: true })}</span>` },
+  column("current_value", "Before"), column("projected_value", "After"), column("threshold_value", "Limit", { show: limit, className: "muted narrow-off" }),
+  column("cushion_projected", "Cushion", { className: "narrow-off" }),
   { key: "change", label: "Cushion ±", number: true, value: change, show: (row) => (change(row) ? html`<span class=${change(row) < 0 ? "fail" : "pass"}>${form(row, change(row), { sign: true })}</span>` : "–") },
 ];
 
@@ -85,11 +83,10 @@ function Outcome({ results, skipped, warnings, new_failures: fails, impact_summa
 function Scenarios({ month, trades, same, chosen, open }) {
   const list = useData("scenarios", { page_size: 100 });
   const mine = (list.data?.items ?? []).filter((one) => one.base_workbook_id === month);
-  const current = mine.find(({ id }) => id === chosen);
   const [naming, setNaming] = useState(null);
-  const drop = useTask(async ({ id, name }, replaced) => {
-    if (!replaced && !(await confirmed(`Delete ${name}?`, "Its trades are deleted with it.", "Delete"))) return;
-    if (!replaced && id === chosen) setQuery({ scenario: null });
+  const drop = useTask(async ({ id, name }) => {
+    if (!(await confirmed(`Delete ${name}?`, "Its trades are deleted with it.", "Delete"))) return;
+    if (id === chosen) setQuery({ scenario: null });
     await remove(`scenarios/${id}`);
     refreshData("scenarios");
   });
@@ -97,18 +94,17 @@ function Scenarios({ month, trades, same, chosen, open }) {
     const { id } = await post("scenarios", { name, base_workbook_id: month, trades });
     setQuery({ scenario: id });
     refreshData("scenarios");
-    if (current?.name === name) drop.run(current, true);
   };
-  const rename = (one) => setNaming({ title: "Rename the scenario", name: one.name, run: async (name) => {
-    await patch(`scenarios/${one.id}`, { name });
+  const rename = ({ id, name: former }) => setNaming({ title: "Rename the scenario", name: former, run: async (name) => {
+    await patch(`scenarios/${id}`, { name });
     refreshData("scenarios");
   } });
   const writes = can("scenarios:write");
   return html`<h2>Scenarios</h2>
-    <${Loaded} from=${list}>${() => html`<ul class="kept">${mine.map((one) => html`<li key=${one.id} class="row"><button class="plain" aria-pressed=${String(one === current)} onClick=${() => open(one.id)}>${one.name}</button>
+    <${Loaded} from=${list}>${() => html`<ul class="kept">${mine.map((one) => html`<li key=${one.id} class="row"><button class="plain" aria-pressed=${String(one.id === chosen)} onClick=${() => open(one.id)}>${one.name}</button>
         ${writes && html`<button class="plain" aria-label=${`Rename ${one.name}`} onClick=${() => rename(one)}>Rename</button><button class="plain" aria-label=${`Delete ${one.name}`} onClick=${() => drop.run(one)}>Delete</button>`}</li>`)}</ul>`}<//>
     ${!same && html`<p class="muted">Of a scenario that is kept the headroom shows, and trades can be proposed for it.</p>
-      ${writes && trades.length > 0 && html`<button onClick=${() => setNaming({ title: "Keep as a scenario", name: current?.name, run: save })}>Keep as a scenario</button>`}`}
+      ${writes && trades.length > 0 && html`<button onClick=${() => setNaming({ title: "Keep as a scenario", run: save })}>Keep as a scenario</button>`}`}
     <${Problem} error=${drop.error} />
     ${naming && html`<${Naming} ...${naming} close=${() => setNaming(null)} />`}`;
 }
@@ -125,14 +121,13 @@ function Naming({ title, name, run, close }) {
 /** How much more of a trade each test bears, the least first. */
 function Headroom({ scenario, trade, close }) {
   const from = useData(`scenarios/${scenario}/headroom`, { trade_id: trade });
-  const room = (row) => row.headroom ?? Infinity;
   return html`<${Dialog} title="Headroom" close=${close}><${Loaded} from=${from}>${({ tests, most, trade: { trade_type: side, borrower_name: name, cusip } }) => html`
     <p>Par that may be ${side === "buy" ? "bought" : "sold"} of ${name ?? cusip} after the ticket until a test fails, up to ${number(most)}</p>
-    <${Table} caption="Headroom" keyOf=${(row) => row.test_id} rows=${tests.sort((one, other) => (room(one) < room(other) ? -1 : 1))} columns=${[
-      NAME, { key: "headroom", label: "Par", number: true, value: room, show: ({ headroom }) => (headroom === 0 ? html`<${Status} status="fail" />` : headroom ? number(headroom) : "any") }]} />`}<//><//>`;
+    <${Table} caption="Headroom" keyOf=${(row) => row.test_id} rows=${tests} start=${{ key: "headroom", way: "ascending" }} columns=${[
+      NAME, { key: "headroom", label: "Par", number: true, show: ({ headroom }) => (headroom === null ? "any" : number(headroom)) }]} />`}<//><//>`;
 }
 
-const KEEPS = [{ value: "pass", label: "All pass" }, { value: "maintain", label: "None gets worse by failing" }, { value: "free", label: "Do not matter" }];
+const KEEPS = [{ value: "pass", label: "All pass" }, { value: "maintain", label: "No new failure" }, { value: "free", label: "Any result" }];
 
 function Optimiser({ scenario, month, results, take }) {
   const overview = useData("console/overview");
@@ -154,4 +149,113 @@ function Optimiser({ scenario, month, results, take }) {
       <label class="choice"><input type="checkbox" name="sells" checked /> Sales, too</label><//>
     ${proposed && html`<p class="banner" role="status">${proposed.trades.length ? html`<span>${counted(proposed.trades.length, "trade")}: cushion from ${form(row, proposed.cushion_before)} to ${form(row, proposed.cushion_after)}</span>
       <button onClick=${() => { take(proposed.trades); setProposed(null); }}>Take into the ticket</button>` : "No trades were found that help"}</p>`}`;
+}
+
+const PAUSE_MS = 300;
+const OFFERED = 8; // loans
+const SIDES = [{ value: "sell", label: "Sell" }, { value: "buy", label: "Buy" }];
+const AMOUNT = { type: "number", min: 0, step: "any" };
+const TERMS = [["par_value", "Par", AMOUNT], ["price", "Price", AMOUNT]];
+const OF_A_PURCHASE = [
+  ["cusip", "CUSIP"], ["spread", "Spread (bp)", AMOUNT], ["rating_agency_a"], ["rating_agency_b"], ["industry", "Industry"],
+  ["maturity_date", "Maturity", { type: "date" }],
+];
+
+/** A row as the API takes a trade; null while it is not complete. */
+function tradeOf({ key, ...row }) {
+  const filled = Object.entries(row).filter(([, value]) => (value ?? "") !== "");
+  const trade = Object.fromEntries(filled.map(([name, value]) => [name, /^(par_value|price|spread)$/.test(name) ? Number(value) : value]));
+  return (trade.cusip || trade.borrower_name || trade.loan_data) && trade.par_value > 0 ? trade : null;
+}
+
+/** A workbook's ticket, kept for the session of this tab: [rows, set]. */
+function useTicket(workbook) {
+  const key = `cushion.ticket.${workbook}`;
+  const [rows, setRows] = useState(() => JSON.parse(sessionStorage.getItem(key)) ?? []);
+  return [rows, (next) => {
+    setRows(next);
+    sessionStorage.setItem(key, JSON.stringify(next));
+  }];
+}
+
+/** Every test before and after, a moment after the last key: one question is under way at a time, the newest waits. */
+function usePreview(workbook, trades) {
+  const [state, setState] = useState({ busy: true });
+  const key = JSON.stringify({ base_workbook_id: workbook, trades });
+  const now = useRef({ flight: Promise.resolve() }).current;
+  useEffect(() => {
+    now.key = key;
+    const ask = async () => {
+      if (now.key !== key) return;
+      setState(({ data }) => ({ data, busy: true }));
+      const next = await post("scenarios/preview", JSON.parse(key)).then((data) => ({ data }), (error) => ({ error }));
+      if (now.key === key) setState(({ data }) => ({ data, ...next }));
+    };
+    const timer = setTimeout(() => {
+      now.flight = now.flight.then(ask);
+    }, PAUSE_MS);
+    return () => {
+      now.key = null;
+      clearTimeout(timer);
+    };
+  }, [key]);
+  return state;
+}
+
+/** The rows of the ticket; `faults` by row, `action(place)` is drawn beside one. */
+function Ticket({ workbook, rows, set, faults, action }) {
+  const add = (trade_type) => () => set([...rows, { trade_type, key: Date.now() }]);
+  return html`${rows.map((row, at) => html`<${Row} key=${row.key ?? at} ...${{ workbook, row, at, action }} fault=${faults[at]}
+      change=${(changes) => set(rows.map((one) => (one === row ? { ...row, ...changes } : one)))} drop=${() => set(rows.filter((one) => one !== row))} />`)}
+    <p class="row"><button onClick=${add("sell")}>Add a sale</button><button onClick=${add("buy")}>Add a purchase</button>
+      ${rows.length > 0 && html`<button class="plain" onClick=${() => set([])}>Clear the ticket</button>`}</p>`;
+}
+
+function Row({ workbook, row, at, change, drop, fault, action }) {
+  const fields = (list) => list.map(([name, text = label(name), props]) => html`<${Field} key=${name} label=${text} name=${`${name}-${at}`} value=${row[name] ?? ""}
+    maxlength="255" onInput=${(event) => change({ [name]: event.target.value })} ...${props} />`);
+  return html`<fieldset class="trade"><legend>Trade ${at + 1}</legend>
+    <div class="row"><${Select} label="Side" name=${`side-${at}`} value=${row.trade_type} options=${SIDES} onChange=${(trade_type) => change({ trade_type })} />
+      <${Loan} ...${{ workbook, row, at, change }} />${fields(TERMS)}</div>
+    ${row.trade_type === "buy" && html`<details><summary>The loan's terms</summary><div class="row">${fields(OF_A_PURCHASE)}</div></details>`}
+    ${fault?.length > 0 && html`<p class="fault" role="alert">${fault.join("; ")}</p>`}
+    <button class="plain" aria-label=${`Remove trade ${at + 1}`} onClick=${drop}>Remove</button>${action && action(at)}
+  </fieldset>`;
+}
+
+const IDENTIFIERS = ["cusip", "loanx_id", "isin"]; // a file has some of them; a trade has all but the first in loan_data
+
+/** What names a row's loan beside its borrower: [field, value]. */
+function identifierOf({ cusip, loan_data: more }) {
+  return Object.entries({ cusip, ...more }).find(([name, value]) => IDENTIFIERS.includes(name) && value) ?? [];
+}
+
+/** A loan of the workbook as a trade has it; `value(field)` is null for a field that the file lacks. */
+function loanOf(value) {
+  const [name, identifier] = IDENTIFIERS.map((field) => [field, value(field)]).find(([, text]) => text) ?? [];
+  const own = { borrower_name: value("borrower_name"), par_value: value("par_value"), price: value("price") ?? "" };
+  return name === "cusip" ? { ...own, cusip: identifier, loan_data: "" } : { ...own, cusip: "", loan_data: name ? { [name]: identifier } : "" };
+}
+
+/** A loan by a part of its borrower's name: those of the workbook are offered. */
+function Loan({ workbook, row, at, change }) {
+  const [field, identifier] = identifierOf(row);
+  const name = row.borrower_name ?? "";
+  const [typed, setTyped] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setTyped(name.trim()), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [name]);
+  const filter = identifier ? `${field}:eq:${identifier}` : `borrower_name:contains:${typed}`;
+  const { data } = useData((identifier ? !name : typed.length > 1) ? `workbooks/${workbook}/loans` : null, { filter, limit: OFFERED });
+  const offered = new Map(data?.rows.map((_, index) => {
+    const loan = loanOf((one) => data.columns[one]?.[index] ?? null);
+    return [`${loan.borrower_name} ${identifierOf(loan)[1] ?? ""}`, loan];
+  }));
+  const take = ({ target: { value } }) => {
+    const loan = offered.get(value);
+    change(loan ? { ...loan, par_value: row.par_value || loan.par_value } : { borrower_name: value, cusip: "", loan_data: "" });
+  };
+  return html`<${Field} label="Borrower" name=${`borrower-${at}`} value=${name} onInput=${take} list=${`loans-${at}`} autocomplete="off" maxlength="255" placeholder=${(identifier && data?.columns.borrower_name?.[0]) || "Part of the name"} hint=${identifier} />
+    <datalist id=${`loans-${at}`}>${[...offered.keys()].map((one) => html`<option value=${one} />`)}</datalist>`;
 }

@@ -13,7 +13,7 @@ from typing import Any, Final
 import httpx
 import msgspec
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Response, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Request, Response, expect, sync_playwright
 
 from service.platform.config import Settings
 from tests.conftest import PASSWORD, Member, Stack, register, run_stack
@@ -29,6 +29,7 @@ SETTINGS: Final = {
 """The product's limits; registrations and logins stay raised, since each test has a tenant of its own."""
 FLAGS: Final = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 PATIENCE_MS: Final = 15_000
+LOOK_MS, QUIET_LOOKS = 25, 3
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 RULES: Final = {"runOnly": ["wcag2a", "wcag2aa"], "resultTypes": ["violations"]}
 AXE: Final = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
@@ -58,6 +59,8 @@ class Visit:
     """Parts of those lines that a step provokes: the browser's own, for an answer or a connection."""
     statuses: list[tuple[int, str]] = field(default_factory=list)
     """Answers of the API that were refusals."""
+    under_way: set[Request] = field(default_factory=set)
+    """Requests that have no answer yet."""
 
     def go(self, address: str) -> None:
         """Open an address of the console: `/deals`."""
@@ -71,6 +74,14 @@ class Visit:
         self.page.goto(f"{self.url}/console/#{address}")
         self.page.reload()
         self.page.locator("nav.side").wait_for()
+
+    def settle(self) -> None:
+        """Wait until the page has what it asked for, and asks for nothing more."""
+        expect(self.page.locator(".waiting")).to_have_count(0)
+        quiet = 0
+        while quiet < QUIET_LOOKS:
+            self.page.wait_for_timeout(LOOK_MS)
+            quiet = 0 if self.under_way else quiet + 1
 
     def expect(self, *parts: str) -> None:
         """Name lines that the browser will print for what the next step provokes."""
@@ -136,6 +147,9 @@ def visits(browser: Browser, service: Stack, tmp_path: Path) -> Iterator[Visits]
         page.on("pageerror", lambda error: seen.problems.append(str(error)))
         page.on("console", lambda message: _note(seen, message))
         page.on("response", lambda answer: _note_refusal(seen, answer))
+        page.on("request", lambda asked: seen.under_way.add(asked))
+        for ended in ("requestfinished", "requestfailed"):
+            page.on(ended, lambda asked: seen.under_way.discard(asked))  # type: ignore[call-overload]
         opened.append(seen)
         return seen
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from statistics import median
 from typing import Any, Final
 
@@ -12,15 +13,17 @@ from playwright.sync_api import Page
 LONG_MS: Final = 50.0
 RUNS: Final = 5
 _CATEGORIES: Final = ["toplevel", "disabled-by-default-toplevel"]
-_SCROLL: Final = """async (selector) => {
+WHOLE: Final = ((0, 0),) * RUNS
+_SCROLL: Final = """async ([selector, from, to]) => {
   const box = selector ? document.querySelector(selector) : document.scrollingElement;
   const tasks = [];
   const watcher = new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration)));
   watcher.observe({ type: "longtask" });
   const frame = () => new Promise((done) => requestAnimationFrame(done));
-  const step = Math.max(240, box.scrollHeight / 80);
-  box.scrollTop = 0;
-  while (box.scrollTop + box.clientHeight < box.scrollHeight - 1) { box.scrollTop += step; await frame(); }
+  const end = to || box.scrollHeight;
+  const step = Math.max(240, (end - from) / 80);
+  box.scrollTop = from;
+  while (box.scrollTop + box.clientHeight < end - 1) { box.scrollTop += step; await frame(); }
   await new Promise((done) => setTimeout(done, 100));
   tasks.push(...watcher.takeRecords().map(({ duration }) => duration));
   watcher.disconnect();
@@ -28,21 +31,24 @@ _SCROLL: Final = """async (selector) => {
 }"""
 
 
-def check_smooth(page: Page, what: str, selector: str = "") -> None:
+def check_smooth(page: Page, what: str, selector: str = "", ways: Sequence[tuple[int, int]] = WHOLE) -> None:
     """Scroll the page, or a box of it, to its end five times: half of the runs have no task over 50 ms.
 
     Other programs stretch the tasks of a machine that is shared. So where more wants to run than there are
     processors, the longest task is measured by the time that its thread had a processor.
+
+    Args:
+        ways: from where to where, in pixels, each run; to 0 is to the end.
     """
     browser = page.context.browser
     assert browser is not None
     taken, worked = [], []
-    for _ in range(RUNS):
+    for way in ways:
         browser.start_tracing(page=page, categories=_CATEGORIES)
-        taken.append(page.evaluate(_SCROLL, selector))
+        taken.append(page.evaluate(_SCROLL, [selector, *way]))
         worked.append(_longest_work(json.loads(browser.stop_tracing())["traceEvents"]))
     wall, work = median(taken), median(worked)
-    print(f"{what}: longest task of a scroll, median of {RUNS}: {wall:.0f} ms, {work:.0f} ms of a processor")
+    print(f"{what}: longest task of a scroll, median of {len(ways)}: {wall:.0f} ms, {work:.0f} ms of a processor")
     is_crowded = os.getloadavg()[0] > (os.cpu_count() or 1)
     assert (work if is_crowded else wall) <= LONG_MS, (taken, worked)
 

@@ -25,12 +25,12 @@ def test_a_question_on_a_deal(visits: Visits, owner: Member) -> None:
     page.set_viewport_size(NARROW)  # type: ignore[arg-type]
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
     cell = answer.locator("a.cell-link").first
-    expect(cell).to_have_attribute("href", re.compile(rf"#/deals/{deal}/mapping\?cell="))
+    expect(cell).to_have_attribute("href", re.compile(rf"#/deals/{deal}/mapping\?workbook=.+&cell="))
     page.get_by_label("Your question").fill("Which tests fail?")
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(page.locator("article")).to_have_count(2)
     test = answer.first.get_by_role("link", name="Test").first
-    expect(test).to_have_attribute("href", re.compile(rf"#/deals/{deal}/compliance\?test="))
+    expect(test).to_have_attribute("href", re.compile(rf"#/deals/{deal}/compliance\?workbook=.+&test="))
     page.get_by_label("Your question").fill("Who will win the cup?")
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(page.locator("article")).to_have_count(3)
@@ -60,7 +60,7 @@ def test_insights_of_the_chosen_workbooks(visits: Visits, owner: Member) -> None
     reader = visits(NARROW)
     reader.expect("404")
     reader.sign_in(owner.invite("viewer"), "/ask")
-    reader.page.locator("details.apart summary").click()
+    reader.page.locator("details summary").click()
     expect(reader.page.get_by_label("Example CLO VIII 2026-06-30.xlsx")).to_be_disabled()
     reader.check_accessible("questions of a viewer")
     assert reader.page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]

@@ -1,4 +1,4 @@
-"""From the first registration to the sign-out: an analyst's day in one page, a viewer's look around, an admin's work."""
+"""An analyst's day from registration to sign-out, a viewer's look around, an admin's work."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from core.generate import generate, generate_report
-from tests.conftest import PASSWORD, Member, Stack, member
-from tests.programs.console.conftest import Visit, Visits, checked
-from tests.programs.console.seeds import LOANS, tape_file
+from tests.conftest import PASSWORD, Member, Stack, member, wait_until
+from tests.programs.console.conftest import Visit, Visits, checked, on_enterprise
+from tests.programs.console.seeds import LOANS, deal_with_months, tape_file
 from tests.programs.console.test_deals import drop
 from tests.programs.console.test_sign_in import fill
 from tests.service.auth.conftest import AUTH, letters, token_of
@@ -34,7 +34,7 @@ PRICED: Final = ("Market Price", "Level")
 """A heading of the trustee's pages, and one that says nothing: the column has to be chosen by hand."""
 DOCUMENT_MS: Final = 60_000
 """For what a child process makes, which has to start first."""
-WORKED: Final = "jarfaarrffarjkarfaafrraf"
+WORKED: Final = "jarfaarrffarjkarfaafrra"
 """Keys of somebody who works a queue: 20 issues, some of them looked at twice."""
 
 
@@ -54,7 +54,7 @@ def trustee_report() -> bytes:
 
 @contextmanager
 def step(visit: Visit, what: str, *lines: str) -> Iterator[None]:
-    """One step of a journey: it prints no lines on the browser's console but these, and its last screen is accessible."""
+    """One step of a journey: it prints no console lines but these, and its last screen is accessible."""
     begun = time.perf_counter()
     visit.expected[:] = lines
     try:
@@ -90,9 +90,7 @@ def signed_in(service: Stack, email: str) -> Member:
     return member(service.url, checked(httpx.post(f"{service.url}{AUTH}/login", data=form, timeout=60)), email)
 
 
-def test_an_analyst_works_from_the_registration_to_the_sign_out(
-    visits: Visits, service: Stack, tmp_path: Path
-) -> None:
+def test_an_analyst_works_from_the_registration_to_the_sign_out(visits: Visits, service: Stack, tmp_path: Path) -> None:
     desk = visits()
     email = f"ann-{uuid4().hex[:12]}@example.com"
     _register(desk, email)
@@ -205,16 +203,14 @@ def _try_trades(desk: Visit, analyst: Member) -> None:
         page.get_by_label("Borrower").fill(str(loans.first.get_attribute("value")))
         expect(page.get_by_label("Par", exact=True)).not_to_have_value("")
         par = page.get_by_label("Par", exact=True)
-        changed = page.get_by_role("region", name="Tests before and after").locator("tbody tr")
-        expect(changed.first.locator("td").last).not_to_have_text("–")
+        change = page.get_by_role("region", name="Tests before and after").locator("tbody tr").first.locator("td").last
+        expect(change).not_to_have_text("–")
+        whole = change.inner_text()
         quarter = str(float(par.input_value()) / 4)
-        first = changed.all_inner_texts()
         par.fill("")
         begun = len(asked)
         par.press_sequentially(quarter, delay=20)
-        expect(page.get_by_role("status").filter(has_text="working")).to_have_count(0)
-        expect(changed.first.locator("td").last).not_to_have_text("–")
-        assert changed.all_inner_texts() != first
+        expect(change).not_to_have_text(re.compile(f"–|{re.escape(whole)}"))
         assert 1 <= len(asked) - begun < len(quarter), "a question after the last key, not after each"
         assert checked(analyst.get("/api/v1/scenarios"))["total"] == 0
 
@@ -295,7 +291,7 @@ def _invite(desk: Visit, other: Visit, service: Stack) -> None:
         dialog.get_by_role("button", name="Invite").click()
         dialog.get_by_role("button", name="Done").click()
         expect(page.get_by_role("cell", name=email)).to_be_visible()
-    (letter,) = letters(service, email, about="You are invited")
+    (letter,) = letters(service, email, about="Invitation to Example Capital")
     with step(other, "an invitation accepted"):
         other.go(f"/accept-invitation?token={token_of(letter)}")
         fill(other, password=PASSWORD)
@@ -333,3 +329,176 @@ def test_a_real_file_is_dropped_read_and_drilled(visits: Visits, owner: Member, 
     tab(page, "Mapping")
     expect(page.locator(".picture")).to_be_visible()
     desk.check_accessible(f"the mapping of {name}")
+
+
+VIEWED: Final = (
+    "/deals",
+    *(f"/deals/{{deal}}/{name}" for name in ("compliance", "compliance?test=ccc_bucket_pct", "loans", "mapping")),
+    *(f"/deals/{{deal}}/{name}" for name in ("tie-out", "movements", "what-if", "reconciliation", "ask", "settings")),
+    "/reconciliation",
+    "/formulas",
+    "/ask",
+    *(f"/exports?tab={name}" for name in ("exports", "reports", "verify")),
+    "/alerts",
+    "/account",
+    "/admin",
+)
+"""Every screen that a viewer may open."""
+BUTTONS: Final = "main button:enabled:visible:not(.heading):not(.copy):not(.cell):not(th + th .column-head)"
+"""Buttons that may ask the service: a heading orders the table, a cell opens what an address opens."""
+
+GOODBYE: Final = "Sign out here"
+"""The button that comes last."""
+
+
+def full_tenant(owner: Member) -> dict[str, str]:
+    """A deal with months, a tape with its issues, a scenario, an export, an alert, a limit: {"deal", "workbook"}."""
+    deal = deal_with_months(owner)
+    newest = deal["workbooks"][-1]
+    form = {"kind": "tape", "trustee_name": "trustee_a", "statement_date": "2026-06-30"}
+    files = {"files": ("tape.xlsx", tape_file(SEED, 1))}
+    tape = checked(owner.post(f"/api/v1/deals/{deal['id']}/files", files=files, data=form))["tape"]["tape_id"]
+    wait_until(
+        lambda: _state(owner, f"reconciliation/tapes/{tape}", "processing_status") == "completed", what="the tape"
+    )
+    job = checked(owner.post("/api/v1/reconciliation/compare", json={"tape_id": tape, "workbook_id": newest}))
+    wait_until(
+        lambda: _state(owner, f"reconciliation/compare/{job['job_id']}/status", "status") == "completed",
+        what="the comparison",
+    )
+    trade = {"trade_type": "buy", "borrower_name": "New Borrower", "par_value": 1_000_000, "rating_agency_a": "B2"}
+    scenario = {"name": "Buy one", "base_workbook_id": newest, "trades": [trade]}
+    checked(owner.post("/api/v1/scenarios", json=scenario))
+    made = checked(owner.post("/api/v1/exports", json={"workbook_id": newest, "format": "csv"}))
+    wait_until(lambda: _state(owner, f"exports/{made['id']}", "status") == "completed", what="the export")
+    inbox = {"type": "in_app", "config": {"user_ids": [owner.user_id]}}
+    alert = {"name": "Every morning", "alert_type": "schedule", "conditions": {"schedule": "0 8 * * 1-5"}}
+    checked(owner.post("/api/v1/alerts/configure", json={**alert, "channels": [inbox]}))
+    limit = {"test_id": "wal", "threshold_value": 9, "threshold_type": "max", "deal_id": deal["id"]}
+    checked(owner.post("/api/v1/compliance/thresholds", json=limit))
+    return {"deal": deal["id"], "workbook": newest, "tape": tape}
+
+
+def _state(owner: Member, path: str, name: str) -> object:
+    """A record's state once it changes: the service answers then."""
+    return checked(owner.get(f"/api/v1/{path}?wait=5"))[name]
+
+
+def _open(visit: Visit, address: str) -> None:
+    visit.go(address)
+    visit.settle()
+
+
+def _press_all(visit: Visit, address: str) -> list[str]:
+    """Press each button of a screen once, of those with the same words the first. Gives their words."""
+    page = visit.page
+    _open(visit, address)
+    names = dict.fromkeys(" ".join(text.split()) for text in page.locator(BUTTONS).all_inner_texts())
+    names.pop(GOODBYE, None)
+    for name in names:
+        words = re.compile(r"^\s*" + r"\s*".join(map(re.escape, name.split())) + r"\s*$")
+        page.locator(BUTTONS).filter(has_text=words).first.click()
+        visit.settle()
+        assert visit.statuses == [], f"{name!r} at {address}"
+        if page.get_by_role("dialog").count():
+            page.keyboard.press("Escape")
+        if page.url != f"{visit.url}/console/#{address}":
+            _open(visit, address)
+    return list(names)
+
+
+def test_a_viewer_sees_everything_and_no_button_that_fails(visits: Visits, owner: Member) -> None:
+    """Every button of every screen is pressed; the service refuses nothing, and nothing is changed but one's own."""
+    on_enterprise(owner)
+    tenant = full_tenant(owner)
+    visit = visits()
+    viewer = owner.invite("viewer")
+    visit.sign_in(viewer, "/")
+    for template in VIEWED:
+        address = template.format(**tenant)
+        begun = time.perf_counter()
+        pressed = _press_all(visit, address)
+        print(f"{template}: {time.perf_counter() - begun:.1f} s: {', '.join(pressed)}")
+        assert visit.page.get_by_role("alert").count() == 0, address
+        assert re.findall("rating_agency|trustee_[abc]", visit.page.locator("body").inner_text()) == [], address
+    visit.go("/account")
+    visit.page.get_by_role("button", name=GOODBYE).click()
+    visit.page.wait_for_url("**/#/sign-in")
+    query = {"user_id": viewer.user_id, "page_size": 100}
+    entries = checked(owner.get("/api/v1/admin/audit-logs", params=query))["items"]
+    assert {entry["action"] for entry in entries} <= OWN_ACTIONS
+
+
+OWN_ACTIONS: Final = {
+    *(f"user.{name}" for name in ("joined", "logged_in", "logged_out", "two_factor_enrolment_begun")),
+    "export.downloaded",
+}
+"""What the audit log has of somebody who only looks."""
+LABELS: Final = {"First agency": "Agency One", "First trustee": "Harbour Trust"}
+
+
+def test_an_admin_looks_after_the_organisation(visits: Visits, owner: Member) -> None:
+    on_enterprise(owner)
+    tenant = full_tenant(owner)
+    admin = owner.invite("admin")
+    visit = visits()
+    visit.sign_in(admin, "/")
+    _look_after_people(visit, owner.invite("viewer"))
+    _make_a_key(visit)
+    _name_agencies(visit, tenant)
+    _read_the_log(visit, admin)
+
+
+def _look_after_people(visit: Visit, viewer: Member) -> None:
+    page = visit.page
+    with step(visit, "people"):
+        page.locator("nav.side a[href='#/admin']").click()
+        row = page.get_by_role("row").filter(has_text=viewer.email)
+        row.get_by_role("combobox").select_option("analyst")
+        expect(page.get_by_text("Viewer is analyst now")).to_be_visible()
+        assert "owner" not in row.get_by_role("combobox").inner_text().lower(), "an admin makes no owners"
+
+
+def _make_a_key(visit: Visit) -> None:
+    page = visit.page
+    with step(visit, "a key"):
+        page.get_by_role("link", name="API keys").click()
+        page.get_by_role("button", name="Make a key").first.click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("Name").fill("Nightly upload")
+        dialog.get_by_label("compliance:read").check()
+        dialog.get_by_role("button", name="Make the key").click()
+        headers = {"X-API-Key": dialog.get_by_label("API key").inner_text()}
+        dialog.get_by_role("button", name="Done").click()
+        assert len(checked(httpx.get(f"{visit.url}/api/v1/deals", headers=headers, timeout=60))["items"]) == 1
+
+
+def _name_agencies(visit: Visit, tenant: dict[str, str]) -> None:
+    """What an agency and a trustee are called is read on every screen that speaks of them."""
+    page = visit.page
+    deal = f"/deals/{tenant['deal']}"
+    with step(visit, "names of agencies"):
+        page.get_by_role("link", name="Settings", exact=True).click()
+        for field, text in LABELS.items():
+            page.get_by_label(field).fill(text)
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("The settings are saved")).to_be_visible()
+    shown = {
+        "Agency One 11.13 %, S&P 11.13 %": f"{deal}/compliance?test=ccc_bucket_pct",
+        "Agency One rating": f"{deal}/loans",
+        "Agency One issuer rating": f"{deal}/mapping",
+        "Harbour Trust": f"{deal}/reconciliation",
+    }
+    with step(visit, "names on the screens"):
+        for text, address in shown.items():
+            visit.go(address)
+            expect(page.locator("main")).to_contain_text(text)
+
+
+def _read_the_log(visit: Visit, admin: Member) -> None:
+    page = visit.page
+    with step(visit, "the audit log"):
+        visit.go("/admin/audit?action=tenant.updated")
+        expect(page.get_by_role("row").filter(has_text=admin.email)).to_contain_text("tenant.updated")
+        page.get_by_role("button", name="Check the chain").click()
+        expect(page.get_by_text("The chain is whole")).to_be_visible()

@@ -21,6 +21,8 @@ FIRST: Final = 4
 """The row of the first loan."""
 RATINGS: Final = ("B1", "B2", "B3", "Caa1")
 COUNT: Final = 60
+COLUMNS_AT_ONCE: Final = 100
+WIDE_SHEET: Final = 108
 MARKUP: Final = "=1+1 <b>bold</b>"
 
 
@@ -103,6 +105,9 @@ def test_a_column_is_corrected_saved_and_taken_back(visits: Visits, owner: Membe
     expect(rows.nth(0)).to_have_class("quiet")
     expect(rows.nth(3).locator("td").nth(7)).to_have_text(MARKUP)
     assert "rating_agency_" not in page.locator("main").inner_text()
+    about = page.get_by_text("Its loans are read.")
+    expect(about).to_contain_text("Rows that are no loans: 1 total rows (row 64).")
+    expect(about).to_contain_text("S&P rating")
     desk.check_accessible("the picture of a sheet")
 
     picture.get_by_role("button", name="D feeds nothing").click()
@@ -112,6 +117,7 @@ def test_a_column_is_corrected_saved_and_taken_back(visits: Visits, owner: Membe
     page.get_by_label("Search a field").press("Enter")
     changes = page.locator(".corrections tbody tr")
     expect(changes.first).to_be_visible()
+    expect(panel).to_contain_text(f"{changes.count()} results change.")
     expect(heads.nth(4)).to_have_class("fed chosen corrected")
     expect(heads.nth(3)).to_have_class("none  ")
     expect(page.locator(".corrections")).to_contain_text("2 months: 2026-06-30, 2026-05-31")
@@ -173,6 +179,34 @@ def test_a_mapping_of_the_deals_own_is_changed_in_place(visits: Visits, owner: M
     assert {name: one["target"] for name, one in undone.items()} == {"Commitment": "par_value", "Comment": "remark"}
 
 
+def test_a_mapping_that_others_use_stays_as_it_is(visits: Visits, owner: Member) -> None:
+    deal = deal_of_two_sheets(owner, months=1)
+    path, book = f"/api/v1/deals/{deal['id']}", f"/api/v1/workbooks/{deal['workbooks'][0]}"
+    body = {"source_type": "clo_holdings", "profile_id": "standard_clo", "mappings": {"Remark": {"target": "remark"}}}
+    ours = checked(owner.post("/api/v1/mappings", json={"name": "Ours", **body}))["id"]
+    checked(owner.post("/api/v1/mappings", json={"name": "Mapping of Example CLO VIII", **body}))
+    other = checked(owner.post("/api/v1/deals", json={"name": "Another CLO", "mapping_id": ours}))["id"]
+    for place in (path, book):
+        checked(owner.patch(place, json={"mapping_id": ours}))
+    desk = visits()
+    fix = quote(json.dumps({"Commitment": "par_value"}))
+    desk.sign_in(owner, f"/deals/{deal['id']}/mapping?fix={fix}")
+    desk.page.get_by_role("button", name="Save as the deal's mapping").click()
+    expect(desk.page.locator(".corrections")).to_have_count(0)
+    made = checked(owner.get(path))["mapping_id"]
+    named = {one["id"]: one["name"] for one in checked(owner.get("/api/v1/mappings"))["items"]}
+    assert named[made] == "Mapping of Example CLO VIII 2"
+    columns = checked(owner.get(f"/api/v1/mappings/{made}"))["mappings"]
+    assert {name: one["target"] for name, one in columns.items()} == {"Commitment": "par_value", "Remark": "remark"}
+    assert list(checked(owner.get(f"/api/v1/mappings/{ours}"))["mappings"]) == ["Remark"]
+    assert checked(owner.get(book))["mapping_id"] is None
+    assert checked(owner.get(f"/api/v1/deals/{other}"))["mapping_id"] == ours
+    desk.page.get_by_role("button", name="Undo").click()
+    expect(desk.page.locator(".picture").get_by_role("button", name="C feeds Par")).to_be_visible()
+    assert [checked(owner.get(place))["mapping_id"] for place in (path, book)] == [ours, ours]
+    assert owner.get(f"/api/v1/mappings/{made}").status_code == 404
+
+
 def test_a_cell_is_looked_for_and_pages_say_where_they_differ(visits: Visits, owner: Member) -> None:
     deal = deal_of_two_sheets(owner, months=1)
     phone = visits(NARROW)
@@ -184,6 +218,8 @@ def test_a_cell_is_looked_for_and_pages_say_where_they_differ(visits: Visits, ow
     expect(page.locator(".picture tbody tr").last).to_contain_text("No loan: total rows")
     page.get_by_role("button", name="Rows before").click()
     expect(page.locator(".picture tbody tr").first).to_contain_text("22")
+    page.keyboard.press("n")
+    expect(page.locator(".picture tbody tr").first).to_contain_text("52")
     differing = page.locator("tbody tr", has_text="joined to the loans")
     expect(differing).to_contain_text("Moody's rating (1)")
     expect(page.locator("tbody tr", has_text="column 'Comment' feeds no field")).to_be_visible()
@@ -231,7 +267,8 @@ def test_an_uncertain_column_and_wrong_rows_are_marked(visits: Visits, owner: Me
 
 
 def test_a_file_without_loans_says_so(visits: Visits, owner: Member) -> None:
-    deal = deal_of_report(owner, b"Fruit,Colour\napple,red\npear,green\n", "fruit.csv")
+    wide = "\n".join(",".join(f"{word}{at}" for at in range(WIDE_SHEET)) for word in ("fruit", "apple", "pear"))
+    deal = deal_of_report(owner, wide.encode(), "fruit.csv")
     desk = visits()
     desk.sign_in(owner, f"/deals/{deal}/loans")
     expect(desk.page.get_by_role("heading", name="No loans were found")).to_be_visible()
@@ -239,6 +276,13 @@ def test_a_file_without_loans_says_so(visits: Visits, owner: Member) -> None:
     expect(desk.page.locator(".banner.fail")).to_contain_text("No loans were found.")
     expect(desk.page.locator(".picture tbody tr")).to_have_count(3)
     desk.check_accessible("a file without loans")
+    heads = desk.page.locator(".picture thead th")
+    expect(heads).to_have_count(1 + COLUMNS_AT_ONCE)
+    desk.page.get_by_role("button", name="Further columns").click()
+    expect(heads).to_have_text(["Row", *(f"C{letter}" for letter in "WXYZ"), *(f"D{letter}" for letter in "ABCD")])
+    expect(desk.page.locator(".pager")).to_contain_text("Columns CW–DD of DD")
+    desk.go(f"/deals/{deal}/mapping?cell=DB2")
+    expect(desk.page.locator(".picture td[aria-current]")).to_have_text(f"apple{WIDE_SHEET - 3}")
     deal = checked(owner.post("/api/v1/deals", json={"name": "Another CLO"}))["id"]
     for place in ("mapping", "loans"):
         desk.go(f"/deals/{deal}/{place}")

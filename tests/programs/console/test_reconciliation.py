@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from tests.conftest import Member
 from tests.programs.console.conftest import NARROW, Visit, Visits, checked
@@ -54,7 +54,7 @@ def press(page: Page, *keys: str) -> None:
 def upload(page: Page) -> None:
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Add a tape").click()
-    chooser.value.set_files([{"name": NAME, "mimeType": "", "buffer": tape_file(7)}])
+    chooser.value.set_files(FilePayload(name=NAME, mimeType="", buffer=tape_file(7)))
     box = page.get_by_role("dialog")
     expect(box.get_by_label("Trustee's tape, to reconcile")).to_be_checked()
     expect(box.get_by_label("Statement date")).to_have_value("2026-06-30")

@@ -212,7 +212,9 @@ def test_only_so_many_are_in_work(stack: Stack, owner: Member, book_id: str) -> 
 
 def test_without_a_certificate_nothing_is_sealed(stack: Stack, owner: Member, book_id: str) -> None:
     """Machines that share a database would each make another one."""
-    with stack.another_api(CUSHION_EMBEDDED="0", CUSHION_SECRET_KEY=secret_of(stack)) as url:
+    with stack.another_api(
+        CUSHION_EMBEDDED="0", CUSHION_APP_URL="https://cushion.example.com", CUSHION_SECRET_KEY=secret_of(stack)
+    ) as url:
         owner.http.base_url = url  # type: ignore[assignment]
         answer = asked(owner, book_id, xlsx_sealed_pdf=True)
         assert (answer.status_code, answer.json()["errors"]) == (

@@ -87,6 +87,7 @@ def operated(stack: Stack) -> Iterator[Operated]:
     slugs = {name: members[name].get("/api/v1/admin/tenant").json()["slug"] for name in ("owner", "operator")}
     settings = {
         "CUSHION_EMBEDDED": "0",
+        "CUSHION_APP_URL": "https://cushion.example.com",
         "CUSHION_SECRET_KEY": (stack.data_dir / "secret_key").read_text().strip(),
         "CUSHION_SYSTEM_API_KEY": SYSTEM_KEY,
         "CUSHION_OPERATOR_TENANTS": slugs["operator"],
