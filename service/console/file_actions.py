@@ -11,7 +11,7 @@ from typing import Final
 
 import minify  # type: ignore[import-untyped]  # no stubs
 
-from service.console.joining import VENDOR, joined
+from service.console.join_actions import VENDOR, joined
 from service.platform.http.api import Raw
 from service.platform.welcome import CONSOLE
 

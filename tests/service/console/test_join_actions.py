@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from service.console.file_actions import FOLDER
-from service.console.joining import ENTRIES, VENDOR, joined
+from service.console.join_actions import ENTRIES, VENDOR, joined
 
 MODULES = {
     "app.js": 'import { say } from "./parts/say.js";\nexport const begun = say("app");\nimport("./screens.js");\n',
