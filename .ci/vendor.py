@@ -52,7 +52,7 @@ PACKAGES: Final = {
 MODULES: Final = {
     "preact.js": """
         export {h, render} from "preact";
-        export {useCallback, useEffect, useMemo, useRef, useState} from "preact/hooks";
+        export {useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState} from "preact/hooks";
         export {signal, computed, effect} from "@preact/signals";
         export {default as htm} from "htm";
     """,

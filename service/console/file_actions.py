@@ -11,8 +11,8 @@ from typing import Final
 
 import minify  # type: ignore[import-untyped]  # no stubs
 
-from service.console.joining import VENDOR, join_modules
-from service.console.script import Script
+from service.console.join_actions import VENDOR, join_modules
+from service.console.script_actions import Script
 from service.platform.http.api import Raw
 from service.platform.welcome import CONSOLE
 

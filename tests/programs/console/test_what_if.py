@@ -14,6 +14,8 @@ from tests.programs.console.seeds import deal_with_months
 LARGE: Final = 40_000_000.0
 """Par of one borrower that more than one concentration limit does not bear."""
 
+OPTIMISER_MS: Final = 60_000
+
 
 def trade(page: Page, place: int) -> Locator:
     return page.get_by_role("group", name=f"Trade {place}", exact=True)
@@ -136,7 +138,7 @@ def _keep(owner: Member, visit: Visit, book: str) -> str:
     page.get_by_role("button", name="Headroom of trade 1").wait_for()
     [scenario] = checked(owner.get("/api/v1/scenarios"))["items"]
     assert (scenario["name"], scenario["trade_count"], scenario["base_workbook_id"]) == ("Larger position", 2, book)
-    assert f"scenario={scenario['id']}" in page.url
+    expect(page).to_have_url(re.compile(f"scenario={scenario['id']}"))
     trades = checked(owner.get(f"/api/v1/scenarios/{scenario['id']}/trades"))
     query = f"trade_id={trades[1]['id']}"
     tests = checked(owner.get(f"/api/v1/scenarios/{scenario['id']}/headroom?{query}"))["tests"]
@@ -160,7 +162,7 @@ def _propose(owner: Member, visit: Visit, book: str) -> None:
     page.get_by_label("Test to improve").select_option(label="Largest obligor")
     page.get_by_label("Other tests").select_option("maintain")
     page.get_by_label("Trades at most").fill("1")
-    with page.expect_response(re.compile("/optimize")) as answered:
+    with page.expect_response(re.compile("/optimize"), timeout=OPTIMISER_MS) as answered:
         page.get_by_role("button", name="Propose").click()
     proposed = answered.value.json()
     asked = answered.value.request.post_data_json or {}
@@ -207,7 +209,7 @@ def _tidy(owner: Member, page: Page, scenario: str) -> None:
     page.get_by_label("Name", exact=True).fill("Three trades")
     page.get_by_role("button", name="Save").click()
     page.get_by_role("button", name="Headroom of trade 3").wait_for()
-    assert f"scenario={scenario}" not in page.url
+    expect(page).not_to_have_url(re.compile(f"scenario={scenario}"))
     page.get_by_role("button", name="Rename Larger position").click()
     page.get_by_label("Name", exact=True).fill("Two trades")
     page.get_by_role("button", name="Save").click()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from service.console.script import Script
+from service.console.script_actions import Script
 
 ENTRIES: Final = ("app.js", "screens.js")
 """What the page loads, and what is loaded once somebody is there. A module stands in the first that reaches it."""

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from service.console.file_actions import FOLDER
-from service.console.script import Script
+from service.console.script_actions import Script
 
 WORD = re.compile("x")
 CASES = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from service.console.file_actions import FOLDER, Console
-from service.console.joining import ENTRIES, VENDOR, join_modules
+from service.console.join_actions import ENTRIES, VENDOR, join_modules
 
 MODULES = {
     "app.js": 'import { say } from "./parts/say.js";\nexport const begun = say("app");\nimport("./screens.js");\n',
