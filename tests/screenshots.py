@@ -181,6 +181,8 @@ def _take(page: Page, url: str, shot: Shot, known: Known, folder: Path) -> list[
         page.screenshot(path=path)
         _shrink(path)
     page.emulate_media(color_scheme="light")
+    if shot.chooses:
+        page.keyboard.press("Escape")
     return [str(fault) for fault in page.evaluate(FAULTS)]
 
 
