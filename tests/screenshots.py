@@ -149,6 +149,7 @@ def shoot(opened: Browser, url: str, known: Known, folder: Path, only: Callable[
             page.goto(f"{url}/console/")
             if not is_open:
                 assert page.evaluate(LOGIN, [EMAIL, PASSWORD]) == 200
+                page.reload()
             for shot in SHOTS:
                 if shot.is_open is is_open and only(shot):
                     faults += [
