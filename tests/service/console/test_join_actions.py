@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import subprocess
 from pathlib import Path
@@ -129,3 +130,30 @@ def test_every_module_of_the_console_is_in_a_file() -> None:
     assert sorted(names) == sorted("of_" + re.sub(r"\W", "_", name) for name in own)
     imports = re.findall(r"^import .*$", "".join(files.values()), re.MULTILINE)
     assert all(re.search(r'"\./(?:vendor/[a-z-]+|app)\.js";$', line) for line in imports), imports
+
+
+NAMES = re.compile(r'^import (?:\{([^}]*)\}|\* as \w+) from "([^"]+)";', re.MULTILINE)
+EXPORTED = re.compile(r"^export (?:async )?(?:function\*?|const|class) (\w+)|\bas (\w+)(?=[,}])", re.MULTILINE)
+COMMENTS = re.compile(r"(?m:^\s*//.*$)|(?s:/\*.*?\*/)")
+
+
+def names_of(text: str) -> list[str]:
+    """The names that a module exports; minified ones say `export{a as name}`."""
+    return [name or other for name, other in EXPORTED.findall(text)]
+
+
+def test_each_module_imports_what_there_is_and_what_it_calls() -> None:
+    """A browser would say so only where the part is drawn: no module is compiled before that."""
+    modules = {path.relative_to(FOLDER).as_posix(): path.read_text() for path in FOLDER.rglob("*.js")}
+    exported = {path: set(names_of(text)) for path, text in modules.items()}
+    exported["parts/html.js"] |= exported["vendor/preact.js"]
+    own = {path: COMMENTS.sub("", text) for path, text in modules.items() if not path.startswith(VENDOR)}
+    anywhere = set().union(*(exported[path] for path in own))
+    for path, text in own.items():
+        for names, source in NAMES.findall(text):
+            wanted = {name.split(" as ")[0].strip() for name in names.split(",") if name.strip()}
+            assert wanted <= exported[posixpath.normpath(posixpath.join(posixpath.dirname(path), source))], path
+        called = set(re.findall(r"(?<![\w.$])(\w+)\(|<\$\{(\w+)\b", text))
+        for name in anywhere & {one or other for one, other in called}:
+            declared = rf"\b(?:const|let|function\*?|class) {name}\b|[{{,(\[]\s*{name}\s*[,}}=\])]|[:s] {name}\b"
+            assert re.search(declared, text), f"{path} calls {name} without importing it"
