@@ -25,9 +25,11 @@ PASSWORD: Final = "Pictures-1-of-the-console"
 SIZES: Final[tuple[ViewportSize, ...]] = ({"width": 1440, "height": 900}, {"width": 390, "height": 844})
 COLOURS, COMMON = 255, 48
 PATIENCE_MS: Final = 30_000
+SWITCH_MS: Final = 300
+"""After which the screen before is gone."""
 FLAGS: Final = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 DRAWN: Final = """() => document.querySelector('main')?.innerText.trim()
-  && !document.querySelector('.waiting, .starting, .works')"""
+  && !document.querySelector('.waiting, .starting, .notices progress')"""
 FAULTS: Final = "[...document.querySelectorAll('.problem, .notice.bad')].map((one) => one.innerText)"
 LOGIN: Final = """([username, password]) => fetch("/api/v1/auth/login", {
   method: "POST", headers: {"X-Session": "cookie"}, body: new URLSearchParams({username, password}),
@@ -49,6 +51,8 @@ class Shot:
     """Its name in the guide; None: it is in no page."""
     types: tuple[str, str, str] | None = None
     """A field, what is typed there, and the button that is pressed then."""
+    chooses: str | None = None
+    """The name of a file that is added."""
     shows: str | None = None
     """What is there after that."""
     is_dark: bool = False
@@ -61,6 +65,7 @@ SHOTS: Final = (
     Shot("sign-in", "/sign-in", "sign_in", is_open=True),
     Shot("register", "/register", "sign_in", is_open=True),
     Shot("deals", "/deals", "deals", "table.deals tbody tr", asset="console-deals"),
+    Shot("add", "/deals", "deals", chooses="Harbour Point CLO 2022-1 2026-04-30.xlsx", shows="dialog form"),
     Shot("compliance", "/deals/{deal}/compliance", "compliance", "main table tbody tr", is_dark=True),
     Shot(
         "drill", "/deals/{deal}/compliance?test={test}", "compliance", "aside table tbody tr",
@@ -74,7 +79,7 @@ SHOTS: Final = (
     Shot("movements", "/deals/{deal}/movements", "movements", "main table tbody tr"),
     Shot("movement", "/deals/{deal}/movements?test={test}", "movements", "main svg"),
     Shot(
-        "what-if", "/deals/{deal}/what-if?scenario={scenario}", "what_if", "fieldset.trade",
+        "what-if", "/deals/{deal}/what-if?scenario={scenario}", "what_if", ".desk td:last-child span",
         asset="console-what-if",
     ),
     Shot(
@@ -144,6 +149,7 @@ def shoot(opened: Browser, url: str, known: Known, folder: Path, only: Callable[
             page.goto(f"{url}/console/")
             if not is_open:
                 assert page.evaluate(LOGIN, [EMAIL, PASSWORD]) == 200
+                page.reload()
             for shot in SHOTS:
                 if shot.is_open is is_open and only(shot):
                     faults += [
@@ -154,13 +160,18 @@ def shoot(opened: Browser, url: str, known: Known, folder: Path, only: Callable[
 
 
 def _take(page: Page, url: str, shot: Shot, known: Known, folder: Path) -> list[str]:
-    page.goto("about:blank")
-    page.goto(f"{url}/console/#{shot.address.format_map(known)}")
+    page.goto(f"{url}/console/#{shot.address.format_map(known)}")  # the page stays: each load of it renews its session
+    page.wait_for_timeout(SWITCH_MS)
     page.locator(shot.ready).first.wait_for()
     if shot.types:
         field, text, button = shot.types
         page.get_by_label(field, exact=True).fill(text)
         page.get_by_role("button", name=button, exact=True).click()
+        page.locator(shot.shows or shot.ready).first.wait_for()
+    if shot.chooses:
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name="Add a file").click()
+        chooser.value.set_files({"name": shot.chooses, "mimeType": "application/octet-stream", "buffer": b"-"})
         page.locator(shot.shows or shot.ready).first.wait_for()
     page.wait_for_load_state("networkidle")
     page.wait_for_function(DRAWN)
@@ -171,6 +182,8 @@ def _take(page: Page, url: str, shot: Shot, known: Known, folder: Path) -> list[
         page.screenshot(path=path)
         _shrink(path)
     page.emulate_media(color_scheme="light")
+    if shot.chooses:
+        page.keyboard.press("Escape")
     return [str(fault) for fault in page.evaluate(FAULTS)]
 
 
