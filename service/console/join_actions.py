@@ -13,7 +13,7 @@ VENDOR: Final = "vendor/"
 """Libraries stay files of their own."""
 
 IMPORT: Final = re.compile(r'^import (?:(?:\{([^}]*)\}|\* as (\w+)) from )?"([^"]+)";\n', re.MULTILINE)
-LATER: Final = re.compile(r'\bimport\("([^"]+)"\)')
+LATER: Final = re.compile(r"\bimport\(([\"`])([^\"`$]+)")
 ALL: Final = re.compile(r'^export \* from "([^"]+)";\n', re.MULTILINE)
 EXPORT: Final = re.compile(r"^export (default )?((?:async )?function\*?|const|class) (\w+)", re.MULTILINE)
 
@@ -101,5 +101,5 @@ def _constant(path: str, text: str) -> str:
     body = EXPORT.sub(r"\2 \3", IMPORT.sub(imported, ALL.sub("", text)))
     if OTHER.search(body):
         raise ValueError(f"{path} imports or exports in another way than the console's modules do")
-    body = LATER.sub(lambda found: f'import("./{_place(path, found[1])}")', body)
+    body = LATER.sub(lambda found: f"import({found[1]}./{_place(path, found[2])}", body)
     return f"const {_name(path)} = (() => {{\n{body}\nreturn {{ {', '.join(given)} }};\n}})();"

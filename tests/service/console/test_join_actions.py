@@ -70,3 +70,42 @@ def test_every_module_of_the_console_is_in_a_file() -> None:
     assert sorted(names) == sorted("of_" + re.sub(r"\W", "_", name) for name in own)
     imports = re.findall(r"^import .*$", "".join(files.values()), re.MULTILINE)
     assert all(re.search(r'"\./(?:vendor/[a-z-]+|app)\.js";$', line) for line in imports), imports
+
+
+def exports_of(name: str) -> set[str]:
+    """The names that a module of the console gives, its own and those of others."""
+    text = (FOLDER / name).read_text()
+    if name.startswith(VENDOR):
+        listed = re.search(r"export\{([^}]*)\};?\s*$", text)
+        assert listed
+        return {part.split(" as ")[-1].strip() for part in listed[1].split(",")}
+    lent = re.findall(r'^export \* from "([^"]+)"', text, re.MULTILINE)
+    own = re.findall(r"^export (?:async )?(?:function\*?|const|class) (\w+)", text, re.MULTILINE)
+    return {*own, *(each for other in lent for each in exports_of(path_of(name, other)))}
+
+
+def path_of(name: str, address: str) -> str:
+    return ((FOLDER / name).parent / address).resolve().relative_to(FOLDER.resolve()).as_posix()
+
+
+def test_every_name_that_a_module_imports_is_exported() -> None:
+    """A browser refuses a module that imports another name; joined, the name would have no value."""
+    modules = [path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.js")]
+    wanted = {
+        (name, path_of(name, address), one.split(" as ")[0].strip())
+        for name in modules
+        if not name.startswith(VENDOR)
+        for names, address in re.findall(
+            r'^import \{([^}]*)\} from "([^"]+)"', (FOLDER / name).read_text(), re.MULTILINE
+        )
+        for one in names.split(",")
+        if one.strip()
+    }
+    assert len(wanted) > 200
+    assert {each for each in wanted if each[2] not in exports_of(each[1])} == set()
+
+
+def test_a_module_that_is_loaded_later_is_named_from_the_folder_of_all() -> None:
+    lines = ['import("../vendor/text.js");', "import(`../vendor/text.js${again}`);"]
+    text = joined({"app.js": 'import { one } from "./parts/one.js";\n', "parts/one.js": "\n".join(lines)})["app.js"]
+    assert [line.replace("../", "./") for line in lines] == [line for line in text.splitlines() if "text.js" in line]
