@@ -55,7 +55,8 @@ export function Panel({ title, close, next, children }) {
   const heading = useRef(null);
   useEffect(() => {
     const before = document.activeElement;
-    return () => before?.isConnected && before.focus();
+    const panel = heading.current.parentElement;
+    return () => panel.contains(document.activeElement) && before?.isConnected && before.focus(); // else somebody types elsewhere by now
   }, []);
   useEffect(() => {
     heading.current.focus({ preventScroll: true });

@@ -73,7 +73,7 @@ class Visit:
         self.page.evaluate(HINT)
         self.page.goto(f"{self.url}/console/#{address}")
         self.page.reload()
-        self.page.locator("nav.side").wait_for()
+        self.page.locator("nav.side").wait_for(state="attached")
 
     def settle(self) -> None:
         """Wait until the page has what it asked for, and asks for nothing more."""
