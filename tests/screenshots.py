@@ -27,7 +27,7 @@ COLOURS, COMMON = 255, 48
 PATIENCE_MS: Final = 30_000
 FLAGS: Final = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 DRAWN: Final = """() => document.querySelector('main')?.innerText.trim()
-  && !document.querySelector('.waiting, .starting, .works')"""
+  && !document.querySelector('.waiting, .starting, .notices progress')"""
 FAULTS: Final = "[...document.querySelectorAll('.problem, .notice.bad')].map((one) => one.innerText)"
 LOGIN: Final = """([username, password]) => fetch("/api/v1/auth/login", {
   method: "POST", headers: {"X-Session": "cookie"}, body: new URLSearchParams({username, password}),
@@ -49,6 +49,8 @@ class Shot:
     """Its name in the guide; None: it is in no page."""
     types: tuple[str, str, str] | None = None
     """A field, what is typed there, and the button that is pressed then."""
+    chooses: str | None = None
+    """The name of a file that is added."""
     shows: str | None = None
     """What is there after that."""
     is_dark: bool = False
@@ -61,6 +63,7 @@ SHOTS: Final = (
     Shot("sign-in", "/sign-in", "sign_in", is_open=True),
     Shot("register", "/register", "sign_in", is_open=True),
     Shot("deals", "/deals", "deals", "table.deals tbody tr", asset="console-deals"),
+    Shot("add", "/deals", "deals", chooses="Harbour Point CLO 2022-1 2026-04-30.xlsx", shows="dialog form"),
     Shot("compliance", "/deals/{deal}/compliance", "compliance", "main table tbody tr", is_dark=True),
     Shot(
         "drill", "/deals/{deal}/compliance?test={test}", "compliance", "aside table tbody tr",
@@ -74,7 +77,7 @@ SHOTS: Final = (
     Shot("movements", "/deals/{deal}/movements", "movements", "main table tbody tr"),
     Shot("movement", "/deals/{deal}/movements?test={test}", "movements", "main svg"),
     Shot(
-        "what-if", "/deals/{deal}/what-if?scenario={scenario}", "what_if", "fieldset.trade",
+        "what-if", "/deals/{deal}/what-if?scenario={scenario}", "what_if", ".desk td:last-child span",
         asset="console-what-if",
     ),
     Shot(
@@ -161,6 +164,11 @@ def _take(page: Page, url: str, shot: Shot, known: Known, folder: Path) -> list[
         field, text, button = shot.types
         page.get_by_label(field, exact=True).fill(text)
         page.get_by_role("button", name=button, exact=True).click()
+        page.locator(shot.shows or shot.ready).first.wait_for()
+    if shot.chooses:
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name="Add a file").click()
+        chooser.value.set_files({"name": shot.chooses, "mimeType": "application/octet-stream", "buffer": b"-"})
         page.locator(shot.shows or shot.ready).first.wait_for()
     page.wait_for_load_state("networkidle")
     page.wait_for_function(DRAWN)

@@ -319,7 +319,7 @@ const LOAD_TRIES = 8;
 const LOAD_PAUSE_MS = 1_500;
 
 /**
- * Import a module once it is needed: `take(again)` imports it, with `again` at the end of its address. While the service
+ * Import a module once it is needed: `take(again)` imports it, where it may with `again` at the end of its address. While the service
  * is away it is tried again; files of a replaced version load the page anew, once.
  */
 export async function load(take) {

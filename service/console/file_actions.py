@@ -11,7 +11,8 @@ from typing import Final
 
 import minify  # type: ignore[import-untyped]  # no stubs
 
-from service.console.join_actions import VENDOR, joined
+from service.console.join_actions import VENDOR, join_modules
+from service.console.script_actions import Script
 from service.platform.http.api import Raw
 from service.platform.welcome import CONSOLE
 
@@ -32,8 +33,8 @@ TYPES: Final = {
 
 MINIFIED: Final = {".js": "application/javascript", ".css": "text/css"}
 SPACES: Final = re.compile(r"(?<=[>}])\n *(?=[<$])|(?<=\n) +")
-"""What is left of lines is markup in templates, where an end between elements and any begin say nothing."""
-PATTERNS: Final = re.compile(r"^( *)const (?=[\[{])", re.MULTILINE)
+"""In the markup of templates, where an end of line between elements and the begin of any line say nothing."""
+PATTERNS: Final = re.compile(r"\bconst\s*(?=[\[{])")
 """Destructuring declarations. The minifier puts the first of a run of `const` before what it reads, and `let` where it
 stands."""
 
@@ -141,7 +142,7 @@ def _joined(sources: dict[str, bytes]) -> dict[str, bytes]:
     """The files with their modules joined, or as they are where that cannot be: the browser says what is wrong."""
     modules = {name for name in sources if name.endswith(".js") and not name.startswith(VENDOR)}
     try:
-        files = joined({name: sources[name].decode() for name in modules})
+        files = join_modules({name: sources[name].decode() for name in modules})
     except ValueError:
         return sources
     rest = {name: content for name, content in sources.items() if name not in modules}
@@ -157,7 +158,14 @@ def _minified(name: str, content: bytes) -> bytes:
     if kind is None or name.startswith(VENDOR):
         return content
     try:
-        text = minify.string(kind, PATTERNS.sub(r"\1let ", content.decode()))
-    except minify.MinifyError:
+        text = content.decode()
+        minified: str = minify.string(kind, text if kind == MINIFIED[".css"] else _prepared(text))
+        return minified.encode()
+    except (minify.MinifyError, ValueError):
         return content
-    return SPACES.sub("", text).encode()
+
+
+def _prepared(text: str) -> str:
+    """A module for the minifier, which leaves the texts of templates as they are."""
+    squeezed = Script(text).replace_markup(SPACES, lambda _: "")
+    return Script(squeezed).replace_code(PATTERNS, lambda _: "let ")

@@ -14,7 +14,7 @@ export function Chart({ label, days, series, format }) {
     const frame = place.current; // the reference is empty once the panel is closed
     let chart;
     let gone = false;
-    const draw = () => load((again) => import(`../vendor/uplot.js${again}`)).then(({ default: Plot }) => {
+    const draw = () => load(() => import("../vendor/uplot.js")).then(({ default: Plot }) => {
       if (gone) return;
       chart?.destroy();
       chart = new Plot(options(frame.clientWidth, days, series, format), rowsOf(days, series), frame);

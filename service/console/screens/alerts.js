@@ -7,7 +7,7 @@ import { useBooks } from "../parts/books.js";
 import { refreshData, useData, useTask } from "../parts/data.js";
 import { Dialog } from "../parts/dialog.js";
 import { Field, Form, Select } from "../parts/form.js";
-import { words } from "../parts/format.js";
+import { moment, words } from "../parts/format.js";
 import { Empty } from "../parts/problem.js";
 import { Table } from "../parts/table.js";
 

@@ -49,8 +49,12 @@ def check_smooth(page: Page, what: str, selector: str = "", ways: Sequence[tuple
         worked.append(_longest_work(json.loads(browser.stop_tracing())["traceEvents"]))
     wall, work = median(taken), median(worked)
     print(f"{what}: longest task of a scroll, median of {len(ways)}: {wall:.0f} ms, {work:.0f} ms of a processor")
-    is_crowded = os.getloadavg()[0] > (os.cpu_count() or 1)
-    assert (work if is_crowded else wall) <= LONG_MS, (taken, worked)
+    assert (work if is_crowded() else wall) <= LONG_MS, (taken, worked)
+
+
+def is_crowded() -> bool:
+    """Whether more wants to run than there are processors."""
+    return os.getloadavg()[0] > (os.cpu_count() or 1)
 
 
 def _longest_work(events: list[dict[str, Any]]) -> float:

@@ -27,7 +27,7 @@ def test_a_formula_becomes_a_column(visits: Visits, owner: Member) -> None:
     page.get_by_role("button", name="Try it").click()
     row = page.locator("table", has_text="Result").locator("tbody tr").first
     expect(row).to_be_visible()
-    before, after = (float(text) for text in row.locator("td").all_inner_texts()[1:3])
+    before, after = (float(text.replace(",", "")) for text in row.locator("td").all_inner_texts()[1:3])
     assert after == 0.7 * before
     desk.check_accessible("a preview")
     page.get_by_label("Column").fill("Recovery")
