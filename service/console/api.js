@@ -319,8 +319,8 @@ const LOAD_TRIES = 8;
 const LOAD_PAUSE_MS = 1_500;
 
 /**
- * Import a module once it is needed: `take(again)` imports it, where it may with `again` at the end of its address. While the service
- * is away it is tried again; files of a replaced version load the page anew, once.
+ * Import a module once it is needed: `take(again)` imports it, where it may with `again` at the end of its address. While
+ * the service is away it is tried again; files of a replaced version load the page anew, once.
  */
 export async function load(take) {
   for (let attempt = 1; ; attempt += 1) {
