@@ -226,6 +226,7 @@ export async function leave({ everywhere = false } = {}) {
   } catch (error) {
     if (error.status !== 401) throw error;
   }
+  sessionStorage.clear(); // tickets of trades
   endSession();
   go(href("sign-in"), { replace: true });
 }
@@ -284,8 +285,8 @@ export async function settled(path, done, { label, signal } = {}) {
 /** Fetch a file and hand it to the browser to save; gives its name. */
 export async function download(path, { query, name } = {}) {
   const answer = await send("GET", path, { query });
-  const told = /filename\*=UTF-8''([^;]+)|filename="([^"]+)"/i.exec(answer.headers.get("content-disposition") ?? "");
-  const file = name ?? (told ? decodeURIComponent(told[1] ?? told[2]) : "download");
+  const names = /filename\*=UTF-8''([^;]+)|filename="([^"]+)"/i.exec(answer.headers.get("content-disposition") ?? "");
+  const file = name ?? (names ? decodeURIComponent(names[1] ?? names[2]) : "download");
   saveBlob(await answer.blob(), file);
   return file;
 }

@@ -38,7 +38,7 @@ export function can(scope) {
   return (me.value?.scopes ?? []).includes(scope);
 }
 
-export function parsed(hash) {
+function parsed(hash) {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
   let parts;
   try {

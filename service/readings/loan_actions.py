@@ -26,7 +26,7 @@ from service.platform.http.problem import Fault, ValidationFailed
 from service.portfolios.shared import GivenDay, portfolio_of
 from service.processes.shared import limited_in_child
 from service.readings import child
-from service.readings.schema import LoansQuery, WorkbookLoans
+from service.readings.schema import FILTERS_MAX, LoansQuery, WorkbookLoans
 from service.workbooks import shared as workbooks
 
 ORDERS_MAX: Final = 64
@@ -137,8 +137,11 @@ def _unknown(name: str, known: Sequence[str]) -> str:
 
 def _conditions(portfolio: Portfolio, filters: Sequence[str], known: Sequence[str]) -> tuple[LoanCondition, ...]:
     """The conditions, or all that is wrong with them."""
+    texts = [part for one in filters for part in _NEXT_FILTER.split(one)]
+    if len(texts) > FILTERS_MAX:
+        raise ValidationFailed.at(["query", "filter"], f"expected at most {FILTERS_MAX} conditions, got {len(texts)}")
     faults, found = [], list[LoanCondition]()
-    for text in (part for one in filters for part in _NEXT_FILTER.split(one)):
+    for text in texts:
         condition = _condition(portfolio, text, known)
         if isinstance(condition, str):
             faults.append(Fault(["query", "filter"], condition))

@@ -50,7 +50,8 @@ function monthAxis(days, width) {
   const shown = days.filter((_, at) => (days.length - 1 - at) % step === 0);
   const name = (text, at) => {
     const [year, month] = text.split("-");
-    return at === 0 || year !== shown[at - 1].slice(0, 4) ? `${MONTHS[Number(month) - 1]}\n${year}` : MONTHS[Number(month) - 1];
+    const isNew = at === 0 || year !== shown[at - 1].slice(0, 4);
+    return [MONTHS[Number(month) - 1], ...(isNew ? [year] : [])].join("\n"); // no template: its line's end would go as its files are served
   };
   return { splits: () => shown.map((text) => Date.parse(text) / 1000), values: () => shown.map(name) };
 }

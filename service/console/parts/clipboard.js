@@ -1,23 +1,28 @@
 // Tables to the clipboard (TSV) and to files (CSV); text that a spreadsheet would run as a formula is made text.
-import { saveBlob } from "../api.js";
 import { notify } from "../state.js";
 
 /** A text as a cell: with an apostrophe before what a spreadsheet takes for a formula. */
-export function neutral(value) {
+function neutral(value) {
   if (value === null || value === undefined) return "";
   if (typeof value === "number") return String(value);
   const text = String(value);
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
 }
 
 export function tsv(rows) {
-  return rows.map((row) => row.map((value) => neutral(value).replace(/[\t\r\n]+/g, " ")).join("\t")).join("\n");
+  const cell = (value) => {
+    const text = neutral(value).replace(/[\t\r\n]+/g, " ");
+    return text.startsWith('"') ? quoted(text) : text; // a spreadsheet takes away the quotes, and would run what is in them
+  };
+  return rows.map((row) => row.map(cell).join("\t")).join("\n");
 }
+
+const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
 
 export function csv(rows) {
   const cell = (value) => {
     const text = neutral(value);
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    return /[",\r\n]/.test(text) ? quoted(text) : text;
   };
   return `${rows.map((row) => row.map(cell).join(",")).join("\r\n")}\r\n`;
 }
@@ -41,8 +46,4 @@ function selected(text) {
   field.select();
   document.execCommand("copy");
   field.remove();
-}
-
-export function saveCsv(rows, name) {
-  saveBlob(new Blob(["﻿", csv(rows)], { type: "text/csv;charset=utf-8" }), name);
 }

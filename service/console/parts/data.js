@@ -103,10 +103,10 @@ export function refreshData(...prefixes) {
 /** Run a task of a button: {run, busy, error}; a refusal is kept for the form to show. */
 export function useTask(task) {
   const [state, setState] = useState({ busy: false, error: null });
-  const run = async (...given) => {
+  const run = async (...values) => {
     setState({ busy: true, error: null });
     try {
-      const result = await task(...given);
+      const result = await task(...values);
       setState({ busy: false, error: null });
       return result;
     } catch (error) {

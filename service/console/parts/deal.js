@@ -18,7 +18,7 @@ const MONTHS_SHOWN = 6;
 const OVERVIEW_FRESH_SECONDS = 60;
 
 /** A deal with its workbooks, the newest day first: {deal, months, month (the chosen or newest that is ready)}. */
-export function useDeal(id) {
+function useDeal(id) {
   const deal = useData(`deals/${id}`);
   const books = useData("workbooks", { deal_id: id, page_size: 100 });
   const overview = useData(can("compliance:read") ? "console/overview" : null, undefined, { freshSeconds: OVERVIEW_FRESH_SECONDS });

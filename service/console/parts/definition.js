@@ -18,7 +18,7 @@ const unsaved = new Map(); // by deal and version: a text that somebody is at, k
 export const written = (document) => JSON.stringify(document, null, INDENT);
 
 /** Text with the number of each line beside it; `faults`: [{line, message}], each a way to its line. */
-export function TextEditor({ label, value, onInput, faults, readOnly }) {
+function TextEditor({ label, value, onInput, faults, readOnly }) {
   const field = useRef(null);
   const gutter = useRef(null);
   const marked = new Set(faults.map(({ line }) => line));
@@ -65,18 +65,18 @@ function Editor({ deal, month, definition }) {
     notify("good", "The definition is without a fault");
   });
   const save = useTask(async () => {
-    const made = await put(path, { definition: JSON.parse(text), change_notes: notes || null });
+    const saved = await put(path, { definition: JSON.parse(text), change_notes: notes || null });
     unsaved.delete(key);
-    const meanwhile = made.version - definition.version - 1;
+    const meanwhile = saved.version - definition.version - 1;
     notify(meanwhile ? "plain" : "good", meanwhile
-      ? `Version ${made.version} is saved. Somebody else saved version ${made.version - 1} meanwhile: compare both.`
-      : `Version ${made.version} is saved; the next run goes by it`);
+      ? `Version ${saved.version} is saved. Somebody else saved version ${saved.version - 1} meanwhile: compare both.`
+      : `Version ${saved.version} is saved; the next run goes by it`);
     refreshData(`deals/${deal.id}`);
   });
   const drafting = useTask(async () => {
-    const made = await post(`${path}/draft`, { workbook_id: month.id });
-    setDraft(made);
-    setText(written(made.definition));
+    const next = await post(`${path}/draft`, { workbook_id: month.id });
+    setDraft(next);
+    setText(written(next.definition));
     notify("plain", "The draft is in the editor, not saved", { undo: () => { setText(text); setDraft(null); } });
   });
   const error = check.error ?? save.error;

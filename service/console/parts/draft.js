@@ -23,7 +23,7 @@ export function leftOut(header) {
 }
 
 /** What POST mappings takes: a stored mapping with corrections {heading: field}; on top of a built-in one by itself. */
-export function draftOf(mapping, fixes) {
+function draftOf(mapping, fixes) {
   const own = mapping.created_by !== "system";
   let columns = own ? mapping.mappings : {};
   for (const [header, target] of Object.entries(fixes)) columns = corrected(columns, header, target);

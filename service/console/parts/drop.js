@@ -55,14 +55,14 @@ const KINDS = [
 const TRUSTEES = ["trustee_a", "trustee_b", "trustee_c"];
 const NEW = "new";
 
-function Choice(given) {
-  const { files, close } = given;
+function Choice(props) {
+  const { files, close } = props;
   const deals = useData(can("compliance:read") ? "console/overview" : null);
   const title = files.length === 1 ? files[0].name : counted(files.length, "file");
   const kinds = KINDS.filter(({ scope, least = 1, most = Infinity }) => can(scope) && least <= files.length && files.length <= most);
   if (kinds.length === 0) return html`<${Dialog} title=${title} close=${close}><p>Ask an administrator of your organisation for the right to add files.</p><//>`;
   return html`<${Dialog} title=${title} close=${close}>
-    <${Loaded} from=${can("compliance:read") ? deals : NONE}>${({ items }) => html`<${Choices} ...${given} kinds=${kinds} deals=${items} />`}<//><//>`;
+    <${Loaded} from=${can("compliance:read") ? deals : NONE}>${({ items }) => html`<${Choices} ...${props} kinds=${kinds} deals=${items} />`}<//><//>`;
 }
 
 const NONE = { data: { items: [] } };

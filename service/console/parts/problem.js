@@ -8,7 +8,7 @@ const ADVICE = {
   503: "The service is busy or under maintenance. Try again in a moment.",
 };
 
-export function advice(error) {
+function advice(error) {
   if (error.retryAfter > 60) return `Try again in ${Math.ceil(error.retryAfter / 60)} minutes.`;
   if (error.retryAfter) return `Try again in ${error.retryAfter} s.`;
   return ADVICE[error.status] ?? null;

@@ -1,7 +1,7 @@
 // The ticket of a what-if: buys and sells, kept through a reload, and what they do to every test while it is typed.
 import { html, useEffect, useRef, useState } from "./html.js";
 import { post } from "../api.js";
-import { label } from "../state.js";
+import { label, me } from "../state.js";
 import { useData } from "./data.js";
 import { Field, Select } from "./form.js";
 
@@ -24,7 +24,7 @@ export function tradeOf({ key, ...row }) {
 
 /** A workbook's ticket, kept for the session of this tab: [rows, set]. */
 export function useTicket(workbook) {
-  const key = `cushion.ticket.${workbook}`;
+  const key = `cushion.ticket.${me.value.id}.${workbook}`;
   const [rows, setRows] = useState(() => JSON.parse(sessionStorage.getItem(key)) ?? []);
   return [rows, (next) => {
     setRows(next);

@@ -25,14 +25,14 @@ async function chat(query, workbook) {
 }
 
 function Questions({ ask, deal, earlier = [] }) {
-  const [said, setSaid] = useState([]);
-  const task = useTask(async (text) => setSaid([await ask(text), ...said]));
+  const [answers, setAnswers] = useState([]);
+  const task = useTask(async (text) => setAnswers([await ask(text), ...answers]));
   const submit = async ({ question }, form) => {
     await task.run(question);
     form.reset();
   };
   return html`<div class="filters question"><${Form} task=${task} action="Ask" onSubmit=${submit}><${Field} label="Your question" name="question" required maxlength="1000" error=${task.error} placeholder="What are the ten largest obligors?" /><//></div>
-    ${[...said, ...earlier.filter(({ id }) => !said.some((one) => one.id === id))].map((one) => html`<article key=${one.id}><h3>${one.question}</h3><p class="answer">${one.answer}</p>
+    ${[...answers, ...earlier.filter(({ id }) => !answers.some((one) => one.id === id))].map((one) => html`<article key=${one.id}><h3>${one.question}</h3><p class="answer">${one.answer}</p>
       <${Figures} data=${one.supporting_data} deal=${deal} />
       ${one.suggestions.map((text) => html`<button key=${text} class="pill" onClick=${() => task.run(text)}>${text}</button> `)}
       ${one.warnings.map(({ message }) => html`<p class="muted">${message}</p>`)}</article>`)}`;

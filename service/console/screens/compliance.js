@@ -82,10 +82,10 @@ function Choices({ run }) {
 
 function Pdf({ run }) {
   const task = useTask(async () => {
-    const made = await post("reports/generate", { report_type: "compliance", workbook_id: run.workbook_id, run_id: run.id });
-    const report = await settled(`reports/${made.id}`, ({ status }) => status === "completed" || status === "failed", { label: "Making the PDF" });
+    const { id } = await post("reports/generate", { report_type: "compliance", workbook_id: run.workbook_id, run_id: run.id });
+    const report = await settled(`reports/${id}`, ({ status }) => status === "completed" || status === "failed", { label: "Making the PDF" });
     if (report.status === "failed") notify("bad", report.error_details);
-    else await download(`reports/${made.id}/download`);
+    else await download(`reports/${id}/download`);
   });
   return can("reports:generate") && can("reports:read") && html`<button disabled=${task.busy} onClick=${task.run}>PDF</button><${Problem} error=${task.error} />`;
 }

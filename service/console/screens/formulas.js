@@ -90,9 +90,9 @@ function Graph({ graph: { nodes, edges } }) {
   for (const _ of nodes) for (const { source, target } of edges) levels[target.nodeId] = Math.max(levels[target.nodeId], levels[source.nodeId] + 1);
   const filled = nodes.map(() => 0); // blocks of each level
   const places = Object.fromEntries(nodes.map(({ id }) => [id, { x: levels[id] * (WIDTH + APART) + 1, y: (filled[levels[id]]++) * (HEIGHT + 12) + 1 }]));
-  const said = ({ type, params }) => String(Object.values(params)[0] ?? words(type));
+  const nodeText = ({ type, params }) => String(Object.values(params)[0] ?? words(type));
   const [width, height] = [(Math.max(...Object.values(levels)) + 1) * (WIDTH + APART), Math.max(...filled) * (HEIGHT + 12)];
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Graph"><svg class="graph" width=${width} height=${height} role="img" aria-label=${nodes.map(said).join(", ")}>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Graph"><svg class="graph" width=${width} height=${height} role="img" aria-label=${nodes.map(nodeText).join(", ")}>
     ${edges.map(({ id, source, target }) => { const [from, to] = [places[source.nodeId], places[target.nodeId]]; return html`<path key=${id} d=${`M${from.x + WIDTH} ${from.y + HEIGHT / 2}L${to.x} ${to.y + HEIGHT / 2}`} />`; })}
-    ${nodes.map((node) => html`<g key=${node.id} transform=${`translate(${places[node.id].x} ${places[node.id].y})`}><title>${said(node)}</title><rect width=${WIDTH} height=${HEIGHT} rx="5" /><text x="8" y="21">${said(node).slice(0, LETTERS)}</text></g>`)}</svg></div>`;
+    ${nodes.map((node) => html`<g key=${node.id} transform=${`translate(${places[node.id].x} ${places[node.id].y})`}><title>${nodeText(node)}</title><rect width=${WIDTH} height=${HEIGHT} rx="5" /><text x="8" y="21">${nodeText(node).slice(0, LETTERS)}</text></g>`)}</svg></div>`;
 }

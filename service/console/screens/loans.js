@@ -99,9 +99,9 @@ const setFilter = (conditions) => setQuery({ filter: conditions.map(({ text }) =
 
 function inWords({ field, op, value }, byName) {
   const { label = field, type = "string" } = byName.get(field) ?? {};
-  const said = (OPERATIONS[type] ?? []).find(([name]) => name === op)?.[1] ?? op;
+  const words = (OPERATIONS[type] ?? []).find(([name]) => name === op)?.[1] ?? op;
   if (value === "") return `${label} ${op === "ne" ? "is not blank" : "is blank"}`;
-  return `${label} ${said} ${type === "number" ? number(Number(value), value.split(".")[1]?.length ?? 0) : type === "date" ? day(value) : value}`;
+  return `${label} ${words} ${type === "number" ? number(Number(value), value.split(".")[1]?.length ?? 0) : type === "date" ? day(value) : value}`;
 }
 
 /** A further condition: field, operation, value; an empty value asks for blanks. */

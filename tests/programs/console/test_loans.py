@@ -16,7 +16,7 @@ HEADER: Final = "LoanX ID,Borrower,Par Amount,Spread,Moody's Rating,Maturity Dat
 RATINGS: Final = ("B1", "B2", "B3", "Caa1")
 SMALL: Final = 40
 MANY: Final = 100_000
-NAMES: Final = {0: '"=HYPERLINK(""x"")"', 1: '"Alpha, Inc."'}
+NAMES: Final = {0: '"=HYPERLINK(""x"")"', 1: '"Alpha, Inc."', 3: '"""=1+2"""'}
 """Borrowers that a spreadsheet would run, or cut in two."""
 PAGE_PX: Final = 1_000 * 30
 """Height of the loans that are read at once."""
@@ -88,6 +88,10 @@ def test_loans_are_chosen_ordered_copied_and_saved(visits: Visits, owner: Member
     page.get_by_role("button", name="Spread ≥ 320").click()
     page.get_by_role("button", name="Moody's rating worse than B2").click()
     expect(status).to_contain_text(f"{SMALL} loans")
+    page.get_by_role("button", name="Copy", exact=True).click()
+    expect(page.get_by_text(f"{SMALL} loans copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()").split("\n")
+    assert {'\'=HYPERLINK("x")\t300.5', '"""=1+2"""\t303.5'} < set(copied)
     with page.expect_download() as download:
         page.get_by_role("button", name="Save as CSV").click()
     assert download.value.suggested_filename == "Example CLO VIII loans 2026-06-30.csv"
@@ -97,6 +101,7 @@ def test_loans_are_chosen_ordered_copied_and_saved(visits: Visits, owner: Member
     assert len(lines) == SMALL + 1
     assert ['\'=HYPERLINK("x")', "300.5"] in lines
     assert ["Alpha, Inc.", "301.5"] in lines
+    assert ['"=1+2"', "303.5"] in lines
     rows.nth(0).get_by_role("link").click()
     page.locator(".picture").wait_for()
     expect(page.locator(".picture tr", has=page.locator("[aria-current]"))).to_contain_text("Borrower 39")

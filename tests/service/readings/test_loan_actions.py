@@ -102,6 +102,7 @@ def test_what_is_wrong_is_named(shared_owner: Member, g1: dict[str, Any]) -> Non
         {"limit": LOANS_MAX + 1},
         {"offset": -1},
         {"filter": ["spread:ge:1"] * (FILTERS_MAX + 1)},
+        {"filter": ",".join(["spread:ge:1"] * (FILTERS_MAX + 1))},
         {"filter": "borrower_name:eq:" + "x" * 300},
         {"fields": ",".join(["spread"] * (FIELDS_MAX + 1))},
         {"order": "spread"},
