@@ -31,10 +31,10 @@ function Questions({ ask, deal, earlier = [] }) {
     await task.run(question);
     form.reset();
   };
-  return html`<div class="filters question"><${Form} task=${task} action="Ask" onSubmit=${submit}><${Field} label="Your question" name="question" required maxlength="1000" error=${task.error} placeholder="What are the ten largest obligors?" /><//></div>
+  return html`${ask && html`<div class="filters question"><${Form} task=${task} action="Ask" onSubmit=${submit}><${Field} label="Your question" name="question" required maxlength="1000" error=${task.error} placeholder="What are the ten largest obligors?" /><//></div>`}
     ${[...answers, ...earlier.filter(({ id }) => !answers.some((one) => one.id === id))].map((one) => html`<article key=${one.id}><h3>${one.question}</h3><p class="answer">${one.answer}</p>
       <${Figures} data=${one.supporting_data} deal=${deal} />
-      ${one.suggestions.map((text) => html`<button key=${text} class="pill" onClick=${() => task.run(text)}>${text}</button> `)}
+      ${ask && one.suggestions.map((text) => html`<button key=${text} class="pill" onClick=${() => task.run(text)}>${text}</button> `)}
       ${one.warnings.map(({ message }) => html`<p class="muted">${message}</p>`)}</article>`)}`;
 }
 
@@ -59,7 +59,8 @@ function Nominated() {
   const list = useData("insights/nominations");
   const history = useData("insights/questions/history");
   return html`<${Loaded} from=${list}>${(books) => html`
-    <${Questions} ask=${(question) => post("insights/ask", { question })} earlier=${history.data} />
+    ${books.length > 0 && !books[0].is_nominated && html`<p class="note">No workbook is chosen yet. ${can("workbooks:write") ? "Choose below the ones that questions and insights are about." : "An analyst of your organisation chooses the ones that questions and insights are about."}</p>`}
+    <${Questions} ask=${books[0]?.is_nominated && ((question) => post("insights/ask", { question }))} earlier=${history.data} />
     <h2 class="apart">Insights</h2><details open=${!books[0]?.is_nominated}><summary>Of ${counted(books.filter((book) => book.is_nominated).length, "workbook")}</summary>
       ${books.length === 0 && html`<p>Drop a month of a deal anywhere on the page first.</p>`}
       ${books.map(({ workbook_id: id, workbook_name: name, is_nominated: on }) => html`<label class="choice" key=${id}><input type="checkbox" checked=${on} disabled=${!can("workbooks:write")}

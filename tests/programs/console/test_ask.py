@@ -44,6 +44,8 @@ def test_insights_of_the_chosen_workbooks(visits: Visits, owner: Member) -> None
     page = desk.page
     desk.expect("404")  # nobody had insights made yet
     desk.sign_in(owner, "/ask")
+    expect(page.get_by_text("No workbook is chosen yet. Choose below")).to_be_visible()
+    expect(page.get_by_label("Your question")).to_have_count(0)
     page.get_by_label("Example CLO VIII 2026-06-30.xlsx").check()
     page.get_by_role("button", name="Make insights").click()
     first = page.locator("details.card").first
