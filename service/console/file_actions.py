@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Final
 
 import minify  # type: ignore[import-untyped]  # no stubs
+import structlog
 
 from service.console.join_actions import VENDOR, join_modules
 from service.console.script_actions import Script
 from service.platform.http.api import Raw
 from service.platform.welcome import CONSOLE
+
+log = structlog.get_logger()
 
 FOLDER: Final = Path(__file__).parent
 PAGE: Final = "index.html"
@@ -143,7 +146,8 @@ def _joined(sources: dict[str, bytes]) -> dict[str, bytes]:
     modules = {name for name in sources if name.endswith(".js") and not name.startswith(VENDOR)}
     try:
         files = join_modules({name: sources[name].decode() for name in modules})
-    except ValueError:
+    except ValueError as error:
+        log.warning("console.not_joined", reason=str(error))
         return sources
     rest = {name: content for name, content in sources.items() if name not in modules}
     return rest | {name: text.encode() for name, text in files.items()}

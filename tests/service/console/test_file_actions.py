@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+import structlog
 
 from service.console.file_actions import CHECK_FIRST, FILES, FOLDER, KEEP, POLICY, Console
 from service.platform.http.api import Raw
@@ -55,6 +56,14 @@ def asked(console: Console, path: str, known: str = "") -> Raw:
     answer = console.answer(path, known)
     assert answer is not None
     return answer
+
+
+def test_modules_that_cannot_be_joined_are_served_as_they_are_and_that_is_logged(console: Console) -> None:
+    with structlog.testing.capture_logs() as lines:
+        files = console.files()
+    assert set(SERVED) <= set(files.others)
+    reason = "app.js imports or exports in another way than the console's modules do"
+    assert lines == [{"event": "console.not_joined", "log_level": "warning", "reason": reason}]
 
 
 def test_the_page_names_the_folder_of_the_other_files(console: Console) -> None:
