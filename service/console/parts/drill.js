@@ -75,7 +75,7 @@ export function Drill({ row, run, deal, changed, close, next }) {
   const { details, doubt = [], published } = row;
   return html`<${Panel} title=${labelled(row.test_name)} close=${close} next=${next}>
     ${row.status && html`<p class=${`figure ${row.status}`}>${figure(row.current_value, row.unit, row.decimals)}</p>
-    <p><${Status} status=${row.status} doubtful=${row.doubtful} short /> ${labelled(row.message)}</p>`}
+    <p><${Status} status=${row.status} doubtful=${row.doubtful} /> ${standing(row)}</p>`}
     ${row.reason && html`<p>No result: ${labelled(row.reason)}</p>`}
     ${doubt.length > 0 && html`<div class="note"><strong>${row.doubtful ? "The status may be wrong" : "To know"}</strong>
       <ul>${doubt.map(({ message, places }) => html`<li>${labelled(message)} <${Cells} cells=${places} run=${run} deal=${deal} /></li>`)}</ul></div>`}
@@ -90,6 +90,15 @@ export function Drill({ row, run, deal, changed, close, next }) {
     <${Months} row=${row} deal=${deal} />
     ${row.status && html`<${Parts} key=${row.test_id} row=${row} run=${run} deal=${deal} />`}
   <//>`;
+}
+
+/** How far a figure is from its limit. The result's own message says it in other numbers; it stays where it says more: of how much par it is. */
+function standing({ cushion, threshold_type: direction, status, unit, decimals, message, details }) {
+  if (cushion === null || message.includes("(covers ")) return labelled(message);
+  const size = figure(Math.abs(cushion), unit, decimals);
+  if (direction === "exact") return cushion < 0 ? `${size} from the level that is required` : "At the level that is required";
+  const level = status === "warning" ? details?.breakdown?.warning_threshold ?? null : null;
+  return cushion < 0 ? `${size} beyond the limit` : `${size} of cushion to the limit${level === null ? "" : `, the warning level is ${figure(level, unit, decimals)}`}`;
 }
 
 function Published({ published, row, run, deal }) {

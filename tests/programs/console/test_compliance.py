@@ -112,6 +112,7 @@ def _drill(visit: Visit) -> None:
     row_of(page, "CCC/Caa bucket").click()
     expect(panel(page).get_by_role("heading", name="CCC/Caa bucket")).to_be_focused()
     assert f"test={CCC}" in page.url
+    expect(panel(page)).to_contain_text("fail 3.63 % beyond the limit")
     expect(panel(page)).to_contain_text("55,171,000 / 495,578,000")
     expect(panel(page)).to_contain_text("Moody's 11.13 %, S&P 11.13 %, Fitch 11.13 %")
     expect(panel(page)).to_contain_text("Limit ≤ 7.50 %, set by the suite")
