@@ -25,6 +25,8 @@ PASSWORD: Final = "Pictures-1-of-the-console"
 SIZES: Final[tuple[ViewportSize, ...]] = ({"width": 1440, "height": 900}, {"width": 390, "height": 844})
 COLOURS, COMMON = 255, 48
 PATIENCE_MS: Final = 30_000
+SWITCH_MS: Final = 300
+"""After which the screen before is gone."""
 FLAGS: Final = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 DRAWN: Final = """() => document.querySelector('main')?.innerText.trim()
   && !document.querySelector('.waiting, .starting, .notices progress')"""
@@ -147,6 +149,7 @@ def shoot(opened: Browser, url: str, known: Known, folder: Path, only: Callable[
             page.goto(f"{url}/console/")
             if not is_open:
                 assert page.evaluate(LOGIN, [EMAIL, PASSWORD]) == 200
+                page.reload()
             for shot in SHOTS:
                 if shot.is_open is is_open and only(shot):
                     faults += [
@@ -157,8 +160,8 @@ def shoot(opened: Browser, url: str, known: Known, folder: Path, only: Callable[
 
 
 def _take(page: Page, url: str, shot: Shot, known: Known, folder: Path) -> list[str]:
-    page.goto("about:blank")
-    page.goto(f"{url}/console/#{shot.address.format_map(known)}")
+    page.goto(f"{url}/console/#{shot.address.format_map(known)}")  # the page stays: each load of it renews its session
+    page.wait_for_timeout(SWITCH_MS)
     page.locator(shot.ready).first.wait_for()
     if shot.types:
         field, text, button = shot.types
@@ -179,6 +182,8 @@ def _take(page: Page, url: str, shot: Shot, known: Known, folder: Path) -> list[
         page.screenshot(path=path)
         _shrink(path)
     page.emulate_media(color_scheme="light")
+    if shot.chooses:
+        page.keyboard.press("Escape")
     return [str(fault) for fault in page.evaluate(FAULTS)]
 
 

@@ -311,3 +311,49 @@ export function saveBlob(blob, name) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
+
+// The console's own files -------------------------------------------------------------------------------------------
+
+const RELOADED = "cushion.reloaded"; // when the page was loaded anew because its files are of another version
+const RELOAD_APART_MS = 10_000;
+const LOAD_TRIES = 8;
+const LOAD_PAUSE_MS = 1_500;
+
+/**
+ * Import a module once it is needed: `take(again)` imports it, where it may with `again` at the end of its address. While
+ * the service is away it is tried again; files of a replaced version load the page anew, once.
+ */
+export async function load(take) {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await take(attempt > 1 ? `?${attempt}` : ""); // a browser may keep a failure by its address
+    } catch {
+      const page = await servedPage();
+      if (page === "other" && mayReload()) return reloaded();
+      if (page === "other" || attempt >= (page === "this" ? 2 : LOAD_TRIES)) throw new Refusal(0, { detail: "The page could not be loaded" });
+    }
+    await pause(LOAD_PAUSE_MS);
+  }
+}
+
+/** Which page the service has by now: "this", one of "other" files, or none while it is "away". */
+async function servedPage() {
+  try {
+    const answer = await fetch("/console/");
+    if (!answer.ok) return "away";
+    return (await answer.text()).includes(new URL(".", import.meta.url).pathname) ? "this" : "other";
+  } catch {
+    return "away";
+  }
+}
+
+/** Whether the page was not loaded anew just now: two versions behind one address would do so for ever. */
+function mayReload() {
+  return Date.now() - Number(sessionStorage.getItem(RELOADED) ?? 0) > RELOAD_APART_MS;
+}
+
+function reloaded() {
+  sessionStorage.setItem(RELOADED, String(Date.now()));
+  location.reload();
+  return new Promise(() => {});
+}

@@ -1,6 +1,6 @@
 // Where a screen stands at each address, and the frame around it.
-import { effect, html, render, signal, useEffect, useState } from "./parts/html.js";
-import { resume } from "./api.js";
+import { effect, html, render, signal, useEffect } from "./parts/html.js";
+import { load, resume } from "./api.js";
 import { go, href, me, mustEnrol, route } from "./state.js";
 import { forgetData } from "./parts/data.js";
 import { Frame } from "./parts/frame.js";
@@ -36,10 +36,6 @@ const ROUTES = [
   { path: "admin", file: "admin", title: "Administration" },
   { path: "admin/:tab", file: "admin", title: "Administration" },
 ];
-const RELOADED = "cushion.reloaded"; // when the page was loaded anew because its files are of another version
-const RELOAD_APART_MS = 10_000;
-const LOAD_TRIES = 8;
-const LOAD_PAUSE_MS = 1_500;
 
 function placeOf(path) {
   for (const row of ROUTES) {
@@ -55,72 +51,18 @@ function placeOf(path) {
   return null;
 }
 
-/** Load a screen's module. While the service is away it is tried again; files of a replaced version load the page anew, once. */
-async function loadScreen(file) {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const { screens } = await import(`./screens.js${attempt > 1 ? `?${attempt}` : ""}`); // a browser may keep a failure by its address
-      return screens[file];
-    } catch (problem) {
-      const page = await servedPage();
-      if (page === "other" && mayReload()) return reloaded();
-      if (page === "other" || attempt >= (page === "this" ? 2 : LOAD_TRIES)) throw problem;
-    }
-    await new Promise((resolve) => setTimeout(resolve, LOAD_PAUSE_MS));
-  }
-}
-
-/** Which page the service has by now: "this", one of "other" files, or none while it is "away". */
-async function servedPage() {
-  try {
-    const answer = await fetch("/console/");
-    if (!answer.ok) return "away";
-    return (await answer.text()).includes(new URL(".", import.meta.url).pathname) ? "this" : "other";
-  } catch {
-    return "away";
-  }
-}
-
-/** Whether the page was not loaded anew just now: two versions behind one address would do so for ever. */
-function mayReload() {
-  return Date.now() - Number(sessionStorage.getItem(RELOADED) ?? 0) > RELOAD_APART_MS;
-}
-
-function reloaded() {
-  sessionStorage.setItem(RELOADED, String(Date.now()));
-  location.reload();
-  return new Promise(() => {});
-}
-
-const modules = new Map();
+const screens = signal(null); // by the names of their files, once they are there
+const fault = signal(null); // what stops the start: {error, retry}
 
 function Screen({ place }) {
-  const [state, setState] = useState({ file: place.file, module: modules.get(place.file), error: null });
-  useEffect(() => {
-    let gone = false;
-    loadScreen(place.file).then(
-      (module) => {
-        modules.set(place.file, module);
-        if (!gone) setState({ file: place.file, module, error: null });
-      },
-      () => gone || setState({ file: place.file, module: null, error: { message: "The page could not be loaded", status: 0 } }),
-    );
-    return () => {
-      gone = true;
-    };
-  }, [place.file]);
-  if (state.error) return html`<${Problem} error=${state.error} retry=${() => location.reload()} />`;
-  const module = modules.get(place.file);
-  if (!module) return html`<p class="waiting" role="status">Loading</p>`;
-  return html`<${module.default} key=${place.file + (place.names.id ?? "")} ...${place.names} />`;
+  if (!screens.value) return html`<p class="waiting" role="status">Loading</p>`;
+  return html`<${screens.value[place.file].default} key=${place.file + (place.names.id ?? "")} ...${place.names} />`;
 }
 
-const startFault = signal(null);
-
 function start() {
-  startFault.value = null;
+  fault.value = null;
   resume().catch((error) => {
-    startFault.value = error;
+    fault.value = { error, retry: start };
   });
 }
 
@@ -131,11 +73,8 @@ function App() {
   useEffect(() => {
     document.title = place ? `${place.title} · Cushion` : "Cushion";
   }, [place?.title]);
-  if (user === undefined) {
-    return startFault.value
-      ? html`<main class="alone"><h1>Cushion</h1><${Problem} error=${startFault.value} retry=${start} /></main>`
-      : html`<p class="starting" role="status">Cushion is starting.</p>`;
-  }
+  if (fault.value) return html`<main class="alone"><h1>Cushion</h1><${Problem} ...${fault.value} /></main>`;
+  if (user === undefined) return html`<p class="starting" role="status">Cushion is starting.</p>`;
   if (user === null && !place?.open) {
     queueMicrotask(() => go(href("sign-in", { next: location.hash.slice(1) }), { replace: true }));
     return null;
@@ -159,6 +98,14 @@ function App() {
 render(html`<${App} />`, document.getElementById("app"));
 document.querySelector("#app > .starting")?.remove();
 start();
+load((again) => import(`./screens.js${again}`)).then(
+  (loaded) => {
+    screens.value = loaded.screens;
+  },
+  (error) => {
+    fault.value = { error, retry: () => location.reload() };
+  },
+);
 
 let seenUser = null;
 effect(() => {

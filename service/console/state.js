@@ -76,8 +76,8 @@ export function setQuery(changes, { replace = true } = {}) {
 
 let next = 0;
 
-/** Show a notice for some seconds (a bad one until it is closed); returns its id. */
-export function notify(kind, text, { action, requestId } = {}) {
+/** Show a notice for some seconds (a bad one until it is closed), with a button for an `action` or an `undo`; returns its id. */
+export function notify(kind, text, { undo, action = undo && { label: "Undo", run: undo }, requestId } = {}) {
   const id = ++next;
   notices.value = [...notices.value.slice(-3), { id, kind, text, action, requestId }];
   if (kind !== "bad") setTimeout(() => dismiss(id), action ? 10_000 : 5_000);

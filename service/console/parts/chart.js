@@ -1,5 +1,7 @@
 // A chart of figures by month (uPlot), in the page's colours, with the same figures as a table for who cannot see it.
 import { html, useEffect, useRef } from "./html.js";
+import { load } from "../api.js";
+import { complain } from "../state.js";
 import { MONTHS } from "./format.js";
 
 const HEIGHT = 190;
@@ -12,11 +14,11 @@ export function Chart({ label, days, series, format }) {
     const frame = place.current; // the reference is empty once the panel is closed
     let chart;
     let gone = false;
-    const draw = () => import("../vendor/uplot.js").then(({ default: Plot }) => {
+    const draw = () => load(() => import("../vendor/uplot.js")).then(({ default: Plot }) => {
       if (gone) return;
       chart?.destroy();
       chart = new Plot(options(frame.clientWidth, days, series, format), rowsOf(days, series), frame);
-    });
+    }, complain);
     draw();
     const dark = matchMedia("(prefers-color-scheme: dark)"); // the canvas has its colours from when it was drawn
     dark.addEventListener("change", draw);
@@ -48,7 +50,8 @@ function monthAxis(days, width) {
   const shown = days.filter((_, at) => (days.length - 1 - at) % step === 0);
   const name = (text, at) => {
     const [year, month] = text.split("-");
-    return at === 0 || year !== shown[at - 1].slice(0, 4) ? `${MONTHS[Number(month) - 1]}\n${year}` : MONTHS[Number(month) - 1];
+    const isNew = at === 0 || year !== shown[at - 1].slice(0, 4);
+    return [MONTHS[Number(month) - 1], ...(isNew ? [year] : [])].join("\n"); // no template: its line's end would go as its files are served
   };
   return { splits: () => shown.map((text) => Date.parse(text) / 1000), values: () => shown.map(name) };
 }

@@ -6,7 +6,7 @@ import { refreshData, useData } from "./data.js";
 import { confirmed } from "./dialog.js";
 import { Pills } from "./form.js";
 import { counted, day } from "./format.js";
-import { Loaded } from "./problem.js";
+import { Empty, Loaded } from "./problem.js";
 import { addFiles } from "./drop.js";
 
 const TABS = [
@@ -58,6 +58,12 @@ export function DealScreen({ id, title, months: chooses = true, actions, childre
       ${unread.length > 0 && html`<${Unread} books=${unread} />`}
     </header>
     <section aria-label=${title}>${children({ deal, months, month, reload: from.reload })}</section>`}<//>`;
+}
+
+/** What there is instead of a month's file that can be read: the next step; `why` is what a file gives. */
+export function unready(month, why) {
+  if (!month) return html`<${Empty} title="No file yet"><p>Add a file of the deal: ${why}.</p><//>`;
+  return month.status !== "ready" && html`<${Empty} title="The file is being read"><p>Come back in a moment.</p><//>`;
 }
 
 /** Files that could not be read, why, and their end. */

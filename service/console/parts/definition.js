@@ -77,7 +77,7 @@ function Editor({ deal, month, definition }) {
     const next = await post(`${path}/draft`, { workbook_id: month.id });
     setDraft(next);
     setText(written(next.definition));
-    notify("plain", "The draft is in the editor, not saved", { action: { label: "Undo", run: () => { setText(text); setDraft(null); } } });
+    notify("plain", "The draft is in the editor, not saved", { undo: () => { setText(text); setDraft(null); } });
   });
   const error = check.error ?? save.error;
   const faults = fault ? [fault] : faultsIn(lines, error);

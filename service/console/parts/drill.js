@@ -44,9 +44,9 @@ export function useChosen(all) {
   return { row, open, close, next, shown };
 }
 
-/** What to know before relying on figures: the warnings of a run. */
-export function Known({ warnings }) {
-  return warnings.length > 0 && html`<details class="note"><summary>${counted(warnings.length, "thing")} to know before relying on these figures</summary>
+/** What to know before relying on figures or loans: the warnings of a run or of a file. */
+export function Known({ warnings, of = "figures" }) {
+  return warnings.length > 0 && html`<details class="note"><summary>${counted(warnings.length, "thing")} to know before relying on these ${of}</summary>
     <ul>${warnings.map(({ message }) => html`<li>${labelled(message)}</li>`)}</ul></details>`;
 }
 

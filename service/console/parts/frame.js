@@ -1,6 +1,6 @@
 // The frame around every screen: the way to the others, who is signed in, the keys, a file dropped anywhere.
 import { html, useEffect, useRef, useState } from "./html.js";
-import { can, go, href, me, notify, route } from "../state.js";
+import { can, complain, go, href, me, route } from "../state.js";
 import { leave } from "../api.js";
 import { useData } from "./data.js";
 import { Dialog } from "./dialog.js";
@@ -83,7 +83,7 @@ function Places() {
 }
 
 function User() {
-  const out = () => leave().catch((error) => notify("bad", error.message, { requestId: error.requestId }));
+  const out = () => leave().catch(complain);
   const user = me.value;
   return html`<div class="user"><a href="#/account" aria-current=${route.value.path[0] === "account" ? "page" : undefined}>${user?.full_name}</a>
     <small>${user?.tenant?.name}</small><button class="plain" onClick=${out}>Sign out</button>

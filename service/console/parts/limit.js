@@ -29,7 +29,7 @@ export function Limit({ row, run, deal, changed }) {
   const after = async (text, former) => {
     show(null);
     await changed();
-    notify("good", text, { action: { label: "Undo", run: () => undo(target, former, changed) } });
+    notify("good", text, { undo: () => undo(target, former, changed) });
   };
   if (!open) {
     const own = ["deal", "workbook"].includes(row.threshold_source);
@@ -49,14 +49,10 @@ async function present(target) {
 }
 
 async function undo(target, former, changed) {
-  try {
-    const now = await present(target);
-    if (former) {
-      const { threshold_value, threshold_type, warning_threshold, enabled } = former;
-      await post("compliance/thresholds", { ...target, threshold_value, threshold_type, warning_threshold, enabled });
-    } else if (now) await remove(`compliance/thresholds/${now.id}`);
-    await changed();
-  } catch (error) {
-    notify("bad", error.message, { requestId: error.requestId });
-  }
+  const now = await present(target);
+  if (former) {
+    const { threshold_value, threshold_type, warning_threshold, enabled } = former;
+    await post("compliance/thresholds", { ...target, threshold_value, threshold_type, warning_threshold, enabled });
+  } else if (now) await remove(`compliance/thresholds/${now.id}`);
+  await changed();
 }

@@ -1,6 +1,6 @@
 // The foot of the page: what happened, with its undo, and what is under way.
 import { html } from "./html.js";
-import { dismiss, notices, notify, work } from "../state.js";
+import { complain, dismiss, notices, work } from "../state.js";
 
 export function Notices() {
   const act = (notice) => async () => {
@@ -8,7 +8,7 @@ export function Notices() {
     try {
       await notice.action.run();
     } catch (error) {
-      notify("bad", error.message, { requestId: error.requestId });
+      complain(error);
     }
   };
   return html`<div class="notices" aria-live="polite" role="status">

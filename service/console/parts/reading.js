@@ -3,6 +3,7 @@ import { html } from "./html.js";
 import { can, href, labelled, setQuery } from "../state.js";
 import { columnsOf } from "./picture.js";
 import { isLeftOut } from "./draft.js";
+import { Known } from "./drill.js";
 import { counted, day, figure, number, words } from "./format.js";
 import { Status } from "./figures.js";
 import { Problem } from "./problem.js";
@@ -18,7 +19,7 @@ export function Summary({ read: { detection, warnings }, named, deal, month, sav
       <span class="legend fed">${counted(count("fed") + count("ambiguous"), "column")} read</span>${count("ambiguous") > 0 && html`<span class="legend ambiguous">? ${number(count("ambiguous"))} uncertain</span>`}<span class="legend none">${number(count("none") + count("out"))} unused</span>
       ${missing.length > 0 && html`<strong class="fail">Missing: ${missing.map(named).join(", ")}</strong>`}
       ${saved && can("compliance:write") && html`<a href=${href("deals", deal.id, "compliance", { workbook: month.id, run: "now" })}>Run the tests by the new mapping</a>`}</p>
-    ${warnings.length > 0 && html`<details class="note"><summary>${counted(warnings.length, "thing")} to know before relying on these figures</summary><ul>${warnings.map(({ message }) => html`<li>${labelled(message)}</li>`)}</ul></details>`}`;
+    <${Known} warnings=${warnings} />`;
 }
 
 /** Of a sheet what it is; of the loans' sheet the rows that are no loans, and the fields that no column feeds. */

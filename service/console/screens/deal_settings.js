@@ -1,7 +1,7 @@
 // What a deal is: its record, its definition, its versions; the end of it.
 import { html } from "../parts/html.js";
 import { patch, remove } from "../api.js";
-import { can, complain, go, href, notify, route, setQuery } from "../state.js";
+import { can, go, href, notify, route, setQuery } from "../state.js";
 import { refreshData, useData, useTask } from "../parts/data.js";
 import { DealScreen } from "../parts/deal.js";
 import { Definition, Versions } from "../parts/definition.js";
@@ -47,8 +47,7 @@ function Record({ deal}) {
     if (Object.keys(changes).length === 0) return void notify("plain", "Nothing was changed");
     const before = Object.fromEntries(Object.keys(changes).map((name) => [name, deal[name]]));
     await store(changes);
-    const undo = () => store(before).catch(complain);
-    return void notify("good", "The deal is saved", { action: { label: "Undo", run: undo } });
+    return void notify("good", "The deal is saved", { undo: () => store(before) });
   });
   const field = { error: task.error, disabled: !may };
   const names = (mappings.data?.items ?? []).map((one) => ({ value: one.id, label: one.name }));

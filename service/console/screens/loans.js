@@ -3,9 +3,10 @@ import { html, useMemo, useRef, useState } from "../parts/html.js";
 import { href, labelled, route, setQuery } from "../state.js";
 import { copy, tsv } from "../parts/clipboard.js";
 import { useData, useTask } from "../parts/data.js";
-import { DealScreen } from "../parts/deal.js";
+import { DealScreen, unready } from "../parts/deal.js";
 import { Dialog } from "../parts/dialog.js";
 import { isLeftOut } from "../parts/draft.js";
+import { Known } from "../parts/drill.js";
 import { counted, day, number } from "../parts/format.js";
 import { Grid } from "../parts/grid.js";
 import { useKeys } from "../parts/keys.js";
@@ -23,14 +24,12 @@ const OTHER_MAX = 4;
 
 export default function Loans({ id }) {
   return html`<${DealScreen} id=${id} title="Loans">${({ deal, month }) => {
-    if (!month) return html`<${Empty} title="No file yet"><p>Add a file of the deal: its loans stand here.</p><//>`;
-    if (month.status !== "ready") return html`<${Empty} title="The file is being read"><p>Come back in a moment.</p><//>`;
-    return html`<${Known} key=${month.id} deal=${deal} month=${month} />`;
+    return unready(month, "its loans stand here") || html`<${Fields} key=${month.id} deal=${deal} month=${month} />`;
   }}<//>`;
 }
 
 /** What fields the loans have comes first: the usual ones of them are shown. */
-function Known({ deal, month }) {
+function Fields({ deal, month }) {
   const about = useData(`workbooks/${month.id}/loans`, { limit: 1 });
   return html`<${Loaded} from=${about} what="Reading the loans">${({ available, total, warnings }) => (available.length === 0
     ? html`<${Empty} title="No loans were found"><p>${labelled(warnings[0]?.message ?? "")}</p><p><a href=${href("deals", deal.id, "mapping", { workbook: month.id })}>See how the file is read</a></p><//>`
@@ -54,7 +53,7 @@ function Table({ deal, month, available, all, warnings }) {
   ], [asked.fields, loans.version]);
   const cell = (index, name) => (name === "" ? loans.row(index) : loans.cell(index, name));
   const fields = names.map((name) => byName.get(name));
-  return html`${warnings.length > 0 && html`<details class="note"><summary>${counted(warnings.length, "thing")} to know before relying on these loans</summary><ul>${warnings.map(({ message }) => html`<li>${labelled(message)}</li>`)}</ul></details>`}
+  return html`<${Known} warnings=${warnings} of="loans" />
     <div class="filters"><${Condition} available=${available} conditions=${conditions} />
       <${Tools} ...${{ deal, month, asked, fields, available, names, count: loans.count }} /></div>
     ${conditions.length > 0 && html`<div class="months" role="group" aria-label="Conditions">${conditions.map((one) => html`<button key=${one.text} class="pill" onClick=${() => setFilter(conditions.filter((other) => other !== one))}>${inWords(one, byName)} <span aria-hidden="true">✕</span><span class="off-screen">, take away</span></button>`)}</div>`}

@@ -3,12 +3,12 @@ import { html } from "../parts/html.js";
 import { can, notify, route, setQuery } from "../state.js";
 import { Column } from "../parts/column.js";
 import { refreshData, useData, useTask } from "../parts/data.js";
-import { DealScreen } from "../parts/deal.js";
+import { DealScreen, unready } from "../parts/deal.js";
 import { leftOut, stored, useTrial } from "../parts/draft.js";
 import { counted, fieldName, number, words } from "../parts/format.js";
 import { useKeys } from "../parts/keys.js";
 import { columnsOf, Picture } from "../parts/picture.js";
-import { Empty, Loaded } from "../parts/problem.js";
+import { Loaded } from "../parts/problem.js";
 import { About, Corrections, effectOf, Findings, Pages, Summary } from "../parts/reading.js";
 
 const ROWS = 30;
@@ -18,9 +18,7 @@ const SCOPES = ["mappings:read", "mappings:write", "workbooks:write", "complianc
 
 export default function Mapping({ id }) {
   return html`<${DealScreen} id=${id} title="Mapping">${({ deal, month, months }) => {
-    if (!month) return html`<${Empty} title="No file yet"><p>Add a file of the deal: what its columns are read as stands here.</p><//>`;
-    if (month.status !== "ready") return html`<${Empty} title="The file is being read"><p>Come back in a moment.</p><//>`;
-    return html`<${Reading} key=${month.id} ...${{ deal, month, months }} />`;
+    return unready(month, "what its columns are read as stands here") || html`<${Reading} key=${month.id} ...${{ deal, month, months }} />`;
   }}<//>`;
 }
 
@@ -75,8 +73,8 @@ function Read({ deal, month, months, fixes, trial, sheets, stands, tried, mappin
     const anew = () => refreshData("workbooks", "deals", ...(id === mapping.id ? [`mappings/${id}`] : []));
     anew();
     setQuery({ fix: null, saved: 1 });
-    const undo = () => back().then(() => { anew(); setQuery({ saved: null }); }).catch((error) => notify("bad", error.message, { requestId: error.requestId }));
-    notify("good", "The deal's mapping is saved", { action: { label: "Undo", run: undo } });
+    const undo = () => back().then(() => { anew(); setQuery({ saved: null }); });
+    notify("good", "The deal's mapping is saved", { undo });
   });
   return html`
     <${Summary} ...${{ read, named, deal, month, saved: query.get("saved") }} />

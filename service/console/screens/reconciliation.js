@@ -1,7 +1,7 @@
 // A trustee's tape against a month: compared, then its issues worked one after the other, by keyboard or many at once.
 import { html, useEffect, useRef, useState } from "../parts/html.js";
 import { get, patch, post, settled } from "../api.js";
-import { can, dismiss, label, notify, route, setQuery } from "../state.js";
+import { can, complain, dismiss, label, notify, route, setQuery } from "../state.js";
 import { refreshData, useData, useTask } from "../parts/data.js";
 import { DealScreen } from "../parts/deal.js";
 import { Known, Panel } from "../parts/drill.js";
@@ -197,7 +197,7 @@ function useQueue(query, all) {
   /** One change after the other: what fails is said, and the queue read again. */
   const change = (task) => {
     now.changes = now.changes.then(task).catch((error) => {
-      notify("bad", error.message, { requestId: error.requestId });
+      complain(error);
       again();
     });
     clearTimeout(now.timer);

@@ -3,6 +3,7 @@ import { html } from "../parts/html.js";
 import { can, href, labelled, route, setQuery } from "../state.js";
 import { useData } from "../parts/data.js";
 import { DealScreen } from "../parts/deal.js";
+import { Known } from "../parts/drill.js";
 import { addFiles } from "../parts/drop.js";
 import { Status } from "../parts/figures.js";
 import { Pills } from "../parts/form.js";
@@ -121,6 +122,5 @@ function Choice({ choice: { state, reading, runner_up: next, changed, differs } 
 function Notes({ found: { not_printed: absent, warnings } }) {
   return html`${absent.length > 0 && html`<details class="apart"><summary>${counted(absent.length, "test")} of ours that the file does not print</summary>
       <p class="muted">${absent.map(words).join(", ")}</p></details>`}
-    ${warnings.length > 0 && html`<details><summary>${counted(warnings.length, "thing")} to know before relying on these figures</summary>
-      <ul>${warnings.map(({ message }) => html`<li>${labelled(message)}</li>`)}</ul></details>`}`;
+    <${Known} warnings=${warnings} />`;
 }

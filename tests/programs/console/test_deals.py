@@ -45,6 +45,7 @@ def test_deals_show_their_figures_with_the_thinnest_cushion_first(visits: Visits
     page = desk.page
     desk.sign_in(owner, "/deals")
     expect(page.get_by_role("heading", name="Deals")).to_be_visible()
+    page.get_by_role("row", name="Empty CLO").wait_for()
     shown = rows_of(page)
     assert [row[0].split("\n")[0] for row in shown][2] == "Empty CLO"
     assert {row[0] for row in shown[:2]} == {"Quiet CLO I", "Example CLO VIII"}

@@ -23,6 +23,7 @@ from core.generate import generate, generate_report
 from tests.conftest import PASSWORD, Member, Stack, member, wait_until
 from tests.programs.console.conftest import Visit, Visits, checked, on_enterprise
 from tests.programs.console.seeds import LOANS, deal_with_months, tape_file
+from tests.programs.console.test_admin import check_narrow
 from tests.programs.console.test_deals import drop
 from tests.programs.console.test_sign_in import fill
 from tests.service.auth.conftest import AUTH, letters, token_of
@@ -55,13 +56,14 @@ def trustee_report() -> bytes:
 def step(visit: Visit, what: str, *lines: str) -> Iterator[None]:
     """One step of a journey, and what the browser prints in it: these lines and no other.
 
-    The screen that it ends with is accessible, and nothing was refused for being too much.
+    The screen that it ends with is accessible and has room at 390 pixels, and nothing was refused for being too much.
     """
     begun = time.perf_counter()
     visit.expected[:] = lines
     try:
         yield
         visit.check_accessible(what)
+        check_narrow(visit, what)
         visit.check_clean()
         missing = [line for line in lines if not any(line in printed for printed in visit.printed)]
         assert missing == [], "each of these lines is provoked"

@@ -26,7 +26,7 @@ export async function change(method, path, body, text, before) {
   try {
     await call(method, path, { body });
     refreshData(path.split("/")[0]);
-    notify("good", text, { action: before && { label: "Undo", run: () => change(method, path, before, "Undone") } });
+    notify("good", text, { undo: before && (() => change(method, path, before, "Undone")) });
   } catch (error) {
     complain(error);
   }

@@ -51,7 +51,7 @@ export function Settings() {
       if (!(await confirmed("Shut yourself out?", "Your own address is in none of these ranges: you are refused from now on.", "Save all the same"))) return;
       await store({ ...body, confirm: true });
     }
-    notify("good", "The settings are saved", { action: { label: "Undo", run: () => store({ ...before, confirm: true }) } });
+    notify("good", "The settings are saved", { undo: () => store({ ...before, confirm: true }) });
   });
   return html`<${Loaded} from=${tenant}>${(data) => html`<p class="muted">${usage(data)}</p>
     <${Form} key=${data.updated_at} task=${task} action="Save" onSubmit=${task.run}><div class="settings">
