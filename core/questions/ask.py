@@ -50,12 +50,12 @@ def ask(question: str, subjects: Sequence[Subject], *, labels: Mapping[str, str]
     Raises:
         QuestionError: it is empty or too long.
     """
-    found = _answered(question, subjects)
+    found = _answer_question(question, subjects)
     texts = {name: labelled(getattr(found, name), labels) for name in ("text", "understood")}
     return replace(found, **texts, warnings=[labelled(one, labels) for one in found.warnings])
 
 
-def _answered(question: str, subjects: Sequence[Subject]) -> Answer:
+def _answer_question(question: str, subjects: Sequence[Subject]) -> Answer:
     asked = subjects[:SUBJECTS_MAX]
     query = interpret(question, asked)
     if isinstance(query, Unread):

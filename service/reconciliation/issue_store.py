@@ -58,7 +58,7 @@ _REVIEWED = _LISTED | {
 """Conditions on the issues of one review."""
 
 
-def given(query: IssueQuery | SummaryQuery) -> dict[str, Any]:
+def conditions_of(query: IssueQuery | SummaryQuery) -> dict[str, Any]:
     """The conditions of a query that are not null, by name."""
     return {name: value for name, value in msgspec.structs.asdict(query).items() if value is not None}
 
@@ -69,7 +69,7 @@ def _where(conditions: dict[str, str], given: dict[str, Any]) -> str:
 
 async def list_issues(ctx: Context, query: IssueList) -> Page[Issue]:
     """A page of issues: of one tape the gravest first, of all tapes the newest first."""
-    parameters = given(query)
+    parameters = conditions_of(query)
     where = _where(_COUNTED, parameters)
     total: int = await ctx.value(
         f"SELECT coalesce(sum(issues), 0)::bigint FROM reconciliation_counts WHERE {where}", parameters
@@ -119,7 +119,7 @@ class _Count(Struct, frozen=True):
 
 async def summary(ctx: Context, query: SummaryQuery) -> IssueSummary:
     """How many issues there are, by severity and by status."""
-    parameters = given(query)
+    parameters = conditions_of(query)
     where = _where(_COUNTED, parameters)
     counts = await ctx.all(
         _Count,

@@ -85,7 +85,7 @@ def _conditions(patch: IssuesPatch) -> dict[str, object]:
         raise ValidationFailed.at(["body"], "give either ids or filter")
     if patch.ids is not None:
         return {"ids": list(dict.fromkeys(patch.ids))}
-    conditions = {} if patch.filter is None else issue_store.given(patch.filter)
+    conditions = {} if patch.filter is None else issue_store.conditions_of(patch.filter)
     if not conditions:
         raise ValidationFailed.at(["body", "filter"], "give at least one condition")
     return conditions
@@ -118,6 +118,6 @@ def _check_count(conditions: dict[str, object], issues: int, pairs: int) -> None
 
 def _details(patch: IssuesPatch, done: IssuesReviewed) -> dict[str, object]:
     """What the audit log keeps: how many, how they were chosen, and what was set."""
-    chosen = {"by": "ids"} if patch.filter is None else {"filter": issue_store.given(patch.filter)}
+    chosen = {"by": "ids"} if patch.filter is None else {"filter": issue_store.conditions_of(patch.filter)}
     notes = {} if patch.resolution_notes is UNSET else {"resolution_notes": patch.resolution_notes}
     return {"updated": done.updated, "reviewed_at": done.reviewed_at, **chosen, "status": patch.status, **notes}

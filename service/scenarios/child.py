@@ -98,7 +98,7 @@ NoProposal = WrongTrade | WrongOffer | TooManyOffers | NotFeasible | NoObjective
 
 def simulate(portfolio: Portfolio, trades: Sequence[Trade], suite: str, rules: Rules) -> Simulated | WrongTrade:
     """Every test of a suite before the trades and after them."""
-    return _made(Simulator(portfolio, suite, details=False, **rules), trades)
+    return _simulate_trades(Simulator(portfolio, suite, details=False, **rules), trades)
 
 
 def simulate_again(
@@ -111,14 +111,14 @@ def simulate_again(
         _simulators[key] = simulator  # behind the others
         while len(_simulators) > KEPT_MAX:
             del _simulators[next(iter(_simulators))]
-    return _made(simulator, trades)
+    return _simulate_trades(simulator, trades)
 
 
 _simulators: dict[tuple[str, str], Simulator] = {}
 """Of this child, the one that was used last behind the others."""
 
 
-def _made(simulator: Simulator, trades: Sequence[Trade]) -> Simulated | WrongTrade:
+def _simulate_trades(simulator: Simulator, trades: Sequence[Trade]) -> Simulated | WrongTrade:
     try:
         return _simulated(simulator.simulate(trades))
     except TradeError as error:
