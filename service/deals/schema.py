@@ -62,6 +62,8 @@ class Thinnest(Struct, frozen=True, kw_only=True):
     """Name of the test as its run has it; of a run that is older than this field, the suite's, else the test's id."""
     unit: str = ""
     """Unit of the cushion, as the suite names it. Empty: the run is older than this field."""
+    status: Status
+    """pass, warning or fail."""
     cushion: float
     cushion_pct: float | None = None
     """Cushion in percent of the limit. Null: the limit is 0."""

@@ -8,7 +8,7 @@ CREATE FUNCTION thinnest_of(figures jsonb) RETURNS jsonb
         SELECT jsonb_build_object(
             'test_id', f.key, 'test_name', coalesce(f.value -> 'name', to_jsonb(f.key)),
             'unit', coalesce(f.value -> 'unit', '""'), 'decimals', coalesce(f.value -> 'decimals', '2'),
-            'cushion', f.value -> 'cushion', 'cushion_pct', f.value -> 'cushion_pct',
+            'status', f.value -> 'status', 'cushion', f.value -> 'cushion', 'cushion_pct', f.value -> 'cushion_pct',
             'doubtful', f.value ? 'doubtful', 'room', f.room)
         FROM (
             SELECT key, value, CASE

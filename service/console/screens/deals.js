@@ -72,12 +72,6 @@ function count(name, style) {
 
 const thinnest = (deal) => deal.latest?.thinnest ?? null;
 
-/** The status that a cushion alone says: a fail below zero. */
-function statusOf(deal) {
-  if (thinnest(deal).cushion < 0) return "fail";
-  return deal.latest.warnings > 0 ? "warning" : "pass";
-}
-
 function Thinnest({ deal }) {
   const test = thinnest(deal);
   if (!test) return html`<span class="muted">${deal.latest ? "not run yet" : "no file yet"}</span>`;
@@ -87,8 +81,7 @@ function Thinnest({ deal }) {
 function Room({ deal }) {
   const test = thinnest(deal);
   if (!test || test.cushion_pct === null) return null;
-  const status = statusOf(deal);
-  return html`<${Bullet} share=${test.cushion_pct / 100} status=${status} width=${80} label=${`${number(test.cushion_pct, 1, { sign: true })} % of the limit`} />`;
+  return html`<${Bullet} share=${test.cushion_pct / 100} status=${test.status} width=${80} label=${`${number(test.cushion_pct, 1, { sign: true })} % of the limit`} />`;
 }
 
 function Months({ months }) {
@@ -104,7 +97,7 @@ const COLUMNS = [
   { key: "warnings", label: "Warnings", number: true, className: "narrow-off", value: ({ latest }) => latest?.warnings ?? null, show: count("warnings", "warning") },
   { key: "doubtful", label: "Doubtful", number: true, className: "narrow-off", value: ({ latest }) => latest?.doubtful ?? null, show: count("doubtful", "doubt") },
   { key: "test", label: "Thinnest cushion", className: "thinnest", value: (deal) => thinnest(deal)?.test_name ?? null, show: (deal) => html`<${Thinnest} deal=${deal} />` },
-  { key: "cushion", label: "Cushion", number: true, value: (deal) => thinnest(deal)?.cushion ?? null, show: (deal) => thinnest(deal) && html`<span class=${statusOf(deal)}>${figure(thinnest(deal).cushion, thinnest(deal).unit, thinnest(deal).decimals, { sign: true })}</span>` },
+  { key: "cushion", label: "Cushion", number: true, value: (deal) => thinnest(deal)?.cushion ?? null, show: (deal) => thinnest(deal) && html`<span class=${thinnest(deal).status}>${figure(thinnest(deal).cushion, thinnest(deal).unit, thinnest(deal).decimals, { sign: true })}</span>` },
   { key: "cushion_pct", label: "Room", className: "narrow-off", value: (deal) => thinnest(deal)?.cushion_pct ?? null, show: (deal) => html`<${Room} deal=${deal} />` },
   { key: "months", label: "6 months", className: "narrow-off", sortable: false, value: ({ months }) => months.map(({ cushion_pct: cushion }) => cushion ?? "").join(" "), show: (deal) => html`<${Months} months=${deal.months} />` },
   { key: "next", label: "Next payment", className: "date narrow-off", value: (deal) => deal.next_payment_date, show: (deal) => day(deal.next_payment_date) },

@@ -389,6 +389,7 @@ def test_the_history_has_a_series_for_each_test_and_the_deal_its_latest(
                     "test_id",
                     "test_name",
                     "unit",
+                    "status",
                     "cushion",
                     "cushion_pct",
                     "decimals",
