@@ -49,6 +49,7 @@ function inOrder(books, days) {
 /** Head and content of a deal's screen; `children({deal, months, month, reload})` once it is read. */
 export function DealScreen({ id, title, months: chooses = true, actions, children }) {
   const from = useDeal(id);
+  if (!from.data && [404, 422].includes(from.error?.status)) return html`<${Empty} title="There is no such deal"><p>It may have been deleted. <a href="#/deals">All deals</a></p><//>`;
   return html`<${Loaded} from=${from}>${({ deal, months, month, unread }) => html`
     <header class="deal-head">
       <div class="deal-title"><h1>${deal.name}</h1><span class="actions">${actions?.({ deal, month })}

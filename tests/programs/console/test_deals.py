@@ -87,6 +87,16 @@ def test_deals_show_their_figures_with_the_thinnest_cushion_first(visits: Visits
     assert (made["currency"], made["id"] in page.url) == ("EUR", True)
 
 
+def test_a_deal_that_is_not_there_leads_to_the_others(visits: Visits, owner: Member) -> None:
+    visit = visits()
+    visit.expect("404 (Not Found)", "422 (Unprocessable")
+    for address in (f"/deals/{owner.user_id}/compliance", "/deals/nonsense/loans"):
+        visit.sign_in(owner, address)
+        expect(visit.page.get_by_role("heading", name="There is no such deal")).to_be_visible()
+        visit.page.get_by_role("main").get_by_role("link", name="All deals").click()
+        expect(visit.page.get_by_role("heading", name="Deals", exact=True)).to_be_visible()
+
+
 def test_a_viewer_on_a_telephone_sees_the_deals_and_no_button_that_fails(visits: Visits, owner: Member) -> None:
     viewer = owner.invite("viewer")
     phone = visits(NARROW)
