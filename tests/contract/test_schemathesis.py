@@ -113,7 +113,13 @@ STRICTER = {
         "GET /api/v1/reports/{report_id}/download",
         "GET /api/v1/workbooks/{workbook_id}/file",
     ],
-    "a mapping is checked as a whole": ["POST /api/v1/mappings", "PATCH /api/v1/mappings/{mapping_id}"],
+    "a mapping is checked as a whole": [
+        "POST /api/v1/mappings",
+        "PATCH /api/v1/mappings/{mapping_id}",
+        "POST /api/v1/workbooks/{workbook_id}/detection",
+    ],
+    "fields and conditions are those of the workbook": ["GET /api/v1/workbooks/{workbook_id}/loans"],
+    "a token comes in the body or as a cookie": ["POST /api/v1/auth/refresh"],
     "a definition is checked as a whole": ["PUT /api/v1/deals/{deal_id}/definition"],
     "a stream key has a known scheme and check digits, and a deal's days stand in their order": [
         "POST /api/v1/deals",
@@ -123,6 +129,7 @@ STRICTER = {
     ],
     "a retention and its tranches fit together": ["PATCH /api/v1/admin/compliance/stream-profiles/{profile_id}"],
     "a trade is of a loan's fields, and of a loan that is held": [
+        "POST /api/v1/scenarios/preview",
         "POST /api/v1/scenarios",
         "POST /api/v1/scenarios/{scenario_id}/trades",
         "POST /api/v1/scenarios/{scenario_id}/simulate",
