@@ -276,7 +276,8 @@ class PortfolioData(Framed):
     conflicting: NDArray[np.bool_] | None = None
     """Positions whose lots differ in a rating or in the maturity; None as for `lots`."""
     sheet_rows: NDArray[np.int32] | None = None
-    """The sheet's row of each position, 1-based; of several lots the row of the largest, 0 for a loan of no sheet. None
+    """The sheet's row of each position, 1-based; of several lots the row of the largest, 0 for a loan of
+    another sheet or of none. None
     where the loans come from no sheet."""
     facts: Facts = field(default_factory=Facts)
     """What the file prints about itself: its tests with their figures, its calculations, accounts and lists."""

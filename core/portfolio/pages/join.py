@@ -231,6 +231,7 @@ def append(loans: Loans, more: Loans) -> None:
         loans.categories[target] = (np.concatenate(listed), names)
     loans.lien = _column_below(loans.lien, more.lien, low, high, Lien.BLANK, np.uint8)
     loans.coupon_fixed = _column_below(loans.coupon_fixed, more.coupon_fixed, low, high, -1, np.int8)
+    loans.sheet_rows = _column_below(loans.sheet_rows, None, low, high, 0, np.int32)  # those of one sheet alone
     places = np.arange(low + high)
     for target, column in (loans.ruled | more.ruled).items():
         own, its = (one.ruled.get(target, blank_column(column.type, one.row_count)) for one in (loans, more))

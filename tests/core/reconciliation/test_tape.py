@@ -121,6 +121,8 @@ def test_loans_on_other_sheets_are_told(tmp_path: Path) -> None:
     for sheets, told in (({}, []), ({"More": more, "Copy": more}, [added]), ({"Sales": more}, [trades])):
         loans = loans_of(tmp_path, Tape=[HEADER, LOAN, LOAN], **sheets, **beside)
         assert [one.message for one in warnings_of(loans) if one.code in ("second_loan_sheet", "page_left_out")] == told
+        assert loans.sheet_rows is not None
+        assert loans.sheet_rows.tolist() == [2, *([0] if told == [added] else [])]
 
 
 def test_identifiers_that_are_all_blank_are_told(tmp_path: Path) -> None:
