@@ -29,35 +29,36 @@ PREVIEW_TESTS = 25
 
 
 @contextmanager
-def _asked() -> Iterator[tuple[Client, str]]:
-    """A caller, and the path of a simulation whose answer is the library's."""
+def _deal(loans: int) -> Iterator[tuple[Client, str, core.Portfolio, list[dict[str, Any]]]]:
+    """A caller with a deal of so many loans: its workbook's id, its loans, and trades to try."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "deal.xlsx"
-        generate(loans=LOANS, seed=7).write(path)
+        generate(loans=loans, seed=7).write(path)
         portfolio = core.Portfolio.from_workbook(core.read(path))
-        trades = _trades(portfolio)
         with serving() as url, closing(Client(url)) as client:
-            body = {"name": "Swap", "base_workbook_id": client.uploaded(path), "trades": trades}
-            simulate = f"/api/v1/scenarios/{client.post('/api/v1/scenarios', body)['id']}/simulate"
-            _verify(json.loads(client.exchange("POST", simulate)), portfolio, trades)
-            yield client, simulate
+            yield client, client.uploaded(path), portfolio, _trades(portfolio)
+
+
+@contextmanager
+def _asked() -> Iterator[tuple[Client, str]]:
+    """A caller, and the path of a simulation whose answer is the library's."""
+    with _deal(LOANS) as (client, workbook, portfolio, trades):
+        body = {"name": "Swap", "base_workbook_id": workbook, "trades": trades}
+        simulate = f"/api/v1/scenarios/{client.post('/api/v1/scenarios', body)['id']}/simulate"
+        _verify(json.loads(client.exchange("POST", simulate)), portfolio, trades)
+        yield client, simulate
 
 
 @contextmanager
 def _previewed() -> Iterator[tuple[Client, bytes]]:
     """A caller, and the body of a preview whose answer is the library's."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "deal.xlsx"
-        generate(loans=PREVIEW_LOANS, seed=7).write(path)
-        portfolio = core.Portfolio.from_workbook(core.read(path))
-        trades = _trades(portfolio)
-        with serving() as url, closing(Client(url)) as client:
-            body = msgspec.json.encode({"base_workbook_id": client.uploaded(path), "trades": trades})
-            answer = json.loads(client.exchange("POST", PREVIEW, body))
-            if len(answer["results"]) < PREVIEW_TESTS:
-                raise AssertionError(f"{len(answer['results'])} tests")
-            _verify(answer, portfolio, trades)
-            yield client, body
+    with _deal(PREVIEW_LOANS) as (client, workbook, portfolio, trades):
+        body = msgspec.json.encode({"base_workbook_id": workbook, "trades": trades})
+        answer = json.loads(client.exchange("POST", PREVIEW, body))
+        if len(answer["results"]) < PREVIEW_TESTS:
+            raise AssertionError(f"{len(answer['results'])} tests")
+        _verify(answer, portfolio, trades)
+        yield client, body
 
 
 def _preview(asked: tuple[Client, bytes]) -> Prepared:
