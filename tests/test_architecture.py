@@ -392,7 +392,7 @@ def portfolio_ties() -> Iterator[tuple[str, str, str]]:
 def test_the_rooms_of_the_portfolio_stand_in_order() -> None:
     rooms = {path.relative_to(PORTFOLIO).parts[0] for path in PORTFOLIO_FILES if path.parent != PORTFOLIO}
     assert rooms == set(PORTFOLIO_ROOMS)
-    ties = [one for one in portfolio_ties() if one[1]]
+    ties = [portfolio_tie for portfolio_tie in portfolio_ties() if portfolio_tie[1]]
     assert len(ties) > 100, "few imports were found: does this test read them?"
     floors = {room: floor for floor, room in enumerate(PORTFOLIO_ROOMS)}
     up = [
@@ -666,9 +666,9 @@ def docstring_of(text: str) -> str | None:
 def test_a_file_opens_with_what_it_is_for(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     if text.strip() or path.name != "__init__.py":
-        told = docstring_of(text)
-        assert told, "no docstring"
-        assert told.splitlines()[0].endswith((".", ":")), told.splitlines()[0]
+        docstring = docstring_of(text)
+        assert docstring, "no docstring"
+        assert docstring.splitlines()[0].endswith((".", ":")), docstring.splitlines()[0]
 
 
 @each([path for path in SOURCES if path in AREA_FILES or path.is_relative_to(ROOT / "service" / "platform")])

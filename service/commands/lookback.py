@@ -251,22 +251,21 @@ class _Report:
                 self._stream.write((one_line(line) if line[0] != " " else "  " + one_line(line)) + "\n")
 
 
-def _line(found: Verdict) -> str:
-    line = f"run {found.run_id}: {found.status}"
-    if found.executed_at is not None:
-        part = " in part" if found.partial else ""
-        line = f"{found.executed_at:%Y-%m-%d %H:%M} {line}, {found.test_suite}{part} as of {found.as_of}"
-        line += f" ({found.as_of_source})"
-        if found.definition_version is not None:
-            line += f", definition {found.definition_version}"
-    if found.is_present_engine is False:
-        line += f", run by version {found.engine_version} of the engine"
-    if found.reason:
-        line += f": {found.reason}"
-    for one in found.differences[:DIFFERENCES_SHOWN]:
-        line += (
-            f"\n  {one.test_id or 'the run'} {one.figure}: stored {one.stored!r:.100}, replayed {one.replayed!r:.100}"
-        )
-    if len(found.differences) > DIFFERENCES_SHOWN:
-        line += f"\n  and {len(found.differences) - DIFFERENCES_SHOWN} more; --json has them"
+def _line(verdict: Verdict) -> str:
+    line = f"run {verdict.run_id}: {verdict.status}"
+    if verdict.executed_at is not None:
+        part = " in part" if verdict.partial else ""
+        line = f"{verdict.executed_at:%Y-%m-%d %H:%M} {line}, {verdict.test_suite}{part} as of {verdict.as_of}"
+        line += f" ({verdict.as_of_source})"
+        if verdict.definition_version is not None:
+            line += f", definition {verdict.definition_version}"
+    if verdict.is_present_engine is False:
+        line += f", run by version {verdict.engine_version} of the engine"
+    if verdict.reason:
+        line += f": {verdict.reason}"
+    for difference in verdict.differences[:DIFFERENCES_SHOWN]:
+        place = f"{difference.test_id or 'the run'} {difference.figure}"
+        line += f"\n  {place}: stored {difference.stored!r:.100}, replayed {difference.replayed!r:.100}"
+    if len(verdict.differences) > DIFFERENCES_SHOWN:
+        line += f"\n  and {len(verdict.differences) - DIFFERENCES_SHOWN} more; --json has them"
     return line

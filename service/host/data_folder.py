@@ -350,15 +350,15 @@ def _version(program: Path) -> tuple[int, int]:
     except (OSError, subprocess.TimeoutExpired):
         return (0, 0)
     # "postgres (PostgreSQL) 18.6", "Redis server v=7.0.15 sha=...", "Valkey server v=9.1.2 sha=..."
-    found = re.search(r"(?:\) |v=)(\d+)(?:\.(\d+))?", told)
-    return (int(found[1]), int(found[2] or 0)) if found else (0, 0)
+    match = re.search(r"(?:\) |v=)(\d+)(?:\.(\d+))?", told)
+    return (int(match[1]), int(match[2] or 0)) if match else (0, 0)
 
 
 def _package(name: str) -> Path:
-    found = importlib.util.find_spec(name)
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec(name)
+    if spec is None or not spec.submodule_search_locations:
         raise EmbeddedError(f"the Python package {name}, which brings an embedded server, is not installed")
-    return Path(os.path.realpath(found.submodule_search_locations[0]))
+    return Path(os.path.realpath(spec.submodule_search_locations[0]))
 
 
 def reachable(package: Path, parts: Sequence[str], account: Account, store: Path) -> Path:

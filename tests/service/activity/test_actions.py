@@ -50,7 +50,7 @@ def team(stack: Stack) -> Member:
 
 
 def test_an_item_tells_what_happened(owner: Member) -> None:
-    made = owner.post("/api/v1/admin/api-keys", json={"name": "robot", "permissions": ["workbooks:read"]})
+    response = owner.post("/api/v1/admin/api-keys", json={"name": "robot", "permissions": ["workbooks:read"]})
     feed = fed(owner)
     assert feed.keys() == {"items", "total", "limit", "offset"}
     assert (feed["total"], feed["limit"], feed["offset"]) == (2, 20, 0)
@@ -63,7 +63,7 @@ def test_an_item_tells_what_happened(owner: Member) -> None:
         "status": "completed",
         "description": f'API key "robot" was created by {owner.email}.',
         "entity_type": "api_key",
-        "entity_id": made.json()["id"],
+        "entity_id": response.json()["id"],
         "entity_name": "robot",
         "user_id": owner.user_id,
     }

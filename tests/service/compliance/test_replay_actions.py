@@ -86,7 +86,7 @@ def test_a_decision_is_rebuilt_whatever_became_of_what_it_was_made_by(
     with_own = owner.uploaded(g1_file, mapping_id=own.json()["id"])["id"]
     retail = {"id": "retail", "name": "Retail", "share": '=sector="Retail"', "max": 10}
     runs.append(ran(owner, with_own, test_suite="deal", definition={"tests": [retail]}))
-    assert [one["test_id"] for one in runs[-1]["results"]] == ["retail"]
+    assert [run["test_id"] for run in runs[-1]["results"]] == ["retail"]
     assert owner.delete(f"{BOOKS}/{with_own}").status_code == 204
     assert owner.delete(f"/api/v1/mappings/{own.json()['id']}").status_code == 204
     mapping = owner.post("/api/v1/mappings", json=MAPPING)
@@ -236,7 +236,7 @@ def test_what_a_version_did_not_store_yet_is_no_difference() -> None:
 
     def found(was: Any, comes: Any) -> list[str]:
         sides = ({**stored, "results": json.dumps(side)} for side in (was, comes))
-        return [one.figure for one in _differences(*sides)]
+        return [difference.figure for difference in _differences(*sides)]
 
     assert found(before, now) == []
     assert found(before, [{**now[0], "current_value": 4.6}]) == ["current_value", "doubt", "doubtful"]

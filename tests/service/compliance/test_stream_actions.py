@@ -141,7 +141,7 @@ def test_a_deployment_has_its_own_floors(stack: Stack, owner: Member) -> None:
             owner.http.post(f"{url}{URL}", json={"stream_key": KEY.format(n), "jurisdiction": name}).json()
             for n, name in enumerate((" hong kong ", "EU", "US"))
         ]
-    assert [one["retention_floor_years"] for one in floors] == [12, 6, None]
+    assert [floor["retention_floor_years"] for floor in floors] == [12, 6, None]
 
 
 def test_bytes_that_evidence_needs_stay_until_the_retention_ends(

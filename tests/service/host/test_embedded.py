@@ -466,13 +466,13 @@ def test_binaries_out_of_reach_are_copied_once(folder: Path, name: str, parts: t
         shutil.copytree(source, closed / source.relative_to(PACKAGES))
     closed.chmod(0o700)
     # Someone who is neither the caller nor in a group of the caller's.
-    other = Account("other", 64_000, 64_000)
-    assert first_closed(closed / name, other) == closed
-    copy = reachable(closed / name, parts, other, store)
-    assert first_closed(copy, other) is None
+    other_account = Account("other", 64_000, 64_000)
+    assert first_closed(closed / name, other_account) == closed
+    copy = reachable(closed / name, parts, other_account, store)
+    assert first_closed(copy, other_account) is None
     made_at = copy.parent.stat().st_mtime_ns
     assert subprocess.run([copy / program, "--version"], capture_output=True, check=True).stdout
-    assert reachable(closed / name, parts, other, store) == copy
+    assert reachable(closed / name, parts, other_account, store) == copy
     assert [path.name for path in store.iterdir()] == [copy.parent.name]
     assert copy.parent.stat().st_mtime_ns == made_at
 
