@@ -162,8 +162,8 @@ def _correct(correction: Correction, portfolio: Portfolio, said: _Statements) ->
         return
     theirs = "the file has none" if own is None else f"{_shown(correction.figure, own)} by the file"
     message = (
-        f"{_named_figure(correction)} is {_shown(correction.figure, correction.amount)} by a correction of the definition, "
-        f"and {theirs}{_place(portfolio, _field(correction))}: {correction.note}"
+        f"{_named_figure(correction)} is {_shown(correction.figure, correction.amount)} by a "
+        f"correction of the definition, and {theirs}{_place(portfolio, _field(correction))}: {correction.note}"
     )
     said.warnings.append(DataWarning("figure_corrected", message, fields=(_field(correction),)))
 
