@@ -105,13 +105,13 @@ def refuse(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     found, types = _stated(function)
     called = function.__qualname__.removesuffix(".__init__")
     try:
-        given = found.bind(*args, **kwargs).arguments
+        arguments = found.bind(*args, **kwargs).arguments
     except TypeError as error:
         unknown = next((name for name in kwargs if name not in found.parameters), "")
         near = get_close_matches(unknown, found.parameters, n=1)
         told = f"; near: {near[0]}" if near else ""
         raise TypeError(f"{called}() {error}{told}") from None
-    for name, value in given.items():
+    for name, value in arguments.items():
         if name in types and not _fits(value, types[name]):
             wanted = list(dict.fromkeys(_words(types[name])))
             told = " or ".join([", ".join(wanted[:-1]), wanted[-1]] if wanted[1:] else wanted)
@@ -126,7 +126,7 @@ def _fits(value: Any, kind: Any) -> bool:
     if origin in (Union, UnionType):
         return any(_fits(value, arg) for arg in get_args(kind))
     if origin is Literal:
-        return any(type(value) is type(one) and value == one for one in get_args(kind))
+        return any(type(value) is type(arg) and value == arg for arg in get_args(kind))
     if kind is None:
         return value is None
     kind, inside = origin or kind, get_args(kind)
@@ -150,7 +150,7 @@ def _words(kind: Any) -> list[str]:
     if origin in (Union, UnionType):
         return [word for arg in get_args(kind) for word in _words(arg)]
     if origin is Literal:
-        return [repr(one) for one in get_args(kind)]
+        return [repr(arg) for arg in get_args(kind)]
     inside = get_args(kind) if origin in (*_LISTS, tuple) else ()
     named = ["lists" if get_origin(one) in _LISTS else getattr(one, "__name__", "") for one in inside]
     inner = ", ".join(filter(None, named))

@@ -34,7 +34,7 @@ def write_book(
         rows: dict[int, list[str]] = {}
         for ref, cell in sorted(own.items(), key=lambda item: (_row(item[0]), len(item[0]), item[0])):
             rows.setdefault(_row(ref), []).append(_cell_xml(ref, cell, codes, has_values=has_values))
-        data = "".join(f'<row r="{row}">{"".join(found)}</row>' for row, found in rows.items())
+        data = "".join(f'<row r="{row}">{"".join(actual_row)}</row>' for row, actual_row in rows.items())
         parts[f"xl/worksheets/sheet{at}.xml"] = f'<worksheet xmlns="{MAIN}"><sheetData>{data}</sheetData></worksheet>'
     numbers = range(1, len(sheets) + 1)
     listed = "".join(

@@ -343,7 +343,8 @@ def _given_up(owner: Member, workbook_id: str) -> str:
     assert alert.status_code == 201, alert.text
     assert owner.post("/api/v1/compliance/run", json={"workbook_id": workbook_id}).status_code == 200
     dead = wait_until(
-        lambda: [one["dlq_id"] for one in _dead_letters(owner) if one["dlq_id"] not in before], what="the dead letter"
+        lambda: [dead_letter["dlq_id"] for dead_letter in _dead_letters(owner) if dead_letter["dlq_id"] not in before],
+        what="the dead letter",
     )
     assert owner.delete(f"/api/v1/alerts/{alert.json()['id']}").status_code == 204
     return str(dead[0])

@@ -614,8 +614,8 @@ def test_a_store_calls_no_kernel(path: Path) -> None:
 
 
 def test_every_area_has_its_place_in_the_order() -> None:
-    found = {path.parent.name for path in SOURCES if path.name == "routes.py"}
-    assert found <= set(AREAS)
+    names = {path.parent.name for path in SOURCES if path.name == "routes.py"}
+    assert names <= set(AREAS)
 
 
 STATEMENT = re.compile(

@@ -258,11 +258,11 @@ def _threshold(
         return verdict
     since = _unbroken(reading, history, lambda point: compare(point.value, conditions.value))
     due = since + timedelta(minutes=conditions.duration_minutes)
-    told = f"{sentence}, since {there(since):%Y-%m-%d %H:%M %Z}"
+    text = f"{sentence}, since {there(since):%Y-%m-%d %H:%M %Z}"
     if due > now:
-        told = f"{told}: not yet for {counted(conditions.duration_minutes, 'minute')}"
-        return replace(verdict, holds=False, sentence=told, due_at=due)
-    return replace(verdict, sentence=told, details={**details, "since": since})
+        text = f"{text}: not yet for {counted(conditions.duration_minutes, 'minute')}"
+        return replace(verdict, holds=False, sentence=text, due_at=due)
+    return replace(verdict, sentence=text, details={**details, "since": since})
 
 
 def _unbroken(reading: Reading, history: Sequence[Point], holds: Callable[[Point], bool]) -> datetime:
@@ -375,11 +375,11 @@ def _compliance(conditions: ComplianceConditions, reading: Reading) -> Verdict:
         sentence = one.message + _doubt_words(one)
         return Verdict(holds=True, sentence=sentence, metric_value=one.current_value, details=details)
     counts = [(status, sum(one.status == status for one in raised)) for status in _STATUS_WORDS]
-    told = ", ".join(f"{count} {_STATUS_WORDS[status]}" for status, count in counts if count)
+    text = ", ".join(f"{count} {_STATUS_WORDS[status]}" for status, count in counts if count)
     names = ", ".join(one.test_name for one in raised[:5]) + (", ..." if len(raised) > 5 else "")
     doubtful = [one for one in raised if one.doubtful]
     details |= {"doubtful": bool(doubtful), "doubtful_tests": len(doubtful)}
-    sentence = f"{len(raised)} tests ({told}): {names}"
+    sentence = f"{len(raised)} tests ({text}): {names}"
     if doubtful:
         why = "; ".join(f"{one.test_name}, {doubtful_words(one).removeprefix('doubtful: ')}" for one in doubtful)
         sentence += f". Doubtful {'is' if len(doubtful) == 1 else 'are'} {len(doubtful)} of them: {why}"

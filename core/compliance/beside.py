@@ -69,7 +69,7 @@ def _of_agency(facts: list[Fact], pool: Pool | None, *, is_of_all: bool) -> Fact
     if pool is None:
         return max(facts, key=lambda fact: (_agency(fact) is None, fact.value or 0.0))
     deciding = AGENCIES[pool.ccc[0]]
-    return next((one for wanted in (deciding, None) for one in facts if _agency(one) == wanted), None)
+    return next((fact for wanted in (deciding, None) for fact in facts if _agency(fact) == wanted), None)
 
 
 def beside(fact: Fact, test: Test, measured: Measured | None) -> Beside:

@@ -398,13 +398,13 @@ def _monitor(pool: Pool, test: DealTest) -> Monitor:
     assert industries is not None and country is not None and obligor is not None  # noqa: PT018
     cut_off = pool.definition.quality.spwarf_cut_off
     ranks, hidden = _monitor_ranks(pool)
-    found = cdo_monitor.monitor(
+    monitor = cdo_monitor.monitor(
         pool.weights, ranks, obligor.codes, industries.codes,
         cdo_monitor.regions(tuple(country.values))[country.codes], years, worst=rank(cut_off), hidden=hidden,
     )  # fmt: skip
-    if found is None:
+    if monitor is None:
         raise Unmeasurable(f"no loan that S&P rates {cut_off} or better")
-    return found
+    return monitor
 
 
 def _monitor_ranks(pool: Pool) -> tuple[NDArray[np.uint8], ByRank]:

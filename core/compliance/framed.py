@@ -109,14 +109,14 @@ def _head(results: Results) -> str:
         f"{summary.failed} fail" * bool(summary.failed),
         f"{summary.skipped} skipped" * bool(summary.skipped),
     ]
-    told = f"{counted(summary.total, 'test')}: {', '.join(filter(None, parts))}" if summary.total else "no tests"
+    text = f"{counted(summary.total, 'test')}: {', '.join(filter(None, parts))}" if summary.total else "no tests"
     part = "a partial run, " if results.partial else ""
     day = "" if results.as_of is None else f"; as of {results.as_of.isoformat()}"
     doubtful = f"; {summary.doubtful} of them doubtful" if summary.doubtful else ""
     doubts = f"; {counted(len(results.warnings), 'note')} on the data in .warnings" if results.warnings else ""
     used = 0 if results.interpretation is None else len(results.interpretation.used)
     readings = f"; {counted(used, 'reading')} by the file's figures in .interpretation" if used else ""
-    return f"{part}{told}{doubtful}{day}{doubts}{readings}"
+    return f"{part}{text}{doubtful}{day}{doubts}{readings}"
 
 
 def repr_of(results: Results) -> str:

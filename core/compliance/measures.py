@@ -161,13 +161,13 @@ class Pool:
         self.par = self.tally.par
         self.cpa = self.par + self.cash
         self.held = self.cpa + self.tally.defaulted_par
-        held = self.definition.conventions.defaulted_in_denominator
+        defaulted_in_denominator = self.definition.conventions.defaulted_in_denominator
         if self.definition.leaves("conventions.defaulted_in_denominator"):
-            held = self.portfolio.deal.defaulted_in_denominator or held
+            defaulted_in_denominator = self.portfolio.deal.defaulted_in_denominator or defaulted_in_denominator
         self.denominator = self.cpa if self.definition.conventions.cash_in_denominator else self.par
-        if held != "none":
+        if defaulted_in_denominator != "none":
             carried = self.printed.get("defaulted_carried", tally.defaulted_carried)
-            self.denominator += carried if held == "carried" else tally.defaulted_par
+            self.denominator += carried if defaulted_in_denominator == "carried" else tally.defaulted_par
         self.divisors = {"cpa": min(self.cpa, self.denominator), "par": self.par}
         self.least_divisor = min(self.divisors.values())
         (

@@ -322,8 +322,8 @@ def _sheet(
     if not (pool.portfolio.facts.all or triggers):
         return _NO_SHEET
     pairs = pair(tests, own, pool)
-    given = {test_id: limit for test_id, limit in triggers.items() if limit is not None}
-    return Sheet(pairs.found, limits_of(pairs.found, pool) | given, pairs.listed)
+    by_test_id = {test_id: limit for test_id, limit in triggers.items() if limit is not None}
+    return Sheet(pairs.found, limits_of(pairs.found, pool) | by_test_id, pairs.listed)
 
 
 def _sheet_alone(
@@ -382,8 +382,8 @@ def pools_of(portfolio: Portfolio, definition: Definition | None) -> tuple[Pool,
     if not portfolio.row_count or "par_value" not in portfolio.numbers:
         return ()
     if definition is not None:
-        said = definition.conventions
-        days = {name: getattr(said, name) for name in DEFINITION_DAYS}
+        conventions = definition.conventions
+        days = {name: getattr(conventions, name) for name in DEFINITION_DAYS}
         portfolio = with_stated(with_days(portfolio, days, "the definition", first=True), definition)
         portfolio = with_stand_ins(portfolio, definition)
     pool = Pool(portfolio, definition)

@@ -87,7 +87,11 @@ def _corrections_of(corrections: Sequence[Correction], deal: Deal) -> list[Corre
     """The corrections of a file of the deal's day: of a figure that of this day alone, else that of every day."""
     day = day_of(deal.as_of)
     chosen = {_key(correction): correction for correction in corrections if correction.as_of is None}
-    chosen |= {_key(one): one for one in corrections if one.as_of is not None and one.as_of == day}
+    chosen |= {
+        _key(correction): correction
+        for correction in corrections
+        if correction.as_of is not None and correction.as_of == day
+    }
     return list(chosen.values())
 
 
@@ -172,7 +176,7 @@ def _rows_of(notes: Tranches, name: str) -> list[int]:
     """The rows of a class: that of its very name, else those of its letter."""
     rows = [at for at, note_class in enumerate(notes.classes) if note_class == name]
     letter = letter_of(name) if len(name) == 1 else ""
-    return rows or [at for at, one in enumerate(notes.classes) if letter and letter_of(one) == letter]
+    return rows or [at for at, note_class in enumerate(notes.classes) if letter and letter_of(note_class) == letter]
 
 
 def _without_class(correction: Correction, count: int, portfolio: Portfolio) -> list[DataWarning]:

@@ -85,7 +85,7 @@ def changes(before: Portfolio, after: Portfolio) -> Changes:
         loans_after=found.summary.matched + found.summary.unmatched_internal,
         loans_in=found.summary.unmatched_internal,
         loans_out=found.summary.unmatched_trustee,
-        loans_changed=sum(one.kind == "changed" for one in loans),
+        loans_changed=sum(loan.kind == "changed" for loan in loans),
         par_in=par["in"],
         par_out=-par["out"],
         par_changed=par["changed"],
@@ -99,7 +99,7 @@ def _loan(issues: list[Issue]) -> LoanChange:
     issues.sort(key=lambda issue: FIELD_CODE[issue.field_name])
     first = issues[0]
     kind = _KINDS[first.issue_type]
-    fields = [FieldChange(one.field_name, one.trustee_value, one.internal_value) for one in issues]
+    fields = [FieldChange(issue.field_name, issue.trustee_value, issue.internal_value) for issue in issues]
     if kind == "in":
         par = _number(first.internal_value)
     elif kind == "out":

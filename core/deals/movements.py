@@ -385,11 +385,11 @@ def _part_of(target: str) -> PartName:
 
 def _columns(*portfolios: Portfolio) -> dict[str, list[str]]:
     """The columns of any of the portfolios by kind, in one order."""
-    found = {
+    by_kind = {
         kind: sorted({target for portfolio in portfolios for target in getattr(portfolio, kind)})
         for kind in ("numbers", "names", "flags", "ranks")
     }
-    return found | {"lien": ["lien_type"] if any(one.lien is not None for one in portfolios) else []}
+    return by_kind | {"lien": ["lien_type"] if any(portfolio.lien is not None for portfolio in portfolios) else []}
 
 
 def _column(portfolio: Portfolio, kind: str, target: str) -> NDArray[Any] | None:

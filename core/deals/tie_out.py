@@ -238,8 +238,8 @@ def _with_cash(asked: FigureTest) -> FigureTest:
 def _told(test: dict[str, Any]) -> str:
     """What a test measures in words: "ccc, agency b"."""
     what = test.get("measure") or test.get("share") or test.get("value")
-    said = {name: test[name] for name in PARAMETERS if name in test}
-    words = {name: " and ".join(one) if isinstance(one, list) else one for name, one in said.items()}
+    by_name = {name: test[name] for name in PARAMETERS if name in test}
+    words = {name: " and ".join(one) if isinstance(one, list) else one for name, one in by_name.items()}
     return ", ".join([str(what), *(f"{name} {word}" for name, word in words.items())])
 
 

@@ -146,8 +146,8 @@ def share_of(text: str) -> Logic | Atom:
         if isinstance(node, Call) and node.name in ("AND", "OR", "NOT") and node.arguments:
             if any(isinstance(argument, Empty) for argument in node.arguments):
                 raise FormulaFault(f"{node.name} has an empty argument")
-            if not any(_is_list(one) for one in node.arguments):
-                return Logic(node.name, tuple(taken_apart(one) for one in node.arguments))  # type: ignore[arg-type]
+            if not any(_is_list(argument) for argument in node.arguments):
+                return Logic(node.name, tuple(taken_apart(argument) for argument in node.arguments))  # type: ignore[arg-type]
         atoms += 1
         if atoms > ATOMS_MAX:
             raise FormulaFault(f"has more than {ATOMS_MAX} parts")

@@ -49,8 +49,8 @@ def _tightest(studies: Sequence[Study]) -> Iterator[Finding]:
         for part, figure in own.figures.items():
             _take(draft, f"{part}_{at}", figure, study)
         told.append(text)
-    fails = sum(any(one.status == "fail" and not one.doubtful for one in study.results) for study in studies)
-    surely = " beyond doubt" if any(one.doubtful for study in studies for one in study.results) else ""
+    fails = sum(any(result.status == "fail" and not result.doubtful for result in study.results) for study in studies)
+    surely = " beyond doubt" if any(result.doubtful for study in studies for result in study.results) else ""
     draft.given("deals", len(studies), "count", "portfolios looked at", noun="portfolio")
     draft.given("failing", fails, "count", "portfolios with a failing test", noun="portfolio")
     yield draft.finding(

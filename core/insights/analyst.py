@@ -112,8 +112,8 @@ def _insight(finding: Finding, studies: Sequence[Study], stakeholder: Stakeholde
     summary = " ".join(part.format_map(words) for part in (finding.headline, finding.more.get(stakeholder, "")) if part)
     rests = [rest for study in studies for rest in rests_on(study, finding)]
     names = [*dict.fromkeys(finding.names.values())]
-    told = [*(one.message for one in rests), *_doubts(finding, studies)]
-    cares = [*dict.fromkeys(WARNING_CODES[one.code] for one in rests if one.code not in EVERYWHERE)]
+    told = [*(rest.message for rest in rests), *_doubts(finding, studies)]
+    cares = [*dict.fromkeys(WARNING_CODES[rest.code] for rest in rests if rest.code not in EVERYWHERE)]
     if cares:
         summary += f" Read with care: {'; '.join(cares)}."
     return Insight(

@@ -152,7 +152,8 @@ def doubted(draft: Draft, test_result: TestResult, key: str = "printed") -> str:
 def failing(study: Study) -> Iterator[Finding]:
     """Each failing test, the gravest first."""
     failed = sorted(
-        (result for result in study.results if result.status == "fail"), key=lambda one: (one.doubtful, _gravity(one))
+        (result for result in study.results if result.status == "fail"),
+        key=lambda result: (result.doubtful, _gravity(result)),
     )
     for place, one in enumerate(failed[:FAILING_SHOWN]):
         draft = study.draft(f"failing:{one.test_id}")
@@ -408,15 +409,15 @@ def spread(study: Study) -> Iterator[Finding]:
 
 def cash(study: Study) -> Iterator[Finding]:
     """Principal cash, where it is negative or more than a little."""
-    held = study.subject.measured.deal.principal_cash
-    if held is None or not np.isfinite(held) or study.pool.cpa <= 0:
+    principal_cash = study.subject.measured.deal.principal_cash
+    if principal_cash is None or not np.isfinite(principal_cash) or study.pool.cpa <= 0:
         return
     draft = study.draft("cash")
-    draft.given("cash", held, "amount", "deal.principal_cash")
+    draft.given("cash", principal_cash, "amount", "deal.principal_cash")
     draft.loans("par", "sum", "amount", name="performing par")
     draft.combined("all", "total", "amount", "par", "cash")
     draft.combined("share", "quotient", "percent", "cash", "all", times=100.0)
-    if held < 0:
+    if principal_cash < 0:
         draft.restated("owed", "cash")
         yield draft.finding(
             "financial_health", "notable", "Principal cash is overdrawn by {owed}",

@@ -81,7 +81,7 @@ def _most_moved(study: Study) -> list[TestResult]:
     changed = {
         one.test_id for one in study.before if one.test_id in moves and one.status != study.by_id[one.test_id].status
     }
-    tests = [one for one in study.results if abs(moves.get(one.test_id, 0.0)) >= MOVED_PCT]
+    tests = [result for result in study.results if abs(moves.get(result.test_id, 0.0)) >= MOVED_PCT]
     tests.sort(key=lambda test: (test.test_id not in changed, -abs(moves[test.test_id])))
     return tests[:MOVED_SHOWN]
 
@@ -217,7 +217,7 @@ def migration(study: Study) -> Iterator[Finding]:
     since = draft.since()
     falls = study.columns.chosen(down, "all")
     named = draft.largest("fallen", fell if fell.any() else falls) if falls.any() else ""
-    told = f"The largest that fell{' into CCC' if fell.any() else ''}: {named}." if named else ""
+    text = f"The largest that fell{' into CCC' if fell.any() else ''}: {named}." if named else ""
     more_down = draft["down_par"] > draft["up_par"]
     is_notable = fell.any() or draft["down_par"] > 0.02 * max(study.pool.par, 1.0)
     yield draft.finding(
@@ -226,8 +226,8 @@ def migration(study: Study) -> Iterator[Finding]:
         f"Since {since}, {{agency}} has {{down_count}} with {{down_par}} at a lower rating and {{up_count}} with "
         f"{{up_par}} "
         "at a higher one" + (": more par fell than rose." if more_down else "."),
-        weight=draft["down_par"] / max(study.pool.par, 1.0) * 100, executive=told, operations=told, analyst=told,
-        finance=told, coverage_pct=study.covered(rating),
+        weight=draft["down_par"] / max(study.pool.par, 1.0) * 100, executive=text, operations=text, analyst=text,
+        finance=text, coverage_pct=study.covered(rating),
         methodology="The rating of each loan that is in both months, by the first agency that rates loans of both.",
     )  # fmt: skip
 

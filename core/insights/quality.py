@@ -77,12 +77,12 @@ def gaps(study: Study) -> Iterator[Finding]:
     if not absent and not blank:
         return
     blank.sort(reverse=True)
-    told = [f"no {words} for {{{name}_count}} ({{{name}_share}} of performing par)" for _, name, words in blank]
+    texts = [f"no {words} for {{{name}_count}} ({{{name}_share}} of performing par)" for _, name, words in blank]
     parts = []
     if absent:
         parts.append(f"The file has no column of {listed(absent)}.")
-    if told:
-        parts.append(f"Blank are: {'; '.join(told[:NAMED])}.")
+    if texts:
+        parts.append(f"Blank are: {'; '.join(texts[:NAMED])}.")
     if blank:
         rows = columns.largest(columns.chosen(_blanks(study, blank[0][1])))
         draft.list(rows)
@@ -110,8 +110,8 @@ def warned(study: Study) -> Iterator[Finding]:
     draft = study.draft("warned")
     draft.given("count", len(warnings), "count", "warnings of the newest run", noun="remark")
     told = []
-    for at, code in enumerate(dict.fromkeys(one.code for one in warnings)):
-        rows = sum(one.rows or 0 for one in warnings if one.code == code)
+    for at, code in enumerate(dict.fromkeys(warning.code for warning in warnings)):
+        rows = sum(warning.rows or 0 for warning in warnings if warning.code == code)
         draft.names[f"kind_{at}"] = WARNING_CODES.get(code, code)
         if rows:
             draft.given(f"rows_{at}", rows, "count", f"warnings of the newest run: {code}", noun="row")
@@ -121,7 +121,7 @@ def warned(study: Study) -> Iterator[Finding]:
         f"The newest run carries {{count}}: {'; '.join(told)}.",
         weight=len(warnings), operations="Each stands in full among the remarks, with the place in the file.",
         analyst="Each stands in full among the remarks, with the place in the file.",
-        remarks=[one.message for one in warnings], methodology="Warnings of the newest run, by kind.",
+        remarks=[warning.message for warning in warnings], methodology="Warnings of the newest run, by kind.",
     )  # fmt: skip
 
 

@@ -131,7 +131,7 @@ class Study:
     def first(self, *measures: str) -> TestResult | None:
         """The test with the least cushion of those that measure one of these."""
         results = [result for result in self.results if self.measure(result.test_id) in measures]
-        return min(results, key=lambda one: (one.cushion_pct is None, one.cushion_pct or 0.0), default=None)
+        return min(results, key=lambda result: (result.cushion_pct is None, result.cushion_pct or 0.0), default=None)
 
     def after(self, change: Change) -> Results:
         """The tests after a change.

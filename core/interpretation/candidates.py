@@ -197,8 +197,8 @@ def _families(choice: NamedChoice, portfolio: Portfolio, definition: Definition)
     if is_by_page:
         yield Candidate(choice.name, "names", choice.option("names").words, choice.option("names").sets, obligor=True)
         return
-    other = "affiliates" if said == "names" else "names"
-    yield Candidate(choice.name, other, choice.option(other).words, choice.option(other).sets)
+    other_text = "affiliates" if said == "names" else "names"
+    yield Candidate(choice.name, other_text, choice.option(other_text).words, choice.option(other_text).sets)
 
 
 def _interest(choice: NamedChoice, portfolio: Portfolio, definition: Definition) -> Iterator[Candidate]:

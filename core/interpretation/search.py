@@ -125,12 +125,12 @@ class Search:
         for combination in product(*listed.values()):
             tried = {**used, **{one.choice: one for one in combination}}
             ties = self.ties(tried, figures)
-            found = len(self.amounts(ties))
-            if found < most or tried == used:
+            count = len(self.amounts(ties))
+            if count < most or tried == used:
                 continue
             changes = _changes(tried, used)
-            if found > most or (best is not used and changes < _changes(best, used)):
-                best, most = tried, found
+            if count > most or (best is not used and changes < _changes(best, used)):
+                best, most = tried, count
         if best is used:
             return used
         kept = self._drop_unproved(best, used, listed)

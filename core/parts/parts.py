@@ -129,7 +129,7 @@ class _Page:
         counts = adds != 0 if weights is None else (adds != 0) | (weights != 0)
         rows = np.flatnonzero(counts)
         amounts = [*breakup.amounts, *self._short(fsum(adds[rows]) + fsum(amount.amount for amount in breakup.amounts))]
-        weight = np.concatenate((adds[rows], [one.amount for one in amounts]))
+        weight = np.concatenate((adds[rows], [amount.amount for amount in amounts]))
         self._all = weight
         self._order = np.lexsort((np.arange(len(weight)), -np.abs(weight)))
         self._rows = rows
@@ -244,7 +244,7 @@ class _Page:
     @property
     def _columns(self) -> list[str]:
         used = {name for amount in self._amounts for name in amount.fields}
-        if len(self._rows) or any(one.row is not None for one in self._amounts):
+        if len(self._rows) or any(amount.row is not None for amount in self._amounts):
             used |= set(self._known)
         if self._breakup.weights is not None:
             used |= {"weight", "value"}

@@ -139,7 +139,7 @@ def compliance_content(
         distributions=[] if pool is None else list(distributions_of(pool, suite, labels)),
         history=_in_order(categories, history),
         tie_out=list(tie_out),
-        methods=[method_of(one) for one in results if one.details is not None],
+        methods=[method_of(result) for result in results if result.details is not None],
         definition_name=None if definition is None else definition.name,
         rules=[] if definition is None else list(rules_of(definition)),
         lineage=lineage_of(portfolio, origin, definition, labels),
@@ -161,8 +161,8 @@ class _Units:
         if self._definition is not None and test_id not in TESTS:
             from core.compliance.deal_suite import test_named  # with it comes the formula engine
 
-            found = test_named(self._definition, test_id)
-            return "percent" if found is None else found.unit
+            test = test_named(self._definition, test_id)
+            return "percent" if test is None else test.unit
         return TESTS[test_id].unit if test_id in TESTS else "percent"
 
 

@@ -100,14 +100,14 @@ def _view(report: ComplianceReport, remarks: Sequence[str] = ()) -> Texts:
             }
             for key_figure in report.key_figures
         ],
-        "widths": _widths([test for one in categories for test in one["tests"]]),
+        "widths": _widths([test for category in categories for test in category["tests"]]),
         "thinnest": [_test(line, is_cover=True) for line in report.thinnest],
         "changes": None
         if report.changes is None
         else {
             "since": day(report.changes.since) if report.changes.since else "the earlier file",
             "unmoved": report.changes.unmoved,
-            "tests": [_change(one) for one in report.changes.tests],
+            "tests": [_change(test) for test in report.changes.tests],
             "why": [_why(one) for one in moved[:WHY_SHOWN]],
             "why_left_out": max(0, len(moved) - WHY_SHOWN),
         },

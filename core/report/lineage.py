@@ -17,17 +17,17 @@ from core.report.content import Fact, Lineage, Method, Origin, Rule
 
 def method_of(test_result: TestResult) -> Method:
     assert test_result.details is not None
-    told = test_result.details.breakdown
+    breakdown = test_result.details.breakdown
     return Method(
         test_id=test_result.test_id,
         name=test_result.test_name,
         formula=test_result.details.formula,
-        numerator=told.get("numerator"),
-        denominator=told.get("denominator"),
-        coverage_pct=told.get("coverage_pct"),
+        numerator=breakdown.get("numerator"),
+        denominator=breakdown.get("denominator"),
+        coverage_pct=breakdown.get("coverage_pct"),
         cells=test_result.details.cell_refs,
         source=test_result.threshold_source,
-        limit_from=told.get("threshold_from"),
+        limit_from=breakdown.get("threshold_from"),
     )
 
 

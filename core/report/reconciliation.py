@@ -241,10 +241,10 @@ def _verdict(count: int, standing: Sequence[int], loans: dict[str, int]) -> Verd
     if not any(standing):
         headline = "Every discrepancy is settled" if count else "Both sides agree"
         return Verdict("pass", headline, sentence)
-    told = [f"{found:,} {name}" for name, found in zip(SEVERITIES, standing, strict=True) if found]
+    texts = [f"{found:,} {name}" for name, found in zip(SEVERITIES, standing, strict=True) if found]
     is_grave = any(standing[:2])
     total = sum(standing)
-    headline = f"{total:,} {'discrepancy stands' if total == 1 else 'discrepancies stand'}: {', '.join(told)}"
+    headline = f"{total:,} {'discrepancy stands' if total == 1 else 'discrepancies stand'}: {', '.join(texts)}"
     return Verdict("fail" if is_grave else "warning", headline, sentence)
 
 

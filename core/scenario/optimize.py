@@ -293,9 +293,9 @@ class _Search:
             if candidate.trade.trade_type == "sell"
         }
         return [
-            (sold[_named(one.trade)], at)
-            for at, one in enumerate(self.candidates)
-            if one.trade.trade_type == "buy" and _named(one.trade) in sold
+            (sold[_named(candidate.trade)], at)
+            for at, candidate in enumerate(self.candidates)
+            if candidate.trade.trade_type == "buy" and _named(candidate.trade) in sold
         ]
 
     def trades(self, point: _Point) -> list[Trade]:
@@ -362,10 +362,10 @@ class _Search:
             if time.monotonic() >= enough and around is self.start:
                 self.is_measured[:] = slope.any(axis=0)
                 break
-            one = self.candidates[at]
+            candidate = self.candidates[at]
             now = around.amounts.get(at, 0.0)
-            step = STEP * one.most
-            if now + step > one.most:
+            step = STEP * candidate.most
+            if now + step > candidate.most:
                 step = -step
             slope[:, at] = (seen(self.run({**around.amounts, at: now + step})) - here) / step * MILLION
         slope[~np.isfinite(slope)] = 0.0
@@ -490,7 +490,7 @@ class _Search:
             return sparse.csr_matrix(np.concatenate((x, y, apart)))
 
         turnover = _limit(rules.max_turnover) / MILLION
-        cash = np.array([one.cash for one in self.candidates])
+        cash = np.array([candidate.cash for candidate in self.candidates])
         held_back = [
             LinearConstraint(sparse.hstack((one, sparse.diags(-most), none)), -inf, 0.0),
             LinearConstraint(sparse.hstack((one, sparse.diags(-least), none)), 0.0, inf),
@@ -522,8 +522,8 @@ class _Search:
 
     def _whole(self, at: int, amount: float) -> float:
         """An amount in whole units, or all that there is."""
-        one = self.candidates[at]
-        return one.most if amount > one.most - 1.0 else max(one.least, float(floor(amount)))
+        candidate = self.candidates[at]
+        return candidate.most if amount > candidate.most - 1.0 else max(candidate.least, float(floor(amount)))
 
     # ---- the search
 
@@ -584,12 +584,14 @@ class _Search:
         bought = [at for at in ranked if self.candidates[at].cash < 0][:PAIRED]
         for sale in sold:
             for purchase in bought:
-                one = self.candidates[purchase]
+                candidate = self.candidates[purchase]
                 amounts = {**point.amounts, sale: self.candidates[sale].most}
                 cash = self.cash + sum(self.candidates[at].cash * amount for at, amount in amounts.items())
-                amount = float(floor(min(one.most, (cash - min(self.constraints.min_cash, self.cash)) / -one.cash)))
+                amount = float(
+                    floor(min(candidate.most, (cash - min(self.constraints.min_cash, self.cash)) / -candidate.cash))
+                )
                 amounts[purchase] = amount
-                if amount >= max(one.least, 1.0) and self._may(amounts):
+                if amount >= max(candidate.least, 1.0) and self._may(amounts):
                     yield amounts
 
 

@@ -54,9 +54,13 @@ bench_it = asked(
     ]
     assert rows[0]["stats"]["data"] == [0.25, 0.5, 0.125]
     assert rows[1]["stats"]["median"] == 2.0
-    told = rows[0]["extra_info"]
-    assert (told["best_peer"], told["ratio"], told["ratios"]) == ("slow", 8.0, {"slow": 8.0, "less": 0.5})
-    assert (told["met"], told["note"], told["seconds"]) == (False, "told", 0.25)
+    extra_info = rows[0]["extra_info"]
+    assert (extra_info["best_peer"], extra_info["ratio"], extra_info["ratios"]) == (
+        "slow",
+        8.0,
+        {"slow": 8.0, "less": 0.5},
+    )
+    assert (extra_info["met"], extra_info["note"], extra_info["seconds"]) == (False, "told", 0.25)
 
 
 def test_answers_that_differ_fail_every_row(tmp_path: Path) -> None:

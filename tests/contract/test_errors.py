@@ -229,8 +229,8 @@ def test_a_refusal_of_what_a_request_says_or_may_do_says_what_would_do() -> None
 
 
 def test_a_refusal_in_somebodys_own_words_leads_to_the_paragraph_of_its_kind() -> None:
-    told = UnderMaintenance.saying("Back at noon", retry_after_seconds=5)
-    assert told.help == UnderMaintenance().help == "/docs/guide/errors/#scheduled_maintenance_in_progress"
+    problem = UnderMaintenance.saying("Back at noon", retry_after_seconds=5)
+    assert problem.help == UnderMaintenance().help == "/docs/guide/errors/#scheduled_maintenance_in_progress"
 
 
 def test_each_message_has_a_cause_and_a_remedy_in_the_guide() -> None:

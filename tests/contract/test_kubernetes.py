@@ -111,10 +111,10 @@ def test_containers_run_as_the_image_is_made() -> None:
     assert f"--gid {user[2]} " in IMAGE
     for name, pod in PODS.items():
         spec, container = pod["spec"], CONTAINERS[name]
-        said = spec["securityContext"]
-        assert (said["runAsUser"], said["runAsGroup"]) == (int(user[1]), int(user[2])), name
-        assert said["runAsNonRoot"] is True
-        assert said["seccompProfile"] == {"type": "RuntimeDefault"}
+        securitycontext = spec["securityContext"]
+        assert (securitycontext["runAsUser"], securitycontext["runAsGroup"]) == (int(user[1]), int(user[2])), name
+        assert securitycontext["runAsNonRoot"] is True
+        assert securitycontext["seccompProfile"] == {"type": "RuntimeDefault"}
         assert container["securityContext"] == {
             "allowPrivilegeEscalation": False,
             "readOnlyRootFilesystem": True,
@@ -143,11 +143,11 @@ def test_containers_run_as_the_image_is_made() -> None:
 
 @every("folder", [BASE, EXAMPLE], ids=lambda folder: folder.name)
 def test_settings_are_the_service_s_and_fit(folder: Path) -> None:
-    given = settings_of(folder)
-    assert all(name.startswith(("CUSHION_", "AWS_")) for name in given)
+    input_settings = settings_of(folder)
+    assert all(name.startswith(("CUSHION_", "AWS_")) for name in input_settings)
     secrets = dict.fromkeys(OWN_KEYS, "x" * 32)
-    assert config.unknown(given | secrets) == []
-    settings = config.load(given)
+    assert config.unknown(input_settings | secrets) == []
+    settings = config.load(input_settings)
     grace = {name: pod["spec"].get("terminationGracePeriodSeconds") for name, pod in PODS.items()}
     assert grace["cushion-api"] >= settings.draining_seconds + API_DRAIN_SECONDS + 5
     assert grace["cushion-worker"] >= settings.worker_drain_seconds + WORKER_STOP_SECONDS
@@ -195,10 +195,10 @@ def paths() -> Iterator[str]:
 
 def test_what_is_asked_is_there_for_everybody() -> None:
     asked = set(paths())
-    found = {
+    actual_paths = {
         route.path for route in routes() if route.method == "GET" and route.access == "public" and not route.limited
     }
-    assert asked <= found, asked - found
+    assert asked <= actual_paths, asked - actual_paths
     assert "/health/ready" in asked
 
 

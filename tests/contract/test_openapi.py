@@ -109,8 +109,8 @@ def test_the_headers_that_an_operation_heeds_are_told(method: str, path: str, op
     expected |= {"Range", "If-Range"} if method == "get" and path in RANGED else set()
     expected |= {"If-Match"} if method in ("patch", "put") and path in VERSIONED else set()
     expected |= {"X-Session"} if path in OF_SESSIONS else set()
-    told = {parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "header"}
-    assert told == expected
+    names = {parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "header"}
+    assert names == expected
     success = next(answer for status, answer in operation["responses"].items() if int(status) < 300)
     assert ("Set-Cookie" in success["headers"]) == (path in OF_SESSIONS)
     if path in VERSIONED and method in ("get", "patch"):
@@ -277,10 +277,10 @@ def test_a_page_fetches_nothing_from_elsewhere(stack: Stack, page: str) -> None:
     assets = re.findall(r'<(?:script|link)[^>]* (?:src|href)="(/[^"]+)"', answer.text)
     assert assets
     for asset in assets:
-        found = httpx.get(stack.url + asset)
-        assert found.status_code == 200
-        assert found.headers["content-type"] == ("text/css" if asset.endswith(".css") else "text/javascript")
-        assert len(found.content) > 50
+        response = httpx.get(stack.url + asset)
+        assert response.status_code == 200
+        assert response.headers["content-type"] == ("text/css" if asset.endswith(".css") else "text/javascript")
+        assert len(response.content) > 50
 
 
 def test_the_viewers_hold_no_address_that_they_would_fetch(stack: Stack) -> None:

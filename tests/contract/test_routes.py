@@ -496,7 +496,11 @@ def test_an_unknown_path_is_said_in_json(http: httpx.Client, path: str) -> None:
 def test_a_wrong_method_names_the_right_ones(http: httpx.Client, row: Route) -> None:
     known = {other_all_row.method for other_all_row in ALL_ROWS if other_all_row.path == row.path}
     # A literal path may also be a parameter's: /things/upload is a thing of that name.
-    known |= {other.method for other in ALL_ROWS if re.fullmatch(re.sub(r"{\w+}", "[^/]+", other.path), row.path)}
+    known |= {
+        other_all_row.method
+        for other_all_row in ALL_ROWS
+        if re.fullmatch(re.sub(r"{\w+}", "[^/]+", other_all_row.path), row.path)
+    }
     for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"} - known:
         answer = http.request(method, path_of(row))
         body = error_of(answer)
@@ -560,10 +564,10 @@ def differences(example: Any, told: Any, schema: dict[str, Any], place: str = ""
     if not isinstance(example, dict) or "properties" not in schema:
         return []
     sometimes = set(schema["properties"]) - set(schema.get("required", ()))
-    found = [f"{place}.{name}" for name in set(example) ^ set(told) if name not in sometimes]
+    texts = [f"{place}.{name}" for name in set(example) ^ set(told) if name not in sometimes]
     for name in set(example) & set(told):
-        found += differences(example[name], told[name], schema["properties"].get(name, {}), f"{place}.{name}")
-    return found
+        texts += differences(example[name], told[name], schema["properties"].get(name, {}), f"{place}.{name}")
+    return texts
 
 
 def test_every_example_is_taken_and_answered_like_the_example(stack: Stack) -> None:

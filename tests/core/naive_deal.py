@@ -287,10 +287,10 @@ class Book(naive.Deal):
     # ---- denominators
 
     def denominator(self) -> float:
-        held = self.rules.conventions.defaulted_in_denominator
-        if held == "carried":
+        defaulted_in_denominator = self.rules.conventions.defaulted_in_denominator
+        if defaulted_in_denominator == "carried":
             return self.cpa + self.defaulted_carried()
-        return self.cpa + (sum(loan.par for loan in self.defaulted) if held == "par" else 0.0)
+        return self.cpa + (sum(loan.par for loan in self.defaulted) if defaulted_in_denominator == "par" else 0.0)
 
     def divisor(self, of: str | None) -> float:
         fixed = sum(loan.par for loan in self.performing if loan.fixed)
@@ -555,7 +555,11 @@ def _counted(book: Book, excess: float, spread: float) -> float:
 
 def _wac(book: Book, test: DealTest) -> float:
     return _mean(
-        [(loan.par, one) for loan in book.performing if loan.fixed and (one := loan["all_in_rate"]) is not None]
+        [
+            (loan.par, all_in_rate)
+            for loan in book.performing
+            if loan.fixed and (all_in_rate := loan["all_in_rate"]) is not None
+        ]
     )
 
 
@@ -702,7 +706,7 @@ def suite_figures(book: Book) -> dict[str, float]:
         "oc_ratio": lambda: (
             book.adjusted() / [group for group in groups if group["oc"] is not None][-1]["balance"] * 100
         ),
-        "ic_ratio": lambda: book.income() / [one for one in groups if one["ic"] is not None][-1]["due"] * 100,
+        "ic_ratio": lambda: book.income() / [group for group in groups if group["ic"] is not None][-1]["due"] * 100,
     }
     found = {}
     for name, work in figures.items():

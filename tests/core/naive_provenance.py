@@ -38,9 +38,9 @@ def error(text: str) -> bytes:
 
 
 def number_format(book: Workbook, sheet: Sheet, row: int, column: int) -> str:
-    held = sheet.columns[column]
-    assert held is not None
-    return book.number_formats[int(held.held.formats[held.slot(row)])]
+    own_column = sheet.columns[column]
+    assert own_column is not None
+    return book.number_formats[int(own_column.held.formats[own_column.slot(row)])]
 
 
 def result(value: object, kind: Kind, *, of_array: bool) -> bytes:

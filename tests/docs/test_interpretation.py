@@ -16,11 +16,17 @@ REPORTS = {one.file: one for one in MEASURED}
 def test_what_the_page_says_of_a_report_is_what_it_gives(name: str) -> None:
     found = interpret(portfolio(name), hold_out=True)
     assert found.hold_out is not None
-    one = REPORTS[name]
+    report = REPORTS[name]
     measured = Measured(
-        one.file, one.name, found.figures, found.tied_before, found.tied, found.hold_out.right, found.hold_out.figures
+        report.file,
+        report.name,
+        found.figures,
+        found.tied_before,
+        found.tied,
+        found.hold_out.right,
+        found.hold_out.figures,
     )
-    assert measured == one, "docs/made/interpretation.py has other figures"
+    assert measured == report, "docs/made/interpretation.py has other figures"
 
 
 def test_the_page_has_every_choice_and_every_reading() -> None:

@@ -115,11 +115,11 @@ def tidy(service: Service | Stack) -> None:
         store, scratch = service.data_dir / "blobs", service.data_dir / "scratch"
         named = {key for (key,) in service.sql("SELECT key FROM blobs UNION SELECT key FROM named_blobs")}
         files = {path.name: path for path in _files(store) if path.name != "deployment"}
-        told = [f"{path} is named by nobody" for name, path in files.items() if name not in named]
-        told += [f"{key} is missing" for key in named - set(files)]
-        told += [f"{path} was left" for path in scratch.iterdir() if not OF_THE_LIVING.match(path.name)]
+        texts = [f"{path} is named by nobody" for name, path in files.items() if name not in named]
+        texts += [f"{key} is missing" for key in named - set(files)]
+        texts += [f"{path} was left" for path in scratch.iterdir() if not OF_THE_LIVING.match(path.name)]
         unfreed = service.sql("SELECT key FROM blobs WHERE key NOT IN (SELECT key FROM named_blobs)")
-        return told + [f"{key} is counted and named by nobody" for (key,) in unfreed]
+        return texts + [f"{key} is counted and named by nobody" for (key,) in unfreed]
 
     try:
         wait_until(lambda: not left(), seconds=SETTLED_SECONDS, what="upkeep")

@@ -69,9 +69,9 @@ class Ballast:
 
 @pytest.fixture
 def ballast(disk: Path) -> Iterator[Ballast]:
-    made = Ballast(disk)
-    yield made
-    made.drop()
+    new_ballast = Ballast(disk)
+    yield new_ballast
+    new_ballast.drop()
 
 
 def upload(owner: Member, rows: int = 1) -> httpx.Response:

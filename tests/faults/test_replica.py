@@ -146,8 +146,8 @@ def test_every_such_route_answers_as_the_primary(
     assert [answer.content for answer in answers if answer.status_code == 200] == [
         answer.content for answer in before if answer.status_code == 200
     ]
-    told = "".join(machine.told() for machine in copied[0].all)
-    assert '"level":"error"' not in told
+    text = "".join(machine.told() for machine in copied[0].all)
+    assert '"level":"error"' not in text
 
 
 def test_without_the_replica_nobody_notices(copied: tuple[Machines, Postgres], owners: tuple[Member, Member]) -> None:

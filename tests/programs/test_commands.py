@@ -128,8 +128,8 @@ KEYS: dict[str, tuple[Rows, str, str]] = {
 
 
 def test_every_command_that_answers_takes_the_same_options() -> None:
-    found = {names for names, command in commands(app) if takes_output(command)}
-    assert found == {tuple(name.split()) for name in KEYS} | ELSEWHERE
+    actual_names = {names for names, command in commands(app) if takes_output(command)}
+    assert actual_names == {tuple(name.split()) for name in KEYS} | ELSEWHERE
     others = {" ".join(names) for names, command in commands(app) if not takes_output(command)}
     assert others == {
         "serve", "worker", "migrate", "demo", "generate", "report", "export", "backup", "restore", "completion",

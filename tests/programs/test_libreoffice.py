@@ -95,7 +95,7 @@ def test_what_is_written_is_what_libreoffice_sees(tmp_path: Path) -> None:
         Page("Texts", sheet_of([[text] for text in texts], formats, state="hidden")),
     ]
     path = tmp_path / "made.xlsx"
-    told = write_xlsx(
+    written = write_xlsx(
         path,
         pages,
         number_formats=formats,
@@ -103,14 +103,14 @@ def test_what_is_written_is_what_libreoffice_sees(tmp_path: Path) -> None:
         defined_names={"total": "'Control & <co>'!$B$1"},
         parts={"urn:a": b'<a xmlns="urn:a">kept</a>'},
     )
-    assert told.warnings == ()
+    assert written.warnings == ()
     (tmp_path / "saved").mkdir()
     saved = convert(path, "xlsx", tmp_path / "saved")
     ours, theirs = read(path), read(saved)
     assert [cells(book)["Texts", row, 0] for book in (ours, theirs) for row in range(len(texts))] == texts * 2
     for place, value in cells(ours).items():
-        other = cells(theirs)[place]
-        assert other == (pytest.approx(value, rel=1e-14) if isinstance(value, float) else value), place
+        other_cell = cells(theirs)[place]
+        assert other_cell == (pytest.approx(value, rel=1e-14) if isinstance(value, float) else value), place
     assert theirs.sheets[1].value(2, 1) == 2.0
     assert [sheet.state for sheet in theirs.sheets] == ["visible", "visible", "hidden"]
     assert (theirs.defined_names, [table.name for table in theirs.tables]) == (ours.defined_names, ["Held"])

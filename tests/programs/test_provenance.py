@@ -134,10 +134,12 @@ def test_an_export_with_zones_is_the_original_after_it_was_saved(tmp_path: Path)
         format="xlsx", export_id="exp_1", workbook_id="w", tenant_id="t", created=datetime(2026, 1, 31, tzinfo=UTC),
         lineage=Lineage(workbook_name="deal"), keys=Keys(signing=KEY, signing_id="k1", redaction=KEY),
     )  # fmt: skip
-    made = export_workbook(book, order, tmp_path)
-    assert made.fingerprints is not None
-    kept = Record(made.result_summary.provenance.data_hash, (tmp_path / made.fingerprints.path).read_bytes(), KEY)
-    path = (tmp_path / made.main.path).rename(tmp_path / "export.xlsx")
+    exported = export_workbook(book, order, tmp_path)
+    assert exported.fingerprints is not None
+    kept = Record(
+        exported.result_summary.provenance.data_hash, (tmp_path / exported.fingerprints.path).read_bytes(), KEY
+    )
+    path = (tmp_path / exported.main.path).rename(tmp_path / "export.xlsx")
     for file in (path, convert(path, "xlsx", tmp_path / "saved")):
         verdict = verify(file, KEYS, kept)
         assert (verdict.status, verdict.diffs, verdict.hmac_valid) == ("original", (), True)

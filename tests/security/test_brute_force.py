@@ -344,11 +344,11 @@ def test_a_key_is_right_or_wrong_and_nothing_between(stack: Stack, owner: Member
     key = owner.key("workbooks:read").http.headers["X-API-Key"]
     revoked = owner.post("/api/v1/admin/api-keys", json={"name": "k", "permissions": ["workbooks:read"]}).json()
     assert owner.delete(f"/api/v1/admin/api-keys/{revoked['id']}").status_code == 204
-    other = "A" if key[-1] != "A" else "B"
+    other_text = "A" if key[-1] != "A" else "B"
     guesses = [
         key[:-1],
         key + "A",
-        key[:-1] + other,
+        key[:-1] + other_text,
         key.upper(),
         key.replace("live", "test"),
         key.removeprefix("svc_live_"),

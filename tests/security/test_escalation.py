@@ -58,20 +58,20 @@ def by_inviting(stack: Stack, owner: Member, by: Member, role: Role) -> httpx.Re
 
 def by_inviting_again(stack: Stack, owner: Member, by: Member, role: Role) -> httpx.Response:
     email = f"{uuid4().hex}@example.com"
-    made = invitation(owner, "viewer", email).json()
-    stack.sql("UPDATE invitations SET expires_at = now() WHERE id = %s", [made["id"]])
+    body = invitation(owner, "viewer", email).json()
+    stack.sql("UPDATE invitations SET expires_at = now() WHERE id = %s", [body["id"]])
     return invitation(by, role, email)
 
 
 def by_changing_an_invited_user(stack: Stack, owner: Member, by: Member, role: Role) -> httpx.Response:
-    made = invitation(owner, "viewer" if role != "viewer" else "analyst").json()
-    return by.patch(f"{ADMIN}/users/{made['id']}", json={"role": role})
+    body = invitation(owner, "viewer" if role != "viewer" else "analyst").json()
+    return by.patch(f"{ADMIN}/users/{body['id']}", json={"role": role})
 
 
 def by_letting_back_in(stack: Stack, owner: Member, by: Member, role: Role) -> httpx.Response:
-    made = invitation(owner, role).json()
-    stack.sql("UPDATE users SET status = 'inactive' WHERE id = %s", [made["id"]])
-    return by.patch(f"{ADMIN}/users/{made['id']}", json={"status": "active"})
+    body = invitation(owner, role).json()
+    stack.sql("UPDATE users SET status = 'inactive' WHERE id = %s", [body["id"]])
+    return by.patch(f"{ADMIN}/users/{body['id']}", json={"status": "active"})
 
 
 WAYS = [by_inviting, by_inviting_again, by_changing_an_invited_user, by_letting_back_in]

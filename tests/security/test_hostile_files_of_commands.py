@@ -83,10 +83,10 @@ def with_formulas(path: Path, **cells: object) -> Path:
 def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     """The one line that a command says when it refuses."""
     assert run([str(argument) for argument in arguments]) == EXIT_REFUSED
-    said = capsys.readouterr().err.strip()
-    assert said.startswith("cushion: ")
-    assert "\n" not in said
-    return said
+    text = capsys.readouterr().err.strip()
+    assert text.startswith("cushion: ")
+    assert "\n" not in text
+    return text
 
 
 @pytest.mark.parametrize("command", ["compliance", "reconcile"])

@@ -173,13 +173,13 @@ def round_trips(answer: httpx.Response, row: Route, path: tuple[Any, ...], text:
     """What was stored is what was sent; of a record that tells its fields."""
     if answer.status_code != row.status or len(path) != 1 or "json" not in answer.headers.get("content-type", ""):
         return
-    told = answer.json()
+    body = answer.json()
     if (
-        isinstance(told, dict)
-        and isinstance(told.get(path[0]), str)
+        isinstance(body, dict)
+        and isinstance(body.get(path[0]), str)
         and path[0] in ("name", "description", "full_name")
     ):
-        assert told[path[0]] == text.strip() or told[path[0]] == text
+        assert body[path[0]] == text.strip() or body[path[0]] == text
 
 
 @each(WITH_TEXTS)

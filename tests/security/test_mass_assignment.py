@@ -120,13 +120,13 @@ def own_record(answer: httpx.Response, extra: dict[str, Any], caller: Member) ->
     """The record that was made or changed has no field of what was smuggled in."""
     if answer.status_code >= 300 or "json" not in answer.headers.get("content-type", "") or not answer.content:
         return
-    told = answer.json()
-    assert isinstance(told, dict)
+    body = answer.json()
+    assert isinstance(body, dict)
     for name in ("id", "key", "key_prefix", "slug", "created_at", "usage_count", "tier", "subscription_tier"):
-        if name in told and name in extra:
-            assert told[name] != extra[name], name
-    assert (told.get("tenant_id") or caller.tenant_id) == caller.tenant_id  # null: of a file that is nobody's
-    assert told.get("created_by", caller.email) == caller.email
+        if name in body and name in extra:
+            assert body[name] != extra[name], name
+    assert (body.get("tenant_id") or caller.tenant_id) == caller.tenant_id  # null: of a file that is nobody's
+    assert body.get("created_by", caller.email) == caller.email
 
 
 @pytest.fixture(scope="module")

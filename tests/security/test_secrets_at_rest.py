@@ -46,26 +46,26 @@ def lived(stack: Stack, url: str) -> tuple[Member, dict[str, str]]:
         refreshed = http.post("/api/v1/auth/refresh", json={"refresh_token": tokens["refresh_token"]}).json()
         told |= {f"second {name}": refreshed[name] for name in ("access_token", "refresh_token")}
         key = {"name": "key", "permissions": [KEY_SCOPES[0]]}
-        made = owner.post("/api/v1/admin/api-keys", json=key, headers={"Idempotency-Key": uuid4().hex}).json()
-        rotated = owner.post(f"/api/v1/admin/api-keys/{made['id']}/rotate", json={}).json()
-        told |= {"key": made["key"], "rotated key": rotated["new_key"]["key"]}
-        for secret in (made["key"], rotated["new_key"]["key"], "svc_live_" + uuid4().hex):
+        body = owner.post("/api/v1/admin/api-keys", json=key, headers={"Idempotency-Key": uuid4().hex}).json()
+        rotated = owner.post(f"/api/v1/admin/api-keys/{body['id']}/rotate", json={}).json()
+        told |= {"key": body["key"], "rotated key": rotated["new_key"]["key"]}
+        for secret in (body["key"], rotated["new_key"]["key"], "svc_live_" + uuid4().hex):
             http.get("/api/v1/workbooks", headers={"X-API-Key": secret})
         hook = {"url": "http://127.0.0.1:9/", "events": ["alert.triggered"]}
-        made = owner.post("/api/v1/webhooks", json=hook, headers={"Idempotency-Key": uuid4().hex}).json()
-        rotated = owner.post(f"/api/v1/webhooks/{made['id']}/rotate", json={}).json()
-        owner.post(f"/api/v1/webhooks/{made['id']}/test")
-        told |= {"webhook's secret": made["secret"][6:], "webhook's new secret": rotated["secret"][6:]}
+        body = owner.post("/api/v1/webhooks", json=hook, headers={"Idempotency-Key": uuid4().hex}).json()
+        rotated = owner.post(f"/api/v1/webhooks/{body['id']}/rotate", json={}).json()
+        owner.post(f"/api/v1/webhooks/{body['id']}/test")
+        told |= {"webhook's secret": body["secret"][6:], "webhook's new secret": rotated["secret"][6:]}
         there, header, chat = (uuid4().hex for _ in range(3))
         channels = [
             {"type": "webhook", "config": {"url": f"http://127.0.0.1:9/{there}", "headers": {"X-Token": header}}},
             {"type": "chat_webhook", "config": {"webhook_url": f"http://127.0.0.1:9/{chat}"}},
         ]
         alert = {"name": "alert", "alert_type": "schedule", "conditions": {"schedule": "0 8 * * *"}}
-        made = owner.post(
+        body = owner.post(
             "/api/v1/alerts/configure", json=alert | {"channels": channels}, headers={"Idempotency-Key": uuid4().hex}
         ).json()
-        assert owner.post(f"/api/v1/alerts/{made['id']}/test").status_code == 200
+        assert owner.post(f"/api/v1/alerts/{body['id']}/test").status_code == 200
         told |= {"alert's URL": there, "alert's header": header, "alert's chat": chat}
         guest = {"email": f"guest-{uuid4().hex[:12]}@example.com", "full_name": "G", "role": "viewer"}
         told["invitation"] = owner.post("/api/v1/admin/users/invite", json=guest).json()["invitation_token"]

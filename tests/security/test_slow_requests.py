@@ -153,7 +153,7 @@ def test_a_few_addresses_keep_nobody_else_out_either(stack: Stack) -> None:
 def test_a_head_that_does_not_come_ends_its_connection(strict: str) -> None:
     """Also the next one of a connection that is kept, and one of which a little comes all the time."""
     with ExitStack() as several:
-        opened = {kind: several.enter_context(crowd(strict, 1, said))[0] for kind, said in KINDS.items()}
+        opened = {kind: several.enter_context(crowd(strict, 1, actual_kind))[0] for kind, actual_kind in KINDS.items()}
         trickle = several.enter_context(crowd(strict, 1, LIVE))[0]
         end = time.monotonic() + ANSWER_SECONDS
 

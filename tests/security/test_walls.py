@@ -56,8 +56,8 @@ def of_elsewhere(stack: Stack) -> tuple[Member, Member]:
 def revoked(stack: Stack) -> tuple[Member, Member]:
     owner = register(stack.url)
     key = owner.key(*KEY_SCOPES)
-    made = owner.get("/api/v1/admin/api-keys").json()["items"]
-    assert [owner.delete(f"/api/v1/admin/api-keys/{item['id']}").status_code for item in made] == [204]
+    items = owner.get("/api/v1/admin/api-keys").json()["items"]
+    assert [owner.delete(f"/api/v1/admin/api-keys/{item['id']}").status_code for item in items] == [204]
     assert owner.post("/api/v1/auth/revoke-all-tokens").status_code == 204
     return owner, key
 

@@ -112,7 +112,7 @@ def draft(portfolio: Portfolio, *, name: str | None = None) -> Draft:
     document = to_document([*rules, *(test.block for test in tests)])
     rows = compare(portfolio, parse(document))
     tests = _compared(tests, rows, sections)
-    blocks = [*rules, *(one.block for one in tests), *_open_blocks(unmeasured, sections)]
+    blocks = [*rules, *(test.block for test in tests), *_open_blocks(unmeasured, sections)]
     known = [row.agrees for row in rows if row.agrees is not None]
     ties = DraftTies(figures=len(known), tied=sum(known))
     text = to_toml(_head(portfolio, name, ties, sections.decide), blocks)
@@ -249,14 +249,14 @@ def _with_cash(portfolio: Portfolio, rules: Sequence[Block], tests: list[_Test])
     """The tests, with principal cash in those whose printed numerator is ours with it, to the cent."""
     rows = compare(portfolio, parse(to_document([*rules, *(test.block for test in tests)])))
     apart = {row.cell for row in rows if row.differs == "numerator"}
-    tried = [_adding_cash(one) if one.fact is not None and one.fact.place in apart else one for one in tests]
+    tried = [_adding_cash(test) if test.fact is not None and test.fact.place in apart else test for test in tests]
     if tried == tests:
         return tests
     rows = compare(portfolio, parse(to_document([*rules, *(one.block for one in tried)])))
     tied = {row.cell for row in rows if row.agrees}
     return [
-        changed if one.fact is not None and one.fact.place in tied else one
-        for one, changed in zip(tests, tried, strict=True)
+        changed if test.fact is not None and test.fact.place in tied else test
+        for test, changed in zip(tests, tried, strict=True)
     ]
 
 

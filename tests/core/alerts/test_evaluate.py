@@ -386,8 +386,8 @@ def test_a_compared_figure_says_that_its_test_is_doubtful() -> None:
     moved = asked("trend", of=of, history=[(NOW - timedelta(days=31), TODAY - timedelta(days=31), 9.0)], **trend)
     assert moved.sentence.endswith("to 3.12 % (doubtful: the file prints 190.40, pass)")
     missing = reading(result("wal", 9.0, status="fail", doubtful=True))
-    told = asked("threshold", of=missing, metric="wal", operator="gt", value=5).sentence
-    assert told.endswith("(doubtful: its inputs miss more par than its cushion bears)")
+    sentence = asked("threshold", of=missing, metric="wal", operator="gt", value=5).sentence
+    assert sentence.endswith("(doubtful: its inputs miss more par than its cushion bears)")
 
 
 def test_what_is_not_doubtful_is_told_as_before() -> None:

@@ -43,7 +43,7 @@ def test_a_definition_that_says_nothing_changes_nothing(portfolio: Portfolio) ->
         ]
         assert [one.test_id for one in plain.skipped] == [one.test_id for one in defined.skipped]
     assert {warning.code for warning in plain.warnings} == {
-        one.code for one in run_suite(portfolio, "enhanced", definition=PLAIN).warnings
+        warning.code for warning in run_suite(portfolio, "enhanced", definition=PLAIN).warnings
     }
 
 
@@ -118,7 +118,7 @@ def test_loans_that_nobody_rates_are_no_ccc_where_most_are_such() -> None:
     for ratings in (["NR", None, "B2", None], ["NR", "NR", "B2", "B1"]):
         few = portfolio_of({"par_value": [M] * 4, "rating_agency_a": ratings})
         assert figure(few, "ccc_bucket_pct") > 0
-        assert "unrated_not_ccc" not in [one.code for one in run_suite(few, "enhanced").warnings]
+        assert "unrated_not_ccc" not in [warning.code for warning in run_suite(few, "enhanced").warnings]
 
 
 def test_unrated_loans_are_outside_the_buckets_where_the_definition_says_so() -> None:
@@ -131,7 +131,7 @@ def test_unrated_loans_are_outside_the_buckets_where_the_definition_says_so() ->
 def bounds(kind: str) -> dict[str, Any]:
     """Ratings that are masked or missing, between B1 and Caa2."""
     ends = {"": "bounds", "_best": "B1", "_worst": "Caa2", "_value": "B3"}
-    return {"ratings": {"a": {f"{kind}{end}": said for end, said in ends.items()}}}
+    return {"ratings": {"a": {f"{kind}{end}": actual_end for end, actual_end in ends.items()}}}
 
 
 @pytest.mark.parametrize(("kind", "shown_as", "words"), [("masked", "*", "masked"), ("unrated", "NR", "missing")])
@@ -332,9 +332,12 @@ def test_euros_bring_the_european_standard_and_a_warning() -> None:
     ran = run_suite(portfolio_of(columns), "enhanced", test_ids=["foreign_country_concentration"])
     assert ran[0].current_value == close(50.0)
     assert [warning.code for warning in ran.warnings] == ["standard_definition"]
-    assert [one.code for one in run_suite(portfolio_of(columns), "deal", definition=READY["us_bsl"]).warnings] == [
-        "definition_currency", "standard_definition",
-    ]  # fmt: skip
+    assert [
+        warning.code for warning in run_suite(portfolio_of(columns), "deal", definition=READY["us_bsl"]).warnings
+    ] == [
+        "definition_currency",
+        "standard_definition",
+    ]
     dollars = run_suite(portfolio_of(columns | {"currency": ["USD", "USD"]}), "enhanced")
     assert dollars.warnings == []
 

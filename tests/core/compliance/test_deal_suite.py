@@ -242,10 +242,12 @@ def test_triggers_of_the_definitions_classes_replace_the_sheets() -> None:
     classes = [{"name": "A/B", "oc_trigger": 125, "ic_trigger": 118}, {"name": "D", "oc_trigger": 111}]
     definition = parse({"classes": classes, "reinvestment_oc": {"class": "D", "trigger": 111.9}})
     ran = {one.test_id: one for one in run_suite(g1(), "enhanced", definition=definition)}
-    held = {name: (ran[name].current_value, ran[name].threshold_value) for name in ran if "oc" in name or "div" in name}
-    assert held["oc_ratio_senior"] == (close(129.883333), 125)
-    assert held["oc_ratio"] == (close(112.291066), 111)
-    assert held["interest_diversion_ratio"] == (close(112.291066), 111.9)
+    by_name = {
+        name: (ran[name].current_value, ran[name].threshold_value) for name in ran if "oc" in name or "div" in name
+    }
+    assert by_name["oc_ratio_senior"] == (close(129.883333), 125)
+    assert by_name["oc_ratio"] == (close(112.291066), 111)
+    assert by_name["interest_diversion_ratio"] == (close(112.291066), 111.9)
     assert {ran[name].threshold_source for name in ("oc_ratio", "ic_ratio_senior", "interest_diversion_ratio")} == {
         "definition"
     }
@@ -299,11 +301,11 @@ def test_a_ready_made_definition_tests_the_classes_that_the_file_has() -> None:
     ran = {one.test_id: one for one in run_suite(loans, "deal", definition=READY["us_bsl"])}
     ratios = {"oc_class_ab": (129.883333, 121.5), "oc_class_e": (106.753425, 104.2), "ic_class_ab": (161.822785, 120.0),
               "ic_class_d": (135.000422, 110.0)}  # fmt: skip
-    found = {
+    by_name = {
         name: (one.current_value, one.threshold_value) for name, one in ran.items() if name.startswith(("oc_", "ic_"))
     }
-    assert found == {name: (pytest.approx(ratio, abs=1e-6), trigger) for name, (ratio, trigger) in ratios.items()}
-    assert {ran[name].threshold_source for name in found} == {"sheet"}
+    assert by_name == {name: (pytest.approx(ratio, abs=1e-6), trigger) for name, (ratio, trigger) in ratios.items()}
+    assert {ran[name].threshold_source for name in by_name} == {"sheet"}
     assert ran["oc_class_ab"].test_name == "Class A/B overcollateralisation"
     diverted = replace(loans, deal=replace(loans.deal, reinvestment_oc_trigger=104.7))
     last = {one.test_id: one for one in run_suite(diverted, "deal", definition=READY["us_bsl"])}["reinvestment_oc"]
@@ -312,8 +314,8 @@ def test_a_ready_made_definition_tests_the_classes_that_the_file_has() -> None:
     assert loans.tranches is not None
     blank = np.full(len(G1_NOTES), np.nan)
     silent = replace(loans, tranches=replace(loans.tranches, oc_trigger=blank, ic_trigger=blank))
-    told = {one.test_id: one.reason for one in run_suite(silent, "deal", definition=READY["us_bsl"]).skipped}
-    assert {told[name] for name in ("oc_class_ab", "oc_class_c", "ic_class_e")} == {NO_TRIGGER}
+    by_test_id = {one.test_id: one.reason for one in run_suite(silent, "deal", definition=READY["us_bsl"]).skipped}
+    assert {by_test_id[name] for name in ("oc_class_ab", "oc_class_c", "ic_class_e")} == {NO_TRIGGER}
     limit = Threshold(test_id="oc_class_c", threshold_value=118.0)
     for name in ("oc_class_c", "oc_class_d_5", "reinvestment_oc"):
         assert check_threshold(name, 118.0, definition=READY["us_bsl"]).threshold_type == "min"
@@ -358,17 +360,17 @@ def test_the_rules_of_a_real_report(file: Path) -> None:
 def test_a_real_report_without_a_definition(file: Path) -> None:
     """As delivered: 15 of 22 figures to the digit by the European standard; what is not has its warning."""
     ran = run_suite(Portfolio.from_workbook(read(file)), "enhanced")
-    told = {one.test_id: one.details.breakdown for one in ran if one.details is not None}
+    by_test_id = {one.test_id: one.details.breakdown for one in ran if one.details is not None}
     figures = {one.test_id: one.current_value for one in ran}
-    oc = {one["class"]: one["ratio"] for one in told["oc_ratio"]["classes"]}
-    ic = [one["ratio"] for one in told["ic_ratio"]["classes"]]
-    by_name = told["industry_concentration"]["classifications"]
+    oc = {one["class"]: one["ratio"] for one in by_test_id["oc_ratio"]["classes"]}
+    ic = [one["ratio"] for one in by_test_id["ic_ratio"]["classes"]]
+    by_name = by_test_id["industry_concentration"]["classifications"]
     found = {
         **dict(zip(("oc_ab", "oc_c_class", "oc_d_class", "oc_e_class", "oc_f_class"), oc.values(), strict=True)),
         **dict(zip(("ic_ab", "ic_c_class", "ic_d_class"), ic, strict=True)),
         "reinvestment_oc": figures["interest_diversion_ratio"],
-        "sp_ccc_concentration": told["ccc_bucket_pct"]["agencies"]["rating_agency_b"],
-        "fitch_ccc_concentration": told["ccc_bucket_pct"]["agencies"]["rating_agency_c"],
+        "sp_ccc_concentration": by_test_id["ccc_bucket_pct"]["agencies"]["rating_agency_b"],
+        "fitch_ccc_concentration": by_test_id["ccc_bucket_pct"]["agencies"]["rating_agency_c"],
         "unsecured_and_junior": figures["non_senior_secured_concentration"],
         **{f"sp_industry_{nth}": by_name["industry_b"][at]["share_pct"]
            for at, nth in enumerate(("largest", "second", "third"))},
@@ -656,7 +658,7 @@ def test_rounding_and_bounds_are_what_the_plain_twin_says(
     held = [test | {"max": limits[str(test["id"])]} for test in tests if test["id"] in limits]
     held = [test if decimals is None else test | {"decimals": decimals} for test in held]
     ran = run_suite(loans, "deal", definition=parse({**document, "ratings": ratings, "tests": held}), details=False)
-    told = {one.test_id: (one.status == "fail", one.low, one.high) for one in ran}
+    by_test_id = {one.test_id: (one.status == "fail", one.low, one.high) for one in ran}
     left = {one.test_id: (one.low, one.high) for one in ran.skipped if "leave it open" in one.reason}
     for name, limit in limits.items():
         values = [span[name] for span in spans]
@@ -665,9 +667,9 @@ def test_rounding_and_bounds_are_what_the_plain_twin_says(
         if len(set(fails)) > 1:
             assert left[name] == ends, name
         elif max(values) - min(values) > 1e-9:
-            assert told[name] == (fails[0], *ends), name
+            assert by_test_id[name] == (fails[0], *ends), name
         else:
-            assert told[name][0] == fails[0], name
+            assert by_test_id[name][0] == fails[0], name
 
 
 @settings(max_examples=15, deadline=None)

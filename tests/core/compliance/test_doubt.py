@@ -31,9 +31,9 @@ PLACE = "'Tests'!C7"
 
 
 def fact(measure: str, value: float | None, **more: Any) -> Fact:
-    said = {name: more.pop(name) for name in ("agency", "classes", "rank") if name in more}
+    by_name = {name: more.pop(name) for name in ("agency", "classes", "rank") if name in more}
     given: dict[str, Any] = {"kind": "test", "label": measure, "place": PLACE, "unit": "percent", "decimals": 2} | more
-    return Fact(subject=Subject(measure=measure, **said), value=value, **given)
+    return Fact(subject=Subject(measure=measure, **by_name), value=value, **given)
 
 
 def book(*facts: Fact, identity: Identity | None = None, deal: Deal | None = None, notes: Notes | None = None,
@@ -43,9 +43,9 @@ def book(*facts: Fact, identity: Identity | None = None, deal: Deal | None = Non
         "cov_lite": [1, *[0] * 12], "lien_type": [1] * 13, "country": ["US"] * 13, "maturity_date": [22_000.0] * 13,
         "price": [99.0] * 13, "rating_agency_b": ["B"] * 13,
     }  # fmt: skip
-    given = {name: values for name, values in (g1_columns() | more | columns).items() if values is not None}
+    by_name = {name: values for name, values in (g1_columns() | more | columns).items() if values is not None}
     return portfolio_of(
-        given,
+        by_name,
         tranches=tranches_of(G1_NOTES, coupon=[6.5, 7.0, 7.6, 9.2, 12.0], oc={"B": 121.5, "E": 104.2}, ic={"D": 110.0}),
         deal=deal or Deal(principal_cash=CASH, base_rate=4.30, as_of=20_544.0, interest_collected=9e6,
                           interest_receivable=0.0, senior_fees=1e5),
@@ -194,7 +194,7 @@ def test_all_differences_stand_in_one_warning() -> None:
         fact("fixed", 9.0),
     ]  # fmt: skip
     ran = run_suite(book(*facts, is_fixed=[0] * 13), "enhanced")
-    (warning,) = [told for told in ran.warnings if told.code == "published_differs"]
+    (warning,) = [actual_warning for actual_warning in ran.warnings if actual_warning.code == "published_differs"]
     differing = [result for result in ran if "differs" in codes(result)]
     assert warning.rows == len(differing) >= 7
     assert all(result.test_name in warning.message for result in differing)
@@ -204,10 +204,10 @@ def test_all_differences_stand_in_one_warning() -> None:
 def test_differences_too_many_for_one_warning_stand_in_several() -> None:
     theirs = one(book(fact("cov_lite", 99.0)))
     many = [replace(theirs, test_id=f"t{at}", test_name=f"Test {at} {'of a long name ' * 12}") for at in range(400)]
-    told = list(other_figures(many))
-    assert sum(warning.rows or 0 for warning in told) == 400
-    assert bounded(told) == told, "none of them is cut"
-    assert all(any(f"Test {at} " in warning.message for warning in told) for at in range(400))
+    data_warnings = list(other_figures(many))
+    assert sum(warning.rows or 0 for warning in data_warnings) == 400
+    assert bounded(data_warnings) == data_warnings, "none of them is cut"
+    assert all(any(f"Test {at} " in warning.message for warning in data_warnings) for at in range(400))
 
 
 # ---- inputs ----------------------------------------------------------------------------------------------------
@@ -470,8 +470,8 @@ def test_formulas_inherit_what_they_read() -> None:
     warnings = [DataWarning("column_stands_in", "lite", None, ("cov_lite",)),
                 DataWarning("far_maturity", "long"), DataWarning("cash_differs", "cash")]  # fmt: skip
     ran = run_suite(book(notes=Notes(warnings=warnings)), "deal", definition=rules)
-    told = {result.test_id: {doubt.message for doubt in result.doubt} for result in ran}
-    assert told == {"lite": {"lite", "cash"}, "long": {"long"}, "sum": {"lite", "cash"}}
+    by_test_id = {result.test_id: {doubt.message for doubt in result.doubt} for result in ran}
+    assert by_test_id == {"lite": {"lite", "cash"}, "long": {"long"}, "sum": {"lite", "cash"}}
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------

@@ -92,11 +92,11 @@ def test_what_ties_is_not_said_to_differ(name: str) -> None:
 @by_file
 def test_a_status_that_the_file_contradicts_is_doubtful(name: str) -> None:
     """A row of the standard tests beside the trustee's own pass or fail."""
-    held = [row for row in rows(name).values() if row.published is not None and row.published.status is not None]
-    assert held or name not in FIGURES_LEAST, f"{name}: no row stands beside a published status"
+    own_rows = [row for row in rows(name).values() if row.published is not None and row.published.status is not None]
+    assert own_rows or name not in FIGURES_LEAST, f"{name}: no row stands beside a published status"
     plain = [
         f"{row.test_id} {row.status} {row.current_value}, published {row.published.status} {row.published.value}"
-        for row in held
+        for row in own_rows
         if row.published is not None and (row.status == "fail") != (row.published.status == "fail") and not row.doubtful
     ]
     assert not plain, f"{name}:\n" + "\n".join(plain)

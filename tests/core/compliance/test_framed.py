@@ -73,10 +73,10 @@ def test_the_thinnest_cushion_is_the_first_of_all_units(results: Results) -> Non
 
 
 def test_as_a_frame(results: Results) -> None:
-    found = results.to_polars()
-    assert found["test_id"].to_list() == [row.test_id for row in ROWS]  # in the order of the run
-    assert found["cushion"].to_list() == [9.0, 0.1, None, -100.0, -1.0, 1.0]
-    assert (found["low"].dtype, found["low"].null_count()) == (pl.Float64, 6)
+    data_frame = results.to_polars()
+    assert data_frame["test_id"].to_list() == [row.test_id for row in ROWS]  # in the order of the run
+    assert data_frame["cushion"].to_list() == [9.0, 0.1, None, -100.0, -1.0, 1.0]
+    assert (data_frame["low"].dtype, data_frame["low"].null_count()) == (pl.Float64, 6)
     assert results.to_pandas().attrs == {
         "as_of": "2026-08-31",
         "skipped": {"depth": "required column(s) quote_depth not found"},

@@ -32,8 +32,8 @@ def pairs(*facts: Fact, definition: Definition | None = None, suite: str = "enha
     return pair(tests, own, pool)
 
 
-def told(found: Pairs) -> list[str]:
-    return [match.test.test_id for match in found.found]
+def told(actual_pairs: Pairs) -> list[str]:
+    return [match.test.test_id for match in actual_pairs.found]
 
 
 RIGHT: list[tuple[str, dict[str, Any], float, str]] = [
@@ -246,8 +246,8 @@ def test_a_last_digit_that_is_always_zero_is_none(
     facts = [printed("Test", value, decimals=decimals, group="Profile", place=f"'T'!E{at}", measure="dip")
              for at, value in enumerate(values, 22)]  # fmt: skip
     elsewhere = printed("Ratio", 143.33, decimals=decimals, group="Par Value", place="'T'!E4", measure="oc")
-    found = with_counted_decimals([elsewhere, *facts])
-    assert [fact.decimals for fact in found] == [decimals, *[counted] * len(facts)]
+    actual_facts = with_counted_decimals([elsewhere, *facts])
+    assert [fact.decimals for fact in actual_facts] == [decimals, *[counted] * len(facts)]
 
 
 def test_prior_figures_and_lines_are_beside_nothing() -> None:

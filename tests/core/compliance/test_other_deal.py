@@ -59,8 +59,8 @@ def test_most_loans_abroad_are_told() -> None:
 def test_limits_of_another_deal(apart: int, of: int, told: bool) -> None:
     """Three at least, and more than half of those that are printed."""
     fact = Fact(kind="test", label="x", subject=None, value=1.0, trigger=10.0, place="'S'!A1", decimals=1)
-    found = list(of_other_limits((9.0 if at < apart else 10.0, fact) for at in range(of)))
-    assert [one.code for one in found] == ["definition_limits"] * told
+    data_warnings = list(of_other_limits((9.0 if at < apart else 10.0, fact) for at in range(of)))
+    assert [data_warning.code for data_warning in data_warnings] == ["definition_limits"] * told
 
 
 @every("document, doubted", [

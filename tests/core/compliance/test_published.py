@@ -47,9 +47,9 @@ def book(*published: Fact, **columns: Any) -> Portfolio:
     }
     if any(name.startswith("recovery_rate") for name in columns) and "recovery_rate" not in columns:
         flags["recovery_rate"] = None
-    given = {name: values for name, values in (g1_columns() | flags | columns).items() if values is not None}
+    by_name = {name: values for name, values in (g1_columns() | flags | columns).items() if values is not None}
     return portfolio_of(
-        given,
+        by_name,
         tranches=tranches_of(G1_NOTES, coupon=[6.5, 7.0, 7.6, 9.2, 12.0], oc={"B": 121.5, "E": 104.2}, ic={"D": 110.0}),
         deal=Deal(principal_cash=5e6, base_rate=4.30, as_of=20_544.0),
         facts=Facts(all=published),
@@ -90,8 +90,8 @@ def test_a_limit_is_the_sheets_where_it_is_certain(
         for one in run_suite(replace(loans, facts=Facts()), "enhanced")
     }
     ran = run_suite(loans, "enhanced")
-    told = {one.test_id: (one.threshold_value, one.threshold_source) for one in ran}
-    assert told == plain | {test_id: (trigger, "sheet")}
+    by_test_id = {one.test_id: (one.threshold_value, one.threshold_source) for one in ran}
+    assert by_test_id == plain | {test_id: (trigger, "sheet")}
     (breakdown,) = [one.details.breakdown for one in ran if one.test_id == test_id and one.details is not None]
     assert breakdown["threshold_from"] == f"{name}, 'Tests'!B2"
     tenant = {test_id: Threshold(test_id=test_id, threshold_value=trigger + 1)}

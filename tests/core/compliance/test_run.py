@@ -275,23 +275,24 @@ def test_messages_of_a_maximum(par: float, message: str) -> None:
 
 def test_messages_of_a_minimum(g1: Build) -> None:
     """Coverage reads the other way; a figure without a unit has none."""
-    said = {result.test_id: result.message for result in run_suite(g1())}
+    by_test_id = {result.test_id: result.message for result in run_suite(g1())}
     near = Threshold(test_id="oc_ratio", threshold_value=106.5, warning_threshold=107.0)
     warned = run_suite(g1(), test_ids=["oc_ratio"], workbook_thresholds={"oc_ratio": near})[0].message
     assert warned.endswith("meets the 106.50 % minimum but at or below the 107.00 % warning level (cushion 0.25)")
-    assert said["oc_ratio"] == "Junior overcollateralisation 106.75 % meets the 104.20 % minimum (cushion 2.55)"
-    assert said["diversity_score"] == "Moody's diversity score 10.30 is below the 55.00 minimum (cushion -44.70)"
-    assert said["average_rating_factor"] == "WARF 3041.37 is above the 3000.00 limit (cushion -41.37)"
+    assert by_test_id["oc_ratio"] == "Junior overcollateralisation 106.75 % meets the 104.20 % minimum (cushion 2.55)"
+    assert by_test_id["diversity_score"] == "Moody's diversity score 10.30 is below the 55.00 minimum (cushion -44.70)"
+    assert by_test_id["average_rating_factor"] == "WARF 3041.37 is above the 3000.00 limit (cushion -41.37)"
 
 
 def test_messages_of_an_exact_level() -> None:
     """Both ways."""
-    held = {
+    by_value = {
         value: Threshold(test_id="single_obligor_concentration", threshold_value=value, threshold_type="exact")
         for value in (2.0, 3.0)
     }
     messages = [
-        largest(2.0, workbook_thresholds={"single_obligor_concentration": held[value]}).message for value in held
+        largest(2.0, workbook_thresholds={"single_obligor_concentration": by_value[value]}).message
+        for value in by_value
     ]
     assert messages == [
         "Largest obligor 2.00 % is at the required 2.00 % level (cushion 0.00)",
@@ -544,22 +545,24 @@ def test_a_class_is_judged_as_its_test_is(g1: Build) -> None:
 
     limits = at("oc_ratio", 107.0) | at("oc_ratio_senior", 120.0, warning_threshold=130.0) | at("ic_ratio", 130.0)
     ran = {one.test_id: one for one in run_suite(g1(), "enhanced", workbook_thresholds=limits)}
-    told = {name: one.details.breakdown for name, one in ran.items() if one.details and one.category == "coverage"}
-    assert len(told) == 5
-    for name, breakdown in told.items():
+    by_name = {name: one.details.breakdown for name, one in ran.items() if one.details and one.category == "coverage"}
+    assert len(by_name) == 5
+    for name, breakdown in by_name.items():
         (row,) = [row for row in breakdown["classes"] if row["class"] == breakdown["tested_class"]]
         one = ran[name]
         assert (row["trigger"], row["status"], row["cushion"]) == (one.threshold_value, one.status, one.cushion), name
-    shown = {row["class"]: (row["trigger"], row["status"], row["cure_amount"]) for row in told["oc_ratio"]["classes"]}
+    shown = {
+        row["class"]: (row["trigger"], row["status"], row["cure_amount"]) for row in by_name["oc_ratio"]["classes"]
+    }
     assert shown == {
         "B": (120.0, "warning", 0.0),
         "C": (114.0, "pass", 0.0),
         "D": (106.5, "pass", 0.0),
         "E": (107.0, "fail", pytest.approx(1.07 * 365e6 - 389.65e6)),
     }
-    assert told["oc_ratio_senior"]["classes"] == told["oc_ratio"]["classes"]
-    assert told["interest_diversion_ratio"]["classes"][-1]["trigger"] == 104.7
-    assert told["interest_diversion_ratio"]["classes"][:-1] == told["oc_ratio"]["classes"][:-1]
+    assert by_name["oc_ratio_senior"]["classes"] == by_name["oc_ratio"]["classes"]
+    assert by_name["interest_diversion_ratio"]["classes"][-1]["trigger"] == 104.7
+    assert by_name["interest_diversion_ratio"]["classes"][:-1] == by_name["oc_ratio"]["classes"][:-1]
 
 
 def test_a_class_without_a_trigger_is_judged_by_the_suites_limit(g1: Build) -> None:

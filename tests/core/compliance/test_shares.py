@@ -78,7 +78,7 @@ def test_shares_are_what_the_plain_twin_says() -> None:
     tests = [{"id": name, "name": name, "share": f"={text}", "max": 100} for name, (text, _) in trees.items()]
     ran = run_suite(portfolio_of(loans), "deal", definition=parse({"tests": tests}))
     par = loans["par_value"]
-    found = {one.test_id: (one.current_value, one.details.breakdown["coverage_pct"]) for one in ran if one.details}
+    by_test_id = {one.test_id: (one.current_value, one.details.breakdown["coverage_pct"]) for one in ran if one.details}
     expected = {
         name: (
             sum(amount for row, amount in enumerate(par) if told(row)) / sum(par) * 100,
@@ -86,7 +86,7 @@ def test_shares_are_what_the_plain_twin_says() -> None:
         )
         for name, (_, told) in trees.items()
     }
-    wrong = [trees[name][0] for name, pair in expected.items() if found.get(name) != pytest.approx(pair, abs=1e-6)]
+    wrong = [trees[name][0] for name, pair in expected.items() if by_test_id.get(name) != pytest.approx(pair, abs=1e-6)]
     assert wrong == []
 
 

@@ -44,9 +44,9 @@ def deal(limit: float | None = 3.0, coupon_limit: float | None = None, **convent
 
 
 def figures(portfolio: Portfolio, definition: Definition) -> dict[str, float]:
-    found = run_suite(portfolio, "deal", definition=definition).figures
-    assert found is not None
-    return found
+    actual_figures = run_suite(portfolio, "deal", definition=definition).figures
+    assert actual_figures is not None
+    return actual_figures
 
 
 @every(

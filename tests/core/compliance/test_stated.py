@@ -263,7 +263,7 @@ def test_each_loan_has_the_level_of_its_own_index() -> None:
     expected = [nan] * 6 + [2.9] + [3.2] * 3 + [4.3, nan, nan]
     assert np.array_equal(printed.numbers["base_rate_level"], expected, equal_nan=True)
     assert printed.deal.base_rate == 2.8
-    assert [one.code for one in printed.notes.warnings] == ["index_rate_differs", "index_rate_stated"]
+    assert [warning.code for warning in printed.notes.warnings] == ["index_rate_differs", "index_rate_stated"]
     assert "EURIBOR-3M is 3 % by the definition, and the base rate 2.8 % by the file ('Cash'!C9)" in (
         printed.notes.warnings[0].message
     )

@@ -39,17 +39,19 @@ def test_every_difference_is_told_once_and_the_pars_add_up() -> None:
     found = changes(portfolio(before), portfolio(after))
     earlier, later = ({str(loan["cusip"]): loan for loan in side} for side in (before, after))
     assert (found.loans_before, found.loans_after) == (60, 59)
-    told = {loan.identifier: loan for loan in found.loans}
-    assert len(told) == len(found.loans)
-    assert {key for key, loan in told.items() if loan.kind == "in"} == later.keys() - earlier.keys()
-    assert {key for key, loan in told.items() if loan.kind == "out"} == earlier.keys() - later.keys()
+    by_identifier = {loan.identifier: loan for loan in found.loans}
+    assert len(by_identifier) == len(found.loans)
+    assert {key for key, loan in by_identifier.items() if loan.kind == "in"} == later.keys() - earlier.keys()
+    assert {key for key, loan in by_identifier.items() if loan.kind == "out"} == earlier.keys() - later.keys()
     fields = ("par_value", "price", "spread")
     moved = {
         key: [field for field in fields if earlier[key][field] != later[key][field]]
         for key in earlier.keys() & later.keys()
     }
     expected = {key: names for key, names in moved.items() if names}
-    assert {key: [one.field for one in loan.fields] for key, loan in told.items() if loan.kind == "changed"} == expected
+    assert {
+        key: [one.field for one in loan.fields] for key, loan in by_identifier.items() if loan.kind == "changed"
+    } == expected
     assert (found.loans_in, found.loans_out, found.loans_changed) == (2, 3, len(expected))
     total = sum(float(loan["par_value"]) for loan in after) - sum(float(loan["par_value"]) for loan in before)
     assert found.par_in - found.par_out + found.par_changed == pytest.approx(total, abs=1e-6)

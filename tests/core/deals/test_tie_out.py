@@ -170,7 +170,7 @@ def test_the_first_that_differs_of_numerator_denominator_and_value(book: Portfol
     assert above is not None
     assert below is not None
     assert (ours.differs, value) == ("value", pytest.approx(above / below * 100))
-    told = {
+    by_name = {
         name: tied(book, printed("Cov-Lite Loans", round(value, 2), 60.0, decimals=2, **parts))[0]
         for name, parts in {
             "none": {"numerator": round(above, 2), "denominator": round(below, 2)},
@@ -178,11 +178,15 @@ def test_the_first_that_differs_of_numerator_denominator_and_value(book: Portfol
             "denominator": {"numerator": round(above, 2), "denominator": round(below, 2) + 1},
         }.items()
     }
-    assert {name: row.differs for name, row in told.items()} == {
+    assert {name: row.differs for name, row in by_name.items()} == {
         "none": None, "numerator": "numerator", "denominator": "denominator"
     }  # fmt: skip
-    assert {name: row.agrees for name, row in told.items()} == {"none": True, "numerator": False, "denominator": False}
-    row = told["denominator"]
+    assert {name: row.agrees for name, row in by_name.items()} == {
+        "none": True,
+        "numerator": False,
+        "denominator": False,
+    }
+    row = by_name["denominator"]
     assert (row.trustee_numerator, row.trustee_denominator) == (round(above, 2), round(below, 2) + 1)
     assert (row.our_numerator, row.our_denominator) == (above, below)
 
@@ -238,17 +242,19 @@ REPORT = Path(__file__).parents[4] / "shared" / "data" / "cairn-xvii" / "report-
 @pytest.mark.skipif(not REPORT.exists(), reason="the real report is not here")
 def test_every_published_test_of_a_real_report_is_set_beside_ours() -> None:
     loans = Portfolio.from_workbook(core.read(REPORT))
-    told = {row.trustee_name: row for row in tie_out(loans)}
-    assert len(told) == 15
+    by_trustee_name = {row.trustee_name: row for row in tie_out(loans)}
+    assert len(by_trustee_name) == 15
     ran = {one.test_id: one.current_value for one in run_suite(loans, "deal", definition=READY["euro"])}
-    ours = {row.test_id: row.our_value for row in told.values()}
+    ours = {row.test_id: row.our_value for row in by_trustee_name.values()}
     shared = {name for name in ran if name in ours}
     assert {name: ours[name] for name in shared} == {name: ran[name] for name in shared}
     assert shared >= {"oc_class_ab", "oc_class_f", "ic_class_d", "was", "wal", "fitch_rating_factor"}
-    assert [name for name, row in told.items() if row.our_value is None] == ["Maximum Obligor Concentration Test"]
-    agreed = {name for name, row in told.items() if row.agrees}
+    assert [name for name, row in by_trustee_name.items() if row.our_value is None] == [
+        "Maximum Obligor Concentration Test"
+    ]
+    agreed = {name for name, row in by_trustee_name.items() if row.agrees}
     assert {f"Class {name} Par Value Test" for name in ("A/B", "C", "D", "E", "F")} <= agreed
-    assert told["Fitch Maximum WA Rating Factor Test"].explained_by == ["masked_ratings"]
+    assert by_trustee_name["Fitch Maximum WA Rating Factor Test"].explained_by == ["masked_ratings"]
 
 
 def _with_cash(*, is_bare: bool = False) -> Fact:

@@ -86,11 +86,11 @@ def test_a_definition_that_says_little_loses_nothing(name: str) -> None:
         # A definition without tests gives the suites' figures alone.
         known = {row.test_id for row in rows(name, definition).values()}
         worse = [
-            one for one in scores(name, definition)
-            if one.verdict != "right" and plain[one.id].verdict == "right" and plain[one.id].place in known
+            score for score in scores(name, definition)
+            if score.verdict != "right" and plain[score.id].verdict == "right" and plain[score.id].place in known
         ]  # fmt: skip
         assert not worse, f"{words}:\n{told(worse)}"
-        silent = [one for one in scores(name, definition) if one.verdict == "silent"]
+        silent = [score for score in scores(name, definition) if score.verdict == "silent"]
         assert not silent, f"{words}:\n{told(silent)}"
 
 
@@ -111,7 +111,7 @@ def test_a_definition_without_one_of_its_sections(name: str, section: str) -> No
     less = parse({key: value for key, value in document.items() if key != section})
     wrong = {score.id for score in scores(name, less) if score.verdict != "right"}
     assert wrong == OPEN.get(name, set()) | NEEDED.get((name, section), set())
-    assert not [one for one in scores(name, less) if one.verdict == "silent"]
+    assert not [score for score in scores(name, less) if score.verdict == "silent"]
 
 
 OTHERS = [(name, other_name) for name in NAMES for other_name in NAMES if FILES[name][2] != FILES[other_name][2]]

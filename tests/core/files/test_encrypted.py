@@ -38,8 +38,8 @@ SALT, VERIFIER = bytes(range(16)), bytes(range(100, 116))
 
 def book() -> bytes:
     out = BytesIO()
-    with xlsxwriter.Workbook(out, {"in_memory": True}) as made:
-        page = made.add_worksheet("Holdings")
+    with xlsxwriter.Workbook(out, {"in_memory": True}) as workbook:
+        page = workbook.add_worksheet("Holdings")
         page.write_row(0, 0, ["Name", "Par"])
         for row in range(1, 200):
             page.write_row(row, 0, [f"Loan {row * 7919}", row / 7])
@@ -189,8 +189,8 @@ def test_what_is_encrypted_is_looked_at_like_any_other_file() -> None:
 
 def test_another_office_document_is_none() -> None:
     out = BytesIO()
-    with zipfile.ZipFile(out, "w") as made:
-        made.writestr("word/document.xml", bytes(range(256)) * 40)
+    with zipfile.ZipFile(out, "w") as zip_file:
+        zip_file.writestr("word/document.xml", bytes(range(256)) * 40)
     with pytest.raises(InvalidFormat, match="text document"):
         read_files([("a.xlsx", agile(EXCELS, out.getvalue()))])
 

@@ -92,9 +92,9 @@ def test_days_that_leave_no_doubt(text: str, day: str) -> None:
     ],
 )
 def test_a_date_format_says_which_is_the_month(text: str, code: str, day: str) -> None:
-    found = shown_as(text, code)
-    assert found is not None
-    assert (found[0], str(from_serial(found[1])), found[2]) == (Kind.DATE, day, code)
+    value = shown_as(text, code)
+    assert value is not None
+    assert (value[0], str(from_serial(value[1])), value[2]) == (Kind.DATE, day, code)
 
 
 def test_a_number_format_is_kept_where_it_fits() -> None:

@@ -29,9 +29,9 @@ def cells(page: Sheet) -> list[list[Any]]:
 
 
 def shown(book: Workbook, row: int, column: int) -> str:
-    held = book.sheets[0].columns[column]
-    assert held is not None
-    return book.number_formats[int(held.held.formats[held.slot(row)])]
+    own_column = book.sheets[0].columns[column]
+    assert own_column is not None
+    return book.number_formats[int(own_column.held.formats[own_column.slot(row)])]
 
 
 def test_a_plain_table() -> None:

@@ -220,7 +220,11 @@ def test_a_child_that_starts_after_its_parents_end_reads_nothing(book: Path, fol
 def has_open(process: int, path: Path) -> bool:
     """Whether a process holds a file open."""
     try:
-        return any(os.path.samefile(found, path) for found in Path(f"/proc/{process}/fd").iterdir() if found.exists())
+        return any(
+            os.path.samefile(actual_path, path)
+            for actual_path in Path(f"/proc/{process}/fd").iterdir()
+            if actual_path.exists()
+        )
     except OSError:
         return False
 

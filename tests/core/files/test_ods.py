@@ -31,9 +31,9 @@ def content(*tables: str) -> str:
 
 def cell(kind: str = "", value: str = "", shown: str = "", **more: str) -> str:
     named = {"date": "date-value", "time": "time-value", "boolean": "boolean-value"}.get(kind, "value")
-    told = f'office:value-type="{kind}"' + (f' office:{named}="{value}"' if value else "") if kind else ""
+    actual_text = f'office:value-type="{kind}"' + (f' office:{named}="{value}"' if value else "") if kind else ""
     others = "".join(f' table:{name.replace("_", "-")}="{text}"' for name, text in more.items())
-    return f"<table:table-cell {told}{others}>{f'<text:p>{shown}</text:p>' if shown else ''}</table:table-cell>"
+    return f"<table:table-cell {actual_text}{others}>{f'<text:p>{shown}</text:p>' if shown else ''}</table:table-cell>"
 
 
 def row(*cells: str, repeated: int = 1) -> str:

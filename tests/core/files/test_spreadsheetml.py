@@ -52,9 +52,9 @@ STYLES = (
 
 
 def shown(book: Workbook, at: int, row: int, column: int) -> str:
-    held = book.sheets[at].columns[column]
-    assert held is not None
-    return book.number_formats[int(held.held.formats[held.slot(row)])]
+    own_column = book.sheets[at].columns[column]
+    assert own_column is not None
+    return book.number_formats[int(own_column.held.formats[own_column.slot(row)])]
 
 
 def test_types_of_cells_and_their_formats() -> None:

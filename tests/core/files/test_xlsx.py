@@ -128,8 +128,8 @@ def test_what_an_extension_calls_like_an_element_of_a_workbook_is_none(
         '<table xmlns="m" displayName="Loans" ref="A1:A2"><tableColumns><tableColumn name="Par"/></tableColumns>'
         '<extLst><ext><x:tableColumn xmlns:x="x14" name="Other"/><x:filterColumn xmlns:x="x14"/></ext></extLst></table>'
     )
-    found = parse_table(table.encode())
-    assert (found.name, found.columns, found.filtered) == ("Loans", ["Par"], False)
+    table_part = parse_table(table.encode())
+    assert (table_part.name, table_part.columns, table_part.filtered) == ("Loans", ["Par"], False)
 
 
 def feature_file(path: Path) -> Path:
@@ -364,8 +364,8 @@ def test_any_grid_survives(tmp_path: Path, rows: Cells, constant_memory: bool) -
     filled = [(r, c) for r, row in enumerate(rows) for c, value in enumerate(row) if value is not None]
     assert sheet.row_count == max((r + 1 for r, _ in filled), default=0)
     assert sheet.column_count == max((c + 1 for _, c in filled), default=0)
-    found = probe(path).sheets[0]
-    assert (found.row_count, found.column_count) == (sheet.row_count, sheet.column_count)
+    actual_sheet = probe(path).sheets[0]
+    assert (actual_sheet.row_count, actual_sheet.column_count) == (sheet.row_count, sheet.column_count)
 
 
 def test_an_empty_workbook(tmp_path: Path) -> None:

@@ -95,6 +95,6 @@ def test_value_in_a_cell(group: Group) -> None:
     for text, place in places.items():
         book.set(SHEET, place, text)
     book.recalculate(now=NOW, random=lambda: 0.5)
-    found = {text: book.value(SHEET, place) for text, place in places.items()}
+    by_text = {text: book.value(SHEET, place) for text, place in places.items()}
     first = {text: value[0][0] if isinstance(value, list) else value for text, value in group.cases.items()}
-    assert differing(found, first, group.decimals) == {}
+    assert differing(by_text, first, group.decimals) == {}

@@ -83,7 +83,7 @@ def lost_of_deal(report: GeneratedReport, portfolio: Portfolio) -> list[str]:
         "cash": ([portfolio.deal.principal_cash], [report.principal_cash]),
         "interest": ([portfolio.deal.interest_collected], [report.interest_collected]),
         "published": ([test.value for test in portfolio.facts.tests], [one.value for one in report.published]),
-        "triggers": ([one.trigger for one in portfolio.facts.tests], [one.trigger for one in report.published]),
+        "triggers": ([test.trigger for test in portfolio.facts.tests], [one.trigger for one in report.published]),
     }
     wrong = []
     for name, (got, said) in pairs.items():
@@ -121,8 +121,8 @@ def test_hundreds_of_variants_are_read_without_loss(manner: str, seeds: range, t
 def test_the_reader_of_this_test_sees_a_loss() -> None:
     """One figure, one rating, one note and one account of another report are each told."""
     report, other = (generate_report(small(seed), "flat", 3) for seed in (3, 28))
-    found = Portfolio.from_workbook(read_files(other.files()), as_of=0.0)
-    wrong = lost(report, found)
+    portfolio = Portfolio.from_workbook(read_files(other.files()), as_of=0.0)
+    wrong = lost(report, portfolio)
     assert {"not found"} <= {line.rpartition(": ")[2] for line in wrong}
     assert any(line.startswith("cash") for line in wrong)
 

@@ -292,19 +292,19 @@ def rows_of(path: Path) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("preferring", [True, False], ids=["own columns first", "as any tape"])
 def test_a_written_tape_says_what_its_columns_say(tmp_path: Path, trustee: str, preferring: bool) -> None:
     tape, path = written(tmp_path, trustee)
-    found = Portfolio.from_workbook(read(path), TRUSTEES[trustee] if preferring else None)
+    portfolio = Portfolio.from_workbook(read(path), TRUSTEES[trustee] if preferring else None)
     expected = Portfolio.from_columns(tape.portfolio_columns())
-    assert found.row_count == expected.row_count
+    assert portfolio.row_count == expected.row_count
     for field in ("par_value", "price", "spread", "floor", "all_in_rate", "maturity_date"):
-        assert found.numbers[field] == pytest.approx(expected.numbers[field], rel=1e-12, nan_ok=True), field
+        assert portfolio.numbers[field] == pytest.approx(expected.numbers[field], rel=1e-12, nan_ok=True), field
     for field in ("rating_agency_a", "rating_agency_b", "rating_agency_c"):
-        assert np.array_equal(found.ranks[field], expected.ranks[field]), field
+        assert np.array_equal(portfolio.ranks[field], expected.ranks[field]), field
     for field in ("cusip", "loanx_id", "isin", "borrower_name", "facility_name", "base_rate", "industry", "country"):
         if field in expected.names:
-            assert texts(found, field) == texts(expected, field), field
+            assert texts(portfolio, field) == texts(expected, field), field
     for field in ("is_defaulted", "cov_lite"):
-        assert np.array_equal(found.flags[field], expected.flags[field]), field
-    assert found.notes.conflicting_lots == 0
+        assert np.array_equal(portfolio.flags[field], expected.flags[field]), field
+    assert portfolio.notes.conflicting_lots == 0
 
 
 def texts(portfolio: Portfolio, field: str) -> list[str | None]:

@@ -201,10 +201,10 @@ def test_a_workbook_comes_back(tmp_path: Path) -> None:
 )
 def test_a_damaged_manifest(tmp_path: Path, spoil: Any) -> None:
     book = Workbook((sample(),), number_formats=("General", "0"), tables=TABLES)
-    found = json.loads(write_workbook(book, tmp_path).to_json())
-    spoil(found)
+    body = json.loads(write_workbook(book, tmp_path).to_json())
+    spoil(body)
     with pytest.raises(CodecError):
-        Manifest.from_json(json.dumps(found))
+        Manifest.from_json(json.dumps(body))
     for broken in ("", "[]", "null", "[" * 100_000):
         with pytest.raises(CodecError):
             Manifest.from_json(broken)

@@ -253,9 +253,9 @@ def test_every_sentence_of_the_analyst_is_borne_and_none_with_another_figure() -
             places = len(match[0].partition(".")[2])
             value = float(match[0].replace(",", ""))
             for changed in (value + 2 * 10**-places, value * 7.77 + 1):
-                other = f"{text[: match.start()]}{changed:,.{places}f}{text[match.end() :]}"
+                other_text = f"{text[: match.start()]}{changed:,.{places}f}{text[match.end() :]}"
                 tried += 1
-                found += bool(check(other, facts).unsupported)
+                found += bool(check(other_text, facts).unsupported)
     assert tried > 100
     assert found >= 0.97 * tried, (found, tried)
 

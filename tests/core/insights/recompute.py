@@ -125,10 +125,10 @@ class Twin:
             ready = any(warning.code == "standard_definition" for warning in results.warnings)
             return sum(result.threshold_source in ("suite", *["definition"] * ready) for result in results)
         if status == "doubtful":
-            return sum(one.doubtful for one in results)
+            return sum(result.doubtful for result in results)
         if status == "certain_fail":
-            return sum(one.status == "fail" and not one.doubtful for one in results)
-        return len(results.skipped) if status == "skipped" else sum(one.status == status for one in results)
+            return sum(result.status == "fail" and not result.doubtful for result in results)
+        return len(results.skipped) if status == "skipped" else sum(result.status == status for result in results)
 
     def summed(self, recipe: Recipe) -> float:
         """A figure over loans or notes."""
@@ -138,9 +138,9 @@ class Twin:
         loans = book.loans[recipe.loans]
         if recipe.row is not None:
             (loan,) = (one for one in loans if one.row == recipe.row)
-            found = value_of(loan, recipe.column or "par_value")
-            assert isinstance(found, float | int)
-            return found
+            actual_value = value_of(loan, recipe.column or "par_value")
+            assert isinstance(actual_value, float | int)
+            return actual_value
         other = self.books.get("earlier" if recipe.book == "newest" else "newest")
         chosen = [loan for loan in loans if all(meets(loan, condition, other) for condition in recipe.where)]
         par = sum(loan.par for loan in chosen)

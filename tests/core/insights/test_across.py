@@ -16,8 +16,8 @@ def test_obligors_that_two_portfolios_hold_and_the_tightest_tests(demo: Subject)
     numbers = demo.portfolio.numbers
     half = replace(demo.portfolio, numbers={**numbers, "par_value": numbers["par_value"] * (np.arange(255) % 2)})
     other = replace(demo, name="Demo CLO II", portfolio=half)
-    told = {one.key: one for one in analyse([demo, other], most=300)}
-    shared = {figure.name: figure.value for figure in told["shared"].figures}
+    by_key = {one.key: one for one in analyse([demo, other], most=300)}
+    shared = {figure.name: figure.value for figure in by_key["shared"].figures}
     par: list[dict[str, float]] = []
     for subject in (demo, other):
         names, performing = subject.portfolio.names["obligor"], ~subject.portfolio.defaulted()
@@ -32,20 +32,20 @@ def test_obligors_that_two_portfolios_hold_and_the_tightest_tests(demo: Subject)
         for result in subject.results
         if result.cushion_pct is not None
     )
-    assert f"{thinnest[1]}: " in told["tightest"].summary.partition("each: ")[2].partition(";")[0]
-    assert told["tightest"].workbook_id is None
-    assert all(one.title.startswith("Demo CLO") for key, one in told.items() if key not in ("shared", "tightest"))
+    assert f"{thinnest[1]}: " in by_key["tightest"].summary.partition("each: ")[2].partition(";")[0]
+    assert by_key["tightest"].workbook_id is None
+    assert all(one.title.startswith("Demo CLO") for key, one in by_key.items() if key not in ("shared", "tightest"))
 
 
 def test_portfolios_of_two_currencies_are_not_added_up(demo: Subject) -> None:
     euro = replace(demo.portfolio, deal=replace(demo.portfolio.deal, currency="EUR"))
-    told = {one.key for one in analyse([demo, replace(demo, name="Euro", portfolio=euro)], most=300)}
-    assert "shared" not in told
-    assert "tightest" in told
+    keys = {one.key for one in analyse([demo, replace(demo, name="Euro", portfolio=euro)], most=300)}
+    assert "shared" not in keys
+    assert "tightest" in keys
 
 
 def test_one_without_loans_does_not_hide_the_others(demo: Subject) -> None:
     empty = Subject(name="Empty", portfolio=Portfolio.from_columns({"par_value": np.zeros(0), "borrower_name": []}))
-    told = analyse([empty, demo], most=4)
-    assert told[0].key == "no_loans"
-    assert len(told) == 4
+    insights = analyse([empty, demo], most=4)
+    assert insights[0].key == "no_loans"
+    assert len(insights) == 4

@@ -160,17 +160,17 @@ def test_angles_show_other_insights_and_readers_see_others_in_other_words(demo: 
     assert " 19 tests are held to a usual limit of the market" in usual.summary
     ready = replace(demo, rules={"definition": READY["us_bsl"]})  # as of a deal without a definition of its own
     assert {result.threshold_source for result in ready.results} == {"definition", "sheet", "suite"}
-    own = sum(one.threshold_source == "sheet" for one in ready.results)
+    own = sum(result.threshold_source == "sheet" for result in ready.results)
     told = next(one for one in analyse([ready], stakeholder="executive") if one.key == "verdict")
     assert f" {len(ready.results) - own} tests are held to a usual limit of the market" in told.summary
     assert first["operations"][0].key == "breaks"
 
 
 def test_a_list_is_ordered_bounded_and_the_same_again(demo: Subject) -> None:
-    found = analyse([demo], stakeholder="analyst", most=5)
-    assert [one.priority for one in found] == sorted(one.priority for one in found)
-    assert len(found) == 5
-    assert found == analyse([replace(demo)], stakeholder="analyst", most=5)
+    insights = analyse([demo], stakeholder="analyst", most=5)
+    assert [insight.priority for insight in insights] == sorted(insight.priority for insight in insights)
+    assert len(insights) == 5
+    assert insights == analyse([replace(demo)], stakeholder="analyst", most=5)
     sources = {result.test_id: result.threshold_source for result in demo.results}
     assert {"suite", "file"} & set(sources.values())
     for one in everything(demo):
@@ -191,9 +191,9 @@ def test_where_little_is_known_something_true_is_said() -> None:
         name="Bare", portfolio=Portfolio.from_columns({"par_value": [1e6, 2e6], "borrower_name": ["A", "B"]})
     )
     for angle in range(ANGLES):
-        found = analyse([bare], stakeholder="operations", angle=angle)
-        assert found
-        assert all(one.category == "data_quality" or one.figures for one in found)
+        insights = analyse([bare], stakeholder="operations", angle=angle)
+        assert insights
+        assert all(insight.category == "data_quality" or insight.figures for insight in insights)
     gaps = next(one for one in analyse([bare], most=EVERYTHING) if one.key == "gaps")
     assert "no column of prices, ratings, maturities" in gaps.summary
     empty = Subject(name="Empty", portfolio=Portfolio.from_columns({"par_value": np.zeros(0), "borrower_name": []}))
@@ -248,16 +248,16 @@ def test_a_real_deal(file: Path) -> None:
     """Every figure of MAG17's insights, with its cells."""
     subject = Subject(name="MAG17", portfolio=Portfolio.from_workbook(read(file)))
     twin = Twin(subject)
-    found = analyse([subject], most=EVERYTHING)
-    for insight in found:
+    insights = analyse([subject], most=EVERYTHING)
+    for insight in insights:
         assert digits_without_a_figure(insight, [insight.title, insight.summary]) == ""
         for figure in insight.figures:
             if figure.recipe.operation in SUMS and figure.recipe.loans != "notes":
                 assert twin.figure(figure, insight) == pytest.approx(figure.value, rel=1e-6, abs=2e-6), insight.key
-    told = {one.key: one for one in found}
-    assert told["thin:second_industry_concentration"].priority == 2
-    assert told["cash"].figures[0].value == subject.portfolio.deal.principal_cash
-    assert "'Holdings'" in told["ccc"].columns["par_value"] or "!" in told["ccc"].columns["par_value"]
+    by_key = {one.key: one for one in insights}
+    assert by_key["thin:second_industry_concentration"].priority == 2
+    assert by_key["cash"].figures[0].value == subject.portfolio.deal.principal_cash
+    assert "'Holdings'" in by_key["ccc"].columns["par_value"] or "!" in by_key["ccc"].columns["par_value"]
 
 
 def test_an_insight_has_labels_in_place_of_names(demo: Subject) -> None:

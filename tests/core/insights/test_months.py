@@ -17,8 +17,8 @@ CCC = "ccc_bucket_pct"
 
 def trend(subject: Subject, *values: float, test_id: str = CCC, every: int = 30) -> Insight | None:
     history = [Point(day=START + timedelta(days=every * at), value=value) for at, value in enumerate(values)]
-    told = analyse([replace(subject, history={test_id: history}, previous=None)], most=200)
-    return next((one for one in told if one.key == f"trend:{test_id}"), None)
+    insights = analyse([replace(subject, history={test_id: history}, previous=None)], most=200)
+    return next((insight for insight in insights if insight.key == f"trend:{test_id}"), None)
 
 
 def test_a_line_meets_the_limit_where_arithmetic_says(demo: Subject) -> None:
@@ -56,7 +56,7 @@ def test_without_another_month_nothing_is_said_of_one(demo: Subject) -> None:
 
 def test_two_equal_months_have_no_movement(demo: Subject) -> None:
     same = replace(demo, previous=replace(demo, previous=None))
-    told = {one.key: one for one in analyse([same], most=200)}
-    assert not [key for key in told if key.startswith(("moved", "drift"))]
-    assert {figure.name: figure.value for figure in told["turnover"].figures}["net"] == 0
-    assert {one.name: one.value for one in told["stale"].figures}["share"] == pytest.approx(100.0)
+    by_key = {one.key: one for one in analyse([same], most=200)}
+    assert not [key for key in by_key if key.startswith(("moved", "drift"))]
+    assert {figure.name: figure.value for figure in by_key["turnover"].figures}["net"] == 0
+    assert {figure.name: figure.value for figure in by_key["stale"].figures}["share"] == pytest.approx(100.0)

@@ -42,10 +42,10 @@ def test_a_failure_that_the_file_calls_a_pass_is_told_as_disputed(demo: Subject)
     cells = {figure.recipe.place for figure in differs.figures}
     assert "'Tests'!C4" in cells
     verdict = found["verdict"]
-    every = {one.name: one.value for one in verdict.figures}
+    every = {figure.name: figure.value for figure in verdict.figures}
     assert every["tests: doubtful"] >= 1
     assert every["tests: fail beyond doubt"] == every["tests: fail"] - sum(
-        one.doubtful and one.status == "fail" for one in subject.results
+        result.doubtful and result.status == "fail" for result in subject.results
     )
     assert "Doubtful" in verdict.summary
     assert plain(own.test_name) in verdict.summary.partition("Doubtful")[2], "every doubtful test is named"

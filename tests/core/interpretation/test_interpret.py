@@ -136,20 +136,20 @@ def choice_of(name: str, choices: list[Choice]) -> Choice | None:
 @every_case
 def test_a_convention_is_found_by_its_amounts_and_a_run_goes_by_it(case: Case) -> None:
     used = interpreted(loans_of(case, is_bare=False))
-    found = used.interpretation
-    assert found is not None
-    choice = choice_of(case.choice, found.choices)
+    interpretation = used.interpretation
+    assert interpretation is not None
+    choice = choice_of(case.choice, interpretation.choices)
     assert choice is not None
     assert (choice.reading.option, choice.changed) == (case.option, True)
     assert choice.state in ("taken", "proposed")
-    assert [one.name for one in found.changed] == [case.choice]
+    assert [one.name for one in interpretation.changed] == [case.choice]
     assert choice.runner_up is not None
     assert choice.reading.ties
-    assert found.tied > found.tied_before
-    assert found.tied == found.figures
+    assert interpretation.tied > interpretation.tied_before
+    assert interpretation.tied == interpretation.figures
     again = interpret(used)
     assert again.changed == []
-    assert again.tied == found.tied
+    assert again.tied == interpretation.tied
     doubts = [warning for warning in run_suite(used, "enhanced").warnings if warning.code == "reading_proposed"]
     assert bool(doubts) == (choice.state == "proposed")
 
@@ -245,7 +245,7 @@ def test_a_definition_outranks_the_search() -> None:
     stated = parse({"name": "Ours", "conventions": {"currency": "USD"}, "tests": []})
     found = interpret(portfolio(*facts), stated)
     assert {choice.state for choice in found.choices} == {"stated"}
-    assert [one.name for one in found.choices if one.differs] == ["principal_cash"]
+    assert [choice.name for choice in found.choices if choice.differs] == ["principal_cash"]
     used = interpreted(portfolio(*facts), stated)
     assert used.deal.principal_cash == CASH
     assert [warning.code for warning in used.notes.warnings] == ["reading_differs"]
@@ -262,7 +262,7 @@ def test_a_definition_that_comes_after_the_reading_is_told() -> None:
     for document, told in ((stated, 1), (stated | corrected, 0)):
         ran = run_suite(used, "deal", definition=parse(document))
         assert [warning.code for warning in ran.warnings].count("reading_differs") == told
-    assert "reading_differs" not in [one.code for one in run_suite(used).warnings]
+    assert "reading_differs" not in [warning.code for warning in run_suite(used).warnings]
 
 
 def test_a_definition_that_says_what_the_file_prints_does_not_differ() -> None:
@@ -280,15 +280,15 @@ def test_a_file_without_figures_costs_nothing() -> None:
 
 def test_each_figure_is_left_out_once() -> None:
     facts = with_cash(3_456_789.12, by_hand.account(3_456_789.12))(False)
-    found = interpret(portfolio(*facts), hold_out=True).hold_out
-    assert found is not None
-    assert (found.figures, found.right) == (4, 4)
+    hold_out = interpret(portfolio(*facts), hold_out=True).hold_out
+    assert hold_out is not None
+    assert (hold_out.figures, hold_out.right) == (4, 4)
 
 
 def test_what_one_figure_alone_decides_is_lost_when_it_is_left_out() -> None:
-    found = interpret(portfolio(by_hand.cov_lite(P + CASH + by_hand.carried())), hold_out=True).hold_out
-    assert found is not None
-    assert (found.figures, found.right) == (1, 0)
+    hold_out = interpret(portfolio(by_hand.cov_lite(P + CASH + by_hand.carried())), hold_out=True).hold_out
+    assert hold_out is not None
+    assert (hold_out.figures, hold_out.right) == (1, 0)
 
 
 def test_the_library_offers_both() -> None:
@@ -332,9 +332,9 @@ def test_ratios_of_a_numerator_that_no_reading_has_decide_nothing(shift: float) 
 
 def test_ratios_without_a_ccc_excess_say_nothing_of_masked_ratings() -> None:
     """That not all of them are CCC is ruled out; what they count as is not proved."""
-    found = {choice.name: choice.state for choice in interpret(board.portfolio("cairn-xvii")).choices}
-    assert found["masked_c"] == "open"
-    assert found["discount_obligations"] == "taken"
+    by_name = {choice.name: choice.state for choice in interpret(board.portfolio("cairn-xvii")).choices}
+    assert by_name["masked_c"] == "open"
+    assert by_name["discount_obligations"] == "taken"
 
 
 def test_a_definition_that_corrects_the_cash_does_not_differ() -> None:
@@ -342,7 +342,7 @@ def test_a_definition_that_corrects_the_cash_does_not_differ() -> None:
     correction = {"figure": "principal_cash", "amount": 3_456_789.12, "note": "the other account"}
     loans = portfolio(*facts)
     assert not any(choice.differs for choice in interpret(loans, parse({"corrections": [correction]})).choices)
-    assert any(one.differs for one in interpret(loans, parse({})).choices)
+    assert any(choice.differs for choice in interpret(loans, parse({})).choices)
 
 
 def with_par(loans: Portfolio, factor: float) -> Portfolio:

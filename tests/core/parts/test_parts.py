@@ -38,11 +38,15 @@ def every(
         yield figure_parts(loans, result, suite=suite, definition=definition, **{"limit": None, **how})
 
 
-def apart(found: FigureParts) -> bool:
+def apart(actual_figure_parts: FigureParts) -> bool:
     """Whether parts do not make the numerator: each by itself, or as they are added up."""
-    own = sum(item.amount for item in found.items)
-    off = abs(own - (found.numerator or 0.0))
-    return not found.adds_up or len(found.items) != found.total or off > (found.tolerance or 0.0) + 1e-6 * found.total
+    own = sum(item.amount for item in actual_figure_parts.items)
+    off = abs(own - (actual_figure_parts.numerator or 0.0))
+    return (
+        not actual_figure_parts.adds_up
+        or len(actual_figure_parts.items) != actual_figure_parts.total
+        or off > (actual_figure_parts.tolerance or 0.0) + 1e-6 * actual_figure_parts.total
+    )
 
 
 def of(loans: Portfolio, test_id: str, suite: str = "enhanced", **how: Any) -> FigureParts:
@@ -127,7 +131,7 @@ def test_diversity_is_industries_with_their_units(g1: Build) -> None:
     assert details is not None
     assert {item.kind for item in found.items} == {"industry"}
     assert found.columns == ["units"]
-    units = sum(float(one.fields["units"] or 0.0) for one in found.items)
+    units = sum(float(item.fields["units"] or 0.0) for item in found.items)
     assert units == pytest.approx(details.breakdown["equivalent_units"], abs=1e-5)
     assert found.sum == found.value
 
@@ -199,15 +203,21 @@ def test_a_page_has_its_part_and_the_sum_of_all(g1: Build) -> None:
 def test_a_skipped_test_says_why(g1: Build) -> None:
     loans = g1()
     skipped = run_suite(loans, "enhanced").skipped[0]
-    found = figure_parts(loans, skipped, suite="enhanced")
-    assert (found.reason, found.value, found.numerator, found.sum, found.adds_up) == (
+    actual_figure_parts = figure_parts(loans, skipped, suite="enhanced")
+    assert (
+        actual_figure_parts.reason,
+        actual_figure_parts.value,
+        actual_figure_parts.numerator,
+        actual_figure_parts.sum,
+        actual_figure_parts.adds_up,
+    ) == (
         skipped.reason,
         None,
         None,
         None,
         None,
     )
-    assert (found.items, found.total, found.unit) == ([], 0, "")
+    assert (actual_figure_parts.items, actual_figure_parts.total, actual_figure_parts.unit) == ([], 0, "")
 
 
 def test_a_formula_over_other_figures_is_shown_as_such(g1: Build) -> None:
@@ -217,9 +227,9 @@ def test_a_formula_over_other_figures_is_shown_as_such(g1: Build) -> None:
     ]})  # fmt: skip
     loans = g1(cov_lite=[0, 1] * 6 + [0])
     results = run_suite(loans, "deal", definition=definition)
-    found = figure_parts(loans, results["half"], suite="deal", definition=definition)
-    assert found.reason == "the figure is a formula over other figures: =par/2"
-    assert (found.value, found.unit) == (results["half"].current_value, "amount")
+    actual_figure_parts = figure_parts(loans, results["half"], suite="deal", definition=definition)
+    assert actual_figure_parts.reason == "the figure is a formula over other figures: =par/2"
+    assert (actual_figure_parts.value, actual_figure_parts.unit) == (results["half"].current_value, "amount")
     other = parse({"tests": [{"id": "half", "name": "Half", "value": "=par/2", "max": 1e12}]})
     gone = figure_parts(loans, results["gone"], suite="deal", definition=other)
     assert gone.reason == NOT_HERE.format(test_id="gone")
@@ -238,5 +248,5 @@ def test_no_loans_no_parts() -> None:
 def test_other_loans_than_those_of_the_run_do_not_add_up(g1: Build) -> None:
     loans = g1()
     result = run_suite(loans, "enhanced")["oc_ratio"]
-    found = figure_parts(g1(price=[None] * 13), result, suite="enhanced")
-    assert found.adds_up is False
+    actual_figure_parts = figure_parts(g1(price=[None] * 13), result, suite="enhanced")
+    assert actual_figure_parts.adds_up is False

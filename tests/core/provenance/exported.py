@@ -52,10 +52,10 @@ def links(*targets: tuple[str, str]) -> str:
     )
 
 
-def with_parts(path: Path, made: Path, *parts: bytes) -> Path:
+def with_parts(path: Path, new_path: Path, *parts: bytes) -> Path:
     """A copy of a file with custom XML parts, as Excel and LibreOffice lay them out."""
-    shutil.copy(path, made)
-    with zipfile.ZipFile(made, "a", zipfile.ZIP_DEFLATED) as archive:
+    shutil.copy(path, new_path)
+    with zipfile.ZipFile(new_path, "a", zipfile.ZIP_DEFLATED) as archive:
         for at, data in enumerate(parts, 1):
             link = links(("customXmlProps", f"itemProps{at}.xml"))
             archive.writestr(f"customXml/item{at}.xml", data)
@@ -65,7 +65,7 @@ def with_parts(path: Path, made: Path, *parts: bytes) -> Path:
             )
     more = links(*(("customXml", f"../customXml/item{at}.xml") for at in range(1, len(parts) + 1))).encode()
     end = b"</Relationships>"
-    return rewritten(made, {"xl/_rels/workbook.xml.rels": lambda rels: rels.replace(end, more + end)})
+    return rewritten(new_path, {"xl/_rels/workbook.xml.rels": lambda rels: rels.replace(end, more + end)})
 
 
 LINKS = "http://schemas.openxmlformats.org/package/2006/relationships"
@@ -89,11 +89,11 @@ def exported(folder: Path, rows: Rows, sheets: Sequence[str] | None = None, **fi
     return with_parts(plain, folder / "export.xlsx", part)
 
 
-def edited(path: Path, made: Path, rows: Rows) -> Path:
+def edited(path: Path, new_path: Path, rows: Rows) -> Path:
     """The export with other cells: its manifest in a file of these rows."""
-    write_workbook_rows(made, rows)
+    write_workbook_rows(new_path, rows)
     with zipfile.ZipFile(path) as archive:
-        return with_parts(made, made.with_name("edited-" + made.name), archive.read("customXml/item1.xml"))
+        return with_parts(new_path, new_path.with_name("edited-" + new_path.name), archive.read("customXml/item1.xml"))
 
 
 def book_of(

@@ -46,8 +46,8 @@ def test_the_hash_is_its_definition(tmp_path_factory: pytest.TempPathFactory, ro
 
 def test_lengths_of_time_have_the_hash_that_they_had_as_dates(tmp_path: Path) -> None:
     path = tmp_path / "lengths.xlsx"
-    with xlsxwriter.Workbook(path) as made:
-        sheet, code = made.add_worksheet("S"), made.add_format({"num_format": "[h]:mm"})
+    with xlsxwriter.Workbook(path) as workbook:
+        sheet, code = workbook.add_worksheet("S"), workbook.add_format({"num_format": "[h]:mm"})
         for row, number in enumerate((1.5, 0.25, -1.0, 3e6)):
             sheet.write_number(row, 0, number, code)
     book = read(path)

@@ -48,11 +48,11 @@ def made(formula: str, target: str = "New", mode: Mode = "new") -> Applied:
 def _with_sevens(book: Book) -> Workbook:
     for sheet in book.sheets:
         for row, column in zip(sheet.formulas.rows.tolist(), sheet.formulas.columns.tolist(), strict=True):
-            held = sheet.columns[column]
-            assert held is not None
-            for array, value in ((held.kinds, 1), (held.numbers, 7.0), (held.codes, -1)):
+            own_column = sheet.columns[column]
+            assert own_column is not None
+            for array, value in ((own_column.kinds, 1), (own_column.numbers, 7.0), (own_column.codes, -1)):
                 array.setflags(write=True)
-                array[row - held.start] = value
+                array[row - own_column.start] = value
                 array.setflags(write=False)
     return Workbook(book.sheets)
 
@@ -162,11 +162,11 @@ def test_a_whole_column_is_what_each_row_gives_by_itself(drawn: Graph, seed: int
     book = Book.from_columns({"S": columns, "Rates": {"A": [1.0, 2.0], "B": ["a", 0.5]}})
     headed = Headed(book.sheets[0], 0, names)
     rows = preview(book, headed, formula, ROWS, random=lambda: 0.5)
-    found = apply_column(Workbook(book.sheets), headed, formula, "New", random=lambda: 0.5)
-    at, sheet = len(names), found.workbook.sheets[0]
+    applied = apply_column(Workbook(book.sheets), headed, formula, "New", random=lambda: 0.5)
+    at, sheet = len(names), applied.workbook.sheets[0]
     assert [row.output for row in rows] == [sheet.value(row, at) for row in range(1, ROWS + 1)]
-    assert found.rows_failed == sum(row.error is not None for row in rows)
-    assert Book(found.workbook).formula("S", f"{column_name(at)}2") == found.formula
+    assert applied.rows_failed == sum(row.error is not None for row in rows)
+    assert Book(applied.workbook).formula("S", f"{column_name(at)}2") == applied.formula
 
 
 def test_loops_data_tables_and_rounding_follow_a_column_that_is_written(tmp_path: Path) -> None:
@@ -177,12 +177,12 @@ def test_loops_data_tables_and_rounding_follow_a_column_that_is_written(tmp_path
     }  # fmt: skip
     settings = 'iterate="1" iterateDelta="1E-9" fullPrecision="0"'
     book = read(write_book(tmp_path / "book.xlsx", cells, calculation=settings))
-    found = apply_column(book, Headed(book.sheets[0], None, []), "=[@A]*2", "B", "overwrite")
-    sheet = found.workbook.sheets[0]
+    applied = apply_column(book, Headed(book.sheets[0], None, []), "=[@A]*2", "B", "overwrite")
+    sheet = applied.workbook.sheets[0]
     assert [sheet.value(row, column) for row, column in ((2, 1), (0, 3), (0, 5), (3, 7))] == [
         6, pytest.approx(24, abs=1e-6), 3.4, 120,
     ]  # fmt: skip
-    assert found.workbook.doubts == ()
+    assert applied.workbook.doubts == ()
     still = read(write_book(tmp_path / "still.xlsx", cells))
     (doubt,) = apply_column(still, Headed(still.sheets[0], None, []), "=[@A]*2", "B", "overwrite").workbook.doubts
     assert doubt.code == "circular_reference"

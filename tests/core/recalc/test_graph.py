@@ -141,10 +141,16 @@ def test_an_edit_calculates_only_what_reads_it() -> None:
     assert book.recalculate().cell_count == 2999
     assert book.recalculate().cell_count == 0
     book.set("S", "A500", 7)
-    found = {row.cell: row.value for row in book.recalculate()}
-    assert {cell for cell in found if cell[0] != "D"} == {"B500", "C499", "C500"}
-    assert sorted(int(cell[1:]) for cell in found if cell[0] == "D") == list(range(500, 1001))
-    assert (found["B500"], found["C499"], found["C500"], found["D500"], found["D1000"]) == (14, 16, 16, 506, 1006)
+    by_cell = {row.cell: row.value for row in book.recalculate()}
+    assert {cell for cell in by_cell if cell[0] != "D"} == {"B500", "C499", "C500"}
+    assert sorted(int(cell[1:]) for cell in by_cell if cell[0] == "D") == list(range(500, 1001))
+    assert (by_cell["B500"], by_cell["C499"], by_cell["C500"], by_cell["D500"], by_cell["D1000"]) == (
+        14,
+        16,
+        16,
+        506,
+        1006,
+    )
 
 
 def test_a_region_with_a_hole_is_calculated_around_it() -> None:

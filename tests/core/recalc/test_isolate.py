@@ -60,23 +60,28 @@ def cells(recalculated: Recalculated) -> dict[str, Any]:
 
 def test_every_formula_is_calculated_and_stored(stored: Callable[..., Any], folder: Path) -> None:
     manifest, paths = stored({"B1": "=SUM(A1:A3)", "B2": "=TODAY()", "B3": "=1/0", "B4": "=B1*2"})
-    made = recalculate_isolated(manifest, paths, folder, **LIMITS)
-    found = cells(made)
+    recalculated = recalculate_isolated(manifest, paths, folder, **LIMITS)
+    found = cells(recalculated)
     assert (found["B1"], found["B3"], found["B4"]) == (6, "#DIV/0!", 12)
     assert float(found["B2"]) == 45_351  # 29 February 2024
-    assert open_workbook(made.manifest, made.paths).sheets[0].formula(3, 1) == "B1*2"
-    assert (made.told.cell_count, made.told.unsupported, made.told.cycles, made.told.fault_count) == (4, (), (), 0)
-    assert sorted(path.name for path in made.paths) == sorted(path.name for path in folder.iterdir())
+    assert open_workbook(recalculated.manifest, recalculated.paths).sheets[0].formula(3, 1) == "B1*2"
+    assert (
+        recalculated.told.cell_count,
+        recalculated.told.unsupported,
+        recalculated.told.cycles,
+        recalculated.told.fault_count,
+    ) == (4, (), (), 0)
+    assert sorted(path.name for path in recalculated.paths) == sorted(path.name for path in folder.iterdir())
 
 
 def test_what_cannot_be_calculated_is_reported_and_the_rest_is_done(stored: Callable[..., Any], folder: Path) -> None:
     manifest, paths = stored({"B1": "=B2+1", "B2": "=B1+1", "B3": "=RTD(1)", "B4": "=SUM(A1:A3)"})
-    made = recalculate_isolated(manifest, paths, folder, **LIMITS)
-    assert cells(made)["B4"] == 6
-    assert cells(made)["B3"] == "#NAME?"
-    assert made.told.unsupported == ("RTD",)
-    assert made.told.cycle_count == 1
-    assert [set(cycle) for cycle in made.told.cycles] == [{"S!B1", "S!B2"}]
+    recalculated = recalculate_isolated(manifest, paths, folder, **LIMITS)
+    assert cells(recalculated)["B4"] == 6
+    assert cells(recalculated)["B3"] == "#NAME?"
+    assert recalculated.told.unsupported == ("RTD",)
+    assert recalculated.told.cycle_count == 1
+    assert [set(cycle) for cycle in recalculated.told.cycles] == [{"S!B1", "S!B2"}]
 
 
 def test_a_workbook_that_takes_too_long(stored: Callable[..., Any], folder: Path) -> None:
@@ -97,8 +102,8 @@ def test_a_workbook_that_needs_too_much_memory(stored: Callable[..., Any], folde
 def test_a_formula_that_needs_too_much_memory_is_a_fault_of_its_cell(stored: Callable[..., Any], folder: Path) -> None:
     """Three gigabytes of text under a limit of a half; the other formulas are calculated."""
     manifest, paths = stored({"B1": '=SUM(LEN(REPT("a",SEQUENCE(100000,1,32000,0))))', "B2": "=SUM(A1:A3)"})
-    made = recalculate_isolated(manifest, paths, folder, **{**LIMITS, "memory_bytes_max": 512 * 1024**2})
-    assert (cells(made)["B2"], made.told.fault_count) == (6, 1)
+    recalculated = recalculate_isolated(manifest, paths, folder, **{**LIMITS, "memory_bytes_max": 512 * 1024**2})
+    assert (cells(recalculated)["B2"], recalculated.told.fault_count) == (6, 1)
 
 
 def test_a_child_that_crashes(stored: Callable[..., Any], folder: Path) -> None:

@@ -264,8 +264,8 @@ def test_a_position_split_in_lots_is_the_same_position() -> None:
 @pytest.mark.parametrize("of_tape", [True, False])
 def test_lots_that_conflict_are_told_once(of_tape: bool) -> None:
     conflict, clean = lots(["B2", "B3", "B3"]), lots(["B2"])
-    told = list(reconcile(conflict, clean).issues if of_tape else reconcile(clean, conflict).issues)
-    (issue,) = [one for one in told if one.issue_type == "duplicate_position"]
+    actual_issues = list(reconcile(conflict, clean).issues if of_tape else reconcile(clean, conflict).issues)
+    (issue,) = [actual_issue for actual_issue in actual_issues if actual_issue.issue_type == "duplicate_position"]
     assert (issue.field_name, issue.severity, issue.category, issue.rule) == (
         "lots",
         "warning",
@@ -277,24 +277,29 @@ def test_lots_that_conflict_are_told_once(of_tape: bool) -> None:
 
 def test_lots_that_conflict_alike_on_both_sides_hide_nothing() -> None:
     assert list(reconcile(lots(["B2", "B3"]), lots(["B2", "B3"])).issues) == []
-    told = reconcile(lots(["B2", "B3", "B3"]), lots(["B2", "B3"])).issues
-    assert [(one.field_name, one.trustee_value, one.internal_value) for one in told] == [("lots", "3", "2")]
+    actual_issues = reconcile(lots(["B2", "B3", "B3"]), lots(["B2", "B3"])).issues
+    assert [
+        (actual_issue.field_name, actual_issue.trustee_value, actual_issue.internal_value)
+        for actual_issue in actual_issues
+    ] == [("lots", "3", "2")]
 
 
 def test_lots_that_conflict_on_both_sides_and_differ_are_told() -> None:
     """As many on either side, and another rating of the largest."""
-    told = reconcile(lots(["B2", "B3"]), lots(["B1", "B3"])).issues
-    assert [(one.field_name, one.trustee_value, one.internal_value) for one in told] == [
-        ("rating_agency_a", "B2", "B1"), ("lots", "2", "2")
-    ]  # fmt: skip
+    actual_issues = reconcile(lots(["B2", "B3"]), lots(["B1", "B3"])).issues
+    assert [
+        (actual_issue.field_name, actual_issue.trustee_value, actual_issue.internal_value)
+        for actual_issue in actual_issues
+    ] == [("rating_agency_a", "B2", "B1"), ("lots", "2", "2")]
 
 
 def test_conflicting_lots_of_a_missing_loan() -> None:
     none = replace(portfolio_of(cusip=[], par_value=[]))
-    told = reconcile(lots(["B2", "B3"]), none).issues
-    assert [(one.field_name, one.trustee_value, one.internal_value) for one in told] == [
-        ("missing_loan", "3000000", ""), ("lots", "2", "")
-    ]  # fmt: skip
+    actual_issues = reconcile(lots(["B2", "B3"]), none).issues
+    assert [
+        (actual_issue.field_name, actual_issue.trustee_value, actual_issue.internal_value)
+        for actual_issue in actual_issues
+    ] == [("missing_loan", "3000000", ""), ("lots", "2", "")]
 
 
 # ---- the kernels refuse --------------------------------------------------------------------------------------------

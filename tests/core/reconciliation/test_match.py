@@ -369,7 +369,11 @@ def test_loans_of_one_borrower_and_maturity_are_paired_by_nearest_par_and_told()
         ("3", "2", "duplicate_position")
     ] * 3
     assert len({issue.loan_key for issue in doubts}) == 3
-    assert sorted(one.identifier_type for one in doubts) == ["borrower_maturity", "borrower_maturity", "borrower_name"]
+    assert sorted(doubt.identifier_type for doubt in doubts) == [
+        "borrower_maturity",
+        "borrower_maturity",
+        "borrower_name",
+    ]
 
 
 def test_loans_that_hold_the_same_are_paired_with_each_other_and_not_told() -> None:
@@ -409,7 +413,7 @@ def test_which_of_two_equal_loans_has_no_partner_does_not_hang_on_their_rows(ids
     tape = portfolio_of(borrower_name=["Acme"] * 2, maturity_date=[MATURITY] * 2, loanx_id=ids)
     book = portfolio_of(borrower_name=["Acme"], maturity_date=[MATURITY])
     issues = [issue for issue in reconcile(tape, book).issues if issue.rule == "missing_loan"]
-    assert [one.primary_identifier for one in issues] == ["LX131556"]
+    assert [issue.primary_identifier for issue in issues] == ["LX131556"]
 
 
 def test_a_cusip_that_two_loans_have_by_their_isins_is_doubtful() -> None:

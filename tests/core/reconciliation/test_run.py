@@ -164,7 +164,7 @@ def test_keys_of_loans_are_unique_and_order_is_by_severity(
     keys = [(issue.loan_key, issue.field_name, issue.issue_type) for issue in result.issues]
     assert len(set(keys)) == len(keys)
     worst = ["critical", "error", "warning", "info"]
-    places = [worst.index(one.severity) for one in result.issues]
+    places = [worst.index(issue.severity) for issue in result.issues]
     assert places == sorted(places)
 
 
@@ -191,7 +191,7 @@ def test_a_loan_is_matched_at_most_once_and_nothing_is_lost() -> None:
     assert len(missing) == result.summary.unmatched_trustee == 40
     assert result.ambiguous["borrower_maturity"] == 1
     assert "shared_keys" in {warning.code for warning in result.warnings}
-    doubts = [one for one in result.issues if one.issue_type == "duplicate_position"]
+    doubts = [issue for issue in result.issues if issue.issue_type == "duplicate_position"]
     assert len(doubts) == 100
     assert {(doubt.trustee_value, doubt.internal_value, doubt.severity, doubt.category) for doubt in doubts} == {
         ("100", "60", "warning", "duplicate")
@@ -235,7 +235,7 @@ def test_blank_everything_is_safe() -> None:
     assert {(issue.severity, issue.trustee_value, issue.internal_value) for issue in result.issues} == {
         ("warning", "", "")
     }
-    assert len({one.loan_key for one in result.issues}) == 6
+    assert len({issue.loan_key for issue in result.issues}) == 6
 
 
 def by_hand(par: list[float], **numbers: list[float]) -> Portfolio:
@@ -359,8 +359,8 @@ def test_a_rule_that_is_not_asked_for_is_not_compared(rule: str) -> None:
     )  # fmt: skip
     everything = {issue.rule for issue in reconcile(tape, book).issues}
     assert everything == set(RULES)
-    assert {one.rule for one in reconcile(tape, book, [rule]).issues} == {rule}
-    assert {one.rule for one in reconcile(tape, book, set(RULES) - {rule}).issues} == everything - {rule}
+    assert {issue.rule for issue in reconcile(tape, book, [rule]).issues} == {rule}
+    assert {issue.rule for issue in reconcile(tape, book, set(RULES) - {rule}).issues} == everything - {rule}
 
 
 @pytest.mark.parametrize(

@@ -107,8 +107,8 @@ def test_what_was_left_out_is_told(tmp_path: Path) -> None:
         ],
     )
     assert loans.row_count == 2
-    told = {warning.code: warning.rows for warning in warnings_of(loans)}
-    assert told == {"rows_without_par": 1, "destroyed_identifiers": 1, "unreadable_cells": 1, "no_price": 1}
+    by_code = {warning.code: warning.rows for warning in warnings_of(loans)}
+    assert by_code == {"rows_without_par": 1, "destroyed_identifiers": 1, "unreadable_cells": 1, "no_price": 1}
 
 
 def test_loans_on_other_sheets_are_told(tmp_path: Path) -> None:

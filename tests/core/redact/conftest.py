@@ -46,8 +46,8 @@ def sheet_of(name: str, rows: Sequence[Sequence[Any]], index: int = 0, formats: 
 def book_of(**sheets: Sequence[Sequence[Any]]) -> Workbook:
     """A workbook of such sheets, by their names."""
     formats = ["General"]
-    made = tuple(sheet_of(name, rows, at, formats) for at, (name, rows) in enumerate(sheets.items()))
-    return Workbook(made, number_formats=tuple(formats))
+    new_sheets = tuple(sheet_of(name, rows, at, formats) for at, (name, rows) in enumerate(sheets.items()))
+    return Workbook(new_sheets, number_formats=tuple(formats))
 
 
 def cells(workbook: Workbook, sheet: int = 0) -> list[list[Any]]:

@@ -67,9 +67,9 @@ def test_headings_and_labels_claim_their_cells_and_no_others() -> None:
 def test_what_was_redacted_is_in_no_byte_and_a_second_time_finds_nothing(policy: Policy) -> None:
     book = book_of(S=[*CONTACTS, ["x", ("=B6", "Max Muster"), ("=C6", "max@muster.de")]])
     once = redact(book, policy).workbook
-    said = b"".join(sheet.text.data.tobytes() + sheet.formulas.text.data.tobytes() for sheet in once.sheets)
+    text = b"".join(sheet.text.data.tobytes() + sheet.formulas.text.data.tobytes() for sheet in once.sheets)
     for secret in (b"max@", b"Muster", b"Erika", b"901820", b"987-65", b"Jane", b"Wong", b"ask the desk"):
-        assert secret not in said, secret
+        assert secret not in text, secret
     assert redact(once, policy).counts == {}
     texts = once.sheets[0].text.strings()
     assert len(set(texts)) == len(texts)
@@ -114,9 +114,9 @@ def test_a_known_name_is_masked_where_nothing_joins_its_words(name: str, after: 
 def test_a_sheet_and_a_range_called_after_a_known_person_are_masked() -> None:
     book = book_of(S=[["Prepared by", "Jane Doe"]], JaneDoe=[["x"]])
     book = replace(book, defined_names={"JaneDoePar": "S!$A$1", "Jane_Doe": "S!$A$1", "Par": "S!$A$1"})
-    found = redact(book, Policy(threshold="public")).workbook
-    assert [sheet.name for sheet in found.sheets] == ["S", "J___"]
-    assert list(found.defined_names) == ["Par"]
+    workbook = redact(book, Policy(threshold="public")).workbook
+    assert [sheet.name for sheet in workbook.sheets] == ["S", "J___"]
+    assert list(workbook.defined_names) == ["Par"]
 
 
 def test_short_names_are_names() -> None:
@@ -216,9 +216,9 @@ def test_what_reads_a_redacted_cell_is_a_value_that_shows_nothing_of_it(formula:
     others = [["Issuer", "Contact"], ["Acme", "Jane Doe"]]
     table = Table("people", "S", 0, 0, 1, 4, ("Issuer", "Contact", "SSN", "Par", "X"))
     book = replace(book_of(S=rows, Other=others), tables=(table,), defined_names={"Contact": "S!$B$2"})
-    found = redact(book, Policy(threshold="public")).workbook
-    assert cells(found)[1][4] == ((formula, value) if after is None else after)
-    said = found.sheets[0].text.strings()
+    workbook = redact(book, Policy(threshold="public")).workbook
+    assert cells(workbook)[1][4] == ((formula, value) if after is None else after)
+    said = workbook.sheets[0].text.strings()
     assert after is None or not any("Jane" in text or "JANE" in text for text in said), said
 
 
@@ -329,9 +329,9 @@ def test_nothing_of_a_published_deal_is_personal(file: Path) -> None:
 
 def test_sheets_without_personal_data_and_arrays_that_stay_are_shared() -> None:
     book = book_of(S=[["jane@x.com", 1.0]], T=[["Acme Corp", 2.0]])
-    found = redact(book, Policy()).workbook
-    assert found.sheets[1] is book.sheets[1]
-    before, after = book.sheets[0].columns[1], found.sheets[0].columns[1]
+    workbook = redact(book, Policy()).workbook
+    assert workbook.sheets[1] is book.sheets[1]
+    before, after = book.sheets[0].columns[1], workbook.sheets[0].columns[1]
     assert before is not None
     assert after is not None
     assert after.numbers is before.numbers
@@ -365,6 +365,6 @@ def test_a_threshold_redacts_its_level_and_those_above(threshold: str, after: st
 def test_cells_far_apart_keep_their_places() -> None:
     rows: list[list[Any]] = [["E-mail"], *[[None]] * 100, ["a@b.com"], *[[None]] * 100, ["odd"]]
     book: Workbook = book_of(S=rows)
-    found = redact(book, Policy()).workbook.sheets[0]
-    assert (found.value(101, 0), found.row_count) == ("a***@b***.com", book.sheets[0].row_count)
-    assert np.array_equal(found.columns[0].kinds > 0, book.sheets[0].columns[0].kinds > 0)  # type: ignore[union-attr]
+    sheet = redact(book, Policy()).workbook.sheets[0]
+    assert (sheet.value(101, 0), sheet.row_count) == ("a***@b***.com", book.sheets[0].row_count)
+    assert np.array_equal(sheet.columns[0].kinds > 0, book.sheets[0].columns[0].kinds > 0)  # type: ignore[union-attr]

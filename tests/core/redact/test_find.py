@@ -50,10 +50,10 @@ def test_precision_and_recall() -> None:
         right.update(span.kind for span in set(found) & set(expected))
         wrong += [(text, text[span.start : span.end], span.kind) for span in set(found) - set(expected)]
         missed += [(text, text[span.start : span.end], span.kind) for span in set(expected) - set(found)]
-    told = "\n".join([f"wrong {one}" for one in wrong] + [f"missed {one}" for one in missed])
+    actual_text = "\n".join([f"wrong {one}" for one in wrong] + [f"missed {one}" for one in missed])
     hits = sum(right.values())
     precision, recall = hits / (hits + len(wrong)), hits / (hits + len(missed))
-    assert (precision, recall) == (1.0, 1.0), f"precision {precision:.3f}, recall {recall:.3f}\n{told}"
+    assert (precision, recall) == (1.0, 1.0), f"precision {precision:.3f}, recall {recall:.3f}\n{actual_text}"
     assert set(right) == set(KINDS)
 
 

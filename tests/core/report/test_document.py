@@ -88,7 +88,7 @@ def test_it_is_tagged_titled_marked_and_of_its_standard(g1: Build) -> None:
     kinds = [str(element.S) for element in elements(pdf)]
     assert kinds.count("/Table") > 8
     assert kinds.count("/TH") > 40
-    figures = [str(one.get("/Alt", "")) for one in elements(pdf) if one.S == "/Figure"]
+    figures = [str(element.get("/Alt", "")) for element in elements(pdf) if element.S == "/Figure"]
     assert len(figures) > 30
     assert all(figures), "a chart without words"
     fonts = [font for page in pdf.pages for font in page.Resources.Font.values()]
@@ -184,8 +184,8 @@ def test_letters_at_which_the_compiler_stops_are_replaced(g1: Build) -> None:
         "\u200b".join(strange[at : at + length] for at in range(0, len(strange), length)) for length in (8, 12, 16)
     ]
     view["thinnest"][0]["name"], view["categories"][0]["tests"][0]["name"], view["methods"][0]["name"] = pieces
-    made = typeset(TEMPLATE, view, created=WHEN)
-    assert set(made.replaced) == {*strange, "\u200b"}, "all that is not common is gone"
+    new_typeset = typeset(TEMPLATE, view, created=WHEN)
+    assert set(new_typeset.replaced) == {*strange, "\u200b"}, "all that is not common is gone"
     own = msgspec.structs.replace(reported(g1()), title=strange, suite=strange)
     assert "\u0531" in bookmarks(opened(compliance_pdf(own)))[0], "what a font shows stays"
 
@@ -232,7 +232,7 @@ def test_a_ladder_adds_up_as_it_is_printed(amounts: list[float], tail: bool) -> 
     """A cent that rounding leaves is a line of its own."""
     middle = len(amounts) // 2
     steps = [Step("a", amount) for amount in amounts[:middle]] + [Step("t", sum(amounts[:middle]), is_total=True)]
-    steps += [Step("b", one) for one in amounts[middle:]] + [Step("t", sum(amounts), is_total=True)] * tail
+    steps += [Step("b", amount) for amount in amounts[middle:]] + [Step("t", sum(amounts), is_total=True)] * tail
     above = 0
     for line in _steps(Ladder(title="x", steps=steps, notes=[])):
         cents = round(float(line["amount"].replace("\N{MINUS SIGN}", "-").replace(",", "")) * 100)
@@ -324,9 +324,9 @@ def test_no_list_of_names_is_cut_on_any_page() -> None:
     every_test = "; ".join(f"{test.test_name} 190.4, here 3.00 (fail here, pass there)" for test in tests)
     results = Results(tests, [], warnings=[DataWarning("published_differs", f"the file has others: {every_test}")])
     view = _view(reported(None, results))
-    assert all(f"{one.test_name} 3.00 against" in view["sentence"] for one in tests)
+    assert all(f"{test.test_name} 3.00 against" in view["sentence"] for test in tests)
     told = " ".join((*view["notices"], *view["more_notices"])).replace("\u200b", "")
-    assert all(f"{one.test_name} 190.4" in told for one in tests)
+    assert all(f"{test.test_name} 190.4" in told for test in tests)
     (doubt, *_), *_ = (row["doubts"] for category in view["categories"] for row in category["tests"])
     assert all(place in doubt.replace("\u200b", "") for place in places)
     assert len(opened(compliance_pdf(reported(None, results))).pages) > 1

@@ -75,14 +75,14 @@ def trades(draw: st.DrawFn, portfolio: Portfolio) -> list[Trade]:
 
 def doable(simulator: Simulator, wanted: Sequence[Trade]) -> list[Trade]:
     """Those that can be made, one after the other."""
-    found: list[Trade] = []
+    actual_trades: list[Trade] = []
     for one in wanted:
         try:
-            simulator.holdings.traded([*found, one])
+            simulator.holdings.traded([*actual_trades, one])
         except TradeError:
             continue
-        found.append(one)
-    return found
+        actual_trades.append(one)
+    return actual_trades
 
 
 def alike(results: Results, other: Results) -> None:
@@ -173,10 +173,12 @@ def test_loans_that_nobody_rates_are_in_a_bucket_by_their_share_after_the_trades
     }
     portfolio = portfolio_of(columns)
     simulator, plain = (Simulator(portfolio, "enhanced", incremental=way) for way in (True, False))
-    made = [Trade(trade_type="sell", par_value=2e6 + 1e5 * at, cusip=f"{at:09d}", price=95) for at in sold]
+    new_trades = [Trade(trade_type="sell", par_value=2e6 + 1e5 * at, cusip=f"{at:09d}", price=95) for at in sold]
     if bought is not None:
-        made.append(Trade(trade_type="buy", par_value=4e6, borrower_name="Nova", price=95, rating_agency_a=bought))
-    change = simulator.holdings.traded(made)
+        new_trades.append(
+            Trade(trade_type="buy", par_value=4e6, borrower_name="Nova", price=95, rating_agency_a=bought)
+        )
+    change = simulator.holdings.traded(new_trades)
     alike(simulator.run(change), plain.run(change))
 
 

@@ -89,12 +89,12 @@ def test_random_trades_are_what_a_plain_reading_of_the_rules_gives(made: list[An
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     cash, trades = 5e6, []
     for kind, name, part, price, rating in made:
-        held = [row for row in rows if row["obligor"].upper() == name.upper()]
+        own_rows = [row for row in rows if row["obligor"].upper() == name.upper()]
         if kind == "sell":
-            if not held:
+            if not own_rows:
                 continue
-            par = part * sum(row["par_value"] for row in held)
-            for row in held:
+            par = part * sum(row["par_value"] for row in own_rows)
+            for row in own_rows:
                 cash += row["par_value"] * part * (price if price is not None else row["price"]) / 100
                 row["par_value"] *= 1 - part
             rows = [row for row in rows if row["par_value"] > 0]
@@ -105,11 +105,18 @@ def test_random_trades_are_what_a_plain_reading_of_the_rules_gives(made: list[An
             cash -= par * paid / 100
             rows.append(
                 {
-                    "par_value": par, "obligor": held[0]["obligor"] if held else name.upper(),
-                    "industry": held[0]["industry"] if held else "Paper", "price": paid, "rating_agency_a": A[rating],
-                    "rating_agency_b": 0, "spread": 400, "floor": 0.5, "purchase_price": paid, "recovery_rate": None,
+                    "par_value": par,
+                    "obligor": own_rows[0]["obligor"] if own_rows else name.upper(),
+                    "industry": own_rows[0]["industry"] if own_rows else "Paper",
+                    "price": paid,
+                    "rating_agency_a": A[rating],
+                    "rating_agency_b": 0,
+                    "spread": 400,
+                    "floor": 0.5,
+                    "purchase_price": paid,
+                    "recovery_rate": None,
                 }
-            )  # fmt: skip
+            )
             more = {"industry": rows[-1]["industry"], "spread": 400.0, "loan_data": {"floor": 0.5}}
             trades.append(trade("buy", par, name, price=price, rating_agency_a=rating, **more))
     if not trades:
@@ -119,9 +126,9 @@ def test_random_trades_are_what_a_plain_reading_of_the_rules_gives(made: list[An
         {name: [row[name] for row in rows] for name in columns},
         tranches=NOTES, deal=Deal(principal_cash=cash, base_rate=4.30),
     )  # fmt: skip
-    found = simulate(base, trades, "enhanced").after
-    assert len(found) > 8
-    for result in found:
+    after = simulate(base, trades, "enhanced").after
+    assert len(after) > 8
+    for result in after:
         expected = naive.measure(plain, result.test_id)
         assert result.current_value == pytest.approx(expected, rel=1e-9, abs=1e-6), result.test_id
 
@@ -137,8 +144,8 @@ def test_each_rating_that_a_definition_may_ask_for_is_told_where_it_lacks(rules:
     base = portfolio_of({"par_value": [6e6], "obligor": ["One"], "rating_agency_b": ["B"], "rating_agency_c": ["B"]})
     suite = "enhanced" if rules is None else "deal"
     found = simulate(base, [trade("buy", 1e6, "Two", price=99, rating_agency_b="B")], suite, definition=rules)
-    told = " ".join(warning.message for warning in found.warnings if warning.code == "trade_fields")
-    assert [agency for agency in "abc" if f"rating_agency_{agency} (" in told] == lacks
+    text = " ".join(warning.message for warning in found.warnings if warning.code == "trade_fields")
+    assert [agency for agency in "abc" if f"rating_agency_{agency} (" in text] == lacks
 
 
 @every("deal, told", [(Deal(), 0), (Deal(interest_collected=8e6), 1)])

@@ -92,8 +92,8 @@ class Visit:
         for scheme in ("light", "dark"):
             self.page.emulate_media(color_scheme=scheme)
             found = self.page.evaluate(f"async () => {{ {AXE}\nreturn axe.run(document, {json.dumps(RULES)}); }}")
-            told = [f"{one['id']}: {[node['html'][:200] for node in one['nodes']]}" for one in found["violations"]]
-            assert told == [], f"{what}, {scheme}"
+            texts = [f"{one['id']}: {[node['html'][:200] for node in one['nodes']]}" for one in found["violations"]]
+            assert texts == [], f"{what}, {scheme}"
         self.page.emulate_media(color_scheme="light")
 
     def check_clean(self) -> None:

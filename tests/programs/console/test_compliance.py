@@ -52,8 +52,8 @@ def printed_month(member: Member, deal_id: str) -> str:
     file = BytesIO()
     book.save(file)
     files = {"files": ("printed.xlsx", file.getvalue())}
-    made = checked(member.post(f"/api/v1/deals/{deal_id}/files", files=files, data={"as_of": "2026-07-31"}))
-    return str(parsed(member, made["id"])["id"])
+    body = checked(member.post(f"/api/v1/deals/{deal_id}/files", files=files, data={"as_of": "2026-07-31"}))
+    return str(parsed(member, body["id"])["id"])
 
 
 def limits(member: Member, deal_id: str) -> list[float]:

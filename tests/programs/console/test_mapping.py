@@ -193,10 +193,10 @@ def test_a_mapping_that_others_use_stays_as_it_is(visits: Visits, owner: Member)
     desk.sign_in(owner, f"/deals/{deal['id']}/mapping?fix={fix}")
     desk.page.get_by_role("button", name="Save as the deal's mapping").click()
     expect(desk.page.locator(".corrections")).to_have_count(0)
-    made = checked(owner.get(path))["mapping_id"]
+    mapping_id = checked(owner.get(path))["mapping_id"]
     named = {one["id"]: one["name"] for one in checked(owner.get("/api/v1/mappings"))["items"]}
-    assert named[made] == "Mapping of Example CLO VIII 2"
-    columns = checked(owner.get(f"/api/v1/mappings/{made}"))["mappings"]
+    assert named[mapping_id] == "Mapping of Example CLO VIII 2"
+    columns = checked(owner.get(f"/api/v1/mappings/{mapping_id}"))["mappings"]
     assert {name: column["target"] for name, column in columns.items()} == {
         "Commitment": "par_value",
         "Remark": "remark",
@@ -207,7 +207,7 @@ def test_a_mapping_that_others_use_stays_as_it_is(visits: Visits, owner: Member)
     desk.page.get_by_role("button", name="Undo").click()
     expect(desk.page.locator(".picture").get_by_role("button", name="C feeds Par")).to_be_visible()
     assert [checked(owner.get(place))["mapping_id"] for place in (path, book)] == [ours, ours]
-    assert owner.get(f"/api/v1/mappings/{made}").status_code == 404
+    assert owner.get(f"/api/v1/mappings/{mapping_id}").status_code == 404
 
 
 def test_a_cell_is_looked_for_and_pages_say_where_they_differ(visits: Visits, owner: Member) -> None:

@@ -159,7 +159,7 @@ def _one_by_one(owner: Member, page: Page, found: list[dict[str, Any]]) -> None:
     expect(page.locator(".notice")).to_have_count(1)
     press(page, "u")
     expect_count(page, "False positive", 2)
-    assert found[19]["id"] in {one["id"] for one in issues(owner)}
+    assert found[19]["id"] in {issue["id"] for issue in issues(owner)}
     expect(names(page).first).to_have_text(found[19]["borrower_name"])
     page.get_by_role("button", name="Resolved 5").click()
     expect(names(page)).to_have_count(5)
@@ -186,7 +186,7 @@ def _many(owner: Member, visit: Visit, found: list[dict[str, Any]]) -> None:
     page.keyboard.type(text)
     press(page, "Enter")
     expect(page).to_have_url(re.compile(f"search={text.split()[0]}"))
-    some = [one for one in issues(owner) if text in one["borrower_name"]]
+    some = [issue for issue in issues(owner) if text in issue["borrower_name"]]
     expect(names(page)).to_have_count(len(some))
     press(page, "X")
     expect(page.get_by_text(f"{len(some)} selected")).to_be_visible()

@@ -36,7 +36,7 @@ def test_published_figures_stand_beside_ours(visits: Visits, owner: Member) -> N
     tied = checked(owner.get(f"/api/v1/deals/{deal}/tie-out"))
     items = tied["items"]
     differing = [item for item in items if item["agrees"] is False]
-    agreed = [one for one in items if one["agrees"]]
+    agreed = [item for item in items if item["agrees"]]
     assert min(len(differing), len(agreed)) > 0, "the report has both"
     desk = visits()
     page = desk.page

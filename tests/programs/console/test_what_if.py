@@ -149,7 +149,7 @@ def _keep(owner: Member, visit: Visit, book: str) -> str:
     assert len(shown) == len(tests)
     left = sorted(test["headroom"] for test in tests if test["headroom"] is not None)
     assert [text for text in shown if text[0].isdigit()] == [f"{par:,.0f}" for par in left]
-    assert shown.count("any") == sum(one["headroom"] is None for one in tests)
+    assert shown.count("any") == sum(test["headroom"] is None for test in tests)
     visit.check_accessible("headroom")
     page.keyboard.press("Escape")
     identity: str = scenario["id"]

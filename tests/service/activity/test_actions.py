@@ -56,8 +56,8 @@ def test_an_item_tells_what_happened(owner: Member) -> None:
     assert (feed["total"], feed["limit"], feed["offset"]) == (2, 20, 0)
     item = feed["items"][0]
     assert item.keys() == FIELDS
-    told = {name: value for name, value in item.items() if name not in ("id", "created_at")}
-    assert told == {
+    by_name = {name: value for name, value in item.items() if name not in ("id", "created_at")}
+    assert by_name == {
         "action": "api_key.created",
         "type": "created",
         "status": "completed",

@@ -81,8 +81,8 @@ def test_the_system_key_suspends_and_lets_in_again(stack: Stack, owner: Member, 
         answer = system.patch(TENANT, json={"status": status})
         assert (answer.status_code, answer.json()["status"]) == (200, status)
         for member in (owner, key):
-            said = member.get(ME)
-            assert said.status_code == 200 if status == "active" else refused(said) == SUSPENDED
+            response = member.get(ME)
+            assert response.status_code == 200 if status == "active" else refused(response) == SUSPENDED
     assert events(stack, owner, "tenant.updated")[0] == (
         None,
         "system",

@@ -313,8 +313,8 @@ def test_who_is_there_already_is_told_so_even_where_no_place_is_left(owner: Memb
 
 def test_an_invitation_is_withdrawn_by_its_id(stack: Stack, owner: Member) -> None:
     invitation = invite(owner, send_email=False).json()
-    found = owner.get(f"{USERS}/{invitation['id']}").json()
-    assert (found["email"], found["status"]) == (invitation["email"], "invited")
+    body = owner.get(f"{USERS}/{invitation['id']}").json()
+    assert (body["email"], body["status"]) == (invitation["email"], "invited")
     assert owner.delete(f"{USERS}/{invitation['id']}").status_code == 204
     assert accept(stack, invitation["invitation_token"]).status_code == 400
 

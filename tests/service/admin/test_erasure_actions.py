@@ -176,7 +176,7 @@ def test_an_erased_person_is_named_nowhere(stack: Stack, tmp_path: Path) -> None
     assert theirs
     calculated = [msgspec.json.decode(their.details) for their in theirs if their.action == "calculation.completed"]
     assert sum(details["calls"] for details in calculated) == 2
-    assert {one.user_email for one in theirs} == {one.ip_address for one in theirs} - {None} | {token}
+    assert {their.user_email for their in theirs} == {their.ip_address for their in theirs} - {None} | {token}
     assert owner.get("/api/v1/compliance/lookback").json()["chain"]["verified"] is True
     # A changed entry is told as before, a redacted one too.
     for index, one in enumerate(now):

@@ -200,12 +200,12 @@ def test_a_key_ends_no_session_and_answers_for_nobody(owner: Member) -> None:
 
 def test_what_a_key_does_is_audited_with_the_key_and_its_creator(stack: Stack, owner: Member) -> None:
     maker = owner.key("admin:api-keys", "workbooks:read")
-    made = make(maker).json()
+    body = make(maker).json()
     rows = stack.sql(
-        "SELECT user_id::text, user_email, api_key_id IS NOT NULL FROM audit_log WHERE resource_id = %s", [made["id"]]
+        "SELECT user_id::text, user_email, api_key_id IS NOT NULL FROM audit_log WHERE resource_id = %s", [body["id"]]
     )
     assert rows == [(owner.user_id, owner.email, True)]
-    assert made["created_by"] == owner.email
+    assert body["created_by"] == owner.email
 
 
 def test_pages_of_keys(owner: Member) -> None:

@@ -96,8 +96,8 @@ def test_a_repetition_makes_no_second_tenant_and_shows_no_token(stack: Stack, sy
     assert (first.status_code, again.status_code) == (201, 409)
     assert again.json()["detail"] == "Already processed"
     assert "no-store" in first.headers["cache-control"]
-    found = stack.sql("SELECT count(*) FROM users WHERE email = %s", [body["owner_email"]])
-    assert found == [(1,)]
+    rows = stack.sql("SELECT count(*) FROM users WHERE email = %s", [body["owner_email"]])
+    assert rows == [(1,)]
 
 
 def test_who_may_not_make_tenants(run_by: str, system: httpx.Client, owner: Member) -> None:
@@ -147,8 +147,10 @@ def test_ownership_passes_on(stack: Stack, owner: Member) -> None:
     assert (role_of(stack, heir), role_of(stack, owner)) == ("owner", "admin")
     for ended in (owner, heir):  # tokens that say the old role
         assert ended.get("/api/v1/auth/me").status_code == 401
-    told = [event for event in events(stack, owner.tenant_id) if event[0] == "tenant.ownership_transferred"]
-    assert told == [("tenant.ownership_transferred", owner.email, heir.user_id, {"former_owners": [owner.user_id]})]
+    actual_events = [event for event in events(stack, owner.tenant_id) if event[0] == "tenant.ownership_transferred"]
+    assert actual_events == [
+        ("tenant.ownership_transferred", owner.email, heir.user_id, {"former_owners": [owner.user_id]})
+    ]
 
 
 def test_the_system_key_passes_it_on_from_all_owners(stack: Stack, system: httpx.Client, owner: Member) -> None:

@@ -39,19 +39,19 @@ def test_an_alert_goes_its_way(owner: Member, own_g1: dict[str, Any]) -> None:  
         "created_at": 0,
         "updated_at": 0,
     }
-    one = f"{URL}/{made['id']}"
-    assert owner.get(one).json() == made
-    assert owner.get(one, params={"include_history": True}).json() == made | {"history": []}
-    assert owner.patch(one, json={}).json() == made
+    path = f"{URL}/{made['id']}"
+    assert owner.get(path).json() == made
+    assert owner.get(path, params={"include_history": True}).json() == made | {"history": []}
+    assert owner.patch(path, json={}).json() == made
     patch = {"name": "x" * 200, "description": None, "enabled": False, "cooldown_minutes": 0}
-    changed = owner.patch(one, json=patch | {"conditions": THRESHOLD | {"duration_minutes": None}})
+    changed = owner.patch(path, json=patch | {"conditions": THRESHOLD | {"duration_minutes": None}})
     assert changed.json() | {"updated_at": 0} == made | patch | {"updated_at": 0}
     assert changed.headers["etag"] != tag
-    stale = owner.patch(one, json={"name": "y"}, headers={"If-Match": tag})
+    stale = owner.patch(path, json={"name": "y"}, headers={"If-Match": tag})
     assert (stale.status_code, stale.json()["detail"]) == (409, "Concurrent modification")
-    assert owner.patch(one, json={"name": "y"}, headers={"If-Match": changed.headers["etag"]}).status_code == 200
-    assert owner.delete(one).status_code == 204
-    assert {answer.status_code for answer in (owner.get(one), owner.delete(one), owner.patch(one, json={}))} == {404}
+    assert owner.patch(path, json={"name": "y"}, headers={"If-Match": changed.headers["etag"]}).status_code == 200
+    assert owner.delete(path).status_code == 204
+    assert {answer.status_code for answer in (owner.get(path), owner.delete(path), owner.patch(path, json={}))} == {404}
     actions = [entry["action"] for entry in owner.get("/api/v1/admin/audit-logs").json()["items"]]
     assert [name for name in actions if name.startswith("alert")] == [
         "alert.deleted", "alert.updated", "alert.updated", "alert.created",
@@ -147,20 +147,20 @@ def test_what_is_refused(owner: Member) -> None:
             calls += [owner.patch(f"{URL}/{held['id']}", json=patch)] if patch else []
             assert owner.get(f"{URL}/{held['id']}").json() == held
         for answer in calls:
-            told = answer.json()
-            places = [fault["loc"] for fault in told.get("errors", [])]
-            if (answer.status_code, told.get("detail")) != (status, detail) or (
+            actual_body = answer.json()
+            places = [fault["loc"] for fault in actual_body.get("errors", [])]
+            if (answer.status_code, actual_body.get("detail")) != (status, detail) or (
                 place and places[0][1 : len(place) + 1] != place
             ):
-                failing.append((changed, answer.status_code, told))
+                failing.append((changed, answer.status_code, actual_body))
     assert failing == []
 
 
 def test_a_condition_may_name_a_test_of_a_deals_definition(owner: Member, stranger: Member) -> None:
     deal = {"name": "Deal", "currency": "USD"}
-    made = owner.post("/api/v1/deals", json=deal).json()
+    body = owner.post("/api/v1/deals", json=deal).json()
     definition = {"name": "Deal", "tests": [{"id": "largest", "name": "x", "measure": "obligor", "max": 2.5}]}
-    put = owner.http.put(f"/api/v1/deals/{made['id']}/definition", json={"definition": definition})
+    put = owner.http.put(f"/api/v1/deals/{body['id']}/definition", json={"definition": definition})
     assert put.status_code == 200, put.text
     named = {"alert_type": "compliance", "conditions": {"status": ["fail"], "test_ids": ["largest", "wal"]}}
     assert alerted(owner, **named)["conditions"] == named["conditions"]
@@ -169,20 +169,20 @@ def test_a_condition_may_name_a_test_of_a_deals_definition(owner: Member, strang
 
 
 def test_tenants_keep_to_themselves(owner: Member, stranger: Member, own_g1: dict[str, Any]) -> None:  # noqa: F811
-    one = f"{URL}/{alerted(owner)['id']}"
-    for answer in (stranger.get(one), stranger.patch(one, json={"name": "x"}), stranger.delete(one)):
+    path = f"{URL}/{alerted(owner)['id']}"
+    for answer in (stranger.get(path), stranger.patch(path, json={"name": "x"}), stranger.delete(path)):
         assert (answer.status_code, answer.json()["detail"]) == (404, "Alert not found")
     assert stranger.get(URL).json()["items"] == []
     answer = stranger.post(f"{URL}/configure", json=BODY | {"workbook_id": own_g1["id"]})
     assert (answer.status_code, answer.json()["detail"]) == (404, "Workbook not found")
-    assert owner.get(one).status_code == 200
+    assert owner.get(path).status_code == 200
 
 
 def test_a_schedule_goes_by_the_tenants_clock(owner: Member) -> None:
     zone = {"settings": {"timezone": "Asia/Tokyo"}}
     assert owner.patch("/api/v1/admin/tenant", json=zone).status_code == 200
     made = alerted(owner, alert_type="schedule", conditions={"schedule": "30 8 * * *"})
-    one = f"{URL}/{made['id']}"
+    path = f"{URL}/{made['id']}"
 
     def due(told: dict[str, Any]) -> str | None:
         if told["next_at"] is None:
@@ -192,14 +192,14 @@ def test_a_schedule_goes_by_the_tenants_clock(owner: Member) -> None:
         return f"{moment.astimezone(ZoneInfo('Asia/Tokyo')):%H:%M}"
 
     assert due(made) == "08:30"
-    assert due(owner.patch(one, json={"conditions": {"schedule": "5 17 * * *"}}).json()) == "17:05"
-    assert due(owner.patch(one, json={"name": "x"}).json()) == "17:05"
-    assert due(owner.patch(one, json={"enabled": False}).json()) is None
-    assert due(owner.patch(one, json={"conditions": {"schedule": "6 17 * * *"}}).json()) is None
-    assert due(owner.patch(one, json={"enabled": True}).json()) == "17:06"
+    assert due(owner.patch(path, json={"conditions": {"schedule": "5 17 * * *"}}).json()) == "17:05"
+    assert due(owner.patch(path, json={"name": "x"}).json()) == "17:05"
+    assert due(owner.patch(path, json={"enabled": False}).json()) is None
+    assert due(owner.patch(path, json={"conditions": {"schedule": "6 17 * * *"}}).json()) is None
+    assert due(owner.patch(path, json={"enabled": True}).json()) == "17:06"
     owner.patch("/api/v1/admin/tenant", json={"settings": {"timezone": "Asia/Kolkata"}})
-    wait_until(lambda: due(owner.get(one).json()) == "20:36", what="the other clock")
-    assert owner.get(one).json()["trigger_count"] == 0
+    wait_until(lambda: due(owner.get(path).json()) == "20:36", what="the other clock")
+    assert owner.get(path).json()["trigger_count"] == 0
 
 
 def test_the_history_tells_the_last_triggers_and_what_was_sent(stack: Stack, owner: Member) -> None:
@@ -224,10 +224,10 @@ def test_the_history_tells_the_last_triggers_and_what_was_sent(stack: Stack, own
                     None if status == "pending" else started,
                 ],
             )
-    one = f"{URL}/{made['id']}"
+    path = f"{URL}/{made['id']}"
 
     def told(**query: int) -> list[dict[str, Any]]:
-        history: list[dict[str, Any]] = owner.get(one, params={"include_history": True, **query}).json()["history"]
+        history: list[dict[str, Any]] = owner.get(path, params={"include_history": True, **query}).json()["history"]
         return history
 
     assert [trigger["details"]["age"] for trigger in told()] == list(range(10))
@@ -238,8 +238,8 @@ def test_the_history_tells_the_last_triggers_and_what_was_sent(stack: Stack, own
     outcome = second["deliveries"][1]
     assert (outcome["status"], outcome["attempts"], outcome["error"]) == ("failed", 1, "no server")
     assert [one["channel_id"] for one in second["deliveries"]] == [channel["id"] for channel in made["channels"]]
-    assert "history" not in owner.get(one, params={"history_limit": 5}).json()
+    assert "history" not in owner.get(path, params={"history_limit": 5}).json()
     for limit in (0, 101):
-        assert owner.get(one, params={"history_limit": limit}).status_code == 422
-    assert owner.delete(one).status_code == 204
+        assert owner.get(path, params={"history_limit": limit}).status_code == 422
+    assert owner.delete(path).status_code == 204
     assert stack.sql("SELECT count(*) FROM alert_deliveries WHERE tenant_id = %s", [owner.tenant_id]) == [(0,)]

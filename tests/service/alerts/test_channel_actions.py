@@ -81,12 +81,13 @@ def test_what_a_channel_must_have(owner: Member, stranger: Member) -> None:
             owner.post(f"{URL}/configure", json=BODY | body),
             owner.patch(f"{URL}/{made['id']}", json=body),
         ):
-            told = answer.json()
+            actual_body = answer.json()
             place = ["body", "channels", "1", "config", name]
-            if (answer.status_code, told.get("detail")) != (422, "Channel configuration error") or place != told[
-                "errors"
-            ][0]["loc"][:5]:
-                failing.append((channel, answer.status_code, told))
+            if (answer.status_code, actual_body.get("detail")) != (
+                422,
+                "Channel configuration error",
+            ) or place != actual_body["errors"][0]["loc"][:5]:
+                failing.append((channel, answer.status_code, actual_body))
     assert failing == []
     assert owner.get(f"{URL}/{made['id']}").json() == made
 
@@ -137,10 +138,10 @@ def test_masks_that_are_sent_back_keep_what_is_behind_them(
     first, second = (_hook(receiver.url(f"/20{number}"), f"{TOKEN}-{number}") for number in range(2))
     chat = {"type": "chat_webhook", "config": {"webhook_url": receiver.url(f"/202?{TOKEN}")}}
     made = alerted(owner, channels=[first, second, chat], enabled=False)
-    one = f"{URL}/{made['id']}"
+    path = f"{URL}/{made['id']}"
 
     def changed(channels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        answer = owner.patch(one, json={"channels": channels})
+        answer = owner.patch(path, json={"channels": channels})
         assert answer.status_code == 200, answer.text
         assert TOKEN not in answer.text
         told: list[dict[str, Any]] = answer.json()["channels"]
@@ -148,12 +149,12 @@ def test_masks_that_are_sent_back_keep_what_is_behind_them(
 
     def sent() -> set[tuple[str, str | None]]:
         receiver.got.clear()
-        answer = owner.post(f"{one}/test")
+        answer = owner.post(f"{path}/test")
         assert answer.status_code == 200, answer.text
-        told = answer.json()
-        channels = owner.get(one).json()["channels"]
-        assert [row["channel_id"] for row in told["results"]] == [channel["id"] for channel in channels]
-        assert {(row["status"], row["channel"]) for row in told["results"]} <= {
+        body = answer.json()
+        channels = owner.get(path).json()["channels"]
+        assert [row["channel_id"] for row in body["results"]] == [channel["id"] for channel in channels]
+        assert {(row["status"], row["channel"]) for row in body["results"]} <= {
             ("delivered", "webhook"), ("delivered", "chat_webhook"),
         }  # fmt: skip
         return {(message.path, message.headers.get("x-token")) for message in receiver.got}
@@ -172,7 +173,7 @@ def test_masks_that_are_sent_back_keep_what_is_behind_them(
     assert told[0]["config"]["headers"] == {"X-Token": "***", "X-More": "***"}
     assert len(sent()) == 1
     assert receiver.got[0].headers["x-more"] == "2"
-    kept = owner.get(one).json()
+    kept = owner.get(path).json()
     port = receiver.server_address[1]
     for config, place in (
         ({"url": f"http://localhost:{port}/200", "headers": {"X-Token": "***"}}, "headers"),
@@ -182,17 +183,17 @@ def test_masks_that_are_sent_back_keep_what_is_behind_them(
         ({"url": "***"}, "url"),
     ):
         for more in ({}, {"id": a["id"]}):
-            answer = owner.patch(one, json={"channels": [{"type": "webhook", "config": config} | more]})
+            answer = owner.patch(path, json={"channels": [{"type": "webhook", "config": config} | more]})
             assert answer.status_code == 422, answer.text
             assert answer.json()["errors"][0]["loc"][4] == place
-    assert owner.get(one).json() == kept
+    assert owner.get(path).json() == kept
     there = {"url": f"http://localhost:{port}/200", "headers": {"X-Token": "given anew"}}
     changed([a | {"config": there}])
     assert sent() == {("/200", "given anew")}
     stack.sql("UPDATE alerts SET channel_secrets = 'sealed with another key' WHERE id = %s", [made["id"]])
-    (result,) = owner.post(f"{one}/test").json()["results"]
+    (result,) = owner.post(f"{path}/test").json()["results"]
     assert (result["status"], "another secret key" in result["message"]) == ("failed", True)
-    read = owner.get(one).json()["channels"]
-    assert owner.patch(one, json={"channels": read}).status_code == 422
+    read = owner.get(path).json()["channels"]
+    assert owner.patch(path, json={"channels": read}).status_code == 422
     changed([first])
     assert sent() == {(f"/200?{TOKEN}", f"{TOKEN}-0")}

@@ -123,7 +123,7 @@ def test_a_run_raises_what_it_concerns(
     )
     assert len(notes) == 3
     (entry,) = wait_until(
-        lambda: (found := told(owner, raised["above"])["history"])[0]["notifications_sent"] and found,
+        lambda: (history := told(owner, raised["above"])["history"])[0]["notifications_sent"] and history,
         what="the outcome",
     )
     assert (entry["notifications_sent"], entry["channels_notified"]) == (1, ["in_app"])

@@ -40,11 +40,11 @@ def tried(who: Member, alert: dict[str, Any]) -> list[tuple[str, str, str]]:
     """What came of a test: channel, status and message of each."""
     answer = who.post(f"{URL}/{alert['id']}/test")
     assert answer.status_code == 200, answer.text
-    told = answer.json()
-    assert set(told) == {"test_id", "alert_id", "results", "tested_at"}
-    assert told["alert_id"] == alert["id"]
-    assert [one["channel_id"] for one in told["results"]] == [one["id"] for one in alert["channels"]]
-    return [(one["channel"], one["status"], one["message"]) for one in told["results"]]
+    body = answer.json()
+    assert set(body) == {"test_id", "alert_id", "results", "tested_at"}
+    assert body["alert_id"] == alert["id"]
+    assert [one["channel_id"] for one in body["results"]] == [one["id"] for one in alert["channels"]]
+    return [(one["channel"], one["status"], one["message"]) for one in body["results"]]
 
 
 def test_every_answer_is_told(shared_owner: Member, receiver: Receiver) -> None:  # noqa: F811

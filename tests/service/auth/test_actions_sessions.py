@@ -381,7 +381,7 @@ def test_another_deployments_token(stack: Stack, owner: Member) -> None:
 
 
 def test_logout_ends_its_session_and_no_other(stack: Stack, owner: Member) -> None:
-    other = login(stack, owner.email).json()
+    other_body = login(stack, owner.email).json()
     answer = owner.post(f"{AUTH}/logout")
     assert (answer.status_code, answer.content) == (204, b"")
     assert refused(me(stack, owner.tokens["access_token"])) == (401, "Token has been revoked", "TOKEN_REVOKED")
@@ -390,8 +390,8 @@ def test_logout_ends_its_session_and_no_other(stack: Stack, owner: Member) -> No
         "Refresh token has been revoked",
         "TOKEN_REVOKED",
     )
-    assert me(stack, other["access_token"]).status_code == 200
-    assert refresh(stack, other["refresh_token"]).status_code == 200
+    assert me(stack, other_body["access_token"]).status_code == 200
+    assert refresh(stack, other_body["refresh_token"]).status_code == 200
     assert audited(stack, owner.tenant_id, "user.logged_out")[0][:3] == (owner.user_id, owner.email, "user")
 
 

@@ -148,13 +148,13 @@ def test_no_login_with_the_old_password_outlives_the_change(stack: Stack, owner:
 
 
 def test_a_forgotten_password_is_reset_by_mail(stack: Stack, owner: Member) -> None:
-    other = login(stack, owner.email).json()
+    other_body = login(stack, owner.email).json()
     assert forgot(stack, f" {owner.email.upper()} ").status_code == 202
     answer = reset(stack, token_of(letters(stack, owner.email)[0]))
     assert (answer.status_code, answer.content) == (204, b"")
     assert login(stack, owner.email).status_code == 401
     assert login(stack, owner.email, FRESH).status_code == 200
-    for pair in (owner.tokens, other):
+    for pair in (owner.tokens, other_body):
         assert refused(me(stack, pair["access_token"])) == (401, "Token has been revoked", "TOKEN_REVOKED")
         assert refused(refresh(stack, pair["refresh_token"])) == (401, "All tokens have been revoked", "TOKEN_REVOKED")
     for action in ("user.password_reset_requested", "user.password_reset"):

@@ -163,14 +163,14 @@ def test_an_access_token_is_no_cookie(stack: Stack, owner: Member) -> None:
 
 def test_the_token_just_replaced_is_answered_by_the_same_one(stack: Stack, browser: httpx.Client) -> None:
     first = browser.cookies[COOKIE]
-    one = by_cookie(stack, first)
+    response = by_cookie(stack, first)
     time.sleep(1.1)  # so that a token of this second would be another one
     two = by_cookie(stack, first)
-    assert (one.status_code, two.status_code) == (200, 200)
-    assert cookie_of(one)[0] == cookie_of(two)[0] != first
-    assert one.json()["access_token"] != two.json()["access_token"]
+    assert (response.status_code, two.status_code) == (200, 200)
+    assert cookie_of(response)[0] == cookie_of(two)[0] != first
+    assert response.json()["access_token"] != two.json()["access_token"]
     assert me(stack, two.json()["access_token"]).status_code == 200
-    assert by_cookie(stack, cookie_of(one)[0]).status_code == 200
+    assert by_cookie(stack, cookie_of(response)[0]).status_code == 200
 
 
 def test_tabs_refresh_at_once(stack: Stack, browser: httpx.Client) -> None:

@@ -57,8 +57,8 @@ def test_enrolment_gives_what_an_authenticator_reads(stack: Stack, owner: Member
     assert len(body["secret"]) == 32
     begun = audited(stack, owner.tenant_id, "user.two_factor_enrolment_begun")
     assert [row[:3] for row in begun] == [(owner.user_id, owner.email, "user")]
-    told = stack.sql("SELECT details::text FROM audit_log WHERE tenant_id = %s", [owner.tenant_id])
-    assert body["secret"] not in str(told)
+    rows = stack.sql("SELECT details::text FROM audit_log WHERE tenant_id = %s", [owner.tenant_id])
+    assert body["secret"] not in str(rows)
 
 
 def test_nothing_changes_until_a_code_is_verified(stack: Stack, owner: Member) -> None:

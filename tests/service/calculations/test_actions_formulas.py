@@ -160,12 +160,12 @@ def test_a_translation_has_code_imports_and_notes(shared_owner: Member, target: 
         "/api/v1/calculations/translate", params={"formula": "=ROUND(SUM(A1:A3)/2,1)", "target": target}
     )
     assert answer.status_code == 200, answer.text
-    found = answer.json()
-    assert found.keys() == {"formula", "target", "code", "imports", "full_code", "notes"}
-    assert (found["formula"], found["target"]) == ("=ROUND(SUM(A1:A3)/2,1)", target)
-    assert found["code"] in found["full_code"]
-    assert all(line in found["full_code"] for line in found["imports"])
-    compile(found["full_code"], "translated", "exec")
+    body = answer.json()
+    assert body.keys() == {"formula", "target", "code", "imports", "full_code", "notes"}
+    assert (body["formula"], body["target"]) == ("=ROUND(SUM(A1:A3)/2,1)", target)
+    assert body["code"] in body["full_code"]
+    assert all(line in body["full_code"] for line in body["imports"])
+    compile(body["full_code"], "translated", "exec")
 
 
 def test_pandas_is_the_default_and_imports_can_be_left_out(shared_owner: Member) -> None:

@@ -65,9 +65,9 @@ def is_evaluator(number: int) -> bool:
 
 @pytest.fixture
 def evaluators(tmp_path: Path) -> Iterator[Evaluators]:
-    made = Evaluators(processes=2, queue=2, memory_bytes_max=256 * 1024**2, workbooks=1, blobs=tmp_path)
-    yield made
-    made.close()
+    new_evaluators = Evaluators(processes=2, queue=2, memory_bytes_max=256 * 1024**2, workbooks=1, blobs=tmp_path)
+    yield new_evaluators
+    new_evaluators.close()
     assert children() == set()
 
 

@@ -159,9 +159,9 @@ def test_what_makes_figures_doubtful_stands_above_them(cushion: Cushion, tmp_pat
     book.save(tmp_path / "doubtful.xlsx")
     for command in ("compliance", "map"):
         lines = cushion(command, tmp_path / "doubtful.xlsx").stdout.splitlines()
-        told = [line for line in lines[:8] if line.startswith("warning")]
-        assert any("par_scale" in line for line in told)
-        assert any("no_rating" in line for line in told)
+        actual_lines = [line for line in lines[:8] if line.startswith("warning")]
+        assert any("par_scale" in line for line in actual_lines)
+        assert any("no_rating" in line for line in actual_lines)
         document = json.loads(cushion(command, tmp_path / "doubtful.xlsx", "--json").stdout)
         assert {"par_scale", "no_rating"} <= {one["code"] for one in document["warnings"]}
 

@@ -94,9 +94,9 @@ def test_the_zones_show_the_tests_and_verify_by_the_key(book: Path, tmp_path: Pa
     assert opened.sheetnames == ["Loans", "Notes", "Workspace", "Control"]
     words = {cell for row in opened["Control"].values for cell in row if isinstance(cell, str)}
     assert {TESTS["average_rating_factor"].name, "march.xlsx"} <= words
-    told = json.loads(cushion("compliance", book, "--json").stdout)
+    body = json.loads(cushion("compliance", book, "--json").stdout)
     figures = {cell for row in opened["Control"].values for cell in row if isinstance(cell, int | float)}
-    assert {result["current_value"] for result in told["results"]} <= figures
+    assert {result["current_value"] for result in body["results"]} <= figures
     verified = cushion("verify", out, "--key-file", keys)
     assert (verified.returncode, verified.stdout.split(":")[1]) == (0, " original")
     assert "signature  valid, of the key 'march'" in verified.stdout
@@ -108,10 +108,10 @@ def test_what_came_of_it_as_json(book: Path, tmp_path: Path) -> None:
     answer = cushion(
         "export", book, "--format", "json", "--compact", "--redaction", "remove", "--json", "--out", tmp_path / "a.json"
     )
-    told = json.loads(answer.stdout)
-    assert told["file"] == str(tmp_path / "a.json")
-    assert told["redacted"] == {"email": {"Loans!G": 2}}
-    assert (told["rows"], told["provenance"]["manifest_version"]) == (5, "svc_hash_v1")
+    body = json.loads(answer.stdout)
+    assert body["file"] == str(tmp_path / "a.json")
+    assert body["redacted"] == {"email": {"Loans!G": 2}}
+    assert (body["rows"], body["provenance"]["manifest_version"]) == (5, "svc_hash_v1")
     assert b"\n" not in (tmp_path / "a.json").read_bytes()
 
 

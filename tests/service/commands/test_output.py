@@ -102,8 +102,8 @@ def test_json_knows_no_nan_and_steers_no_terminal(written: Any, capsys: pytest.C
     assert capsys.readouterr() == ("", "")
     assert json.loads("".join(json_rows([])())) == []
     for rows in ([], [{"a": "\x1b"}, {"a": float("inf")}]):
-        made = "".join(json_with_rows({"n": 1}, "rows", rows)())
-        assert json.loads(made) == {"n": 1, "rows": [{"a": "\x1b"}, {"a": None}] if rows else []}
+        new_text = "".join(json_with_rows({"n": 1}, "rows", rows)())
+        assert json.loads(new_text) == {"n": 1, "rows": [{"a": "\x1b"}, {"a": None}] if rows else []}
 
 
 def test_markdown_shows_what_is_there_and_obeys_none_of_it(written: Any) -> None:

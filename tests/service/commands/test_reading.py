@@ -110,8 +110,12 @@ def test_a_test_that_is_none_lists_the_right_ones(deal: Path, capsys: pytest.Cap
 def test_limits_are_amounts_too(deal: Path, capsys: pytest.CaptureFixture[str]) -> None:
     limits = ["--threshold", "average_rating_factor=3,000,wal=5.5", "--threshold", "diversity_score=1_000"]
     assert run(["compliance", str(deal), "--suite", "enhanced", *limits, "--json"]) == 0
-    found = {row["test_id"]: row["threshold_value"] for row in json.loads(capsys.readouterr().out)["results"]}
-    assert (found["average_rating_factor"], found["wal"], found["diversity_score"]) == (3000.0, 5.5, 1000.0)
+    by_test_id = {row["test_id"]: row["threshold_value"] for row in json.loads(capsys.readouterr().out)["results"]}
+    assert (by_test_id["average_rating_factor"], by_test_id["wal"], by_test_id["diversity_score"]) == (
+        3000.0,
+        5.5,
+        1000.0,
+    )
     for wrong in ("wal=5,5", "wal=", "wal", "=5"):
         assert run(["compliance", str(deal), "--threshold", wrong]) == 2
         assert "--threshold" in capsys.readouterr().err

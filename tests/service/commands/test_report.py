@@ -48,12 +48,12 @@ def test_a_comparison_has_every_issue_that_reconcile_tells(cushion: Cushion, fol
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
     with out.open("rb") as file:
         _, *rows = openpyxl.load_workbook(file)["Issues"].iter_rows(values_only=True)
-    told = json.loads(
+    body = json.loads(
         cushion("reconcile", folder / "tape.xlsx", folder / "holdings.xlsx", *of_tape[2:], "--json").stdout
     )
     columns = ("severity", "field_name", "primary_identifier", "trustee_value", "internal_value")
     assert [(row[0], row[3], row[5], row[8] or "", row[9] or "") for row in rows] == [
-        tuple(label(issue[name]) for name in columns) for issue in told["issues"]
+        tuple(label(issue[name]) for name in columns) for issue in body["issues"]
     ]
     assert cushion("report", folder / "holdings.xlsx", *of_tape, "--out", folder / "breaks.pdf").returncode == 0
     assert (folder / "breaks.pdf").read_bytes().startswith(b"%PDF-1.7")

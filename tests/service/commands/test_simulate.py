@@ -53,11 +53,11 @@ def test_json_has_all_of_it(cushion: Cushion, deal: Path) -> None:
         "sell 1,000,000 nova inc at 99.5", "--suite", "standard", "--json",
     )  # fmt: skip
     assert (answer.returncode, answer.stderr) == (0, "")
-    told = json.loads(answer.stdout)
-    assert told["total_tests"] == len(told["results"]) == 15 - len(told["skipped"])
-    assert told["new_failures"] == 0
-    assert [warning["code"] for warning in told["warnings"]][:1] == ["trade_fields"]
-    moved = {row["test_id"]: row["impact_direction"] for row in told["results"]}
+    body = json.loads(answer.stdout)
+    assert body["total_tests"] == len(body["results"]) == 15 - len(body["skipped"])
+    assert body["new_failures"] == 0
+    assert [warning["code"] for warning in body["warnings"]][:1] == ["trade_fields"]
+    moved = {row["test_id"]: row["impact_direction"] for row in body["results"]}
     assert moved["oc_ratio"] == "improve"  # half a point of a million is earned
 
 

@@ -31,20 +31,25 @@ def ratio(run: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_run_is_read_as_the_files_own_figures_say(owner: Member, book: dict[str, Any]) -> None:
     run = ran(owner, book["id"])
-    found = run["interpretation"]
-    [choice] = found["choices"]
+    interpretation = run["interpretation"]
+    [choice] = interpretation["choices"]
     assert (choice["name"], choice["state"], choice["reading"]["option"]) == ("discount_obligations", "proposed", "par")
     tie = choice["reading"]["ties"][0]
     assert (tie["part"], tie["printed"], tie["place"]) == ("numerator", DISCOUNTED_PAR, "'Tests'!D2")
     assert (choice["runner_up"]["option"], choice["runner_up"]["ties"]) == ("purchase_price", [])
-    assert (found["figures"], found["tied_before"], found["tied"], found["hold_out"]) == (3, 1, 3, None)
+    assert (
+        interpretation["figures"],
+        interpretation["tied_before"],
+        interpretation["tied"],
+        interpretation["hold_out"],
+    ) == (3, 1, 3, None)
     assert (ratio(run)["current_value"], ratio(run)["published"]["agrees"]) == (BY_FILE, True)
     doubts = {one["code"]: one["message"] for one in ratio(run)["doubt"]}
     assert doubts["stand_in"].startswith("read as: discount obligations count at par; one amount ties by it")
     assert "reading_proposed" in {one["code"] for one in run["warnings"]}
-    assert owner.get(f"/api/v1/compliance/results/{run['id']}").json()["interpretation"] == found
+    assert owner.get(f"/api/v1/compliance/results/{run['id']}").json()["interpretation"] == interpretation
     again = ran(owner, book["id"], test_ids=["oc_ratio"])
-    assert (again["partial"], again["interpretation"], ratio(again)["current_value"]) == (True, found, BY_FILE)
+    assert (again["partial"], again["interpretation"], ratio(again)["current_value"]) == (True, interpretation, BY_FILE)
 
 
 def test_a_definition_outranks_the_files_figures(owner: Member, book: dict[str, Any]) -> None:

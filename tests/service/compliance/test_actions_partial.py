@@ -175,8 +175,8 @@ def test_a_partial_run_evaluates_the_alerts_whose_tests_it_ran(
 
     def looks() -> dict[str, str | None]:
         looked_at(stack, owner)
-        found = {name: told(owner, alert_id)["last_evaluation"] for name, alert_id in alerts.items()}
-        return {name: look and look["run_id"] for name, look in found.items()}
+        by_name = {name: told(owner, alert_id)["last_evaluation"] for name, alert_id in alerts.items()}
+        return {name: look and look["run_id"] for name, look in by_name.items()}
 
     ccc = run(owner, own_g1, test_ids=["ccc_bucket_pct"])["id"]
     first = looks()

@@ -168,8 +168,8 @@ def test_the_upload_day_stands_in_for_an_as_of_date(owner: Any, write_book: Any)
     rows = [["Issuer Name", "Par Amount", "Maturity Date"], *[[f"Loan {n}", 1e6, maturity] for n in range(5)]]
     workbook = owner.uploaded(write_book("undated", Holdings=rows))
     uploaded = datetime.fromisoformat(workbook["created_at"]).astimezone(UTC).date()
-    found = by_id(run(owner, workbook, test_ids=["wal"]))["wal"]["current_value"]
-    assert found == pytest.approx((maturity - uploaded).days / 365.25, abs=1e-6)
+    current_value = by_id(run(owner, workbook, test_ids=["wal"]))["wal"]["current_value"]
+    assert current_value == pytest.approx((maturity - uploaded).days / 365.25, abs=1e-6)
 
 
 def test_hostile_names_are_kept_as_they_are(owner: Any, write_book: Any) -> None:

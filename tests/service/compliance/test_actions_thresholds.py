@@ -141,8 +141,8 @@ def test_bodies_that_cannot_be(shared_owner: Any, body: dict[str, Any]) -> None:
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])
 def test_numbers_that_are_none(shared_owner: Any, number: str) -> None:
     for field in ("threshold_value", "warning_threshold"):
-        other = "" if field == "threshold_value" else ', "threshold_value": 1'
-        content = f'{{"test_id": "wal", "{field}": {number}{other}}}'
+        other_text = "" if field == "threshold_value" else ', "threshold_value": 1'
+        content = f'{{"test_id": "wal", "{field}": {number}{other_text}}}'
         answer = shared_owner.post(PATH, content=content, headers={"Content-Type": "application/json"})
         assert answer.status_code == 422
 

@@ -72,9 +72,9 @@ def test_events_are_found_by_each_filter(owner: Member, stranger: Member, run: d
     ]
     wrong = {}
     for asked, expected in rows:
-        found = looked(owner, **asked)["items"]
-        if found != [everything["items"][n] for n in expected]:
-            wrong[str(asked)] = [one["event_type"] for one in found]
+        items = looked(owner, **asked)["items"]
+        if items != [everything["items"][n] for n in expected]:
+            wrong[str(asked)] = [item["event_type"] for item in items]
     assert wrong == {}
     assert looked(stranger) == {
         "items": [], "total": 0, "offset": 0, "limit": 50,

@@ -52,16 +52,16 @@ def test_every_figure_of_a_run_comes_apart(shared_owner: Any, run: dict[str, Any
         found = parts(shared_owner, run, result["test_id"], limit=1000)
         assert found["adds_up"] is True, found
         assert sum(one["amount"] for one in found["items"]) == pytest.approx(found["numerator"])
-        told = result["details"]
+        details = result["details"]
         assert (found["numerator"], found["denominator"]) == (
-            told["breakdown"]["numerator"], told["breakdown"]["denominator"],
+            details["breakdown"]["numerator"], details["breakdown"]["denominator"],
         )  # fmt: skip
         for name, own in (("value", "current_value"), ("unit", "unit"), ("decimals", "decimals"),
                           ("test_name", "test_name")):  # fmt: skip
             assert found[name] == result[own]
         assert (found["formula"], found["cell_refs"], found["run_id"]) == (
-            told["formula"],
-            told["cell_refs"],
+            details["formula"],
+            details["cell_refs"],
             run["id"],
         )
     skipped = run["skipped"][0]
@@ -117,8 +117,8 @@ def test_the_parts_are_the_same_a_year_later(owner: Member, g1_file: Path) -> No
     assert owner.put(f"/api/v1/deals/{deal['id']}/definition", json={"definition": DEFINITION}).status_code == 200
     mapping = {"name": "Own", "source_type": "clo_holdings", "profile_id": "standard_clo",
                "mappings": {"Market Price": {"target": "price"}}}  # fmt: skip
-    made = owner.post("/api/v1/mappings", json=mapping).json()
-    book = owner.uploaded(g1_file, deal_id=deal["id"], mapping_id=made["id"])
+    body = owner.post("/api/v1/mappings", json=mapping).json()
+    book = owner.uploaded(g1_file, deal_id=deal["id"], mapping_id=body["id"])
     runs = {suite: ran(owner, book, test_suite=suite) for suite in ("enhanced", "deal")}
     asked = [("enhanced", one["test_id"]) for one in runs["enhanced"]["results"]]
     asked += [("deal", test) for test in ("junk", "half", "oc_e")]
@@ -127,7 +127,7 @@ def test_the_parts_are_the_same_a_year_later(owner: Member, g1_file: Path) -> No
     assert before["deal", "half"]["reason"] == "the figure is a formula over other figures: =par/2"
     assert [one["name"] for one in before["deal", "junk"]["items"]] == ["Juliet", "Kilo", "Lima"]
     changed = {"mappings": {"Purchase Price": {"target": "price"}}}
-    assert owner.patch(f"/api/v1/mappings/{made['id']}", json=changed).status_code == 200
+    assert owner.patch(f"/api/v1/mappings/{body['id']}", json=changed).status_code == 200
     other = {"tests": [{"id": "junk", "name": "Junk", "share": "=rank_a>10", "max": 1.0}]}
     assert owner.put(f"/api/v1/deals/{deal['id']}/definition", json={"definition": other}).status_code == 200
     assert {key: parts(owner, runs[key[0]], key[1]) for key in asked} == before

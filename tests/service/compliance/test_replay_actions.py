@@ -62,8 +62,8 @@ def told(answer: CompletedProcess[str]) -> tuple[dict[str, dict[str, Any]], list
     """What is said of each run, of breaks, and at the end."""
     assert answer.stderr == ""
     lines = [json.loads(line) for line in answer.stdout.splitlines()]
-    found = {line["run"]["run_id"]: line["run"] for line in lines if "run" in line}
-    return found, [line["break"] for line in lines if "break" in line], lines[-1]
+    by_run_id = {line["run"]["run_id"]: line["run"] for line in lines if "run" in line}
+    return by_run_id, [line["break"] for line in lines if "break" in line], lines[-1]
 
 
 def test_a_decision_is_rebuilt_whatever_became_of_what_it_was_made_by(
@@ -114,7 +114,7 @@ def test_a_decision_is_rebuilt_whatever_became_of_what_it_was_made_by(
     where = {"sheet_id": "Holdings", "target_column": "Par Amount", "output_mode": "overwrite"}
     assert applied(owner, formula, changing, **where)["status"] == "completed"
     runs.append(ran(owner, changing))
-    assert len({json.dumps(one["results"]) for one in runs[-3:]}) == 2, "calculated when it was read, and anew, alike"
+    assert len({json.dumps(run["results"]) for run in runs[-3:]}) == 2, "calculated when it was read, and anew, alike"
 
     assert owner.patch(f"/api/v1/mappings/{mapping.json()['id']}", json={"transforms": []}).status_code == 200
     for book_id in (plain, mapped, changing):
@@ -157,14 +157,14 @@ def changed(stack: Stack, table: str, column: str, value: str, where: str, of: s
         ).fetchone()
         assert kind is not None
         connection.execute("SET session_replication_role = replica")  # no foreign key, no trigger
-        found = connection.execute(f"SELECT {column}::text FROM {table} WHERE {where} = %s", [of]).fetchone()
-        assert found is not None
+        row = connection.execute(f"SELECT {column}::text FROM {table} WHERE {where} = %s", [of]).fetchone()
+        assert row is not None
         written = f"UPDATE {table} SET {column} = {value} WHERE {where} = %s RETURNING {where}::text"
         (now,) = connection.execute(written, [of]).fetchall()[0]
         try:
             yield
         finally:
-            connection.execute(f"UPDATE {table} SET {column} = %s::{kind[0]} WHERE {where} = %s", [found[0], now])
+            connection.execute(f"UPDATE {table} SET {column} = %s::{kind[0]} WHERE {where} = %s", [row[0], now])
 
 
 def test_each_tampering_is_found(stack: Stack, owner: Member, verify: Verify, own_g1: dict[str, Any]) -> None:

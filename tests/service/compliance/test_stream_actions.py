@@ -162,14 +162,14 @@ def test_bytes_that_evidence_needs_stay_until_the_retention_ends(
         assert owner.delete(f"/api/v1/workbooks/{row}").status_code == 204
 
     def blobs(row: str) -> list[Any]:
-        found = stack.sql(
+        actual_rows = stack.sql(
             """
             SELECT b.left_at FROM blobs b JOIN workbooks w ON w.tenant_id = b.tenant_id AND w.content_hash = b.key
             WHERE w.id = %s
             """,
             [row],
         )
-        return [left for (left,) in found]
+        return [left for (left,) in actual_rows]
 
     assert [len(blobs(row)) for row in rows] == [1, 1]
     with stack.another_worker(CUSHION_STORAGE_PAUSE_SECONDS="1"):

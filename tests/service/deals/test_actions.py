@@ -195,9 +195,9 @@ def test_several_files_are_one_workbook_of_the_deal(stack: Stack, owner: Member,
     )
     assert (action, resource) == ("workbook.uploaded", workbook["id"])
     place = f"/api/v1/workbooks/{workbook['id']}/file"
-    given = [owner.get(place, params={"number": number}) for number in (1, 2)]
-    assert [one.content for one in given] == [LOANS, NOTES]
-    assert 'filename="liabilities.csv"' in given[1].headers["content-disposition"]
+    responses = [owner.get(place, params={"number": number}) for number in (1, 2)]
+    assert [response.content for response in responses] == [LOANS, NOTES]
+    assert 'filename="liabilities.csv"' in responses[1].headers["content-disposition"]
     unsaid = owner.get(place)
     assert (unsaid.status_code, unsaid.json()["detail"]) == (409, "Workbook has several files")
     assert "2 'liabilities.csv'" in unsaid.json()["errors"][0]["message"]
@@ -532,13 +532,13 @@ def test_a_definition_reads_the_fields_of_a_mapping_s_own(
     book = owner.uploaded(file, deal_id=deal["id"], mapping_id=mapping_id)
     performing = loans[:-1]
     par = sum(one[3] for one in performing)
-    found = {one["test_id"]: one["current_value"] for one in ran(owner, book, test_suite="deal")["results"]}
+    by_test_id = {one["test_id"]: one["current_value"] for one in ran(owner, book, test_suite="deal")["results"]}
     for name, (text, counts) in shares.items():
         share = sum(one[3] for one in performing if counts(one)) / par * 100
-        assert found[f"{name}_share"] == pytest.approx(share, abs=1e-6), text
+        assert by_test_id[f"{name}_share"] == pytest.approx(share, abs=1e-6), text
     alone = owner.uploaded(file, mapping_id=mapping_id)
     inline = ran(owner, alone, test_suite="deal", definition=document["definition"])
-    assert {one["test_id"]: one["current_value"] for one in inline["results"]} == found
+    assert {one["test_id"]: one["current_value"] for one in inline["results"]} == by_test_id
     plain = owner.uploaded(file)
     body = {"workbook_id": plain["id"], "test_suite": "deal", "definition": document["definition"]}
     refused = owner.post("/api/v1/compliance/run", json=body)

@@ -187,15 +187,15 @@ def test_retries_are_counted_along_the_line_and_must_be_forced(stack: Stack, own
     first = buried(stack, owner, retry_count=2)
     answer = retried(owner, first)
     task = answer.json()["retry_task_id"]
-    found = owner.get(f"{DLQ}/entries/{first}").json()
+    body = owner.get(f"{DLQ}/entries/{first}").json()
     assert answer.json() == {
-        "original_task_id": found["original_task_id"],
+        "original_task_id": body["original_task_id"],
         "retry_task_id": task,
         "status": "retried",
         "message": "The task was given back to a worker.",
     }
-    assert (found["status"], found["retry_count"], found["retry_task_id"]) == ("retried", 3, task)
-    assert found["last_retry_at"] is not None
+    assert (body["status"], body["retry_count"], body["retry_task_id"]) == ("retried", 3, task)
+    assert body["last_retry_at"] is not None
     wait_until(
         lambda: stack.sql("SELECT status FROM jobs WHERE id = %s", [task]) == [("completed",)], what="the second run"
     )
@@ -230,9 +230,9 @@ def test_one_of_many_wins(stack: Stack, owner: Member) -> None:
             discard = pool.submit(owner.delete, f"{DLQ}/entries/{entry}")
             assert discard.result().status_code == 204
             given_back += retry.result().status_code == 200
-            found = owner.get(f"{DLQ}/entries/{entry}").json()
-            assert found["status"] == "discarded"
-            assert (found["retry_task_id"] is not None) == (retry.result().status_code == 200)
+            body = owner.get(f"{DLQ}/entries/{entry}").json()
+            assert body["status"] == "discarded"
+            assert (body["retry_task_id"] is not None) == (retry.result().status_code == 200)
             assert refused(retried(owner, entry, force=True))[2] == "it is discarded"
         assert tasks() == given_back
 
@@ -245,22 +245,22 @@ def test_an_entry_is_told_resolved_and_discarded(stack: Stack, owner: Member) ->
         buried(stack, owner),
         buried(stack, owner, "mail.send", arguments=json.dumps({"mail": "x" * 20_000})),
     )
-    found = owner.get(f"{DLQ}/entries/{first}").json()
-    assert owner.get(f"{DLQ}/entries/{found['original_task_id']}").json() == found
-    assert found | dict.fromkeys(("original_task_id", "task_kwargs", "failed_at", "processed_at")) == {
+    actual_body = owner.get(f"{DLQ}/entries/{first}").json()
+    assert owner.get(f"{DLQ}/entries/{actual_body['original_task_id']}").json() == actual_body
+    assert actual_body | dict.fromkeys(("original_task_id", "task_kwargs", "failed_at", "processed_at")) == {
         **dict.fromkeys(("original_task_id", "task_kwargs", "failed_at", "processed_at")),
         "dlq_id": first, "task_name": WAKE, "task_args": "[]", "tenant_id": owner.tenant_id, "retries_attempted": 2,
         "exception": {"type": "WorkerLost", "message": "fell silent", "traceback": "Traceback"},
         "status": "pending_review", "retry_count": 0, "last_retry_at": None, "retry_task_id": None,
         "resolved_at": None, "resolution_notes": None,
     }  # fmt: skip
-    assert list(json.loads(found["task_kwargs"])) == ["webhook_id"]
+    assert list(json.loads(actual_body["task_kwargs"])) == ["webhook_id"]
     long = owner.get(f"{DLQ}/entries/{second}").json()["task_kwargs"]
     assert (len(long), long[-1]) == (10_001, "…")
     answer = owner.post(f"{DLQ}/entries/{first}/resolve", json={"resolution_notes": "seen"})
     body = answer.json()
-    assert (answer.status_code, body.pop("resolved_at") > found["failed_at"]) == (200, True)
-    assert body == {"task_id": found["original_task_id"], "status": "resolved", "resolution_notes": "seen"}
+    assert (answer.status_code, body.pop("resolved_at") > actual_body["failed_at"]) == (200, True)
+    assert body == {"task_id": actual_body["original_task_id"], "status": "resolved", "resolution_notes": "seen"}
     assert owner.post(f"{DLQ}/entries/{first}/resolve").json()["resolution_notes"] is None
     assert refused(retried(owner, first))[2] == "it is resolved"
     assert [owner.delete(f"{DLQ}/entries/{second}").status_code for _ in range(2)] == [204, 204]
@@ -326,8 +326,8 @@ def test_who_sees_which(stack: Stack, owner: Member, stranger: Member) -> None:
             with httpx.Client(base_url=url, headers=headers, timeout=60) as http:
 
                 def seen(query: str, **more: str) -> set[str]:
-                    found = http.get(f"{DLQ}/entries?limit=100{query}", headers=more).json()["items"]
-                    return {one["dlq_id"] for one in found}
+                    items = http.get(f"{DLQ}/entries?limit=100{query}", headers=more).json()["items"]
+                    return {item["dlq_id"] for item in items}
 
                 assert seen("") >= {mine, theirs, home}
                 assert mine in seen(f"&tenant_id={owner.tenant_id}")
@@ -337,16 +337,16 @@ def test_who_sees_which(stack: Stack, owner: Member, stranger: Member) -> None:
                 assert http.get(f"{DLQ}/stats").json()["total_failures"] >= 3
                 assert http.post(f"{DLQ}/report").status_code == 200
                 entry, key = buried(stack, owner), {"Idempotency-Key": uuid4().hex}
-                given = [http.post(f"{DLQ}/entries/{entry}/retry", headers=key) for _ in range(2)]
-                assert [answer.status_code for answer in given] == [200, 200]
-                assert given[0].json() == given[1].json()
+                responses = [http.post(f"{DLQ}/entries/{entry}/retry", headers=key) for _ in range(2)]
+                assert [answer.status_code for answer in responses] == [200, 200]
+                assert responses[0].json() == responses[1].json()
                 sql = "SELECT tenant_id::text, asked_by ->> 'user_email' FROM jobs WHERE id = %s"
-                assert stack.sql(sql, [given[0].json()["retry_task_id"]]) == [(owner.tenant_id, email)]
+                assert stack.sql(sql, [responses[0].json()["retry_task_id"]]) == [(owner.tenant_id, email)]
                 assert http.delete(f"{DLQ}/entries/{entry}").status_code == 204
                 told = [(action, by) for action, _, by, _ in events(stack, owner)]
                 assert told[-2:] == [("dead_letter.retried", email), ("dead_letter.discarded", email)]
-    found = owner.get(f"{DLQ}/entries/{mine}").json()
-    assert found["status"] == "pending_review"
+    body = owner.get(f"{DLQ}/entries/{mine}").json()
+    assert body["status"] == "pending_review"
 
 
 def test_texts_hold_no_secret() -> None:

@@ -97,6 +97,6 @@ def test_damaged_bytes_end_a_document(stack: Stack, owner: Member, made: Path) -
     document = within(stack, owner, kept(made))
     within(stack, owner, lambda unit: give_up(unit, {"key": document.key}, ""))
     assert not within(stack, owner, lambda unit: shared.get(unit, document.id)).is_there
-    told = "SELECT resource_name, details FROM audit_log WHERE tenant_id = %s AND action = 'document.check_failed'"
-    ((name, details),) = stack.sql(told, [owner.tenant_id])
+    text = "SELECT resource_name, details FROM audit_log WHERE tenant_id = %s AND action = 'document.check_failed'"
+    ((name, details),) = stack.sql(text, [owner.tenant_id])
     assert (name, details["error"]) == ("report.pdf", "The stored bytes of the document are damaged.")

@@ -38,8 +38,8 @@ def test_an_export_is_queued_then_made_and_given_out(stack: Stack, owner: Member
         assert answer.status_code == 201, answer.text
         export = answer.json()
         assert export["id"].startswith("exp_")
-        told = {name: export[name] for name in ("workbook_id", "format", "status", "progress", "is_downloadable")}
-        assert told == {"workbook_id": book_id, "format": "xlsx", "status": "processing", "progress": QUEUED,
+        by_name = {name: export[name] for name in ("workbook_id", "format", "status", "progress", "is_downloadable")}
+        assert by_name == {"workbook_id": book_id, "format": "xlsx", "status": "processing", "progress": QUEUED,
                         "is_downloadable": False}  # fmt: skip
         empty = ("file_size_bytes", "download_url", "expires_at", "result_summary", "error_details", "started_at")
         assert [export[name] for name in (*empty, "completed_at")] == [None] * 7
@@ -181,9 +181,9 @@ def test_an_expired_export_stays_completed_and_frees_its_bytes(stack: Stack, own
     used = owner.get("/api/v1/admin/tenant").json()["usage"]["storage_used_mb"]
     stack.sql("UPDATE documents SET expires_at = now() WHERE tenant_id = %s", [owner.tenant_id])
     for _ in range(2):  # before the bytes are given up, and after
-        found = owner.get(f"{URL}/{export['id']}").json()
-        assert (found["status"], found["is_downloadable"], found["download_url"]) == ("completed", False, None)
-        assert found["file_size_bytes"] == export["file_size_bytes"]
+        body = owner.get(f"{URL}/{export['id']}").json()
+        assert (body["status"], body["is_downloadable"], body["download_url"]) == ("completed", False, None)
+        assert body["file_size_bytes"] == export["file_size_bytes"]
         gone = downloaded(owner, export)
         refusal = gone.json()
         assert (gone.status_code, refusal["error_code"]) == (410, "EXPORT_EXPIRED")
@@ -250,15 +250,15 @@ def test_a_download_is_resumed(stack: Stack, shared_owner: Member, large: Any) -
     assert (rest.status_code, rest.content == content[5_000_000:]) == (206, True)
     assert rest.headers["content-range"] == f"bytes 5000000-{len(content) - 1}/{len(content)}"
     assert rest.headers["content-length"] == str(len(rest.content))
-    other = downloaded(shared_owner, export, range="bytes=5000000-", if_range='"other"')
-    assert (other.status_code, other.content == content) == (200, True)
+    other_response = downloaded(shared_owner, export, range="bytes=5000000-", if_range='"other"')
+    assert (other_response.status_code, other_response.content == content) == (200, True)
     several = downloaded(shared_owner, export, range="bytes=0-1,5-6")
     assert (several.status_code, len(several.content)) == (200, len(content))
     behind = downloaded(shared_owner, export, range=f"bytes={len(content)}-")
     assert (behind.status_code, behind.headers["content-range"]) == (416, f"bytes */{len(content)}")
     assert behind.json()["error_code"] == "RANGE_NOT_SATISFIABLE"
-    told = "SELECT count(*) FROM audit_log WHERE resource_id = %s AND action = 'export.downloaded'"
-    assert stack.sql(told, [export["id"]]) == [(4,)], "each time that bytes were given out"
+    text = "SELECT count(*) FROM audit_log WHERE resource_id = %s AND action = 'export.downloaded'"
+    assert stack.sql(text, [export["id"]]) == [(4,)], "each time that bytes were given out"
 
 
 def test_a_client_that_leaves_ends_the_work(shared_owner: Member, large: Any) -> None:

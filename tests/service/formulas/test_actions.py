@@ -35,16 +35,16 @@ WRONG = [
 def test_a_fault_names_its_node(shared_owner: Member, change: dict[str, Any], node_id: str, code: str) -> None:
     answer = shared_owner.post(f"{URL}/validate", json={"graph": SHARE | change})
     assert answer.status_code == 200, answer.text
-    found = answer.json()
-    assert (found["valid"], found["compiled_formula"]) == (False, None)
-    assert (node_id, code) in [(fault["node_id"], fault["code"]) for fault in found["errors"]]
-    assert all(fault["message"] for fault in found["errors"])
+    body = answer.json()
+    assert (body["valid"], body["compiled_formula"]) == (False, None)
+    assert (node_id, code) in [(fault["node_id"], fault["code"]) for fault in body["errors"]]
+    assert all(fault["message"] for fault in body["errors"])
 
 
 def test_an_input_schema_tells_the_kinds_of_columns(shared_owner: Member) -> None:
     body = {"graph": expression("=a", a="Par"), "input_schema": {"Par": "colour"}}
-    found = shared_owner.post(f"{URL}/validate", json=body).json()
-    assert (found["valid"], "Par" in str(found["errors"])) == (False, True)
+    actual_body = shared_owner.post(f"{URL}/validate", json=body).json()
+    assert (actual_body["valid"], "Par" in str(actual_body["errors"])) == (False, True)
     assert shared_owner.post(f"{URL}/validate", json=body | {"input_schema": {"Par": "number"}}).json()["valid"]
 
 
@@ -60,10 +60,10 @@ def test_a_graph_past_its_size_is_refused(shared_owner: Member) -> None:
 
 
 def test_the_templates_are_formulas_as_they_stand(shared_owner: Member) -> None:
-    found = shared_owner.get(f"{URL}/templates").json()
-    assert found["total"] == len(found["items"]) == 10
-    assert {"ratio", "weighted_average", "bucket", "flag", "lookup"} < {one["id"] for one in found["items"]}
-    for one in found["items"]:
+    body = shared_owner.get(f"{URL}/templates").json()
+    assert body["total"] == len(body["items"]) == 10
+    assert {"ratio", "weighted_average", "bucket", "flag", "lookup"} < {one["id"] for one in body["items"]}
+    for one in body["items"]:
         validation = shared_owner.post(f"{URL}/validate", json={"graph": one["graph"]}).json()
         assert (validation["valid"], validation["warnings"]) == (True, []), one["id"]
         assert {used["node_id"] for used in one["inputs"]} <= {block["id"] for block in one["graph"]["nodes"]}
@@ -224,9 +224,13 @@ def test_a_put_is_a_new_version(owner: Member) -> None:
         "created_by": owner.email,
         "created_at": 0,
     }
-    found = owner.get(path)
-    assert (found.json()["version_count"], found.json()["current_version"], found.json()["graph"]) == (2, "v2", OTHER)
-    assert found.headers["etag"] != tag
+    response = owner.get(path)
+    assert (response.json()["version_count"], response.json()["current_version"], response.json()["graph"]) == (
+        2,
+        "v2",
+        OTHER,
+    )
+    assert response.headers["etag"] != tag
     wrong = owner.put(f"{path}/versions", json={"graph": UNFINISHED})
     assert (wrong.status_code, wrong.json()["detail"]) == (422, "Invalid formula graph")
     page = owner.get(f"{path}/versions").json()

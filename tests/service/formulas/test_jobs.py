@@ -232,8 +232,8 @@ def test_compliance_runs_on_the_column(owner: Member, tmp_path: Path) -> None:
     def largest() -> float:
         answer = owner.post("/api/v1/compliance/run", json={"workbook_id": book_id})
         assert answer.status_code == 200, answer.text
-        found = {row["test_id"]: row["current_value"] for row in answer.json()["results"]}
-        return float(found["single_obligor_concentration"])
+        by_test_id = {row["test_id"]: row["current_value"] for row in answer.json()["results"]}
+        return float(by_test_id["single_obligor_concentration"])
 
     assert largest() == pytest.approx(2.5)
     graph = expression('=IF(o="Borrower 1",900,10)', o="Obligor")

@@ -63,8 +63,8 @@ def test_what_of_the_process_cannot_work_makes_it_not_ready(stack: Stack) -> Non
                 shared.faults.clear()
                 shared.faults.update(faults)
                 shared.opened.pop(Looks, None)  # an earlier look is good for a while
-                found = await readiness(shared)
-                told.append((found, (await detailed(shared)).status))
+                actual_readiness = await readiness(shared)
+                told.append((actual_readiness, (await detailed(shared)).status))
             return told
 
     warm.warm()

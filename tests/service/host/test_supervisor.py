@@ -130,10 +130,10 @@ class Service:
 
     def wait_note(self, text: str, *, times: int = 1) -> list[str]:
         deadline = time.monotonic() + 20
-        while len(found := [line for line in self.lines() if text in line]) < times:
+        while len(actual_lines := [line for line in self.lines() if text in line]) < times:
             assert time.monotonic() < deadline, f"{text!r} is not in {self.lines()}"
             time.sleep(0.02)
-        return found
+        return actual_lines
 
     def pid(self, name: str) -> int:
         return int(self.wait_note(f"{name}: pid ")[-1].rpartition(" ")[2])

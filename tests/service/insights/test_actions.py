@@ -51,12 +51,12 @@ def test_a_nomination_is_toggled(owner: Member, stranger: Member, stack: Stack, 
     for who, workbook_id in ((owner, uuid4()), (owner, "x"), (stranger, first)):
         answer = who.put(f"{URL}/nominations/{workbook_id}", json={"is_nominated": True})
         assert refusal(answer) == (404, "Workbook not found")
-    told = stack.sql(
+    rows = stack.sql(
         "SELECT details ->> 'is_nominated' FROM audit_log WHERE tenant_id = %s AND action = 'nomination.updated'"
         " ORDER BY sequence",
         [owner.tenant_id],
     )
-    assert told == [("true",), ("false",)], "what changes nothing is no event"
+    assert rows == [("true",), ("false",)], "what changes nothing is no event"
 
 
 def test_many_are_nominated_together_or_none(owner: Member, stranger: Member, tmp_path: Path) -> None:
@@ -141,12 +141,12 @@ def test_a_session_is_generated_and_read(analyst: Member, stack: Stack) -> None:
         assert detail["recent_questions"] == []
     assert analyst.get(f"{URL}/sessions/current").json() == session
     assert analyst.get(f"{URL}/sessions/{session['session_id']}").json() == session
-    told = stack.sql(
+    rows = stack.sql(
         "SELECT resource_id, details ->> 'insights' FROM audit_log"
         " WHERE tenant_id = %s AND action = 'insight.generated'",
         [analyst.tenant_id],
     )
-    assert told == [(session["session_id"], str(len(session["insights"])))]
+    assert rows == [(session["session_id"], str(len(session["insights"])))]
 
 
 def test_a_session_is_its_users_own(analyst: Member, stranger: Member) -> None:
@@ -199,8 +199,10 @@ def test_what_cannot_be_read_is_left_out_and_told(
 
 def test_readers_are_told_different_things(analyst: Member) -> None:
     kinds = ("executive", "finance", "operations", "analyst")
-    told = {tuple(one["summary"] for one in generated(analyst, stakeholder_type=kind)["insights"]) for kind in kinds}
-    assert len(told) == len(kinds)
+    summaries = {
+        tuple(one["summary"] for one in generated(analyst, stakeholder_type=kind)["insights"]) for kind in kinds
+    }
+    assert len(summaries) == len(kinds)
 
 
 def test_regenerating_replaces_three_times(analyst: Member) -> None:

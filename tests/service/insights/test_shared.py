@@ -72,10 +72,10 @@ def test_breaks_with_the_trustee_are_those_that_still_stand(pair: Pair) -> None:
         for detail in details(member, generated(member, stakeholder_type="operations"))
         if "trustee" in detail["summary"].lower() + detail["title"].lower()
     ]
-    given = {one["name"]: one["value"] for one in breaks["supporting_data"]["figures"]}
+    by_name = {one["name"]: one["value"] for one in breaks["supporting_data"]["figures"]}
     standing = Counter(severity for field, severity, *_ in FOUND if field != "spread")
-    assert given["still"] == standing.total()
-    assert {name: given[f"discrepancies: {name}"] for name in standing} == standing
+    assert by_name["still"] == standing.total()
+    assert {name: by_name[f"discrepancies: {name}"] for name in standing} == standing
 
 
 def test_figures_that_no_stored_run_has_are_told(owner: Member, own_g1: dict[str, Any]) -> None:
@@ -117,7 +117,7 @@ def test_a_language_model_words_what_was_worked_out(stack: Stack, g1_file: Path)
             insights = details(owner, generated(owner))
             by = "small" if manner == "honest" else "built-in"
             assert {insight["answered_by"] for insight in insights} == {by}
-            assert all(one["summary"].startswith("In short: ") == (manner == "honest") for one in insights)
+            assert all(insight["summary"].startswith("In short: ") == (manner == "honest") for insight in insights)
             assert qa["answered_by"] == ("built-in" if manner == "away" else "small")
             assert (MARK in qa["answer"]) == (manner == "inventing")
             assert ("model" in {one["code"] for one in qa["warnings"]}) == (manner == "inventing")

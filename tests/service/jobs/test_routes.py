@@ -22,7 +22,7 @@ def test_the_job_of_a_tapes_upload_can_be_asked_for(owner: Member, stranger: Mem
     job_id, tape_id = read(owner, small_book(TAPE))
     path = f"{JOBS}/{job_id}"
     told = wait_until(
-        lambda: found if (found := owner.get(path).json())["status"] == "completed" else None, what="the tape"
+        lambda: body if (body := owner.get(path).json())["status"] == "completed" else None, what="the tape"
     )
     assert {name: value for name, value in told.items() if not name.endswith("_at")} == {
         "job_id": job_id,

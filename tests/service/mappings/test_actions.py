@@ -72,9 +72,9 @@ WHOLE = {
 
 def refused(answer: Any, status: int, detail: str) -> list[dict[str, Any]]:
     """The faults of a refusal that has this status and message."""
-    found = answer.json()
-    assert (answer.status_code, found["detail"]) == (status, detail), answer.text
-    faults: list[dict[str, Any]] = found.get("errors", [])
+    actual_body = answer.json()
+    assert (answer.status_code, actual_body["detail"]) == (status, detail), answer.text
+    faults: list[dict[str, Any]] = actual_body.get("errors", [])
     return faults
 
 
@@ -111,9 +111,9 @@ def test_a_mapping_comes_back_as_it_was_given(owner: Member) -> None:
 def test_the_order_of_the_columns_is_kept(owner: Member, make: Make) -> None:
     sources = ["Z", "a", "M m", "10", "9", "É", "b"]
     made = make(owner, mappings={source: column(f"field_{at}") for at, source in enumerate(sources)})
-    found = owner.get(f"{PATH}/{made['id']}", params={"resolve_profile": True}).json()
-    assert list(made["mappings"]) == list(found["mappings"]) == sources
-    assert list(found["resolved_mappings"]) == [f"field_{at}" for at in range(len(sources))]
+    actual_body = owner.get(f"{PATH}/{made['id']}", params={"resolve_profile": True}).json()
+    assert list(made["mappings"]) == list(actual_body["mappings"]) == sources
+    assert list(actual_body["resolved_mappings"]) == [f"field_{at}" for at in range(len(sources))]
 
 
 def test_what_is_left_out_is_filled_in(owner: Member, make: Make) -> None:
@@ -151,11 +151,11 @@ def test_a_profile_gives_what_is_not_said(owner: Member, make: Make) -> None:
         mappings={"Our Par": {"target": "par_value", "type": "number"}},
     )
     assert made["mappings"]["Our Par"]["required"] is True
-    found = owner.get(f"{PATH}/{made['id']}?resolve_profile=true").json()["resolved_mappings"]
-    assert list(found) == [field.target for field in PROFILES["standard_clo"].fields]
-    assert found["par_value"]["sources"][:2] == ["Our Par", "Par Amount"]
-    assert (found["par_value"]["type"], found["par_value"]["required"]) == ("number", True)
-    assert set(found["cusip"]) == {"sources", "type", "required"}
+    resolved_mappings = owner.get(f"{PATH}/{made['id']}?resolve_profile=true").json()["resolved_mappings"]
+    assert list(resolved_mappings) == [field.target for field in PROFILES["standard_clo"].fields]
+    assert resolved_mappings["par_value"]["sources"][:2] == ["Our Par", "Par Amount"]
+    assert (resolved_mappings["par_value"]["type"], resolved_mappings["par_value"]["required"]) == ("number", True)
+    assert set(resolved_mappings["cusip"]) == {"sources", "type", "required"}
 
 
 @pytest.mark.parametrize("source_type", ["", "clo", "CLO_HOLDINGS", "standard_clo", "x" * 5000])
@@ -263,13 +263,13 @@ def test_a_field_of_one_s_own_is_carried_and_named(owner: Member, make: Make) ->
         assert made["warnings"] == owner.get(path).json()["warnings"] == told
         for strict in (False, True):
             sample = {"sample_data": [{"Par": "1,500", "Sponsor": "Acme Capital"}], "strict": strict}
-            found = owner.post(f"{path}/validate", json=sample).json()
-            assert found["mapped_data"] == [{"par_valeu": 1500.0, "sponsor": "Acme Capital"}]
-            assert [(one["row"], one["field"], one["rule"]) for one in found["warnings"]] == [
+            actual_body = owner.post(f"{path}/validate", json=sample).json()
+            assert actual_body["mapped_data"] == [{"par_valeu": 1500.0, "sponsor": "Acme Capital"}]
+            assert [(one["row"], one["field"], one["rule"]) for one in actual_body["warnings"]] == [
                 (None, target, "own_field") for target in named
             ]
-            assert [one["message"] for one in found["warnings"]] == [one["message"] for one in told]
-            assert (found["warning_count"], found["valid"]) == (len(told), not (strict and told))
+            assert [one["message"] for one in actual_body["warnings"]] == [one["message"] for one in told]
+            assert (actual_body["warning_count"], actual_body["valid"]) == (len(told), not (strict and told))
         changed = owner.patch(path, json={"mappings": {"Par": column("par_value", "number")}}).json()
         assert [one["field"] for one in changed["warnings"]] == (
             ["par_value"] if source_type == "servicer_snapshot" else []
@@ -326,8 +326,8 @@ def test_another_type_is_refused(shared_owner: Member, change: dict[str, Any], p
 def test_names_of_every_kind_are_kept(owner: Member, make: Make, name: str) -> None:
     made = make(owner, name=name, description=name)
     assert (made["name"], made["description"]) == (name, name)
-    found = owner.get(PATH, params={"search": name}).json()
-    assert [one["id"] for one in found["items"]] == [made["id"]]
+    actual_body = owner.get(PATH, params={"search": name}).json()
+    assert [one["id"] for one in actual_body["items"]] == [made["id"]]
 
 
 def test_a_name_is_taken_once_in_a_tenant(owner: Member, stranger: Member, make: Make) -> None:
@@ -414,8 +414,8 @@ def test_resolved_mappings_come_when_asked_for(owner: Member, make: Make) -> Non
     made = make(owner, mappings={"Ref": column("ref", aliases=["Reference", "Key"])})
     for query in ("", "?resolve_profile=false"):
         assert "resolved_mappings" not in owner.get(f"{PATH}/{made['id']}{query}").json()
-    found = owner.get(f"{PATH}/{made['id']}?resolve_profile=true").json()["resolved_mappings"]
-    assert found == {"ref": {"sources": ["Ref", "Reference", "Key"], "type": "string", "required": False}}
+    resolved_mappings = owner.get(f"{PATH}/{made['id']}?resolve_profile=true").json()["resolved_mappings"]
+    assert resolved_mappings == {"ref": {"sources": ["Ref", "Reference", "Key"], "type": "string", "required": False}}
 
 
 @pytest.mark.parametrize("mapping_id", ["nope", "STANDARD_CLO", "standard_other", "x" * 300, "%F0%9F%A6%84", "a'b"])
@@ -469,12 +469,12 @@ def test_fields_of_the_profile_count(owner: Member, make: Make) -> None:
 def test_built_in_ones_stand_in_front_when_asked_for(owner: Member, make: Make) -> None:
     assert owner.get(PATH).json()["total"] == 0
     made = [make(owner)["id"] for _ in range(3)]
-    found = owner.get(PATH, params={"include_system": True}).json()
+    actual_body = owner.get(PATH, params={"include_system": True}).json()
     order = ["standard_clo", "standard_servicer", *reversed(made)]
-    assert [one["id"] for one in found["items"]] == order
-    assert [one["is_system"] for one in found["items"]] == [True, True, False, False, False]
-    assert [one["field_count"] for one in found["items"][:2]] == [25, 4]
-    assert found["items"][0]["source_type"] == "clo_holdings"
+    assert [one["id"] for one in actual_body["items"]] == order
+    assert [one["is_system"] for one in actual_body["items"]] == [True, True, False, False, False]
+    assert [one["field_count"] for one in actual_body["items"][:2]] == [25, 4]
+    assert actual_body["items"][0]["source_type"] == "clo_holdings"
     for size in (1, 2, 3, 4):
         pages = [
             owner.get(PATH, params={"include_system": True, "page": page, "page_size": size}).json()
@@ -665,14 +665,14 @@ def test_what_a_key_may_do(owner: Member, make: Make) -> None:
 
 
 def test_what_is_stored_is_what_was_given(stack: Stack, owner: Member) -> None:
-    made = owner.post(PATH, json=WHOLE).json()
+    new_body = owner.post(PATH, json=WHOLE).json()
     [(mappings, transforms, rules, count)] = stack.sql(
         "SELECT mappings::text, transforms::text, validation_rules::text, field_count FROM mappings WHERE id = %s",
-        [made["id"]],
+        [new_body["id"]],
     )
-    assert json.loads(mappings) == made["mappings"]
-    assert list(json.loads(mappings)) == list(made["mappings"])
-    assert (json.loads(transforms), json.loads(rules)) == (made["transforms"], made["validation_rules"])
+    assert json.loads(mappings) == new_body["mappings"]
+    assert list(json.loads(mappings)) == list(new_body["mappings"])
+    assert (json.loads(transforms), json.loads(rules)) == (new_body["transforms"], new_body["validation_rules"])
     assert count == 26
 
 

@@ -41,9 +41,9 @@ def trial(member: Member, mapping_id: str, rows: Any, **more: Any) -> dict[str, 
 
 
 def refused(answer: Any, status: int, detail: str) -> list[dict[str, Any]]:
-    found = answer.json()
-    assert (answer.status_code, found["detail"]) == (status, detail), answer.text[:500]
-    faults: list[dict[str, Any]] = found["errors"]
+    body = answer.json()
+    assert (answer.status_code, body["detail"]) == (status, detail), answer.text[:500]
+    faults: list[dict[str, Any]] = body["errors"]
     return faults
 
 

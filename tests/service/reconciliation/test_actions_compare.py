@@ -124,8 +124,8 @@ def test_a_status_without_an_end_has_no_summary(stack: Stack, pair: Pair) -> Non
         "UPDATE reconciliations SET status = 'processing', summary = NULL, completed_at = NULL WHERE id = %s",
         [job["job_id"]],
     )
-    told = pair.member.get(f"{BASE}/compare/{job['job_id']}/status").json()
-    assert (told["status"], told["summary"], told["completed_at"]) == ("processing", None, None)
+    body = pair.member.get(f"{BASE}/compare/{job['job_id']}/status").json()
+    assert (body["status"], body["summary"], body["completed_at"]) == ("processing", None, None)
 
 
 def test_the_rules_asked_for_alone(pair: Pair) -> None:
@@ -261,9 +261,9 @@ def test_the_same_comparison_under_way_is_told(stack: Stack, pair: Pair) -> None
     again = ask(pair.member, pair.tape_id, pair.workbook_id).json()
     assert again["job_id"] == job["job_id"]
     assert again["message"] == "The same comparison is under way already."
-    other = ask(pair.member, pair.tape_id, pair.workbook_id, rules=["price"]).json()
-    assert other["job_id"] != job["job_id"]
-    assert ended(pair.member, other["job_id"])["status"] == "completed"
+    other_body = ask(pair.member, pair.tape_id, pair.workbook_id, rules=["price"]).json()
+    assert other_body["job_id"] != job["job_id"]
+    assert ended(pair.member, other_body["job_id"])["status"] == "completed"
     assert [started["rules"] for started in audited(stack, pair.member, "reconciliation.started")] == [RULES, ["price"]]
 
 

@@ -138,8 +138,8 @@ def test_a_tape_tells_what_it_holds(owner: Member, files: Files) -> None:
     path = files.write([("Statement",), *TAPE], "march.xlsx", "Positions")
     tape = taken(owner, path)
     assert set(tape) >= TAPE_FIELDS
-    told = {name: tape[name] for name in TAPE_FIELDS - {"id", "created_at"}}
-    assert told == {
+    by_name = {name: tape[name] for name in TAPE_FIELDS - {"id", "created_at"}}
+    assert by_name == {
         "trustee_name": "trustee_a",
         "statement_date": "2026-03-31",
         "file_name": "march.xlsx",

@@ -42,8 +42,8 @@ def loans(made: tuple[GeneratedTape, Path], folder: Path) -> Path:
 def compared_of(comparison: Comparison, folder: Path, stop: threading.Event | None = None, **other: Any) -> Compared:
     """What comparing in a child answers; the issues are in the folder."""
     reads = [comparison.loans, *comparison.paths]
-    with workplace(folder) as made:
-        return run(COMPARE, comparison, reads=reads, writes=made, stop=stop, **{**LIMITS, **other})
+    with workplace(folder) as path:
+        return run(COMPARE, comparison, reads=reads, writes=path, stop=stop, **{**LIMITS, **other})
 
 
 def comparison_of(book_path: Path, loans: Path, folder: Path, **other: Any) -> Comparison:

@@ -60,8 +60,8 @@ def insisted(pair: Pair, issue: dict[str, Any], status: str) -> None:
 def test_an_issue_tells_all_of_it(shared_pair: Pair) -> None:
     issue = shared_pair.issue("spread")
     assert re.fullmatch("iss_[0-9a-f]{32}", issue["id"])
-    told = {name: value for name, value in issue.items() if name not in ("id", "created_at", "primary_identifier")}
-    assert told == {
+    by_name = {name: value for name, value in issue.items() if name not in ("id", "created_at", "primary_identifier")}
+    assert by_name == {
         "tape_id": shared_pair.tape_id,
         "workbook_id": shared_pair.workbook_id,
         "cusip": TAPE[2][0],

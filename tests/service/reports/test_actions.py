@@ -59,15 +59,15 @@ def test_the_sheets_have_the_figures_of_the_run(owner: Member, own_g1: dict[str,
     assert report["filename"] == "g1 compliance 2026-03-31.xlsx"
     sheets = sheets_of(owner, report)
     header, *rows = sheets["Tests"]
-    found = {row["Test"]: row for row in (dict(zip(header, values, strict=True)) for values in rows)}
+    by_test = {row["Test"]: row for row in (dict(zip(header, values, strict=True)) for values in rows)}
     for result in run["results"]:
-        told = found.pop(result["test_id"])
+        told = by_test.pop(result["test_id"])
         for column, name in (
             ("Status", "status"), ("Value", "current_value"), ("Threshold", "threshold_value"), ("Cushion", "cushion"),
             ("Cushion %", "cushion_pct"), ("Direction", "threshold_type"), ("Limit set by", "threshold_source"),
         ):  # fmt: skip
             assert told[column] == result[name], (result["test_id"], column)
-    assert {name: row["Message"] for name, row in found.items()} == {
+    assert {name: row["Message"] for name, row in by_test.items()} == {
         one["test_id"]: one["reason"].removeprefix("Skipped: ") for one in run["skipped"]
     }
     of_source = {row[1]: row[2] for row in sheets["Lineage"]}
@@ -140,10 +140,10 @@ def test_a_reconciliation_has_both_sides_as_written(pair: Pair) -> None:
     columns = ("Field", "Severity", "Issue", "Category", "Trustee", "Internal")
     shown = {(labelled(field), *others) for field, *others in FOUND}
     assert {tuple(issue[name] or "" for name in columns) for issue in issues} == shown
-    assert [one["Severity"] for one in issues] == sorted(
-        (one["Severity"] for one in issues), key=["critical", "error", "warning", "info"].index
+    assert [issue["Severity"] for issue in issues] == sorted(
+        (issue["Severity"] for issue in issues), key=["critical", "error", "warning", "info"].index
     )
-    (spread,) = (one for one in issues if one["Field"] == "spread")
+    (spread,) = (issue for issue in issues if issue["Field"] == "spread")
     assert (spread["Status"], spread["Notes"]) == ("resolved", "mail to a***@t***.com")
     assert [row[10] for row in sheets["Largest breaks"][1:]] == [2_500_000, -500_000, 80_000]
     (total,) = (row for row in sheets["Summary"] if row[1] == "all")
@@ -310,9 +310,9 @@ def test_what_the_file_contradicts_is_no_plain_failure(owner: Member, contradict
     run = run_of(owner, book)
     sheets = sheets_of(owner, made(owner, "compliance", workbook_id=book["id"], format="xlsx"))
     header, *rows = sheets["Tests"]
-    found = {row["Test"]: row for row in (dict(zip(header, values, strict=True)) for values in rows)}
+    by_test = {row["Test"]: row for row in (dict(zip(header, values, strict=True)) for values in rows)}
     for result in run["results"]:
-        published, row = result["published"] or {}, found[result["test_id"]]
+        published, row = result["published"] or {}, by_test[result["test_id"]]
         told = [row[name] for name in ("Doubtful", "Trustee", "Difference", "Agrees", "Trustee's status")]
         assert told == [
             "doubtful" if result["doubtful"] else None,

@@ -16,12 +16,14 @@ def test_what_happens_is_audited(stack: Stack, owner: Member, own_g1: dict[str, 
     bytes_of(owner, report)
     owner.get(report["download_url"], headers={"Range": "bytes=1-"})
     owner.delete(f"{URL}/{report['id']}")
-    told = {name: audited(stack, owner, f"report.{name}") for name in ("created", "generated", "downloaded", "deleted")}
-    assert {name: len(events) for name, events in told.items()} == dict.fromkeys(told, 1) | {"downloaded": 2}, (
+    by_name = {
+        name: audited(stack, owner, f"report.{name}") for name in ("created", "generated", "downloaded", "deleted")
+    }
+    assert {name: len(events) for name, events in by_name.items()} == dict.fromkeys(by_name, 1) | {"downloaded": 2}, (
         "the part behind the first byte is all that a reader wants"
     )
-    assert told["created"][0]["run_id"] == report["run_id"]
-    assert told["generated"][0] == {
+    assert by_name["created"][0]["run_id"] == report["run_id"]
+    assert by_name["generated"][0] == {
         "report_type": "compliance", "format": "pdf", "size_bytes": report["file_size_bytes"], "redacted": {},
     }  # fmt: skip
 

@@ -49,8 +49,8 @@ def test_the_list_counts_its_pages(owner: Member, scenario: dict[str, Any]) -> N
     assert [one["name"] for one in first["items"] + second["items"]] == [*names, "Swap"]
     assert second | {"items": []} == {"items": [], "total": 4, "page": 2, "page_size": 3, "pages": 2}
     assert second["items"] == [{name: scenario[name] for name in scenario if name != "simulation"}]
-    found = {status: owner.get(URL, params={"status_filter": status}).json() for status in ("draft", "completed")}
-    assert {status: (page["total"], page["pages"]) for status, page in found.items()} == {
+    by_status = {status: owner.get(URL, params={"status_filter": status}).json() for status in ("draft", "completed")}
+    assert {status: (page["total"], page["pages"]) for status, page in by_status.items()} == {
         "draft": (4, 1),
         "completed": (0, 0),
     }
@@ -144,9 +144,9 @@ def test_loan_data_takes_any_key_and_says_which_do_nothing(owner: Member, scenar
     assert owner.get(f"{path}/trades").json()[-1] == trade.json()
     simulated = owner.post(f"{path}/simulate").json()
     assert simulated["results"] == with_plain["results"] != before["results"], "the rest does nothing"
-    found = [one["message"] for one in simulated["warnings"] if one["code"] == "loan_data"]
+    messages = [one["message"] for one in simulated["warnings"] if one["code"] == "loan_data"]
     number = len(owner.get(f"{path}/trades").json())
-    assert found == [f"trade {number}: {message}" for message in told.values()]
+    assert messages == [f"trade {number}: {message}" for message in told.values()]
 
 
 # States -------------------------------------------------------------------------------------------------------------
@@ -438,8 +438,8 @@ def test_a_test_holds_up_to_its_headroom(owner: Member, scenario: dict[str, Any]
         after = next(result for result in results if result["test_id"] == row["test_id"])
         assert (after["status_projected"] == "fail") == fails
         owner.delete(f"{path}/trades/{more['id']}")
-    held = owner.get(f"{path}/headroom", params={"borrower_name": "Alpha", "trade_type": "sell", "price": 99}).json()
-    assert held["most"] == 40e6
+    body = owner.get(f"{path}/headroom", params={"borrower_name": "Alpha", "trade_type": "sell", "price": 99}).json()
+    assert body["most"] == 40e6
     for query, status, detail in (
         ({"trade_id": str(uuid4())}, 404, "Trade not found"),
         ({"borrower_name": "Lima", "price": 55}, 400, "Invalid trade"),  # the scenario sells all of it

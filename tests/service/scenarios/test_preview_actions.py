@@ -62,10 +62,10 @@ def test_the_suite_is_the_deals_unless_another_is_named(owner: Member, g1_file: 
     own = owner.post(PREVIEW, json=asked(book, SELL_LIMA)).json()
     assert (own["test_suite"], own["definition_version"]) == ("deal", 1)
     assert [one["test_id"] for one in own["results"]] == ["caa"]
-    other = owner.post(PREVIEW, json=asked(book, SELL_LIMA, test_suite="standard")).json()
-    assert other["test_suite"] == "standard"
+    other_body = owner.post(PREVIEW, json=asked(book, SELL_LIMA, test_suite="standard")).json()
+    assert other_body["test_suite"] == "standard"
     run = owner.post("/api/v1/compliance/run", json={"workbook_id": book["id"], "test_suite": "standard"}).json()
-    assert {one["test_id"]: one["current_value"] for one in other["results"]} == {
+    assert {one["test_id"]: one["current_value"] for one in other_body["results"]} == {
         one["test_id"]: one["current_value"] for one in run["results"]
     }
     answer = owner.post(PREVIEW, json=asked(book, SELL_LIMA, test_suite="gold"))

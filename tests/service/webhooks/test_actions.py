@@ -16,19 +16,19 @@ def test_a_webhook_goes_its_way(stack: Stack, owner: Member, receiver: Receiver)
     assert secret.startswith("whsec_")
     assert made["secret_hint"] == f"…{secret[-4:]}"
     assert (made["events"], made["enabled"], made["last_delivery"]) == (["workbook.uploaded"], True, None)
-    one = f"{URL}/{made['id']}"
-    assert owner.get(one).json() == made
+    path = f"{URL}/{made['id']}"
+    assert owner.get(path).json() == made
     assert owner.get(URL).json() == {"items": [made], "total": 1, "page": 1, "page_size": 20, "total_pages": 1}
     (kept,) = stack.sql("SELECT w::text FROM webhooks w WHERE id = %s", [made["id"]])
     assert secret[6:] not in kept[0]
-    changed = owner.patch(one, json={"events": ["calculation.completed"], "description": None, "enabled": False})
+    changed = owner.patch(path, json={"events": ["calculation.completed"], "description": None, "enabled": False})
     assert changed.status_code == 200, changed.text
-    told = changed.json()
-    assert (told["events"], told["description"], told["enabled"]) == (["calculation.completed"], None, False)
-    assert told["disabled_at"]
-    assert owner.patch(one, json={"enabled": True}).json()["disabled_at"] is None
-    assert owner.delete(one).status_code == 204
-    assert owner.get(one).json()["detail"] == "Webhook not found"
+    body = changed.json()
+    assert (body["events"], body["description"], body["enabled"]) == (["calculation.completed"], None, False)
+    assert body["disabled_at"]
+    assert owner.patch(path, json={"enabled": True}).json()["disabled_at"] is None
+    assert owner.delete(path).status_code == 204
+    assert owner.get(path).json()["detail"] == "Webhook not found"
     actions = [entry["action"] for entry in owner.get("/api/v1/admin/audit-logs").json()["items"]]
     assert [name for name in actions if name.startswith("webhook")] == [
         "webhook.deleted", "webhook.updated", "webhook.updated", "webhook.created",
@@ -94,9 +94,9 @@ def test_a_test_tells_what_came_of_it(
     made = hooked(shared_owner, receiver.url(path), enabled=False)
     answer = shared_owner.post(f"{URL}/{made['id']}/test")
     assert answer.status_code == 200, answer.text
-    told = answer.json()
-    (attempt,) = told["attempts"]
-    assert (told["status"], told["error"], attempt["status_code"], attempt["error"]) == (
+    body = answer.json()
+    (attempt,) = body["attempts"]
+    assert (body["status"], body["error"], attempt["status_code"], attempt["error"]) == (
         "failed" if words else "delivered",
         words,
         status,
@@ -108,9 +108,9 @@ def test_a_test_tells_what_came_of_it(
     (message,) = receiver.got
     assert message.is_signed_by(made["secret"])
     assert not message.is_signed_by("whsec_" + "A" * 43 + "=")
-    assert message.id == told["message_id"]
+    assert message.id == body["message_id"]
     assert message.content["type"] == "webhook.test"
-    assert log_of(shared_owner, made) == [told]
+    assert log_of(shared_owner, made) == [body]
     assert shared_owner.get(f"{URL}/{made['id']}").json()["last_delivery"] is None, "a test counts for nothing"
 
 
@@ -126,35 +126,35 @@ def test_private_addresses_are_refused_unless_they_are_permitted(
         for refused in (receiver.url(), f"https://127.0.0.1:{port}/", "https://[::1]/", "https://169.254.169.254/"):
             answer = owner.post(URL, json={"url": refused, "events": ["workbook.uploaded"]})
             assert answer.status_code == 422, refused
-        told = owner.post(f"{URL}/{kept['id']}/test").json()
-        assert (told["status"], told["error"]) == ("failed", "expected a URL that begins with https://")
+        body = owner.post(f"{URL}/{kept['id']}/test").json()
+        assert (body["status"], body["error"]) == ("failed", "expected a URL that begins with https://")
         for name in ("localhost", "nobody.invalid"):  # known inside the network alone, and to nobody
             named = hooked(owner, f"https://{name}/")
-            told = owner.post(f"{URL}/{named['id']}/test").json()
-            assert (told["status"], told["error"]) == ("failed", "the host has no public address")
+            body = owner.post(f"{URL}/{named['id']}/test").json()
+            assert (body["status"], body["error"]) == ("failed", "the host has no public address")
     assert receiver.got == []
 
 
 def test_both_secrets_sign_while_they_overlap(owner: Member, receiver: Receiver) -> None:
     made = hooked(owner, receiver.url())
-    one = f"{URL}/{made['id']}"
+    path = f"{URL}/{made['id']}"
     secrets = [made["secret"]]
 
     def signing() -> list[bool]:
-        owner.post(f"{one}/test")
+        owner.post(f"{path}/test")
         return [receiver.got[-1].is_signed_by(secret) for secret in secrets]
 
     assert signing() == [True]
     for hours, signs in ((24, [True, True]), (24, [False, True, True]), (0, [False, False, False, True])):
-        answer = owner.post(f"{one}/rotate", json={"overlap_hours": hours})
+        answer = owner.post(f"{path}/rotate", json={"overlap_hours": hours})
         assert answer.status_code == 200, answer.text
         secrets.append(answer.json()["secret"])
         assert (answer.json()["old_secret_until"] is None) is (hours == 0)
         assert signing() == signs
-        assert owner.get(one).json()["secret_hint"] == f"…{secrets[-1][-4:]}"
-    answer = owner.post(f"{one}/rotate", json={}, headers={"Idempotency-Key": "again"})
+        assert owner.get(path).json()["secret_hint"] == f"…{secrets[-1][-4:]}"
+    answer = owner.post(f"{path}/rotate", json={}, headers={"Idempotency-Key": "again"})
     assert answer.status_code == 200
-    again = owner.post(f"{one}/rotate", json={}, headers={"Idempotency-Key": "again"})
+    again = owner.post(f"{path}/rotate", json={}, headers={"Idempotency-Key": "again"})
     assert (again.status_code, again.json()["detail"]) == (409, "Already processed")
 
 

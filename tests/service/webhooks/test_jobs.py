@@ -126,7 +126,7 @@ def test_a_receiver_that_is_gone_is_told_nothing_more(owner: Member, receiver: R
     (entry,) = ended(owner, made)
     assert (entry["status"], len(entry["attempts"])) == ("failed", 1)
     record = wait_until(
-        lambda: (found := owner.get(f"{URL}/{made['id']}").json())["disabled_at"] and found, what="the end"
+        lambda: (body := owner.get(f"{URL}/{made['id']}").json())["disabled_at"] and body, what="the end"
     )
     assert record["disabled_reason"] == "The receiver answered 410 Gone"
 
@@ -168,12 +168,12 @@ def test_nobody_waits_for_anybody_in_a_circle(
         for number in range(12):
             statuses.append(client.patch(f"{URL}/{kept['id']}", json={"description": str(number)}).status_code)
             body = {"url": receiver.url("/500"), "events": ["compliance.completed"]}
-            made = client.post(URL, json=body).json()
+            new_body = client.post(URL, json=body).json()
             log = client.get(f"{URL}/{kept['id']}/deliveries").json()["items"]
             for entry in log[:1]:
                 again = client.post(f"{URL}/{kept['id']}/deliveries/{entry['id']}/replay")
                 statuses.append(again.status_code)
-            statuses.append(client.delete(f"{URL}/{made['id']}").status_code)
+            statuses.append(client.delete(f"{URL}/{new_body['id']}").status_code)
 
     def run(work: Callable[[httpx.Client], None]) -> None:
         with httpx.Client(base_url=stack.url, headers=owner.http.headers, timeout=60) as client:
@@ -220,6 +220,6 @@ def test_a_full_line_passes_events_over_and_says_so(stack: Stack, owner: Member,
     stack.sql("UPDATE webhook_queues SET waiting = 10000 WHERE webhook_id = %s", [made["id"]])
     evaluated(owner)
     record = wait_until(
-        lambda: (found := owner.get(f"{URL}/{made['id']}").json())["events_passed_over"] and found, what="the event"
+        lambda: (body := owner.get(f"{URL}/{made['id']}").json())["events_passed_over"] and body, what="the event"
     )
     assert (record["events_passed_over"], receiver.got) == (1, [])

@@ -36,8 +36,8 @@ def ask(apart: Apart, url: str | None, question: str = "How is it?", facts: Sequ
         purpose: Purpose = "answer", **changed: Any) -> Worded | None:  # fmt: skip
     async def work(shared: Resources) -> Worded | None:
         for _ in range(times):
-            said = await worded(Unit(shared, apart.tenant(), request_id="r"), purpose, question, facts)
-        return said
+            actual_worded = await worded(Unit(shared, apart.tenant(), request_id="r"), purpose, question, facts)
+        return actual_worded
 
     return apart.run(work, llm_url=url, llm_model="small", **changed)
 

@@ -73,8 +73,8 @@ def test_the_fields_of_an_upload(owner: Member, loans: Path) -> None:
 
 
 def test_fields_left_empty_count_as_not_given(owner: Member, loans: Path) -> None:
-    found = owner.upload(loans, name=" ", description="", mapping_id="", stream_key="").json()
-    named = (found["name"], found["description"], found["mapping_id"], found["stream_key"])
+    body = owner.upload(loans, name=" ", description="", mapping_id="", stream_key="").json()
+    named = (body["name"], body["description"], body["mapping_id"], body["stream_key"])
     assert named == ("loans.xlsx", None, None, None)
 
 
@@ -424,14 +424,14 @@ def test_the_original_is_given_out(stack: Stack, owner: Member, stranger: Member
     workbook = owner.uploaded(named, name="Another name")
     answer = given_out(owner, workbook["id"])
     assert (answer.status_code, answer.content) == (200, named.read_bytes())
-    told = answer.headers
-    assert told["content-type"] == "application/octet-stream"
-    assert told["content-disposition"] == (
+    headers = answer.headers
+    assert headers["content-type"] == "application/octet-stream"
+    assert headers["content-disposition"] == (
         "attachment; filename=\"Q1_ M_rz 100_.xlsx\"; filename*=UTF-8''Q1%3B%20M%C3%A4rz%20100%25.xlsx"
     )
-    assert told["x-content-type-options"] == "nosniff"
-    assert int(told["content-length"]) == len(answer.content) == workbook["file_size"]
-    assert told["etag"] == f'"{hashlib.sha256(answer.content).hexdigest()}"'
+    assert headers["x-content-type-options"] == "nosniff"
+    assert int(headers["content-length"]) == len(answer.content) == workbook["file_size"]
+    assert headers["etag"] == f'"{hashlib.sha256(answer.content).hexdigest()}"'
     part = given_out(owner, workbook["id"], headers={"Range": "bytes=4-9"})
     assert (part.status_code, part.content) == (206, answer.content[4:10])
     beyond = given_out(owner, workbook["id"], headers={"Range": f"bytes={len(answer.content)}-"})

@@ -67,20 +67,20 @@ def test_it_is_what_the_library_detects(shared_owner: Member, detected: dict[str
     assert fields["par_value"] == ("Par", "number")
     assert fields["rating_agency_b"] == ("S&P rating", "string")
     assert fields["unfunded"] == ("Unfunded", "number"), "an auxiliary one"
-    found = answer["detection"]
-    assert found == msgspec.json.decode(msgspec.json.encode(detect_columns(read(path))))
-    assert [(one["name"], one["kind"]) for one in found["sheets"]] == [
+    detection = answer["detection"]
+    assert detection == msgspec.json.decode(msgspec.json.encode(detect_columns(read(path))))
+    assert [(one["name"], one["kind"]) for one in detection["sheets"]] == [
         ("Loans", "holdings"), ("Countries", "page"), ("Copy", "hidden"),
     ]  # fmt: skip
-    par = next(one for one in found["columns"] if one["target"] == "par_value")
+    par = next(one for one in detection["columns"] if one["target"] == "par_value")
     assert (par["column"], par["role"], par["is_ambiguous"]) == ("C", "par_value", False)
     assert par["evidence"]["words"] > 0
     assert par["evidence"]["reasons"]
-    countries = next(one for one in found["page_columns"] if one["sheet"] == "Countries")
+    countries = next(one for one in detection["page_columns"] if one["sheet"] == "Countries")
     assert [(country["column"], country["header"], country["fields"]) for country in countries["columns"]] == [
         ("A", "LoanX ID", ["loanx_id"]), ("B", "Country", ["country"]), ("C", "Desk", []),
     ]  # fmt: skip
-    assert found["columns_not_shown"] == 0
+    assert detection["columns_not_shown"] == 0
 
 
 def test_it_has_the_checks_of_the_rows_and_the_warnings_of_a_run(owner: Member, tmp_path: Path) -> None:
@@ -100,9 +100,9 @@ def test_it_has_the_checks_of_the_rows_and_the_warnings_of_a_run(owner: Member, 
     assert {(one["row"], one["field"]) for one in checked["errors"][:2]} == {(2, "par_value"), (2, "price")}
     assert checked["missing_required_columns"] == []
     run = owner.post("/api/v1/compliance/run", json={"workbook_id": workbook}).json()
-    told = {one["code"] for one in asked(owner, workbook)["warnings"]}
-    assert "unreadable_cells" in told
-    assert told <= {one["code"] for one in run["warnings"]}
+    codes = {one["code"] for one in asked(owner, workbook)["warnings"]}
+    assert "unreadable_cells" in codes
+    assert codes <= {one["code"] for one in run["warnings"]}
     assert asked(owner, workbook, sheet="Loans")["warnings"] == []
 
 
@@ -184,12 +184,12 @@ def test_a_sheet_of_thousands_of_columns_is_told_in_part(owner: Member, tmp_path
             sheet = book.add_worksheet(name)
             sheet.write_row(0, 0, [*first, *(f"Column of mine {at}" for at in range(1_900))])
             sheet.write_row(1, 0, ["LX100001", "Alpha Inc", 1_000.0, *["x"] * 1_900])
-    found = asked(owner, owner.uploaded(path)["id"])["detection"]
-    assert len(found["columns"]) == 3
-    told = len(found["unmapped"]) + sum(len(page["columns"]) for page in found["page_columns"])
-    every = 1_900 + 1_903 if found["page_columns"] else 1_900
-    assert (len(found["unmapped"]), told) == (1_900, DETECTED_COLUMNS_MAX)
-    assert found["columns_not_shown"] == every - DETECTED_COLUMNS_MAX
+    detection = asked(owner, owner.uploaded(path)["id"])["detection"]
+    assert len(detection["columns"]) == 3
+    told = len(detection["unmapped"]) + sum(len(page["columns"]) for page in detection["page_columns"])
+    every = 1_900 + 1_903 if detection["page_columns"] else 1_900
+    assert (len(detection["unmapped"]), told) == (1_900, DETECTED_COLUMNS_MAX)
+    assert detection["columns_not_shown"] == every - DETECTED_COLUMNS_MAX
 
 
 def test_a_mapping_that_takes_too_long_is_refused(stack: Stack, owner: Member, tmp_path: Path) -> None:

@@ -479,8 +479,8 @@ def test_lengths_of_time_are_days_and_times_are_times(owner: Member, tmp_path: P
     ]
     for formula, value, kind in (("=A1", 1.5, "number"), ("=A1*24", 36, "number"), ("=A4", "06:00:00", "date")):
         body = {"formula": formula, "workbook_id": found["id"], "sheet_name": "S"}
-        told = owner.post("/api/v1/calculations/evaluate", json=body).json()
-        assert (told["value"], told["type"]) == (value, kind)
+        actual_body = owner.post("/api/v1/calculations/evaluate", json=body).json()
+        assert (actual_body["value"], actual_body["type"]) == (value, kind)
 
 
 def test_a_file_of_the_1904_system(owner: Member, tmp_path: Path) -> None:

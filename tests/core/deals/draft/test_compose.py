@@ -43,14 +43,14 @@ def drafted(name: str) -> Draft:
     return draft(portfolio(name), name=name)
 
 
-def checked(found: Draft) -> Draft:
+def checked(actual_draft: Draft) -> Draft:
     """The draft, whose text is its document and lists all that is open."""
-    assert parse_toml(found.toml) == parse(found.definition)
-    head = found.toml.partition("\nbase = ")[0]
+    assert parse_toml(actual_draft.toml) == parse(actual_draft.definition)
+    head = actual_draft.toml.partition("\nbase = ")[0]
     flat = " ".join(line.removeprefix("#").strip() for line in head.splitlines())
-    for one in found.decide:
+    for one in actual_draft.decide:
         assert " ".join(one.why.split())[:60] in flat, one
-    return found
+    return actual_draft
 
 
 # ---- real files ----------------------------------------------------------------------------------------------------
@@ -128,12 +128,12 @@ def test_what_no_page_of_a_real_file_prints_is_open() -> None:
 
 @pytest.mark.skipif("contego-xi" not in NAMES, reason="the real files are not here")
 def test_families_and_classes_of_ratios_of_a_real_file() -> None:
-    found = drafted("contego-xi").definition
-    assert [one["name"] for one in found["classes"]] == ["A/B", "C", "D", "E"]
-    assert [one["oc_trigger"] for one in found["classes"]] == [133.08, 124.54, 115.91, 110.63]
-    assert found["reinvestment_oc"] == {"class": "E", "trigger": 111.13}
-    assert found["event_of_default"] == {"class": "A", "trigger": 102.5}
-    assert len(found["classifications"]["families"]) == 2
+    definition = drafted("contego-xi").definition
+    assert [one["name"] for one in definition["classes"]] == ["A/B", "C", "D", "E"]
+    assert [one["oc_trigger"] for one in definition["classes"]] == [133.08, 124.54, 115.91, 110.63]
+    assert definition["reinvestment_oc"] == {"class": "E", "trigger": 111.13}
+    assert definition["event_of_default"] == {"class": "A", "trigger": 102.5}
+    assert len(definition["classifications"]["families"]) == 2
 
 
 def test_the_files_are_known() -> None:
@@ -148,15 +148,15 @@ def test_the_limits_of_a_generated_report_come_back(manner: str, tmp_path: Path)
     report = generate_report(generate(200, 5), manner, 5)
     report.write(path := tmp_path / f"report.{report.extension}")
     whole = Portfolio.from_workbook(read(path))
-    found = checked(draft(whole, name=report.name))
-    limits = {test["name"]: test.get("min", test.get("max")) for test in found.definition["tests"]}
+    body = checked(draft(whole, name=report.name))
+    limits = {test["name"]: test.get("min", test.get("max")) for test in body.definition["tests"]}
     assert limits == {one.name: one.trigger for one in report.published}
-    assert found.ties.figures == len(report.published)
+    assert body.ties.figures == len(report.published)
     triggers = {float(note.oc_trigger) for note in report.notes if note.oc_trigger is not None}
-    assert {one["oc_trigger"] for one in found.definition["classes"] if "oc_trigger" in one} == triggers
+    assert {one["oc_trigger"] for one in body.definition["classes"] if "oc_trigger" in one} == triggers
     # Under the draft the tie-out sets each printed test beside the drafted one.
-    rows = tie_out(whole, parse(found.definition))
-    assert {row.test_id for row in rows} == {test["id"] for test in found.definition["tests"]}
+    rows = tie_out(whole, parse(body.definition))
+    assert {row.test_id for row in rows} == {test["id"] for test in body.definition["tests"]}
 
 
 # ---- hostile facts -------------------------------------------------------------------------------------------------
@@ -191,9 +191,9 @@ def test_a_file_that_prints_no_test_has_its_classes(book: Portfolio) -> None:
 
 def test_a_file_without_loans_and_classes_is_still_a_draft(book: Portfolio) -> None:
     bare = Portfolio(0, {}, {}, {}, {}, facts=Facts(all=(fact("Cov-Lite Loans"), fact("Strange Thing", at=3))))
-    found = checked(draft(bare))
-    assert [test["id"] for test in found.definition["tests"]] == ["cov_lite_concentration"]
-    assert {"name", "conventions.currency", "Strange Thing"} <= {one.subject for one in found.decide}
+    body = checked(draft(bare))
+    assert [test["id"] for test in body.definition["tests"]] == ["cov_lite_concentration"]
+    assert {"name", "conventions.currency", "Strange Thing"} <= {one.subject for one in body.decide}
     nothing = checked(draft(Portfolio(0, {}, {}, {}, {})))
     assert set(nothing.definition) == {"base"}
     assert "tests" in {one.subject for one in nothing.decide}
@@ -286,17 +286,17 @@ def test_cash_of_another_balance_is_a_correction_of_its_month(day: date | None) 
     loans = by_hand.portfolio(*figures)
     days = None if day is None else float((day - date(1970, 1, 1)).days)
     loans = replace(loans, deal=replace(loans.deal, as_of=days, as_of_source="workbook"))
-    found = checked(draft(loans, name="By hand"))
-    listed = found.definition.get("corrections", [])
+    body = checked(draft(loans, name="By hand"))
+    listed = body.definition.get("corrections", [])
     if day is None:  # it would correct every month
         assert listed == []
-        assert f"# amount = {amount}" in found.toml
-        assert "corrections" in {one.subject for one in found.decide}
+        assert f"# amount = {amount}" in body.toml
+        assert "corrections" in {one.subject for one in body.decide}
         return
     assert [(one["figure"], one["amount"], str(one["as_of"])) for one in listed] == [
         ("principal_cash", amount, day.isoformat())
     ]
-    assert found.ties.tied == found.ties.figures == 4
+    assert body.ties.tied == body.ties.figures == 4
 
 
 LABELS = (
@@ -344,16 +344,16 @@ def _with_cash(*, is_bare: bool = False) -> Fact:
     return by_hand.share("cov_lite", lite + by_hand.CASH, None, is_bare=is_bare)
 
 
-def _lite_of(made: Draft) -> dict[str, Any]:
-    (lite,) = (test for test in made.definition["tests"] if test.get("measure") == "cov_lite")
+def _lite_of(new_draft: Draft) -> dict[str, Any]:
+    (lite,) = (test for test in new_draft.definition["tests"] if test.get("measure") == "cov_lite")
     return lite
 
 
 def test_a_share_whose_printed_numerator_has_cash_is_drafted_with_it() -> None:
-    made = draft(by_hand.portfolio(_with_cash()))
-    assert _lite_of(made)["adds"] == ["cash"]
-    assert 'adds = ["cash"]  # the printed numerator has principal cash in it: one amount ties' in made.toml
-    assert (made.ties.figures, made.ties.tied) == (1, 1)
+    new_draft = draft(by_hand.portfolio(_with_cash()))
+    assert _lite_of(new_draft)["adds"] == ["cash"]
+    assert 'adds = ["cash"]  # the printed numerator has principal cash in it: one amount ties' in new_draft.toml
+    assert (new_draft.ties.figures, new_draft.ties.tied) == (1, 1)
     assert "adds" not in _lite_of(draft(by_hand.portfolio(by_hand.cov_lite())))
 
 

@@ -35,9 +35,9 @@ FORMATS = ("General", "yyyy-mm-dd", "h:mm AM/PM", "d/m/yy hh:mm:ss", "[h]:mm", "
 
 def written(sheet: Sheet, *, date_1904: bool = False, **dialect: str) -> tuple[Written, bytes]:
     stream = io.BytesIO()
-    told = write_csv(stream, sheet, FORMATS, dialect=Dialect(**dialect), date_1904=date_1904)
-    assert told.size_bytes == len(stream.getvalue())
-    return told, stream.getvalue()
+    actual_written = write_csv(stream, sheet, FORMATS, dialect=Dialect(**dialect), date_1904=date_1904)
+    assert actual_written.size_bytes == len(stream.getvalue())
+    return actual_written, stream.getvalue()
 
 
 def lines_of(rows: list[list[Any]], **options: Any) -> str:

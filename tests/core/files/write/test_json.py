@@ -56,11 +56,11 @@ VALUES = (
 def test_any_rows_read_back(rows: list[list[Any]], pretty: bool) -> None:
     sheet = sheet_of(rows, 'a "quoted" name\n')
     data = written(Workbook((sheet, sheet_of([[1.0]], "Two")), False, FORMATS), pretty=pretty)
-    found = json.loads(data, parse_constant=lambda word: 1 / 0)
+    body = json.loads(data, parse_constant=lambda word: 1 / 0)
     width = sheet.column_count
-    assert found["workbook"] == "a.xlsx"
-    assert [one["name"] for one in found["sheets"]] == ['a "quoted" name\n', "Two"]
-    told = found["sheets"][0]
+    assert body["workbook"] == "a.xlsx"
+    assert [one["name"] for one in body["sheets"]] == ['a "quoted" name\n', "Two"]
+    told = body["sheets"][0]
     assert [one["column"] for one in told["columns"]] == list("ABCD"[:width])
     wanted = [[plain(row[at]) if at < len(row) else None for at in range(width)] for row in rows] if width else []
     assert told["rows"] == wanted
@@ -111,8 +111,8 @@ def test_a_formula_filled_any_way_is_each_cells_own(cells: set[tuple[int, int]],
     )  # fmt: skip
     plain_sheet = sheet_of([[1.0] * 3] * 10)
     sheet = Sheet("S", 0, "visible", plain_sheet.columns, 10, plain_sheet.text, formulas)
-    told = json.loads(written(Workbook((sheet,), False, FORMATS)))["sheets"][0]["formulas"]
-    assert told == {cell_name(*place): f"={sheet.formula(*place)}" for place in places}
+    actual_formulas = json.loads(written(Workbook((sheet,), False, FORMATS)))["sheets"][0]["formulas"]
+    assert actual_formulas == {cell_name(*place): f"={sheet.formula(*place)}" for place in places}
 
 
 def test_pretty_is_a_line_for_each_row() -> None:

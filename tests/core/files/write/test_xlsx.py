@@ -243,8 +243,8 @@ def test_parts_have_the_order_that_excel_demands(tmp_path: Path) -> None:
                 assert elements == sorted(elements, key=ORDER.split().index)
                 assert len(elements) > 9
         types = archive.read("[Content_Types].xml").decode()
-        told = {name for name in archive.namelist() if f'PartName="/{name}"' in types}
-        assert {name for name in archive.namelist() if not name.endswith(".rels")} - told == {"[Content_Types].xml"}
+        names = {name for name in archive.namelist() if f'PartName="/{name}"' in types}
+        assert {name for name in archive.namelist() if not name.endswith(".rels")} - names == {"[Content_Types].xml"}
 
 
 def test_custom_parts_and_properties(tmp_path: Path) -> None:
@@ -255,8 +255,13 @@ def test_custom_parts_and_properties(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.xlsx") as archive:
         assert archive.read("customXml/item1.xml") == xml
         assert b"../customXml/item2.xml" in archive.read("xl/_rels/workbook.xml.rels")
-    found = openpyxl.load_workbook(tmp_path / "a.xlsx").properties
-    assert (found.title, found.description, found.creator, found.created.year) == ("T & U", "d", "Cushion", 1980)
+    actual_properties = openpyxl.load_workbook(tmp_path / "a.xlsx").properties
+    assert (
+        actual_properties.title,
+        actual_properties.description,
+        actual_properties.creator,
+        actual_properties.created.year,
+    ) == ("T & U", "d", "Cushion", 1980)
 
 
 def test_what_excel_would_not_open_is_left_out_and_told(tmp_path: Path) -> None:
@@ -280,7 +285,7 @@ def test_what_excel_would_not_open_is_left_out_and_told(tmp_path: Path) -> None:
         Table("V", "X", 0, 0, 1, 0, ("P",)),
     )
     names = {"ok": "One!$A$1", "gone": "Gone!$A$1", "A1": "1", "OK": "2", "u": "3"}
-    told = write_xlsx(
+    actual_written = write_xlsx(
         tmp_path / "a.xlsx",
         [Page("One", sheet), Page("Two 2", sheet_of(rows, Formats()))],
         defined_names=names,
@@ -295,7 +300,9 @@ def test_what_excel_would_not_open_is_left_out_and_told(tmp_path: Path) -> None:
     assert (book.defined_names, book.local_names) == ({"ok": "One!$A$1"}, {("One", "mine"): "One!$A$2"})
     assert book["One"].merged == ((5, 0, 6, 0),)
     values = "Formulas of which only the values were written, since they "
-    assert [line.removeprefix(values).partition(": its")[0].partition(": what")[0] for line in told.warnings] == [
+    assert [
+        line.removeprefix(values).partition(": its")[0].partition(": what")[0] for line in actual_written.warnings
+    ] == [
         "The table 'T' of 'One' was not written",
         "The table 'Over' of 'One' was not written",
         "The table 'u' of 'One' was not written",

@@ -32,28 +32,28 @@ from tests.core.formula.columns.test_vector import NUMBERS, OWN, Sheet, alike, b
 def at_once() -> Iterator[Loops]:
     """Every formula is worth a loop from its first row on."""
     with pytest.MonkeyPatch.context() as patch:
-        made = Loops(worth=0)
-        patch.setattr(vector, "LOOPS", made)
+        new_loops = Loops(worth=0)
+        patch.setattr(vector, "LOOPS", new_loops)
         patch.setattr(vector, "ROWS_MIN", 1)
-        yield made
-        made.finish()
+        yield new_loops
+        new_loops.finish()
 
 
-def looped(formula: str, columns: list[list[Any]], made: Loops) -> tuple[list[Any], list[Any], int]:
+def looped(formula: str, columns: list[list[Any]], new_loops: Loops) -> tuple[list[Any], list[Any], int]:
     """A formula's values by chunks, then by its loop, and how many rows the loop did."""
     chunks = by_plan(formula, Sheet(columns), 0, len(columns[0]))
-    made.finish()
-    before = made.rows
-    return chunks, by_plan(formula, Sheet(columns), 0, len(columns[0])), made.rows - before
+    new_loops.finish()
+    before = new_loops.rows
+    return chunks, by_plan(formula, Sheet(columns), 0, len(columns[0])), new_loops.rows - before
 
 
 def bits(values: list[Any]) -> list[Any]:
     return [(type(value), value.hex()) if isinstance(value, float) else value for value in values]
 
 
-def assert_same(formula: str, columns: list[list[Any]], made: Loops) -> int:
+def assert_same(formula: str, columns: list[list[Any]], new_loops: Loops) -> int:
     """How many rows the loop did."""
-    chunks, found, rows = looped(formula, columns, made)
+    chunks, found, rows = looped(formula, columns, new_loops)
     assert bits(found) == bits(chunks), formula
     expected = one_by_one(formula, Sheet(columns), 0, len(columns[0]))
     wrong = [pair for pair in zip(expected, found, strict=True) if not alike(*pair)]
@@ -210,16 +210,16 @@ def test_the_size_of_a_loop_is_bounded(at_once: Loops) -> None:
 
 
 def test_loops_are_counted_before_they_are_made() -> None:
-    made = Loops(worth=10_000)
+    new_loops = Loops(worth=10_000)
     recipe = Recipe(0, (Step("*", 2, (0, 1)), Step("+", 2, (2, 1))), (0, 1), (False, False))
     for _ in range(4):
-        assert made.of(recipe, 1_000) is None
-    assert made.recipes() == []
-    assert made.of(recipe, 1_000) is None  # the tenth thousand
-    made.finish()
-    found = made.of(recipe, 1_000)
+        assert new_loops.of(recipe, 1_000) is None
+    assert new_loops.recipes() == []
+    assert new_loops.of(recipe, 1_000) is None  # the tenth thousand
+    new_loops.finish()
+    found = new_loops.of(recipe, 1_000)
     assert found is not None
-    assert made.recipes() == [recipe]
+    assert new_loops.recipes() == [recipe]
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,11 +234,11 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     counting.of(recipes[-1], 2)
     counting.finish()
     assert counting.recipes() == [recipes[-1]]
-    made = Loops(worth=0)
+    new_loops = Loops(worth=0)
     for recipe in recipes:
-        made.of(recipe, 1)
-        made.finish()
-    assert made.recipes() == recipes[-3:]
+        new_loops.of(recipe, 1)
+        new_loops.finish()
+    assert new_loops.recipes() == recipes[-3:]
 
 
 def test_kinds_that_no_loop_is_for() -> None:

@@ -220,9 +220,9 @@ def run(formula: str, target: Target) -> Any:
     namespace: dict[str, Any] = {}
     exec(source, namespace)
     function = namespace["formula"]
-    given = {name: value_of(name, target) for name in inspect.signature(function).parameters}
+    by_name = {name: value_of(name, target) for name in inspect.signature(function).parameters}
     with np.errstate(all="ignore"):
-        result = function(**given)
+        result = function(**by_name)
     return result.item() if hasattr(result, "item") else result
 
 

@@ -86,8 +86,8 @@ CONTEXT = {"A1": "1.234,5", "A2": 2000, "A3": "2.000,5", "A4": 2000.5, "B1": 3, 
 
 @every("tag, text, value", READ)
 def test_arithmetic_reads_texts_as_the_locale_writes_them(tag: str, text: str, value: Any) -> None:
-    found = evaluate("=A1+0", {"A1": text}, locale=tag, clock=lambda: datetime(2024, 5, 6)).value  # noqa: DTZ001
-    assert found == (value if isinstance(value, str) else pytest.approx(value, rel=1e-14))
+    actual_value = evaluate("=A1+0", {"A1": text}, locale=tag, clock=lambda: datetime(2024, 5, 6)).value  # noqa: DTZ001
+    assert actual_value == (value if isinstance(value, str) else pytest.approx(value, rel=1e-14))
 
 
 @every("tag, formula, value", FORMULAS)

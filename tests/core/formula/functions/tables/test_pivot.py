@@ -65,8 +65,8 @@ ANSWERS: dict[str, Any] = {
 def differing(book: Book) -> dict[str, Any]:
     """The formulas of the second sheet whose values are others."""
     book.recalculate()
-    found = {text: book.value("Asked", f"A{at}") for at, text in enumerate(ANSWERS, 1)}
-    return {text: found[text] for text, value in ANSWERS.items() if found[text] != value}
+    by_text = {text: book.value("Asked", f"A{at}") for at, text in enumerate(ANSWERS, 1)}
+    return {text: by_text[text] for text, value in ANSWERS.items() if by_text[text] != value}
 
 
 def test_figures_of_a_file(tmp_path: Path) -> None:
