@@ -95,7 +95,7 @@ def _ask(order: Order, first: int, answers: Counter[str], stop: threading.Event)
 def _main() -> None:
     os.nice(NICE)
     given: dict[str, Any] = json.loads(sys.stdin.readline())
-    order = Order(**given | {"requests": [Request(**one) for one in given["requests"]]})
+    order = Order(**given | {"requests": [Request(**request) for request in given["requests"]]})
     answers: Counter[str] = Counter()
     stop = threading.Event()
     threads = [

@@ -177,7 +177,7 @@ class Hostile:
         while self._waited(f"{path}/compare/{job['job_id']}/status")["status"] == "processing":
             pass
         actual_body = self.member.get(f"{path}/issues", params={"tape_id": tape["tape_id"]}).json()
-        return str(next(one["id"] for one in actual_body["items"] if one["issue_type"] == "value_mismatch"))
+        return str(next(item["id"] for item in actual_body["items"] if item["issue_type"] == "value_mismatch"))
 
     def _waited(self, path: str) -> dict[str, Any]:
         answer: dict[str, Any] = self.member.get(path, params={"wait": 30}, timeout=60).json()

@@ -250,7 +250,9 @@ def _told(owner: Member) -> dict[str, str]:
         evaluated(owner)
         told: list[dict[str, Any]] = wait_until(
             lambda: [
-                one for one in owner.get("/api/v1/notifications").json()["items"] if one["resource_id"] == webhook["id"]
+                item
+                for item in owner.get("/api/v1/notifications").json()["items"]
+                if item["resource_id"] == webhook["id"]
             ],
             what="the notification",
         )
@@ -423,7 +425,7 @@ def records_of(owner: Member, *, user_id: str | None = None) -> dict[str, str]:
         "sheet_id": workbook["sheets"][0]["id"],
         "ref": "A1",
         "result_id": run.json()["id"],
-        "test_id": next(one["test_id"] for one in run.json()["results"] if len(one["test_id"]) < 30),
+        "test_id": next(result["test_id"] for result in run.json()["results"] if len(result["test_id"]) < 30),
         "user_id": user_id,
         "user_email": owner.get(f"/api/v1/admin/users/{user_id}").json()["email"],
         "actor_id": owner.user_id,

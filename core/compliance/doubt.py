@@ -465,11 +465,7 @@ class Doubter:
             return False
         if "notes" not in reads:
             other_denominator = self._other_denominator
-            value = (
-                None
-                if other_denominator is None
-                else measured.value * measured.denominator / other_denominator[0]
-            )
+            value = None if other_denominator is None else measured.value * measured.denominator / other_denominator[0]
         else:
             is_oc = self._measure_of(case.test.test_id) in _OC
             numerator = self._other_numerator if is_oc else None

@@ -123,7 +123,9 @@ def test_containers_run_as_the_image_is_made() -> None:
         assert (spec["serviceAccountName"], spec["automountServiceAccountToken"]) == ("cushion", False)
         # Where the service writes, and what Python and its libraries take for temporary files.
         assert {mount["mountPath"] for mount in container["volumeMounts"]} == {data[1], "/tmp"}
-        assert {volume["name"] for volume in spec["volumes"]} == {one["name"] for one in container["volumeMounts"]}
+        assert {volume["name"] for volume in spec["volumes"]} == {
+            volumemount["name"] for volumemount in container["volumeMounts"]
+        }
         assert container["command"][0] == "cushion"
         assert commands[container["command"][1]], name
         assert "memory" in container["resources"]["limits"]

@@ -236,7 +236,7 @@ def excluded(case: Case) -> list[CheckFunction]:
 @cache
 def is_also_a_record(path: str) -> bool:
     """Whether a path fits another one that has parameters."""
-    templates = (re.sub(r"{\w+}", "[^/]+", other) for other in DOCUMENT["paths"] if "{" in other)
+    templates = (re.sub(r"{\w+}", "[^/]+", other_path) for other_path in DOCUMENT["paths"] if "{" in other_path)
     return any(re.fullmatch(template, path) for template in templates)
 
 

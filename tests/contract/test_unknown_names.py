@@ -114,7 +114,7 @@ def test_a_field_that_a_body_does_not_have_is_refused(shared_owner: Member, made
     for wrong in ("zzqx", *(wrong for name in known for wrong in misspelt(name, known))):
         answer = shared_owner.http.request(row.method, path, json={wrong: None})
         assert answer.status_code == 422, (wrong, answer.text)
-        (message,) = (one["message"] for one in answer.json()["errors"] if one["loc"] == ["body", wrong])
+        (message,) = (error["message"] for error in answer.json()["errors"] if error["loc"] == ["body", wrong])
         assert message.startswith(f"there is no field {wrong!r}; "), message
         assert wrong == "zzqx" or "did you mean" in message, message
 

@@ -210,7 +210,9 @@ class Client:
     async def _batch(self) -> None:
         formulas = [{"id": str(number), "formula": f"=A1+{number}"} for number in range(50)]
         answer = await self._ask("POST", "/calculations/batch", {"formulas": formulas, "shared_context": {"A1": 7}})
-        if answer.ok and [one["value"] for one in answer.json()["results"]] != [7 + number for number in range(50)]:
+        if answer.ok and [result["value"] for result in answer.json()["results"]] != [
+            7 + number for number in range(50)
+        ]:
             self._wrong("wrong values", answer)
 
     async def _list(self) -> None:

@@ -137,7 +137,7 @@ def test_a_copy_beside_the_running_service_has_every_record(backed: Backed) -> N
             seen = 0
             for path in RECORDS:
                 was, now = backed.owner.get(path).json(), there.get(path).json()
-                before, after = ({one["id"]: one for one in each["items"]} for each in (was, now))
+                before, after = ({item["id"]: item for item in each["items"]} for each in (was, now))
                 # What was under way at that moment went on in both, and some of it was deleted in one.
                 changed = {name: max(_last(before[name]), _last(after[name])) for name in before.keys() & after.keys()}
                 settled = [name for name, moment in changed.items() if moment < made_at]

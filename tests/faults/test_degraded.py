@@ -262,9 +262,9 @@ def test_processes_that_disagree_and_what_is_ordered_of_all(service: Parts, tmp_
 
             def closed() -> bool:
                 return any(
-                    (one["kind"], one["service"], one["after"], one["reason"])
+                    (event["kind"], event["service"], event["after"], event["reason"])
                     == ("breaker", "blobs", "closed", "reset")
-                    for one in view(service.stack.url, "degradation/history")["events"]
+                    for event in view(service.stack.url, "degradation/history")["events"]
                 )
 
             wait_until(closed, what="the reset")

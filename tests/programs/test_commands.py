@@ -117,7 +117,11 @@ KEYS: dict[str, tuple[Rows, str, str]] = {
     "deal movements": (lambda told: told["items"], "test_id", "test_name"),
     "simulate": (lambda told: told["results"] + told["skipped"], "test_id", "test_name"),
     "ask": (lambda told: told["figures"], "text", "text"),
-    "map": (lambda told: [{**one, "field": one["target"]} for one in told["detection"]["columns"]], "field", "field"),
+    "map": (
+        lambda told: [{**column, "field": column["target"]} for column in told["detection"]["columns"]],
+        "field",
+        "field",
+    ),
     "evaluate": (lambda told: told["results"], "type", "type"),
     "reconcile": (lambda told: told["issues"], "primary_identifier", "primary_identifier"),
     "recalc": (lambda told: told, "cell", "sheet"),

@@ -362,8 +362,8 @@ def test_a_real_report_without_a_definition(file: Path) -> None:
     ran = run_suite(Portfolio.from_workbook(read(file)), "enhanced")
     by_test_id = {one.test_id: one.details.breakdown for one in ran if one.details is not None}
     figures = {one.test_id: one.current_value for one in ran}
-    oc = {one["class"]: one["ratio"] for one in by_test_id["oc_ratio"]["classes"]}
-    ic = [one["ratio"] for one in by_test_id["ic_ratio"]["classes"]]
+    oc = {note_class["class"]: note_class["ratio"] for note_class in by_test_id["oc_ratio"]["classes"]}
+    ic = [note_class["ratio"] for note_class in by_test_id["ic_ratio"]["classes"]]
     by_name = by_test_id["industry_concentration"]["classifications"]
     found = {
         **dict(zip(("oc_ab", "oc_c_class", "oc_d_class", "oc_e_class", "oc_f_class"), oc.values(), strict=True)),

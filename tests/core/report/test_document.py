@@ -292,7 +292,7 @@ def test_the_trustees_figure_and_every_doubt_stand_in_the_row_of_a_test() -> Non
     assert {"published", "difference"} < set(view["widths"])
     (cover,) = (row for row in view["thinnest"] if row["name"] == "ic")
     assert cover["doubts_below"] == "60 doubts, in full under Tests."
-    assert [(one["label"], one["value"]) for one in view["counts"]] == [
+    assert [(count["label"], count["value"]) for count in view["counts"]] == [
         ("passed", "2"), ("with a warning", "0"), ("failed", "0"), ("doubtful", "1"), ("without a result", "2"),
     ]  # fmt: skip
     assert len(opened(compliance_pdf(report)).pages) > 1
@@ -306,7 +306,7 @@ def test_a_figure_of_the_cover_stands_beside_the_files_own(g1: Build) -> None:
         for result in results
     ]
     report = reported(g1(), Results(changed, results.skipped))
-    shown = {one["label"]: one["beside"] for one in _view(report)["key_figures"]}
+    shown = {key_figure["label"]: key_figure["beside"] for key_figure in _view(report)["key_figures"]}
     assert shown["WARF"] == "doubtful: the file prints 2,900.00, pass"
     assert shown["Performing par"] == ""
     (sheet,) = (compliance_table for compliance_table in compliance_tables(report) if compliance_table.name == "Report")
@@ -335,7 +335,7 @@ def test_no_list_of_names_is_cut_on_any_page() -> None:
 def test_a_file_that_publishes_nothing_has_no_columns_of_the_trustee() -> None:
     view = _view(reported(None, Results([result_of("wal", "pass", 1.0, 3.0)], [])))
     assert "published" not in view["widths"]
-    assert "doubtful" not in {one["label"] for one in view["counts"]}
+    assert "doubtful" not in {count["label"] for count in view["counts"]}
 
 
 def test_the_cover_says_how_the_file_was_read(g1: Build) -> None:

@@ -92,7 +92,10 @@ class Visit:
         for scheme in ("light", "dark"):
             self.page.emulate_media(color_scheme=scheme)
             found = self.page.evaluate(f"async () => {{ {AXE}\nreturn axe.run(document, {json.dumps(RULES)}); }}")
-            texts = [f"{one['id']}: {[node['html'][:200] for node in one['nodes']]}" for one in found["violations"]]
+            texts = [
+                f"{violation['id']}: {[node['html'][:200] for node in violation['nodes']]}"
+                for violation in found["violations"]
+            ]
             assert texts == [], f"{what}, {scheme}"
         self.page.emulate_media(color_scheme="light")
 

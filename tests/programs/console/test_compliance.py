@@ -80,7 +80,7 @@ def _read(visit: Visit, deal: dict[str, Any]) -> None:
     expect(page.get_by_role("group", name="Tests by status")).to_contain_text("1 of 25 tests fails")
     expect(rows_of(page)).to_have_count(25)
     expect(rows_of(page).first).to_contain_text(re.compile(r"CCC/Caa bucket.*fail.*11\.13 %.*≤ 7\.50 %.*−3\.63 %"))
-    results = sorted(deal["run"]["results"], key=lambda one: one["cushion_pct"])
+    results = sorted(deal["run"]["results"], key=lambda result: result["cushion_pct"])
     assert rows_of(page).locator("td:first-child").all_inner_texts() == [result["test_name"] for result in results]
     trend = row_of(page, "CCC/Caa bucket").get_by_role("img", name="From 5.34 % to 11.13 %")
     expect(trend).to_be_visible()

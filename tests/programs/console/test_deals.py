@@ -83,8 +83,8 @@ def test_deals_show_their_figures_with_the_thinnest_cushion_first(visits: Visits
     page.get_by_label("Currency").fill("eur")
     page.get_by_role("button", name="Create").click()
     page.wait_for_url("**/compliance")
-    made = owner.get("/api/v1/deals", params={"search": "New CLO II"}).json()["items"][0]
-    assert (made["currency"], made["id"] in page.url) == ("EUR", True)
+    item = owner.get("/api/v1/deals", params={"search": "New CLO II"}).json()["items"][0]
+    assert (item["currency"], item["id"] in page.url) == ("EUR", True)
 
 
 def test_a_deal_that_is_not_there_leads_to_the_others(visits: Visits, owner: Member) -> None:

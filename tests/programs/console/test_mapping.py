@@ -82,7 +82,7 @@ def figures_of(member: Member, workbook: str) -> dict[str, float]:
     """The figures of the tests of a workbook, run now."""
     body = {"workbook_id": workbook, "test_suite": "enhanced"}
     run = checked(member.post("/api/v1/compliance/run", json=body))
-    return {one["test_id"]: one["current_value"] for one in run["results"]}
+    return {result["test_id"]: result["current_value"] for result in run["results"]}
 
 
 def test_a_column_is_corrected_saved_and_taken_back(visits: Visits, owner: Member) -> None:
@@ -194,7 +194,7 @@ def test_a_mapping_that_others_use_stays_as_it_is(visits: Visits, owner: Member)
     desk.page.get_by_role("button", name="Save as the deal's mapping").click()
     expect(desk.page.locator(".corrections")).to_have_count(0)
     mapping_id = checked(owner.get(path))["mapping_id"]
-    named = {one["id"]: one["name"] for one in checked(owner.get("/api/v1/mappings"))["items"]}
+    named = {item["id"]: item["name"] for item in checked(owner.get("/api/v1/mappings"))["items"]}
     assert named[mapping_id] == "Mapping of Example CLO VIII 2"
     columns = checked(owner.get(f"/api/v1/mappings/{mapping_id}"))["mappings"]
     assert {name: column["target"] for name, column in columns.items()} == {

@@ -105,7 +105,7 @@ def _buy(owner: Member, page: Page, book: str, sold: dict[str, Any]) -> None:
     assert said["new_failures"] > 1
     expect(page.locator(".banner")).to_contain_text(f"{said['new_failures']} new failures")
     expect(page.locator(".banner")).to_contain_text(f"{said['impact_summary']['worsen']} worsen")
-    turned = [one for one in said["results"] if one["status_current"] != one["status_projected"]]
+    turned = [result for result in said["results"] if result["status_current"] != result["status_projected"]]
     marked = page.locator("tbody tr.selected")
     expect(marked).to_have_count(len(turned))
     first = next(one for one in turned if one["status_projected"] == "fail")
@@ -220,7 +220,7 @@ def _tidy(owner: Member, page: Page, scenario: str) -> None:
     page.get_by_role("button", name="Delete Two trades").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_role("button", name="Delete Two trades")).to_have_count(0)
-    assert [one["name"] for one in checked(owner.get("/api/v1/scenarios"))["items"]] == ["Three trades"]
+    assert [item["name"] for item in checked(owner.get("/api/v1/scenarios"))["items"]] == ["Three trades"]
     expect(trade(page, 2)).to_be_visible()
 
 

@@ -143,7 +143,9 @@ def test_ownership_passes_on(stack: Stack, owner: Member) -> None:
     assert answer.status_code == 200, answer.text
     body = answer.json()
     assert (body["owner"]["id"], body["owner"]["role"]) == (heir.user_id, "owner")
-    assert [(one["id"], one["role"]) for one in body["former_owners"]] == [(owner.user_id, "admin")]
+    assert [(former_owner["id"], former_owner["role"]) for former_owner in body["former_owners"]] == [
+        (owner.user_id, "admin")
+    ]
     assert (role_of(stack, heir), role_of(stack, owner)) == ("owner", "admin")
     for ended in (owner, heir):  # tokens that say the old role
         assert ended.get("/api/v1/auth/me").status_code == 401
@@ -157,7 +159,7 @@ def test_the_system_key_passes_it_on_from_all_owners(stack: Stack, system: httpx
     second, heir = owner.invite("owner"), owner.invite("viewer")
     answer = system.post(TRANSFER, json={"user_id": heir.user_id}, headers={"X-Tenant-ID": owner.tenant_id})
     assert answer.status_code == 200, answer.text
-    assert {one["id"] for one in answer.json()["former_owners"]} == {owner.user_id, second.user_id}
+    assert {former_owner["id"] for former_owner in answer.json()["former_owners"]} == {owner.user_id, second.user_id}
     assert [role_of(stack, one) for one in (owner, second, heir)] == ["admin", "admin", "owner"]
 
 

@@ -237,7 +237,9 @@ def test_the_history_tells_the_last_triggers_and_what_was_sent(stack: Stack, own
     assert (second["metric_value"], second["notifications_sent"], second["channels_notified"]) == (1.0, 1, ["email"])
     outcome = second["deliveries"][1]
     assert (outcome["status"], outcome["attempts"], outcome["error"]) == ("failed", 1, "no server")
-    assert [one["channel_id"] for one in second["deliveries"]] == [channel["id"] for channel in made["channels"]]
+    assert [delivery["channel_id"] for delivery in second["deliveries"]] == [
+        channel["id"] for channel in made["channels"]
+    ]
     assert "history" not in owner.get(path, params={"history_limit": 5}).json()
     for limit in (0, 101):
         assert owner.get(path, params={"history_limit": limit}).status_code == 422

@@ -116,7 +116,7 @@ def test_what_is_secret_is_masked(owner: Member) -> None:
         for path in ("abc?d", "services/hooks?token=SECRET", "services/teams/and/hooks/123456789012345")
     ]
     made = alerted(owner, channels=[HOOK, CHAT, *short])
-    assert [one["config"] for one in made["channels"]] == [
+    assert [channel["config"] for channel in made["channels"]] == [
         {"url": "https://example.com/***1a2b", "headers": {"X-Token": "***"}},
         {"webhook_url": "https://example.org/***1a2b", "channel": "#deals"},
         *[{"webhook_url": "https://example.org:8443/***"}] * 3,

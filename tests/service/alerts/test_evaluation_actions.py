@@ -94,7 +94,7 @@ def test_a_run_raises_what_it_concerns(
     hook = hooked(owner, "http://127.0.0.1:9/", "alert.triggered")
     made = run(owner, own_g1)
     looked_at(stack, owner)
-    by_id = {one["test_id"]: one for one in made["results"]}
+    by_id = {result["test_id"]: result for result in made["results"]}
     assert "wal" not in by_id
     for name, alert_id in {**raised, **quiet}.items():
         alert = told(owner, alert_id)
@@ -112,9 +112,9 @@ def test_a_run_raises_what_it_concerns(
     stated = {"metric": "ccc_bucket_pct", "current_value": 11.25, "threshold_value": 7.5, "operator": "gt"}
     assert stated.items() <= entry["details"].items()
     assert entry["details"]["sentence"] == "CCC/Caa bucket is 11.25 %, above 7.50 %"
-    failing = [one["test_id"] for one in made["results"] if one["status"] == "fail"]
+    failing = [result["test_id"] for result in made["results"] if result["status"] == "fail"]
     (entry,) = told(owner, raised["failing"])["history"]
-    assert [one["test_id"] for one in entry["details"]["tests"]] == failing
+    assert [test["test_id"] for test in entry["details"]["tests"]] == failing
     assert len(failing) > 1
     assert entry["metric_value"] is None
     notes = wait_until(
@@ -294,7 +294,7 @@ def test_the_newest_month_of_a_deal_counts(stack: Stack, owner: Member, write_bo
     assert entry["details"]["sentence"] == "CCC/Caa bucket rose from 8.97 % on 2026-02-28 to 11.25 %"
     by_deal = {"oc_ratio": "oc_class_e", "ccc_bucket_pct": None}
     made = run(owner, march, test_suite="deal")
-    junior = next(one for one in made["results"] if one["test_id"] == by_deal["oc_ratio"])
+    junior = next(result for result in made["results"] if result["test_id"] == by_deal["oc_ratio"])
     lowest = watched(owner, february, {"metric": "oc_ratio", "operator": "eq", "value": junior["current_value"]})
     run(owner, march, test_suite="deal")
     looked_at(stack, owner)
@@ -335,7 +335,7 @@ def test_an_alert_goes_by_the_status_and_says_that_it_is_doubtful(
     conditions = {"status": ["fail"], "test_ids": ["average_rating_factor"]}
     alert_id = watched(owner, book, conditions, alert_type="compliance")
     ran = run(owner, book)
-    (warf,) = (one for one in ran["results"] if one["test_id"] == "average_rating_factor")
+    (warf,) = (result for result in ran["results"] if result["test_id"] == "average_rating_factor")
     assert (warf["status"], warf["doubtful"]) == ("fail", True)
     looked_at(stack, owner)
     (entry,) = told(owner, alert_id)["history"]

@@ -49,7 +49,7 @@ def test_a_run_and_a_schedule_reach_every_channel(
     made = run(owner, own_g1)
     trigger = sent(owner, figure)
     assert trigger["channels_notified"] == CHANNELS
-    value = next(one["current_value"] for one in made["results"] if one["test_id"] == CCC["metric"])
+    value = next(result["current_value"] for result in made["results"] if result["test_id"] == CCC["metric"])
     (hook,) = receiver.at("/200?hook")
     assert hook.method == "POST"
     assert hook.content["workbook_id"] == own_g1["id"]
@@ -97,7 +97,7 @@ def test_a_letter_of_a_deal_leads_to_its_month(stack: Stack, owner: Member, writ
     text, lines = letter.get_content(), letter.get_content().splitlines()
     assert {"Deal: Harbour 2024-1", "As of: 2026-03-31", f"Workbook: {book['name']}"} <= set(lines)
     assert f"/console/#/deals/{deal}/compliance?workbook={book['id']}" in text
-    raised = sorted(made["results"], key=lambda one: ["fail", "warning", "pass"].index(one["status"]))
+    raised = sorted(made["results"], key=lambda result: ["fail", "warning", "pass"].index(result["status"]))
     assert raised != made["results"]
     places = [text.index(f"\n{one['test_name']}: {one['status']}") for one in raised]
     assert places == sorted(places), "failing tests come first"

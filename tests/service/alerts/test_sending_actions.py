@@ -43,8 +43,8 @@ def tried(who: Member, alert: dict[str, Any]) -> list[tuple[str, str, str]]:
     body = answer.json()
     assert set(body) == {"test_id", "alert_id", "results", "tested_at"}
     assert body["alert_id"] == alert["id"]
-    assert [one["channel_id"] for one in body["results"]] == [one["id"] for one in alert["channels"]]
-    return [(one["channel"], one["status"], one["message"]) for one in body["results"]]
+    assert [result["channel_id"] for result in body["results"]] == [channel["id"] for channel in alert["channels"]]
+    return [(result["channel"], result["status"], result["message"]) for result in body["results"]]
 
 
 def test_every_answer_is_told(shared_owner: Member, receiver: Receiver) -> None:  # noqa: F811

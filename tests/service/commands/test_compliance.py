@@ -163,7 +163,7 @@ def test_what_makes_figures_doubtful_stands_above_them(cushion: Cushion, tmp_pat
         assert any("par_scale" in line for line in actual_lines)
         assert any("no_rating" in line for line in actual_lines)
         document = json.loads(cushion(command, tmp_path / "doubtful.xlsx", "--json").stdout)
-        assert {"par_scale", "no_rating"} <= {one["code"] for one in document["warnings"]}
+        assert {"par_scale", "no_rating"} <= {warning["code"] for warning in document["warnings"]}
 
 
 def test_a_doubtful_test_ends_with_1_where_that_is_asked_for(cushion: Cushion, tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_doubtful_test_ends_with_1_where_that_is_asked_for(cushion: Cushion, t
     book.save(tmp_path / "contradicted.xlsx")
     answer = cushion("compliance", tmp_path / "contradicted.xlsx", "--json")
     document = json.loads(answer.stdout)
-    (lite,) = [one for one in document["results"] if one["test_id"] == "cov_lite_concentration"]
+    (lite,) = [result for result in document["results"] if result["test_id"] == "cov_lite_concentration"]
     assert (lite["status"], lite["doubtful"], lite["published"]["status"]) == ("pass", True, "fail")
     assert document["summary"]["doubtful"] >= 1
 

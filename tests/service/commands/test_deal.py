@@ -77,7 +77,10 @@ def test_a_definition_is_drafted_checked_and_run(
     code, checked, _ = said(capsys, "check", deal)
     assert (code, checked["faults"]) == (0, [])
     code, ran, _ = said(capsys, "run", *files, "--deal", deal)
-    assert (code, [(one["test_id"], one["threshold_value"]) for one in ran["results"]]) == (0, [("oc_class_ab", 120.0)])
+    assert (code, [(result["test_id"], result["threshold_value"]) for result in ran["results"]]) == (
+        0,
+        [("oc_class_ab", 120.0)],
+    )
 
 
 def test_what_cannot_be_drafted_is_refused(write: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,7 +96,7 @@ def test_what_cannot_be_drafted_is_refused(write: Any, capsys: pytest.CaptureFix
 def test_files_are_run_by_a_definition(write: Any, capsys: pytest.CaptureFixture[str]) -> None:
     loans, notes, deal = write("loans.csv", LOANS), write("notes.csv", NOTES), write("deal.toml", TOML.encode())
     code, told, _ = said(capsys, "run", loans, notes, "--deal", deal)
-    assert (code, [(one["test_id"], one["status"]) for one in told["results"]]) == (0, [("ccc", "fail")])
+    assert (code, [(result["test_id"], result["status"]) for result in told["results"]]) == (0, [("ccc", "fail")])
     assert (told["as_of_source"], told["warnings"][0]["code"]) == ("modified", "as_of_stands_in")
     assert run(["deal", "run", str(loans), "--deal", str(deal)]) == 0
     assert "1 failed" in capsys.readouterr().out
@@ -106,11 +109,11 @@ def test_the_trustees_tests_stand_beside_ours(write: Any, capsys: pytest.Capture
     published = write("tests.csv", b"Test,Actual,Trigger,Result\nClass A/B Par Value Ratio,121.6,120,Pass\n")
     loans, notes = write("loans.csv", LOANS), write("notes.csv", NOTES)
     code, told, _ = said(capsys, "tie-out", loans, notes, published)
-    assert (code, [one["trustee_value"] for one in told["items"]]) == (1, [121.6])
-    assert [(one["differs"], one["why_not"]) for one in told["items"]] == [("value", None)]
+    assert (code, [item["trustee_value"] for item in told["items"]]) == (1, [121.6])
+    assert [(item["differs"], item["why_not"]) for item in told["items"]] == [("value", None)]
     several = write("several.csv", b"Test,Actual,Trigger,Result\nMaximum Obligor Concentration Test,12.7,20,Pass\n")
     code, told, _ = said(capsys, "tie-out", loans, notes, several)
-    assert (code, [one["test_id"] for one in told["items"]]) == (0, [None])
+    assert (code, [item["test_id"] for item in told["items"]]) == (0, [None])
     assert told["not_printed"] == []  # without a definition there are no tests but those of the file
     told = said(capsys, "tie-out", loans, notes, several, "--deal", "us_bsl")[1]
     assert "wal" in told["not_printed"]
@@ -145,11 +148,11 @@ def test_how_the_file_was_read_stands_below_and_above(write: Any, capsys: pytest
     files = write("loans.csv", DISCOUNTED), write("notes.csv", NOTES), write("printed.csv", PRINTED)
     words = "discount obligations count at par"
     code, told, _ = said(capsys, "tie-out", *files)
-    assert (code, [one["agrees"] for one in told["items"]]) == (0, [True])
+    assert (code, [item["agrees"] for item in told["items"]]) == (0, [True])
     [choice] = told["interpretation"]["choices"]
     assert (choice["state"], choice["reading"]["words"]) == ("proposed", words)
     assert told["interpretation"]["hold_out"] == {"figures": 1, "right": 0}
-    assert "reading_proposed" in {one["code"] for one in told["warnings"]}
+    assert "reading_proposed" in {warning["code"] for warning in told["warnings"]}
     assert run(["deal", "tie-out", *map(str, files)]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "3 of 3 printed figures tie by these readings, 1 by the market's alone; each figure left out" in out
@@ -209,7 +212,7 @@ def test_a_mapping_of_ones_own_holds_for_each_command(write: Any, capsys: pytest
     assert (code, told["faults"]) == (0, [])
     assert said(capsys, "run", loans, notes, "--deal", deal)[0] == 2
     code, told, _ = said(capsys, "run", loans, notes, "--deal", deal, *own)
-    assert (code, [one["current_value"] for one in told["results"]]) == (0, [pytest.approx(100 / 6, abs=1e-6)])
+    assert (code, [result["current_value"] for result in told["results"]]) == (0, [pytest.approx(100 / 6, abs=1e-6)])
     published = write("tests.csv", b"Test,Actual,Trigger,Result\nClass A/B Par Value Ratio,121.6,120,Pass\n")
     (item,) = said(capsys, "tie-out", loans, notes, published, *own)[1]["items"]
     assert item["our_value"] is not None

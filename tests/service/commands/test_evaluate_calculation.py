@@ -60,7 +60,7 @@ def test_without_iteration_a_cell_of_a_cycle_has_no_value(said: Said, tmp_path: 
     code, out, _ = said("evaluate", "--book", path, "--set", "A1=2000", "--cell", "C1", "--cell", "A1", "--json")
     body = json.loads(out)
     assert code == 1
-    assert [(one["value"], one["type"]) for one in body["results"]] == [(None, "error"), (2000, "number")]
+    assert [(result["value"], result["type"]) for result in body["results"]] == [(None, "error"), (2000, "number")]
     assert len(body["warnings"]) == 1
     code, out, err = said("evaluate", "--book", path, "--set", "A1=2000", "--cell", "D1")
     assert (code, err.startswith("warning: circular reference: ")) == (0, True)
@@ -81,7 +81,7 @@ def test_a_data_table_follows_what_is_set(said: Said, tmp_path: Path) -> None:
     path = written(tmp_path, cells)
     call = ("evaluate", "--book", path, "--set", "C1=20", "--cell", "B4", "--cell", "B5", "--cell", "B7", "--json")
     body = json.loads(said(*call)[1])
-    assert [one["value"] for one in body["results"]] == [100, 140, 240]
+    assert [result["value"] for result in body["results"]] == [100, 140, 240]
     assert "warnings" not in body
 
 

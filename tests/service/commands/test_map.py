@@ -127,7 +127,7 @@ def test_the_json_document_has_all_of_it(tmp_path: Path) -> None:
         "units_row": 3,
         "numbers_row": None,
     }
-    assert [one["target"] for one in document["detection"]["columns"]] == [
+    assert [column["target"] for column in document["detection"]["columns"]] == [
         "loanx_id", "borrower_name", "par_value", "price", "spread",
     ]  # fmt: skip
     assert document["validation"]["valid"] is True

@@ -34,7 +34,7 @@ def test_a_report_has_the_figures_that_compliance_prints(cushion: Cushion, folde
     header, *rows = openpyxl.load_workbook(folder / "report.xlsx")["Tests"].iter_rows(values_only=True)
     value = header.index("Value")
     printed = json.loads(cushion("compliance", folder / "holdings.xlsx", "--json").stdout)
-    figures = {one["test_id"]: one["current_value"] for one in printed["results"]}
+    figures = {result["test_id"]: result["current_value"] for result in printed["results"]}
     assert {row[1]: row[value] for row in rows if row[3] != "skipped"} == figures
     assert cushion("report", folder / "holdings.xlsx", "--out", folder / "report.pdf").returncode == 0
     with pikepdf.open(folder / "report.pdf") as pdf, pdf.open_metadata() as meta:

@@ -33,13 +33,13 @@ def run(owner: Member, deal: dict[str, Any], contradicted_file: Path) -> dict[st
 
 
 def by_id(run: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {one["test_id"]: one for one in run["results"]}
+    return {result["test_id"]: result for result in run["results"]}
 
 
 def test_each_result_has_the_files_figure_and_its_doubts(owner: Member, run: dict[str, Any]) -> None:
     tests = by_id(run)
     warf, spread, ratio = (tests[name] for name in (WARF, SPREAD, OC))
-    assert run["summary"]["doubtful"] == sum(one["doubtful"] for one in run["results"]) >= 1
+    assert run["summary"]["doubtful"] == sum(result["doubtful"] for result in run["results"]) >= 1
     assert (warf["status"], warf["doubtful"]) == ("fail", True), "the status stays as it was worked out"
     published = warf["published"]
     told = [published[name] for name in ("name", "value", "trigger", "status", "place", "agrees")]
@@ -87,7 +87,9 @@ def test_a_run_of_an_earlier_version_has_no_doubts_and_can_be_read(
     )
     stored = owner.get(f"/api/v1/compliance/results/{run['id']}").json()
     assert stored["summary"]["doubtful"] == 0
-    assert {(one["published"], len(one["doubt"]), one["doubtful"]) for one in stored["results"]} == {(None, 0, False)}
+    assert {(result["published"], len(result["doubt"]), result["doubtful"]) for result in stored["results"]} == {
+        (None, 0, False)
+    }
     latest = owner.get(f"/api/v1/deals/{deal['id']}").json()["latest"]
     assert (latest["doubtful"], latest["thinnest"]["doubtful"]) == (None, False)
     point = owner.get(f"/api/v1/deals/{deal['id']}/history", params={"test_id": WARF}).json()["series"][0]["points"][0]

@@ -25,7 +25,7 @@ def book(owner: Member, discounted_file: Path) -> dict[str, Any]:
 
 
 def ratio(run: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = next(one for one in run["results"] if one["test_id"] == "oc_ratio")
+    found: dict[str, Any] = next(result for result in run["results"] if result["test_id"] == "oc_ratio")
     return found
 
 
@@ -46,7 +46,7 @@ def test_a_run_is_read_as_the_files_own_figures_say(owner: Member, book: dict[st
     assert (ratio(run)["current_value"], ratio(run)["published"]["agrees"]) == (BY_FILE, True)
     doubts = {one["code"]: one["message"] for one in ratio(run)["doubt"]}
     assert doubts["stand_in"].startswith("read as: discount obligations count at par; one amount ties by it")
-    assert "reading_proposed" in {one["code"] for one in run["warnings"]}
+    assert "reading_proposed" in {warning["code"] for warning in run["warnings"]}
     assert owner.get(f"/api/v1/compliance/results/{run['id']}").json()["interpretation"] == interpretation
     again = ran(owner, book["id"], test_ids=["oc_ratio"])
     assert (again["partial"], again["interpretation"], ratio(again)["current_value"]) == (True, interpretation, BY_FILE)
@@ -54,7 +54,7 @@ def test_a_run_is_read_as_the_files_own_figures_say(owner: Member, book: dict[st
 
 def test_a_definition_outranks_the_files_figures(owner: Member, book: dict[str, Any]) -> None:
     run = ran(owner, book["id"], definition=STATED)
-    assert {(one["name"], one["state"]) for one in run["interpretation"]["choices"]} == {
+    assert {(choice["name"], choice["state"]) for choice in run["interpretation"]["choices"]} == {
         ("discount_obligations", "stated")
     }
     assert ratio(run)["current_value"] == BY_MARKET
@@ -65,12 +65,12 @@ def test_a_deals_tie_out_says_how_its_file_was_read(owner: Member, discounted_fi
     book = owner.uploaded(discounted_file, deal_id=deal)["id"]
     assert ratio(ran(owner, book))["current_value"] == BY_FILE, "no definition was written yet"
     told_ = owner.get(f"/api/v1/deals/{deal}/tie-out").json()
-    assert [one["agrees"] for one in told_["items"]] == [True]
+    assert [item["agrees"] for item in told_["items"]] == [True]
     assert told_["interpretation"]["choices"][0]["reading"]["option"] == "par"
     assert told_["interpretation"]["hold_out"] == {"figures": 1, "right": 0}, "without it nothing says so"
     owner.put(f"/api/v1/deals/{deal}/definition", json={"definition": {"base": "us_bsl", "standard": False}})
     told_ = owner.get(f"/api/v1/deals/{deal}/tie-out").json()
-    assert ([one["agrees"] for one in told_["items"]], told_["interpretation"]["choices"][0]["state"]) == (
+    assert ([item["agrees"] for item in told_["items"]], told_["interpretation"]["choices"][0]["state"]) == (
         [False], "stated",
     )  # fmt: skip
     assert ratio(ran(owner, book))["current_value"] == BY_MARKET
@@ -88,7 +88,7 @@ def test_trades_and_reports_go_by_the_same_reading(owner: Member, book: dict[str
     scenario = owner.post("/api/v1/scenarios", json=asked).json()
     answer = owner.post(f"/api/v1/scenarios/{scenario['id']}/simulate")
     assert answer.status_code == 200, answer.text
-    test = next(one for one in answer.json()["results"] if one["test_id"] == "oc_ratio")
+    test = next(result for result in answer.json()["results"] if result["test_id"] == "oc_ratio")
     assert test["current_value"] == BY_FILE
     assert test["projected_value"] == pytest.approx(BY_FILE, abs=1e-6), "sold at par: cash in its place"
     ran(owner, book["id"])

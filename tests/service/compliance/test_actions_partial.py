@@ -68,8 +68,8 @@ def test_what_is_partial(
 def test_a_stop_that_left_nothing_out_is_none(shared_owner: Member, g1: dict[str, Any]) -> None:
     """Without a failure fail_fast stops nothing."""
     limits = [
-        {"test_id": one["test_id"], "threshold_value": -1e9 if one["threshold_type"] == "min" else 1e9}
-        for one in run(shared_owner, g1)["results"]
+        {"test_id": result["test_id"], "threshold_value": -1e9 if result["threshold_type"] == "min" else 1e9}
+        for result in run(shared_owner, g1)["results"]
     ]
     found = run(shared_owner, g1, thresholds=limits, options={"fail_fast": True})
     assert (found["partial"], found["summary"]["failed"]) == (False, 0)
@@ -98,7 +98,7 @@ def test_a_deal_shows_its_newest_full_run(owner: Member, g1_file: Any) -> None:
     assert latest["failed"] == full["summary"]["failed"]
     series = owner.get(f"{DEALS}/{deal['id']}/history").json()["series"]
     assert {point["run_id"] for one in series for point in one["points"]} == {full["id"]}
-    marks = [one["partial"] for one in owner.get("/api/v1/compliance/history").json()["items"]]
+    marks = [item["partial"] for item in owner.get("/api/v1/compliance/history").json()["items"]]
     assert marks == [True, True, True, False]
 
 
@@ -187,7 +187,7 @@ def test_a_partial_run_evaluates_the_alerts_whose_tests_it_ran(
     run(owner, own_g1, test_ids=["weighted_average_price"], test_suite="enhanced")
     assert looks() == dict.fromkeys(alerts, full), "what found a breach stands"
     stopped = run(owner, own_g1, options={"fail_fast": True})
-    assert [one["test_id"] for one in stopped["results"]] == ["single_obligor_concentration"]
+    assert [result["test_id"] for result in stopped["results"]] == ["single_obligor_concentration"]
     assert looks() == dict.fromkeys(alerts, full)
     both = run(owner, own_g1, test_ids=["ccc_bucket_pct", "oc_ratio"])["id"]
     assert looks() == dict.fromkeys(alerts, both) | {"every test": full}

@@ -189,7 +189,7 @@ def test_without_cushions(shared_owner: Any, g1: dict[str, Any]) -> None:
     plain, bare = run(shared_owner, g1), run(shared_owner, g1, options={"include_cushion": False})
     assert all(result["cushion"] is None and result["cushion_pct"] is None for result in bare["results"])
     assert all(result["cushion"] is not None for result in plain["results"])
-    assert [one["status"] for one in bare["results"]] == [one["status"] for one in plain["results"]]
+    assert [result["status"] for result in bare["results"]] == [result["status"] for result in plain["results"]]
 
 
 def test_fail_fast_skips_the_rest_after_the_first_failure(shared_owner: Any, g1: dict[str, Any]) -> None:
@@ -504,7 +504,7 @@ def test_a_run_says_its_day_who_said_it_and_what_makes_it_doubtful(
     """The caller's day before the record's before the file's; what was said is kept with the run and its history."""
     of_file = run(owner, own_g1)
     assert of_file["as_of_source"] == "file"
-    assert all(set(one) <= {"code", "message", "rows"} for one in of_file["warnings"])
+    assert all(set(warning) <= {"code", "message", "rows"} for warning in of_file["warnings"])
     owner.patch(f"/api/v1/workbooks/{own_g1['id']}", json={"as_of": "2026-05-31"})
     of_record = run(owner, own_g1)
     assert (of_record["as_of"], of_record["as_of_source"]) == ("2026-05-31", "workbook")

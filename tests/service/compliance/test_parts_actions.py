@@ -51,7 +51,7 @@ def test_every_figure_of_a_run_comes_apart(shared_owner: Any, run: dict[str, Any
     for result in run["results"]:
         found = parts(shared_owner, run, result["test_id"], limit=1000)
         assert found["adds_up"] is True, found
-        assert sum(one["amount"] for one in found["items"]) == pytest.approx(found["numerator"])
+        assert sum(item["amount"] for item in found["items"]) == pytest.approx(found["numerator"])
         details = result["details"]
         assert (found["numerator"], found["denominator"]) == (
             details["breakdown"]["numerator"], details["breakdown"]["denominator"],
@@ -120,12 +120,12 @@ def test_the_parts_are_the_same_a_year_later(owner: Member, g1_file: Path) -> No
     body = owner.post("/api/v1/mappings", json=mapping).json()
     book = owner.uploaded(g1_file, deal_id=deal["id"], mapping_id=body["id"])
     runs = {suite: ran(owner, book, test_suite=suite) for suite in ("enhanced", "deal")}
-    asked = [("enhanced", one["test_id"]) for one in runs["enhanced"]["results"]]
+    asked = [("enhanced", result["test_id"]) for result in runs["enhanced"]["results"]]
     asked += [("deal", test) for test in ("junk", "half", "oc_e")]
     before = {(suite, test): parts(owner, runs[suite], test) for suite, test in asked}
     assert all(one["adds_up"] for (_, test), one in before.items() if test != "half")
     assert before["deal", "half"]["reason"] == "the figure is a formula over other figures: =par/2"
-    assert [one["name"] for one in before["deal", "junk"]["items"]] == ["Juliet", "Kilo", "Lima"]
+    assert [item["name"] for item in before["deal", "junk"]["items"]] == ["Juliet", "Kilo", "Lima"]
     changed = {"mappings": {"Purchase Price": {"target": "price"}}}
     assert owner.patch(f"/api/v1/mappings/{body['id']}", json=changed).status_code == 200
     other = {"tests": [{"id": "junk", "name": "Junk", "share": "=rank_a>10", "max": 1.0}]}
@@ -157,7 +157,9 @@ def test_columns_that_are_kept_no_more_give_a_reason(stack: Stack, owner: Member
         found = parts(owner, run, "oc_ratio", offset=2, limit=7)
         assert found["reason"] == "the columns that the run read are no longer kept: their retention has ended"
         assert (found["items"], found["total"], found["sum"], found["offset"], found["limit"]) == ([], 0, None, 2, 7)
-        assert found["value"] == next(one["current_value"] for one in run["results"] if one["test_id"] == "oc_ratio")
+        assert found["value"] == next(
+            result["current_value"] for result in run["results"] if result["test_id"] == "oc_ratio"
+        )
         text = owner.get(f"{RESULTS}/{run['id']}/tests/oc_ratio/parts", params={"format": "csv"}).text
         assert text == "kind,name,place,row,amount\r\n"
     assert parts(owner, run, "oc_ratio")["adds_up"] is True
@@ -185,7 +187,7 @@ def _forgotten(stack: Stack, owner: Member) -> Iterator[None]:
 def test_a_run_of_a_version_before_reads_as_ever(stack: Stack, owner: Member, own_g1: dict[str, Any]) -> None:
     """Results that were stored without unit and decimals have both where they are read."""
     run = ran(owner, own_g1)
-    older = [{name: one[name] for name in one if name not in ("unit", "decimals")} for one in run["results"]]
+    older = [{name: result[name] for name in result if name not in ("unit", "decimals")} for result in run["results"]]
     stack.sql("UPDATE compliance_runs SET results = %s WHERE id = %s", [json.dumps(older), run["id"]])
     answer = owner.get(f"{RESULTS}/{run['id']}").json()
     assert answer["results"] == run["results"]

@@ -170,7 +170,7 @@ def test_a_definition_is_checked_without_being_stored(stack: Stack, owner: Membe
     wrong = owner.put(path, json={"definition": {"colour": "red"}, "check_only": True})
     assert (wrong.status_code, wrong.json()["errors"][0]["loc"]) == (422, ["body", "definition", "colour"])
     assert (owner.get(path).json()["version"], owner.get(path).json()["definition"]) == (1, definition)
-    assert [one["version"] for one in owner.get(f"{path}/versions").json()["items"]] == [1]
+    assert [item["version"] for item in owner.get(f"{path}/versions").json()["items"]] == [1]
     events = "SELECT count(*) FROM audit_log WHERE tenant_id = %s AND action = 'deal.defined'"
     assert stack.sql(events, [owner.tenant_id]) == [(1,)]
 
@@ -358,8 +358,8 @@ def test_the_history_has_a_series_for_each_test_and_the_deal_its_latest(
     first, second = (run(book) for book in books)
     run(books[0], "oc_ratio")
     found = history()
-    assert set(found) == {one["test_id"] for one in first["results"]}
-    by_id = {one["test_id"]: one for one in first["results"]}
+    assert set(found) == {result["test_id"] for result in first["results"]}
+    by_id = {result["test_id"]: result for result in first["results"]}
     for test_id, points in found.items():
         assert sorted(point["run_id"] for point in points) == sorted((first["id"], second["id"]))
         told = {(point["value"], point["threshold"], point["status"]) for point in points}
@@ -376,7 +376,7 @@ def test_the_history_has_a_series_for_each_test_and_the_deal_its_latest(
     assert history(end_date="1999-12-31", test_id="oc_ratio") == {"oc_ratio": []}
     full = run(books[0])
     run(books[0], "oc_ratio")
-    thinnest = min(full["results"], key=lambda one: one["cushion_pct"])
+    thinnest = min(full["results"], key=lambda result: result["cushion_pct"])
     assert latest() == {
         "workbook_id": books[0]["id"],
         "as_of": "2026-03-31",
@@ -459,7 +459,7 @@ def ran(who: Member, book: dict[str, Any], **body: Any) -> dict[str, Any]:
 
 
 def limit_of(run: dict[str, Any], test_id: str = "ccc_bucket_pct") -> tuple[Any, Any]:
-    [found] = [one for one in run["results"] if one["test_id"] == test_id]
+    [found] = [result for result in run["results"] if result["test_id"] == test_id]
     return found["threshold_value"], found["threshold_source"]
 
 
@@ -532,13 +532,15 @@ def test_a_definition_reads_the_fields_of_a_mapping_s_own(
     book = owner.uploaded(file, deal_id=deal["id"], mapping_id=mapping_id)
     performing = loans[:-1]
     par = sum(one[3] for one in performing)
-    by_test_id = {one["test_id"]: one["current_value"] for one in ran(owner, book, test_suite="deal")["results"]}
+    by_test_id = {
+        result["test_id"]: result["current_value"] for result in ran(owner, book, test_suite="deal")["results"]
+    }
     for name, (text, counts) in shares.items():
         share = sum(one[3] for one in performing if counts(one)) / par * 100
         assert by_test_id[f"{name}_share"] == pytest.approx(share, abs=1e-6), text
     alone = owner.uploaded(file, mapping_id=mapping_id)
     inline = ran(owner, alone, test_suite="deal", definition=document["definition"])
-    assert {one["test_id"]: one["current_value"] for one in inline["results"]} == by_test_id
+    assert {result["test_id"]: result["current_value"] for result in inline["results"]} == by_test_id
     plain = owner.uploaded(file)
     body = {"workbook_id": plain["id"], "test_suite": "deal", "definition": document["definition"]}
     refused = owner.post("/api/v1/compliance/run", json=body)
@@ -551,7 +553,7 @@ def test_a_definition_reads_the_fields_of_a_mapping_s_own(
     trade = {"trade_type": "sell", "par_value": 40e6, "loan_data": {"loanx_id": "LX000001"}}
     assert owner.post(f"/api/v1/scenarios/{scenario_id}/trades", json=trade).status_code == 201
     simulated = owner.post(f"/api/v1/scenarios/{scenario_id}/simulate").json()
-    after = {one["test_id"]: one["projected_value"] for one in simulated["results"]}
+    after = {result["test_id"]: result["projected_value"] for result in simulated["results"]}
     left = [one for one in performing if one[0] != "LX000001"]
     for name, (text, counts) in shares.items():
         share = sum(one[3] for one in left if counts(one)) / sum(one[3] for one in left) * 100
@@ -564,7 +566,7 @@ def test_the_suite_deal_runs_the_tests_of_the_version_that_stands(
     book = owner.uploaded(g1_file, deal_id=deal["id"])
     assert owner.put(f"{URL}/{deal['id']}/definition", json={"definition": DEFINITION}).status_code == 200
     first = ran(owner, book, test_suite="deal")
-    assert [one["test_id"] for one in first["results"]] == ["ccc_bucket_pct", "senior_secured"]
+    assert [result["test_id"] for result in first["results"]] == ["ccc_bucket_pct", "senior_secured"]
     assert first["definition_version"] == 1
     own = {"test_id": "senior_secured", "threshold_value": 95, "deal_id": deal["id"]}
     assert owner.post("/api/v1/compliance/thresholds", json=own).json()["threshold_type"] == "min"
@@ -596,11 +598,11 @@ def test_what_the_file_and_the_definition_leave_open_the_deals_record_says(
         return owner.uploaded(path, deal_id=deal["id"])
 
     def codes(run: dict[str, Any]) -> set[str]:
-        return {one["code"] for one in run["warnings"]}
+        return {warning["code"] for warning in run["warnings"]}
 
     silent, telling = book("silent"), book("telling", ("Closing Date", "2024-01-31"), ("Stated Maturity", "2036-01-31"))
     run = ran(owner, silent, test_suite="enhanced")
-    by_id = {one["test_id"]: one for one in run["results"]}
+    by_id = {result["test_id"]: result for result in run["results"]}
     interest = by_id["ic_ratio"]["details"]["breakdown"]["income"]
     assert interest["interest_basis"] == "collected, and estimated to the next payment"
     assert abs(interest["scheduled_years"] - 30 / 360) < 1e-6
@@ -645,7 +647,7 @@ def test_a_run_without_a_deal_takes_a_definition_along(owner: Member, deal: dict
 def test_a_file_without_a_day_is_of_its_upload_and_the_run_warns(owner: Member, deal: dict[str, Any]) -> None:
     run = ran(owner, added(owner, deal, ("loans.csv", LOANS), ("liabilities.csv", NOTES)))
     assert (run["as_of"], run["as_of_source"]) == (datetime.now(UTC).date().isoformat(), "upload")
-    assert "as_of_stands_in" in {one["code"] for one in run["warnings"]}
+    assert "as_of_stands_in" in {warning["code"] for warning in run["warnings"]}
     assert owner.get(f"/api/v1/compliance/results/{run['id']}").json()["warnings"] == run["warnings"]
 
 
@@ -667,7 +669,7 @@ def test_the_trustees_tests_stand_beside_ours(
     book = owner.uploaded(path, deal_id=deal["id"], as_of="2026-03-31")
     tied = owner.get(f"{URL}/{deal['id']}/tie-out").json()
     assert (tied["workbook_id"], tied["as_of"]) == (book["id"], "2026-03-31")
-    by_name = {one["trustee_name"]: one for one in tied["items"]}
+    by_name = {item["trustee_name"]: item for item in tied["items"]}
     assert by_name["Class A/B Par Value Ratio"]["trustee_value"] == 121.6
     assert by_name["Class A/B Par Value Ratio"]["differs"] == "value"
     assert by_name["Class A/B Par Value Ratio"]["our_numerator"] > 0
@@ -738,7 +740,7 @@ def test_a_published_report_ties_out(owner: Member, deal: dict[str, Any], tmp_pa
         assert owner.put(f"{URL}/{deal['id']}/definition", json=document).status_code == 200
         answer = owner.get(f"{URL}/{deal['id']}/tie-out").json()
         assert answer["as_of"] == report.as_of
-        assert "masked_ratings" in {one["code"] for one in answer["warnings"]}
+        assert "masked_ratings" in {warning["code"] for warning in answer["warnings"]}
         items: list[dict[str, Any]] = answer["items"]
         assert [item["trustee_name"] for item in items] == [one.name for one in report.published]
         return items
@@ -767,19 +769,19 @@ def test_the_deals_own_tests_are_moved_by_its_mapping_and_its_limits(owner: Memb
     months = {"2026-02-28": german, "2026-03-31": german.replace(b"2000000,Caa1", b"2000000,B3")}
     books = {day: added(owner, deal, (f"{day}.csv", loans), as_of=day) for day, loans in months.items()}
     last = ran(owner, books["2026-03-31"], test_suite="deal")
-    assert (last["definition_version"], [one["test_id"] for one in last["results"]]) == (1, ["ccc_bucket_pct"])
+    assert (last["definition_version"], [result["test_id"] for result in last["results"]]) == (1, ["ccc_bucket_pct"])
     assert [one["reason"] for one in last["skipped"]] == ["disabled by the deal's threshold"]
     path = f"{URL}/{deal['id']}/movements"
     answer = owner.get(path, params=dict(zip(("from", "to"), books, strict=True)))
     assert answer.status_code == 200, answer.text
     assert answer.json()["test_suite"] == "deal"
-    told = [(one["code"], one["message"].split(":")[0]) for one in answer.json()["warnings"]]
+    told = [(warning["code"], warning["message"].split(":")[0]) for warning in answer.json()["warnings"]]
     assert {("no_price", side) for side in ("from", "to")} <= set(told)
     listed = owner.get("/api/v1/workbooks", params={"deal_id": deal["id"]}).json()
-    assert {one["id"] for one in listed["items"]} == {book["id"] for book in books.values()}
+    assert {item["id"] for item in listed["items"]} == {book["id"] for book in books.values()}
     nothing = added(owner, deal, ("notes.csv", NOTES))
     assert ran(owner, nothing)["warnings"][0]["code"] == "no_loans"
-    [moved] = [one for one in answer.json()["items"] if one["change"] is not None]
+    [moved] = [item for item in answer.json()["items"] if item["change"] is not None]
     first = ran(owner, books["2026-02-28"], test_suite="deal")["results"][0]
     assert (moved["test_id"], moved["before"], moved["after"]) == ("ccc_bucket_pct", first["current_value"], 0.0)
     assert {part["part"]: part["change"] for part in moved["parts"] if part["change"]} == {"ratings": moved["change"]}

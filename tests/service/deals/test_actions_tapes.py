@@ -88,7 +88,7 @@ def test_a_tape_is_refused_as_where_tapes_are_uploaded(owner: Member, deal: dict
             assert stated.json()["detail"] == answer.json()["detail"]
         assert answer.json()["detail"] == detail
     both = sent(owner, deal, ("march.csv", LOANS), trustee_name="trustee_a", statement_date="2026-03-31")
-    assert [one["loc"][1] for one in both.json()["errors"]] == ["trustee_name", "statement_date"]
+    assert [error["loc"][1] for error in both.json()["errors"]] == ["trustee_name", "statement_date"]
     several = sent(owner, deal, ("a.csv", LOANS), ("b.csv", NOTES), **TAPE)
     assert (several.status_code, several.json()["errors"][0]["message"]) == (
         422, "a tape is one file; put several into a .zip",

@@ -122,7 +122,7 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
     with idle.another_worker():
         wait_until(lambda: not open_jobs(), what="the end of all jobs")
     assert states() == failed
-    entries = {one["task_name"]: one for one in owner.get(f"{DLQ}/entries").json()["items"]}
+    entries = {item["task_name"]: item for item in owner.get(f"{DLQ}/entries").json()["items"]}
     assert set(entries) == {*failed, "mail.send"}
     assert {entry["exception"]["type"] for entry in entries.values()} == {"WorkerLost"}
     seal = json.loads(entries["mail.send"]["task_kwargs"])
@@ -276,7 +276,7 @@ def test_an_entry_is_told_resolved_and_discarded(stack: Stack, owner: Member) ->
     }
     for query, expected in rows.items():
         listed = owner.get(f"{DLQ}/entries{query}").json()
-        assert [one["dlq_id"] for one in listed["items"]] == expected, query
+        assert [item["dlq_id"] for item in listed["items"]] == expected, query
         assert listed["total"] == (2 if "limit" in query else len(expected))
     assert {owner.get(f"{DLQ}/entries?{bad}").status_code for bad in ("limit=0", "limit=101", "status=x")} == {422}
     told = [(action, resource) for action, resource, _, _ in events(stack, owner)]
@@ -312,7 +312,7 @@ def test_who_sees_which(stack: Stack, owner: Member, stranger: Member) -> None:
     operator = register(stack.url)
     slug = operator.get("/api/v1/admin/tenant").json()["slug"]
     mine, theirs, home = (buried(stack, who) for who in (owner, stranger, operator))
-    assert [one["dlq_id"] for one in owner.get(f"{DLQ}/entries").json()["items"]] == [mine]
+    assert [item["dlq_id"] for item in owner.get(f"{DLQ}/entries").json()["items"]] == [mine]
     calls = [("GET", ""), ("POST", "/retry"), ("POST", "/resolve"), ("DELETE", "")]
     assert {owner.http.request(verb, f"{DLQ}/entries/{theirs}{rest}").status_code for verb, rest in calls} == {404}
     assert owner.get(f"{DLQ}/entries?tenant_id={stranger.tenant_id}").json()["total"] == 0

@@ -87,7 +87,7 @@ def test_the_file_shows_the_newest_run_and_no_personal_data(owner: Member, book_
     contacts = [row[4] for row in book["Loans"].iter_rows(min_row=2, values_only=True)]
     assert not any("@bank.example" in str(contact) for contact in contacts), contacts
     control = {str(cell) for row in book["Control"].iter_rows(values_only=True) for cell in row if cell is not None}
-    names = [one["test_name"] for one in run["results"]]
+    names = [result["test_name"] for result in run["results"]]
     assert names
     assert all(any(cell.startswith(name) for cell in control) for name in names)
     assert run["id"] in control
@@ -105,9 +105,9 @@ def test_lists_are_read_by_skipping(owner: Member, stranger: Member, book_id: st
         ended(owner, export_id)
     whole = owner.get(URL).json()
     assert (whole["total"], whole["skip"], whole["limit"]) == (3, 0, 50)
-    assert [one["id"] for one in whole["items"]] == made[::-1]
+    assert [item["id"] for item in whole["items"]] == made[::-1]
     part = owner.get(URL, params={"skip": 1, "limit": 1}).json()
-    assert ([one["id"] for one in part["items"]], part["total"]) == ([made[1]], 3)
+    assert ([item["id"] for item in part["items"]], part["total"]) == ([made[1]], 3)
     for filter_, count in (({"workbook_id": book_id}, 3), ({"workbook_id": str(uuid4())}, 0),
                            ({"status": "completed"}, 3), ({"status": "failed"}, 0)):  # fmt: skip
         assert owner.get(URL, params=filter_).json()["total"] == count, filter_

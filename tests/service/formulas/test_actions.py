@@ -63,11 +63,13 @@ def test_the_templates_are_formulas_as_they_stand(shared_owner: Member) -> None:
     body = shared_owner.get(f"{URL}/templates").json()
     assert body["total"] == len(body["items"]) == 10
     assert {"ratio", "weighted_average", "bucket", "flag", "lookup"} < {one["id"] for one in body["items"]}
-    for one in body["items"]:
-        validation = shared_owner.post(f"{URL}/validate", json={"graph": one["graph"]}).json()
-        assert (validation["valid"], validation["warnings"]) == (True, []), one["id"]
-        assert {used["node_id"] for used in one["inputs"]} <= {block["id"] for block in one["graph"]["nodes"]}
-        assert made(shared_owner, template_id=one["id"], graph=one["graph"], status="active")["graph"] == one["graph"]
+    for item in body["items"]:
+        validation = shared_owner.post(f"{URL}/validate", json={"graph": item["graph"]}).json()
+        assert (validation["valid"], validation["warnings"]) == (True, []), item["id"]
+        assert {used["node_id"] for used in item["inputs"]} <= {block["id"] for block in item["graph"]["nodes"]}
+        assert (
+            made(shared_owner, template_id=item["id"], graph=item["graph"], status="active")["graph"] == item["graph"]
+        )
 
 
 # The record ---------------------------------------------------------------------------------------------------------
@@ -234,7 +236,7 @@ def test_a_put_is_a_new_version(owner: Member) -> None:
     wrong = owner.put(f"{path}/versions", json={"graph": UNFINISHED})
     assert (wrong.status_code, wrong.json()["detail"]) == (422, "Invalid formula graph")
     page = owner.get(f"{path}/versions").json()
-    assert [(one["version_id"], one["graph"]) for one in page["items"]] == [("v2", OTHER), ("v1", SHARE)]
+    assert [(item["version_id"], item["graph"]) for item in page["items"]] == [("v2", OTHER), ("v1", SHARE)]
     assert owner.get(f"{path}/runs").json() == {"items": [], "total": 0, "page": 1, "page_size": 20, "total_pages": 0}
 
 

@@ -51,7 +51,7 @@ def test_a_new_column_has_its_name_its_values_and_its_formulas(stack: Stack, own
     after = owner.get(f"{BOOKS}/{book_id}", params={"include_stats": True}).json()
     sheets = [(sheet["id"], sheet["headers"], sheet["formula_count"]) for sheet in after["sheets"]]
     assert sheets[0] == (before["sheets"][0]["id"], ["Loan", "Par", "Price", "Maturity", "Value"], 4)
-    assert sheets[1:] == [(one["id"], one["headers"], one["formula_count"]) for one in before["sheets"][1:]]
+    assert sheets[1:] == [(sheet["id"], sheet["headers"], sheet["formula_count"]) for sheet in before["sheets"][1:]]
     assert (after["status"], after["stats"]["formula_cells"]) == ("ready", 6)
     assert column_of(owner, book_id, "Stale", "Summary") == [99], "what does not depend on it keeps its value"
     ((who, details),) = stack.sql(

@@ -114,7 +114,9 @@ def test_views_say_what_they_are_about(stack: Stack) -> None:
         return found
 
     assert (
-        set(view("detailed")["breakers"]) == set(SERVICES) == {one["service"] for one in view("services")["services"]}
+        set(view("detailed")["breakers"])
+        == set(SERVICES)
+        == {service["service"] for service in view("services")["services"]}
     )
     assert view("circuit-breaker/blobs")["service"] == "blobs"
     assert (view("resilience")["level"], view("degradation")["level"]) == ("normal", "normal")

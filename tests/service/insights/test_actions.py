@@ -127,14 +127,14 @@ def test_a_session_is_generated_and_read(analyst: Member, stack: Stack) -> None:
     assert (subject["name"], subject["as_of"]) == ("g1.xlsx", "2026-03-31")
     assert subject["run_id"] is not None
     assert len(session["insights"]) > 3
-    for one in session["insights"]:
-        assert one["category"] in CATEGORIES
-        assert 0 <= one["confidence"] <= 1
-        assert 1 <= one["priority"] <= 5
-        assert one["is_taster"] is False
-        assert one["id"].startswith("ins_")
-        detail = analyst.get(f"{URL}/{one['id']}").json()
-        assert {name: detail[name] for name in one} == one
+    for insight in session["insights"]:
+        assert insight["category"] in CATEGORIES
+        assert 0 <= insight["confidence"] <= 1
+        assert 1 <= insight["priority"] <= 5
+        assert insight["is_taster"] is False
+        assert insight["id"].startswith("ins_")
+        detail = analyst.get(f"{URL}/{insight['id']}").json()
+        assert {name: detail[name] for name in insight} == insight
         assert detail["methodology"]
         assert detail["supporting_data"]["figures"] or detail["supporting_data"]["remarks"]
         assert detail["workbook_ids"] == [subject["workbook_id"]]
@@ -200,19 +200,19 @@ def test_what_cannot_be_read_is_left_out_and_told(
 def test_readers_are_told_different_things(analyst: Member) -> None:
     kinds = ("executive", "finance", "operations", "analyst")
     summaries = {
-        tuple(one["summary"] for one in generated(analyst, stakeholder_type=kind)["insights"]) for kind in kinds
+        tuple(insight["summary"] for insight in generated(analyst, stakeholder_type=kind)["insights"]) for kind in kinds
     }
     assert len(summaries) == len(kinds)
 
 
 def test_regenerating_replaces_three_times(analyst: Member) -> None:
     first = generated(analyst)
-    seen = [tuple(one["title"] for one in first["insights"])]
+    seen = [tuple(insight["title"] for insight in first["insights"])]
     for count in (1, 2, 3):
         again = analyst.post(f"{URL}/regenerate").json()
         assert (again["session_id"], again["regeneration_count"]) == (first["session_id"], count)
         assert again["created_at"] == first["created_at"]
-        seen.append(tuple(one["title"] for one in again["insights"]))
+        seen.append(tuple(insight["title"] for insight in again["insights"]))
     assert len(set(seen)) == 4, "another angle each time"
     assert refusal(analyst.get(f"{URL}/{first['insights'][0]['id']}")) == (404, "Insight not found")
     fourth = analyst.post(f"{URL}/regenerate")

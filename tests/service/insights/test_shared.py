@@ -37,7 +37,7 @@ def month(who: Member, deal: dict[str, Any], day: str, write_book: Any, *loans: 
 
 
 def details(who: Member, session: dict[str, Any]) -> list[dict[str, Any]]:
-    return [who.get(f"/api/v1/insights/{one['id']}").json() for one in session["insights"]]
+    return [who.get(f"/api/v1/insights/{insight['id']}").json() for insight in session["insights"]]
 
 
 def test_a_month_is_seen_beside_the_one_before(owner: Member, write_book: Any) -> None:
@@ -58,7 +58,7 @@ def test_a_month_is_seen_beside_the_one_before(owner: Member, write_book: Any) -
     assert books == {"newest", "earlier"}
     nominated(owner, march)
     both = generated(owner)
-    assert {one["name"] for one in both["subjects"]} == {"Cairn 2026-03-31", "Cairn 2026-04-30"}
+    assert {subject["name"] for subject in both["subjects"]} == {"Cairn 2026-03-31", "Cairn 2026-04-30"}
 
 
 def test_breaks_with_the_trustee_are_those_that_still_stand(pair: Pair) -> None:
@@ -72,7 +72,7 @@ def test_breaks_with_the_trustee_are_those_that_still_stand(pair: Pair) -> None:
         for detail in details(member, generated(member, stakeholder_type="operations"))
         if "trustee" in detail["summary"].lower() + detail["title"].lower()
     ]
-    by_name = {one["name"]: one["value"] for one in breaks["supporting_data"]["figures"]}
+    by_name = {figure["name"]: figure["value"] for figure in breaks["supporting_data"]["figures"]}
     standing = Counter(severity for field, severity, *_ in FOUND if field != "spread")
     assert by_name["still"] == standing.total()
     assert {name: by_name[f"discrepancies: {name}"] for name in standing} == standing
@@ -84,7 +84,7 @@ def test_figures_that_no_stored_run_has_are_told(owner: Member, own_g1: dict[str
     def told() -> list[str]:
         session = generated(owner)
         stored.append(session["subjects"][0]["run_id"])
-        return [one["message"] for one in session["warnings"]]
+        return [warning["message"] for warning in session["warnings"]]
 
     stored: list[str | None] = []
     assert ["no whole suite was run on it" in one for one in told()] == [True]
@@ -120,4 +120,4 @@ def test_a_language_model_words_what_was_worked_out(stack: Stack, g1_file: Path)
             assert all(insight["summary"].startswith("In short: ") == (manner == "honest") for insight in insights)
             assert qa["answered_by"] == ("built-in" if manner == "away" else "small")
             assert (MARK in qa["answer"]) == (manner == "inventing")
-            assert ("model" in {one["code"] for one in qa["warnings"]}) == (manner == "inventing")
+            assert ("model" in {warning["code"] for warning in qa["warnings"]}) == (manner == "inventing")

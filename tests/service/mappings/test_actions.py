@@ -90,16 +90,16 @@ def test_a_mapping_comes_back_as_it_was_given(owner: Member) -> None:
     for name in ("name", "description", "source_type", "profile_id"):
         assert mapping[name] == WHOLE[name]
     assert mapping["mappings"] == {
-        source: {"default": None, **given}
-        for source, given in WHOLE["mappings"].items()  # type: ignore[attr-defined]
+        source: {"default": None, **input_mapping}
+        for source, input_mapping in WHOLE["mappings"].items()  # type: ignore[attr-defined]
     }
     assert mapping["transforms"] == [
-        {"parameters": None, **given}
-        for given in WHOLE["transforms"]  # type: ignore[union-attr]
+        {"parameters": None, **transform}
+        for transform in WHOLE["transforms"]  # type: ignore[union-attr]
     ]
     assert mapping["validation_rules"] == [
-        {"parameters": None, "message": None, **given}
-        for given in WHOLE["validation_rules"]  # type: ignore[union-attr]
+        {"parameters": None, "message": None, **validation_rule}
+        for validation_rule in WHOLE["validation_rules"]  # type: ignore[union-attr]
     ]
     assert mapping["created_by"] == owner.email
     assert datetime.fromisoformat(mapping["created_at"]) == datetime.fromisoformat(mapping["updated_at"])
@@ -244,7 +244,7 @@ def test_a_type_that_is_left_out_is_that_of_the_standard_field(owner: Member, ma
                 "D": {"target": "cov_lite"},
             },
         )
-        assert [one["type"] for one in made["mappings"].values()] == ["number", "date", "string", "boolean"]
+        assert [mapping["type"] for mapping in made["mappings"].values()] == ["number", "date", "string", "boolean"]
 
 
 def test_a_field_of_one_s_own_is_carried_and_named(owner: Member, make: Make) -> None:
@@ -265,13 +265,13 @@ def test_a_field_of_one_s_own_is_carried_and_named(owner: Member, make: Make) ->
             sample = {"sample_data": [{"Par": "1,500", "Sponsor": "Acme Capital"}], "strict": strict}
             actual_body = owner.post(f"{path}/validate", json=sample).json()
             assert actual_body["mapped_data"] == [{"par_valeu": 1500.0, "sponsor": "Acme Capital"}]
-            assert [(one["row"], one["field"], one["rule"]) for one in actual_body["warnings"]] == [
+            assert [(warning["row"], warning["field"], warning["rule"]) for warning in actual_body["warnings"]] == [
                 (None, target, "own_field") for target in named
             ]
-            assert [one["message"] for one in actual_body["warnings"]] == [one["message"] for one in told]
+            assert [warning["message"] for warning in actual_body["warnings"]] == [one["message"] for one in told]
             assert (actual_body["warning_count"], actual_body["valid"]) == (len(told), not (strict and told))
         changed = owner.patch(path, json={"mappings": {"Par": column("par_value", "number")}}).json()
-        assert [one["field"] for one in changed["warnings"]] == (
+        assert [warning["field"] for warning in changed["warnings"]] == (
             ["par_value"] if source_type == "servicer_snapshot" else []
         )
     assert owner.get(f"{PATH}/standard_clo").json()["warnings"] == []
@@ -288,7 +288,7 @@ def test_a_stored_mapping_of_two_columns_without_an_order_is_kept(stack: Stack, 
     path = f"{PATH}/{made['id']}"
     renamed = owner.patch(path, json={"name": "Renamed"})
     assert renamed.status_code == 200, renamed.text
-    assert [one["target"] for one in renamed.json()["mappings"].values()] == ["a", "a"]
+    assert [mapping["target"] for mapping in renamed.json()["mappings"].values()] == ["a", "a"]
     sample = {"sample_data": [{"A": "", "B": "y"}, {"A": "x", "B": "y"}]}
     assert owner.post(f"{path}/validate", json=sample).json()["mapped_data"] == [{"a": "y"}, {"a": "x"}]
     again = owner.patch(path, json={"mappings": renamed.json()["mappings"]})
@@ -327,7 +327,7 @@ def test_names_of_every_kind_are_kept(owner: Member, make: Make, name: str) -> N
     made = make(owner, name=name, description=name)
     assert (made["name"], made["description"]) == (name, name)
     actual_body = owner.get(PATH, params={"search": name}).json()
-    assert [one["id"] for one in actual_body["items"]] == [made["id"]]
+    assert [item["id"] for item in actual_body["items"]] == [made["id"]]
 
 
 def test_a_name_is_taken_once_in_a_tenant(owner: Member, stranger: Member, make: Make) -> None:
@@ -442,7 +442,7 @@ def test_the_list_holds_ones_own_newest_first(owner: Member, stranger: Member, m
         "page_size": 20,
         "total_pages": 1,
     }
-    assert [one["id"] for one in page["items"]] == [one["id"] for one in reversed(made)]
+    assert [item["id"] for item in page["items"]] == [one["id"] for one in reversed(made)]
     newest = page["items"][0]
     assert set(newest) == SUMMARY
     assert newest == {
@@ -471,16 +471,16 @@ def test_built_in_ones_stand_in_front_when_asked_for(owner: Member, make: Make) 
     made = [make(owner)["id"] for _ in range(3)]
     actual_body = owner.get(PATH, params={"include_system": True}).json()
     order = ["standard_clo", "standard_servicer", *reversed(made)]
-    assert [one["id"] for one in actual_body["items"]] == order
-    assert [one["is_system"] for one in actual_body["items"]] == [True, True, False, False, False]
-    assert [one["field_count"] for one in actual_body["items"][:2]] == [25, 4]
+    assert [item["id"] for item in actual_body["items"]] == order
+    assert [item["is_system"] for item in actual_body["items"]] == [True, True, False, False, False]
+    assert [item["field_count"] for item in actual_body["items"][:2]] == [25, 4]
     assert actual_body["items"][0]["source_type"] == "clo_holdings"
     for size in (1, 2, 3, 4):
         pages = [
             owner.get(PATH, params={"include_system": True, "page": page, "page_size": size}).json()
             for page in range(1, 7)
         ]
-        assert [one["id"] for page in pages for one in page["items"]] == order
+        assert [item["id"] for page in pages for item in page["items"]] == order
         assert {(page["total"], page["total_pages"]) for page in pages} == {(5, -(-5 // size))}
 
 
@@ -490,7 +490,7 @@ def test_the_list_by_source_type_and_name(owner: Member, make: Make) -> None:
     make(owner, name="Beta")
 
     def names(**query: Any) -> list[str]:
-        return [one["name"] for one in owner.get(PATH, params=query).json()["items"]]
+        return [item["name"] for item in owner.get(PATH, params=query).json()["items"]]
 
     assert names(source_type="custom") == ["Beta", "Alpha custom"]
     assert names(search="alpha") == ["Alpha servicer", "Alpha custom"]
@@ -680,6 +680,6 @@ def test_a_name_that_is_nearly_a_built_in_ones_lists_the_right_ones(shared_owner
     for mapping_id, meant in (("standard_cl0", "did you mean standard_clo? "), ("nothing_like_it", "")):
         body = shared_owner.get(f"/api/v1/mappings/{mapping_id}").json()
         assert body["detail"] == "Mapping not found"
-        assert [one["message"] for one in body["errors"]] == [
+        assert [error["message"] for error in body["errors"]] == [
             f"{meant}built-in ones are standard_clo, standard_servicer; GET /api/v1/mappings lists the tenant's own"
         ]

@@ -79,7 +79,7 @@ def run(member: Member, workbook_id: str) -> dict[str, Any]:
 
 
 def value_of(found: dict[str, Any], test_id: str) -> float:
-    values: list[float] = [one["current_value"] for one in found["results"] if one["test_id"] == test_id]
+    values: list[float] = [result["current_value"] for result in found["results"] if result["test_id"] == test_id]
     assert values, [one["test_id"] for one in found["skipped"]]
     return values[0]
 
@@ -201,7 +201,12 @@ def test_a_run_reads_by_the_stored_mapping(stack: Stack, owner: Member, make: Ma
     [(evidence,)] = stack.sql("SELECT mapping::text FROM compliance_runs WHERE id = %s", [found["id"]])
     kept = json.loads(evidence)
     assert (kept["id"], kept["name"]) == (made["id"], made["name"])
-    assert [one["operation"] for one in kept["transforms"]] == ["multiply", "multiply", "lookup", "date_format"]
+    assert [transform["operation"] for transform in kept["transforms"]] == [
+        "multiply",
+        "multiply",
+        "lookup",
+        "date_format",
+    ]
 
 
 def test_a_changed_mapping_counts_from_the_next_run_on(stack: Stack, owner: Member, make: Make, german: Path) -> None:

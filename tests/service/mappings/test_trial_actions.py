@@ -94,7 +94,7 @@ def test_bad_rows_are_named_with_what_stands_there(owner: Member, make: Make) ->
         owner, made["id"], [{"Ref": "a", "Size": 1}, {"Ref": "", "Size": "n/k"}, {"Ref": "c", "Size": -2}, {"Ref": "d"}]
     )
     assert (found["valid"], found["rows_valid"], found["rows_invalid"], found["error_count"]) == (False, 2, 2, 3)
-    assert [(one["row"], one["field"], one["rule"], one["value"]) for one in found["errors"]] == [
+    assert [(error["row"], error["field"], error["rule"], error["value"]) for error in found["errors"]] == [
         (2, "ref", "required", None),
         (2, "size", "type", "n/k"),
         (3, "size", "positive", -2.0),
@@ -187,15 +187,15 @@ def test_each_rule(
         validation_rules=[{"field": "out", "rule": rule, "parameters": parameters}],
     )
     found = trial(shared_owner, made["id"], [{"In": value} for value in good + bad])
-    assert [one["row"] for one in found["errors"]] == list(range(len(good) + 1, len(good) + len(bad) + 1))
-    assert {one["rule"] for one in found["errors"]} <= {rule}
+    assert [error["row"] for error in found["errors"]] == list(range(len(good) + 1, len(good) + len(bad) + 1))
+    assert {error["rule"] for error in found["errors"]} <= {rule}
     assert found["valid"] == (not bad)
 
 
 def test_a_repeated_value_is_not_unique(owner: Member, make: Make) -> None:
     made = make(owner, mappings={"In": column("out")}, validation_rules=[{"field": "out", "rule": "unique"}])
     found = trial(owner, made["id"], [{"In": value} for value in ("a", "b", "a", "a")])
-    assert [one["row"] for one in found["errors"]] == [3, 4]
+    assert [error["row"] for error in found["errors"]] == [3, 4]
 
 
 @pytest.mark.parametrize("mapping_id", ["standard_clo", "standard_servicer"])

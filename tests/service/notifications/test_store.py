@@ -28,7 +28,7 @@ def test_whoever_was_told_reads_it(stack: Stack, owner: Member, stranger: Member
     other = told(stack, colleague, "other", 3)
 
     def titles(who: Member, **query: object) -> list[str]:
-        return [one["title"] for one in who.get(URL, params=query).json()["items"]]
+        return [item["title"] for item in who.get(URL, params=query).json()["items"]]
 
     assert titles(owner) == ["second", "first"]
     assert titles(owner, page_size=1, page=2) == ["first"]
@@ -52,7 +52,7 @@ def test_all_are_read_at_once(stack: Stack, owner: Member) -> None:
     owner.post(f"{URL}/{first}/read")
 
     def read_at(who: Member) -> list[str | None]:
-        return [one["read_at"] for one in who.get(URL).json()["items"]]
+        return [item["read_at"] for item in who.get(URL).json()["items"]]
 
     ((second, before),) = [read_at(owner)]
     assert second is None

@@ -37,9 +37,9 @@ def test_all_loans_come_with_every_field(shared_owner: Member, g1: dict[str, Any
     assert (found["total"], found["offset"], found["limit"]) == (len(G1_LOANS), 0, 100)
     assert found["total_par"] == sum(loan[3] for loan in G1_LOANS)
     assert (found["workbook_id"], found["mapping_id"]) == (g1["id"], "standard_clo")
-    assert [one["name"] for one in found["fields"]] == [*found["columns"]]
+    assert [field["name"] for field in found["fields"]] == [*found["columns"]]
     assert found["available"] == found["fields"]
-    fields = {one["name"]: one for one in found["fields"]}
+    fields = {field["name"]: field for field in found["fields"]}
     assert fields["spread"] == {"name": "spread", "label": "Spread", "type": "number", "unit": "bps"}
     assert fields["rating_agency_a"] == {
         "name": "rating_agency_a", "label": "Moody's rating", "type": "rating", "unit": "",
@@ -53,7 +53,7 @@ def test_fields_stand_in_the_order_that_is_asked_for(shared_owner: Member, g1: d
         "spread": [loan[7] for loan in G1_LOANS[3:5]],
         "borrower_name": [loan[1] for loan in G1_LOANS[3:5]],
     }
-    assert [one["name"] for one in found["fields"]] == ["spread", "borrower_name"]
+    assert [field["name"] for field in found["fields"]] == ["spread", "borrower_name"]
     assert len(found["available"]) > 5
     assert (found["rows"], found["total"]) == ([5, 6], len(G1_LOANS))
     beyond = asked(shared_owner, g1["id"], fields="spread", offset=100)

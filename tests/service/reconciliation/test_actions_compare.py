@@ -146,7 +146,7 @@ def test_a_tape_of_another_day_than_the_workbook(owner: Member, files: Files) ->
 
     def days() -> list[str]:
         job = compared(owner, tape["id"], book["id"])
-        return [one["message"] for one in job["warnings"] if one["code"] == "days_differ"]
+        return [warning["message"] for warning in job["warnings"] if warning["code"] == "days_differ"]
 
     assert days() == ["the workbook is as of 2026-02-28, the tape of 2026-03-31"]
     assert owner.patch(f"{BASE}/tapes/{tape['id']}", json={"as_of": "2026-02-28"}).status_code == 200
@@ -287,7 +287,7 @@ def test_loans_of_the_workbook_that_were_not_read_are_told(owner: Member, files:
     path = files.folder / "book.xlsx"
     write_workbook_rows(path, {"Loans": [*BOOK, (CUSIPS[4], "LX000004", "Eos SA", "tbd")], "Sales": BOOK})
     job = compared(owner, taken(owner, files.write(TAPE))["id"], owner.uploaded(path)["id"])
-    told = [(one["code"], one["message"].startswith("workbook: ")) for one in job["warnings"]]
+    told = [(warning["code"], warning["message"].startswith("workbook: ")) for warning in job["warnings"]]
     assert told == [("page_left_out", True), ("rows_without_par", True)]
 
 

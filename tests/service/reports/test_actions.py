@@ -123,7 +123,7 @@ def test_a_changed_workbook_lends_no_figures_to_an_older_run(owner: Member, own_
     notes = [row[1] for row in sheets["Report"] if row[0] == "Note"]
     assert notes == ["What is drawn from the loans themselves is left out: the workbook was changed after the run."]
     values = {row[1]: row[6] for row in sheets["Tests"][1:]}
-    assert {one["test_id"]: one["current_value"] for one in run["results"]}.items() <= values.items()
+    assert {result["test_id"]: result["current_value"] for result in run["results"]}.items() <= values.items()
 
 
 def test_a_reconciliation_has_both_sides_as_written(pair: Pair) -> None:
@@ -269,7 +269,7 @@ def test_a_report_is_its_tenants(stranger: Member, shared_owner: Member, g1: dic
     ):
         assert (answer.status_code, answer.json()["detail"]) == (404, "Report not found")
     assert stranger.post(f"{URL}/compliance", json={"workbook_id": g1["id"]}).status_code == 404
-    assert report["id"] not in [one["id"] for one in stranger.get(URL).json()["items"]]
+    assert report["id"] not in [item["id"] for item in stranger.get(URL).json()["items"]]
 
 
 def test_figures_that_the_loans_do_not_give_again_are_shown_without_them(
@@ -277,7 +277,7 @@ def test_figures_that_the_loans_do_not_give_again_are_shown_without_them(
 ) -> None:
     """A stored figure that is another one than ours, as after a change of the engine: it is shown as it was stored."""
     run = run_of(owner, own_g1)
-    (oc,) = (one for one in run["results"] if one["test_id"] == "oc_ratio")
+    (oc,) = (result for result in run["results"] if result["test_id"] == "oc_ratio")
     stack.sql(
         "UPDATE compliance_runs SET results = replace(results::text, %s, '99.5')::json WHERE id = %s",
         [str(oc["current_value"]), run["id"]],

@@ -138,13 +138,13 @@ def test_loan_data_takes_any_key_and_says_which_do_nothing(owner: Member, scenar
     trade = owner.post(f"{path}/trades", json=BUY_NOVA | {"loan_data": data})
     assert trade.status_code == 201, trade.text
     assert trade.json()["loan_data"] == data
-    assert [(one["code"], one["message"]) for one in trade.json()["warnings"]] == [
+    assert [(warning["code"], warning["message"]) for warning in trade.json()["warnings"]] == [
         ("loan_data", message) for message in told.values()
     ]
     assert owner.get(f"{path}/trades").json()[-1] == trade.json()
     simulated = owner.post(f"{path}/simulate").json()
     assert simulated["results"] == with_plain["results"] != before["results"], "the rest does nothing"
-    messages = [one["message"] for one in simulated["warnings"] if one["code"] == "loan_data"]
+    messages = [warning["message"] for warning in simulated["warnings"] if warning["code"] == "loan_data"]
     number = len(owner.get(f"{path}/trades").json())
     assert messages == [f"trade {number}: {message}" for message in told.values()]
 
@@ -263,7 +263,7 @@ def test_a_simulation_of_the_pool_that_is_worked_by_hand(
         "test_id": "test_id", "test_name": "test_name", "category": "test_category", "status": "status_current",
         "current_value": "current_value", "cushion": "cushion_current",
     }  # fmt: skip
-    assert [{name: one[name] for name in names} for one in run["results"]] == [
+    assert [{name: result[name] for name in names} for result in run["results"]] == [
         {name: row[own] for name, own in names.items()} for row in simulated["results"]
     ], "what is before is a compliance run's, to the last digit"
     assert (simulated["test_suite"], simulated["as_of"], simulated["as_of_source"]) == (

@@ -63,20 +63,20 @@ def asked(member: Member, workbook_id: str, **query: str) -> dict[str, Any]:
 def test_it_is_what_the_library_detects(shared_owner: Member, detected: dict[str, Any], path: Path) -> None:
     answer = asked(shared_owner, detected["id"])
     assert (answer["workbook_id"], answer["mapping_id"]) == (detected["id"], "standard_clo")
-    fields = {one["name"]: (one["label"], one["type"]) for one in answer["fields"]}
+    fields = {field["name"]: (field["label"], field["type"]) for field in answer["fields"]}
     assert fields["par_value"] == ("Par", "number")
     assert fields["rating_agency_b"] == ("S&P rating", "string")
     assert fields["unfunded"] == ("Unfunded", "number"), "an auxiliary one"
     detection = answer["detection"]
     assert detection == msgspec.json.decode(msgspec.json.encode(detect_columns(read(path))))
-    assert [(one["name"], one["kind"]) for one in detection["sheets"]] == [
+    assert [(sheet["name"], sheet["kind"]) for sheet in detection["sheets"]] == [
         ("Loans", "holdings"), ("Countries", "page"), ("Copy", "hidden"),
     ]  # fmt: skip
-    par = next(one for one in detection["columns"] if one["target"] == "par_value")
+    par = next(column for column in detection["columns"] if column["target"] == "par_value")
     assert (par["column"], par["role"], par["is_ambiguous"]) == ("C", "par_value", False)
     assert par["evidence"]["words"] > 0
     assert par["evidence"]["reasons"]
-    countries = next(one for one in detection["page_columns"] if one["sheet"] == "Countries")
+    countries = next(page_column for page_column in detection["page_columns"] if page_column["sheet"] == "Countries")
     assert [(country["column"], country["header"], country["fields"]) for country in countries["columns"]] == [
         ("A", "LoanX ID", ["loanx_id"]), ("B", "Country", ["country"]), ("C", "Desk", []),
     ]  # fmt: skip
@@ -97,12 +97,12 @@ def test_it_has_the_checks_of_the_rows_and_the_warnings_of_a_run(owner: Member, 
     checked = found["validation"]
     assert (checked["valid"], checked["rows_processed"], checked["rows_invalid"]) == (False, 150, 150)
     assert (checked["error_count"], len(checked["errors"])) == (300, FINDINGS_MAX)
-    assert {(one["row"], one["field"]) for one in checked["errors"][:2]} == {(2, "par_value"), (2, "price")}
+    assert {(error["row"], error["field"]) for error in checked["errors"][:2]} == {(2, "par_value"), (2, "price")}
     assert checked["missing_required_columns"] == []
     run = owner.post("/api/v1/compliance/run", json={"workbook_id": workbook}).json()
-    codes = {one["code"] for one in asked(owner, workbook)["warnings"]}
+    codes = {warning["code"] for warning in asked(owner, workbook)["warnings"]}
     assert "unreadable_cells" in codes
-    assert codes <= {one["code"] for one in run["warnings"]}
+    assert codes <= {warning["code"] for warning in run["warnings"]}
     assert asked(owner, workbook, sheet="Loans")["warnings"] == []
 
 
@@ -131,9 +131,9 @@ def test_the_mapping_of_the_deal_is_taken(owner: Member, path: Path) -> None:
 
 
 def test_one_sheet_by_its_name_in_any_case_or_its_identifier(shared_owner: Member, detected: dict[str, Any]) -> None:
-    sheets = {one["name"]: one["id"] for one in detected["sheets"]}
+    sheets = {sheet["name"]: sheet["id"] for sheet in detected["sheets"]}
     by_name = asked(shared_owner, detected["id"], sheet="copy")["detection"]
-    assert [(one["name"], one["kind"]) for one in by_name["sheets"]] == [("Copy", "holdings")]
+    assert [(sheet["name"], sheet["kind"]) for sheet in by_name["sheets"]] == [("Copy", "holdings")]
     assert (by_name["sheet"], by_name["pages"], by_name["page_columns"]) == ("Copy", [], [])
     assert asked(shared_owner, detected["id"], sheet=sheets["Copy"])["detection"] == by_name
 

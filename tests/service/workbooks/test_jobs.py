@@ -32,9 +32,9 @@ def test_what_the_parser_finds_wrong_is_told(stack: Stack, owner: Member, pack: 
     found = owner.parsed(answer.json()["id"])
     assert found["status"] == "error"
     assert found["error_message"].endswith(".")
-    told = owner.get("/api/v1/activity").json()["items"][0]
-    assert (told["action"], told["status"], told["entity_id"]) == ("workbook.parsing_failed", "failed", found["id"])
-    assert told["description"] == f'The parsing of workbook "{found["name"]}" failed.'
+    item = owner.get("/api/v1/activity").json()["items"][0]
+    assert (item["action"], item["status"], item["entity_id"]) == ("workbook.parsing_failed", "failed", found["id"])
+    assert item["description"] == f'The parsing of workbook "{found["name"]}" failed.'
     answer = owner.get(f"/api/v1/workbooks/{found['id']}/sheets/S1/data")
     assert (answer.status_code, answer.json()["detail"]) == (409, "Workbook is not ready")
     assert stack.sql("SELECT status FROM jobs WHERE tenant_id = %s", [owner.tenant_id]) == [("completed",)]
@@ -178,7 +178,7 @@ def test_formulas_that_came_without_values_are_calculated_and_every_answer_says_
     assert evaluated["value"] == 9_000_000
     run = owner.post("/api/v1/compliance/run", json={"workbook_id": found["id"]}).json()
     for answer in (data, evaluated, run):
-        (told,) = [one for one in answer["warnings"] if one["code"] == "formulas_without_values"]
+        (told,) = [warning for warning in answer["warnings"] if warning["code"] == "formulas_without_values"]
         assert told["rows"] == 3
         assert told["message"].startswith("3 formulas came without values")
     assert owner.post(f"{place}/recalculate").status_code == 200

@@ -129,8 +129,8 @@ def test_what_no_page_of_a_real_file_prints_is_open() -> None:
 @pytest.mark.skipif("contego-xi" not in NAMES, reason="the real files are not here")
 def test_families_and_classes_of_ratios_of_a_real_file() -> None:
     definition = drafted("contego-xi").definition
-    assert [one["name"] for one in definition["classes"]] == ["A/B", "C", "D", "E"]
-    assert [one["oc_trigger"] for one in definition["classes"]] == [133.08, 124.54, 115.91, 110.63]
+    assert [note_class["name"] for note_class in definition["classes"]] == ["A/B", "C", "D", "E"]
+    assert [note_class["oc_trigger"] for note_class in definition["classes"]] == [133.08, 124.54, 115.91, 110.63]
     assert definition["reinvestment_oc"] == {"class": "E", "trigger": 111.13}
     assert definition["event_of_default"] == {"class": "A", "trigger": 102.5}
     assert len(definition["classifications"]["families"]) == 2
@@ -153,7 +153,9 @@ def test_the_limits_of_a_generated_report_come_back(manner: str, tmp_path: Path)
     assert limits == {one.name: one.trigger for one in report.published}
     assert body.ties.figures == len(report.published)
     triggers = {float(note.oc_trigger) for note in report.notes if note.oc_trigger is not None}
-    assert {one["oc_trigger"] for one in body.definition["classes"] if "oc_trigger" in one} == triggers
+    assert {
+        note_class["oc_trigger"] for note_class in body.definition["classes"] if "oc_trigger" in note_class
+    } == triggers
     # Under the draft the tie-out sets each printed test beside the drafted one.
     rows = tie_out(whole, parse(body.definition))
     assert {row.test_id for row in rows} == {test["id"] for test in body.definition["tests"]}
@@ -184,7 +186,7 @@ def test_a_file_that_prints_no_test_has_its_classes(book: Portfolio) -> None:
     ids = [test["id"] for test in found.definition["tests"]]
     assert ids == ["oc_class_ab", "oc_class_c", "oc_class_d", "oc_class_e", "ic_class_ab", "ic_class_c", "ic_class_d",
                    "ic_class_e"]  # fmt: skip
-    assert [one["name"] for one in found.definition["classes"]] == ["A/B", "C", "D", "E"]
+    assert [note_class["name"] for note_class in found.definition["classes"]] == ["A/B", "C", "D", "E"]
     assert (found.ties.figures, found.ties.tied) == (0, 0)
     assert len(run_suite(book, "deal", definition=parse(found.definition))) == len(ids)
 

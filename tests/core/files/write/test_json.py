@@ -60,13 +60,18 @@ def test_any_rows_read_back(rows: list[list[Any]], pretty: bool) -> None:
     width = sheet.column_count
     assert body["workbook"] == "a.xlsx"
     assert [one["name"] for one in body["sheets"]] == ['a "quoted" name\n', "Two"]
-    told = body["sheets"][0]
-    assert [one["column"] for one in told["columns"]] == list("ABCD"[:width])
+    actual_sheet = body["sheets"][0]
+    assert [column["column"] for column in actual_sheet["columns"]] == list("ABCD"[:width])
     wanted = [[plain(row[at]) if at < len(row) else None for at in range(width)] for row in rows] if width else []
-    assert told["rows"] == wanted
+    assert actual_sheet["rows"] == wanted
     kinds = [[type(value) is bool for value in row] for row in wanted]
-    assert [[type(value) is bool for value in row] for row in told["rows"]] == kinds
-    assert (told["state"], told["header_row"], told["formulas"], told["arrays"]) == ("visible", None, {}, {})
+    assert [[type(value) is bool for value in row] for row in actual_sheet["rows"]] == kinds
+    assert (actual_sheet["state"], actual_sheet["header_row"], actual_sheet["formulas"], actual_sheet["arrays"]) == (
+        "visible",
+        None,
+        {},
+        {},
+    )
 
 
 def test_long_texts_and_many_rows_come_whole() -> None:
