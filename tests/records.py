@@ -248,7 +248,7 @@ def _told(owner: Member) -> dict[str, str]:
         thread.start()
         webhook = hooked(owner, gone.url("/410"), "calculation.completed")
         evaluated(owner)
-        told: list[dict[str, Any]] = wait_until(
+        answer: list[dict[str, Any]] = wait_until(
             lambda: [
                 item
                 for item in owner.get("/api/v1/notifications").json()["items"]
@@ -261,7 +261,7 @@ def _told(owner: Member) -> dict[str, str]:
     (delivery,) = ended(owner, webhook)
     mended = {"enabled": True, "url": NOBODY, "events": ["alert.triggered"]}
     assert owner.patch(f"/api/v1/webhooks/{webhook['id']}", json=mended).status_code == 200
-    return {"webhook_id": webhook["id"], "delivery_id": delivery["id"], "notification_id": told[0]["id"]}
+    return {"webhook_id": webhook["id"], "delivery_id": delivery["id"], "notification_id": answer[0]["id"]}
 
 
 EXAMPLES = examples(ALL_ROWS)
@@ -297,11 +297,11 @@ def stand_in(name: str) -> str:
     return PREFIXES[name] + identifier.hex if name in PREFIXES else str(identifier)
 
 
-def body_of(row: Route, made: dict[str, str]) -> dict[str, Any]:
+def body_of(row: Route, result: dict[str, str]) -> dict[str, Any]:
     """A body, or the text fields of a form, that the row would take: its example, of these records. Every text field
     that it knows is given."""
     text, fresh = msgspec.json.encode(EXAMPLES[row.name].body).decode(), uuid4().hex[:12]
-    for name, value in made.items():
+    for name, value in result.items():
         text = text.replace(stand_in(name), value)
     for example, own in NEVER_TWICE.items():
         text = text.replace(example, own.format(fresh))

@@ -163,10 +163,10 @@ bench_it = asked(
 
 
 def test_turns_alternate_and_a_slow_peer_has_fewer() -> None:
-    told: list[str] = []
-    works = {name: Work(lambda name=name: told.append(name), turns=turns) for name, turns in (("a", None), ("b", 1))}
-    taken = timed_in_turn(works, repeats=3, warm=1, before=lambda: told.append("-"))
-    assert told == ["-", "a", "-", "a", "b", "-", "a", "-", "a"]
+    answer: list[str] = []
+    works = {name: Work(lambda name=name: answer.append(name), turns=turns) for name, turns in (("a", None), ("b", 1))}
+    taken = timed_in_turn(works, repeats=3, warm=1, before=lambda: answer.append("-"))
+    assert answer == ["-", "a", "-", "a", "b", "-", "a", "-", "a"]
     assert [len(times) for times in taken.values()] == [3, 1]
 
 

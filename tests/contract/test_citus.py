@@ -29,10 +29,10 @@ KNOWN = {
 def schema(stack: Stack) -> Iterator[psycopg.Connection[tuple[str, ...]]]:
     """The database with the script run on it; all of it is rolled back."""
     with psycopg.connect(stack.database_url) as connection:
-        told: list[str] = []
-        connection.add_notice_handler(lambda notice: told.append(notice.message_primary or ""))
+        answer: list[str] = []
+        connection.add_notice_handler(lambda notice: answer.append(notice.message_primary or ""))
         connection.execute(SCRIPT.encode())
-        assert any("nothing was changed" in line for line in told), "there is no Citus here"
+        assert any("nothing was changed" in line for line in answer), "there is no Citus here"
         yield connection
         connection.rollback()
 

@@ -48,7 +48,7 @@ def of_kind(kind: str, folder: Path = BASE) -> dict[str, Manifest]:
     }
 
 
-PODS = {name: one["spec"]["template"] for kind in ("Deployment", "Job") for name, one in of_kind(kind).items()}
+PODS = {name: item["spec"]["template"] for kind in ("Deployment", "Job") for name, item in of_kind(kind).items()}
 CONTAINERS = {name: pod["spec"]["containers"][0] for name, pod in PODS.items()}
 IMAGE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
@@ -92,8 +92,8 @@ def test_a_false_manifest_is_found() -> None:
 
 @every("folder", [BASE, EXAMPLE], ids=lambda folder: folder.name)
 def test_a_kustomization_lists_all_its_files_and_no_others(folder: Path) -> None:
-    (said,) = read(folder / "kustomization.yaml")
-    listed = [*said["resources"], *(patch["path"] for patch in said.get("patches", ()))]
+    (words,) = read(folder / "kustomization.yaml")
+    listed = [*words["resources"], *(patch["path"] for patch in words.get("patches", ()))]
     assert len(listed) == len(set(listed))
     own = {name for name in listed if name.endswith(".yaml")}
     assert own == {path.name for path in folder.glob("*.yaml")} - {"kustomization.yaml"}
@@ -131,14 +131,14 @@ def test_containers_run_as_the_image_is_made() -> None:
         assert "memory" in container["resources"]["limits"]
         assert set(container["resources"]["requests"]) == {"cpu", "memory"}
     metrics = int(settings_of(BASE)["CUSHION_METRICS_PORT"])
-    ports = {name: [one["containerPort"] for one in box.get("ports", ())] for name, box in CONTAINERS.items()}
+    ports = {name: [item["containerPort"] for item in box.get("ports", ())] for name, box in CONTAINERS.items()}
     assert ports == {"cushion-api": [int(port[1]), metrics], "cushion-worker": [metrics], "cushion-migrate": []}
     (rule,) = of_kind("NetworkPolicy")["cushion-metrics"]["spec"]["ingress"]
-    assert [one["port"] for one in rule["ports"]] == [metrics]
+    assert [item["port"] for item in rule["ports"]] == [metrics]
     assert rule["from"], "figures are for whoever watches, and nobody else"
     for folder in (BASE, EXAMPLE):
         rules = of_kind("NetworkPolicy", folder)["cushion-api"]["spec"]["ingress"]
-        assert {one["port"] for rule in rules for one in rule["ports"]} == {int(port[1])}
+        assert {item["port"] for rule in rules for item in rule["ports"]} == {int(port[1])}
     (image,) = read(EXAMPLE / "kustomization.yaml")[0]["images"]
     assert {container["image"] for container in CONTAINERS.values()} == {image["name"]}
 
@@ -178,10 +178,12 @@ def test_secrets_are_named_and_not_told() -> None:
     named = set()
     for name, container in CONTAINERS.items():
         whole = [source["secretRef"]["name"] for source in container.get("envFrom", ()) if "secretRef" in source]
-        single = [one["valueFrom"]["secretKeyRef"] for one in container.get("env", ())]
-        named |= {*whole, *(one["name"] for one in single)}
-        assert ("cushion-owner" in {one["name"] for one in single}) == (name == "cushion-migrate"), "the owner's rights"
-        assert {one["key"] for one in single} <= OWN_KEYS
+        single = [item["valueFrom"]["secretKeyRef"] for item in container.get("env", ())]
+        named |= {*whole, *(item["name"] for item in single)}
+        assert ("cushion-owner" in {item["name"] for item in single}) == (name == "cushion-migrate"), (
+            "the owner's rights"
+        )
+        assert {item["key"] for item in single} <= OWN_KEYS
     text = MACHINES.read_text(encoding="utf-8")
     assert named == {"cushion-service", "cushion-owner"}
     assert all(word in text for word in named | OWN_KEYS)
@@ -217,8 +219,8 @@ def test_what_refers_to_something_finds_it() -> None:
     assert service["selector"] == deployments["cushion-api"]["spec"]["selector"]["matchLabels"]
     (entry,) = service["ports"]
     assert entry["targetPort"] in {container["name"] for container in CONTAINERS["cushion-api"]["ports"]}
-    scaled = [one["spec"]["scaleTargetRef"]["name"] for one in of_kind("HorizontalPodAutoscaler").values()]
-    scaled += [one["spec"]["scaleTargetRef"]["name"] for one in of_kind("ScaledObject", EXAMPLE).values()]
+    scaled = [item["spec"]["scaleTargetRef"]["name"] for item in of_kind("HorizontalPodAutoscaler").values()]
+    scaled += [item["spec"]["scaleTargetRef"]["name"] for item in of_kind("ScaledObject", EXAMPLE).values()]
     assert sorted(scaled) == sorted(deployments), "each is scaled by one alone"
     (rule,) = of_kind("Ingress", EXAMPLE)["cushion"]["spec"]["rules"]
     backends = [path["backend"]["service"] for path in rule["http"]["paths"]]

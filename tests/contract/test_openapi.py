@@ -255,7 +255,7 @@ def test_every_operation_that_wants_a_caller_takes_a_sign_in_by_password(stack: 
     flow = schemes["password"]["flows"]["password"]
     assert (schemes["password"]["type"], flow) == ("oauth2", {"tokenUrl": "/api/v1/auth/login", "scopes": {}})
     assert "two-factor" in schemes["password"]["description"]
-    wanted = [one["security"] for path in DOCUMENT["paths"].values() for one in path.values() if one["security"]]
+    wanted = [item["security"] for path in DOCUMENT["paths"].values() for item in path.values() if item["security"]]
     assert all({"password": []} in security and {"bearer": []} in security for security in wanted)
     member = register(stack.url)
     grant = {"grant_type": "password", "username": member.email, "password": PASSWORD, "scope": ""}

@@ -309,8 +309,8 @@ def test_an_operation_keeps_its_word_at_the_edges(caller: Caller, label: str, mo
     for case in caller.schema.iter_coverage_cases(operation, generation_modes=[mode], generation_config=generation):
         try:
             caller.call(case)
-        except ExceptionGroup as found:
-            faults.extend(found.exceptions)
+        except ExceptionGroup as result:
+            faults.extend(result.exceptions)
     if faults:
         raise ExceptionGroup(label, faults[:10])
 

@@ -93,7 +93,7 @@ def test_parameters_that_are_repeated_stay_what_they_are(shared_owner: Member, m
     assert twice.json()["errors"] == [{"loc": ["query", "page"], "message": "given twice"}]
     history = f"/api/v1/deals/{made['deal_id']}/history"
     series = shared_owner.get(f"{history}?test_id=wal&test_id=was,oc_ratio").json()["series"]
-    assert {one["test_id"] for one in series} == {"wal", "was", "oc_ratio"}
+    assert {item["test_id"] for item in series} == {"wal", "was", "oc_ratio"}
 
 
 @each([row for row in OPEN_ROWS if row.method == "GET"])

@@ -9,22 +9,22 @@ from core.interpretation.interpret import interpret
 from docs.made.interpretation import MEASURED, Measured, pages
 from tests.real_reports.board import NAMES, portfolio
 
-REPORTS = {one.file: one for one in MEASURED}
+REPORTS = {item.file: item for item in MEASURED}
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name in REPORTS])
 def test_what_the_page_says_of_a_report_is_what_it_gives(name: str) -> None:
-    found = interpret(portfolio(name), hold_out=True)
-    assert found.hold_out is not None
+    result = interpret(portfolio(name), hold_out=True)
+    assert result.hold_out is not None
     report = REPORTS[name]
     measured = Measured(
         report.file,
         report.name,
-        found.figures,
-        found.tied_before,
-        found.tied,
-        found.hold_out.right,
-        found.hold_out.figures,
+        result.figures,
+        result.tied_before,
+        result.tied,
+        result.hold_out.right,
+        result.hold_out.figures,
     )
     assert measured == report, "docs/made/interpretation.py has other figures"
 

@@ -132,8 +132,8 @@ def full(service: Service) -> set[str]:
     if check["status"] == "ok":
         return set()
     assert "/" not in check["message"]
-    told, _, names = check["message"].partition(": ")
-    assert told == "no room on the disk"
+    lines, _, names = check["message"].partition(": ")
+    assert lines == "no room on the disk"
     return set(names.split(", "))
 
 

@@ -77,9 +77,9 @@ def answering(who: Member, copied: tuple[Machines, Postgres]) -> None:
         time.sleep(1.2)  # for a look
         with paused(replica):
             running.database.sql("UPDATE deals SET name = 'After' WHERE id = %s", [deal])  # and nobody notes that
-            found = named(who)
+            result = named(who)
             running.database.sql("UPDATE deals SET name = 'Before' WHERE id = %s", [deal])
-        return "Before" in found
+        return "Before" in result
 
     wait_until(old, what="an answer of the replica", seconds=30)
 

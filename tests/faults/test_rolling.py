@@ -158,14 +158,14 @@ MAPPING = {"source_type": "clo_holdings", "mappings": {"Nominal": {"target": "pa
 
 def test_a_process_that_is_told_to_stop_serves_until_nobody_sends_to_it(four: Machines) -> None:
     """Not ready from the signal on, every other request answered, its connection closed behind the answer."""
-    api, other = four.all[:2]
+    api, second = four.all[:2]
     owner = register(api.url)
     kept = httpx.Client(base_url=api.url, headers=owner.http.headers)
     with kept:
         assert "connection" not in kept.get("/api/v1/workbooks").headers
         api.begin_to_stop()
         wait_until(lambda: api.ready() == 503, seconds=1, what="the process to say that it stops")
-        assert other.ready() == 200
+        assert second.ready() == 200
         answers = [kept.get("/api/v1/workbooks"), kept.get("/api/v1/nowhere"), httpx.get(api.url + "/health/live")]
         assert [answer.status_code for answer in answers] == [200, 404, 200]
         assert {answer.headers["connection"] for answer in answers} == {"close"}

@@ -153,9 +153,9 @@ def test_strangers_do_not_shut_a_user_out_from_where_they_are_known(
         assert behind.login(owner.email, PASSWORD, place).status_code == 200
     use_up(behind, owner.email)
     assert behind.login(owner.email.upper(), PASSWORD, address).status_code == 200
-    other = register(stack.url)
-    use_up(behind, other.email)
-    assert refused(behind.login(other.email, PASSWORD, address)), "known is an address to a user, not to all"
+    second = register(stack.url)
+    use_up(behind, second.email)
+    assert refused(behind.login(second.email, PASSWORD, address)), "known is an address to a user, not to all"
     for _ in range(FAILED):
         assert told(behind.login(owner.email, WRONG, own)) == REFUSED
     assert refused(behind.login(owner.email, PASSWORD, own))

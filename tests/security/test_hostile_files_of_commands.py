@@ -40,9 +40,9 @@ def old_workbook(path: Path, *, row: bytes = b"\1\0", column: bytes = b"\0\0") -
     sheet.write(1, 0, 1 / 3)
     bytes_io = io.BytesIO()
     book.save(bytes_io)
-    before, found, after = bytes_io.getvalue().rpartition(NUMBER_RECORD)
-    assert found
-    path.write_bytes(before + found + row + column + after[4:])
+    before, result, after = bytes_io.getvalue().rpartition(NUMBER_RECORD)
+    assert result
+    path.write_bytes(before + result + row + column + after[4:])
     return path
 
 

@@ -93,8 +93,8 @@ RAISED = re.compile(r'"exception":{"type":"[A-Z][A-Za-z]+","message":"(?:[^"\\]|
 def unharmed(answer: httpx.Response, seconds: float) -> httpx.Response:
     """The answer, which is no fault and tells nothing of what lies behind."""
     assert answer.status_code < 500, answer.text
-    told = RAISED.sub("", answer.text.replace(answer.request.url.path, ""))
-    assert not TOLD.search(told), answer.text
+    lines = RAISED.sub("", answer.text.replace(answer.request.url.path, ""))
+    assert not TOLD.search(lines), answer.text
     assert seconds < SLEEP_SECONDS
     only_our_headers(answer)
     return answer

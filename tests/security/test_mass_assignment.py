@@ -230,9 +230,9 @@ def test_an_owner_does_not_set_what_the_deployment_sets(stack: Stack, owner: Mem
 
 def test_an_admin_does_not_rise(stack: Stack, owner: Member) -> None:
     admin = owner.invite("admin")
-    other = owner.invite("admin")
+    second = owner.invite("admin")
     before = people(stack, owner.tenant_id)
-    for user in (admin, other):
+    for user in (admin, second):
         for change in ({"role": "owner"}, {"role": "owner", "status": "active"}):
             answer = admin.patch(f"/api/v1/admin/users/{user.user_id}", json=change)
             assert answer.status_code == 403, answer.text

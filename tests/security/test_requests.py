@@ -74,8 +74,8 @@ def test_two_keys_are_nobody(stack: Stack, keys: dict[str, Member], attacker: Me
 
 
 def test_two_tenants_are_none(stack: Stack, shared_owner: Member, attacker: Member) -> None:
-    own, other = f"X-Tenant-ID: {shared_owner.tenant_id}", f"X-Tenant-ID: {attacker.tenant_id}"
-    for pair in ((own, other), (other, own)):
+    own, second = f"X-Tenant-ID: {shared_owner.tenant_id}", f"X-Tenant-ID: {attacker.tenant_id}"
+    for pair in ((own, second), (second, own)):
         status, _, body = spoken(stack, asked(f"Authorization: {bearer(shared_owner)}", *pair))
         assert status in (400, 401, 403), body
 
@@ -374,8 +374,8 @@ def test_an_answer_says_nothing_of_what_stands_behind(stack: Stack, shared_owner
         httpx.get(stack.url + ME),
     ]
     for answer in answers:
-        told = str(answer.headers).lower() + answer.text.lower()
-        assert not re.search(r"starlette|python|uvicorn|psycopg|traceback|x-powered-by", told), told
+        lines = str(answer.headers).lower() + answer.text.lower()
+        assert not re.search(r"starlette|python|uvicorn|psycopg|traceback|x-powered-by", lines), lines
         assert answer.headers["x-content-type-options"] == "nosniff"
 
 

@@ -96,8 +96,8 @@ def walls(stack: Stack) -> list[Wall]:
     """Everybody who is shut out: tokens, and keys of every scope."""
     return [
         Wall(caller, refusal, frozenset(ENROLLING) if refusal == MUST_ENROL else frozenset())
-        for made, refusals in WALLS
-        for caller, refusal in zip(made(stack), refusals, strict=True)
+        for result, refusals in WALLS
+        for caller, refusal in zip(result(stack), refusals, strict=True)
     ]
 
 
@@ -128,8 +128,8 @@ def test_a_wall_leaves_the_open_views_open(stack: Stack, walls: list[Wall]) -> N
 
 def test_walls_stand_for_every_way_to_a_token(stack: Stack) -> None:
     """No new token goes to a session of a tenant that is gone, or to one from elsewhere."""
-    for made, refused in ((of_a_suspended_tenant, SUSPENDED), (of_elsewhere, ELSEWHERE)):
-        owner = made(stack)[0]
+    for result, refused in ((of_a_suspended_tenant, SUSPENDED), (of_elsewhere, ELSEWHERE)):
+        owner = result(stack)[0]
         answers = [
             httpx.post(stack.url + "/api/v1/auth/refresh", json={"refresh_token": owner.tokens["refresh_token"]}),
             httpx.post(stack.url + "/api/v1/auth/login", data={"username": owner.email, "password": PASSWORD}),

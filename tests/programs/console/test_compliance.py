@@ -177,20 +177,20 @@ def _set_a_limit(page: Page, owner: Member, deal_id: str) -> None:
 
 def test_a_month_is_run_and_made_a_document(owner: Member, visits: Visits) -> None:
     """From a deal without a file to the PDF: doubtful figures and the trustee's beside ours at 390 pixels."""
-    made = checked(owner.post("/api/v1/deals", json={"name": "New deal"}))["id"]
+    result = checked(owner.post("/api/v1/deals", json={"name": "New deal"}))["id"]
     visit = visits(NARROW)
     page = visit.page
-    visit.sign_in(owner, f"/deals/{made}")
+    visit.sign_in(owner, f"/deals/{result}")
     expect(page.get_by_role("heading", name="No month yet")).to_be_visible()
     visit.check_accessible("a deal without a month")
-    book = printed_month(owner, made)
+    book = printed_month(owner, result)
     page.reload()
     expect(page.get_by_role("heading", name="Not run yet")).to_be_visible()
-    visit.go(f"/deals/{made}/compliance?workbook={book}&run=now&suite=deal")
+    visit.go(f"/deals/{result}/compliance?workbook={book}&run=now&suite=deal")
     expect(page.get_by_role("group", name="Tests by status")).to_contain_text("without a result")
     expect(page).not_to_have_url(re.compile("run=now"))
     run = checked(owner.get(f"/api/v1/compliance/history?workbook_id={book}"))["items"]
-    assert [one["test_suite"] for one in run] == ["deal"]
+    assert [item["test_suite"] for item in run] == ["deal"]
     _doubts(visit)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     with page.expect_download(timeout=DOCUMENT_MS) as saved:

@@ -24,8 +24,8 @@ FIELDS = {
 def fed(member: Member, **query: Any) -> dict[str, Any]:
     answer = member.get(ACTIVITY, params=query)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -122,8 +122,8 @@ def test_nobody_sees_another_tenants_activity(team: Member, stranger: Member) ->
 
 
 def occurrence(action: str, **changed: Any) -> Occurrence:
-    given = {"entity_type": None, "entity_id": None, "entity_name": None, "user_id": None, "user_email": None}
-    return Occurrence(**{"id": uuid4(), "action": action, "api_key_id": None, "created_at": None, **given, **changed})
+    value = {"entity_type": None, "entity_id": None, "entity_name": None, "user_id": None, "user_email": None}
+    return Occurrence(**{"id": uuid4(), "action": action, "api_key_id": None, "created_at": None, **value, **changed})
 
 
 @pytest.mark.parametrize(

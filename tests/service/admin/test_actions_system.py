@@ -156,8 +156,8 @@ def test_an_operator_administers_yet_sets_neither_tier_nor_status(
     assert (renamed.status_code, renamed.json()["id"]) == (200, owner.tenant_id)
     for fields in ({"status": "suspended"}, {"subscription_tier": "free"}):
         assert refused(operated.patch(TENANT, json=fields)) == DENIED
-    told = {"changed": ["name"], "name": {"old": before, "new": "By an operator"}}
-    assert events(stack, owner, "tenant.updated") == [(UUID(operator.user_id), operator.email, told)]
+    answer = {"changed": ["name"], "name": {"old": before, "new": "By an operator"}}
+    assert events(stack, owner, "tenant.updated") == [(UUID(operator.user_id), operator.email, answer)]
     second = owner.invite("owner")
     assert refused(operated.patch(f"{ADMIN}/users/{second.user_id}", json={"role": "viewer"})) == DENIED
     analyst = owner.invite("analyst")

@@ -16,9 +16,9 @@ Cushion = Callable[..., CompletedProcess[str]]
 
 @pytest.fixture(scope="module")
 def deal(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("asked") / "deal.xlsx"
-    generate(loans=200).write(made)
-    return made
+    path = tmp_path_factory.mktemp("asked") / "deal.xlsx"
+    generate(loans=200).write(path)
+    return path
 
 
 def test_an_answer_says_how_it_was_understood(cushion: Cushion, deal: Path) -> None:

@@ -41,9 +41,9 @@ def test_each_format_is_written_without_personal_data(book: Path, tmp_path: Path
         out = tmp_path / f"out.{ending}"
         answer = cushion("export", book, "--format", option, "--out", out)
         assert (answer.returncode, answer.stderr) == (0, ""), ending
-        told = answer.stdout.splitlines()
-        assert told[0] == "redacted  email: 2 (Loans!G 2)", ending
-        assert told[-1].startswith(f"{out}: 2 sheets, 5 rows, 24 cells, "), ending
+        lines = answer.stdout.splitlines()
+        assert lines[0] == "redacted  email: 2 (Loans!G 2)", ending
+        assert lines[-1].startswith(f"{out}: 2 sheets, 5 rows, 24 cells, "), ending
         if ending != "pdf":
             data = out.read_bytes() if ending == "json" else unpacked(out)
             assert b"12345ABC9" in data, ending
@@ -130,9 +130,9 @@ def test_what_came_of_it_as_json(book: Path, tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_exported(book: Path, tmp_path: Path, options: list[str], why: str) -> None:
-    given = [str(tmp_path / option) if option == "a.csv" else option for option in options]
+    value = [str(tmp_path / option) if option == "a.csv" else option for option in options]
     before = set(tmp_path.iterdir())
-    answer = cushion("export", book, *given)
+    answer = cushion("export", book, *value)
     assert (answer.returncode, answer.stdout) == (2, "")
     assert why in answer.stderr
     assert answer.stderr.count("\n") == 1

@@ -102,12 +102,12 @@ def test_ambiguous_columns_come_first_with_a_mark(tmp_path: Path) -> None:
     )
     assert pages
     detection = replace(detection, columns=columns, page_columns=pages)
-    assert [one.column for one in _by_doubt(detection)] == ["D", "A", "B", "C", "E"]
+    assert [item.column for item in _by_doubt(detection)] == ["D", "A", "B", "C", "E"]
     own, others = [block for block in _role_grids(detection) if isinstance(block, Grid)]
     (first, *rest) = own.for_people
     shown = {column.heading: str(column.text(first)) for column in own.columns}
     assert (shown["Role"], shown["Runner-up"], shown["Lead"]) == ("price ?", "market_value", "0.3")
-    assert not any("?" in str(own.columns[2].text(one)) for one in rest)
+    assert not any("?" in str(own.columns[2].text(item)) for item in rest)
     assert [[str(column.text(for_person)) for column in others.columns[:4]] for for_person in others.for_people] == [
         ["Page", "A", "LoanX ID", "price ?"],
         ["Page", "B", "Country", "price ?"],

@@ -21,11 +21,11 @@ Refusal = Callable[..., str]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tape with its holdings."""
-    made = tmp_path_factory.mktemp("tapes")
+    path = tmp_path_factory.mktemp("tapes")
     tape = generate_tape(generate(200, 7), "trustee_a", 7)
-    tape.write(made / "tape.xlsx")
-    tape.deal.write(made / "holdings.xlsx")
-    return made
+    tape.write(path / "tape.xlsx")
+    tape.deal.write(path / "holdings.xlsx")
+    return path
 
 
 def test_a_report_has_the_figures_that_compliance_prints(cushion: Cushion, folder: Path) -> None:

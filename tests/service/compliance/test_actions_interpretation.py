@@ -25,8 +25,8 @@ def book(owner: Member, discounted_file: Path) -> dict[str, Any]:
 
 
 def ratio(run: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = next(result for result in run["results"] if result["test_id"] == "oc_ratio")
-    return found
+    outcome: dict[str, Any] = next(result for result in run["results"] if result["test_id"] == "oc_ratio")
+    return outcome
 
 
 def test_a_run_is_read_as_the_files_own_figures_say(owner: Member, book: dict[str, Any]) -> None:
@@ -44,7 +44,7 @@ def test_a_run_is_read_as_the_files_own_figures_say(owner: Member, book: dict[st
         interpretation["hold_out"],
     ) == (3, 1, 3, None)
     assert (ratio(run)["current_value"], ratio(run)["published"]["agrees"]) == (BY_FILE, True)
-    doubts = {one["code"]: one["message"] for one in ratio(run)["doubt"]}
+    doubts = {item["code"]: item["message"] for item in ratio(run)["doubt"]}
     assert doubts["stand_in"].startswith("read as: discount obligations count at par; one amount ties by it")
     assert "reading_proposed" in {warning["code"] for warning in run["warnings"]}
     assert owner.get(f"/api/v1/compliance/results/{run['id']}").json()["interpretation"] == interpretation
@@ -108,13 +108,13 @@ def test_a_replay_searches_anew_and_an_altered_interpretation_is_found(
     deal = owner.post("/api/v1/deals", json={"name": "Discounted", "closing_date": "2020-01-31"}).json()["id"]
     of_deal = owner.uploaded(discounted_file, deal_id=deal)["id"]
     runs = [run, ran(owner, book["id"], definition=STATED), ran(owner, of_deal, test_suite="deal")]
-    assert all(one["interpretation"] is not None for one in runs)
-    found, breaks, _ = told(verify("--tenant", owner.tenant_id, "--json"))
-    assert ([found[one["id"]]["status"] for one in runs], breaks) == (["reproduced"] * 3, [])
+    assert all(item["interpretation"] is not None for item in runs)
+    result, breaks, _ = told(verify("--tenant", owner.tenant_id, "--json"))
+    assert ([result[item["id"]]["status"] for item in runs], breaks) == (["reproduced"] * 3, [])
     better = "replace(options::text, '\"proposed\"', '\"taken\"')::json"
     with changed(stack, "compliance_runs", "options", better, "id", run["id"]):
-        found, _, _ = told(verify("--tenant", owner.tenant_id, "--json"))
-    verdict = found[run["id"]]
+        result, _, _ = told(verify("--tenant", owner.tenant_id, "--json"))
+    verdict = result[run["id"]]
     assert verdict["status"] == "altered"
     assert "its inputs are, and a replay gives what was hashed" in verdict["reason"]
     [difference] = verdict["differences"]
@@ -122,8 +122,8 @@ def test_a_replay_searches_anew_and_an_altered_interpretation_is_found(
     assert (difference["figure"], states) == ("interpretation", ["taken", "proposed"])
     without = "(options::jsonb - 'interpretation')::json"
     with changed(stack, "compliance_runs", "options", without, "id", run["id"]):
-        found, _, _ = told(verify("--tenant", owner.tenant_id, "--json"))
-    verdict = found[run["id"]]
+        result, _, _ = told(verify("--tenant", owner.tenant_id, "--json"))
+    verdict = result[run["id"]]
     assert verdict["status"] == "altered"
-    figures = {(one["test_id"], one["figure"]): one["replayed"] for one in verdict["differences"]}
+    figures = {(item["test_id"], item["figure"]): item["replayed"] for item in verdict["differences"]}
     assert figures["oc_ratio", "current_value"] == BY_MARKET, "a run of an earlier version has none"

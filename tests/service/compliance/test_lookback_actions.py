@@ -32,8 +32,8 @@ def run(owner: Member, own_g1: dict[str, Any]) -> dict[str, Any]:
     owner.patch(f"/api/v1/workbooks/{own_g1['id']}", json={"stream_key": KEY})
     answer = owner.post(RUN, json={"workbook_id": own_g1["id"], "test_suite": "enhanced", "as_of": "2026-03-31"})
     assert answer.status_code == 200, answer.text
-    made: dict[str, Any] = answer.json()
-    return made
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def test_events_are_found_by_each_filter(owner: Member, stranger: Member, run: dict[str, Any]) -> None:

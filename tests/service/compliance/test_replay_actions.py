@@ -54,8 +54,8 @@ def verify(stack: Stack) -> Verify:
 def ran(owner: Member, book_id: str, **body: Any) -> dict[str, Any]:
     answer = owner.post(RUN, json={"workbook_id": book_id, **body})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def told(answer: CompletedProcess[str]) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
@@ -127,14 +127,14 @@ def test_a_decision_is_rebuilt_whatever_became_of_what_it_was_made_by(
         left = "SELECT count(*) FROM blobs WHERE left_at IS NOT NULL AND tenant_id = %s"
         wait_until(lambda: stack.sql(left, [owner.tenant_id]) == [(0,)], what="the end of the cleaning")
 
-    found, breaks, end = told(verify("--tenant", owner.tenant_id, "--json"))
-    wrong = {n: found.get(run["id"]) for n, run in enumerate(runs) if found[run["id"]]["status"] != "reproduced"}
+    result, breaks, end = told(verify("--tenant", owner.tenant_id, "--json"))
+    wrong = {n: result.get(run["id"]) for n, run in enumerate(runs) if result[run["id"]]["status"] != "reproduced"}
     assert (wrong, breaks) == ({}, [])
     assert (end["runs"], end["other_engine_runs"]) == ({"reproduced": len(runs)}, 0)
     head = stack.sql("SELECT sequence, encode(hash, 'hex') FROM audit_heads WHERE tenant_id = %s", [owner.tenant_id])
     assert head == [(end["entries"], end["last_hash"])]
-    one = found[runs[-4]["id"]]
-    assert (one["as_of"], one["as_of_source"], one["definition_version"]) == (
+    item = result[runs[-4]["id"]]
+    assert (item["as_of"], item["as_of_source"], item["definition_version"]) == (
         runs[-4]["as_of"], runs[-4]["as_of_source"], 1,
     )  # fmt: skip
     filters: list[tuple[tuple[str, ...], set[int]]] = [
@@ -193,30 +193,30 @@ def test_each_tampering_is_found(stack: Stack, owner: Member, verify: Verify, ow
     for table, column, expression_, where, of, reason in rows:
         with changed(stack, table, column, expression_, where, of):
             answer = verify("--tenant", owner.tenant_id, "--json")
-        found, _, _ = told(answer)
-        one = found[run_id]
+        result, _, _ = told(answer)
+        item = result[run_id]
         expected = "unproved" if column == "key" else "altered"
-        if (answer.returncode, one["status"]) != (1, expected) or reason not in one["reason"]:
-            missed.append((table, column, answer.returncode, one))
+        if (answer.returncode, item["status"]) != (1, expected) or reason not in item["reason"]:
+            missed.append((table, column, answer.returncode, item))
         if column == "results":
-            assert {(each["figure"], each["stored"]) for each in one["differences"]} == {("current_value", 1.5)}
-            assert one["differences"][0]["replayed"] == run["results"][0]["current_value"]
+            assert {(each["figure"], each["stored"]) for each in item["differences"]} == {("current_value", 1.5)}
+            assert item["differences"][0]["replayed"] == run["results"][0]["current_value"]
         if column == "id":
-            assert sorted(each["sequence"] is None for each in found.values()) == [False, True], (
+            assert sorted(each["sequence"] is None for each in result.values()) == [False, True], (
                 "one that none tells of"
             )
     assert missed == []
 
     with changed(stack, runs, "engine_version", "'0.0.1'", "id", run_id):
-        found, _, _ = told(verify("--tenant", owner.tenant_id, "--json"))
-        assert found[run_id]["is_present_engine"] is False
+        result, _, _ = told(verify("--tenant", owner.tenant_id, "--json"))
+        assert result[run_id]["is_present_engine"] is False
     ((blob,),) = stack.sql("SELECT blob_key FROM evidence_sheets WHERE book_key = %s ORDER BY 1 LIMIT 1", [book_key])
     path = stack.data_dir / "blobs" / blob[:2] / blob
     whole = path.read_bytes()
     path.write_bytes(whole[:-8] + bytes(8))
-    found, _, _ = told(verify("--tenant", owner.tenant_id, "--json"))
+    result, _, _ = told(verify("--tenant", owner.tenant_id, "--json"))
     path.write_bytes(whole)
-    assert (found[run_id]["status"], blob in found[run_id]["reason"]) == ("altered", True)
+    assert (result[run_id]["status"], blob in result[run_id]["reason"]) == ("altered", True)
     answer = verify("--tenant", owner.tenant_id)
     assert answer.returncode == 0, answer.stdout
     assert re.search(rf"run {run_id}: reproduced, enhanced as of 2026-03-31 \(file\)\n", answer.stdout)

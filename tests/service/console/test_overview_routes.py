@@ -16,16 +16,16 @@ def overview(who: Member) -> dict[str, Any]:
     """The answer."""
     answer = who.get(OVERVIEW)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def ran(who: Member, book: dict[str, Any], **body: Any) -> dict[str, Any]:
     """A run of a workbook."""
     answer = who.post("/api/v1/compliance/run", json={"workbook_id": book["id"], **body})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def test_a_deal_without_a_workbook_and_one_without_a_run_come_last(owner: Member, g1_file: Path) -> None:
@@ -36,9 +36,9 @@ def test_a_deal_without_a_workbook_and_one_without_a_run_come_last(owner: Member
     deal = made(owner, name="With a run")
     tested = owner.uploaded(g1_file, deal_id=deal["id"], as_of="2026-03-31")
     run = ran(owner, tested)
-    found = overview(owner)
-    assert (found["total"], [item["name"] for item in found["items"]]) == (3, ["With a run", "Bare", "zero"])
-    first, second, third = found["items"]
+    outcome = overview(owner)
+    assert (outcome["total"], [item["name"] for item in outcome["items"]]) == (3, ["With a run", "Bare", "zero"])
+    first, second, third = outcome["items"]
     assert first["latest"] == owner.get(f"{URL}/{deal['id']}").json()["latest"]
     thinnest = min(run["results"], key=lambda result: result["cushion_pct"])
     figures = {name: run["summary"][name] for name in ("failed", "warnings", "doubtful")}
@@ -111,13 +111,13 @@ def test_five_hundred_deals_take_about_as_long_as_their_list(stack: Stack, owner
     took: dict[str, list[float]] = {"overview": [], "list": []}
     for _ in range(12):
         started = perf_counter()
-        found = overview(owner)
+        result = overview(owner)
         took["overview"].append((perf_counter() - started) * 1000)
         started = perf_counter()
         for page in range(1, DEALS // 100 + 1):
             assert owner.get(URL, params={"page": page, "page_size": 100}).status_code == 200
         took["list"].append((perf_counter() - started) * 1000)
-    assert (found["total"], {len(item["months"]) for item in found["items"][:-1]}) == (DEALS + 1, {MONTHS})
+    assert (result["total"], {len(item["months"]) for item in result["items"][:-1]}) == (DEALS + 1, {MONTHS})
     best = {name: min(each) for name, each in took.items()}
     print(f"{DEALS} deals of {MONTHS} months: overview {best['overview']:.1f} ms, five pages {best['list']:.1f} ms")
     assert best["overview"] < 1.5 * best["list"]

@@ -62,8 +62,8 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
     def made(path: str, **how: Any) -> dict[str, Any]:
         answer = owner.post(path, **how)
         assert answer.status_code in (200, 201), answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        result: dict[str, Any] = answer.json()
+        return result
 
     def uploaded(name: str) -> str:
         files = {"file": (f"{name}.xlsx", small_book([*BOOK, (name, 1, 1.0)]))}
@@ -88,7 +88,7 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
     sheet = owner.get(f"/api/v1/workbooks/{book}").json()["sheets"][0]["id"]
     made("/api/v1/compliance/run", json={"workbook_id": book})
     config = made("/api/v1/formulas", json=FORMULA | {"status": "active"})["id"]
-    fresh, other = uploaded("fresh"), taped("other")
+    fresh, second = uploaded("fresh"), taped("other")
     made(f"/api/v1/workbooks/{stale}/recalculate")
     export = made("/api/v1/exports", json={"workbook_id": book, "format": "csv"})["id"]
     report = made("/api/v1/reports/compliance", json={"workbook_id": book})["id"]
@@ -109,7 +109,7 @@ def test_work_that_was_given_up_is_given_back_and_done(idle: Stack) -> None:
             "workbooks.recalculate": (f"/api/v1/workbooks/{stale}", "status"),
             "exports.make": (f"/api/v1/exports/{export}", "status"),
             "reports.make": (f"/api/v1/reports/{report}", "status"),
-            "reconciliation.read_tape": (f"/api/v1/reconciliation/tapes/{other}", "processing_status"),
+            "reconciliation.read_tape": (f"/api/v1/reconciliation/tapes/{second}", "processing_status"),
             "reconciliation.compare": (f"/api/v1/reconciliation/compare/{compared}/status", "status"),
         }
         run = owner.get(f"/api/v1/formulas/{config}/runs").json()["items"][0]
@@ -209,8 +209,8 @@ def test_retries_are_counted_along_the_line_and_must_be_forced(stack: Stack, own
     assert "Traceback" in following["exception"]["traceback"]
     assert refused(retried(owner, again))[:2] == (409, "Maximum retries exceeded")
     assert retried(owner, again, force=True).status_code == 200
-    told = [(action, details.get("force")) for action, _, _, details in events(stack, owner)]
-    assert told == [("dead_letter.retried", False)] * 2 + [("dead_letter.retried", True)]
+    lines = [(action, details.get("force")) for action, _, _, details in events(stack, owner)]
+    assert lines == [("dead_letter.retried", False)] * 2 + [("dead_letter.retried", True)]
 
 
 def test_one_of_many_wins(stack: Stack, owner: Member) -> None:
@@ -279,8 +279,8 @@ def test_an_entry_is_told_resolved_and_discarded(stack: Stack, owner: Member) ->
         assert [item["dlq_id"] for item in listed["items"]] == expected, query
         assert listed["total"] == (2 if "limit" in query else len(expected))
     assert {owner.get(f"{DLQ}/entries?{bad}").status_code for bad in ("limit=0", "limit=101", "status=x")} == {422}
-    told = [(action, resource) for action, resource, _, _ in events(stack, owner)]
-    assert told == [("dead_letter.resolved", first)] * 2 + [("dead_letter.discarded", second)]
+    lines = [(action, resource) for action, resource, _, _ in events(stack, owner)]
+    assert lines == [("dead_letter.resolved", first)] * 2 + [("dead_letter.discarded", second)]
 
 
 def test_health_goes_by_what_waits(stack: Stack, owner: Member) -> None:
@@ -343,8 +343,8 @@ def test_who_sees_which(stack: Stack, owner: Member, stranger: Member) -> None:
                 sql = "SELECT tenant_id::text, asked_by ->> 'user_email' FROM jobs WHERE id = %s"
                 assert stack.sql(sql, [responses[0].json()["retry_task_id"]]) == [(owner.tenant_id, email)]
                 assert http.delete(f"{DLQ}/entries/{entry}").status_code == 204
-                told = [(action, by) for action, _, by, _ in events(stack, owner)]
-                assert told[-2:] == [("dead_letter.retried", email), ("dead_letter.discarded", email)]
+                lines = [(action, by) for action, _, by, _ in events(stack, owner)]
+                assert lines[-2:] == [("dead_letter.retried", email), ("dead_letter.discarded", email)]
     body = owner.get(f"{DLQ}/entries/{mine}").json()
     assert body["status"] == "pending_review"
 

@@ -65,14 +65,14 @@ def test_an_export_is_queued_then_made_and_given_out(stack: Stack, owner: Member
 
 def test_every_format_of_the_list_can_be_had(owner: Member, book_id: str) -> None:
     formats = owner.get(f"{URL}/formats/list").json()
-    assert [one["format"] for one in formats] == list(FORMATS)
-    begun = [asked(owner, book_id, one["format"], sheet_ids=["Loans"]).json() for one in formats]
-    for one, export in zip(formats, begun, strict=True):
-        made = ended(owner, export["id"])
-        assert made["status"] == "completed", made
-        file = downloaded(owner, made)
-        assert (file.status_code, file.headers["content-type"]) == (200, one["mime_type"]), one
-        assert f'{one["extension"]}"' in file.headers["content-disposition"]
+    assert [item["format"] for item in formats] == list(FORMATS)
+    begun = [asked(owner, book_id, item["format"], sheet_ids=["Loans"]).json() for item in formats]
+    for item, export in zip(formats, begun, strict=True):
+        new_export = ended(owner, export["id"])
+        assert new_export["status"] == "completed", new_export
+        file = downloaded(owner, new_export)
+        assert (file.status_code, file.headers["content-type"]) == (200, item["mime_type"]), item
+        assert f'{item["extension"]}"' in file.headers["content-disposition"]
 
 
 def test_the_file_shows_the_newest_run_and_no_personal_data(owner: Member, book_id: str) -> None:
@@ -95,19 +95,19 @@ def test_the_file_shows_the_newest_run_and_no_personal_data(owner: Member, book_
     assert owner.post(f"/api/v1/workbooks/{book_id}/recalculate").status_code == 200
     owner.parsed(book_id)
     later = openpyxl.load_workbook(io.BytesIO(downloaded(owner, exported(owner, book_id)).content))
-    told = [str(cell) for row in later["Control"].iter_rows(values_only=True) for cell in row]
-    assert any(STALE in cell for cell in told)
+    answer = [str(cell) for row in later["Control"].iter_rows(values_only=True) for cell in row]
+    assert any(STALE in cell for cell in answer)
 
 
 def test_lists_are_read_by_skipping(owner: Member, stranger: Member, book_id: str) -> None:
-    made = [asked(owner, book_id, kind).json()["id"] for kind in ("csv", "json", "csv")]
-    for export_id in made:
+    export = [asked(owner, book_id, kind).json()["id"] for kind in ("csv", "json", "csv")]
+    for export_id in export:
         ended(owner, export_id)
     whole = owner.get(URL).json()
     assert (whole["total"], whole["skip"], whole["limit"]) == (3, 0, 50)
-    assert [item["id"] for item in whole["items"]] == made[::-1]
+    assert [item["id"] for item in whole["items"]] == export[::-1]
     part = owner.get(URL, params={"skip": 1, "limit": 1}).json()
-    assert ([item["id"] for item in part["items"]], part["total"]) == ([made[1]], 3)
+    assert ([item["id"] for item in part["items"]], part["total"]) == ([export[1]], 3)
     for filter_, count in (({"workbook_id": book_id}, 3), ({"workbook_id": str(uuid4())}, 0),
                            ({"status": "completed"}, 3), ({"status": "failed"}, 0)):  # fmt: skip
         assert owner.get(URL, params=filter_).json()["total"] == count, filter_

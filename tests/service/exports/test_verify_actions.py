@@ -112,14 +112,14 @@ def test_a_number_format_that_shows_another_figure_is_modified(
         text = text.replace("</numFmts>", input_text + "</numFmts>") if "</numFmts>" in text else text.replace(
             "<fonts", f"<numFmts>{input_text}</numFmts><fonts", 1
         )  # fmt: skip
-        found["style"] = str(count)
+        result["style"] = str(count)
         return text.replace("</cellXfs>", '<xf numFmtId="999" fontId="0" fillId="0" borderId="0" xfId="0"/></cellXfs>')
 
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     changed = replaced(content, r"xl/styles\.xml", change)
     changed = replaced(
         changed, r"xl/worksheets/sheet1\.xml",
-        lambda text: re.sub(r'<c r="C4"( s="\d+")?', f'<c r="C4" s="{found["style"]}"', text),
+        lambda text: re.sub(r'<c r="C4"( s="\d+")?', f'<c r="C4" s="{result["style"]}"', text),
     )  # fmt: skip
     body = verified(shared_owner, changed).json()
     assert (body["status"], body["diffs"]) == (

@@ -62,7 +62,7 @@ def test_a_graph_past_its_size_is_refused(shared_owner: Member) -> None:
 def test_the_templates_are_formulas_as_they_stand(shared_owner: Member) -> None:
     body = shared_owner.get(f"{URL}/templates").json()
     assert body["total"] == len(body["items"]) == 10
-    assert {"ratio", "weighted_average", "bucket", "flag", "lookup"} < {one["id"] for one in body["items"]}
+    assert {"ratio", "weighted_average", "bucket", "flag", "lookup"} < {each["id"] for each in body["items"]}
     for item in body["items"]:
         validation = shared_owner.post(f"{URL}/validate", json={"graph": item["graph"]}).json()
         assert (validation["valid"], validation["warnings"]) == (True, []), item["id"]
@@ -76,8 +76,8 @@ def test_the_templates_are_formulas_as_they_stand(shared_owner: Member) -> None:
 
 
 def test_a_formula_has_its_fields_and_defaults(owner: Member) -> None:
-    found = made(owner)
-    assert found | {"id": 0, "created_at": 0, "updated_at": 0} == {
+    result = made(owner)
+    assert result | {"id": 0, "created_at": 0, "updated_at": 0} == {
         "id": 0,
         "name": "Market value",
         "description": None,
@@ -93,12 +93,12 @@ def test_a_formula_has_its_fields_and_defaults(owner: Member) -> None:
         "created_at": 0,
         "updated_at": 0,
     }
-    assert found["id"].startswith("frm_")
-    assert owner.get(f"{URL}/{found['id']}").json() == found
-    other = made(owner, input_schema={"b": "number", "a": "text"}, output_schema={"x": [1, None]}, mode="advanced")
-    assert list(other["input_schema"]) == ["b", "a"], "as it was written"
+    assert result["id"].startswith("frm_")
+    assert owner.get(f"{URL}/{result['id']}").json() == result
+    second = made(owner, input_schema={"b": "number", "a": "text"}, output_schema={"x": [1, None]}, mode="advanced")
+    assert list(second["input_schema"]) == ["b", "a"], "as it was written"
     page = owner.get(URL, params={"page_size": 1}).json()
-    assert page == {"items": [other], "total": 2, "page": 1, "page_size": 1, "total_pages": 2}
+    assert page == {"items": [second], "total": 2, "page": 1, "page_size": 1, "total_pages": 2}
 
 
 REFUSED = [
@@ -188,8 +188,8 @@ def test_what_of_a_formula_may_change_depends_on_its_status(owner: Member) -> No
     refusals.append((owner.patch(path, json={"name": "Late"}), "Formula is not active"))
     refusals.append((owner.patch(path, json={"graph": SHARE}), "Formula is not a draft"))
     refusals.append((owner.put(f"{path}/versions", json={"graph": SHARE}), "Formula is not active"))
-    for answer, told in refusals:
-        assert (answer.status_code, answer.json()["detail"]) == (409, told)
+    for answer, lines in refusals:
+        assert (answer.status_code, answer.json()["detail"]) == (409, lines)
     again = owner.patch(path, json={"name": "Back", "status": "active"}).json()
     assert (again["name"], again["status"], again["graph"]) == ("Back", "active", OTHER)
     assert owner.patch(path, json={}).json() == again, "nothing given, nothing changed"

@@ -166,11 +166,11 @@ def test_of_many_at_once_none_is_lost_or_mixed(owner: Member, book_id: str) -> N
     with ThreadPoolExecutor(4) as threads:
         for start in range(0, 12, 4):
             asked = [threads.submit(apply, number) for number in range(start, start + 4)]
-            runs = [run for one in asked if (run := one.result()) is not None]
+            runs = [run for item in asked if (run := item.result()) is not None]
             assert len(runs) == 1, "the others find the workbook being written"
             reading = [threads.submit(read) for _ in range(20)]
             assert ended(owner, runs[0])["status"] == "completed"
-            assert {one.result() for one in reading} <= {len(taken), len(taken) + 1}
+            assert {item.result() for item in reading} <= {len(taken), len(taken) + 1}
             taken += runs
     headers = owner.get(f"{BOOKS}/{book_id}").json()["sheets"][0]["headers"]
     assert headers[4:] == [run["target_column"] for run in taken]

@@ -285,7 +285,7 @@ def test_every_flag_gates_something() -> None:
 
 def test_a_tenants_override_stops_every_route_of_a_flag_for_it_alone(operated: Operated) -> None:
     """For its users and keys, before anything is looked at; a flag that is off for all can be on for one."""
-    own, other = operated.slugs["operator"], operated.members["owner"]
+    own, second = operated.slugs["operator"], operated.members["owner"]
     named = {row.flag for row in FLAGGED if row.access != "public"}
     with operated.flagged(**{flag: {"tenants": {own: False}} for flag in named}):
         wrong = []
@@ -296,10 +296,10 @@ def test_a_tenants_override_stops_every_route_of_a_flag_for_it_alone(operated: O
                 if answer.status_code != 403 and (answer.status_code, answer.json()["detail"]) != expected:
                     wrong.append((row.path, caller, answer.text))
                 assert answer.status_code != 503 or int(answer.headers["retry-after"]) >= 1
-            if other.http.request(row.method, path_of(row)).status_code == 503:
+            if second.http.request(row.method, path_of(row)).status_code == 503:
                 wrong.append((row.path, "another tenant"))
         assert wrong == []
-    with operated.flagged(exports={"enabled": False, "tenants": {other.tenant_id.upper(): True}}, registration=False):
+    with operated.flagged(exports={"enabled": False, "tenants": {second.tenant_id.upper(): True}}, registration=False):
         statuses = [operated.ask(who, "POST", "/api/v1/exports", json={}).status_code for who in ("operator", "owner")]
         assert statuses == [503, 422]
         closed = httpx.post(operated.external + "/api/v1/auth/register", json={})
@@ -309,16 +309,16 @@ def test_a_tenants_override_stops_every_route_of_a_flag_for_it_alone(operated: O
 
 def test_what_is_seen_of_flags(operated: Operated) -> None:
     """By everybody what holds for all; by who runs the deployment every override, by an owner the own one."""
-    own, other = operated.members["owner"], operated.members["operator"]
+    own, second = operated.members["owner"], operated.members["operator"]
     with operated.flagged(
         exports={"enabled": False, "tenants": {own.tenant_id: True, operated.slugs["operator"]: False}}
     ):
         answer = operated.ask("nobody", "GET", "/health/feature-flags")
         row = next(flag for flag in answer.json()["flags"] if flag["name"] == "exports")
         assert (row["enabled"], row["default"], row["overrides"]) == (False, True, 2)
-        for secret in (own.tenant_id, other.tenant_id, *operated.slugs.values()):
+        for secret in (own.tenant_id, second.tenant_id, *operated.slugs.values()):
             assert secret not in answer.text
-        assert operated.flags().json()["tenants"] == {"exports": {own.tenant_id: True, other.tenant_id: False}}
+        assert operated.flags().json()["tenants"] == {"exports": {own.tenant_id: True, second.tenant_id: False}}
         assert operated.flags("owner", at="embedded").json()["tenants"] == {"exports": {own.tenant_id: True}}
     assert operated.flags().json()["tenants"] == {}
     assert all(flag["enabled"] for flag in operated.ask("nobody", "GET", "/health/feature-flags").json()["flags"])

@@ -42,7 +42,7 @@ PACKAGES = sysconfig.get_paths()["purelib"]
 
 def interpreters_for(account: Account) -> list[str]:
     """An interpreter that the account can run the service with; none where all of them are root's own."""
-    found = []
+    result = []
     for path in (sys.executable, f"/usr/bin/python3.{sys.version_info.minor}"):
         try:
             argv = [path, "-c", "import psycopg"]
@@ -50,8 +50,8 @@ def interpreters_for(account: Account) -> list[str]:
             subprocess.run(argv, user=account.uid, extra_groups=[], env=environment, check=True, capture_output=True)
         except (OSError, subprocess.CalledProcessError):
             continue
-        found.append(path)
-    return found[:1]
+        result.append(path)
+    return result[:1]
 
 
 @pytest.fixture
@@ -484,11 +484,11 @@ def test_binaries_in_reach_are_used_where_they_are() -> None:
     assert where == installed
 
 
-def stand_in(folder: Path, name: str, told: str) -> Path:
+def stand_in(folder: Path, name: str, answer: str) -> Path:
     """A program that only tells its version."""
     program = folder / name
     program.parent.mkdir(parents=True, exist_ok=True)
-    program.write_text(f"#!/bin/sh\necho '{told}'\n")
+    program.write_text(f"#!/bin/sh\necho '{answer}'\n")
     program.chmod(0o755)
     return program
 

@@ -24,8 +24,8 @@ def listed(who: Member) -> dict[str, Any]:
     """Nominated workbooks, and since when."""
     answer = who.get(f"{URL}/nominations")
     assert answer.status_code == 200
-    assert all((one["nominated_at"] is not None) == one["is_nominated"] for one in answer.json())
-    return {one["workbook_id"]: one["nominated_at"] for one in answer.json() if one["is_nominated"]}
+    assert all((item["nominated_at"] is not None) == item["is_nominated"] for item in answer.json())
+    return {item["workbook_id"]: item["nominated_at"] for item in answer.json() if item["is_nominated"]}
 
 
 def book(who: Member, tmp_path: Path) -> str:
@@ -182,15 +182,15 @@ def test_what_cannot_be_generated(owner: Member, tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_left_out_and_told(
     owner: Member, own_g1: dict[str, Any], stack: Stack, tmp_path: Path
 ) -> None:
-    other = book(owner, tmp_path)
+    second = book(owner, tmp_path)
     nominated(owner, own_g1["id"])
-    nominated(owner, other)
-    stack.sql("UPDATE workbooks SET status = 'processing' WHERE id = %s", [other])
+    nominated(owner, second)
+    stack.sql("UPDATE workbooks SET status = 'processing' WHERE id = %s", [second])
     session = generated(owner)
     (subject,) = session["subjects"]
     assert (subject["workbook_id"], subject["run_id"]) == (own_g1["id"], None)
     left_out, rests_on = session["warnings"]
-    assert left_out == {"code": "left_out", "message": f"Workbook {other} is left out: Workbook is not ready."}
+    assert left_out == {"code": "left_out", "message": f"Workbook {second} is left out: Workbook is not ready."}
     assert (rests_on["code"], "no whole suite was run" in rests_on["message"]) == ("rests_on", True)
     assert owner.get("/api/v1/compliance/history").json()["total"] == 0, "what is run for it is not stored"
     nominated(owner, own_g1["id"], False)

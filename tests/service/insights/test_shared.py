@@ -87,9 +87,11 @@ def test_figures_that_no_stored_run_has_are_told(owner: Member, own_g1: dict[str
         return [warning["message"] for warning in session["warnings"]]
 
     stored: list[str | None] = []
-    assert ["no whole suite was run on it" in one for one in told()] == [True]
+    assert ["no whole suite was run on it" in item for item in told()] == [True]
     ran(owner, own_g1["id"], test_ids=["ccc_bucket_pct"])
-    assert ["no whole suite was run on it" in one for one in told()] == [True], "a partial run says nothing of the rest"
+    assert ["no whole suite was run on it" in item for item in told()] == [True], (
+        "a partial run says nothing of the rest"
+    )
     whole = ran(owner, own_g1["id"])
     assert told() == []
     ran(owner, own_g1["id"], test_suite="enhanced", test_ids=["ccc_bucket_pct"])

@@ -21,8 +21,8 @@ def tried(who: Member, workbook_id: str, mapping: dict[str, Any]) -> dict[str, A
     """The answer to a mapping."""
     answer = who.post(DETECTION.format(workbook_id), json={"mapping": mapping})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def run(who: Member, workbook_id: str, suite: str = "enhanced") -> dict[str, Any]:
@@ -34,15 +34,15 @@ def run(who: Member, workbook_id: str, suite: str = "enhanced") -> dict[str, Any
 
 def test_a_mapping_that_reads_the_same_changes_nothing(shared_owner: Member, g1: dict[str, Any]) -> None:
     present = shared_owner.get(DETECTION.format(g1["id"])).json()
-    found = tried(shared_owner, g1["id"], STANDARD)
-    assert found["changes"] == []
-    assert found["test_suite"] == "enhanced"
-    assert {name: found[name] for name in present if name not in ("mapping_id", "detection")} == {
+    result = tried(shared_owner, g1["id"], STANDARD)
+    assert result["changes"] == []
+    assert result["test_suite"] == "enhanced"
+    assert {name: result[name] for name in present if name not in ("mapping_id", "detection")} == {
         name: value for name, value in present.items() if name not in ("mapping_id", "detection")
     }
-    assert (found["mapping_id"], present["mapping_id"]) == ("unsaved", "standard_clo")
+    assert (result["mapping_id"], present["mapping_id"]) == ("unsaved", "standard_clo")
     columns = [
-        [(column["column"], column["target"]) for column in side["detection"]["columns"]] for side in (found, present)
+        [(column["column"], column["target"]) for column in side["detection"]["columns"]] for side in (result, present)
     ]
     assert columns[0] == columns[1] != []
 
@@ -74,7 +74,7 @@ def test_the_changes_are_those_of_a_run_by_the_saved_mapping(
         return result and {"value": result["current_value"], "status": result["status"]}
 
     expected = {test_id: (figure(before.get(test_id)), figure(after.get(test_id))) for test_id in {**before, **after}}
-    assert {one["test_id"]: (one["before"], one["after"]) for one in answer["changes"]} == {
+    assert {item["test_id"]: (item["before"], item["after"]) for item in answer["changes"]} == {
         test_id: sides for test_id, sides in expected.items() if sides[0] != sides[1]
     }
     assert answer["changes"]
@@ -104,17 +104,17 @@ def test_the_suite_is_that_of_the_deal(owner: Member, g1_file: Path) -> None:
     book = owner.uploaded(g1_file, deal_id=deal)
     definition = {"tests": [{"id": "caa", "name": "Caa", "measure": "ccc", "agency": "a", "max": 8.0}]}
     assert owner.put(f"/api/v1/deals/{deal}/definition", json={"definition": definition}).status_code == 200
-    found = tried(owner, book["id"], RATING_B)
-    assert found["test_suite"] == "deal"
-    assert {change["test_id"] for change in found["changes"]} <= {"caa"}
+    result = tried(owner, book["id"], RATING_B)
+    assert result["test_suite"] == "deal"
+    assert {change["test_id"] for change in result["changes"]} <= {"caa"}
 
 
 def test_a_mapping_that_lacks_its_columns_has_no_results(owner: Member, own_g1: dict[str, Any]) -> None:
     needs = STANDARD | {"mappings": {"Nowhere": {"target": "desk", "type": "string", "required": True}}}
-    found = tried(owner, own_g1["id"], needs)
-    assert found["changes"]
-    assert all(change["after"] is None for change in found["changes"])
-    assert found["validation"]["missing_required_columns"] == ["desk"]
+    result = tried(owner, own_g1["id"], needs)
+    assert result["changes"]
+    assert all(change["after"] is None for change in result["changes"])
+    assert result["validation"]["missing_required_columns"] == ["desk"]
 
 
 WRONG: list[tuple[dict[str, Any], int, str, list[str]]] = [

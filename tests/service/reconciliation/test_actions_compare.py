@@ -92,14 +92,14 @@ def test_a_comparison_answers_at_once_and_ends(stack: Stack, pair: Pair) -> None
 
 
 def test_it_finds_what_differs(shared_pair: Pair) -> None:
-    found = {
+    result = {
         tuple(
             issue[name]
             for name in ("field_name", "severity", "issue_type", "category", "trustee_value", "internal_value")
         )
         for issue in shared_pair.issues()
     }
-    assert found == FOUND
+    assert result == FOUND
 
 
 @pytest.mark.parametrize("trustee", ["trustee_a", "trustee_b", "trustee_c"])
@@ -287,8 +287,8 @@ def test_loans_of_the_workbook_that_were_not_read_are_told(owner: Member, files:
     path = files.folder / "book.xlsx"
     write_workbook_rows(path, {"Loans": [*BOOK, (CUSIPS[4], "LX000004", "Eos SA", "tbd")], "Sales": BOOK})
     job = compared(owner, taken(owner, files.write(TAPE))["id"], owner.uploaded(path)["id"])
-    told = [(warning["code"], warning["message"].startswith("workbook: ")) for warning in job["warnings"]]
-    assert told == [("page_left_out", True), ("rows_without_par", True)]
+    answer = [(warning["code"], warning["message"].startswith("workbook: ")) for warning in job["warnings"]]
+    assert answer == [("page_left_out", True), ("rows_without_par", True)]
 
 
 def test_comparisons_at_once_make_no_issue_twice(pair: Pair) -> None:

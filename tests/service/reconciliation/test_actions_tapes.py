@@ -108,8 +108,8 @@ def test_a_tape_of_a_deal_is_read_by_its_mapping(stack: Stack, owner: Member, fi
     deal = owner.post("/api/v1/deals", json={"name": "Deal", "mapping_id": mapping_id}).json()
     rows = [tuple("Comment" if name == "Par Amount" else name for name in HEADER), *TAPE[1:]]
     of_deal = taken(owner, files.write(rows), deal_id=deal["id"], as_of="2026-03-30")
-    told = ("deal_id", "as_of", "mapping_id", "processing_status", "total_par")
-    assert [of_deal[name] for name in told] == [deal["id"], "2026-03-30", None, "completed", 11_580_000]
+    answer = ("deal_id", "as_of", "mapping_id", "processing_status", "total_par")
+    assert [of_deal[name] for name in answer] == [deal["id"], "2026-03-30", None, "completed", 11_580_000]
     assert of_deal["facts"]["mapping_id"] == mapping_id
     alone = taken(owner, files.write(rows, "alone.xlsx"))
     path = f"{BASE}/tapes/{alone['id']}"

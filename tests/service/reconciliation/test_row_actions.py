@@ -84,7 +84,7 @@ def test_titles_lots_dates_and_columns_that_feed_nothing(owner: Member, files: F
     ]
     tape = [TAPE[0], (*TAPE[4][:3], 2_000_000, *TAPE[4][4:]), *TAPE[1:4], TAPE[5]]
     pair = made(owner, files, book, tape)
-    (issue,) = [one for one in pair.issues() if one["field_name"] == "par_value" and one["cusip"] == CUSIPS[0]]
+    (issue,) = [item for item in pair.issues() if item["field_name"] == "par_value" and item["cusip"] == CUSIPS[0]]
     body = rows_of(owner, issue["id"]).json()
     assert (body["workbook"]["sheet"], body["workbook"]["row"], body["tape"]["row"]) == ("Loans", 5, 2)
     assert values(body["workbook"])[-2:] == ["=1+1 is text", "no header"]

@@ -61,14 +61,14 @@ def test_the_sheets_have_the_figures_of_the_run(owner: Member, own_g1: dict[str,
     header, *rows = sheets["Tests"]
     by_test = {row["Test"]: row for row in (dict(zip(header, values, strict=True)) for values in rows)}
     for result in run["results"]:
-        told = by_test.pop(result["test_id"])
+        answer = by_test.pop(result["test_id"])
         for column, name in (
             ("Status", "status"), ("Value", "current_value"), ("Threshold", "threshold_value"), ("Cushion", "cushion"),
             ("Cushion %", "cushion_pct"), ("Direction", "threshold_type"), ("Limit set by", "threshold_source"),
         ):  # fmt: skip
-            assert told[column] == result[name], (result["test_id"], column)
+            assert answer[column] == result[name], (result["test_id"], column)
     assert {name: row["Message"] for name, row in by_test.items()} == {
-        one["test_id"]: one["reason"].removeprefix("Skipped: ") for one in run["skipped"]
+        item["test_id"]: item["reason"].removeprefix("Skipped: ") for item in run["skipped"]
     }
     of_source = {row[1]: row[2] for row in sheets["Lineage"]}
     assert (of_source["Run"], of_source["Workbook"]) == (run["id"], own_g1["id"])
@@ -81,7 +81,7 @@ def test_what_is_personal_is_in_neither_the_file_nor_the_name_made_for_it(owner:
     book = owner.uploaded(g1_file, name="ann.lee@trustee.com.xlsx")
     run_of(owner, book)
     asked = {"workbook_id": book["id"], "format": "xlsx"}
-    clean, open_ = (made(owner, "compliance", **asked, options={"sanitize_pii": one}) for one in (True, False))
+    clean, open_ = (made(owner, "compliance", **asked, options={"sanitize_pii": item}) for item in (True, False))
     for report, shown in ((clean, False), (open_, True)):
         texts = {cell for rows in sheets_of(owner, report).values() for row in rows for cell in row}
         assert ("ann.lee@trustee.com.xlsx" in texts, "ann.lee" in str(texts), "ann.lee" in report["filename"]) == (
@@ -170,7 +170,7 @@ def test_a_deal_shows_what_moved_and_the_trustees_figures(owner: Member) -> None
     for change in changes:
         assert abs(parts[change["Test"]] - change["Change"]) < 1e-9, change
         assert abs(change["After"] - change["Before"] - change["Change"]) < 1e-9
-    assert any(one["Part"] == "par" and "Charlie" in (one["Loans"] or "") for one in changes)
+    assert any(item["Part"] == "par" and "Charlie" in (item["Loans"] or "") for item in changes)
     days = {(row[0], row[3].date().isoformat()) for row in sheets["History"][1:]}
     assert {day for _, day in days} == {"2026-02-28", "2026-03-31"}
 
@@ -203,7 +203,7 @@ def test_what_cannot_be_reported_is_refused(
 ) -> None:
     run_of(shared_owner, g1)
     values = {"{book}": g1["id"], "{other}": str(uuid4())}
-    answer = shared_owner.post(f"{URL}/{kind}", json={name: values.get(str(one), one) for name, one in body.items()})
+    answer = shared_owner.post(f"{URL}/{kind}", json={name: values.get(str(item), item) for name, item in body.items()})
     assert (answer.status_code, answer.json()["detail"]) == (status, detail), answer.text
 
 
@@ -300,8 +300,8 @@ def test_the_loans_are_read_on_the_day_of_the_run(pair: Pair) -> None:
             pair.member, made(pair.member, "compliance", workbook_id=pair.workbook_id, run_id=run["id"], format="xlsx")
         )
         assert "Concentrations" in sheets, source
-        told = dict(row[:2] for row in sheets["Report"] if row[0])
-        assert told["As of"].date().isoformat() == run["as_of"]
+        answer = dict(row[:2] for row in sheets["Report"] if row[0])
+        assert answer["As of"].date().isoformat() == run["as_of"]
 
 
 def test_what_the_file_contradicts_is_no_plain_failure(owner: Member, contradicted_file: Path) -> None:
@@ -313,17 +313,17 @@ def test_what_the_file_contradicts_is_no_plain_failure(owner: Member, contradict
     by_test = {row["Test"]: row for row in (dict(zip(header, values, strict=True)) for values in rows)}
     for result in run["results"]:
         published, row = result["published"] or {}, by_test[result["test_id"]]
-        told = [row[name] for name in ("Doubtful", "Trustee", "Difference", "Agrees", "Trustee's status")]
-        assert told == [
+        answer = [row[name] for name in ("Doubtful", "Trustee", "Difference", "Agrees", "Trustee's status")]
+        assert answer == [
             "doubtful" if result["doubtful"] else None,
             *(published.get(name) for name in ("value", "difference", "agrees", "status")),
         ]
-        assert all(one["message"][1:] in row["Doubts"] for one in result["doubt"]), result["test_id"]
-    doubts = [(result["test_id"], one["message"]) for result in run["results"] for one in result["doubt"]]
+        assert all(item["message"][1:] in row["Doubts"] for item in result["doubt"]), result["test_id"]
+    doubts = [(result["test_id"], item["message"]) for result in run["results"] for item in result["doubt"]]
     assert sorted((row[0], row[3]) for row in sheets["Doubts"][1:]) == sorted(doubts), "each of them, of each test"
     facts = {row[0]: row[1] for row in sheets["Report"] if row[0]}
     assert facts["Of these doubtful"] == run["summary"]["doubtful"] >= 1
-    plain = run["summary"]["failed"] - sum(one["doubtful"] and one["status"] == "fail" for one in run["results"])
+    plain = run["summary"]["failed"] - sum(item["doubtful"] and item["status"] == "fail" for item in run["results"])
     assert facts["Verdict"].startswith(f"{plain} of ")
     assert "fails by our figures but the file prints a pass" in facts["Verdict"]
     assert bytes_of(owner, made(owner, "compliance", workbook_id=book["id"])).startswith(b"%PDF")

@@ -47,7 +47,7 @@ def test_damaged_columns_fail_the_report_and_damaged_files_are_not_given(
     failed = ended(owner, ordered(owner, "compliance", workbook_id=own_g1["id"]))
     assert (failed["status"], failed["download_url"]) == ("failed", None)
     assert failed["error_details"] == "The stored bytes of the workbook are damaged; upload the file again."
-    assert [one["error"] for one in audited(stack, owner, "report.failed")] == [failed["error_details"]]
+    assert [item["error"] for item in audited(stack, owner, "report.failed")] == [failed["error_details"]]
     early = owner.get(f"{URL}/{failed['id']}/download")
     assert (early.status_code, early.json()["errors"][0]["message"]) == (409, failed["error_details"])
 

@@ -36,15 +36,15 @@ OWN = {
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Loans, a page that is joined to them, and a hidden copy."""
-    made = tmp_path_factory.mktemp("detected") / "detected.xlsx"
-    with xlsxwriter.Workbook(str(made)) as book:
+    result = tmp_path_factory.mktemp("detected") / "detected.xlsx"
+    with xlsxwriter.Workbook(str(result)) as book:
         for name, rows in {"Loans": LOANS, "Countries": PAGE, "Copy": LOANS}.items():
             sheet = book.add_worksheet(name)
             for at, row in enumerate(rows):
                 sheet.write_row(at, 0, row)
             if name == "Copy":
                 sheet.hide()
-    return made
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +56,8 @@ def detected(shared_owner: Member, path: Path) -> dict[str, Any]:
 def asked(member: Member, workbook_id: str, **query: str) -> dict[str, Any]:
     answer = member.get(f"{LIST}/{workbook_id}/detection", params=query)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def test_it_is_what_the_library_detects(shared_owner: Member, detected: dict[str, Any], path: Path) -> None:
@@ -93,8 +93,8 @@ def test_it_has_the_checks_of_the_rows_and_the_warnings_of_a_run(owner: Member, 
     rule = {"field": "par_value", "rule": "range", "parameters": {"min": 2_000}}
     own = owner.post("/api/v1/mappings", json=OWN | {"validation_rules": [rule]}).json()["id"]
     workbook = owner.uploaded(path, as_of="2026-03-31")["id"]
-    found = asked(owner, workbook, mapping_id=own)
-    checked = found["validation"]
+    result = asked(owner, workbook, mapping_id=own)
+    checked = result["validation"]
     assert (checked["valid"], checked["rows_processed"], checked["rows_invalid"]) == (False, 150, 150)
     assert (checked["error_count"], len(checked["errors"])) == (300, FINDINGS_MAX)
     assert {(error["row"], error["field"]) for error in checked["errors"][:2]} == {(2, "par_value"), (2, "price")}
@@ -107,16 +107,16 @@ def test_it_has_the_checks_of_the_rows_and_the_warnings_of_a_run(owner: Member, 
 
 
 def test_a_workbook_without_loans_has_no_rows_to_check(owner: Member, pack: PackFile) -> None:
-    found = asked(owner, owner.uploaded(pack([sheet_xml('<row r="1"><c r="A1"><v>1</v></c></row>')]))["id"])
-    assert found["validation"] is None
-    assert found["detection"]["message"].startswith("no header found")
+    result = asked(owner, owner.uploaded(pack([sheet_xml('<row r="1"><c r="A1"><v>1</v></c></row>')]))["id"])
+    assert result["validation"] is None
+    assert result["detection"]["message"].startswith("no header found")
 
 
 def test_the_mapping_is_the_querys_then_the_workbooks(owner: Member, path: Path) -> None:
     own = owner.post("/api/v1/mappings", json=OWN).json()["id"]
     workbook = owner.uploaded(path)["id"]
     plain = asked(owner, workbook)["detection"]
-    assert [one["header"] for one in plain["unmapped"]] == ["Sales contact"]
+    assert [item["header"] for item in plain["unmapped"]] == ["Sales contact"]
     tried = asked(owner, workbook, mapping_id=own)
     assert (tried["mapping_id"], tried["detection"]["unmapped"]) == (own, [])
     assert owner.patch(f"{LIST}/{workbook}", json={"mapping_id": own}).status_code == 200
@@ -168,9 +168,9 @@ def test_another_tenant_finds_neither_the_workbook_nor_the_mapping(
 
 
 def test_a_workbook_that_could_not_be_parsed_is_not_ready(owner: Member, pack: PackFile) -> None:
-    found = owner.uploaded(pack([sheet_xml('<row r="2"><c r="B2" t="s"><v>x</v></c></row>')]))
-    assert found["status"] == "error"
-    answer = owner.get(f"{LIST}/{found['id']}/detection")
+    result = owner.uploaded(pack([sheet_xml('<row r="2"><c r="B2" t="s"><v>x</v></c></row>')]))
+    assert result["status"] == "error"
+    answer = owner.get(f"{LIST}/{result['id']}/detection")
     assert (answer.status_code, answer.json()["detail"]) == (409, "Workbook is not ready")
 
 
@@ -186,9 +186,9 @@ def test_a_sheet_of_thousands_of_columns_is_told_in_part(owner: Member, tmp_path
             sheet.write_row(1, 0, ["LX100001", "Alpha Inc", 1_000.0, *["x"] * 1_900])
     detection = asked(owner, owner.uploaded(path)["id"])["detection"]
     assert len(detection["columns"]) == 3
-    told = len(detection["unmapped"]) + sum(len(page["columns"]) for page in detection["page_columns"])
+    answer = len(detection["unmapped"]) + sum(len(page["columns"]) for page in detection["page_columns"])
     every = 1_900 + 1_903 if detection["page_columns"] else 1_900
-    assert (len(detection["unmapped"]), told) == (1_900, DETECTED_COLUMNS_MAX)
+    assert (len(detection["unmapped"]), answer) == (1_900, DETECTED_COLUMNS_MAX)
     assert detection["columns_not_shown"] == every - DETECTED_COLUMNS_MAX
 
 

@@ -47,8 +47,8 @@ def recalculated(member: Member, workbook_id: str) -> dict[str, Any]:
     assert (answer.status_code, answer.json()["status"]) == (200, "recalculating"), answer.text
     assert answer.json()["id"] == workbook_id
     member.parsed(workbook_id)
-    found: dict[str, Any] = member.get(f"/api/v1/workbooks/{workbook_id}?include_stats=true").json()
-    return found
+    result: dict[str, Any] = member.get(f"/api/v1/workbooks/{workbook_id}?include_stats=true").json()
+    return result
 
 
 def events(stack: Stack, workbook_id: str, action: str) -> list[tuple[Any, ...]]:
