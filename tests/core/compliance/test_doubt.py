@@ -32,8 +32,14 @@ PLACE = "'Tests'!C7"
 
 def fact(measure: str, value: float | None, **more: Any) -> Fact:
     by_name = {name: more.pop(name) for name in ("agency", "classes", "rank") if name in more}
-    given: dict[str, Any] = {"kind": "test", "label": measure, "place": PLACE, "unit": "percent", "decimals": 2} | more
-    return Fact(subject=Subject(measure=measure, **by_name), value=value, **given)
+    input_value: dict[str, Any] = {
+        "kind": "test",
+        "label": measure,
+        "place": PLACE,
+        "unit": "percent",
+        "decimals": 2,
+    } | more
+    return Fact(subject=Subject(measure=measure, **by_name), value=value, **input_value)
 
 
 def book(*facts: Fact, identity: Identity | None = None, deal: Deal | None = None, notes: Notes | None = None,
@@ -109,10 +115,10 @@ def test_printed_numerators_and_denominators_decide_to_the_cent() -> None:
     assert ties.published is not None
     assert (ties.published.agrees, codes(ties)) == (True, [])
     for name, amount in (("numerator", numerator), ("denominator", denominator)):
-        other = one(book(replace(coarse, value=round(VALUE, 2), **{name: amount + 0.02})))
-        assert other.published is not None
-        assert (other.published.agrees, "differs" in codes(other)) == (False, True)
-        assert f"the trustee's {name} is" in next(doubt.message for doubt in other.doubt if doubt.code == "differs")
+        second = one(book(replace(coarse, value=round(VALUE, 2), **{name: amount + 0.02})))
+        assert second.published is not None
+        assert (second.published.agrees, "differs" in codes(second)) == (False, True)
+        assert f"the trustee's {name} is" in next(doubt.message for doubt in second.doubt if doubt.code == "differs")
 
 
 def test_a_status_that_the_file_contradicts_is_doubtful() -> None:
@@ -173,7 +179,7 @@ def test_a_file_without_loans_that_can_be_read_has_the_trustees_figures_beside_w
     empty = Portfolio(row_count=0, numbers={}, names={}, flags={}, ranks={}, facts=Facts(all=printed))
     ran = run_suite(empty, "standard")
     assert not ran
-    theirs = {one.test_id: one.published.value for one in ran.skipped if one.published is not None}
+    theirs = {item.test_id: item.published.value for item in ran.skipped if item.published is not None}
     assert theirs == {LITE: 25.04, "ccc_bucket_pct": 4.32, "wal": 4.1}
 
 
@@ -254,13 +260,13 @@ def test_what_is_sure_is_what_nothing_is_found_against(
     def doubts(ran: Results) -> list[Any]:
         return [(result.test_id, result.doubt, result.doubtful, result.low, result.high) for result in ran]
 
-    found = doubts(run())
-    assert any(doubt for _, doubt, *_ in found)
-    assert any(not doubt for _, doubt, *_ in found)
+    outcome = doubts(run())
+    assert any(doubt for _, doubt, *_ in outcome)
+    assert any(not doubt for _, doubt, *_ in outcome)
     for name in ("is_sure", "is_settled"):
         monkeypatch.setattr(Doubter, name, lambda *_: False)
-    assert doubts(run()) == found
-    assert not words or any(words in doubt.message for name, some, *_ in found if name == test_id for doubt in some)
+    assert doubts(run()) == outcome
+    assert not words or any(words in doubt.message for name, some, *_ in outcome if name == test_id for doubt in some)
 
 
 def test_a_summary_looks_through_no_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,8 +355,8 @@ def test_a_warning_is_a_doubt_of_the_tests_that_read_what_it_is_about(
 ) -> None:
     field = next(iter(warning.fields), None)
     loans = book(notes=Notes(warnings=[warning]), cells={} if field is None else {field: "'Loans'!A1:A9"})
-    (told,) = [doubt for doubt in one(loans, reading).doubt if doubt.message == warning.message]
-    assert (told.code, told.places) == (code, [] if field is None else ["'Loans'!A1:A9"])
+    (answer,) = [doubt for doubt in one(loans, reading).doubt if doubt.message == warning.message]
+    assert (answer.code, answer.places) == (code, [] if field is None else ["'Loans'!A1:A9"])
     if other is not None:
         assert warning.message not in [doubt.message for doubt in one(loans, other).doubt]
 
@@ -388,11 +394,11 @@ def test_a_printed_amount_that_par_and_cash_do_not_make_is_a_doubt_of_all_that_r
     assert (codes(share), codes(coverage), codes(average)) == (["doubtful_denominator"], ["doubtful_cash"], [])
     assert "1,000.00 is missing" in share.doubt[0].message
     assert share.doubt[0].places == ["'Summary'!B5"]
-    other = book(
+    second = book(
         identity=replace(identity_of(book(), cash=CASH), total=2e9, parts=(("par", 2e9 - CASH), ("cash", CASH)))
     )
-    assert codes(one(other, "oc_ratio")) == ["doubtful_par"]
-    assert codes(one(other, "wal")) == ["doubtful_par"]
+    assert codes(one(second, "oc_ratio")) == ["doubtful_par"]
+    assert codes(one(second, "wal")) == ["doubtful_par"]
 
 
 def test_a_figure_that_ties_to_the_cent_inherits_no_doubt() -> None:
@@ -507,8 +513,8 @@ def test_doubts_are_grouped_by_kind_with_all_names() -> None:
 
 
 def test_warnings_of_a_kind_share_a_line() -> None:
-    told = [DataWarning("no_price", "a"), DataWarning("page_conflict", "b"), DataWarning("no_price", "c")]
-    assert told_of(told) == ["no_price: a; c", "page_conflict: b"]
+    answer = [DataWarning("no_price", "a"), DataWarning("page_conflict", "b"), DataWarning("no_price", "c")]
+    assert told_of(answer) == ["no_price: a; c", "page_conflict: b"]
     long = [DataWarning("no_price", f"{at} {'x' * 3_000}.") for at in range(5)]
     lines = told_of(long)
     assert [line.count(";") for line in lines] == [2, 1], "what one line has no room for stands in the next"
@@ -523,10 +529,10 @@ def test_doubts_survive_json_and_large_pools(monkeypatch: pytest.MonkeyPatch) ->
 
     with monkeypatch.context() as at_once:
         at_once.setattr("core.compliance.run.DEFERRED_ROWS_MAX", 0)
-        made = run()
-    assert any(result.doubt for result in made)
-    assert list(run()) == list(made)
-    assert msgspec.json.decode(msgspec.json.encode(run()), type=list[TestResult]) == list(made)
+        outcome = run()
+    assert any(result.doubt for result in outcome)
+    assert list(run()) == list(outcome)
+    assert msgspec.json.decode(msgspec.json.encode(run()), type=list[TestResult]) == list(outcome)
 
 
 def test_a_rating_table_says_how_much_of_what_is_masked_is_ccc() -> None:

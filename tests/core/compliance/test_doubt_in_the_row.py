@@ -113,13 +113,13 @@ def test_cash_of_a_real_report_is_right_to_the_cent(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in ("contego-xi",) if name in NAMES])
 def test_coverage_of_all_classes_to_the_printed_digit(name: str) -> None:
     """Contego XI without a definition: numerators and denominators to the cent, ratios to the digit."""
-    said = {entry["id"]: entry for entry in printed(name)}
+    words = {entry["id"]: entry for entry in printed(name)}
     for figure, (test_id, find) in CONTEGO.items():
         if not figure.startswith("oc_") and figure != "reinvestment_oc":
             continue
         own = find(rows(name)[test_id])
         assert own is not None, figure
-        assert own[0] == pytest.approx(said[figure]["value"], abs=said[figure]["tolerance"]), figure
-        for mine, theirs in zip(own[1:], (said[figure]["numerator"], said[figure]["denominator"]), strict=True):
+        assert own[0] == pytest.approx(words[figure]["value"], abs=words[figure]["tolerance"]), figure
+        for mine, theirs in zip(own[1:], (words[figure]["numerator"], words[figure]["denominator"]), strict=True):
             if theirs is not None:
                 assert mine == pytest.approx(theirs, abs=CENT), figure

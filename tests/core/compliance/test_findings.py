@@ -46,8 +46,8 @@ def warned(portfolio: Portfolio, **document: Any) -> list[str]:
     ],
 )
 def test_what_is_warned_of(columns: dict[str, Any], code: str | None) -> None:
-    found = warned(portfolio_of(PLAIN | columns, deal=Deal(as_of=20_000.0)))
-    assert found == ([] if code is None else [code])
+    result = warned(portfolio_of(PLAIN | columns, deal=Deal(as_of=20_000.0)))
+    assert result == ([] if code is None else [code])
 
 
 def test_overcollateralisation_without_a_column_of_ratings() -> None:

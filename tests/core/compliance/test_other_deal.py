@@ -23,7 +23,7 @@ LOANS = replace(
 
 
 def codes(document: dict[str, Any]) -> list[str]:
-    return [one.code for one in of_other_deal(LOANS, parse(document))]
+    return [item.code for item in of_other_deal(LOANS, parse(document))]
 
 
 @every("document, told", [
@@ -46,13 +46,13 @@ def test_every_row_is_doubted_under_the_definition_of_another_deal() -> None:
 
 
 def test_most_loans_abroad_are_told() -> None:
-    for home, told in (("US", False), ("MX", True)):
+    for home, answer in (("US", False), ("MX", True)):
         ran = run_suite(
             LOANS, "enhanced", definition=parse({"conventions": {"home_countries": [home]}}),
             test_ids=["foreign_country_concentration"],
         )  # fmt: skip
-        assert ("home_elsewhere" in [warning.code for warning in ran.warnings]) == told
-        assert ("implausible" in [doubt.code for doubt in ran[0].doubt]) == told
+        assert ("home_elsewhere" in [warning.code for warning in ran.warnings]) == answer
+        assert ("implausible" in [doubt.code for doubt in ran[0].doubt]) == answer
 
 
 @every("apart, of, told", [(0, 4, False), (2, 2, False), (3, 6, False), (3, 5, True), (4, 4, True)])

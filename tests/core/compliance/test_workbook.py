@@ -124,9 +124,9 @@ def test_a_small_facility_of_a_blank_country(run: Run) -> None:
     assert small.current_value == 25.0
     assert breakdown(small)["country_blank_pct"] == 50.0
     assert breakdown(small)["country_blank"] == "held to the line for the US"
-    said = breakdown(run(rows[:-1], "small_facility_concentration"))
-    assert said["country_blank_pct"] == 0.0
-    assert "country_blank" not in said
+    words = breakdown(run(rows[:-1], "small_facility_concentration"))
+    assert words["country_blank_pct"] == 0.0
+    assert "country_blank" not in words
 
 
 def test_cash_is_told_where_it_counts(run: Run) -> None:

@@ -139,11 +139,11 @@ def answer(module: Callable[[str], str]) -> Callable[..., dict[str, Any]]:
         except OSError:
             raise
         except Exception as refusal:
-            told.append(str(refusal))
+            lines.append(str(refusal))
             raise refusal.__cause__ or refusal from None
 
-    told: list[str] = []
-    vars(ran)["told"] = told
+    lines: list[str] = []
+    vars(ran)["told"] = lines
     return ran
 
 
@@ -154,10 +154,10 @@ def test_the_answer_comes_from_a_session_of_its_own_without_our_environment(
     answer: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CUSHION_SECRET_KEY", "a secret")
-    told = answer("answer")
-    assert set(told["environment"]) <= {"PYTHONPATH", "OPENBLAS_NUM_THREADS", "LC_CTYPE"}
-    assert told["session"] is True
-    assert told["confined"] is True
+    lines = answer("answer")
+    assert set(lines["environment"]) <= {"PYTHONPATH", "OPENBLAS_NUM_THREADS", "LC_CTYPE"}
+    assert lines["session"] is True
+    assert lines["confined"] is True
 
 
 @pytest.mark.parametrize(

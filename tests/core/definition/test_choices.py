@@ -29,22 +29,22 @@ def test_what_a_choice_moves_is_something_that_figures_read() -> None:
 
 def document(option: Option) -> dict[str, Any]:
     """A document that says an option alone."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for setting in option.sets:
-        section = found
+        section = result
         for name in setting.path[:-1]:
             section = section.setdefault(name, {})
         section[setting.path[-1]] = setting.document
     return {
-        name: {key: value for key, value in section.items() if value is not None} for name, section in found.items()
+        name: {key: value for key, value in section.items() if value is not None} for name, section in result.items()
     }
 
 
-@pytest.mark.parametrize(("choice", "option"), OPTIONS, ids=lambda one: one.name)
+@pytest.mark.parametrize(("choice", "option"), OPTIONS, ids=lambda item: item.name)
 def test_an_option_is_one_that_a_definition_may_say(choice: NamedChoice, option: Option) -> None:
     definition = with_settings(Definition(), option.sets)
-    said = parse(document(option))
-    assert to_document(definition) == to_document(said)
+    words = parse(document(option))
+    assert to_document(definition) == to_document(words)
     if option.sets:
         assert setting_of(definition, choice) == option.name
         assert definition.stated >= {setting.key for setting in option.sets}

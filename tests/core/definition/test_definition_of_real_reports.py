@@ -49,8 +49,8 @@ def told(listed: Iterable[Score]) -> str:
 def test_printed_figures_come_out_under_the_definition_of_the_deal(name: str) -> None:
     listed = scores(name, own_definition(name))
     assert len(listed) == len(printed(name))
-    assert {one.id for one in listed if one.verdict != "right"} == OPEN.get(name, set()), told(listed)
-    assert not [one for one in listed if one.verdict in ("silent", "absent")], told(listed)
+    assert {item.id for item in listed if item.verdict != "right"} == OPEN.get(name, set()), told(listed)
+    assert not [item for item in listed if item.verdict in ("silent", "absent")], told(listed)
 
 
 @by_file
@@ -132,8 +132,8 @@ def test_nothing_is_wrong_without_a_doubt_under_any_definition(name: str) -> Non
     """Those of other deals, too, and the markets' standards."""
     definitions = {other_name: own_definition(other_name) for other_name in NAMES} | dict(READY)
     silent = [
-        f"{other}: {score}"
-        for other, definition in definitions.items()
+        f"{second}: {score}"
+        for second, definition in definitions.items()
         for score in scores(name, definition)
         if score.verdict == "silent"
     ]
@@ -158,7 +158,7 @@ def test_a_trade_of_one_unit_moves_no_figure(name: str, incremental: bool) -> No
     """What the file decided of its loans stays decided when they change: no figure jumps."""
     loans, definition = portfolio(name), own_definition(name)
     at = int(loans["par_value"].argmax())
-    field = next(one for one in ("cusip", "loanx_id", "borrower_name") if _text(loans, one, at))
+    field = next(item for item in ("cusip", "loanx_id", "borrower_name") if _text(loans, item, at))
     loan: dict[str, Any] = {field: _text(loans, field, at)}
     sale = Trade(trade_type="sell", par_value=1.0, price=100.0, **loan)
     simulator = Simulator(loans, "deal", definition=definition, incremental=incremental)

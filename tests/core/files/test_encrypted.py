@@ -84,14 +84,14 @@ def rc4(keys: Callable[[int], bytes], data: bytes) -> bytes:
 
 def old_book() -> bytes:
     """The workbook stream of an .xls."""
-    made, out = xlwt.Workbook(), BytesIO()
-    page = made.add_sheet("Holdings")
+    path, out = xlwt.Workbook(), BytesIO()
+    page = path.add_sheet("Holdings")
     for column, value in enumerate(["Name", "Par"]):
         page.write(0, column, value)
     for row in range(1, 100):
         page.write(row, 0, f"Loan {row * 7919}")
         page.write(row, 1, row / 7)
-    made.save(out)
+    path.save(out)
     stream: bytes = olefile.OleFileIO(out).openstream("Workbook").read()
     return stream
 
@@ -155,8 +155,8 @@ MAKERS: list[Callable[[str], bytes]] = [
 def test_a_workbook_with_excels_own_password_is_read_without_one(tmp_path: Path, maker: Callable[[str], bytes]) -> None:
     path = tmp_path / "a.xls"
     path.write_bytes(maker(EXCELS))
-    for found in (read(path), core.read(path), read_files([("a", path.read_bytes()), ("b.csv", b"a,b\n1,2\n")])):
-        sheet = found["Holdings"]
+    for result in (read(path), core.read(path), read_files([("a", path.read_bytes()), ("b.csv", b"a,b\n1,2\n")])):
+        sheet = result["Holdings"]
         assert [sheet.value(*cell) for cell in ((0, 0), (0, 1), (3, 0))] == ["Name", "Par", "Loan 23757"]
         assert sheet.value(3, 1) == pytest.approx(3 / 7, rel=1e-15)
     (sheet_probe,) = probe(path, file_name="a.xlsx").sheets

@@ -29,10 +29,10 @@ PartsOf = Callable[..., Parts]
 def refused(path: Path, kind: type[FileRefused], hint: str) -> None:
     """Both doors refuse it alike."""
     for door in (read, probe):
-        with pytest.raises(kind, match=hint) as found:
+        with pytest.raises(kind, match=hint) as result:
             door(path)
-        assert type(found.value) is kind
-        assert found.value.hint.endswith(".")
+        assert type(result.value) is kind
+        assert result.value.hint.endswith(".")
 
 
 def good(path: Path) -> bytes:

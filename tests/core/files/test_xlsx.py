@@ -227,9 +227,9 @@ def test_errors_that_are_younger_than_the_format(
     if spoiled is not None:
         parts[spoiled] = "<broken"
     sheet = read(zipped(parts)).sheets[0]
-    found = [sheet.value(0, column) for column in range(12)]
+    result = [sheet.value(0, column) for column in range(12)]
     younger = ["#CALC!", "#SPILL!"] if spoiled is None else ["#VALUE!", "#VALUE!"]
-    assert found == [*younger, *["#VALUE!"] * 8, 5.0, "#REF!"]
+    assert result == [*younger, *["#VALUE!"] * 8, 5.0, "#REF!"]
 
 
 def test_a_table_with_an_extension(
@@ -260,10 +260,10 @@ def test_what_formulas_may_refer_to_and_ask_for(tmp_path: Path) -> None:
         page.write_dynamic_array_formula("H1:H2", "=_xlfn.SORT(B3:B4)", None, 0)
         page.set_row(3, None, None, {"hidden": True})
         page.set_row(9, None, None, {"hidden": True})
-        other = book.add_worksheet("Other")
-        other.autofilter("A1:A3")
-        other.filter_column("A", "x > 1")
-        other.set_row(1, None, None, {"hidden": True})
+        second = book.add_worksheet("Other")
+        second.autofilter("A1:A3")
+        second.filter_column("A", "x > 1")
+        second.set_row(1, None, None, {"hidden": True})
         book.define_name("Rate", "=0.05")
         book.define_name("Other!Rate", "=Other!$A$1")
     read_back = read(path)

@@ -27,15 +27,15 @@ Rows = Mapping[str, Iterable[Sequence[Writable]]]
 
 def manifest_of(path: Path, sheets: Sequence[str] | None = None, **fields: Any) -> Manifest:
     """The manifest of a file's sheets, of all or of those named as its foundation."""
-    said: dict[str, Any] = {
+    words: dict[str, Any] = {
         "export_id": "exp_1", "workbook_id": "w", "tenant_id": "t", "created_at": "2026-01-31T00:00:00Z",
         "hash_scope": "validated" if sheets is None else "foundation", "source_hash": "0" * 64, "key_id": "k1",
     }  # fmt: skip
     book = read_xlsx(path, sheets_max=SHEETS_MAX + OWN_SHEETS)
     if sheets is not None:
-        said["beside"] = tuple(sheet.name for sheet in book.sheets if sheet.name not in sheets)
-    said["defined_names"] = all_names(book)
-    return Manifest(**said | hashed(data_hash(book, sheets), shown_of(book)) | fields)
+        words["beside"] = tuple(sheet.name for sheet in book.sheets if sheet.name not in sheets)
+    words["defined_names"] = all_names(book)
+    return Manifest(**words | hashed(data_hash(book, sheets), shown_of(book)) | fields)
 
 
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006"
@@ -105,8 +105,8 @@ def book_of(
     """A workbook of sheet -> A1 name -> what the cell holds; the formulas of `arrays` fill these ranges."""
     formats = Formats()
     sheets = []
-    for index, (name, held) in enumerate(cells.items()):
-        places = {parse_cell(cell): value for cell, value in held.items()}
+    for index, (name, current) in enumerate(cells.items()):
+        places = {parse_cell(cell): value for cell, value in current.items()}
         high, wide = (max((place[axis] for place in places), default=0) + 1 for axis in (0, 1))
         rows = [[places.get((row, column)) for column in range(wide)] for row in range(high)]
         sheet = replace(sheet_of(rows, formats, name=name), index=index)

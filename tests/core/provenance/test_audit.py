@@ -125,8 +125,8 @@ def add(part: str, data: str | bytes) -> Forge:
 
 def both(*forges: Forge) -> Forge:
     def forge(parts: Parts) -> None:
-        for one in forges:
-            one(parts)
+        for item in forges:
+            item(parts)
 
     return forge
 
@@ -738,17 +738,17 @@ def test_no_forgery_is_the_original(export: Export, tmp_path: Path, row: Row) ->
     places = [
         (finding.part, finding.sheet, finding.cell) for finding in verdict.findings if finding.status == row.status
     ]
-    told = (row.name, verdict.status, verdict.reason, verdict.findings, verdict.diffs)
-    assert verdict.status == row.status, told
+    answer = (row.name, verdict.status, verdict.reason, verdict.findings, verdict.diffs)
+    assert verdict.status == row.status, answer
     if row.status == INVALID:
-        assert row.part is None or any(part in (row.part, "") for part, _, _ in places), told
+        assert row.part is None or any(part in (row.part, "") for part, _, _ in places), answer
         assert row.sheet is None or any(
             (sheet, at) == (row.sheet, row.cell) or row.cell is None for _, sheet, at in places
-        ), told
+        ), answer
     else:
-        assert row.part is None or any(part == row.part for part, _, _ in places), told
+        assert row.part is None or any(part == row.part for part, _, _ in places), answer
         diffs = [(diff.sheet, diff.cell) for diff in verdict.diffs]
-        assert row.sheet is None or (row.sheet, row.cell) in diffs, told
+        assert row.sheet is None or (row.sheet, row.cell) in diffs, answer
     assert verdict.manifest is not None or row.part is None
 
 

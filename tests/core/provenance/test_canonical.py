@@ -111,8 +111,8 @@ def test_the_page_says_what_the_sources_say_and_its_example_holds(tmp_path: Path
     for sheet in book.sheets:
         for row in range(sheet.row_count):
             for column in range(sheet.column_count):
-                if told := naive.record(book, sheet, row, column):
-                    records[sheet.name, cell_name(row, column)] = told.hex()
+                if answer := naive.record(book, sheet, row, column):
+                    records[sheet.name, cell_name(row, column)] = answer.hex()
         records[sheet.name, ""] = naive.sheet_hash(book, sheet).hex()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.splitlines() if line.startswith("| ")]
     assert {(row[0], row[1]): row[3].strip("`") for row in rows if len(row) == 4 and row[3] != "record"} == records

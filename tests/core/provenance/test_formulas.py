@@ -53,10 +53,10 @@ FORMS = [
 
 @every("text, form", FORMS)
 def test_a_formula_has_its_normal_form(text: str, form: str) -> None:
-    data, one = text.encode(), np.zeros(1, np.int32)
+    data, item = text.encode(), np.zeros(1, np.int32)
     written = Text(np.array([0, len(data)]), np.frombuffer(data, np.uint8))
-    _, found = forms_of(Formulas(one + 4, one, one, one, written, {}), "S").texts
-    assert found.tobytes().decode() == form
+    _, result = forms_of(Formulas(item + 4, item, item, item, written, {}), "S").texts
+    assert result.tobytes().decode() == form
 
 
 SAME_NOT = [("A1+B1", "A1-B1"), ("A1", "$A1"), ('"a"', '"A"'), ("SUM(A1:A2)", "SUM(A1:A3)"), ("a(1,)", "a(1)"),

@@ -48,9 +48,9 @@ def stored(tmp_path: Path) -> Callable[[dict[str, str]], tuple[Any, tuple[Path, 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "out"
-    made.mkdir()
-    return made
+    book = tmp_path / "out"
+    book.mkdir()
+    return book
 
 
 def cells(recalculated: Recalculated) -> dict[str, Any]:
@@ -61,9 +61,9 @@ def cells(recalculated: Recalculated) -> dict[str, Any]:
 def test_every_formula_is_calculated_and_stored(stored: Callable[..., Any], folder: Path) -> None:
     manifest, paths = stored({"B1": "=SUM(A1:A3)", "B2": "=TODAY()", "B3": "=1/0", "B4": "=B1*2"})
     recalculated = recalculate_isolated(manifest, paths, folder, **LIMITS)
-    found = cells(recalculated)
-    assert (found["B1"], found["B3"], found["B4"]) == (6, "#DIV/0!", 12)
-    assert float(found["B2"]) == 45_351  # 29 February 2024
+    result = cells(recalculated)
+    assert (result["B1"], result["B3"], result["B4"]) == (6, "#DIV/0!", 12)
+    assert float(result["B2"]) == 45_351  # 29 February 2024
     assert open_workbook(recalculated.manifest, recalculated.paths).sheets[0].formula(3, 1) == "B1*2"
     assert (
         recalculated.told.cell_count,
@@ -166,7 +166,7 @@ def test_cancelling_a_task_ends_the_child(stored: Callable[..., Any], folder: Pa
 def children_of(process: int) -> list[int]:
     """The recalculating children that this process's threads started."""
     lists = Path(f"/proc/{process}/task").glob("*/children")
-    numbers = [int(number) for found in lists for number in found.read_text().split()]
+    numbers = [int(number) for result in lists for number in result.read_text().split()]
     return [number for number in numbers if is_recalculating(number)]
 
 

@@ -58,8 +58,8 @@ def test_keys_that_would_be_the_same_are_numbered_by_what_the_loans_hold() -> No
     nothing = portfolio_of(cusip=[], par_value=[])
     for par in ([1e6, 2e6, 3e6], [3e6, 1e6, 2e6]):
         loans = portfolio_of(borrower_name=["Acme"] * 3, par_value=par)
-        for told in (reconcile(loans, nothing).issues, reconcile(nothing, loans).issues):
-            assert {one.loan_key: one.trustee_value or one.internal_value for one in told} == {
+        for answer in (reconcile(loans, nothing).issues, reconcile(nothing, loans).issues):
+            assert {item.loan_key: item.trustee_value or item.internal_value for item in answer} == {
                 "ACME -": "1000000", "ACME - #2": "2000000", "ACME - #3": "3000000"
             }  # fmt: skip
 

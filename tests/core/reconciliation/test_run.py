@@ -294,8 +294,10 @@ def test_par_in_thousands_by_the_medians_where_no_loan_is_in_both() -> None:
 def test_medians_that_say_thousands(ratio: float, found: bool) -> None:
     tape = portfolio_of(borrower_name=["A", "B", "C"], par_value=[1e3, 3e3, 9e9])
     book = portfolio_of(borrower_name=["D", "E", "F"], par_value=[1.0, 3e3 * ratio, 9e9])
-    for one, other, side in ((tape, book, "tape"), (book, tape, "portfolio")):
-        messages = [warning.message for warning in reconcile(one, other).warnings if warning.code == "par_in_thousands"]
+    for item, second, side in ((tape, book, "tape"), (book, tape, "portfolio")):
+        messages = [
+            warning.message for warning in reconcile(item, second).warnings if warning.code == "par_in_thousands"
+        ]
         assert [side in text for text in messages] == [True] * found
 
 

@@ -59,7 +59,7 @@ def test_the_verdict(rows: Sequence[tuple[Any, ...]], skipped: int, outcome: str
 def test_the_thinnest_come_first_by_part_of_the_limit() -> None:
     rows = [OK, WARNED, BROKEN, OF_ZERO, ("zero_passed", "pass", 0.0, 0.0), HAIR, ("wide", "pass", 99.0, 100.0), OK]
     thinnest = reported(None, Results([result_of(*row) for row in rows], [])).thinnest
-    assert [one.test_id for one in thinnest] == ["of_zero", "broken", "hair", "wide", "warned"]
+    assert [item.test_id for item in thinnest] == ["of_zero", "broken", "hair", "wide", "warned"]
 
 
 def test_categories_have_the_order_of_the_report_and_every_test_once(g1: Build) -> None:
@@ -67,10 +67,10 @@ def test_categories_have_the_order_of_the_report_and_every_test_once(g1: Build) 
     assert [category.name for category in report.categories] == [
         "Coverage", "Collateral quality", "Portfolio profile", "Concentration limits", "Liquidity",
     ]  # fmt: skip
-    told = [line.test_id for category in report.categories for line in category.tests] + [
-        one.test_id for one in report.skipped
+    answer = [line.test_id for category in report.categories for line in category.tests] + [
+        item.test_id for item in report.skipped
     ]
-    assert len(told) == len(set(told)) == report.summary.total == 25
+    assert len(answer) == len(set(answer)) == report.summary.total == 25
     odd = Results([result_of("own", "pass", 1.0, 2.0, category="house"), result_of(*OK)], [])
     assert [category.name for category in reported(None, odd).categories] == ["Concentration limits", "house"]
 
@@ -139,12 +139,12 @@ def test_changes_with_a_new_status_come_first() -> None:
     changes = reported(None, Results(after, skipped_of(3)), earlier=earlier).changes
     assert changes is not None
     assert (changes.since, changes.unmoved) == (date(2026, 2, 28), 1)
-    told = [(test.test_id, test.status_before, test.status_after, test.better) for test in changes.tests]
-    assert told[0] == ("newly", "pass", "fail", False)
-    assert set(told[1:4]) == {
+    answer = [(test.test_id, test.status_before, test.status_after, test.better) for test in changes.tests]
+    assert answer[0] == ("newly", "pass", "fail", False)
+    assert set(answer[1:4]) == {
         ("healed", "fail", "pass", True), ("fresh", None, "pass", None), ("gone", "pass", None, None),
     }  # fmt: skip
-    assert told[4:] == [("large", "pass", "pass", True), ("small", "pass", "pass", False)]
+    assert answer[4:] == [("large", "pass", "pass", True), ("small", "pass", "pass", False)]
 
 
 def test_why_a_test_moved_is_what_the_movements_say(g1: Build) -> None:
@@ -178,7 +178,7 @@ def test_histories_of_one_day_are_left_out_and_the_others_in_the_order_of_the_te
 
     history = [series(result, 1 if at == 0 else 2) for at, result in enumerate(results)]
     report = reported(None, results, history=history[::-1])
-    assert [one.test_id for one in report.history] == [f"test_{at}" for at in range(1, 15)]
+    assert [item.test_id for item in report.history] == [f"test_{at}" for at in range(1, 15)]
 
 
 def test_limits_of_a_request_show_as_such(g1: Build) -> None:

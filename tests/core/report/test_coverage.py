@@ -28,8 +28,8 @@ def adds_up(coverage: Coverage) -> None:
 def test_the_worked_pool_step_by_step(g1: Build) -> None:
     """By hand: 395 of par and 5 of cash; 15 of Caa too much cost 6; 30 bought at 78 cost 6.6; a default counts 2.25."""
     oc, ic = reported(g1()).coverage
-    for one in (oc, ic):
-        adds_up(one)
+    for item in (oc, ic):
+        adds_up(item)
     steps = {step.label: step.amount for step in oc.ladder.steps}
     assert steps == pytest.approx(
         {
@@ -107,8 +107,8 @@ def test_two_tests_of_one_class_are_two_lines() -> None:
 
 
 def test_a_deal_has_a_line_for_each_of_its_tests(g1: Build) -> None:
-    tests = [{"id": f"oc_own_{one.lower()}", "name": f"OC {one}", "measure": "oc", "class": one, "min": 100.0}
-             for one in "CE"]  # fmt: skip
+    tests = [{"id": f"oc_own_{item.lower()}", "name": f"OC {item}", "measure": "oc", "class": item, "min": 100.0}
+             for item in "CE"]  # fmt: skip
     rules = parse({"tests": tests})
     oc = reported(g1(), definition=rules, suite="deal").coverage[0]
     adds_up(oc)

@@ -52,20 +52,20 @@ def elements(pdf: pikepdf.Pdf) -> Iterator[pikepdf.Dictionary]:
     """The structure of the document, in reading order."""
     waiting: list[Any] = [pdf.Root.StructTreeRoot.K]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, pikepdf.Array):
-            waiting.extend(reversed(list(one)))
-        elif isinstance(one, pikepdf.Dictionary):
-            if "/S" in one:
-                yield one
-            if "/K" in one:
-                waiting.append(one.K)
+        item = waiting.pop()
+        if isinstance(item, pikepdf.Array):
+            waiting.extend(reversed(list(item)))
+        elif isinstance(item, pikepdf.Dictionary):
+            if "/S" in item:
+                yield item
+            if "/K" in item:
+                waiting.append(item.K)
 
 
 def bookmarks(pdf: pikepdf.Pdf) -> list[str]:
     """Titles of the outline's first two levels."""
     with pdf.open_outline() as outline:
-        return [title for one in outline.root for title in (one.title, *(below.title for below in one.children))]
+        return [title for item in outline.root for title in (item.title, *(below.title for below in item.children))]
 
 
 def test_it_is_tagged_titled_marked_and_of_its_standard(g1: Build) -> None:
@@ -76,10 +76,10 @@ def test_it_is_tagged_titled_marked_and_of_its_standard(g1: Build) -> None:
     assert str(root.Lang) == "en"
     assert str(root.OutputIntents[0].S) == "/GTS_PDFA1"
     assert "/DestOutputProfile" in root.OutputIntents[0]
-    with pdf.open_metadata() as told:
-        assert (told["pdfaid:part"], told["pdfaid:conformance"]) == ("2", "B")
-        assert told["dc:title"] == "Compliance report: A deal"
-        assert told["xmp:CreateDate"] == "2026-04-02T09:30:00+00:00"
+    with pdf.open_metadata() as answer:
+        assert (answer["pdfaid:part"], answer["pdfaid:conformance"]) == ("2", "B")
+        assert answer["dc:title"] == "Compliance report: A deal"
+        assert answer["xmp:CreateDate"] == "2026-04-02T09:30:00+00:00"
     assert "/Encrypt" not in pdf.trailer
     assert bookmarks(pdf) == [
         "A deal", "Tests", "Tests without a result", "Coverage step by step", "The portfolio", "Methodology",
@@ -128,9 +128,9 @@ def hostile(g1: Build) -> ComplianceReport:
     ]
     ran = run_suite(g1())
     results = Results(
-        [*tests, *(one for one in ran if one.category == "coverage")],
+        [*tests, *(item for item in ran if item.category == "coverage")],
         [
-            *(msgspec.structs.replace(one, test_name=HOSTILE[0], reason=HOSTILE[7]) for one in skipped_of(3)),
+            *(msgspec.structs.replace(item, test_name=HOSTILE[0], reason=HOSTILE[7]) for item in skipped_of(3)),
             *ran.skipped,
         ],
         warnings=[DataWarning("no_loans", text) for text in HOSTILE],
@@ -177,7 +177,7 @@ def test_letters_that_no_font_has_are_told_on_the_first_page(g1: Build) -> None:
 def test_letters_at_which_the_compiler_stops_are_replaced(g1: Build) -> None:
     """Marks after a place where a line may break are a panic of Typst 0.15: ours never stand there, and a document
     whose data have them is made without them."""
-    assigned = [one for one in map(chr, range(0x500, 0x5C8)) if unicodedata.category(one) != "Cn"]
+    assigned = [item for item in map(chr, range(0x500, 0x5C8)) if unicodedata.category(item) != "Cn"]
     strange = "".join(assigned)
     view = _view(reported(None, Results([result_of("one", "pass", 1.0, 3.0)], [])))
     pieces = [  # of several lengths, so that in any width some line begins with a mark
@@ -325,8 +325,8 @@ def test_no_list_of_names_is_cut_on_any_page() -> None:
     results = Results(tests, [], warnings=[DataWarning("published_differs", f"the file has others: {every_test}")])
     view = _view(reported(None, results))
     assert all(f"{test.test_name} 3.00 against" in view["sentence"] for test in tests)
-    told = " ".join((*view["notices"], *view["more_notices"])).replace("\u200b", "")
-    assert all(f"{test.test_name} 190.4" in told for test in tests)
+    answer = " ".join((*view["notices"], *view["more_notices"])).replace("\u200b", "")
+    assert all(f"{test.test_name} 190.4" in answer for test in tests)
     (doubt, *_), *_ = (row["doubts"] for category in view["categories"] for row in category["tests"])
     assert all(place in doubt.replace("\u200b", "") for place in places)
     assert len(opened(compliance_pdf(reported(None, results))).pages) > 1

@@ -27,7 +27,7 @@ def test_a_file_and_what_was_read_of_it(tmp_path: Path) -> None:
     )  # fmt: skip
     results = run_suite(portfolio)
     lineage = compliance_content(results, portfolio, origin=origin, generated_at=WHEN).lineage
-    source = {one.label: one.value for one in lineage.source}
+    source = {item.label: item.value for item in lineage.source}
     assert source == {
         "File": "holdings.xlsx", "SHA-256": "ab" * 32, "Size": "12,345 bytes", "Uploaded": "2026-04-01 08:05 UTC",
         "Run": "run_1", "Sheet of the loans": "Holdings", "Mapping": "Standard CLO",

@@ -68,4 +68,4 @@ def test_a_difference_that_leaves_the_status_is_no_doubt_of_it() -> None:
 
 def test_doubtful_tests_stand_behind_the_others_of_the_thinnest() -> None:
     thinnest = reported(None, Results([FALSE_FAIL, OK, BROKEN, WARNED], [])).thinnest
-    assert [one.test_id for one in thinnest] == ["broken", "warned", "ok", "ic"]
+    assert [item.test_id for item in thinnest] == ["broken", "warned", "ok", "ic"]

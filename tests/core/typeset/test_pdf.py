@@ -25,9 +25,9 @@ def test_a_document_is_tagged_dated_titled_and_the_same_again() -> None:
         assert opened.Root.MarkInfo.Marked
         assert str(opened.Root.Lang) == "en"
         assert opened.Root.Outlines.Count == 1
-        with opened.open_metadata() as told:
-            assert (told["dc:title"], told["pdfaid:part"], told["pdfaid:conformance"]) == ("Pool", "2", "B")
-            assert told["xmp:CreateDate"].startswith("2024-11-07T12:30")
+        with opened.open_metadata() as answer:
+            assert (answer["dc:title"], answer["pdfaid:part"], answer["pdfaid:conformance"]) == ("Pool", "2", "B")
+            assert answer["xmp:CreateDate"].startswith("2024-11-07T12:30")
 
 
 def test_what_no_font_shows_is_told_and_the_rest_stays() -> None:

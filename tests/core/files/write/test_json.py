@@ -59,7 +59,7 @@ def test_any_rows_read_back(rows: list[list[Any]], pretty: bool) -> None:
     body = json.loads(data, parse_constant=lambda word: 1 / 0)
     width = sheet.column_count
     assert body["workbook"] == "a.xlsx"
-    assert [one["name"] for one in body["sheets"]] == ['a "quoted" name\n', "Two"]
+    assert [item["name"] for item in body["sheets"]] == ['a "quoted" name\n', "Two"]
     actual_sheet = body["sheets"][0]
     assert [column["column"] for column in actual_sheet["columns"]] == list("ABCD"[:width])
     wanted = [[plain(row[at]) if at < len(row) else None for at in range(width)] for row in rows] if width else []
@@ -91,16 +91,16 @@ def test_formulas_stand_beside_the_values(made: Callable[..., Path]) -> None:
     rows += '<c r="C3" t="str"><f t="array" ref="C3:C5">A1:A3</f><v>x</v></c></row>'
     book = read(made(rows))
     data = written(book, header_rows={"Sheet1": 0}, pretty=False)
-    (told,) = json.loads(data)["sheets"]
-    assert told["columns"] == [
+    (answer,) = json.loads(data)["sheets"]
+    assert answer["columns"] == [
         {"column": "A", "name": "Par"}, {"column": "B", "name": "2024"}, {"column": "C", "name": None},
     ]  # fmt: skip
-    assert told["header_row"] == 1
-    assert told["rows"] == [["Par", 2024, None], [6, 1, None], [7, 8, "x"]]
-    assert told["formulas"] == {
+    assert answer["header_row"] == 1
+    assert answer["rows"] == [["Par", 2024, None], [6, 1, None], [7, 8, "x"]]
+    assert answer["formulas"] == {
         "A2": "=C2*$D$1", "B2": "=D2*$D$1", "A3": "=C3*$D$1", "B3": '="a""b"&A1', "C3": "=A1:A3",
     }  # fmt: skip
-    assert told["arrays"] == {"C3": "C3:C5"}
+    assert answer["arrays"] == {"C3": "C3:C5"}
     assert json.loads(written(book, header_rows={"Sheet1": 0})) == json.loads(data)
 
 
