@@ -32,7 +32,7 @@ ENDLESS = "=SUM(NETWORKDAYS(1,SEQUENCE(1000000),SEQUENCE(100000)))"
 def stored(tmp_path: Path) -> Callable[[dict[str, str]], tuple[Any, tuple[Path, ...]]]:
     """Stores a workbook of some numbers and the given formulas, which carry 0: its manifest and its sheets' files."""
 
-    def made(formulas: dict[str, str]) -> tuple[Any, tuple[Path, ...]]:
+    def book_of(formulas: dict[str, str]) -> tuple[Any, tuple[Path, ...]]:
         path, folder = tmp_path / "a.xlsx", tmp_path / "stored"
         folder.mkdir()
         with xlsxwriter.Workbook(path) as book:
@@ -43,7 +43,7 @@ def stored(tmp_path: Path) -> Callable[[dict[str, str]], tuple[Any, tuple[Path, 
         parsed = parse_isolated(path, folder)
         return parsed.manifest, parsed.paths
 
-    return made
+    return book_of
 
 
 @pytest.fixture
