@@ -2,4 +2,4 @@
 
 from tests.core.reconciliation.isolated import folder
 
-__all__ = ["folder", "made"]
+__all__ = ["folder", "generated_tape"]

@@ -75,7 +75,7 @@ def marked_folder() -> Iterator[Path]:
 @pytest.fixture
 def data_dir(folder: Path, marked_folder: Path) -> Path:
     """A data folder of its own, used once before: a copy, which takes a tenth of the time of a first start."""
-    subprocess.run(["/bin/cp", "-a", f"{made}/.", str(folder)], check=True)
+    subprocess.run(["/bin/cp", "-a", f"{marked_folder}/.", str(folder)], check=True)
     return folder
 
 

@@ -15,7 +15,7 @@ from core.files.write import write_workbook_rows
 from tests.conftest import Member, Stack, wait_until
 from tests.core.reconciliation.isolated import folder
 
-__all__ = ["folder", "made"]
+__all__ = ["folder", "generated_tape"]
 
 BASE = "/api/v1/reconciliation"
 UPLOAD = f"{BASE}/tapes/upload"
