@@ -13,7 +13,7 @@ from stdnum import cusip as checked
 
 from core.files.write import write_workbook_rows
 from tests.conftest import Member, Stack, wait_until
-from tests.core.reconciliation.isolated import folder
+from tests.core.reconciliation.isolated import folder, generated_tape
 
 __all__ = ["folder", "generated_tape"]
 
