@@ -139,7 +139,7 @@ def other_figures(results: Iterable[TestResult]) -> Iterator[DataWarning]:
         value = "" if figure.value is None else f" {figure.value:g}"
         told.append((is_same_status, f"{result.test_name}{value}, here {result.current_value:.2f}{words}"))
     part: list[str] = []
-    for _, words in sorted(told, key=lambda one: one[0]):
+    for _, words in sorted(told, key=lambda each: each[0]):
         if part and sum(map(len, part)) + len(words) + 2 * len(part) > PART_CHARACTERS:
             yield _differing(part)
             part = []

@@ -412,7 +412,7 @@ class Pool:
         where unknown, None where no column says."""
         numbers, maturity = self.view.numbers, self.view.numbers.get("maturity_date")
         bullet = None if maturity is None or not isfinite(self.as_of) else (maturity - self.as_of) / DAYS_A_YEAR
-        known = [one for one in (numbers.get("average_life"), self.scheduled_life, bullet) if one is not None]
+        known = [each for each in (numbers.get("average_life"), self.scheduled_life, bullet) if each is not None]
         if not known:
             return None
         years = known[0]

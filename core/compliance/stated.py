@@ -100,16 +100,20 @@ def _of_other_days(corrections: Sequence[Correction], portfolio: Portfolio) -> l
     deal, day = portfolio.deal, day_of(portfolio.deal.as_of)
     is_stated = day is not None and deal.as_of_source not in _STAND_INS
     others = [correction for correction in corrections if correction.as_of is not None and correction.as_of != day]
-    found = [] if is_stated else [
-        DataWarning(
-            "correction_left_out",
-            f"the definition's correction of {_named_figure(one)} is for {one.as_of}, and the file does not say its day"
-            + ("" if day is None else f": {day} stands in"),
-            fields=(_field(one),),
-        )
-        for one in others
-    ]  # fmt: skip
-    return [one for one in found if one not in portfolio.notes.warnings]
+    found = (
+        []
+        if is_stated
+        else [
+            DataWarning(
+                "correction_left_out",
+                f"the definition's correction of {_named_figure(each)} is for {each.as_of}, and the file does not say its day"
+                + ("" if day is None else f": {day} stands in"),
+                fields=(_field(each),),
+            )
+            for each in others
+        ]
+    )
+    return [each for each in found if each not in portfolio.notes.warnings]
 
 
 _STAND_INS: Final = ("modified", "upload")

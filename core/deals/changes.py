@@ -77,7 +77,8 @@ def changes(before: Portfolio, after: Portfolio) -> Changes:
         if issue.issue_type in _KINDS:
             by_loan.setdefault(issue.loan_key, []).append(issue)
     loans = sorted(
-        map(_loan, by_loan.values()), key=lambda one: (_ORDER.index(one.kind), -abs(one.par_change), one.borrower_name)
+        map(_loan, by_loan.values()),
+        key=lambda each: (_ORDER.index(each.kind), -abs(each.par_change), each.borrower_name),
     )
     par = {kind: sum(loan.par_change for loan in loans if loan.kind == kind) for kind in _ORDER}
     return Changes(

@@ -293,7 +293,7 @@ def _check_classes(definition: Definition, faults: Faults) -> None:
 
 
 def _class_is(name: str, names: list[str]) -> bool:
-    return name in names or any(name in one.split("/") for one in names)
+    return name in names or any(name in each.split("/") for each in names)
 
 
 def _names_class(name: str, definition: Definition) -> bool:

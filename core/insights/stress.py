@@ -43,11 +43,11 @@ def ccc(study: Study) -> Iterator[Finding]:
     draft.loans("par", "sum", "amount", *CCC_ROWS)
     if draft.loans("share", "share", "percent", *CCC_ROWS, of="denominator") is None:
         return
-    one = study.first("ccc")
+    each = study.first("ccc")
     text = ""
-    if one is not None and one.threshold_type == "max":
-        draft.test("value", one.test_id)
-        draft.test("limit", one.test_id, "limit")
+    if each is not None and each.threshold_type == "max":
+        draft.test("value", each.test_id)
+        draft.test("limit", each.test_id, "limit")
         text = " The tested bucket, of the agency that sees the most, is {value} against a limit of {limit}."
     if not chosen.any():
         yield draft.finding(
@@ -89,14 +89,14 @@ def downgrade(study: Study) -> Iterator[Finding]:
     draft.loans("par", "sum", "amount", *NEXT_ROWS)
     draft.loans("share", "share", "percent", *NEXT_ROWS, of="denominator")
     broken = _broken(study, change)
-    moved = [one for one in map(study.first, ("ccc", "warf", "oc")) if one is not None]
+    moved = [each for each in map(study.first, ("ccc", "warf", "oc")) if each is not None]
     told = []
-    for at, one in enumerate(moved):
-        if draft.test(f"after_{at}", one.test_id, change=change) is None:
+    for at, each in enumerate(moved):
+        if draft.test(f"after_{at}", each.test_id, change=change) is None:
             continue
-        draft.say(f"test_{at}", one.test_name)
-        draft.test(f"now_{at}", one.test_id)
-        draft.test(f"limit_{at}", one.test_id, "limit")
+        draft.say(f"test_{at}", each.test_name)
+        draft.test(f"now_{at}", each.test_id)
+        draft.test(f"limit_{at}", each.test_id, "limit")
         told.append(f"{{test_{at}}} would go from {{now_{at}}} to {{after_{at}}} (limit {{limit_{at}}})")
     if not told:
         return
@@ -121,9 +121,9 @@ def downgrade(study: Study) -> Iterator[Finding]:
 def _broken(study: Study, change: Change) -> list[str]:
     """Tests that pass now and fail after a change, by id."""
     return [
-        one.test_id
-        for one in study.after(change)
-        if one.status == "fail" and one.test_id in study.by_id and study.by_id[one.test_id].status != "fail"
+        each.test_id
+        for each in study.after(change)
+        if each.status == "fail" and each.test_id in study.by_id and study.by_id[each.test_id].status != "fail"
     ]
 
 
@@ -149,19 +149,19 @@ def default(study: Study) -> Iterator[Finding]:
     if not columns.has("obligor") or not (by_name := columns.by_name("obligor")):
         return
     where = [Condition("obligor", "equal", by_name[0][0])]
-    one = study.first("oc")
+    each = study.first("oc")
     draft = study.draft("default")
     change = Change(kind="default", where=where)
-    if one is None or draft.test("after", one.test_id, change=change) is None:
+    if each is None or draft.test("after", each.test_id, change=change) is None:
         return
     chosen = columns.chosen(where)
     rows = columns.largest(chosen)
     draft.say("obligor", study.borrower(int(rows[0])))
-    draft.say("test", one.test_name)
+    draft.say("test", each.test_name)
     draft.loans("par", "sum", "amount", *where)
     draft.loans("share", "share", "percent", *where, of="denominator")
-    draft.test("now", one.test_id)
-    draft.test("limit", one.test_id, "limit")
+    draft.test("now", each.test_id)
+    draft.test("limit", each.test_id, "limit")
     draft.combined("move", "difference", "points", "after", "now", sign=True)
     draft.list(rows)
     broken = _broken(study, change)
@@ -252,9 +252,9 @@ def defaults(study: Study) -> Iterator[Finding]:
     draft.combined("all", "total", "amount", "par", "performing")
     draft.combined("share", "quotient", "percent", "par", "all", times=100.0)
     named = draft.largest("loan", chosen)
-    one = study.first("oc")
+    each = study.first("oc")
     carried = ""
-    if one is not None and draft.test("carried", one.test_id, "adjustments.defaulted_carried"):
+    if each is not None and draft.test("carried", each.test_id, "adjustments.defaulted_carried"):
         draft.combined("rate", "quotient", "percent", "carried", "par", times=100.0)
         carried = "Overcollateralisation carries them at {carried}, {rate} of par."
     yield draft.finding(

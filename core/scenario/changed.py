@@ -124,7 +124,7 @@ class _Build:
     def _bytes(
         self, given: dict[str, NDArray[np.uint8]], said: Sequence[dict[str, Any]]
     ) -> dict[str, NDArray[np.uint8]]:
-        strange = {name for one in said for name in one if one[name]} - given.keys()
+        strange = {name for each in said for name in each if each[name]} - given.keys()
         columns = given | {name: np.zeros(self.portfolio.row_count, np.uint8) for name in sorted(strange)}
         return {
             name: self.column(

@@ -275,7 +275,7 @@ class _Run:
             rows, lots = self._of_borrower(loan)
         held: list[tuple[float, int | None, Bought | None]] = [(self._par(row), row, None) for row in rows]
         held += [(lot.par, None, lot) for lot in lots]
-        held = [one for one in held if one[0] > 0]
+        held = [each for each in held if each[0] > 0]
         total = sum(amount for amount, _, _ in held)
         if not held:
             raise TradeError(at, f"sells {_named(loan)}, of which nothing is held")

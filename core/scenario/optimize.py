@@ -127,7 +127,7 @@ class InfeasibleError(ValueError):
         """Args:
         binding: the tests that fail by the least that was found.
         """
-        super().__init__("no trades keep " + ", ".join(one.test_name for one in binding))
+        super().__init__("no trades keep " + ", ".join(each.test_name for each in binding))
         self.binding = binding
 
 
@@ -230,7 +230,7 @@ class _Search:
         before = simulator.before
         self.tests = [result.test_id for result in before]
         if objective not in self.tests:
-            reason = next((one.reason for one in before.skipped if one.test_id == objective), None)
+            reason = next((each.reason for each in before.skipped if each.test_id == objective), None)
             if reason is None:
                 raise UnknownTest(f"no test with a limit is called {objective[:100]!r}")
             raise ObjectiveError(f"{objective}: {reason}")
@@ -411,7 +411,7 @@ class _Search:
                 best = point
                 if gained < LEAST_GAIN:
                     break
-            elif not point.broken or any(point.amounts == one.amounts for one in seen):
+            elif not point.broken or any(point.amounts == each.amounts for each in seen):
                 break
             seen.append(point)
             self._round(point)
@@ -480,7 +480,7 @@ class _Search:
             for name in ("most", "least")
         )
         most = np.where(self.is_measured, most, 0.0)
-        one, none = sparse.identity(count, format="csr"), sparse.csr_matrix((count, tests))
+        each, none = sparse.identity(count, format="csr"), sparse.csr_matrix((count, tests))
         own = self.scale[self.objective]
         gain = (objective.slope[0] - target * objective.slope[1]) / own
         cost = np.concatenate((-gain, np.full(count, LEAST_GAIN), np.full(tests, PENALTY)))
@@ -492,8 +492,8 @@ class _Search:
         turnover = _limit(rules.max_turnover) / MILLION
         cash = np.array([candidate.cash for candidate in self.candidates])
         held_back = [
-            LinearConstraint(sparse.hstack((one, sparse.diags(-most), none)), -inf, 0.0),
-            LinearConstraint(sparse.hstack((one, sparse.diags(-least), none)), 0.0, inf),
+            LinearConstraint(sparse.hstack((each, sparse.diags(-most), none)), -inf, 0.0),
+            LinearConstraint(sparse.hstack((each, sparse.diags(-least), none)), 0.0, inf),
             LinearConstraint(line(blank, blank + 1), -inf, rules.max_trades),
             LinearConstraint(line(blank + 1, blank), -inf, turnover),
             LinearConstraint(line(cash, blank), (min(rules.min_cash, self.cash) - self.cash) / MILLION, inf),
@@ -564,7 +564,7 @@ class _Search:
             len(amounts) <= rules.max_trades
             and sum(amounts.values()) <= _limit(rules.max_turnover)
             and cash >= min(rules.min_cash, self.cash) - 0.01
-            and not any(one in amounts and other in amounts for one, other in self.pairs)
+            and not any(each in amounts and other in amounts for each, other in self.pairs)
         )
 
     def _neighbours(self, point: _Point) -> Iterable[dict[int, float]]:
