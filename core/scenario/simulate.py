@@ -272,14 +272,14 @@ def simulate_many(
     if len(scenarios) > SCENARIOS_MAX:
         raise ValueError(f"{len(scenarios):,} scenarios are more than {SCENARIOS_MAX:,}")
     simulator = Simulator(portfolio, suite, **options)
-    found = []
+    simulations = []
     for at, trades in enumerate(scenarios):
         try:
-            found.append(simulator.simulate(trades))
+            simulations.append(simulator.simulate(trades))
         except ValueError as error:
             error.add_note(f"in scenario {at + 1}")
             raise
-    return found
+    return simulations
 
 
 def compared(before: Results, after: Results, warnings: list[DataWarning], trades: int) -> Simulation:
