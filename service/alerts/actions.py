@@ -11,18 +11,7 @@ from msgspec import UNSET
 
 from core.alerts.conditions import CONDITIONS, ComplianceConditions, ScheduleConditions
 from core.compliance.suites import TESTS
-from service.alerts import channel_actions, delivery_actions, schedule_actions, sending_actions, store
-from service.alerts.schema import (
-    Alert,
-    AlertCreate,
-    AlertDetail,
-    AlertLimitExceeded,
-    AlertPatch,
-    AlertRow,
-    AlertTest,
-    InvalidAlertType,
-    InvalidConditions,
-)
+from service.alerts import channel_actions, delivery_actions, schedule_actions, schema, sending_actions, store
 from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.base.secrets import new_id
 from service.platform.http.faults import read
@@ -34,17 +23,17 @@ UNKNOWN_SHOWN = 10
 """Unknown tests that a refusal names."""
 
 
-async def create(ctx: Context, body: AlertCreate) -> Alert:
+async def create(ctx: Context, body: schema.AlertCreate) -> schema.Alert:
     """An alert of the tenant's, or of one workbook."""
     if body.alert_type not in CONDITIONS:
-        raise InvalidAlertType.at(["body", "alert_type"], f"the types are {', '.join(CONDITIONS)}")
+        raise schema.InvalidAlertType.at(["body", "alert_type"], f"the types are {', '.join(CONDITIONS)}")
     channel_actions.check_types(body.channels)
     conditions = await _conditions(ctx, body.alert_type, body.conditions)
     channels = await channel_actions.checked(ctx, body.channels)
     if body.workbook_id is not None:
         await workbooks.get(ctx, body.workbook_id)
     if await store.lock_count(ctx) >= ctx.settings.max_alerts:
-        raise AlertLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_alerts:,} alerts")
+        raise schema.AlertLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_alerts:,} alerts")
     row = await store.create(
         ctx,
         {
@@ -67,14 +56,14 @@ async def create(ctx: Context, body: AlertCreate) -> Alert:
     return _told(ctx, row)
 
 
-async def detail(ctx: Context, alert_id: UUID, query: AlertDetail) -> Alert:
+async def detail(ctx: Context, alert_id: UUID, query: schema.AlertDetail) -> schema.Alert:
     """An alert, with its last triggers where they are asked for."""
     row = await store.get(ctx, alert_id)
     history = await store.history(ctx, alert_id, most=query.history_limit) if query.include_history else UNSET
     return msgspec.structs.replace(_told(ctx, row), history=history)
 
 
-async def update(ctx: Context, alert_id: UUID, patch: AlertPatch) -> Alert:
+async def update(ctx: Context, alert_id: UUID, patch: schema.AlertPatch) -> schema.Alert:
     """Change what is given of an alert; what comes of it must be one again."""
     row = await store.get(ctx, alert_id, locked=True)
     ctx.match(row.version)
@@ -103,18 +92,18 @@ async def delete(ctx: Context, alert_id: UUID) -> None:
     ctx.concerns("alert", alert_id, await store.delete(ctx, alert_id))
 
 
-async def test(ctx: Context, alert_id: UUID) -> AlertTest:
+async def test(ctx: Context, alert_id: UUID) -> schema.AlertTest:
     """Send a test message through each channel at once; it is no trigger, and counts for nothing."""
     row = await store.get(ctx, alert_id)
     ctx.concerns("alert", alert_id, row.name)
     await ctx.email()  # of the event: the transaction in which it is known ends while messages are sent
     results = await sending_actions.send_test(ctx, row)
-    return AlertTest(test_id=new_id(), alert_id=alert_id, results=results, tested_at=ctx.now())
+    return schema.AlertTest(test_id=new_id(), alert_id=alert_id, results=results, tested_at=ctx.now())
 
 
-def _told(ctx: Context, row: AlertRow) -> Alert:
+def _told(ctx: Context, row: schema.AlertRow) -> schema.Alert:
     ctx.tag(row.version)
-    return Alert(**{name: getattr(row, name) for name in Alert.__struct_fields__})
+    return schema.Alert(**{name: getattr(row, name) for name in schema.Alert.__struct_fields__})
 
 
 # Conditions -----------------------------------------------------------------------------------------------------------
@@ -132,16 +121,16 @@ async def _conditions(ctx: Context, alert_type: str, given: dict[str, Any]) -> d
         if isinstance(found, ScheduleConditions):
             schedule_actions.check(found.schedule)
     except ValidationFailed as refusal:
-        raise InvalidConditions(*refusal.errors) from None
+        raise schema.InvalidConditions(*refusal.errors) from None
     except schedule_actions.UnfitSchedule as error:
-        raise InvalidConditions.at([*CONDITIONS_PLACE, "schedule"], str(error)) from None
+        raise schema.InvalidConditions.at([*CONDITIONS_PLACE, "schedule"], str(error)) from None
     if isinstance(found, ComplianceConditions):
         unknown = [test_id for test_id in found.test_ids if test_id not in TESTS]
         unknown = await store.unknown_tests(ctx, unknown) if unknown else []
         if unknown:
             where = [*CONDITIONS_PLACE, "test_ids"]
             faults = (Fault(where, f"neither the suites nor a deal's definition has {one!r}") for one in unknown)
-            raise InvalidConditions(*list(faults)[:UNKNOWN_SHOWN])
+            raise schema.InvalidConditions(*list(faults)[:UNKNOWN_SHOWN])
     return told
 
 

@@ -10,21 +10,7 @@ from uuid import UUID
 
 import msgspec
 
-from service.alerts import store
-from service.alerts.channel_schema import (
-    CONFIGS,
-    RECIPIENTS_MAX,
-    SECRET,
-    Channel,
-    ChannelConfigurationError,
-    ChannelGiven,
-    ChannelType,
-    Config,
-    EmailConfig,
-    InAppConfig,
-    InvalidChannelType,
-    OpenChannel,
-)
+from service.alerts import channel_schema, store
 from service.alerts.schema import AlertRow
 from service.auth.schema import wrong_email
 from service.platform.base.problem import Fault, ValidationFailed
@@ -45,7 +31,7 @@ Secret = dict[str, Any]
 """The fields of a configuration that are masked."""
 
 
-def opened(unit: Unit, alert: AlertRow) -> list[OpenChannel]:
+def opened(unit: Unit, alert: AlertRow) -> list[channel_schema.OpenChannel]:
     """An alert's channels with what is secret, in their order.
 
     Raises:
@@ -53,10 +39,10 @@ def opened(unit: Unit, alert: AlertRow) -> list[OpenChannel]:
     """
     secrets = _unsealed(unit, alert)
     return [
-        OpenChannel(
+        channel_schema.OpenChannel(
             channel.id,
             channel.type,
-            msgspec.convert(channel.config | secrets.get(str(channel.id), {}), CONFIGS[channel.type]),
+            msgspec.convert(channel.config | secrets.get(str(channel.id), {}), channel_schema.CONFIGS[channel.type]),
         )
         for channel in alert.channels
     ]
@@ -68,12 +54,14 @@ def _unsealed(unit: Unit, alert: AlertRow) -> dict[str, Secret]:
     return msgspec.json.decode(unit.resources.vault.open(PURPOSE, alert.channel_secrets), type=dict[str, Secret])
 
 
-def kept(unit: Unit, channels: Sequence[Channel]) -> dict[str, str | None]:
+def kept(unit: Unit, channels: Sequence[channel_schema.Channel]) -> dict[str, str | None]:
     """The columns that keep channels, of which nothing is masked."""
     secrets = {
-        str(channel.id): {name: channel.config[name] for name in SECRET[channel.type] if name in channel.config}
+        str(channel.id): {
+            name: channel.config[name] for name in channel_schema.SECRET[channel.type] if name in channel.config
+        }
         for channel in channels
-        if channel.type in SECRET
+        if channel.type in channel_schema.SECRET
     }
     read = [
         msgspec.structs.replace(
@@ -98,23 +86,25 @@ def _mask(secret: str | Mapping[str, str]) -> Any:
 # From a request -------------------------------------------------------------------------------------------------------
 
 
-def check_types(given: Sequence[ChannelGiven]) -> None:
+def check_types(given: Sequence[channel_schema.ChannelGiven]) -> None:
     """Refuse channels of types that there are not.
 
     Raises:
         InvalidChannelType: naming each.
     """
-    message = f"the types are {', '.join(CONFIGS)}"
+    message = f"the types are {', '.join(channel_schema.CONFIGS)}"
     faults = [
         Fault(["body", "channels", str(place), "type"], message)
         for place, one in enumerate(given)
-        if one.type not in CONFIGS
+        if one.type not in channel_schema.CONFIGS
     ]
     if faults:
-        raise InvalidChannelType(*faults)
+        raise channel_schema.InvalidChannelType(*faults)
 
 
-async def checked(ctx: Context, given: Sequence[ChannelGiven], alert: AlertRow | None = None) -> list[Channel]:
+async def checked(
+    ctx: Context, given: Sequence[channel_schema.ChannelGiven], alert: AlertRow | None = None
+) -> list[channel_schema.Channel]:
     """The channels of a request, of known types, as they are to be kept: nothing is masked. Those that `alert` has
     already keep their identifiers and, where masks are sent back, their secrets.
 
@@ -122,7 +112,7 @@ async def checked(ctx: Context, given: Sequence[ChannelGiven], alert: AlertRow |
         ChannelConfigurationError: one of them lacks something, or could not be sent to.
     """
     faults: list[Fault] = []
-    channels: list[Channel] = []
+    channels: list[channel_schema.Channel] = []
     wanted: dict[UUID, list[str]] = {}
     try:
         secrets: dict[str, Secret] | None = _unsealed(ctx, alert) if alert else {}
@@ -134,7 +124,7 @@ async def checked(ctx: Context, given: Sequence[ChannelGiven], alert: AlertRow |
         try:
             known = secrets if secrets is None else secrets.get(str(meant.id), {}) if meant else {}
             config |= _unmasked(config, one.type, meant.config if meant else {}, known)
-            told: Config = read(config, CONFIGS[one.type], where)
+            told: channel_schema.Config = read(config, channel_schema.CONFIGS[one.type], where)
         except _Unfit as unfit:
             faults.append(Fault([*where, *unfit.steps], unfit.message))
             continue
@@ -142,13 +132,17 @@ async def checked(ctx: Context, given: Sequence[ChannelGiven], alert: AlertRow |
             faults += refusal.errors
             continue
         faults += [Fault([*where, *unfit.steps], unfit.message) for unfit in _unfit(ctx, told)]
-        if isinstance(told, InAppConfig):
+        if isinstance(told, channel_schema.InAppConfig):
             wanted |= {user: [*where, "user_ids", str(at)] for at, user in enumerate(told.user_ids)}
-        channels.append(Channel(id=meant.id if meant else new_id(), type=cast(ChannelType, one.type), config=config))
+        channels.append(
+            channel_schema.Channel(
+                id=meant.id if meant else new_id(), type=cast(channel_schema.ChannelType, one.type), config=config
+            )
+        )
     strangers = await store.strangers(ctx, list(wanted)) if wanted and not faults else set()
     faults += [Fault(where, "is no active user") for user, where in wanted.items() if user in strangers]
     if faults:
-        raise ChannelConfigurationError(*faults)
+        raise channel_schema.ChannelConfigurationError(*faults)
     return channels
 
 
@@ -160,13 +154,17 @@ class _Unfit(Exception):
         self.message, self.steps = message, steps
 
 
-def _meant(given: Sequence[ChannelGiven], channels: Sequence[Channel]) -> list[Channel | None]:
+def _meant(
+    given: Sequence[channel_schema.ChannelGiven], channels: Sequence[channel_schema.Channel]
+) -> list[channel_schema.Channel | None]:
     """Which channel of the alert each of these is: by its identifier, else by what is read of it, by its place."""
-    found: list[Channel | None] = [None] * len(given)
-    fits: Sequence[Callable[[int, ChannelGiven, Channel], bool]] = (
+    found: list[channel_schema.Channel | None] = [None] * len(given)
+    fits: Sequence[Callable[[int, channel_schema.ChannelGiven, channel_schema.Channel], bool]] = (
         lambda _, one, other: one.id == other.id,
         lambda _, one, other: one.config == other.config,
-        lambda _, one, other: any(one.config.get(name) == other.config[name] for name in SECRET.get(one.type, ())[:1]),
+        lambda _, one, other: any(
+            one.config.get(name) == other.config[name] for name in channel_schema.SECRET.get(one.type, ())[:1]
+        ),
         lambda place, _, other: channels[place : place + 1] == [other],
     )
     for fit in fits:
@@ -191,7 +189,7 @@ def _unmasked(config: dict[str, Any], kind: str, read: Mapping[str, Any], known:
         _Unfit: nothing is kept for a mask.
     """
     found: dict[str, Any] = {}
-    for name in SECRET.get(kind, ()):
+    for name in channel_schema.SECRET.get(kind, ()):
         value: Any = config.get(name)
         texts = value if isinstance(value, str) else list(value.values()) if isinstance(value, dict) else ()
         if MASK not in texts:
@@ -213,10 +211,15 @@ def _unmasked(config: dict[str, Any], kind: str, read: Mapping[str, Any], known:
     return found
 
 
-def _unfit(ctx: Context, config: Config) -> Iterator[_Unfit]:
+def _unfit(ctx: Context, config: channel_schema.Config) -> Iterator[_Unfit]:
     """What of a configuration could never be sent to, or would not stay in its place there."""
-    if isinstance(config, EmailConfig) and len(config.recipients) + len(config.cc) > RECIPIENTS_MAX:
-        yield _Unfit(f"a letter goes to at most {RECIPIENTS_MAX} addresses, copies included", "recipients")
+    if (
+        isinstance(config, channel_schema.EmailConfig)
+        and len(config.recipients) + len(config.cc) > channel_schema.RECIPIENTS_MAX
+    ):
+        yield _Unfit(
+            f"a letter goes to at most {channel_schema.RECIPIENTS_MAX} addresses, copies included", "recipients"
+        )
     target = partial(outgoing.target, private=ctx.settings.allow_private_webhooks)
     checks: dict[str, Callable[[Any], object]] = {**CHECKS, "url": target, "webhook_url": target}
     for name, check in checks.items():

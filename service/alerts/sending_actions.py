@@ -13,16 +13,8 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from core.words import counted
-from service.alerts import delivery_store
+from service.alerts import channel_schema, delivery_store
 from service.alerts.channel_actions import opened
-from service.alerts.channel_schema import (
-    Channel,
-    ChatWebhookConfig,
-    EmailConfig,
-    InAppConfig,
-    OpenChannel,
-    WebhookConfig,
-)
 from service.alerts.message_actions import CONTENT_TYPE, Notice, chat_message, letter, notice_of, notification, request
 from service.alerts.schema import AlertRow, ChannelTest
 from service.notifications.shared import notify
@@ -91,7 +83,7 @@ class TooManyMails(NamedTuple):
     """Until it may; None: never, it has more addresses than an hour is given."""
 
 
-async def too_many_mails(unit: Unit, tier: str, config: EmailConfig) -> TooManyMails | None:
+async def too_many_mails(unit: Unit, tier: str, config: channel_schema.EmailConfig) -> TooManyMails | None:
     """Count a letter of the tenant's alerts, once for each address; None: it may go."""
     addresses, most = len({*config.recipients, *config.cc}), unit.settings.alert_mails_per_hour.of(tier)
     verdict = await unit.resources.gate.windows([Window(f"alert_mail:{unit.tenant}", most, HOUR)] * addresses)
@@ -105,7 +97,7 @@ async def too_many_mails(unit: Unit, tier: str, config: EmailConfig) -> TooManyM
 
 async def sent(
     unit: Unit,
-    channel: OpenChannel,
+    channel: channel_schema.OpenChannel,
     notice: Notice,
     delivery_id: UUID,
     *,
@@ -120,15 +112,15 @@ async def sent(
         report: comes along with a letter, or why it does not.
     """
     config = channel.config
-    if isinstance(config, InAppConfig):
+    if isinstance(config, channel_schema.InAppConfig):
         return await _notified(unit, config, notice)
-    if isinstance(config, EmailConfig):
+    if isinstance(config, channel_schema.EmailConfig):
         return await _mailed(unit, letter(notice, config, report), notice, delivery_id, only, mail_seconds)
-    if isinstance(config, WebhookConfig):
+    if isinstance(config, channel_schema.WebhookConfig):
         headers, content = request(notice, config, delivery_id)
         made = await attempt(unit, config.method, config.url, headers=headers, content=content)
     else:
-        assert isinstance(config, ChatWebhookConfig)
+        assert isinstance(config, channel_schema.ChatWebhookConfig)
         headers, content = {"content-type": CONTENT_TYPE}, chat_message(notice, config)
         made = await attempt(unit, "POST", config.webhook_url, headers=headers, content=content)
     error = made.error
@@ -140,7 +132,7 @@ async def sent(
     return Came(made=kept, words=words, is_final=made.status_code == GONE)
 
 
-async def _notified(unit: Unit, config: InAppConfig, notice: Notice) -> Came:
+async def _notified(unit: Unit, config: channel_schema.InAppConfig, notice: Notice) -> Came:
     title, message = notification(notice)
     told = await notify(
         unit,
@@ -216,8 +208,8 @@ async def send_test(unit: Unit, alert: AlertRow) -> list[ChannelTest]:
     return [_result(one, came[one.id]) for one in channels]
 
 
-async def _tested(unit: Unit, channel: OpenChannel, notice: Notice, tier: str) -> Came:
-    if isinstance(channel.config, EmailConfig):
+async def _tested(unit: Unit, channel: channel_schema.OpenChannel, notice: Notice, tier: str) -> Came:
+    if isinstance(channel.config, channel_schema.EmailConfig):
         limited = await too_many_mails(unit, tier, channel.config)
         if limited is not None:
             return failed(unit.now(), limited.reason)
@@ -227,7 +219,7 @@ async def _tested(unit: Unit, channel: OpenChannel, notice: Notice, tier: str) -
         return failed(unit.now(), f"nothing of the kind could be reached lately; try again in {away.seconds} seconds")
 
 
-def _result(channel: Channel | OpenChannel, came: Came) -> ChannelTest:
+def _result(channel: channel_schema.Channel | channel_schema.OpenChannel, came: Came) -> ChannelTest:
     return ChannelTest(
         channel=channel.type,
         channel_id=channel.id,

@@ -18,7 +18,7 @@ from core.formula.functions import Function
 from core.formula.language import FormulaError
 from core.formula.values import DEFAULT
 from core.recalc.book import Book
-from service.calculations import evaluation_actions
+from service.calculations import evaluation_actions, schema
 from service.calculations.evaluation_actions import (
     BatchDone,
     BatchOrder,
@@ -32,30 +32,6 @@ from service.calculations.evaluation_actions import (
     encode,
 )
 from service.calculations.evaluator_actions import evaluators_of
-from service.calculations.schema import (
-    BatchItem,
-    BatchRequest,
-    BatchResult,
-    BatchSummary,
-    CalculationQuotaExceeded,
-    Category,
-    EvaluateRequest,
-    EvaluationError,
-    EvaluationResult,
-    FunctionArgument,
-    FunctionHelp,
-    FunctionList,
-    FunctionQuery,
-    InvalidFormula,
-    MissingContext,
-    Options,
-    Step,
-    Translated,
-    TranslateQuery,
-    UnsupportedFunction,
-    ValidateRequest,
-    Validation,
-)
 from service.platform.access.caller_status import Meter
 from service.platform.base.compute import at_once
 from service.platform.base.lru import Lru
@@ -96,10 +72,10 @@ def one_calculation(settings: Settings) -> Meter:
 # Values ---------------------------------------------------------------------------------------------------------------
 
 
-async def evaluate(ctx: Context, body: EvaluateRequest) -> EvaluationResult:
+async def evaluate(ctx: Context, body: schema.EvaluateRequest) -> schema.EvaluationResult:
     """One formula's value. With a context of its own no database is asked."""
     started, now = time.perf_counter(), ctx.now()
-    options = body.options or Options()
+    options = body.options or schema.Options()
     order = EvaluateOrder(
         formula=body.formula,
         context=body.context or {},
@@ -113,7 +89,7 @@ async def evaluate(ctx: Context, body: EvaluateRequest) -> EvaluationResult:
     found = _at_once(order) if _is_small(order) else await _by_evaluator(ctx, order)
     if order.workbook is None:
         ctx.concerns("formula", "", formulas=1)
-    return EvaluationResult(
+    return schema.EvaluationResult(
         value=Raw(found.value),
         type=found.type,
         formula=body.formula,
@@ -122,7 +98,7 @@ async def evaluate(ctx: Context, body: EvaluateRequest) -> EvaluationResult:
         cell_references=found.cell_references,
         functions_used=found.functions_used,
         locale=UNSET if found.locale == DEFAULT.tag else found.locale,
-        trace=UNSET if found.trace is None else cast(list[Step], Raw(found.trace)),
+        trace=UNSET if found.trace is None else cast(list[schema.Step], Raw(found.trace)),
         warnings=found.warnings or UNSET,
     )
 
@@ -166,9 +142,9 @@ async def _by_evaluator(ctx: Context, order: EvaluateOrder) -> Evaluated:
     try:
         answer = await evaluators_of(ctx.resources)(ctx.payer, encode(order), seconds)
     except ChildOutOfTime:
-        raise EvaluationError(Fault(FORMULA, evaluation_actions.TOO_LONG)) from None
+        raise schema.EvaluationError(Fault(FORMULA, evaluation_actions.TOO_LONG)) from None
     except ChildFailed:
-        raise EvaluationError(Fault(FORMULA, BROKEN_OFF)) from None
+        raise schema.EvaluationError(Fault(FORMULA, BROKEN_OFF)) from None
     return _accepted(_answer_of(answer))
 
 
@@ -189,16 +165,16 @@ async def _stored(ctx: Context, workbook_id: UUID, sheet_name: str | None) -> St
     return Stored(key=stored.key, manifest=stored.manifest, paths=stored.paths, sheet_index=index)
 
 
-async def batch(ctx: Context, body: BatchRequest) -> BatchResult:
+async def batch(ctx: Context, body: schema.BatchRequest) -> schema.BatchResult:
     """Every formula's value or what keeps it from one, in order."""
     started = time.perf_counter()
     count = len(body.formulas)
     if count:
-        await ctx.use(one_calculation(ctx.settings)._replace(amount=count), CalculationQuotaExceeded)
+        await ctx.use(one_calculation(ctx.settings)._replace(amount=count), schema.CalculationQuotaExceeded)
     order = BatchOrder(
         formulas=body.formulas,
         shared_context=body.shared_context or {},
-        options=body.options or Options(),
+        options=body.options or schema.Options(),
         now=await ctx.there(ctx.now()),
         seconds=ctx.settings.evaluation_seconds,
     )
@@ -210,14 +186,14 @@ async def batch(ctx: Context, body: BatchRequest) -> BatchResult:
     except ChildFailed:
         done = evaluation_actions.all_failed(body.formulas, BROKEN_OFF)
     ctx.concerns("formula", "", formulas=count)
-    return BatchResult(
-        results=cast(list[BatchItem], Raw(done.results)),
-        summary=BatchSummary(total=count, succeeded=done.succeeded, failed=count - done.succeeded),
+    return schema.BatchResult(
+        results=cast(list[schema.BatchItem], Raw(done.results)),
+        summary=schema.BatchSummary(total=count, succeeded=done.succeeded, failed=count - done.succeeded),
         execution_time_ms=_milliseconds_since(started),
     )
 
 
-def _done(body: BatchRequest, answer: evaluation_actions.Answer) -> BatchDone:
+def _done(body: schema.BatchRequest, answer: evaluation_actions.Answer) -> BatchDone:
     if isinstance(answer, Refused):
         return evaluation_actions.all_failed(body.formulas, answer.message)
     assert isinstance(answer, BatchDone)
@@ -232,13 +208,13 @@ def _milliseconds_since(started: float) -> int:
 
 
 _REFUSALS: dict[str, type[Problem]] = {
-    "SyntaxFault": InvalidFormula,
-    "UnsupportedFunction": UnsupportedFunction,
-    "MissingContext": MissingContext,
+    "SyntaxFault": schema.InvalidFormula,
+    "UnsupportedFunction": schema.UnsupportedFunction,
+    "MissingContext": schema.MissingContext,
     "ContextError": ValidationFailed,
-    "LimitExceeded": EvaluationError,
-    "EvaluationError": EvaluationError,
-    "BodyFault": EvaluationError,
+    "LimitExceeded": schema.EvaluationError,
+    "EvaluationError": schema.EvaluationError,
+    "BodyFault": schema.EvaluationError,
     "FormulaError": ValidationFailed,
     evaluation_actions.STORE_AWAY: Unavailable,
 }
@@ -261,25 +237,25 @@ def _refusal(refused: Refused, formula: Sequence[str]) -> Problem:
 # What formulas are made of --------------------------------------------------------------------------------------------
 
 
-async def validate(ctx: Context, body: ValidateRequest) -> Validation:
+async def validate(ctx: Context, body: schema.ValidateRequest) -> schema.Validation:
     """A formula's parts, or its fault."""
     order = ValidateOrder(body.formula, body.strict)
     small = len(body.formula) <= VALIDATED_INLINE_CHARACTERS
     told = evaluation_actions.validated(order) if small else await _told(ctx, order)
     if isinstance(told, Refused):  # for want of memory, which says nothing of the formula
         raise Unavailable
-    return cast(Validation, Raw(told.answer))
+    return cast(schema.Validation, Raw(told.answer))
 
 
-async def translate(ctx: Context, query: TranslateQuery) -> Translated:
+async def translate(ctx: Context, query: schema.TranslateQuery) -> schema.Translated:
     """A formula as source code."""
     order = TranslateOrder(query.formula, query.target, query.include_imports)
     small = len(query.formula) <= TRANSLATED_INLINE_CHARACTERS
     told = evaluation_actions.translated(order) if small else await _told(ctx, order)
     if isinstance(told, Refused):
         refusal = _refusal(told, ["query", "formula"])
-        raise refusal if isinstance(refusal, InvalidFormula) else UnsupportedFunction(*refusal.errors)
-    return cast(Translated, Raw(told.answer))
+        raise refusal if isinstance(refusal, schema.InvalidFormula) else schema.UnsupportedFunction(*refusal.errors)
+    return cast(schema.Translated, Raw(told.answer))
 
 
 async def _told(ctx: Context, order: ValidateOrder | TranslateOrder) -> Told | Refused:
@@ -293,28 +269,28 @@ async def _told(ctx: Context, order: ValidateOrder | TranslateOrder) -> Told | R
     return answer
 
 
-def functions(query: FunctionQuery) -> FunctionList:
+def functions(query: schema.FunctionQuery) -> schema.FunctionList:
     """The functions of a category, or whose name holds what is searched for."""
     wanted = (query.search or "").upper()
     rows = [
         row for row in _catalogue() if wanted in row.name and (query.category is None or row.category == query.category)
     ]
-    return FunctionList(functions=rows, categories=list(get_args(Category)), total=len(rows))
+    return schema.FunctionList(functions=rows, categories=list(get_args(schema.Category)), total=len(rows))
 
 
 @lru_cache(maxsize=1)
-def _catalogue() -> list[FunctionHelp]:
+def _catalogue() -> list[schema.FunctionHelp]:
     return [_help(FUNCTIONS[name]) for name in sorted(FUNCTIONS)]
 
 
-def _help(row: Function) -> FunctionHelp:
-    return FunctionHelp(
+def _help(row: Function) -> schema.FunctionHelp:
+    return schema.FunctionHelp(
         name=row.name,
-        category=convert(row.category, Category),
+        category=convert(row.category, schema.Category),
         description=f"{row.description} {row.caution}".rstrip(),
         syntax=row.syntax,
         arguments=[
-            FunctionArgument(
+            schema.FunctionArgument(
                 name=argument.name,
                 type=argument.kind.value,
                 required=argument.required,

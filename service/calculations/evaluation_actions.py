@@ -25,24 +25,14 @@ from core.formula.values import DEFAULT, LOCALES, Locale
 from core.grid.codec import Manifest, open_workbook
 from core.portfolio.model.notes import DataWarning, told_of_formulas
 from core.recalc.book import Book
-from service.calculations.schema import (
-    BatchFormula,
-    BatchItem,
-    Cells,
-    ErrorCode,
-    ItemError,
-    Options,
-    Translated,
-    Validation,
-    ValueType,
-)
+from service.calculations import schema
 from service.platform.base.lru import Lru, bytes_of
 
 BATCH_TIMES = 10
 """A batch may take so many times as long as one formula."""
 ANSWER_BYTES_MAX = 32 * 1024 * 1024
 """The values of one answer, as JSON: three million numbers."""
-CODES: Final[dict[str, ErrorCode]] = {
+CODES: Final[dict[str, schema.ErrorCode]] = {
     "SyntaxFault": "SYNTAX_ERROR",
     "UnsupportedFunction": "UNSUPPORTED_FUNCTION",
     "MissingContext": "MISSING_CONTEXT",
@@ -80,9 +70,9 @@ class EvaluateOrder(Struct, frozen=True, kw_only=True, tag_field="of", tag="eval
     """One formula to be evaluated."""
 
     formula: str
-    context: Cells
+    context: schema.Cells
     sheet_name: str | None
-    options: Options
+    options: schema.Options
     debug: bool
     now: datetime
     seconds: float
@@ -92,9 +82,9 @@ class EvaluateOrder(Struct, frozen=True, kw_only=True, tag_field="of", tag="eval
 class BatchOrder(Struct, frozen=True, kw_only=True, tag_field="of", tag="batch"):
     """Formulas to be evaluated, each in `seconds`, all in ten times as long."""
 
-    formulas: list[BatchFormula]
-    shared_context: Cells
-    options: Options
+    formulas: list[schema.BatchFormula]
+    shared_context: schema.Cells
+    options: schema.Options
     now: datetime
     seconds: float
 
@@ -118,7 +108,7 @@ class Evaluated(Struct, frozen=True, kw_only=True, tag_field="of", tag="evaluate
     """What a formula came to; `value` and `trace` are JSON."""
 
     value: bytes
-    type: ValueType
+    type: schema.ValueType
     cell_references: list[str]
     functions_used: list[str]
     trace: bytes | None
@@ -255,7 +245,7 @@ def batch(order: BatchOrder, limit: Limit) -> BatchDone:
     return BatchDone(results=b"[" + b",".join(results) + b"]", succeeded=succeeded)
 
 
-def _items(order: BatchOrder, limit: Limit) -> Iterator[BatchItem]:
+def _items(order: BatchOrder, limit: Limit) -> Iterator[schema.BatchItem]:
     """Formulas without a context of their own share one environment, so its cells are read once."""
     end = time.monotonic() + order.seconds * BATCH_TIMES
     shared_cells = _folded(order.shared_context)
@@ -275,7 +265,7 @@ def _items(order: BatchOrder, limit: Limit) -> Iterator[BatchItem]:
                 shared = _environment(order.shared_context, order)  # it may have been left in the midst of something
             yield failed(asked, Refused.of(fault))
         else:
-            yield BatchItem(
+            yield schema.BatchItem(
                 id=asked.id,
                 formula=asked.formula,
                 value=found.value,
@@ -284,19 +274,19 @@ def _items(order: BatchOrder, limit: Limit) -> Iterator[BatchItem]:
             )
 
 
-def _value(formula: str, environment: ContextEnvironment, options: Options) -> Evaluation:
+def _value(formula: str, environment: ContextEnvironment, options: schema.Options) -> Evaluation:
     return _with_options(compile_formula(formula), environment, options)
 
 
-def failed(asked: BatchFormula, refused: Refused) -> BatchItem:
+def failed(asked: schema.BatchFormula, refused: Refused) -> schema.BatchItem:
     """The item of a formula that has no value."""
-    return BatchItem(
+    return schema.BatchItem(
         id=asked.id,
         formula=asked.formula,
         value=None,
         type="error",
         status="error",
-        error=ItemError(
+        error=schema.ItemError(
             code=CODES[refused.kind],
             message=refused.message,
             position=UNSET if refused.position is None else refused.position,
@@ -304,13 +294,13 @@ def failed(asked: BatchFormula, refused: Refused) -> BatchItem:
     )
 
 
-def all_failed(formulas: Sequence[BatchFormula], message: str) -> BatchDone:
+def all_failed(formulas: Sequence[schema.BatchFormula], message: str) -> BatchDone:
     """The batch of which nothing came back."""
     refused = Refused(kind="LimitExceeded", message=message)
     return BatchDone(results=encode([failed(asked, refused) for asked in formulas]), succeeded=0)
 
 
-def _folded(context: Cells) -> Cells:
+def _folded(context: schema.Cells) -> schema.Cells:
     """Keys in one spelling, so that a formula's own `a1` covers the shared `$A$1`."""
     return {key.replace("$", "").upper(): value for key, value in context.items()}
 
@@ -323,11 +313,11 @@ def validated(order: ValidateOrder) -> Told:
     return Told(answer=encode(_validation(order)))
 
 
-def _validation(order: ValidateOrder) -> Validation:
+def _validation(order: ValidateOrder) -> schema.Validation:
     try:
         tree = compile_formula(order.formula).tree
     except FormulaError as fault:
-        return Validation(
+        return schema.Validation(
             valid=False,
             formula=order.formula,
             error=fault.message,
@@ -336,10 +326,10 @@ def _validation(order: ValidateOrder) -> Validation:
         )
     warnings = warnings_of(tree)
     if order.strict and warnings:
-        return Validation(
+        return schema.Validation(
             valid=False, formula=order.formula, error=warnings[0], error_position=0, suggestions=warnings[1:]
         )
-    return Validation(
+    return schema.Validation(
         valid=True,
         formula=order.formula,
         functions_used=functions_of(tree),
@@ -355,7 +345,7 @@ def translated(order: TranslateOrder) -> Told | Refused:
         found = translate(order.formula, order.target, include_imports=order.include_imports)
     except FormulaError as fault:
         return Refused.of(fault)
-    made = Translated(
+    made = schema.Translated(
         formula=order.formula,
         target=order.target,
         code=str(found.code),
@@ -369,13 +359,13 @@ def translated(order: TranslateOrder) -> Told | Refused:
 # Both -----------------------------------------------------------------------------------------------------------------
 
 
-def _environment(context: Cells, order: BatchOrder) -> ContextEnvironment:
+def _environment(context: schema.Cells, order: BatchOrder) -> ContextEnvironment:
     return ContextEnvironment(
         context, clock=_clock(order.now), random=_random, seconds=order.seconds, locale=_locale(order.options)
     )
 
 
-def _locale(options: Options) -> Locale | None:
+def _locale(options: schema.Options) -> Locale | None:
     return None if options.locale is None else LOCALES[options.locale]
 
 
@@ -384,7 +374,7 @@ def _clock(now: datetime) -> Callable[[], datetime]:
 
 
 def _with_options(
-    program: Any, environment: ContextEnvironment, options: Options, *, debug: bool = False
+    program: Any, environment: ContextEnvironment, options: schema.Options, *, debug: bool = False
 ) -> Evaluation:
     evaluation: Evaluation = program.evaluate(
         environment=environment,

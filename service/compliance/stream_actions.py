@@ -12,16 +12,8 @@ import msgspec
 from msgspec import UNSET
 
 from core.portfolio.cells.identifiers import is_sound
+from service.compliance import stream_schema
 from service.compliance import stream_store as store
-from service.compliance.stream_schema import (
-    METADATA_BYTES_MAX,
-    PROFILES_MAX,
-    TRANCHES_MAX,
-    StreamProfile,
-    StreamProfileCreate,
-    StreamProfileLimitExceeded,
-    StreamProfilePatch,
-)
 from service.platform.base.moments import moment
 from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.base.secrets import new_id
@@ -33,20 +25,24 @@ _YEARS: Final = (1900, 9900)
 """Of moments that the database's calendar and Python's both have in any time zone."""
 
 
-async def create(ctx: Context, body: StreamProfileCreate) -> StreamProfile:
+async def create(ctx: Context, body: stream_schema.StreamProfileCreate) -> stream_schema.StreamProfile:
     """A new profile."""
     workbooks.check_stream(ctx, body.stream_key)
     row = {**_with_moment(msgspec.structs.asdict(body)), "created_at": ctx.now()}
     row |= _retained(ctx, row)
-    if await store.lock_count(ctx) >= PROFILES_MAX:
-        raise StreamProfileLimitExceeded.at(["body"], f"the limit is {PROFILES_MAX:,} profiles")
+    if await store.lock_count(ctx) >= stream_schema.PROFILES_MAX:
+        raise stream_schema.StreamProfileLimitExceeded.at(
+            ["body"], f"the limit is {stream_schema.PROFILES_MAX:,} profiles"
+        )
     who = {"tenant_id": ctx.tenant, "id": new_id(), "created_by": await ctx.email(), "updated_at": row["created_at"]}
     made = await store.create(ctx, {**row, **who})
     await _told(ctx, made, {"jurisdiction": made.jurisdiction})
     return made
 
 
-async def update(ctx: Context, profile_id: UUID, patch: StreamProfilePatch) -> StreamProfile:
+async def update(
+    ctx: Context, profile_id: UUID, patch: stream_schema.StreamProfilePatch
+) -> stream_schema.StreamProfile:
     """Change what is given, and work out the retention anew, by the floors of now."""
     before = await store.lock(ctx, profile_id)
     given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
@@ -72,7 +68,7 @@ async def delete(ctx: Context, profile_id: UUID) -> None:
     await _told(ctx, gone, {})
 
 
-async def _told(ctx: Context, profile: StreamProfile, details: dict[str, Any]) -> None:
+async def _told(ctx: Context, profile: stream_schema.StreamProfile, details: dict[str, Any]) -> None:
     await store.look_again(ctx, profile.stream_key)
     until = profile.effective_retention_until
     ctx.concerns(
@@ -109,8 +105,8 @@ def _retained(ctx: Context, row: Mapping[str, Any]) -> dict[str, Any]:
     if row["retention_mode"] == "life_of_securitisation" and row["maturity_date"] is None:
         raise ValidationFailed.at(["body", "maturity_date"], "the mode life_of_securitisation needs it")
     metadata = msgspec.json.encode(row["profile_metadata"])
-    if len(metadata) > METADATA_BYTES_MAX:
-        message = f"takes {len(metadata):,} bytes; the limit is {METADATA_BYTES_MAX:,}"
+    if len(metadata) > stream_schema.METADATA_BYTES_MAX:
+        message = f"takes {len(metadata):,} bytes; the limit is {stream_schema.METADATA_BYTES_MAX:,}"
         raise ValidationFailed.at(["body", "profile_metadata"], message)
     if faults := _faults_of(row["profile_metadata"].get("tranches", [])):
         raise ValidationFailed(*faults)
@@ -126,8 +122,8 @@ def _retained(ctx: Context, row: Mapping[str, Any]) -> dict[str, Any]:
 def _faults_of(tranches: Any) -> list[Fault]:
     """What is wrong with a profile's tranches."""
     where = ["body", "profile_metadata", "tranches"]
-    if not isinstance(tranches, list) or len(tranches) > TRANCHES_MAX:
-        return [Fault(where, f"expected a list of at most {TRANCHES_MAX} tranches")]
+    if not isinstance(tranches, list) or len(tranches) > stream_schema.TRANCHES_MAX:
+        return [Fault(where, f"expected a list of at most {stream_schema.TRANCHES_MAX} tranches")]
     faults = []
     for place, tranch in enumerate(tranches):
         scheme, value = (tranch.get("scheme"), tranch.get("value")) if isinstance(tranch, dict) else (None, None)

@@ -15,31 +15,7 @@ from core.files.kinds import EXTENSIONS
 from core.values import day_of
 from service.compliance import shared as compliance
 from service.compliance.schema import InvalidSuite, RunTooSlow
-from service.deals import child, store
-from service.deals.schema import (
-    VERSIONS_MAX,
-    Deal,
-    DealCreate,
-    DealHistory,
-    DealHistoryQuery,
-    DealLimitExceeded,
-    DealMovements,
-    DealPatch,
-    DealRow,
-    DealTieOut,
-    Definition,
-    DefinitionDraft,
-    DefinitionPut,
-    DefinitionQuery,
-    DefinitionVersion,
-    DraftOrder,
-    FilesForm,
-    HoldingsAdded,
-    MovementsQuery,
-    Series,
-    TapeAdded,
-    TieOutQuery,
-)
+from service.deals import child, schema, store
 from service.mappings.shared import check_mapping, own_targets
 from service.platform.base.problem import Fault, PermissionDenied, ValidationFailed
 from service.platform.base.secrets import new_id
@@ -54,29 +30,29 @@ OF_HOLDINGS: Final = ("name", "description")
 TAPE_ACCESS: Final = "compliance:write"
 """What uploading a tape needs, here as in its own area."""
 
-NO_DEFINITION = Definition(version=0, definition={}, change_notes=None, created_by=None, created_at=None)
+NO_DEFINITION = schema.Definition(version=0, definition={}, change_notes=None, created_by=None, created_at=None)
 
 
-async def create(ctx: Context, body: DealCreate) -> Deal:
+async def create(ctx: Context, body: schema.DealCreate) -> schema.Deal:
     """A new deal."""
     workbooks.check_stream(ctx, body.stream_key)
     _check_life(msgspec.structs.asdict(body))
     if body.mapping_id is not None:
         await check_mapping(ctx, body.mapping_id)
     if await store.lock_count(ctx) >= ctx.settings.max_deals:
-        raise DealLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_deals} deals")
+        raise schema.DealLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_deals} deals")
     given = msgspec.structs.asdict(body)
     row = await store.create(ctx, {**given, "tenant_id": ctx.tenant, "id": new_id(), "created_by": await ctx.email()})
     ctx.concerns("deal", row.id, row.name, stream_key=row.stream_key, currency=row.currency)
     return _told(ctx, row)
 
 
-async def detail(ctx: Context, deal_id: UUID) -> Deal:
+async def detail(ctx: Context, deal_id: UUID) -> schema.Deal:
     """A deal, with the newest of its workbooks."""
     return _told(ctx, await store.get(ctx, deal_id))
 
 
-async def update(ctx: Context, deal_id: UUID, patch: DealPatch) -> Deal:
+async def update(ctx: Context, deal_id: UUID, patch: schema.DealPatch) -> schema.Deal:
     """Change what is given of a deal."""
     row = await store.get(ctx, deal_id, locked=True)
     ctx.match(row.version)
@@ -112,12 +88,12 @@ async def delete(ctx: Context, deal_id: UUID) -> None:
     ctx.concerns("deal", deal_id, row.name, workbooks=books, tapes=tapes, definition_version=row.definition_version)
 
 
-def _told(ctx: Context, row: DealRow) -> Deal:
+def _told(ctx: Context, row: schema.DealRow) -> schema.Deal:
     ctx.tag(row.version)
-    return Deal(**{name: getattr(row, name) for name in Deal.__struct_fields__})
+    return schema.Deal(**{name: getattr(row, name) for name in schema.Deal.__struct_fields__})
 
 
-async def add_files(ctx: Context, deal_id: UUID, form: FilesForm) -> HoldingsAdded | TapeAdded:
+async def add_files(ctx: Context, deal_id: UUID, form: schema.FilesForm) -> schema.HoldingsAdded | schema.TapeAdded:
     """One workbook of the files of a month, whose mapping, definition and limits are the deal's; or a tape of the deal.
 
     Raises:
@@ -132,13 +108,13 @@ async def add_files(ctx: Context, deal_id: UUID, form: FilesForm) -> HoldingsAdd
     return await (_add_tape if is_tape else _add_holdings)(ctx, deal_id, form)
 
 
-async def _add_holdings(ctx: Context, deal_id: UUID, form: FilesForm) -> HoldingsAdded:
+async def _add_holdings(ctx: Context, deal_id: UUID, form: schema.FilesForm) -> schema.HoldingsAdded:
     about = workbooks.About(form.name, form.description or None, deal_id=deal_id, as_of=form.as_of)
     take = await workbooks.take_in(ctx, "files", form.files, about, EXTENSIONS)
-    return HoldingsAdded(**{name: getattr(take, name) for name in take.__struct_fields__})
+    return schema.HoldingsAdded(**{name: getattr(take, name) for name in take.__struct_fields__})
 
 
-async def _add_tape(ctx: Context, deal_id: UUID, form: FilesForm) -> TapeAdded:
+async def _add_tape(ctx: Context, deal_id: UUID, form: schema.FilesForm) -> schema.TapeAdded:
     if not ctx.caller.may(TAPE_ACCESS):
         raise PermissionDenied.lacking(ctx.caller, TAPE_ACCESS)
     if len(form.files) > 1:
@@ -146,28 +122,28 @@ async def _add_tape(ctx: Context, deal_id: UUID, form: FilesForm) -> TapeAdded:
     about = TapeAbout(form.trustee_name, form.statement_date, deal_id=deal_id, as_of=form.as_of)
     tape = await take_in_tape(ctx, "files", form.files[0], about, EXTENSIONS)
     ctx.event = "tape.uploaded"
-    return TapeAdded(tape=tape)
+    return schema.TapeAdded(tape=tape)
 
 
 # Definitions ----------------------------------------------------------------------------------------------------------
 
 
-async def definition(ctx: Context, deal_id: UUID, query: DefinitionQuery) -> Definition:
+async def definition(ctx: Context, deal_id: UUID, query: schema.DefinitionQuery) -> schema.Definition:
     """The present definition of a deal, or the version asked for."""
     deal = await store.get(ctx, deal_id)
     version = query.version or deal.definition_version
     return await store.definition(ctx, deal_id, version) if version else NO_DEFINITION
 
 
-async def define(ctx: Context, deal_id: UUID, body: DefinitionPut) -> Definition:
+async def define(ctx: Context, deal_id: UUID, body: schema.DefinitionPut) -> schema.Definition:
     """Make the definition's next version; runs that were made keep the version that they used."""
     document = compliance.check_size(body.definition)
     deal = await store.get(ctx, deal_id, locked=True)
     record = msgspec.structs.asdict(deal)
     await _check_definition(ctx, body.definition, record, await own_targets(ctx))
     version = deal.definition_version + 1
-    if version > VERSIONS_MAX:
-        raise DealLimitExceeded.at(["body"], f"the limit is {VERSIONS_MAX:,} versions of a definition")
+    if version > schema.VERSIONS_MAX:
+        raise schema.DealLimitExceeded.at(["body"], f"the limit is {schema.VERSIONS_MAX:,} versions of a definition")
     if body.check_only:
         ctx.changed_nothing()
         return msgspec.structs.replace(NO_DEFINITION, version=version, definition=body.definition)
@@ -184,13 +160,13 @@ async def _check_definition(
     await compliance.checked(ctx, whole, len(msgspec.json.encode(whole)), own_fields)
 
 
-async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[DefinitionVersion]:
+async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[schema.DefinitionVersion]:
     """A page of the versions of a deal's definition."""
     await store.get(ctx, deal_id)
     return await store.versions(ctx, deal_id, query)
 
 
-async def drafted(ctx: Context, deal_id: UUID, body: DraftOrder) -> DefinitionDraft:
+async def drafted(ctx: Context, deal_id: UUID, body: schema.DraftOrder) -> schema.DefinitionDraft:
     """A definition out of what a workbook of the deal prints; nothing is stored."""
     deal = await store.get(ctx, deal_id)
     workbook_id = await store.workbook_of(ctx, deal_id, workbook_id=body.workbook_id)
@@ -200,7 +176,9 @@ async def drafted(ctx: Context, deal_id: UUID, body: DraftOrder) -> DefinitionDr
     if isinstance(found, child.NoDraft):
         raise ValidationFailed.at(["body", "workbook_id"], found.message)
     fields = {name: getattr(found.draft, name) for name in found.draft.__struct_fields__}
-    return DefinitionDraft(deal_id=deal_id, workbook_id=workbook_id, as_of=day_of(ready.portfolio.deal.as_of), **fields)
+    return schema.DefinitionDraft(
+        deal_id=deal_id, workbook_id=workbook_id, as_of=day_of(ready.portfolio.deal.as_of), **fields
+    )
 
 
 DRAFT_SUITE: Final = "standard"
@@ -210,19 +188,19 @@ DRAFT_SUITE: Final = "standard"
 # Through the months ---------------------------------------------------------------------------------------------------
 
 
-async def history(ctx: Context, deal_id: UUID, query: DealHistoryQuery) -> DealHistory:
+async def history(ctx: Context, deal_id: UUID, query: schema.DealHistoryQuery) -> schema.DealHistory:
     """The figures of a deal's tests through the months; a test that is asked for has a series, if an empty one."""
     await store.get(ctx, deal_id)
     series, truncated = await store.history(ctx, deal_id, query)
     found = {one.test_id for one in series}
-    absent = [Series(test_id=name, points=[]) for name in dict.fromkeys(query.test_id) if name not in found]
-    return DealHistory(deal_id=deal_id, series=[*series, *absent], truncated=truncated)
+    absent = [schema.Series(test_id=name, points=[]) for name in dict.fromkeys(query.test_id) if name not in found]
+    return schema.DealHistory(deal_id=deal_id, series=[*series, *absent], truncated=truncated)
 
 
 # Beside the trustee, and from month to month --------------------------------------------------------------------------
 
 
-async def tied_out(ctx: Context, deal_id: UUID, query: TieOutQuery) -> DealTieOut:
+async def tied_out(ctx: Context, deal_id: UUID, query: schema.TieOutQuery) -> schema.DealTieOut:
     """The tests that a workbook of the deal publishes, with ours beside them."""
     await store.get(ctx, deal_id)
     workbook_id = await store.workbook_of(ctx, deal_id, workbook_id=query.workbook_id)
@@ -232,10 +210,10 @@ async def tied_out(ctx: Context, deal_id: UUID, query: TieOutQuery) -> DealTieOu
     rules = ready.definition.definition
     found = await compliance.calculated(ctx, _seconds(ctx), child.interpret_and_tie, ready.as_read, rules, ready.rules)
     as_of = day_of(ready.portfolio.deal.as_of)
-    return DealTieOut(deal_id=deal_id, workbook_id=workbook_id, as_of=as_of, **msgspec.structs.asdict(found))
+    return schema.DealTieOut(deal_id=deal_id, workbook_id=workbook_id, as_of=as_of, **msgspec.structs.asdict(found))
 
 
-async def moved(ctx: Context, deal_id: UUID, query: MovementsQuery) -> DealMovements:
+async def moved(ctx: Context, deal_id: UUID, query: schema.MovementsQuery) -> schema.DealMovements:
     """Why the tests moved between two workbooks; by the rules and the limits of the later one."""
     if query.test_suite not in (*SUITES, DEAL_SUITE):
         raise InvalidSuite.at(["query", "test_suite"], f"the suites are {', '.join((*SUITES, DEAL_SUITE))}")
@@ -250,7 +228,7 @@ async def moved(ctx: Context, deal_id: UUID, query: MovementsQuery) -> DealMovem
     )
     if isinstance(found, child.TooMany):
         raise RunTooSlow.at([], found.message)
-    return DealMovements(
+    return schema.DealMovements(
         deal_id=deal_id,
         from_workbook_id=sides[0],
         to_workbook_id=sides[1],

@@ -8,18 +8,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from service.deals.schema import (
-    HISTORY_POINTS_MAX,
-    HISTORY_RUNS_MAX,
-    Deal,
-    DealHistoryQuery,
-    DealList,
-    DealRow,
-    Definition,
-    DefinitionNotFound,
-    DefinitionVersion,
-    Series,
-)
+from service.deals import schema
 from service.mappings.schema import naming_a_mapping
 from service.platform.data.database import containing
 from service.platform.route.api import Page, PageQuery
@@ -41,7 +30,7 @@ _ROOM = """
      ORDER BY w.day DESC, w.created_at DESC LIMIT 1)
 """
 """The thinnest cushion of a deal as a part of its limit; null without figures."""
-_DEAL, _ROW = columns_of(Deal, latest=_LATEST), columns_of(DealRow, latest=_LATEST)
+_DEAL, _ROW = columns_of(schema.Deal, latest=_LATEST), columns_of(schema.DealRow, latest=_LATEST)
 
 _LOCKED = ("", " FOR UPDATE")
 
@@ -53,21 +42,21 @@ _ORDER = {
 }
 
 
-async def get(ctx: Context, deal_id: UUID, *, locked: bool = False) -> DealRow:
+async def get(ctx: Context, deal_id: UUID, *, locked: bool = False) -> schema.DealRow:
     """A deal, where asked for locked until the transaction ends.
 
     Raises:
         DealNotFound: there is none of that identifier.
     """
     sql = f"SELECT {_ROW} FROM deals WHERE id = %s{_LOCKED[locked]}"
-    return await ctx.one(DealRow, sql, [deal_id], missing=DealNotFound)
+    return await ctx.one(schema.DealRow, sql, [deal_id], missing=DealNotFound)
 
 
-async def listed(ctx: Context, query: DealList) -> Page[Deal]:
+async def listed(ctx: Context, query: schema.DealList) -> Page[schema.Deal]:
     """A page of deals."""
     order = _ORDER[query.sort_by].format(query.sort_order or ("asc" if query.sort_by == "cushion" else "desc"))
     asked, matching = {"pattern": containing(query.search)}, {"pattern": "name ILIKE %(pattern)s"}
-    return await page(ctx, Deal, _DEAL, "deals WHERE true", asked, query, order=order, conditions=matching)
+    return await page(ctx, schema.Deal, _DEAL, "deals WHERE true", asked, query, order=order, conditions=matching)
 
 
 async def lock_count(ctx: Context) -> int:
@@ -76,7 +65,7 @@ async def lock_count(ctx: Context) -> int:
     return int(await ctx.value("SELECT count(*) FROM deals"))
 
 
-async def create(ctx: Context, row: dict[str, Any]) -> DealRow:
+async def create(ctx: Context, row: dict[str, Any]) -> schema.DealRow:
     """A new deal.
 
     Raises:
@@ -89,10 +78,10 @@ async def create(ctx: Context, row: dict[str, Any]) -> DealRow:
     )
     sql = f"{insert_of('deals', row)} RETURNING {_ROW}"
     with naming_a_mapping():
-        return await ctx.one(DealRow, sql, {**row, "currency": currency}, missing=DealNotFound)
+        return await ctx.one(schema.DealRow, sql, {**row, "currency": currency}, missing=DealNotFound)
 
 
-async def update(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> DealRow:
+async def update(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> schema.DealRow:
     """A deal changed.
 
     Raises:
@@ -102,7 +91,7 @@ async def update(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> DealRow:
         UPDATE deals SET {set_of(row)}, version = version + 1, updated_at = now() WHERE id = %(id)s RETURNING {_ROW}
         """
     with naming_a_mapping():
-        return await ctx.one(DealRow, sql, {**row, "id": deal_id}, missing=DealNotFound)
+        return await ctx.one(schema.DealRow, sql, {**row, "id": deal_id}, missing=DealNotFound)
 
 
 async def delete(ctx: Context, deal_id: UUID) -> tuple[int, int]:
@@ -118,17 +107,17 @@ async def delete(ctx: Context, deal_id: UUID) -> tuple[int, int]:
 # Definitions ----------------------------------------------------------------------------------------------------------
 
 
-async def definition(ctx: Context, deal_id: UUID, version: int) -> Definition:
+async def definition(ctx: Context, deal_id: UUID, version: int) -> schema.Definition:
     """A version of a deal's definition.
 
     Raises:
         DefinitionNotFound: there is none of that number.
     """
-    sql = f"SELECT {columns_of(Definition)} FROM deal_definitions WHERE deal_id = %s AND version = %s"
-    return await ctx.one(Definition, sql, [deal_id, version], missing=DefinitionNotFound)
+    sql = f"SELECT {columns_of(schema.Definition)} FROM deal_definitions WHERE deal_id = %s AND version = %s"
+    return await ctx.one(schema.Definition, sql, [deal_id, version], missing=schema.DefinitionNotFound)
 
 
-async def add_definition(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> Definition:
+async def add_definition(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> schema.Definition:
     """The next version of the definition of a deal that is locked."""
     await ctx.execute(
         """
@@ -137,15 +126,15 @@ async def add_definition(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> De
         {**row, "id": deal_id},
     )
     row |= {"tenant_id": ctx.tenant, "deal_id": deal_id}
-    sql = f"{insert_of('deal_definitions', row)} RETURNING {columns_of(Definition)}"
-    return await ctx.one(Definition, sql, row, missing=DealNotFound)
+    sql = f"{insert_of('deal_definitions', row)} RETURNING {columns_of(schema.Definition)}"
+    return await ctx.one(schema.Definition, sql, row, missing=DealNotFound)
 
 
-async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[DefinitionVersion]:
+async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[schema.DefinitionVersion]:
     """A page of the versions of a deal's definition, the newest first."""
-    columns, asked = columns_of(DefinitionVersion), {"deal_id": deal_id}
+    columns, asked = columns_of(schema.DefinitionVersion), {"deal_id": deal_id}
     source = "deal_definitions WHERE true"
-    return await page(ctx, DefinitionVersion, columns, source, asked, query, order="version DESC")
+    return await page(ctx, schema.DefinitionVersion, columns, source, asked, query, order="version DESC")
 
 
 # Through the months ---------------------------------------------------------------------------------------------------
@@ -154,11 +143,11 @@ async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[Defini
 class _Found(Struct, frozen=True):
     """Series of tests, and whether runs were left out."""
 
-    series: list[Series]
+    series: list[schema.Series]
     truncated: bool
 
 
-async def history(unit: Unit, deal_id: UUID, query: DealHistoryQuery) -> tuple[list[Series], bool]:
+async def history(unit: Unit, deal_id: UUID, query: schema.DealHistoryQuery) -> tuple[list[schema.Series], bool]:
     """The series of a deal's tests in its full runs, and whether there are more of these than they are made of."""
     found = await unit.one(
         _Found,
@@ -197,8 +186,8 @@ async def history(unit: Unit, deal_id: UUID, query: DealHistoryQuery) -> tuple[l
             "test_ids": query.test_id,
             "start": query.start_date,
             "end": query.end_date,
-            "most": HISTORY_RUNS_MAX,
-            "points": HISTORY_POINTS_MAX,
+            "most": schema.HISTORY_RUNS_MAX,
+            "points": schema.HISTORY_POINTS_MAX,
         },
         missing=DealNotFound,
     )

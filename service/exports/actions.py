@@ -16,21 +16,7 @@ from core.labels import labelled
 from service.auth import shared as identity
 from service.compliance import shared as compliance
 from service.documents import shared as documents
-from service.exports import store
-from service.exports.schema import (
-    QUEUED,
-    Download,
-    Export,
-    ExportCreate,
-    ExportEnded,
-    ExportExpired,
-    ExportLimitExceeded,
-    ExportNotReady,
-    FormatInfo,
-    InvalidRequest,
-    NoSealedPdf,
-    Source,
-)
+from service.exports import schema, store
 from service.exports.signing_actions import can_seal
 from service.mappings.shared import DEFAULT_MAPPING, get_mapping
 from service.platform.base.problem import Fault, ValidationFailed
@@ -45,10 +31,10 @@ from service.workbooks.schema import SheetNotFound, WorkbookRow
 OPTIONS: Final = ["body", "options"]
 
 STALE: Final = "The compliance run is of the workbook as it was before its cells were changed: run it again."
-FORMATS: Final = [msgspec.convert(one, FormatInfo, from_attributes=True) for one in formats.FORMATS.values()]
+FORMATS: Final = [msgspec.convert(one, schema.FormatInfo, from_attributes=True) for one in formats.FORMATS.values()]
 
 
-async def create(ctx: Context, body: ExportCreate) -> Export:
+async def create(ctx: Context, body: schema.ExportCreate) -> schema.Export:
     """An export of a workbook as it is now; it is not in the way of what is done to the workbook later."""
     options = _checked(ctx, body)
     row = await workbooks.get(ctx, body.workbook_id)
@@ -57,7 +43,7 @@ async def create(ctx: Context, body: ExportCreate) -> Export:
     source = await _source(ctx, row, stored.manifest, sheets)
     workbooks.check_storage(ctx.settings, ["body", "workbook_id"], await workbooks.room(ctx))
     if await store.lock_count(ctx) >= ctx.settings.max_exports:
-        raise ExportLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_exports} exports in work")
+        raise schema.ExportLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_exports} exports in work")
     export_id = f"exp_{new_id().hex}"
     made = await store.create(
         ctx,
@@ -70,7 +56,7 @@ async def create(ctx: Context, body: ExportCreate) -> Export:
             "options": _json(options),
             "source": _json(source),
             "source_keys": [sheet.file for sheet in Manifest.from_json(stored.manifest).sheets],
-            "progress": _json(QUEUED),
+            "progress": _json(schema.QUEUED),
             "created_by": await ctx.email(),
         },
     )
@@ -84,7 +70,7 @@ def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _checked(ctx: Context, body: ExportCreate) -> Options:
+def _checked(ctx: Context, body: schema.ExportCreate) -> Options:
     """The options as they are gone by.
 
     Raises:
@@ -93,12 +79,12 @@ def _checked(ctx: Context, body: ExportCreate) -> Options:
     try:
         options: Options = read(asdict(body.options), Options, OPTIONS)
     except ValidationFailed as refusal:
-        raise InvalidRequest(*refusal.errors) from None
+        raise schema.InvalidRequest(*refusal.errors) from None
     if body.format == "xlsx":
         if options.xlsx_signing and ctx.settings.signing_url is None:
-            raise InvalidRequest.at([*OPTIONS, "xlsx_signing"], "this deployment has no signing service")
+            raise schema.InvalidRequest.at([*OPTIONS, "xlsx_signing"], "this deployment has no signing service")
         if options.xlsx_sealed_pdf and not can_seal(ctx.settings):
-            raise InvalidRequest.at([*OPTIONS, "xlsx_sealed_pdf"], "this deployment has no certificate")
+            raise schema.InvalidRequest.at([*OPTIONS, "xlsx_sealed_pdf"], "this deployment has no certificate")
     return options
 
 
@@ -110,7 +96,7 @@ async def _chosen(ctx: Context, row: WorkbookRow, wanted: list[str]) -> tuple[st
     """
     where = ["body", "sheet_ids"]
     if not wanted:
-        raise InvalidRequest.at(where, "names no sheet; leave it out for all")
+        raise schema.InvalidRequest.at(where, "names no sheet; leave it out for all")
     found, faults = dict[str, None](), []
     for place, one in enumerate(wanted):
         try:
@@ -118,11 +104,11 @@ async def _chosen(ctx: Context, row: WorkbookRow, wanted: list[str]) -> tuple[st
         except SheetNotFound:
             faults.append(Fault([*where, str(place)], f"the workbook has no sheet {one!r}"))
     if faults:
-        raise InvalidRequest(*faults)
+        raise schema.InvalidRequest(*faults)
     return tuple(found)
 
 
-async def _source(ctx: Context, row: WorkbookRow, manifest: str, sheets: tuple[str, ...] | None) -> Source:
+async def _source(ctx: Context, row: WorkbookRow, manifest: str, sheets: tuple[str, ...] | None) -> schema.Source:
     mapping = await get_mapping(ctx, row.read_by or DEFAULT_MAPPING)
     run = await compliance.stored_run(ctx, row.id)
     labels = await identity.labels_of(ctx)
@@ -144,7 +130,7 @@ async def _source(ctx: Context, row: WorkbookRow, manifest: str, sheets: tuple[s
         warnings=tuple(labelled(one, labels) for one in warnings),
     )
     rows = compliance_rows(run.results, run.skipped, labels=labels) if run else ()
-    return Source(manifest=manifest, lineage=lineage, sheets=sheets, mapping=mapping.json, compliance=rows)
+    return schema.Source(manifest=manifest, lineage=lineage, sheets=sheets, mapping=mapping.json, compliance=rows)
 
 
 async def cancel(ctx: Context, export_id: str) -> None:
@@ -152,11 +138,11 @@ async def cancel(ctx: Context, export_id: str) -> None:
     ended = await store.end(ctx, export_id, {"status": "cancelled"})
     if ended is None:
         found = await store.get(ctx, export_id)
-        raise ExportEnded.at(["path", "export_id"], f"the export is {found.status}")
+        raise schema.ExportEnded.at(["path", "export_id"], f"the export is {found.status}")
     ctx.concerns("export", export_id, ended.workbook_name, workbook_id=str(ended.workbook_id))
 
 
-async def download(ctx: Context, export_id: str, query: Download) -> Streamed:
+async def download(ctx: Context, export_id: str, query: schema.Download) -> Streamed:
     """One of an export's files.
 
     Raises:
@@ -167,9 +153,9 @@ async def download(ctx: Context, export_id: str, query: Download) -> Streamed:
     found = await store.documents(ctx, export_id)
     document_id = found.document_id if query.artifact is None else found.sealed_id
     if found.status != "completed":
-        raise ExportNotReady.at(["path", "export_id"], f"the export is {found.status}")
+        raise schema.ExportNotReady.at(["path", "export_id"], f"the export is {found.status}")
     if document_id is None:
-        raise NoSealedPdf
+        raise schema.NoSealedPdf
     about = {"workbook_id": str(found.workbook_id), "artifact": query.artifact or "export"}
     ctx.concerns("export", export_id, found.workbook_name, **about)
-    return await documents.download(ctx, document_id, gone=ExportExpired)
+    return await documents.download(ctx, document_id, gone=schema.ExportExpired)

@@ -15,17 +15,8 @@ from core.files.errors import FileRefused
 from core.provenance.manifest import Manifest
 from core.provenance.verify import Verdict
 from service.documents import shared as documents
-from service.exports import store
+from service.exports import schema, store
 from service.exports.child import CLAIM, VERIFY, ClaimOrder, VerifyOrder
-from service.exports.schema import (
-    CellDiff,
-    ExportNotFound,
-    InvalidRequest,
-    OtherTenantsFile,
-    Verification,
-    VerifyFinding,
-    VerifyForm,
-)
 from service.exports.signing_actions import manifest_key
 from service.platform.base.problem import PayloadTooLarge, Unavailable
 from service.platform.data.scratch import folder_for
@@ -41,7 +32,7 @@ _SAID: Final = ("export_id", "workbook_id", "tenant_id", "manifest_version", "ha
 """What a file says of itself."""
 
 
-async def verify(ctx: Context, form: VerifyForm) -> Verification:
+async def verify(ctx: Context, form: schema.VerifyForm) -> schema.Verification:
     """What a file is, measured by the record of the export that it says it is.
 
     Raises:
@@ -59,7 +50,7 @@ async def verify(ctx: Context, form: VerifyForm) -> Verification:
             manifest = claim.signed.manifest
             key = manifest_key(ctx, manifest.export_id)
             if claim.signed.is_signed_with(key) and manifest.tenant_id != str(ctx.tenant):
-                raise OtherTenantsFile
+                raise schema.OtherTenantsFile
             order = await _order(ctx, path, manifest, key)
         await ctx.commit()  # no connection is held while the file is read
         reads = [order.path, *([order.prints_path] if order.prints_path else [])]
@@ -70,9 +61,9 @@ def _check(ctx: Context, file: Upload) -> None:
     if file.size_bytes > ctx.settings.max_upload_mb * MEGABYTE:
         raise PayloadTooLarge.at(FILE, f"the limit is {ctx.settings.max_upload_mb} MB")
     if not file.size_bytes:
-        raise InvalidRequest.at(FILE, "the file is empty")
+        raise schema.InvalidRequest.at(FILE, "the file is empty")
     if not file.file_name.lower().endswith(".xlsx"):
-        raise InvalidRequest.at(FILE, "the file's name must end in .xlsx")
+        raise schema.InvalidRequest.at(FILE, "the file's name must end in .xlsx")
 
 
 def _copy(file: Upload, path: Path) -> None:
@@ -92,7 +83,7 @@ async def _child(ctx: Context, work: ConfinedWork[O, A], order: O, reads: Sequen
             seconds_max=ctx.settings.probe_seconds,
         )
     except FileRefused as refusal:
-        raise InvalidRequest.at(FILE, refusal.hint) from None
+        raise schema.InvalidRequest.at(FILE, refusal.hint) from None
     except ChildKilled as killed:  # which says nothing of the file
         raise Unavailable from killed
 
@@ -102,7 +93,7 @@ async def _order(ctx: Context, path: Path, manifest: Manifest, key: bytes) -> Ve
     data_hash, prints_path = None, None
     found = None
     if EXPORT_ID.fullmatch(manifest.export_id):  # what else it may say need not fit into a query
-        with suppress(ExportNotFound):
+        with suppress(schema.ExportNotFound):
             found = await store.documents(ctx, manifest.export_id)
     if found is not None:
         if found.provenance is not None:
@@ -120,22 +111,22 @@ async def _order(ctx: Context, path: Path, manifest: Manifest, key: bytes) -> Ve
     )
 
 
-def _told(verdict: Verdict, order: VerifyOrder) -> Verification:
+def _told(verdict: Verdict, order: VerifyOrder) -> schema.Verification:
     manifest, status, reason = verdict.manifest, verdict.status, verdict.reason
     if order.data_hash is None and verdict.hmac_valid:
         status, reason = "unknown", "There is no record of this export."
     said = {name: getattr(manifest, name, None) for name in _SAID}
-    return Verification(
+    return schema.Verification(
         status=status,
         reason=reason,
         data_hash=verdict.data_hash,
         expected_hash=verdict.expected_hash,
         hmac_valid=bool(verdict.hmac_valid),
-        diffs=[CellDiff(sheet=diff.sheet, cell=diff.cell, status=diff.status) for diff in verdict.diffs],
+        diffs=[schema.CellDiff(sheet=diff.sheet, cell=diff.cell, status=diff.status) for diff in verdict.diffs],
         diffs_truncated=verdict.diffs_truncated,
         sheets_not_covered=list(verdict.beside),
         findings=[
-            VerifyFinding(
+            schema.VerifyFinding(
                 status=finding.status,
                 part=finding.part,
                 sheet=finding.sheet,

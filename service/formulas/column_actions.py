@@ -15,20 +15,9 @@ from core.grid.address import column_name
 from core.grid.codec import open_sheet
 from core.portfolio.model.fields import PROFILES
 from core.portfolio.sheets.header import find
-from service.formulas import store
+from service.formulas import schema, store
 from service.formulas.actions import whole
 from service.formulas.child import PREVIEW, NotApplied, Place, PreviewOrder
-from service.formulas.schema import (
-    ApplyRequest,
-    ColumnExists,
-    ColumnNotFound,
-    InvalidGraph,
-    NotActive,
-    Preview,
-    PreviewFailed,
-    PreviewRequest,
-    Run,
-)
 from service.mappings.shared import DEFAULT_MAPPING
 from service.platform.base.problem import Fault, Unavailable, ValidationFailed
 from service.platform.base.secrets import new_id
@@ -42,7 +31,7 @@ MEGABYTE: Final = 1024 * 1024
 TARGET: Final = ["body", "target_column"]
 
 
-async def preview(ctx: Context, body: PreviewRequest) -> Preview:
+async def preview(ctx: Context, body: schema.PreviewRequest) -> schema.Preview:
     """What a graph comes to on the first rows of a sheet, calculated in a child."""
     formula = await whole(ctx, body.graph)
     row = await workbooks.get(ctx, body.workbook_id)
@@ -64,10 +53,10 @@ async def preview(ctx: Context, body: PreviewRequest) -> Preview:
             seconds_max=seconds + OPENING_SECONDS,
         )
     except NotApplied as refusal:
-        raise PreviewFailed.at(["body", "graph"], str(refusal)) from None
+        raise schema.PreviewFailed.at(["body", "graph"], str(refusal)) from None
     except ChildKilled as killed:  # which says nothing of the formula
         raise Unavailable from killed
-    return Preview(
+    return schema.Preview(
         sample_results=told.rows,
         total_rows=told.total_rows,
         preview_size=len(told.rows),
@@ -75,11 +64,11 @@ async def preview(ctx: Context, body: PreviewRequest) -> Preview:
     )
 
 
-async def apply(ctx: Context, config_id: str, body: ApplyRequest) -> Run:
+async def apply(ctx: Context, config_id: str, body: schema.ApplyRequest) -> schema.Run:
     """Hand a workbook to the worker that writes the column; until that is done nobody else writes into the workbook."""
     config = await store.get(ctx, config_id)
     if config.status != "active":
-        raise NotActive.at(["path", "config_id"], f"the formula is {config.status}")
+        raise schema.NotActive.at(["path", "config_id"], f"the formula is {config.status}")
     body = replace(body, target_column=" ".join(body.target_column.split()))  # as headers are read
     version = await store.version(ctx, config_id, body.version_id)
     run_id = f"run_{new_id().hex}"
@@ -152,11 +141,11 @@ def _columns_read(graph: Graph, names: tuple[str, ...], columns: dict[str, int])
             places = [["nodes", node.id] for node in graph.nodes if node.params.get("column") == name] or [[]]
             faults += [Fault(["body", "graph", *place], f"unknown_column: {unknown.message}") for place in places]
     if faults:
-        raise InvalidGraph(*faults)
+        raise schema.InvalidGraph(*faults)
     return found
 
 
-def _check_target(unit: Unit, body: ApplyRequest | Run, sheet: SheetRow, read: set[int]) -> None:
+def _check_target(unit: Unit, body: schema.ApplyRequest | schema.Run, sheet: SheetRow, read: set[int]) -> None:
     """Whether a column may be written.
 
     Raises:
@@ -167,12 +156,12 @@ def _check_target(unit: Unit, body: ApplyRequest | Run, sheet: SheetRow, read: s
         try:
             at = by_name(columns)(wanted)
         except UnknownColumn as unknown:
-            raise ColumnNotFound.at(TARGET, unknown.message) from None
+            raise schema.ColumnNotFound.at(TARGET, unknown.message) from None
         if at in read:
-            raise InvalidGraph.at(TARGET, "the formula reads the column that it would overwrite")
+            raise schema.InvalidGraph.at(TARGET, "the formula reads the column that it would overwrite")
         return
     if wanted.casefold() in {name.casefold() for name in columns}:
-        raise ColumnExists.at(TARGET, "output_mode overwrite writes over it")
+        raise schema.ColumnExists.at(TARGET, "output_mode overwrite writes over it")
     if len(sheet.types) >= unit.settings.max_sheet_columns:
         raise ValidationFailed.at(TARGET, f"the sheet has {len(sheet.types):,} columns, as many as it may")
     if sheet.header_row is None and wanted.upper() != (free := column_name(len(sheet.types))):

@@ -11,17 +11,7 @@ import structlog
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from service.health import store
-from service.health.schema import (
-    OVERRIDES_MAX,
-    FeatureFlags,
-    FlagChange,
-    FlagChanges,
-    FlagsChanged,
-    FlagStatus,
-    MaintenanceQuery,
-    MaintenanceStatus,
-)
+from service.health import schema, store
 from service.platform.access.switches import FlagState, Maintenance, State
 from service.platform.base.flags import FLAGS
 from service.platform.base.problem import Fault, PermissionDenied, ValidationFailed
@@ -35,20 +25,20 @@ SHOWN_MAX = 100
 log = structlog.get_logger()
 
 
-def maintenance(resources: Resources) -> MaintenanceStatus:
+def maintenance(resources: Resources) -> schema.MaintenanceStatus:
     """Whether the deployment is under maintenance, as far as this process knows."""
     now = resources.switches.maintenance
     if now is None:
-        return MaintenanceStatus(enabled=False)
-    return MaintenanceStatus(enabled=True, message=now.message, since=now.since, expected_end=now.expected_end)
+        return schema.MaintenanceStatus(enabled=False)
+    return schema.MaintenanceStatus(enabled=True, message=now.message, since=now.since, expected_end=now.expected_end)
 
 
-def flags(resources: Resources) -> FeatureFlags:
+def flags(resources: Resources) -> schema.FeatureFlags:
     """All feature flags, without a word of any tenant."""
-    return FeatureFlags(flags=_listed(resources.switches.state), timestamp=resources.clock.now())
+    return schema.FeatureFlags(flags=_listed(resources.switches.state), timestamp=resources.clock.now())
 
 
-async def maintain(ctx: Context, query: MaintenanceQuery) -> MaintenanceStatus:
+async def maintain(ctx: Context, query: schema.MaintenanceQuery) -> schema.MaintenanceStatus:
     """Begin maintenance, say something else of it, or end it."""
     before = await store.lock_switches(ctx)
     wanted = None
@@ -66,14 +56,16 @@ async def maintain(ctx: Context, query: MaintenanceQuery) -> MaintenanceStatus:
     return maintenance(ctx.resources)
 
 
-async def change_flags(ctx: Context, body: FlagChanges) -> FlagsChanged:
+async def change_flags(ctx: Context, body: schema.FlagChanges) -> schema.FlagsChanged:
     """Set flags, for all and for single tenants; an empty change only tells.
 
     Raises:
         ValidationFailed: there is no such flag or tenant, or there would be too many overrides.
         PermissionDenied: another tenant was named by somebody who does not run the deployment.
     """
-    asked = {name: FlagChange(enabled=flag) if isinstance(flag, bool) else flag for name, flag in body.flags.items()}
+    asked = {
+        name: schema.FlagChange(enabled=flag) if isinstance(flag, bool) else flag for name, flag in body.flags.items()
+    }
     if faults := [_fault(("body", "flags", name), name, FLAGS, "flag") for name in asked if name not in FLAGS]:
         raise ValidationFailed(*faults)
     tenants = await _tenants(ctx, asked)
@@ -87,8 +79,8 @@ async def change_flags(ctx: Context, body: FlagChanges) -> FlagsChanged:
             tenants={tenant: value for tenant, value in overrides.items() if value is not None},
         )
     after = {name: state for name, state in after.items() if state != FlagState()}
-    if sum(len(state.tenants) for state in after.values()) > OVERRIDES_MAX:
-        raise ValidationFailed.at(["body", "flags"], f"at most {OVERRIDES_MAX} overrides of tenants in all")
+    if sum(len(state.tenants) for state in after.values()) > schema.OVERRIDES_MAX:
+        raise ValidationFailed.at(["body", "flags"], f"at most {schema.OVERRIDES_MAX} overrides of tenants in all")
     if after == before.flags:
         ctx.changed_nothing()
     else:
@@ -101,7 +93,7 @@ async def change_flags(ctx: Context, body: FlagChanges) -> FlagsChanged:
     if not (ctx.caller.runs_deployment or ctx.caller.system):
         own = str(ctx.tenant)
         seen = {name: {own: overrides[own]} for name, overrides in seen.items() if own in overrides}
-    return FlagsChanged(
+    return schema.FlagsChanged(
         flags=_listed(state), tenants={name: one for name, one in seen.items() if one}, timestamp=ctx.now()
     )
 
@@ -122,7 +114,7 @@ def note(ctx: Context, what: str, told: dict[str, Any]) -> None:
         ctx.concerns("deployment", what, None, **told)
 
 
-async def _tenants(ctx: Context, asked: dict[str, FlagChange]) -> dict[str, str]:
+async def _tenants(ctx: Context, asked: dict[str, schema.FlagChange]) -> dict[str, str]:
     """Identifiers of the tenants that changes name."""
     names = sorted({name for change in asked.values() for name in change.tenants})
     if not names:
@@ -144,9 +136,9 @@ async def _tenants(ctx: Context, asked: dict[str, FlagChange]) -> dict[str, str]
     return found
 
 
-def _listed(state: State) -> list[FlagStatus]:
+def _listed(state: State) -> list[schema.FlagStatus]:
     return [
-        FlagStatus(
+        schema.FlagStatus(
             name=name,
             description=flag.description,
             enabled=state.is_on(name),
@@ -157,7 +149,7 @@ def _listed(state: State) -> list[FlagStatus]:
     ]
 
 
-def _told(change: FlagChange, tenants: dict[str, str]) -> dict[str, Any]:
+def _told(change: schema.FlagChange, tenants: dict[str, str]) -> dict[str, Any]:
     """A change as the audit log tells it."""
     told: dict[str, Any] = {} if change.enabled is UNSET else {"enabled": change.enabled}
     return told | ({"tenants": {tenants[name]: on for name, on in change.tenants.items()}} if change.tenants else {})

@@ -13,24 +13,7 @@ from core.insights.insight import STAKEHOLDERS, Stakeholder
 from core.insights.insight import Insight as Found
 from service.compliance import shared as compliance
 from service.compliance.schema import RunTooSlow
-from service.insights import child, shared, store
-from service.insights.schema import (
-    REGENERATIONS_MAX,
-    Analysed,
-    BulkNominated,
-    GenerateRequest,
-    InsightDetail,
-    InvalidStakeholder,
-    NoActiveSession,
-    Nomination,
-    NominationBulk,
-    NominationLimitExceeded,
-    NominationPut,
-    NoNominatedWorkbooks,
-    RegenerationLimitReached,
-    Remark,
-    Session,
-)
+from service.insights import child, schema, shared, store
 from service.platform.access.caller_status import Window
 from service.platform.base.problem import ConcurrentModification, Fault
 from service.platform.base.secrets import new_id
@@ -46,22 +29,22 @@ TASTED: Final = ("subject", "workbook_id", "as_of", "tests", "loans_in_all", "re
 # Nominations ----------------------------------------------------------------------------------------------------------
 
 
-async def nominate(ctx: Context, workbook_id: UUID, body: NominationPut) -> Nomination:
+async def nominate(ctx: Context, workbook_id: UUID, body: schema.NominationPut) -> schema.Nomination:
     """Nominate a workbook, or end that."""
     (nomination,) = await _nominated(ctx, [workbook_id], body.is_nominated)
     ctx.concerns("workbook", workbook_id, nomination.workbook_name, is_nominated=body.is_nominated)
     return nomination
 
 
-async def nominate_many(ctx: Context, body: NominationBulk) -> BulkNominated:
+async def nominate_many(ctx: Context, body: schema.NominationBulk) -> schema.BulkNominated:
     """Nominate workbooks, or end that."""
     wanted = list(dict.fromkeys(body.workbook_ids))
     await _nominated(ctx, wanted, body.is_nominated)
     ctx.concerns("nomination", "bulk", workbook_ids=wanted, is_nominated=body.is_nominated)
-    return BulkNominated(updated_count=len(wanted), workbook_ids=wanted, is_nominated=body.is_nominated)
+    return schema.BulkNominated(updated_count=len(wanted), workbook_ids=wanted, is_nominated=body.is_nominated)
 
 
-async def _nominated(ctx: Context, workbook_ids: Collection[UUID], is_nominated: bool) -> list[Nomination]:
+async def _nominated(ctx: Context, workbook_ids: Collection[UUID], is_nominated: bool) -> list[schema.Nomination]:
     """The nominations of these workbooks, now as asked.
 
     Raises:
@@ -79,20 +62,20 @@ async def _nominated(ctx: Context, workbook_ids: Collection[UUID], is_nominated:
     most = ctx.settings.max_nominations
     if is_nominated and (count := len(await store.nominated(ctx))) > most:
         message = f"{count:,} workbooks would be nominated; the limit is {most:,}"
-        raise NominationLimitExceeded.at(["body"], message)
+        raise schema.NominationLimitExceeded.at(["body"], message)
     return await store.nominations_of(ctx, workbook_ids)
 
 
 # Sessions -------------------------------------------------------------------------------------------------------------
 
 
-async def generate(ctx: Context, body: GenerateRequest) -> Session:
+async def generate(ctx: Context, body: schema.GenerateRequest) -> schema.Session:
     """A new session: what there is to say of the nominated workbooks."""
     stakeholder = next((one for one in STAKEHOLDERS if one == body.stakeholder_type), None)
     if stakeholder is None:
-        raise InvalidStakeholder.at(["body", "stakeholder_type"], f"expected one of {', '.join(STAKEHOLDERS)}")
+        raise schema.InvalidStakeholder.at(["body", "stakeholder_type"], f"expected one of {', '.join(STAKEHOLDERS)}")
     if not await store.nominated(ctx):
-        raise NoNominatedWorkbooks
+        raise schema.NoNominatedWorkbooks
     window = Window(f"insights:{ctx.tenant}", ctx.settings.insights_per_day.of(ctx.caller.tier), shared.DAY_SECONDS)
     async with shared.counted(ctx, window):
         made = await _made(ctx, stakeholder, angle=0)
@@ -101,14 +84,14 @@ async def generate(ctx: Context, body: GenerateRequest) -> Session:
     return await _kept(ctx, session_id, made)
 
 
-async def regenerate(ctx: Context) -> Session:
+async def regenerate(ctx: Context) -> schema.Session:
     """The caller's newest session from another angle, in place of what it said."""
     held = await store.held(ctx)
     if held is None:
-        raise NoActiveSession
-    if held.regeneration_count >= REGENERATIONS_MAX:
-        message = f"the limit is {REGENERATIONS_MAX} of a session; what is generated anew begins another one"
-        raise RegenerationLimitReached(Fault(["session"], message), retry_after_seconds=shared.DAY_SECONDS)
+        raise schema.NoActiveSession
+    if held.regeneration_count >= schema.REGENERATIONS_MAX:
+        message = f"the limit is {schema.REGENERATIONS_MAX} of a session; what is generated anew begins another one"
+        raise schema.RegenerationLimitReached(Fault(["session"], message), retry_after_seconds=shared.DAY_SECONDS)
     made = await _made(ctx, held.stakeholder_type, angle=held.regeneration_count + 1)
     if not await store.regenerated(ctx, held, made.about):
         raise ConcurrentModification
@@ -132,7 +115,7 @@ async def _made(ctx: Context, stakeholder: Stakeholder, angle: int) -> _Made:
         gathered = _first_of(gathered)
         found = await _analysed(ctx, gathered, stakeholder, angle)
     subjects = [
-        Analysed(
+        schema.Analysed(
             workbook_id=UUID(subject.workbook_id),
             name=subject.name,
             run_id=subject.run_id,
@@ -157,10 +140,12 @@ def _first_of(gathered: shared.Gathered) -> shared.Gathered:
     first, *others = gathered.subjects
     names = ", ".join(one.name for one in others)
     message = f"Analysing all of them takes longer than it may: left out are {names}."
-    return gathered._replace(subjects=[first], warnings=[*gathered.warnings, Remark(code="left_out", message=message)])
+    return gathered._replace(
+        subjects=[first], warnings=[*gathered.warnings, schema.Remark(code="left_out", message=message)]
+    )
 
 
-def _stored(found: Found, told: Told, number: int, subjects: list[Analysed]) -> store.NewInsight:
+def _stored(found: Found, told: Told, number: int, subjects: list[schema.Analysed]) -> store.NewInsight:
     about = [UUID(found.workbook_id)] if found.workbook_id else [subject.workbook_id for subject in subjects]
     same = ("category", "title", "confidence", "priority", "methodology", "supporting_data")
     return store.NewInsight(
@@ -173,7 +158,7 @@ def _stored(found: Found, told: Told, number: int, subjects: list[Analysed]) -> 
     )
 
 
-async def _kept(ctx: Context, session_id: str, made: _Made) -> Session:
+async def _kept(ctx: Context, session_id: str, made: _Made) -> schema.Session:
     """A session whose insights are stored."""
     await store.put_insights(ctx, session_id, made.insights)
     session = await store.session(ctx, session_id)
@@ -188,7 +173,7 @@ async def _kept(ctx: Context, session_id: str, made: _Made) -> Session:
     return session
 
 
-async def insight(ctx: Context, insight_id: str) -> InsightDetail:
+async def insight(ctx: Context, insight_id: str) -> schema.InsightDetail:
     """An insight; of a taster no evidence."""
     found = await store.insight(ctx, insight_id)
     if not found.is_taster:

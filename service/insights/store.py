@@ -12,18 +12,7 @@ from msgspec import Struct
 
 from core.insights.insight import Category, Stakeholder
 from core.reconciliation.rules import IssueType, Severity
-from service.insights.schema import (
-    CATEGORY_NAMES,
-    LISTED_MAX,
-    RECENT,
-    InsightDetail,
-    InsightNotFound,
-    NoCurrentSession,
-    Nomination,
-    QuestionItem,
-    Session,
-    SessionNotFound,
-)
+from service.insights import schema
 from service.platform.base.problem import Problem
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import columns_of, insert_of
@@ -32,7 +21,7 @@ from service.workbooks.schema import WorkbookNotFound
 # Nominations ----------------------------------------------------------------------------------------------------------
 
 _NOMINATION: Final = columns_of(
-    Nomination,
+    schema.Nomination,
     workbook_id="w.id",
     workbook_name="w.name",
     is_nominated="n.nominated_at IS NOT NULL",
@@ -46,21 +35,21 @@ _NOMINATIONS: Final = """
 """
 
 
-async def nominations(ctx: Context) -> list[Nomination]:
+async def nominations(ctx: Context) -> list[schema.Nomination]:
     """The tenant's workbooks, the nominated ones first, then the newest."""
     return await ctx.all(
-        Nomination,
+        schema.Nomination,
         f"""
         SELECT {_NOMINATION} FROM {_NOMINATIONS}
-        ORDER BY n.nominated_at DESC NULLS LAST, w.created_at DESC, w.id LIMIT {LISTED_MAX}
+        ORDER BY n.nominated_at DESC NULLS LAST, w.created_at DESC, w.id LIMIT {schema.LISTED_MAX}
         """,
     )
 
 
-async def nominations_of(ctx: Context, workbook_ids: Collection[UUID]) -> list[Nomination]:
+async def nominations_of(ctx: Context, workbook_ids: Collection[UUID]) -> list[schema.Nomination]:
     """Those of some workbooks; what is not there is not among them."""
     return await ctx.all(
-        Nomination, f"SELECT {_NOMINATION} FROM {_NOMINATIONS} AND w.id = ANY (%s)", [list(workbook_ids)]
+        schema.Nomination, f"SELECT {_NOMINATION} FROM {_NOMINATIONS} AND w.id = ANY (%s)", [list(workbook_ids)]
     )
 
 
@@ -236,14 +225,14 @@ class Held(Struct, frozen=True, kw_only=True):
     regeneration_count: int
 
 
-_DISPLAY: Final = f"'{msgspec.json.encode(CATEGORY_NAMES).decode()}'::json ->> category"
+_DISPLAY: Final = f"'{msgspec.json.encode(schema.CATEGORY_NAMES).decode()}'::json ->> category"
 _BRIEF: Final = f"""
     json_build_object('id', i.id, 'category', i.category, 'category_display', {_DISPLAY}, 'title', i.title,
                       'summary', i.summary, 'confidence', i.confidence, 'priority', i.priority,
                       'is_taster', %(is_taster)s::boolean)
 """
 _SESSION: Final = columns_of(
-    Session,
+    schema.Session,
     session_id="s.id",
     status="'completed'",
     insights=f"""(SELECT coalesce(json_agg({_BRIEF} ORDER BY i.number), '[]') FROM insights i
@@ -256,27 +245,27 @@ def _shown(ctx: Context) -> dict[str, Any]:
     return {"user_id": ctx.caller.user_id, "is_taster": ctx.caller.tier == "free"}
 
 
-async def session(ctx: Context, session_id: str) -> Session:
+async def session(ctx: Context, session_id: str) -> schema.Session:
     """A session of the caller's.
 
     Raises:
         SessionNotFound: the caller has none of that identifier.
     """
-    return await _session(ctx, "s.id = %(id)s", SessionNotFound, id=session_id)
+    return await _session(ctx, "s.id = %(id)s", schema.SessionNotFound, id=session_id)
 
 
-async def current(ctx: Context) -> Session:
+async def current(ctx: Context) -> schema.Session:
     """The caller's newest session.
 
     Raises:
         NoCurrentSession: there is none.
     """
-    return await _session(ctx, "true", NoCurrentSession)
+    return await _session(ctx, "true", schema.NoCurrentSession)
 
 
-async def _session(ctx: Context, where: str, missing: type[Problem], **asked: str) -> Session:
+async def _session(ctx: Context, where: str, missing: type[Problem], **asked: str) -> schema.Session:
     return await ctx.one(
-        Session,
+        schema.Session,
         f"""
         SELECT {_SESSION} FROM insight_sessions s
         WHERE s.user_id = %(user_id)s AND {where} ORDER BY s.created_at DESC, s.id LIMIT 1
@@ -344,10 +333,10 @@ async def put_insights(ctx: Context, session_id: str, insights: Sequence[NewInsi
 
 _KNOWN: Final = ("answered", "understood", "suggestions", "warnings", "answered_by")
 """Fields of a question that stand in its details."""
-_QUESTION: Final = columns_of(QuestionItem, **{name: f"details -> '{name}'" for name in _KNOWN})
+_QUESTION: Final = columns_of(schema.QuestionItem, **{name: f"details -> '{name}'" for name in _KNOWN})
 
 
-async def insight(ctx: Context, insight_id: str) -> InsightDetail:
+async def insight(ctx: Context, insight_id: str) -> schema.InsightDetail:
     """An insight of one of the caller's sessions.
 
     Raises:
@@ -356,9 +345,9 @@ async def insight(ctx: Context, insight_id: str) -> InsightDetail:
     recent = f"""(
         SELECT coalesce(json_agg(q), '[]') FROM (
             SELECT {_QUESTION} FROM insight_questions
-            WHERE user_id = %(user_id)s AND insight_id = %(id)s ORDER BY asked_at DESC, id LIMIT {RECENT}) q)"""
+            WHERE user_id = %(user_id)s AND insight_id = %(id)s ORDER BY asked_at DESC, id LIMIT {schema.RECENT}) q)"""
     columns = columns_of(
-        InsightDetail,
+        schema.InsightDetail,
         id="i.id",
         created_at="i.created_at",
         category_display=_DISPLAY,
@@ -366,18 +355,18 @@ async def insight(ctx: Context, insight_id: str) -> InsightDetail:
         recent_questions=recent,
     )
     return await ctx.one(
-        InsightDetail,
+        schema.InsightDetail,
         f"""
         SELECT {columns} FROM insights i
         JOIN insight_sessions s ON s.tenant_id = i.tenant_id AND s.id = i.session_id
         WHERE i.id = %(id)s AND s.user_id = %(user_id)s
         """,
         {**_shown(ctx), "id": insight_id},
-        missing=InsightNotFound,
+        missing=schema.InsightNotFound,
     )
 
 
-async def keep_question(ctx: Context, item: QuestionItem) -> None:
+async def keep_question(ctx: Context, item: schema.QuestionItem) -> None:
     """Keep a question with its answer."""
     kept = msgspec.structs.asdict(item)
     row = {
@@ -389,10 +378,10 @@ async def keep_question(ctx: Context, item: QuestionItem) -> None:
     await ctx.execute(insert_of("insight_questions", row), row)
 
 
-async def questions(ctx: Context, limit: int) -> list[QuestionItem]:
+async def questions(ctx: Context, limit: int) -> list[schema.QuestionItem]:
     """The caller's questions, the newest first."""
     return await ctx.all(
-        QuestionItem,
+        schema.QuestionItem,
         f"SELECT {_QUESTION} FROM insight_questions WHERE user_id = %s ORDER BY asked_at DESC, id LIMIT %s",
         [ctx.caller.user_id, limit],
     )

@@ -11,28 +11,8 @@ from msgspec import UNSET
 from core.portfolio.mapping.profiles import configure
 from core.portfolio.model.fields import PROFILES
 from core.portfolio.model.fields import Mapping as CoreMapping
-from service.mappings import child, shared, store
+from service.mappings import child, schema, shared, store
 from service.mappings.configuration_actions import GivenMapping, check_source_type, written_of
-from service.mappings.schema import (
-    Column,
-    ColumnGiven,
-    Mapping,
-    MappingCreate,
-    MappingDetail,
-    MappingInUse,
-    MappingLimitExceeded,
-    MappingList,
-    MappingPatch,
-    MappingRow,
-    MappingSummary,
-    MappingWarning,
-    Resolved,
-    RuleGiven,
-    Sample,
-    TransformGiven,
-    UnchangeableMapping,
-    UndeletableMapping,
-)
 from service.platform.base.secrets import new_id
 from service.platform.http.bodies import Unread
 from service.platform.route.api import Page, Raw, page_of
@@ -49,7 +29,7 @@ ENCODING_SECONDS: Final = 20.0
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
-async def listed(ctx: Context, query: MappingList) -> Page[MappingSummary]:
+async def listed(ctx: Context, query: schema.MappingList) -> Page[schema.MappingSummary]:
     """A page of mappings: the built-in ones, where asked for, stand in front."""
     wanted = (query.search or "").casefold()
     system = [
@@ -66,21 +46,21 @@ async def listed(ctx: Context, query: MappingList) -> Page[MappingSummary]:
     return page_of(shown + own, len(system) + count, query)
 
 
-async def detail(ctx: Context, mapping_id: str, query: MappingDetail) -> Mapping:
+async def detail(ctx: Context, mapping_id: str, query: schema.MappingDetail) -> schema.Mapping:
     """A mapping, with the fields that it comes to when asked for."""
     row = _SYSTEM.get(mapping_id) or await store.get(ctx, mapping_id)
     answer = await _answer(ctx, row)
     if not query.resolve_profile:
         return answer
     mapping = (await shared.get_mapping(ctx, mapping_id)).mapping
-    fields = {target: msgspec.convert(field, Resolved) for target, field in configure.resolved(mapping).items()}
+    fields = {target: msgspec.convert(field, schema.Resolved) for target, field in configure.resolved(mapping).items()}
     return msgspec.structs.replace(answer, resolved_mappings=fields)
 
 
 # Writing --------------------------------------------------------------------------------------------------------------
 
 
-async def create(ctx: Context, body: MappingCreate) -> Mapping:
+async def create(ctx: Context, body: schema.MappingCreate) -> schema.Mapping:
     """A mapping of the tenant's own."""
     check_source_type(body.source_type, ["body"])
     given_mapping = GivenMapping(
@@ -88,7 +68,7 @@ async def create(ctx: Context, body: MappingCreate) -> Mapping:
     )
     written = await written_of(ctx, given_mapping, body.name)
     if await store.lock_count(ctx) >= ctx.settings.max_mappings:
-        raise MappingLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_mappings} mappings")
+        raise schema.MappingLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_mappings} mappings")
     row = await store.create(
         ctx,
         {
@@ -106,10 +86,10 @@ async def create(ctx: Context, body: MappingCreate) -> Mapping:
     return await _answer(ctx, row)
 
 
-async def update(ctx: Context, mapping_id: str, patch: MappingPatch) -> Mapping:
+async def update(ctx: Context, mapping_id: str, patch: schema.MappingPatch) -> schema.Mapping:
     """Change a mapping of the tenant's; what comes of it must be one again."""
     if mapping_id in PROFILES:
-        raise UnchangeableMapping
+        raise schema.UnchangeableMapping
     row = await store.lock(ctx, mapping_id)
     ctx.match(row.version)
     named = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
@@ -120,13 +100,13 @@ async def update(ctx: Context, mapping_id: str, patch: MappingPatch) -> Mapping:
     given_mapping = GivenMapping(
         row.source_type,
         row.profile_id,
-        msgspec.convert(msgspec.to_builtins(row.mappings), dict[str, ColumnGiven])
+        msgspec.convert(msgspec.to_builtins(row.mappings), dict[str, schema.ColumnGiven])
         if patch.mappings is UNSET
         else patch.mappings,
-        msgspec.convert(msgspec.to_builtins(row.transforms), list[TransformGiven])
+        msgspec.convert(msgspec.to_builtins(row.transforms), list[schema.TransformGiven])
         if patch.transforms is UNSET
         else patch.transforms,
-        msgspec.convert(msgspec.to_builtins(row.validation_rules), list[RuleGiven])
+        msgspec.convert(msgspec.to_builtins(row.validation_rules), list[schema.RuleGiven])
         if patch.validation_rules is UNSET
         else patch.validation_rules,
     )
@@ -139,10 +119,10 @@ async def update(ctx: Context, mapping_id: str, patch: MappingPatch) -> Mapping:
 async def delete(ctx: Context, mapping_id: str) -> None:
     """Delete a mapping of the tenant's that no workbook, deal or tape names."""
     if mapping_id in PROFILES:
-        raise UndeletableMapping
+        raise schema.UndeletableMapping
     row = await store.lock(ctx, mapping_id)
     if await store.is_used(ctx, mapping_id):
-        raise MappingInUse
+        raise schema.MappingInUse
     await store.delete(ctx, mapping_id)
     ctx.concerns("mapping", mapping_id, row.name)
 
@@ -150,7 +130,7 @@ async def delete(ctx: Context, mapping_id: str) -> None:
 # Trying ---------------------------------------------------------------------------------------------------------------
 
 
-async def validate(ctx: Context, mapping_id: str, body: Sample | Unread) -> Raw:
+async def validate(ctx: Context, mapping_id: str, body: schema.Sample | Unread) -> Raw:
     """What a mapping makes of sample rows, worked out and encoded in a child."""
     mapping = (await shared.get_mapping(ctx, mapping_id)).mapping
     row = _SYSTEM.get(mapping_id) or await store.get(ctx, mapping_id)
@@ -162,18 +142,22 @@ async def validate(ctx: Context, mapping_id: str, body: Sample | Unread) -> Raw:
 # Built-in ones --------------------------------------------------------------------------------------------------------
 
 
-async def _answer(ctx: Context, row: MappingRow) -> Mapping:
+async def _answer(ctx: Context, row: schema.MappingRow) -> schema.Mapping:
     ctx.tag(row.version)
-    return Mapping(
-        **{name: getattr(row, name) for name in Mapping.__struct_fields__ if name in MappingRow.__struct_fields__},
+    return schema.Mapping(
+        **{
+            name: getattr(row, name)
+            for name in schema.Mapping.__struct_fields__
+            if name in schema.MappingRow.__struct_fields__
+        },
         warnings=[
-            MappingWarning(code="own_field", field=own_field.target, message=own_field.message)
+            schema.MappingWarning(code="own_field", field=own_field.target, message=own_field.message)
             for own_field in await _own_fields(ctx, row)
         ],
     )
 
 
-async def _own_fields(ctx: Context, row: MappingRow) -> list[configure.OwnField]:
+async def _own_fields(ctx: Context, row: schema.MappingRow) -> list[configure.OwnField]:
     """The targets of a stored mapping that are no standard fields."""
     if row.created_by == SYSTEM:
         return []
@@ -181,16 +165,16 @@ async def _own_fields(ctx: Context, row: MappingRow) -> list[configure.OwnField]
     return await ctx.compute(configure.own_fields, row.source_type, row.profile_id, targets)
 
 
-def _system(mapping: CoreMapping) -> MappingRow:
+def _system(mapping: CoreMapping) -> schema.MappingRow:
     """A built-in mapping as if it were stored: each field by the header that is preferred."""
-    return MappingRow(
+    return schema.MappingRow(
         id=mapping.id,
         name=mapping.name,
         description=None,
         source_type=mapping.source_type,
         profile_id=None,
         mappings={
-            field.aliases[0]: Column(
+            field.aliases[0]: schema.Column(
                 target=field.target,
                 type=field.type,
                 required=field.required,
@@ -210,7 +194,7 @@ def _system(mapping: CoreMapping) -> MappingRow:
 
 _SYSTEM: Final = {mapping_id: _system(mapping) for mapping_id, mapping in PROFILES.items()}
 _SUMMARIES: Final = [
-    MappingSummary(
+    schema.MappingSummary(
         id=row.id,
         name=row.name,
         description=row.description,

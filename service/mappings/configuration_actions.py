@@ -13,20 +13,7 @@ from core.portfolio.mapping.profiles.configure import resolved
 from core.portfolio.model.fields import PROFILES, SourceType
 from core.portfolio.model.fields import Field as CoreField
 from core.portfolio.model.fields import Mapping as CoreMapping
-from service.mappings import child
-from service.mappings.schema import (
-    DOCUMENT_BYTES_MAX,
-    Column,
-    ColumnGiven,
-    InvalidConfiguration,
-    InvalidSourceType,
-    MappingDraft,
-    ProfileNotFound,
-    Rule,
-    RuleGiven,
-    Transform,
-    TransformGiven,
-)
+from service.mappings import child, schema
 from service.platform.base.problem import Fault
 from service.platform.unit.context import Context, Unit
 from service.processes.shared import limited_in_child
@@ -49,9 +36,9 @@ class GivenMapping(NamedTuple):
 
     source_type: str
     profile_id: str | None
-    mappings: dict[str, ColumnGiven]
-    transforms: list[TransformGiven]
-    validation_rules: list[RuleGiven]
+    mappings: dict[str, schema.ColumnGiven]
+    transforms: list[schema.TransformGiven]
+    validation_rules: list[schema.RuleGiven]
 
     def document(self) -> dict[str, Any]:
         """The engine's document; what is null or left out is not in it."""
@@ -64,7 +51,7 @@ class GivenMapping(NamedTuple):
         }
 
 
-def _plain(given: ColumnGiven | TransformGiven | RuleGiven) -> dict[str, Any]:
+def _plain(given: schema.ColumnGiven | schema.TransformGiven | schema.RuleGiven) -> dict[str, Any]:
     return {name: value for name, value in msgspec.structs.asdict(given).items() if value not in (None, UNSET)}
 
 
@@ -75,10 +62,10 @@ def check_source_type(source_type: str, where: Sequence[str]) -> None:
         InvalidSourceType: with those that there are.
     """
     if source_type not in SOURCE_TYPES:
-        raise InvalidSourceType.at([*where, "source_type"], f"the source types are {', '.join(SOURCE_TYPES)}")
+        raise schema.InvalidSourceType.at([*where, "source_type"], f"the source types are {', '.join(SOURCE_TYPES)}")
 
 
-async def unsaved(ctx: Context, draft: MappingDraft, where: Sequence[str]) -> CoreMapping:
+async def unsaved(ctx: Context, draft: schema.MappingDraft, where: Sequence[str]) -> CoreMapping:
     """The mapping that a draft says, which is not stored.
 
     Args:
@@ -120,9 +107,9 @@ async def _checked(
 ) -> CoreMapping:
     result = await configure(ctx, given_mapping.document(), mapping_id, name, is_stored=is_stored)
     if not result.is_profile_known:
-        raise ProfileNotFound.at([*where, "profile_id"], f"the profiles are {', '.join(PROFILES)}")
+        raise schema.ProfileNotFound.at([*where, "profile_id"], f"the profiles are {', '.join(PROFILES)}")
     if result.mapping is None:
-        raise InvalidConfiguration(*(_fault(fault, where) for fault in result.faults[:FAULTS_MAX]))
+        raise schema.InvalidConfiguration(*(_fault(fault, where) for fault in result.faults[:FAULTS_MAX]))
     return result.mapping
 
 
@@ -135,9 +122,9 @@ def _documents(given_mapping: GivenMapping, mapping: CoreMapping, where: Sequenc
         "validation_rules": _json([_rule(validation_rule) for validation_rule in given_mapping.validation_rules]),
     }
     size_bytes = sum(len(document.encode()) for document in documents.values())
-    if size_bytes > DOCUMENT_BYTES_MAX:
-        message = f"the mapping takes {size_bytes:,} bytes; the limit is {DOCUMENT_BYTES_MAX:,}"
-        raise InvalidConfiguration.at([*where, "mappings"], message)
+    if size_bytes > schema.DOCUMENT_BYTES_MAX:
+        message = f"the mapping takes {size_bytes:,} bytes; the limit is {schema.DOCUMENT_BYTES_MAX:,}"
+        raise schema.InvalidConfiguration.at([*where, "mappings"], message)
     return documents
 
 
@@ -151,11 +138,11 @@ def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _column(given: ColumnGiven, fields: dict[str, CoreField]) -> Column:
+def _column(given: schema.ColumnGiven, fields: dict[str, CoreField]) -> schema.Column:
     """A column with what was left out filled in."""
     assert isinstance(given.target, str), "the engine refuses a column without a target"
     field = fields[given.target]
-    return Column(
+    return schema.Column(
         target=given.target,
         type=field.type,
         required=given.required if isinstance(given.required, bool) else field.required,
@@ -164,12 +151,12 @@ def _column(given: ColumnGiven, fields: dict[str, CoreField]) -> Column:
     )
 
 
-def _transform(given: TransformGiven) -> Transform:
-    return Transform(field=str(given.field), operation=str(given.operation), parameters=given.parameters or None)
+def _transform(given: schema.TransformGiven) -> schema.Transform:
+    return schema.Transform(field=str(given.field), operation=str(given.operation), parameters=given.parameters or None)
 
 
-def _rule(given: RuleGiven) -> Rule:
-    return Rule(
+def _rule(given: schema.RuleGiven) -> schema.Rule:
+    return schema.Rule(
         field=str(given.field),
         rule=str(given.rule),
         parameters=given.parameters or None,

@@ -15,23 +15,7 @@ from service.platform.base.secrets import new_id
 from service.platform.config import Settings
 from service.platform.route.api import Page, Streamed, page_of
 from service.platform.unit.context import Context
-from service.reconciliation import issue_store, loan_actions, store
-from service.reconciliation.schema import (
-    CompareRequest,
-    CompareStarted,
-    InvalidRules,
-    Issue,
-    IssueList,
-    IssueSummary,
-    LoanList,
-    SummaryQuery,
-    Tape,
-    TapeForm,
-    TapeLoan,
-    TapeNotReady,
-    TapePatch,
-    TapeUploaded,
-)
+from service.reconciliation import issue_store, loan_actions, schema, store
 from service.reconciliation.tape_actions import TapeAbout, have_read, take_in_tape
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import WorkbookNotReady, served
@@ -42,7 +26,7 @@ FAULTS_TOLD: Final = 10
 # Tapes ----------------------------------------------------------------------------------------------------------------
 
 
-async def upload_tape(ctx: Context, form: TapeForm) -> TapeUploaded:
+async def upload_tape(ctx: Context, form: schema.TapeForm) -> schema.TapeUploaded:
     """Take in a trustee's tape, a spreadsheet."""
     about = TapeAbout(form.trustee_name, form.statement_date, form.mapping_id or None, form.deal_id, form.as_of)
     return await take_in_tape(ctx, "file", form.file, about)
@@ -61,7 +45,7 @@ async def file(ctx: Context, tape_id: str) -> Streamed:
     return await workbooks.original(ctx, source)
 
 
-async def update_tape(ctx: Context, tape_id: str, patch: TapePatch) -> Tape:
+async def update_tape(ctx: Context, tape_id: str, patch: schema.TapePatch) -> schema.Tape:
     """Change what is said of a tape; where another mapping reads it then, its loans are read anew."""
     row = await store.get_tape(ctx, tape_id, locked=True)
     given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
@@ -74,13 +58,13 @@ async def update_tape(ctx: Context, tape_id: str, patch: TapePatch) -> Tape:
     changed = await store.update_tape(ctx, tape_id, {**kept, **given})
     if changed.read_by != row.read_by:
         if row.processing_status == "processing":
-            raise TapeNotReady.at(["path", "tape_id"], "its loans are still being read, by another mapping")
+            raise schema.TapeNotReady.at(["path", "tape_id"], "its loans are still being read, by another mapping")
         await store.read_again(ctx, tape_id, await have_read(ctx, tape_id, row.file_size))
     ctx.concerns("tape", tape_id, row.file_name, changed=sorted(given))
     return await store.show_tape(ctx, tape_id)
 
 
-async def loans(ctx: Context, tape_id: str, query: LoanList) -> Page[TapeLoan]:
+async def loans(ctx: Context, tape_id: str, query: schema.LoanList) -> Page[schema.TapeLoan]:
     """A page of a tape's loans, in the tape's order."""
     tape = await store.get_tape(ctx, tape_id)
     sheet = await loan_actions.open_loans(ctx, tape)
@@ -93,7 +77,7 @@ async def loans(ctx: Context, tape_id: str, query: LoanList) -> Page[TapeLoan]:
 # Comparisons ----------------------------------------------------------------------------------------------------------
 
 
-async def compare(ctx: Context, body: CompareRequest) -> CompareStarted:
+async def compare(ctx: Context, body: schema.CompareRequest) -> schema.CompareStarted:
     """Have a tape compared with a workbook; where the very same comparison is under way, that one is told."""
     rules = _rules(body.rules)
     tape = await store.get_tape(ctx, body.tape_id, locked=True)  # held: two callers at once begin one comparison
@@ -125,7 +109,9 @@ async def compare(ctx: Context, body: CompareRequest) -> CompareStarted:
         ctx.changed_nothing()
     ctx.concerns("reconciliation", job_id, tape.file_name, tape_id=tape.id, workbook_id=str(book.id), rules=rules)
     message = "The comparison has begun." if running is None else "The same comparison is under way already."
-    return CompareStarted(job_id=job_id, tape_id=tape.id, workbook_id=book.id, status="processing", message=message)
+    return schema.CompareStarted(
+        job_id=job_id, tape_id=tape.id, workbook_id=book.id, status="processing", message=message
+    )
 
 
 def _rules(names: list[str] | None) -> list[str]:
@@ -133,7 +119,7 @@ def _rules(names: list[str] | None) -> list[str]:
     unknown = [name for name in dict.fromkeys(names or ()) if name not in RULES]
     if unknown:
         told = (Fault(["body", "rules"], f"{name[:100]!r} is no rule") for name in unknown[:FAULTS_TOLD])
-        raise InvalidRules(*told, Fault(["body", "rules"], f"the rules are {', '.join(RULES)}"))
+        raise schema.InvalidRules(*told, Fault(["body", "rules"], f"the rules are {', '.join(RULES)}"))
     return [name for name in RULES if not names or name in names]
 
 
@@ -150,13 +136,13 @@ def _deployment_tolerances(settings: Settings) -> dict[str, float]:
 # Issues ---------------------------------------------------------------------------------------------------------------
 
 
-async def issues(ctx: Context, query: IssueList) -> Page[Issue]:
+async def issues(ctx: Context, query: schema.IssueList) -> Page[schema.Issue]:
     """A page of issues. A tape that is not there is refused: an empty page would read as a clean one."""
     await _check_tape(ctx, query.tape_id)
     return await issue_store.list_issues(ctx, query)
 
 
-async def summary(ctx: Context, query: SummaryQuery) -> IssueSummary:
+async def summary(ctx: Context, query: schema.SummaryQuery) -> schema.IssueSummary:
     """Counts of issues; a tape that is not there is refused."""
     await _check_tape(ctx, query.tape_id)
     return await issue_store.summary(ctx, query)

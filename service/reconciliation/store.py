@@ -16,21 +16,11 @@ from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
 from service.platform.unit.listing import columns_of, insert_of, page
 from service.platform.unit.storage import leave
-from service.reconciliation.schema import (
-    FILE_OF_ANOTHER_DAY,
-    Facts,
-    Job,
-    JobNotFound,
-    Tape,
-    TapeList,
-    TapeNotFound,
-    TapeRow,
-    day_differs,
-)
+from service.reconciliation import schema
 
-_TAPE = columns_of(Tape)
-_TAPE_ROW = columns_of(TapeRow, deal_mapping_id="(SELECT d.mapping_id FROM deals d WHERE d.id = tapes.deal_id)")
-_JOB = columns_of(Job, job_id="id")
+_TAPE = columns_of(schema.Tape)
+_TAPE_ROW = columns_of(schema.TapeRow, deal_mapping_id="(SELECT d.mapping_id FROM deals d WHERE d.id = tapes.deal_id)")
+_JOB = columns_of(schema.Job, job_id="id")
 _LOCKED = ("", " FOR NO KEY UPDATE")
 
 
@@ -52,14 +42,14 @@ async def create_tape(ctx: Context, row: dict[str, Any]) -> None:
         await ctx.execute(insert_of("tapes", row), row)
 
 
-async def update_tape(ctx: Context, tape_id: str, row: dict[str, Any]) -> TapeRow:
+async def update_tape(ctx: Context, tape_id: str, row: dict[str, Any]) -> schema.TapeRow:
     """Change what a user says of a tape.
 
     Raises:
         DealNotFound: it has just gone.
     """
     sql = f"UPDATE tapes SET deal_id = %(deal_id)s, as_of = %(as_of)s WHERE id = %(id)s RETURNING {_TAPE_ROW}"
-    return await ctx.one(TapeRow, sql, {**row, "id": tape_id}, missing=TapeNotFound)
+    return await ctx.one(schema.TapeRow, sql, {**row, "id": tape_id}, missing=schema.TapeNotFound)
 
 
 async def read_again(ctx: Unit, tape_id: str, job_id: str) -> None:
@@ -68,43 +58,43 @@ async def read_again(ctx: Unit, tape_id: str, job_id: str) -> None:
     await ctx.execute(sql, [job_id, tape_id])
 
 
-async def get_tape(unit: Unit, tape_id: str, *, locked: bool = False) -> TapeRow:
+async def get_tape(unit: Unit, tape_id: str, *, locked: bool = False) -> schema.TapeRow:
     """A tape, where asked for locked until the transaction ends.
 
     Raises:
         TapeNotFound: there is none of that identifier.
     """
     sql = f"SELECT {_TAPE_ROW} FROM tapes WHERE id = %s{_LOCKED[locked]}"
-    return await unit.one(TapeRow, sql, [tape_id], missing=TapeNotFound)
+    return await unit.one(schema.TapeRow, sql, [tape_id], missing=schema.TapeNotFound)
 
 
-async def show_tape(ctx: Context, tape_id: str) -> Tape:
+async def show_tape(ctx: Context, tape_id: str) -> schema.Tape:
     """A tape as it is told.
 
     Raises:
         TapeNotFound: as `get_tape`.
     """
     sql = f"SELECT {_TAPE} FROM tapes WHERE id = %s"
-    return _told(await ctx.one(Tape, sql, [tape_id], missing=TapeNotFound))
+    return _told(await ctx.one(schema.Tape, sql, [tape_id], missing=schema.TapeNotFound))
 
 
-def _told(tape: Tape) -> Tape:
+def _told(tape: schema.Tape) -> schema.Tape:
     """A tape with a word on its day, which may be changed at any time."""
     day = tape.as_of or tape.statement_date
-    doubt = day_differs(tape.facts.as_of, day, FILE_OF_ANOTHER_DAY)
+    doubt = schema.day_differs(tape.facts.as_of, day, schema.FILE_OF_ANOTHER_DAY)
     return msgspec.structs.replace(tape, warnings=[*tape.warnings, *doubt]) if doubt else tape
 
 
-async def list_tapes(ctx: Context, query: TapeList) -> Page[Tape]:
+async def list_tapes(ctx: Context, query: schema.TapeList) -> Page[schema.Tape]:
     """A page of tapes, the newest first."""
     asked = {
         "trustee_name": query.trustee_name, "deal_id": query.deal_id, "processing_status": query.status_filter,
     }  # fmt: skip
-    found = await page(ctx, Tape, _TAPE, "tapes WHERE true", asked, query, order="created_at DESC, id")
+    found = await page(ctx, schema.Tape, _TAPE, "tapes WHERE true", asked, query, order="created_at DESC, id")
     return msgspec.structs.replace(found, items=[_told(tape) for tape in found.items])
 
 
-async def finish_tape(unit: Unit, tape: TapeRow, found: dict[str, Any]) -> None:
+async def finish_tape(unit: Unit, tape: schema.TapeRow, found: dict[str, Any]) -> None:
     """The tape's loans are stored."""
     if tape.loans_key is not None:  # of another reading
         await leave(unit, [tape.loans_key])
@@ -147,7 +137,7 @@ class JobRow(Struct, frozen=True, kw_only=True):
     day: date
     """That the tape is of; so are the fields below the tape's."""
     file_name: str
-    facts: Facts
+    facts: schema.Facts
     warnings: list[DataWarning]
 
 
@@ -161,10 +151,10 @@ async def own_tolerances(ctx: Context) -> dict[str, float]:
     return (await ctx.one(Row, sql, [ctx.tenant], missing=NotFound)).tolerances or {}
 
 
-async def running_job(ctx: Context, row: dict[str, Any]) -> Job | None:
+async def running_job(ctx: Context, row: dict[str, Any]) -> schema.Job | None:
     """The same comparison, of the same columns, that is under way already."""
     return await ctx.one_or_none(
-        Job,
+        schema.Job,
         f"""
         SELECT {_JOB} FROM reconciliations
         WHERE tape_id = %(tape_id)s AND workbook_id = %(workbook_id)s AND status = 'processing'
@@ -180,16 +170,18 @@ async def create_job(ctx: Context, row: dict[str, Any]) -> None:
     await ctx.execute(insert_of("reconciliations", row), row)
 
 
-async def get_job(ctx: Context, job_id: str) -> Job:
+async def get_job(ctx: Context, job_id: str) -> schema.Job:
     """A comparison.
 
     Raises:
         JobNotFound: there is none of that identifier.
     """
-    return await ctx.one(Job, f"SELECT {_JOB} FROM reconciliations WHERE id = %s", [job_id], missing=JobNotFound)
+    return await ctx.one(
+        schema.Job, f"SELECT {_JOB} FROM reconciliations WHERE id = %s", [job_id], missing=schema.JobNotFound
+    )
 
 
-class StoredComparison(Job, frozen=True, kw_only=True):
+class StoredComparison(schema.Job, frozen=True, kw_only=True):
     """A completed comparison with what its two sides are."""
 
     trustee_name: str
@@ -199,7 +191,7 @@ class StoredComparison(Job, frozen=True, kw_only=True):
     """SHA-256 of the uploaded file."""
     statement_date: date
     tape_as_of: date | None
-    tape_facts: Facts
+    tape_facts: schema.Facts
     workbook_name: str
     workbook_file: str
     workbook_hash: str
@@ -255,7 +247,7 @@ async def job_row(unit: Unit, job_id: str) -> JobRow:
         FROM reconciliations r JOIN tapes t ON t.id = r.tape_id WHERE r.id = %s
         """,
         [job_id],
-        missing=JobNotFound,
+        missing=schema.JobNotFound,
     )
 
 

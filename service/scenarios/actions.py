@@ -23,31 +23,7 @@ from service.platform.base.compute import at_once
 from service.platform.base.problem import Fault, Problem, ValidationFailed
 from service.platform.base.secrets import new_id
 from service.platform.unit.context import Context
-from service.scenarios import child, store
-from service.scenarios.schema import (
-    LOAN_DATA_BYTES_MAX,
-    CannotOptimize,
-    HeadroomQuery,
-    InvalidTrade,
-    NoBaseWorkbook,
-    NoTradesKeepTests,
-    OptimizeRequest,
-    Proposed,
-    ResultsQuery,
-    ScenarioCreate,
-    ScenarioDetail,
-    ScenarioInUse,
-    ScenarioLimitExceeded,
-    ScenarioPatch,
-    Simulated,
-    StoredTrade,
-    Terms,
-    Trade,
-    TradeCreate,
-    TradeHeadroom,
-    TradeLimitExceeded,
-    TradeNotFound,
-)
+from service.scenarios import child, schema, store
 
 INLINE_TRADES_MAX: Final = 20
 """So few trades over a portfolio that is run in a millisecond take some of these."""
@@ -55,11 +31,11 @@ INLINE_TRADES_MAX: Final = 20
 # Scenarios ------------------------------------------------------------------------------------------------------------
 
 
-async def create(ctx: Context, body: ScenarioCreate) -> ScenarioDetail:
+async def create(ctx: Context, body: schema.ScenarioCreate) -> schema.ScenarioDetail:
     """A new scenario with its first trades."""
     await check_trades(ctx, body.trades, ["body", "trades"], there=0)
     if await store.lock_count(ctx) >= ctx.settings.max_scenarios:
-        raise ScenarioLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_scenarios:,} scenarios")
+        raise schema.ScenarioLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_scenarios:,} scenarios")
     scenario_id, given = new_id(), msgspec.structs.asdict(body)
     await store.create(ctx, {**given, "id": scenario_id, "created_by": await ctx.email()})
     if body.trades:
@@ -68,14 +44,14 @@ async def create(ctx: Context, body: ScenarioCreate) -> ScenarioDetail:
     return await detail(ctx, scenario_id)
 
 
-async def detail(ctx: Context, scenario_id: UUID) -> ScenarioDetail:
+async def detail(ctx: Context, scenario_id: UUID) -> schema.ScenarioDetail:
     """A scenario."""
     row = await store.get(ctx, scenario_id)
     ctx.tag(row.version)
-    return ScenarioDetail(**{name: getattr(row, name) for name in ScenarioDetail.__struct_fields__})
+    return schema.ScenarioDetail(**{name: getattr(row, name) for name in schema.ScenarioDetail.__struct_fields__})
 
 
-async def update(ctx: Context, scenario_id: UUID, patch: ScenarioPatch) -> ScenarioDetail:
+async def update(ctx: Context, scenario_id: UUID, patch: schema.ScenarioPatch) -> schema.ScenarioDetail:
     """Change what is given of a scenario; with another base it is a draft again."""
     held = await _held(ctx, scenario_id)
     ctx.match(held.version)
@@ -106,20 +82,20 @@ async def _held(ctx: Context, scenario_id: UUID) -> store.Held:
     """
     held = await store.hold(ctx, scenario_id)
     if not held.is_free:
-        raise ScenarioInUse
+        raise schema.ScenarioInUse
     return held
 
 
 # Trades ---------------------------------------------------------------------------------------------------------------
 
 
-async def trades(ctx: Context, scenario_id: UUID) -> list[Trade]:
+async def trades(ctx: Context, scenario_id: UUID) -> list[schema.Trade]:
     """The trades of a scenario, in the order in which they apply."""
     await store.get(ctx, scenario_id)
     return await ctx.compute(_with_warnings, await store.trades(ctx, scenario_id))
 
 
-async def add_trade(ctx: Context, scenario_id: UUID, body: TradeCreate) -> Trade:
+async def add_trade(ctx: Context, scenario_id: UUID, body: schema.TradeCreate) -> schema.Trade:
     """One more trade, behind the others."""
     held = await _held(ctx, scenario_id)
     await check_trades(ctx, [body], ["body"], there=held.trade_count)
@@ -130,11 +106,11 @@ async def add_trade(ctx: Context, scenario_id: UUID, body: TradeCreate) -> Trade
     return trade
 
 
-def _with_warnings(trades: Sequence[StoredTrade]) -> list[Trade]:
+def _with_warnings(trades: Sequence[schema.StoredTrade]) -> list[schema.Trade]:
     """Trades as they are answered: with what of their `loan_data` does nothing."""
     return [
-        Trade(
-            **{name: getattr(trade, name) for name in StoredTrade.__struct_fields__},
+        schema.Trade(
+            **{name: getattr(trade, name) for name in schema.StoredTrade.__struct_fields__},
             warnings=[DataWarning("loan_data", message) for message in without_effect(trade.loan_data)],
         )
         for trade in trades
@@ -149,31 +125,33 @@ async def remove_trade(ctx: Context, scenario_id: UUID, trade_id: UUID) -> None:
     ctx.concerns("trade", trade_id, held.name, scenario_id=scenario_id)
 
 
-def _named(trade: TradeCreate) -> dict[str, object]:
+def _named(trade: schema.TradeCreate) -> dict[str, object]:
     return {name: getattr(trade, name) for name in ("trade_type", "par_value", "cusip", "borrower_name", "price")}
 
 
-async def check_trades(ctx: Context, trade_creates: Sequence[TradeCreate], where: list[str], *, there: int) -> None:
+async def check_trades(
+    ctx: Context, trade_creates: Sequence[schema.TradeCreate], where: list[str], *, there: int
+) -> None:
     """Refuse trades beyond the limit, and those whose fields cannot be. What loan one means shows in a simulation."""
     most = ctx.settings.max_scenario_trades
     if there + len(trade_creates) > most:
-        raise TradeLimitExceeded.at(where, f"the limit is {most:,} trades of a scenario")
+        raise schema.TradeLimitExceeded.at(where, f"the limit is {most:,} trades of a scenario")
     if len(trade_creates) <= INLINE_TRADES_MAX:
         _check_each(trade_creates, where)
     else:
         await ctx.compute(_check_each, trade_creates, where)
 
 
-def _check_each(trade_creates: Sequence[TradeCreate], where: list[str]) -> None:
+def _check_each(trade_creates: Sequence[schema.TradeCreate], where: list[str]) -> None:
     for at, trade in enumerate(trade_creates):
         if trade.cusip or trade.borrower_name or trade.loan_data:
             _check_fields(trade, where if where == ["body"] else [*where, str(at)])
 
 
-def _check_fields(trade: TradeCreate, where: list[str]) -> None:
+def _check_fields(trade: schema.TradeCreate, where: list[str]) -> None:
     size_bytes = len(msgspec.json.encode(trade.loan_data)) if trade.loan_data else 0
-    if size_bytes > LOAN_DATA_BYTES_MAX:
-        message = f"takes {size_bytes:,} bytes; the limit is {LOAN_DATA_BYTES_MAX:,}"
+    if size_bytes > schema.LOAN_DATA_BYTES_MAX:
+        message = f"takes {size_bytes:,} bytes; the limit is {schema.LOAN_DATA_BYTES_MAX:,}"
         raise ValidationFailed.at([*where, "loan_data"], message)
     try:
         loan_of(to_core_trade(trade), 0)
@@ -181,11 +159,11 @@ def _check_fields(trade: TradeCreate, where: list[str]) -> None:
         raise ValidationFailed.at(where, error.reason) from None
 
 
-def _fields(terms: Terms) -> dict[str, Any]:
-    return {name: getattr(terms, name) for name in Terms.__struct_fields__}
+def _fields(terms: schema.Terms) -> dict[str, Any]:
+    return {name: getattr(terms, name) for name in schema.Terms.__struct_fields__}
 
 
-def to_core_trade(trade: TradeCreate) -> core.Trade:
+def to_core_trade(trade: schema.TradeCreate) -> core.Trade:
     """The trade as the engine takes it."""
     return core.Trade(trade_type=trade.trade_type, **_fields(trade))
 
@@ -193,7 +171,7 @@ def to_core_trade(trade: TradeCreate) -> core.Trade:
 # Simulations ----------------------------------------------------------------------------------------------------------
 
 
-async def simulate(ctx: Context, scenario_id: UUID) -> Simulated:
+async def simulate(ctx: Context, scenario_id: UUID) -> schema.Simulated:
     """Run the base workbook's tests before the trades and after them, and keep what comes of it.
 
     The transaction holds the scenario's lock: until it ends, the scenario is `calculating`, and a crash leaves it as it
@@ -201,13 +179,13 @@ async def simulate(ctx: Context, scenario_id: UUID) -> Simulated:
     """
     held = await store.hold_alone(ctx, scenario_id)
     if not held.is_free:
-        raise ScenarioInUse
+        raise schema.ScenarioInUse
     ready, suite = await prepare_base(ctx, held.base_workbook_id)
     trades = await store.trades(ctx, scenario_id)
     found = await run_trades(ctx, ready, trades, suite)
     if isinstance(found, child.WrongTrade):
         raise _wrong(trades, found)
-    done = Simulated(
+    done = schema.Simulated(
         scenario_id=scenario_id, status="completed", results=found.results, **summary_fields(ctx, ready, suite, found)
     )
     told = await ctx.compute(_with_warnings, trades)
@@ -232,9 +210,9 @@ _TOLD = ("test_suite", "definition_version", "as_of", "impact_summary", "new_fai
 """What the audit log has of a simulation."""
 
 
-def _wrong(trades: Sequence[StoredTrade], wrong_trade: child.WrongTrade) -> Problem:
+def _wrong(trades: Sequence[schema.StoredTrade], wrong_trade: child.WrongTrade) -> Problem:
     """The refusal that says which of a scenario's trades cannot be made."""
-    return InvalidTrade.at(
+    return schema.InvalidTrade.at(
         ["trades", str(wrong_trade.place)], f"trade {trades[wrong_trade.place].id}: {wrong_trade.reason}"
     )
 
@@ -244,14 +222,14 @@ async def prepare_base(
 ) -> tuple[compliance.Prepared, str]:
     """Prepare the base workbook and choose the suite: by default that of its deal's definition where there is one."""
     if workbook_id is None:
-        raise NoBaseWorkbook
+        raise schema.NoBaseWorkbook
     ready = await compliance.prepare(ctx, workbook_id, suite=suite or "enhanced")
     ctx.knows_email(ready.subject.email)
     return ready, suite or (DEAL_SUITE if ready.definition_version else "enhanced")
 
 
 async def run_trades(
-    ctx: Context, ready: compliance.Prepared, trades: Sequence[TradeCreate], suite: str
+    ctx: Context, ready: compliance.Prepared, trades: Sequence[schema.TradeCreate], suite: str
 ) -> child.Simulated | child.WrongTrade:
     """Run every test before and after trades: on the event loop where that takes a millisecond, else in a child."""
     work = ready.portfolio, [to_core_trade(trade) for trade in trades], suite, ready.rules
@@ -277,7 +255,7 @@ def _digest(what: object) -> str:
     return hashlib.sha256(msgspec.json.encode(what)).hexdigest()
 
 
-async def results(ctx: Context, scenario_id: UUID, query: ResultsQuery) -> list[Projected]:
+async def results(ctx: Context, scenario_id: UUID, query: schema.ResultsQuery) -> list[Projected]:
     """What came of each test, or of those of a category."""
     found = await store.results(ctx, scenario_id)
     return [result for result in found.results if query.category in (None, result.test_category)]
@@ -286,7 +264,7 @@ async def results(ctx: Context, scenario_id: UUID, query: ResultsQuery) -> list[
 # Proposals ------------------------------------------------------------------------------------------------------------
 
 
-async def optimize(ctx: Context, scenario_id: UUID, body: OptimizeRequest) -> Proposed:
+async def optimize(ctx: Context, scenario_id: UUID, body: schema.OptimizeRequest) -> schema.Proposed:
     """Trades behind those of the scenario that improve a test; they are proposed and not kept."""
     row = await store.get(ctx, scenario_id)
     ready, suite = await prepare_base(ctx, row.base_workbook_id)
@@ -321,7 +299,7 @@ async def optimize(ctx: Context, scenario_id: UUID, body: OptimizeRequest) -> Pr
     )
     same = ("cushion_before", "cushion_after", "turnover", "candidates", "is_complete")
     summary = summary_fields(ctx, ready, suite, found.simulation)
-    return Proposed(
+    return schema.Proposed(
         scenario_id=scenario_id,
         objective=body.objective,
         trades=[_told(trade) for trade in found.trades],
@@ -331,7 +309,7 @@ async def optimize(ctx: Context, scenario_id: UUID, body: OptimizeRequest) -> Pr
     )
 
 
-def _no_proposal(ctx: Context, no_proposal: child.NoProposal, stored_trades: Sequence[StoredTrade]) -> Problem:
+def _no_proposal(ctx: Context, no_proposal: child.NoProposal, stored_trades: Sequence[schema.StoredTrade]) -> Problem:
     """The refusal that says why nothing is proposed."""
     match no_proposal:
         case child.WrongTrade():
@@ -340,9 +318,9 @@ def _no_proposal(ctx: Context, no_proposal: child.NoProposal, stored_trades: Seq
             return ValidationFailed.at(["body", "universe", str(no_proposal.place)], no_proposal.reason)
         case child.TooManyOffers():
             message = f"{no_proposal.count:,} loans may be bought; the limit is {ctx.settings.max_universe_loans:,}"
-            return CannotOptimize.at(["body", "universe"], message)
+            return schema.CannotOptimize.at(["body", "universe"], message)
         case child.NotFeasible():
-            return NoTradesKeepTests(
+            return schema.NoTradesKeepTests(
                 *(
                     Fault(
                         ["tests", one.test_id],
@@ -354,10 +332,12 @@ def _no_proposal(ctx: Context, no_proposal: child.NoProposal, stored_trades: Seq
         case child.NoSuchTest():
             return UnknownObjective.at(["body", "objective"], no_proposal.message)
         case child.NoObjective():
-            return CannotOptimize.at(["body"], no_proposal.message)
+            return schema.CannotOptimize.at(["body"], no_proposal.message)
 
 
-async def _universe(ctx: Context, universe: UUID | list[Terms], portfolio: Portfolio) -> Portfolio | list[core.Trade]:
+async def _universe(
+    ctx: Context, universe: UUID | list[schema.Terms], portfolio: Portfolio
+) -> Portfolio | list[core.Trade]:
     """What may be bought: the loans of a workbook, or buys of all that there is."""
     if isinstance(universe, list):
         return [core.Trade(trade_type="buy", **_fields(one)) for one in universe]
@@ -369,17 +349,17 @@ async def _universe(ctx: Context, universe: UUID | list[Terms], portfolio: Portf
     return other
 
 
-def _told(trade: core.Trade) -> TradeCreate:
+def _told(trade: core.Trade) -> schema.TradeCreate:
     """A proposed trade as a scenario takes it."""
-    fields: dict[str, Any] = {name: getattr(trade, name) for name in TradeCreate.__struct_fields__}
+    fields: dict[str, Any] = {name: getattr(trade, name) for name in schema.TradeCreate.__struct_fields__}
     more = {"loanx_id": trade.loanx_id} if trade.loanx_id else {}
-    return TradeCreate(**fields | {"loan_data": (trade.loan_data or {}) | more or None})
+    return schema.TradeCreate(**fields | {"loan_data": (trade.loan_data or {}) | more or None})
 
 
 # Headroom -------------------------------------------------------------------------------------------------------------
 
 
-async def headroom(ctx: Context, scenario_id: UUID, query: HeadroomQuery) -> TradeHeadroom:
+async def headroom(ctx: Context, scenario_id: UUID, query: schema.HeadroomQuery) -> schema.TradeHeadroom:
     """How much more of a trade each test bears, after the scenario's trades."""
     row = await store.get(ctx, scenario_id)
     made = await store.trades(ctx, scenario_id)
@@ -391,16 +371,18 @@ async def headroom(ctx: Context, scenario_id: UUID, query: HeadroomQuery) -> Tra
     if isinstance(found, child.WrongTrade):
         raise _wrong(made, found)
     if isinstance(found, child.NoRoom):
-        raise InvalidTrade.at(["query"], found.reason)
+        raise schema.InvalidTrade.at(["query"], found.reason)
     room = found.room
-    trade = TradeCreate(trade_type=asked.trade_type, **_fields(asked))
-    return TradeHeadroom(scenario_id=scenario_id, trade=trade, test_suite=suite, most=room.most, tests=room.tests)
+    trade = schema.TradeCreate(trade_type=asked.trade_type, **_fields(asked))
+    return schema.TradeHeadroom(
+        scenario_id=scenario_id, trade=trade, test_suite=suite, most=room.most, tests=room.tests
+    )
 
 
-def _asked(query: HeadroomQuery, stored_trades: Sequence[StoredTrade]) -> TradeCreate:
+def _asked(query: schema.HeadroomQuery, stored_trades: Sequence[schema.StoredTrade]) -> schema.TradeCreate:
     """The trade that a query means."""
     if query.trade_id is None and (query.cusip or query.loanx_id or query.borrower_name):
-        return TradeCreate(
+        return schema.TradeCreate(
             trade_type=query.trade_type,
             par_value=1.0,
             cusip=query.cusip,
@@ -412,5 +394,5 @@ def _asked(query: HeadroomQuery, stored_trades: Sequence[StoredTrade]) -> TradeC
         raise ValidationFailed.at(["query", "trade_id"], "the scenario has no trades: name a loan")
     found = [one for one in stored_trades if query.trade_id in (None, one.id)]
     if not found:
-        raise TradeNotFound
+        raise schema.TradeNotFound
     return found[-1]

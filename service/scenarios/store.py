@@ -15,18 +15,7 @@ from service.platform.base.problem import ConcurrentModification
 from service.platform.base.secrets import new_id
 from service.platform.unit.context import Context
 from service.platform.unit.listing import rows_of
-from service.scenarios.schema import (
-    Scenario,
-    ScenarioList,
-    ScenarioNotFound,
-    ScenarioPage,
-    ScenarioRow,
-    Simulated,
-    SimulationResults,
-    StoredTrade,
-    TradeCreate,
-    TradeNotFound,
-)
+from service.scenarios import schema
 from service.workbooks.schema import WorkbookInUse, WorkbookNotFound
 
 _SCENARIO = "id, name, description, status, base_workbook_id, trade_count, created_by, created_at, updated_at"
@@ -48,17 +37,17 @@ def naming_a_workbook() -> Iterator[None]:
 # Scenarios ------------------------------------------------------------------------------------------------------------
 
 
-async def get(ctx: Context, scenario_id: UUID) -> ScenarioRow:
+async def get(ctx: Context, scenario_id: UUID) -> schema.ScenarioRow:
     """A scenario.
 
     Raises:
         ScenarioNotFound: there is none of that identifier.
     """
     return await ctx.one(
-        ScenarioRow,
+        schema.ScenarioRow,
         f"SELECT {_SCENARIO}, simulation, version FROM scenario_states WHERE id = %s",
         [scenario_id],
-        missing=ScenarioNotFound,
+        missing=schema.ScenarioNotFound,
     )
 
 
@@ -93,7 +82,7 @@ async def hold(ctx: Context, scenario_id: UUID) -> Held:
         FROM scenarios WHERE id = %s FOR UPDATE
         """,
         [scenario_id],
-        missing=ScenarioNotFound,
+        missing=schema.ScenarioNotFound,
     )
 
 
@@ -110,15 +99,15 @@ async def hold_alone(ctx: Context, scenario_id: UUID) -> Held:
         FROM scenarios WHERE id = %s
         """,
         [scenario_id],
-        missing=ScenarioNotFound,
+        missing=schema.ScenarioNotFound,
     )
 
 
-async def listed(ctx: Context, query: ScenarioList) -> ScenarioPage:
+async def listed(ctx: Context, query: schema.ScenarioList) -> schema.ScenarioPage:
     """A page of scenarios, the newest first."""
     items, total = await rows_of(
         ctx,
-        Scenario,
+        schema.Scenario,
         _SCENARIO,
         "scenario_states WHERE true",
         {"status": query.status_filter},
@@ -127,7 +116,7 @@ async def listed(ctx: Context, query: ScenarioList) -> ScenarioPage:
         offset=query.offset,
     )
     pages = -(-total // query.page_size)
-    return ScenarioPage(items=items, total=total, page=query.page, page_size=query.page_size, pages=pages)
+    return schema.ScenarioPage(items=items, total=total, page=query.page, page_size=query.page_size, pages=pages)
 
 
 async def lock_count(ctx: Context) -> int:
@@ -188,7 +177,7 @@ async def touch(ctx: Context, scenario_id: UUID) -> None:
         )
 
 
-async def complete(ctx: Context, scenario_id: UUID, version: int, done: Simulated) -> None:
+async def complete(ctx: Context, scenario_id: UUID, version: int, done: schema.Simulated) -> None:
     """Keep what came of a scenario that was held alone in this version.
 
     Raises:
@@ -204,14 +193,14 @@ async def complete(ctx: Context, scenario_id: UUID, version: int, done: Simulate
         raise ConcurrentModification
 
 
-async def results(ctx: Context, scenario_id: UUID) -> SimulationResults:
+async def results(ctx: Context, scenario_id: UUID) -> schema.SimulationResults:
     """What came of each test; nothing in a draft.
 
     Raises:
         ScenarioNotFound: as `get`.
     """
     sql = "SELECT coalesce(simulation -> 'results', '[]') AS results FROM scenarios WHERE id = %s"
-    return await ctx.one(SimulationResults, sql, [scenario_id], missing=ScenarioNotFound)
+    return await ctx.one(schema.SimulationResults, sql, [scenario_id], missing=schema.ScenarioNotFound)
 
 
 async def delete(ctx: Context, scenario_id: UUID) -> None:
@@ -226,15 +215,15 @@ class _TradeRow(Struct, frozen=True):
     id: UUID
     scenario_id: UUID
     created_at: datetime
-    trade: TradeCreate
+    trade: schema.TradeCreate
 
     @property
-    def stored(self) -> StoredTrade:
+    def stored(self) -> schema.StoredTrade:
         fields: dict[str, Any] = msgspec.structs.asdict(self.trade)
-        return StoredTrade(id=self.id, scenario_id=self.scenario_id, created_at=self.created_at, **fields)
+        return schema.StoredTrade(id=self.id, scenario_id=self.scenario_id, created_at=self.created_at, **fields)
 
 
-async def trades(ctx: Context, scenario_id: UUID) -> list[StoredTrade]:
+async def trades(ctx: Context, scenario_id: UUID) -> list[schema.StoredTrade]:
     """The trades of a scenario, in the order in which they apply."""
     rows = await ctx.all(
         _TradeRow,
@@ -253,18 +242,18 @@ _ADD: Final = """
 """
 
 
-def _added(ctx: Context, scenario_id: UUID, trades: Sequence[TradeCreate]) -> dict[str, Any]:
+def _added(ctx: Context, scenario_id: UUID, trades: Sequence[schema.TradeCreate]) -> dict[str, Any]:
     """As one JSON: two arrays of a thousand values take 25 ms to be written for the server, this less than one."""
     rows = [{"id": new_id(), "trade": trade} for trade in trades]
     return {"tenant_id": ctx.tenant, "scenario_id": scenario_id, "trades": msgspec.json.encode(rows).decode()}
 
 
-async def add_trades(ctx: Context, scenario_id: UUID, trades: Sequence[TradeCreate]) -> None:
+async def add_trades(ctx: Context, scenario_id: UUID, trades: Sequence[schema.TradeCreate]) -> None:
     """Trades that apply behind those that are there. A thousand rows are not read back: that takes the event loop."""
     await ctx.execute(_ADD, _added(ctx, scenario_id, trades))
 
 
-async def add_trade(ctx: Context, scenario_id: UUID, trade: TradeCreate) -> StoredTrade:
+async def add_trade(ctx: Context, scenario_id: UUID, trade: schema.TradeCreate) -> schema.StoredTrade:
     """One trade that applies behind those that are there."""
     (row,) = await ctx.all(
         _TradeRow, _ADD + "RETURNING id, scenario_id, created_at, trade", _added(ctx, scenario_id, [trade])
@@ -280,4 +269,4 @@ async def remove_trade(ctx: Context, scenario_id: UUID, trade_id: UUID) -> None:
     """
     done = await ctx.execute("DELETE FROM scenario_trades WHERE scenario_id = %s AND id = %s", [scenario_id, trade_id])
     if not done:
-        raise TradeNotFound
+        raise schema.TradeNotFound

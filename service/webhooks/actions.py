@@ -16,31 +16,19 @@ from service.platform.base.secrets import new_id
 from service.platform.route.api import Page
 from service.platform.unit.context import Context
 from service.platform.work import outgoing
-from service.webhooks import store
+from service.webhooks import schema, store
 from service.webhooks.delivery_actions import PURPOSE, hasten, host_of, send
-from service.webhooks.schema import (
-    Delivery,
-    DeliveryList,
-    NewWebhook,
-    RotatedSecret,
-    SecretRotation,
-    Webhook,
-    WebhookCreate,
-    WebhookDisabled,
-    WebhookLimitExceeded,
-    WebhookPatch,
-)
 
 SECRET_BYTES: Final = 32
 SHOWN_CHARACTERS: Final = 4
 TEST: Final = "webhook.test"
 
 
-async def create(ctx: Context, body: WebhookCreate) -> NewWebhook:
+async def create(ctx: Context, body: schema.WebhookCreate) -> schema.NewWebhook:
     """A webhook, with its secret."""
     _check_url(ctx, body.url)
     if await store.lock_count(ctx) >= ctx.settings.max_webhooks:
-        raise WebhookLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_webhooks:,} webhooks")
+        raise schema.WebhookLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_webhooks:,} webhooks")
     webhook_id = new_id()
     secret, kept = _new_secret(ctx)
     await store.create(
@@ -59,10 +47,10 @@ async def create(ctx: Context, body: WebhookCreate) -> NewWebhook:
     )
     ctx.concerns("webhook", webhook_id, host_of(body.url), events=body.events)
     made = await store.get(ctx, webhook_id)
-    return NewWebhook(**msgspec.structs.asdict(made), secret=secret)
+    return schema.NewWebhook(**msgspec.structs.asdict(made), secret=secret)
 
 
-async def update(ctx: Context, webhook_id: UUID, body: WebhookPatch) -> Webhook:
+async def update(ctx: Context, webhook_id: UUID, body: schema.WebhookPatch) -> schema.Webhook:
     """Change what is given. What waits is tried at once: whoever changes a webhook may have mended it."""
     held = await store.target(ctx, webhook_id, locked=True)
     given: dict[str, Any] = {name: value for name, value in msgspec.structs.asdict(body).items() if value is not UNSET}
@@ -93,7 +81,7 @@ async def delete(ctx: Context, webhook_id: UUID) -> None:
     ctx.concerns("webhook", webhook_id, host_of(url))
 
 
-async def rotate(ctx: Context, webhook_id: UUID, body: SecretRotation) -> RotatedSecret:
+async def rotate(ctx: Context, webhook_id: UUID, body: schema.SecretRotation) -> schema.RotatedSecret:
     """Another secret; the present one signs beside it for some hours yet, and one before that no more."""
     held = await store.target(ctx, webhook_id, locked=True)
     secret, kept = _new_secret(ctx)
@@ -101,16 +89,16 @@ async def rotate(ctx: Context, webhook_id: UUID, body: SecretRotation) -> Rotate
     old = {"old_secret": held.secret if until else None, "old_secret_until": until}
     await store.change(ctx, webhook_id, {**kept, **old, "updated_at": ctx.now()})
     ctx.concerns("webhook", webhook_id, host_of(held.url), overlap_hours=body.overlap_hours)
-    return RotatedSecret(id=webhook_id, secret=secret, old_secret_until=until)
+    return schema.RotatedSecret(id=webhook_id, secret=secret, old_secret_until=until)
 
 
-async def deliveries(ctx: Context, webhook_id: UUID, query: DeliveryList) -> Page[Delivery]:
+async def deliveries(ctx: Context, webhook_id: UUID, query: schema.DeliveryList) -> Page[schema.Delivery]:
     """A page of what a webhook was told, or is to be."""
     await store.target(ctx, webhook_id)
     return await store.deliveries(ctx, webhook_id, query)
 
 
-async def test(ctx: Context, webhook_id: UUID) -> Delivery:
+async def test(ctx: Context, webhook_id: UUID) -> schema.Delivery:
     """Send a test event at once, past what waits; it is tried once, and counts for nothing."""
     target = await store.target(ctx, webhook_id)
     ctx.concerns("webhook", webhook_id, host_of(target.url))
@@ -138,11 +126,11 @@ async def test(ctx: Context, webhook_id: UUID) -> Delivery:
     return await store.delivery(ctx, webhook_id, delivery_id)
 
 
-async def replay(ctx: Context, webhook_id: UUID, delivery_id: UUID) -> Delivery:
+async def replay(ctx: Context, webhook_id: UUID, delivery_id: UUID) -> schema.Delivery:
     """Send a delivery's message once more, behind all that waits: a delivery of its own, of the same message id."""
     target = await store.target(ctx, webhook_id)
     if not target.enabled:
-        raise WebhookDisabled
+        raise schema.WebhookDisabled
     again = new_id()
     await store.repeat(ctx, webhook_id, delivery_id, again)
     await ctx.enqueue("webhooks.wake", queue="webhooks", arguments={"webhook_id": str(webhook_id)})

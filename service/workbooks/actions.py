@@ -15,26 +15,7 @@ from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.route.api import Raw, Streamed
 from service.platform.unit.context import Context
 from service.processes.shared import limited_in_child
-from service.workbooks import child, shared, sheet_actions, store
-from service.workbooks.schema import (
-    BUSY,
-    Cell,
-    DataQuery,
-    Detail,
-    DetectionQuery,
-    FileNotFound,
-    FileQuery,
-    LocaleTag,
-    SeveralFiles,
-    Sheet,
-    Stats,
-    Uploaded,
-    UploadForm,
-    Workbook,
-    WorkbookInUse,
-    WorkbookPatch,
-    WorkbookRow,
-)
+from service.workbooks import child, schema, shared, sheet_actions, store
 from service.workbooks.upload_actions import About, head, take_in
 
 FILES_TOLD: Final = 10
@@ -44,7 +25,7 @@ SMALL_FORMULAS: Final = 500
 """The same where each may have a formula, which is printed anew."""
 
 
-async def upload(ctx: Context, form: UploadForm) -> Uploaded:
+async def upload(ctx: Context, form: schema.UploadForm) -> schema.Uploaded:
     """Take a file in as a workbook."""
     shared.check_stream(ctx, form.stream_key)
     about = About(
@@ -53,24 +34,24 @@ async def upload(ctx: Context, form: UploadForm) -> Uploaded:
     return await take_in(ctx, "file", [form.file], about)
 
 
-async def detail(ctx: Context, workbook_id: UUID, query: Detail) -> Workbook:
+async def detail(ctx: Context, workbook_id: UUID, query: schema.Detail) -> schema.Workbook:
     """A workbook, with as much as was asked for."""
     row = await store.get(ctx, workbook_id)
     ctx.tag(row.version)
-    return Workbook(
+    return schema.Workbook(
         **head(row),
         sheets=await store.sheets(ctx, workbook_id) if query.include_sheets else UNSET,
         stats=_stats(row) if query.include_stats else UNSET,
     )
 
 
-async def sheets(ctx: Context, workbook_id: UUID) -> list[Sheet]:
+async def sheets(ctx: Context, workbook_id: UUID) -> list[schema.Sheet]:
     """The sheets of a workbook."""
     await store.get(ctx, workbook_id)
     return await store.sheets(ctx, workbook_id)
 
 
-async def sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query: DataQuery) -> Raw:
+async def sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query: schema.DataQuery) -> Raw:
     """Rows of a sheet, encoded where they were made: in a kernel's thread, many of them in a child."""
     row = await store.get(ctx, workbook_id)
     sheet = await store.sheet(ctx, workbook_id, sheet_name)
@@ -85,7 +66,7 @@ async def sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query: Da
     return await limited_in_child(ctx, child.page, stored.key, stored.manifest, stored.paths, sheet, query)
 
 
-async def cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> Cell:
+async def cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> schema.Cell:
     """One cell."""
     row = await store.get(ctx, workbook_id)
     sheet = await store.sheet(ctx, workbook_id, sheet_name)
@@ -97,7 +78,7 @@ async def cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> Ce
     return sheet_actions.cell(book, sheet.index, at_row, at_column)
 
 
-async def detection(ctx: Context, workbook_id: UUID, query: DetectionQuery) -> Raw:
+async def detection(ctx: Context, workbook_id: UUID, query: schema.DetectionQuery) -> Raw:
     """How the loans of a workbook are read, and why: told by a child, since it reads every sheet.
 
     Raises:
@@ -113,7 +94,7 @@ async def detection(ctx: Context, workbook_id: UUID, query: DetectionQuery) -> R
     return await shared.detect(ctx, row, mapping, name)
 
 
-async def file(ctx: Context, workbook_id: UUID, query: FileQuery) -> Streamed:
+async def file(ctx: Context, workbook_id: UUID, query: schema.FileQuery) -> Streamed:
     """The file that a workbook was uploaded as, or one of several.
 
     Raises:
@@ -127,16 +108,16 @@ async def file(ctx: Context, workbook_id: UUID, query: FileQuery) -> Streamed:
     if query.number is None and len(files) > 1:
         names = ", ".join(f"{at} {one.file_name!r}" for at, one in enumerate(files[:FILES_TOLD], 1))
         more = f" and {len(files) - FILES_TOLD} more" if len(files) > FILES_TOLD else ""
-        raise SeveralFiles.at(["query", "number"], f"say which one: {names}{more}")
+        raise schema.SeveralFiles.at(["query", "number"], f"say which one: {names}{more}")
     number = query.number or 1
     if number > len(files):
-        raise FileNotFound.at(["query", "number"], f"the workbook's files are 1 to {len(files)}")
+        raise schema.FileNotFound.at(["query", "number"], f"the workbook's files are 1 to {len(files)}")
     chosen = files[number - 1]
     ctx.concerns("workbook", workbook_id, row.name, file_name=chosen.file_name)
     return await shared.original(ctx, chosen)
 
 
-async def update(ctx: Context, workbook_id: UUID, patch: WorkbookPatch) -> Workbook:
+async def update(ctx: Context, workbook_id: UUID, patch: schema.WorkbookPatch) -> schema.Workbook:
     """Change what is said about a workbook."""
     row = await store.lock(ctx, workbook_id)
     ctx.match(row.version)
@@ -144,7 +125,7 @@ async def update(ctx: Context, workbook_id: UUID, patch: WorkbookPatch) -> Workb
     if not given:
         ctx.changed_nothing()
         ctx.tag(row.version)
-        return Workbook(**head(row))
+        return schema.Workbook(**head(row))
     shared.check_stream(ctx, given.get("stream_key"))
     if given.get("mapping_id") is not None:
         await check_mapping(ctx, given["mapping_id"])
@@ -154,10 +135,10 @@ async def update(ctx: Context, workbook_id: UUID, patch: WorkbookPatch) -> Workb
     changed = await store.update(ctx, workbook_id, {**kept, **given})
     ctx.concerns("workbook", workbook_id, changed.name, changed=sorted(given))
     ctx.tag(changed.version)
-    return Workbook(**head(changed))
+    return schema.Workbook(**head(changed))
 
 
-async def recalculate(ctx: Context, workbook_id: UUID, locale: LocaleTag | None) -> Workbook:
+async def recalculate(ctx: Context, workbook_id: UUID, locale: schema.LocaleTag | None) -> schema.Workbook:
     """Hand a workbook to the worker that calculates; two callers cannot both."""
     row = await store.begin_recalculation(ctx, workbook_id)
     await ctx.enqueue(
@@ -165,14 +146,14 @@ async def recalculate(ctx: Context, workbook_id: UUID, locale: LocaleTag | None)
     )
     ctx.concerns("workbook", workbook_id, row.name)
     ctx.tag(row.version)
-    return Workbook(**head(row))
+    return schema.Workbook(**head(row))
 
 
 async def delete(ctx: Context, workbook_id: UUID) -> None:
     """Delete a workbook that nothing works on or needs; who needs it the database knows."""
     row = await store.lock(ctx, workbook_id)
-    if row.status in BUSY or row.written_by:
-        raise WorkbookInUse
+    if row.status in schema.BUSY or row.written_by:
+        raise schema.WorkbookInUse
     await store.hide(ctx, workbook_id)
     ctx.concerns("workbook", workbook_id, row.name)
 
@@ -180,8 +161,8 @@ async def delete(ctx: Context, workbook_id: UUID) -> None:
 # From the stored row --------------------------------------------------------------------------------------------------
 
 
-def _stats(row: WorkbookRow) -> Stats:
-    return Stats(
+def _stats(row: schema.WorkbookRow) -> schema.Stats:
+    return schema.Stats(
         total_cells=row.total_cells,
         formula_cells=row.formula_cells,
         last_calculation=row.last_calculation,

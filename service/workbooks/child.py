@@ -24,22 +24,13 @@ from core.portfolio.model.portfolio import GivenSource
 from core.values import EPOCH
 from service.mappings.schema import Finding
 from service.platform.route.api import Raw
-from service.workbooks import sheet_actions
-from service.workbooks.schema import (
-    DETECTED_COLUMNS_MAX,
-    FINDINGS_MAX,
-    DataQuery,
-    ReadField,
-    RowCheck,
-    SheetRow,
-    WorkbookDetection,
-)
+from service.workbooks import schema, sheet_actions
 
 OPEN_MAX: Final = 4
 """Workbooks that a child keeps mapped."""
 
 
-def page(key: str, manifest: str, paths: tuple[str, ...], row: SheetRow, query: DataQuery) -> Raw:
+def page(key: str, manifest: str, paths: tuple[str, ...], row: schema.SheetRow, query: schema.DataQuery) -> Raw:
     """A page of a sheet's data, encoded; `key` is that of the stored workbook."""
     return sheet_actions.page(_opened(key, manifest, paths), row, query)
 
@@ -66,14 +57,14 @@ def detection(key: str, manifest: str, paths: tuple[str, ...], asked: Asked) -> 
 
 def detected(book: Workbook, asked: Asked) -> Raw:
     """The same of an open workbook."""
-    found = detect_columns(book, asked.mapping, sheet=asked.sheet, columns_max=DETECTED_COLUMNS_MAX)
+    found = detect_columns(book, asked.mapping, sheet=asked.sheet, columns_max=schema.DETECTED_COLUMNS_MAX)
     checked = validate(book, asked.mapping, sheet=asked.sheet)
-    answer = WorkbookDetection(
+    answer = schema.WorkbookDetection(
         workbook_id=asked.workbook_id,
         mapping_id=asked.mapping.id,
         warnings=_warnings(book, asked) if asked.sheet is None else [],
         fields=[
-            ReadField(name=one.target, label=label_of(one.target, asked.labels), type=one.type)
+            schema.ReadField(name=one.target, label=label_of(one.target, asked.labels), type=one.type)
             for one in (*asked.mapping.fields, *asked.mapping.auxiliary)
         ],
         detection=found,
@@ -88,16 +79,16 @@ def _warnings(book: Workbook, asked: Asked) -> list[DataWarning]:
     return bounded(portfolio.notes.warnings)
 
 
-def _check(normalised: Normalised) -> RowCheck:
-    return RowCheck(
+def _check(normalised: Normalised) -> schema.RowCheck:
+    return schema.RowCheck(
         valid=normalised.is_valid,
         rows_processed=normalised.row_count,
         rows_valid=normalised.row_count - normalised.rows_invalid,
         rows_invalid=normalised.rows_invalid,
         error_count=normalised.error_count,
         warning_count=normalised.warning_count,
-        errors=[_finding(fault) for fault in normalised.errors[:FINDINGS_MAX]],
-        warnings=[_finding(fault) for fault in normalised.warnings[:FINDINGS_MAX]],
+        errors=[_finding(fault) for fault in normalised.errors[: schema.FINDINGS_MAX]],
+        warnings=[_finding(fault) for fault in normalised.warnings[: schema.FINDINGS_MAX]],
         missing_required_columns=normalised.missing_required_columns,
     )
 

@@ -28,19 +28,7 @@ from service.platform.route.api import Upload
 from service.platform.unit.context import Context
 from service.platform.unit.storage import keep
 from service.platform.work.jobs import SMALL_BYTES
-from service.workbooks import store
-from service.workbooks.schema import (
-    FileTooLarge,
-    InvalidFile,
-    ParseError,
-    SheetSize,
-    StorageLimitExceeded,
-    TooManySheets,
-    Uploaded,
-    WorkbookHead,
-    WorkbookLimitExceeded,
-    WorkbookRow,
-)
+from service.workbooks import schema, store
 from service.workbooks.store import NewSheet, Room, SourceFile
 
 COPY_BYTES = MEGABYTE
@@ -50,10 +38,10 @@ Extensions = Sequence[str]
 OTHER_FORMATS = " POST /api/v1/deals/{deal_id}/files takes other formats, such as .csv and .zip; a tape with kind=tape."
 
 _REFUSALS: dict[type[FileRefused], type[Problem]] = {
-    errors.InvalidFormat: ParseError,
-    errors.FileTooLarge: FileTooLarge,
-    errors.TooManySheets: TooManySheets,
-    errors.ParseFailed: ParseError,
+    errors.InvalidFormat: schema.ParseError,
+    errors.FileTooLarge: schema.FileTooLarge,
+    errors.TooManySheets: schema.TooManySheets,
+    errors.ParseFailed: schema.ParseError,
 }
 """Of a file's content, by what its reader says."""
 
@@ -80,7 +68,7 @@ class About(NamedTuple):
 
 async def take_in(
     ctx: Context, field: str, files: Sequence[Upload], about: About, extensions: Extensions = WORKBOOK_EXTENSIONS
-) -> Uploaded:
+) -> schema.Uploaded:
     """Look at files, keep them, and have them parsed as one workbook; what is refused leaves nothing behind.
 
     Its sheets are told at once where one file is a workbook itself; what several come to shows when they are parsed.
@@ -103,7 +91,7 @@ async def take_in(
     for number, key in enumerate(keys):
         if key in keys[:number]:
             hint = f"The file is the same as {sources[keys.index(key)].file_name!r}: its loans would count twice."
-            raise InvalidFile.at(["body", field, str(number)], hint)
+            raise schema.InvalidFile.at(["body", field, str(number)], hint)
     file_name = sources[0].file_name if len(sources) == 1 else f"{sources[0].file_name} and {len(sources) - 1} more"
     found = received[0].sheets if len(received) == 1 else ()
     row = await store.create(
@@ -134,19 +122,19 @@ async def take_in(
     await ctx.enqueue("workbooks.parse", queue="parse", arguments={"workbook_id": str(row.id)}, small=small)
     ctx.concerns("workbook", row.id, row.name, file_name=row.file_name, file_size=row.file_size)
     ctx.tag(row.version)
-    sizes = [SheetSize(name=s.name, row_count=s.row_count, column_count=s.column_count) for s in sheets]
-    return Uploaded(**head(row), sheets=sizes)
+    sizes = [schema.SheetSize(name=s.name, row_count=s.row_count, column_count=s.column_count) for s in sheets]
+    return schema.Uploaded(**head(row), sheets=sizes)
 
 
-def head(row: WorkbookRow) -> dict[str, Any]:
+def head(row: schema.WorkbookRow) -> dict[str, Any]:
     """What is told of a stored workbook everywhere."""
-    return {name: getattr(row, name) for name in WorkbookHead.__struct_fields__}
+    return {name: getattr(row, name) for name in schema.WorkbookHead.__struct_fields__}
 
 
 def _check_count(ctx: Context, field: str, room: Room) -> None:
     most = ctx.settings.max_workbooks.of(room.tier)
     if 0 <= most <= room.workbooks:
-        raise WorkbookLimitExceeded.at(["body", field], f"The limit is {most} workbooks.")
+        raise schema.WorkbookLimitExceeded.at(["body", field], f"The limit is {most} workbooks.")
 
 
 async def receive(
@@ -212,7 +200,7 @@ async def _looked_at(ctx: Context, where: list[str], file: Upload, path: Path, e
         check_file_name(file.file_name, extensions)  # before 100 MB are copied
     except InvalidFormat as refusal:
         others = OTHER_FORMATS if extensions == WORKBOOK_EXTENSIONS else ""
-        raise InvalidFile.at(where, refusal.hint + others) from None
+        raise schema.InvalidFile.at(where, refusal.hint + others) from None
     try:
         return await ctx.resources.probes(
             ctx.payer,
@@ -246,7 +234,7 @@ def _check_size(ctx: Context, where: list[str], room: Room, size_bytes: int) -> 
     settings = ctx.settings
     most_mb = min(settings.max_upload_mb, room.max_workbook_size_mb or settings.max_upload_mb)
     if size_bytes > most_mb * MEGABYTE:
-        raise FileTooLarge.at(where, f"The upload has {size_bytes:,} bytes; the limit is {most_mb} MB.")
+        raise schema.FileTooLarge.at(where, f"The upload has {size_bytes:,} bytes; the limit is {most_mb} MB.")
     check_storage(settings, where, room, size_bytes)
 
 
@@ -258,7 +246,7 @@ def check_storage(settings: Settings, where: list[str], room: Room, size_bytes: 
     """
     most_gb = settings.max_storage_gb.of(room.tier)
     if 0 <= most_gb * GIGABYTE < room.storage_bytes + size_bytes:
-        raise StorageLimitExceeded.at(where, f"The limit is {most_gb} GB of stored files.")
+        raise schema.StorageLimitExceeded.at(where, f"The limit is {most_gb} GB of stored files.")
 
 
 class Excess(NamedTuple):
@@ -271,13 +259,13 @@ class Excess(NamedTuple):
 def excess_of(settings: Settings, sheets: Sequence[SheetProbe | SheetRecord]) -> Excess | None:
     """What passes the deployment's own limits, where they are lower than the readers'."""
     if len(sheets) > settings.max_sheets:
-        return Excess(TooManySheets, f"The upload has {len(sheets)} sheets; the limit is {settings.max_sheets}.")
+        return Excess(schema.TooManySheets, f"The upload has {len(sheets)} sheets; the limit is {settings.max_sheets}.")
     for sheet in sheets:
         if sheet.row_count > settings.max_sheet_rows:
             hint = f"Sheet {sheet.name!r} has {sheet.row_count:,} rows; the limit is {settings.max_sheet_rows:,}."
-            return Excess(ParseError, hint)
+            return Excess(schema.ParseError, hint)
         most = settings.max_sheet_columns
         if sheet.column_count > most:
             hint = f"Sheet {sheet.name!r} has {sheet.column_count:,} columns; the limit is {most:,}."
-            return Excess(ParseError, hint)
+            return Excess(schema.ParseError, hint)
     return None
