@@ -8,7 +8,6 @@ from typing import Any, Final
 from uuid import UUID
 
 import msgspec
-from msgspec import UNSET
 
 from core.compliance.suites import DEAL_SUITE, SUITES
 from core.files.kinds import EXTENSIONS
@@ -21,6 +20,7 @@ from service.platform.base.problem import Fault, PermissionDenied, ValidationFai
 from service.platform.base.secrets import new_id
 from service.platform.route.api import Page, PageQuery
 from service.platform.unit.context import Context
+from service.platform.unit.records import narrow
 from service.reconciliation.shared import TapeAbout, take_in_tape
 from service.workbooks import shared as workbooks
 
@@ -39,38 +39,38 @@ async def create(ctx: Context, body: schema.DealCreate) -> schema.Deal:
     _check_life(msgspec.structs.asdict(body))
     if body.mapping_id is not None:
         await check_mapping(ctx, body.mapping_id)
-    if await store.lock_count(ctx) >= ctx.settings.max_deals:
+    if await store.deals.lock_count(ctx) >= ctx.settings.max_deals:
         raise schema.DealLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_deals} deals")
-    given = msgspec.structs.asdict(body)
-    row = await store.create(ctx, {**given, "tenant_id": ctx.tenant, "id": new_id(), "created_by": await ctx.email()})
+    record = msgspec.structs.asdict(body) | {"currency": await store.currency(ctx, body.currency)}
+    row = await store.deals.create(ctx, {**record, "id": new_id(), "created_by": await ctx.email()})
     ctx.concerns("deal", row.id, row.name, stream_key=row.stream_key, currency=row.currency)
-    return _told(ctx, row)
+    return _to_response(ctx, row)
 
 
 async def detail(ctx: Context, deal_id: UUID) -> schema.Deal:
     """A deal, with the newest of its workbooks."""
-    return _told(ctx, await store.get(ctx, deal_id))
+    return _to_response(ctx, await store.deals.get(ctx, deal_id))
 
 
 async def update(ctx: Context, deal_id: UUID, patch: schema.DealPatch) -> schema.Deal:
     """Change what is given of a deal."""
-    row = await store.get(ctx, deal_id, locked=True)
+    row = await store.deals.get(ctx, deal_id, lock=True)
     ctx.match(row.version)
-    given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
-    if not given:
+    changes = patch.changes()
+    if not changes:
         ctx.changed_nothing()
-        return _told(ctx, row)
-    workbooks.check_stream(ctx, given.get("stream_key"))
-    if given.get("mapping_id") is not None:
-        await check_mapping(ctx, given["mapping_id"])
-    kept = {name: getattr(row, name) for name in patch.__struct_fields__}
-    _check_life({**kept, **given})
+        return _to_response(ctx, row)
+    workbooks.check_stream(ctx, changes.get("stream_key"))
+    if changes.get("mapping_id") is not None:
+        await check_mapping(ctx, changes["mapping_id"])
+    record = msgspec.structs.asdict(row) | changes
+    _check_life(record)
     if row.definition_version:  # which stays one with what the record says now
         written = await store.definition(ctx, deal_id, row.definition_version)
-        await _check_definition(ctx, written.definition, {**kept, **given})
-    changed = await store.update(ctx, deal_id, {**kept, **given})
-    ctx.concerns("deal", deal_id, changed.name, changed=sorted(given))
-    return _told(ctx, changed)
+        await _check_definition(ctx, written.definition, record)
+    changed = await store.deals.update(ctx, deal_id, changes)
+    ctx.concerns("deal", deal_id, changed.name, changed=sorted(changes))
+    return _to_response(ctx, changed)
 
 
 def _check_life(record: dict[str, Any]) -> None:
@@ -83,14 +83,14 @@ def _check_life(record: dict[str, Any]) -> None:
 
 async def delete(ctx: Context, deal_id: UUID) -> None:
     """Delete a deal; its workbooks, its tapes and what was run on them stay."""
-    row = await store.get(ctx, deal_id, locked=True)
+    row = await store.deals.get(ctx, deal_id, lock=True)
     books, tapes = await store.delete(ctx, deal_id)
     ctx.concerns("deal", deal_id, row.name, workbooks=books, tapes=tapes, definition_version=row.definition_version)
 
 
-def _told(ctx: Context, row: schema.DealRow) -> schema.Deal:
+def _to_response(ctx: Context, row: schema.DealRow) -> schema.Deal:
     ctx.tag(row.version)
-    return schema.Deal(**{name: getattr(row, name) for name in schema.Deal.__struct_fields__})
+    return narrow(schema.Deal, row)
 
 
 async def add_files(ctx: Context, deal_id: UUID, form: schema.FilesForm) -> schema.HoldingsAdded | schema.TapeAdded:
@@ -111,7 +111,7 @@ async def add_files(ctx: Context, deal_id: UUID, form: schema.FilesForm) -> sche
 async def _add_holdings(ctx: Context, deal_id: UUID, form: schema.FilesForm) -> schema.HoldingsAdded:
     about = workbooks.About(form.name, form.description or None, deal_id=deal_id, as_of=form.as_of)
     take = await workbooks.take_in(ctx, "files", form.files, about, EXTENSIONS)
-    return schema.HoldingsAdded(**{name: getattr(take, name) for name in take.__struct_fields__})
+    return narrow(schema.HoldingsAdded, take)
 
 
 async def _add_tape(ctx: Context, deal_id: UUID, form: schema.FilesForm) -> schema.TapeAdded:
@@ -130,7 +130,7 @@ async def _add_tape(ctx: Context, deal_id: UUID, form: schema.FilesForm) -> sche
 
 async def definition(ctx: Context, deal_id: UUID, query: schema.DefinitionQuery) -> schema.Definition:
     """The present definition of a deal, or the version asked for."""
-    deal = await store.get(ctx, deal_id)
+    deal = await store.deals.get(ctx, deal_id)
     version = query.version or deal.definition_version
     return await store.definition(ctx, deal_id, version) if version else NO_DEFINITION
 
@@ -138,7 +138,7 @@ async def definition(ctx: Context, deal_id: UUID, query: schema.DefinitionQuery)
 async def define(ctx: Context, deal_id: UUID, body: schema.DefinitionPut) -> schema.Definition:
     """Make the definition's next version; runs that were made keep the version that they used."""
     document = compliance.check_size(body.definition)
-    deal = await store.get(ctx, deal_id, locked=True)
+    deal = await store.deals.get(ctx, deal_id, lock=True)
     record = msgspec.structs.asdict(deal)
     await _check_definition(ctx, body.definition, record, await own_targets(ctx))
     version = deal.definition_version + 1
@@ -162,13 +162,13 @@ async def _check_definition(
 
 async def versions(ctx: Context, deal_id: UUID, query: PageQuery) -> Page[schema.DefinitionVersion]:
     """A page of the versions of a deal's definition."""
-    await store.get(ctx, deal_id)
+    await store.deals.get(ctx, deal_id)
     return await store.versions(ctx, deal_id, query)
 
 
 async def drafted(ctx: Context, deal_id: UUID, body: schema.DraftOrder) -> schema.DefinitionDraft:
     """A definition out of what a workbook of the deal prints; nothing is stored."""
-    deal = await store.get(ctx, deal_id)
+    deal = await store.deals.get(ctx, deal_id)
     workbook_id = await store.workbook_of(ctx, deal_id, workbook_id=body.workbook_id)
     ready = await compliance.prepare(ctx, workbook_id, suite=DRAFT_SUITE, deal_id=deal_id, mapping_id=body.mapping_id)
     await ctx.commit()  # no connection is held while it is drafted
@@ -190,7 +190,7 @@ DRAFT_SUITE: Final = "standard"
 
 async def history(ctx: Context, deal_id: UUID, query: schema.DealHistoryQuery) -> schema.DealHistory:
     """The figures of a deal's tests through the months; a test that is asked for has a series, if an empty one."""
-    await store.get(ctx, deal_id)
+    await store.deals.get(ctx, deal_id)
     series, truncated = await store.history(ctx, deal_id, query)
     found = {one.test_id for one in series}
     absent = [schema.Series(test_id=name, points=[]) for name in dict.fromkeys(query.test_id) if name not in found]
@@ -202,7 +202,7 @@ async def history(ctx: Context, deal_id: UUID, query: schema.DealHistoryQuery) -
 
 async def tied_out(ctx: Context, deal_id: UUID, query: schema.TieOutQuery) -> schema.DealTieOut:
     """The tests that a workbook of the deal publishes, with ours beside them."""
-    await store.get(ctx, deal_id)
+    await store.deals.get(ctx, deal_id)
     workbook_id = await store.workbook_of(ctx, deal_id, workbook_id=query.workbook_id)
     ready = await compliance.prepare(ctx, workbook_id, suite=DEAL_SUITE, deal_id=deal_id)
     await ctx.commit()  # no connection is held while it runs
@@ -217,7 +217,7 @@ async def moved(ctx: Context, deal_id: UUID, query: schema.MovementsQuery) -> sc
     """Why the tests moved between two workbooks; by the rules and the limits of the later one."""
     if query.test_suite not in (*SUITES, DEAL_SUITE):
         raise InvalidSuite.at(["query", "test_suite"], f"the suites are {', '.join((*SUITES, DEAL_SUITE))}")
-    await store.get(ctx, deal_id)
+    await store.deals.get(ctx, deal_id)
     sides = [await _side(ctx, deal_id, name, text) for name, text in (("from", query.from_), ("to", query.to))]
     before, after = [
         await compliance.prepare(ctx, workbook_id, suite=query.test_suite, deal_id=deal_id) for workbook_id in sides

@@ -13,7 +13,8 @@ from service.mappings.schema import naming_a_mapping
 from service.platform.data.database import containing
 from service.platform.route.api import Page, PageQuery
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, page, set_of
+from service.platform.unit.listing import columns_of, insert_of, page
+from service.platform.unit.records import Records
 from service.workbooks.schema import DealNotFound, WorkbookNotFound
 
 _LATEST = """
@@ -30,9 +31,15 @@ _ROOM = """
      ORDER BY w.day DESC, w.created_at DESC LIMIT 1)
 """
 """The thinnest cushion of a deal as a part of its limit; null without figures."""
-_DEAL, _ROW = columns_of(schema.Deal, latest=_LATEST), columns_of(schema.DealRow, latest=_LATEST)
-
-_LOCKED = ("", " FOR UPDATE")
+deals = Records(
+    "deals",
+    schema.DealRow,
+    missing=DealNotFound,
+    derived={"latest": _LATEST},
+    touch="version = version + 1, updated_at = now()",
+    writing=naming_a_mapping,
+)
+_DEAL, _DEFINITION = columns_of(schema.Deal, latest=_LATEST), columns_of(schema.Definition)
 
 _ORDER = {
     "name": "lower(name) {0}, id",
@@ -42,16 +49,6 @@ _ORDER = {
 }
 
 
-async def get(ctx: Context, deal_id: UUID, *, locked: bool = False) -> schema.DealRow:
-    """A deal, where asked for locked until the transaction ends.
-
-    Raises:
-        DealNotFound: there is none of that identifier.
-    """
-    sql = f"SELECT {_ROW} FROM deals WHERE id = %s{_LOCKED[locked]}"
-    return await ctx.one(schema.DealRow, sql, [deal_id], missing=DealNotFound)
-
-
 async def listed(ctx: Context, query: schema.DealList) -> Page[schema.Deal]:
     """A page of deals."""
     order = _ORDER[query.sort_by].format(query.sort_order or ("asc" if query.sort_by == "cushion" else "desc"))
@@ -59,39 +56,10 @@ async def listed(ctx: Context, query: schema.DealList) -> Page[schema.Deal]:
     return await page(ctx, schema.Deal, _DEAL, "deals WHERE true", asked, query, order=order, conditions=matching)
 
 
-async def lock_count(ctx: Context) -> int:
-    """How many deals the tenant has, held still until the transaction ends."""
-    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
-    return int(await ctx.value("SELECT count(*) FROM deals"))
-
-
-async def create(ctx: Context, row: dict[str, Any]) -> schema.DealRow:
-    """A new deal.
-
-    Raises:
-        StreamTaken: another one has its stream.
-        MappingNotFound: the mapping that it names was deleted in this moment.
-    """
-    currency = await ctx.value(
-        "SELECT coalesce(%s, settings ->> 'default_currency', 'USD') FROM tenants WHERE id = %s",
-        [row["currency"], row["tenant_id"]],
-    )
-    sql = f"{insert_of('deals', row)} RETURNING {_ROW}"
-    with naming_a_mapping():
-        return await ctx.one(schema.DealRow, sql, {**row, "currency": currency}, missing=DealNotFound)
-
-
-async def update(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> schema.DealRow:
-    """A deal changed.
-
-    Raises:
-        StreamTaken, MappingNotFound: as `create`.
-    """
-    sql = f"""
-        UPDATE deals SET {set_of(row)}, version = version + 1, updated_at = now() WHERE id = %(id)s RETURNING {_ROW}
-        """
-    with naming_a_mapping():
-        return await ctx.one(schema.DealRow, sql, {**row, "id": deal_id}, missing=DealNotFound)
+async def currency(ctx: Context, wanted: str | None) -> str:
+    """Return the currency of a new deal: the tenant's where none is named."""
+    sql = "SELECT coalesce(%s, settings ->> 'default_currency', 'USD') FROM tenants WHERE id = %s"
+    return str(await ctx.value(sql, [wanted, ctx.tenant]))
 
 
 async def delete(ctx: Context, deal_id: UUID) -> tuple[int, int]:
@@ -113,7 +81,7 @@ async def definition(ctx: Context, deal_id: UUID, version: int) -> schema.Defini
     Raises:
         DefinitionNotFound: there is none of that number.
     """
-    sql = f"SELECT {columns_of(schema.Definition)} FROM deal_definitions WHERE deal_id = %s AND version = %s"
+    sql = f"SELECT {_DEFINITION} FROM deal_definitions WHERE deal_id = %s AND version = %s"
     return await ctx.one(schema.Definition, sql, [deal_id, version], missing=schema.DefinitionNotFound)
 
 
@@ -126,7 +94,7 @@ async def add_definition(ctx: Context, deal_id: UUID, row: dict[str, Any]) -> sc
         {**row, "id": deal_id},
     )
     row |= {"tenant_id": ctx.tenant, "deal_id": deal_id}
-    sql = f"{insert_of('deal_definitions', row)} RETURNING {columns_of(schema.Definition)}"
+    sql = f"{insert_of('deal_definitions', row)} RETURNING {_DEFINITION}"
     return await ctx.one(schema.Definition, sql, row, missing=DealNotFound)
 
 

@@ -285,8 +285,9 @@ def sentence(words: str) -> str:
 
 
 def _own(kind: type) -> dict[str, str]:
-    """The strings below a class's fields, those of its bases included."""
-    found: dict[str, str] = {}
+    """Return the strings below a class's fields, those of its bases and of what a patch is derived from included."""
+    source, names = getattr(kind, "described_by", (None, ()))
+    found = {name: words for name, words in _own(source).items() if name in names} if source else {}
     for base in reversed(kind.__mro__):
         if base.__module__.partition(".")[0] in ("core", "service"):
             found |= _module(base.__module__).get(base.__name__, {})
