@@ -13,7 +13,7 @@ from service.platform.base.problem import NotFound
 from service.platform.data.database import containing
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import page
+from service.platform.unit.listing import insert_of, page
 
 _USER = "id, email, full_name, tenant_id, role, status, two_factor_enabled, last_login, created_at, updated_at"
 
@@ -255,13 +255,7 @@ async def create_key(ctx: Context, row: dict[str, Any]) -> schema.ApiKey:
     """Store a key's hash and what it may do."""
     return await ctx.one(
         schema.ApiKey,
-        f"""
-        INSERT INTO api_keys (tenant_id, id, name, description, key_hash, key_prefix,
-                              permissions, environment, expires_at, creator_id, created_by)
-        VALUES (%(tenant_id)s, %(id)s, %(name)s, %(description)s, %(key_hash)s, %(key_prefix)s,
-                %(permissions)s, %(environment)s, %(expires_at)s, %(creator_id)s, %(created_by)s)
-        RETURNING {_KEY}
-        """,
+        f"{insert_of('api_keys', row)} RETURNING {_KEY}",
         row,
         missing=schema.KeyNotFound,
     )

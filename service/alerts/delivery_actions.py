@@ -72,7 +72,7 @@ async def deliver(unit: Unit, line: Line) -> None:
     if due is None:  # it went with its trigger
         await hand_on(unit, line)
     elif due.status != "delivered":
-        alert = await store.get(unit, due.alert_id)
+        alert = await store.alerts.get(unit, due.alert_id)
         try:
             channel = next((one for one in opened(unit, alert) if one.id == due.channel_id), None)
         except BadSeal:

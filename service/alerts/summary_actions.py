@@ -13,7 +13,7 @@ from service.alerts.evaluation_actions import trigger
 from service.alerts.evaluation_store import Schedule
 from service.alerts.schedule_actions import next_time
 from service.alerts.schema import AlertNotFound, AlertRow
-from service.alerts.store import get
+from service.alerts.store import alerts
 from service.compliance import shared as compliance
 from service.compliance.shared import StoredRun
 from service.platform.unit.context import Unit
@@ -105,7 +105,7 @@ async def send(unit: Unit, arguments: dict[str, Any]) -> None:
 
 async def _enabled(unit: Unit, alert_id: UUID) -> AlertRow | None:
     try:
-        alert = await get(unit, alert_id)
+        alert = await alerts.get(unit, alert_id)
     except AlertNotFound:
         return None
     return alert if alert.enabled else None

@@ -9,7 +9,6 @@ from typing import Any, Final
 from uuid import UUID
 
 import msgspec
-from msgspec import UNSET
 
 from core.portfolio.cells.identifiers import is_sound
 from service.compliance import stream_schema
@@ -30,45 +29,45 @@ async def create(ctx: Context, body: stream_schema.StreamProfileCreate) -> strea
     workbooks.check_stream(ctx, body.stream_key)
     row = {**_with_moment(msgspec.structs.asdict(body)), "created_at": ctx.now()}
     row |= _retained(ctx, row)
-    if await store.lock_count(ctx) >= stream_schema.PROFILES_MAX:
+    if await store.profiles.lock_count(ctx) >= stream_schema.PROFILES_MAX:
         raise stream_schema.StreamProfileLimitExceeded.at(
             ["body"], f"the limit is {stream_schema.PROFILES_MAX:,} profiles"
         )
-    who = {"tenant_id": ctx.tenant, "id": new_id(), "created_by": await ctx.email(), "updated_at": row["created_at"]}
-    made = await store.create(ctx, {**row, **who})
-    await _told(ctx, made, {"jurisdiction": made.jurisdiction})
-    return made
+    row |= {"id": new_id(), "created_by": await ctx.email(), "updated_at": row["created_at"]}
+    profile = await store.profiles.create(ctx, row)
+    await _concern(ctx, profile, {"jurisdiction": profile.jurisdiction})
+    return profile
 
 
 async def update(
     ctx: Context, profile_id: UUID, patch: stream_schema.StreamProfilePatch
 ) -> stream_schema.StreamProfile:
     """Change what is given, and work out the retention anew, by the floors of now."""
-    before = await store.lock(ctx, profile_id)
-    given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
-    if given.pop("stream_key", before.stream_key) != before.stream_key:
+    before = await store.profiles.get(ctx, profile_id, lock=True)
+    changes = patch.changes()
+    if changes.pop("stream_key", before.stream_key) != before.stream_key:
         raise ValidationFailed.at(["body", "stream_key"], "a profile stays that of its stream")
-    if not given:
+    if not changes:
         ctx.changed_nothing()
         return before
     row = {name: getattr(before, name) for name in patch.__struct_fields__ if name != "stream_key"}
-    row |= _with_moment(given)
+    row |= _with_moment(changes)
     row |= _retained(ctx, {**row, "created_at": before.created_at})
-    after = await store.update(ctx, profile_id, {**row, "updated_at": ctx.now()})
+    after = await store.profiles.update(ctx, profile_id, {**row, "updated_at": ctx.now()})
     names = [name for name in after.__struct_fields__ if getattr(before, name) != getattr(after, name)]
-    changes = {name: [getattr(before, name), getattr(after, name)] for name in names if name != "updated_at"}
-    await _told(ctx, after, {"changes": changes})
+    pairs = {name: [getattr(before, name), getattr(after, name)] for name in names if name != "updated_at"}
+    await _concern(ctx, after, {"changes": pairs})
     return after
 
 
 async def delete(ctx: Context, profile_id: UUID) -> None:
     """Delete a profile: the evidence of its stream stays, now without an end."""
-    gone = await store.lock(ctx, profile_id)
-    await store.delete(ctx, profile_id)
-    await _told(ctx, gone, {})
+    gone = await store.profiles.get(ctx, profile_id, lock=True)
+    await store.profiles.delete(ctx, profile_id)
+    await _concern(ctx, gone, {})
 
 
-async def _told(ctx: Context, profile: stream_schema.StreamProfile, details: dict[str, Any]) -> None:
+async def _concern(ctx: Context, profile: stream_schema.StreamProfile, details: dict[str, Any]) -> None:
     await store.look_again(ctx, profile.stream_key)
     until = profile.effective_retention_until
     ctx.concerns(

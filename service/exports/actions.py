@@ -24,6 +24,7 @@ from service.platform.base.secrets import new_id
 from service.platform.http.faults import read
 from service.platform.route.api import Streamed
 from service.platform.unit.context import Context
+from service.platform.unit.records import lock_count
 from service.platform.work.jobs import SMALL_ROWS
 from service.workbooks import shared as workbooks
 from service.workbooks.schema import SheetNotFound, WorkbookRow
@@ -42,13 +43,12 @@ async def create(ctx: Context, body: schema.ExportCreate) -> schema.Export:
     sheets = None if body.sheet_ids is None else await _chosen(ctx, row, body.sheet_ids)
     source = await _source(ctx, row, stored.manifest, sheets)
     workbooks.check_storage(ctx.settings, ["body", "workbook_id"], await workbooks.room(ctx))
-    if await store.lock_count(ctx) >= ctx.settings.max_exports:
+    if await lock_count(ctx, store.IN_WORK) >= ctx.settings.max_exports:
         raise schema.ExportLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_exports} exports in work")
     export_id = f"exp_{new_id().hex}"
-    made = await store.create(
+    await store.exports.add(
         ctx,
         {
-            "tenant_id": ctx.tenant,
             "id": export_id,
             "workbook_id": row.id,
             "format": body.format,
@@ -63,7 +63,7 @@ async def create(ctx: Context, body: schema.ExportCreate) -> schema.Export:
     small = sum(sheet.row_count for sheet in Manifest.from_json(stored.manifest).sheets) <= SMALL_ROWS
     await ctx.enqueue("exports.make", queue="export", arguments={"export_id": export_id}, small=small)
     ctx.concerns("export", export_id, row.name, workbook_id=str(row.id), format=body.format, **asdict(body.options))
-    return made
+    return await store.exports.get(ctx, export_id)
 
 
 def _json(value: Any) -> str:
@@ -137,7 +137,7 @@ async def cancel(ctx: Context, export_id: str) -> None:
     """End an export that is in work; the worker notices."""
     ended = await store.end(ctx, export_id, {"status": "cancelled"})
     if ended is None:
-        found = await store.get(ctx, export_id)
+        found = await store.exports.get(ctx, export_id)
         raise schema.ExportEnded.at(["path", "export_id"], f"the export is {found.status}")
     ctx.concerns("export", export_id, ended.workbook_name, workbook_id=str(ended.workbook_id))
 
@@ -150,7 +150,7 @@ async def download(ctx: Context, export_id: str, query: schema.Download) -> Stre
         NoSealedPdf: it has none.
         ExportExpired, Damaged, RangeNotSatisfiable: as `documents.download`.
     """
-    found = await store.documents(ctx, export_id)
+    found = await store.documents.get(ctx, export_id)
     document_id = found.document_id if query.artifact is None else found.sealed_id
     if found.status != "completed":
         raise schema.ExportNotReady.at(["path", "export_id"], f"the export is {found.status}")

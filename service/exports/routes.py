@@ -73,7 +73,7 @@ async def verify_export(ctx: Context, form: schema.VerifyForm) -> schema.Verific
 )
 async def get_export(ctx: Context, export_id: str, query: WaitQuery) -> schema.Export:
     """An export: how far it is, and what came of it."""
-    return await store.get(ctx, export_id)
+    return await store.exports.get(ctx, export_id)
 
 
 @area.delete(

@@ -94,7 +94,7 @@ async def _order(ctx: Context, path: Path, manifest: Manifest, key: bytes) -> Ve
     found = None
     if EXPORT_ID.fullmatch(manifest.export_id):  # what else it may say need not fit into a query
         with suppress(schema.ExportNotFound):
-            found = await store.documents(ctx, manifest.export_id)
+            found = await store.documents.get(ctx, manifest.export_id)
     if found is not None:
         if found.provenance is not None:
             data_hash = str(found.provenance["data_hash"])

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from msgspec import UNSET
 
 from core.formula.blocks import TEMPLATES, Checked, Graph, GraphFault, check
 from service.formulas import schema, store
@@ -14,6 +13,7 @@ from service.platform.base.problem import Fault, ValidationFailed
 from service.platform.base.secrets import new_id
 from service.platform.route.api import Page, PageQuery
 from service.platform.unit.context import Context, Unit
+from service.platform.unit.records import narrow
 from service.processes.shared import limited_in_child
 
 MOVES: Final = {("draft", "active"), ("active", "archived"), ("archived", "active")}
@@ -118,46 +118,46 @@ async def create(ctx: Context, body: schema.ConfigCreate) -> schema.Config:
         for name in ("input_schema", "output_schema")
     }
     graph = await _kept(ctx, body.graph, body.input_schema, body.status)
-    if await store.lock_count(ctx) >= ctx.settings.max_formulas:
+    if await store.formulas.lock_count(ctx) >= ctx.settings.max_formulas:
         raise schema.FormulaLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_formulas} formulas")
     given = msgspec.structs.asdict(body) | schemas | {"graph": graph}
     row = await store.create(ctx, {**given, "id": f"frm_{new_id().hex}", "created_by": await ctx.email()})
     ctx.concerns("formula", row.id, row.name, status=row.status, template_id=row.template_id)
-    return _told(ctx, row)
+    return _to_response(ctx, row)
 
 
 async def detail(ctx: Context, config_id: str) -> schema.Config:
     """A formula."""
-    return _told(ctx, await store.get(ctx, config_id))
+    return _to_response(ctx, await store.get(ctx, config_id))
 
 
 async def update(ctx: Context, config_id: str, patch: schema.ConfigPatch) -> schema.Config:
     """Change what is given of a formula: of a draft all, of an active one no graph, of an archived one its status."""
     row = await store.get(ctx, config_id, lock=True)
     ctx.match(row.revision)
-    given = {name: value for name in patch.__struct_fields__ if (value := getattr(patch, name)) is not UNSET}
-    differing = {name for name, value in given.items() if value != getattr(row, name)}  # the others are only sent back
-    status = given.get("status", row.status)
+    changes = patch.changes()
+    differing = {name for name, value in changes.items() if value != getattr(row, name)}
+    status = changes.get("status", row.status)
     if status != row.status and (row.status, status) not in MOVES:
         raise schema.StatusNotAllowed.at(["body", "status"], f"the formula is {row.status}")
     if "graph" in differing and row.status != "draft":
         raise schema.NotADraft.at(["body", "graph"], "a formula that is no draft changes by a new version")
     if differing - {"status"} and row.status == status == "archived":
         raise schema.NotActive.at(["body"], "an archived formula can only become active")
-    if not given:
+    if not changes:
         ctx.changed_nothing()
-        return _told(ctx, row)
-    graph = given.get("graph", row.graph)
-    given["graph"] = await _kept(ctx, graph, row.input_schema, status)
+        return _to_response(ctx, row)
+    graph = changes.get("graph", row.graph)
+    changes["graph"] = await _kept(ctx, graph, row.input_schema, status)
     kept = {name: getattr(row, name) for name in patch.__struct_fields__}
-    changed = await store.update(ctx, config_id, {**kept, **given})
-    ctx.concerns("formula", config_id, changed.name, changed=sorted(given), status=changed.status)
-    return _told(ctx, changed)
+    changed = await store.update(ctx, config_id, {**kept, **changes})
+    ctx.concerns("formula", config_id, changed.name, changed=sorted(changes), status=changed.status)
+    return _to_response(ctx, changed)
 
 
-def _told(ctx: Context, row: schema.ConfigRow) -> schema.Config:
+def _to_response(ctx: Context, row: schema.ConfigRow) -> schema.Config:
     ctx.tag(row.revision)
-    return schema.Config(**{name: getattr(row, name) for name in schema.Config.__struct_fields__})
+    return narrow(schema.Config, row)
 
 
 # Versions and runs ----------------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ async def apply(ctx: Context, config_id: str, body: schema.ApplyRequest) -> sche
     body = replace(body, target_column=" ".join(body.target_column.split()))  # as headers are read
     version = await store.version(ctx, config_id, body.version_id)
     run_id = f"run_{new_id().hex}"
-    book = await workbooks.lock(ctx, body.workbook_id)
+    book = await workbooks.get(ctx, body.workbook_id, lock=True)
     sheet = await workbooks.sheet(ctx, book.id, body.sheet_id)
     await workbooks.begin_writing(ctx, book, run_id)
     formula = await whole(ctx, version.graph)
@@ -95,7 +95,7 @@ async def resume(unit: Unit, run_id: str) -> bool:
     if run is None:
         return False
     version = await store.version(unit, run.config_id, run.version_id)
-    book = await workbooks.lock(unit, run.workbook_id)
+    book = await workbooks.get(unit, run.workbook_id, lock=True)
     sheet = await workbooks.sheet(unit, book.id, str(run.sheet_id))
     await workbooks.begin_writing(unit, book, run_id)
     formula = await whole(unit, version.graph)

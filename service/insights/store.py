@@ -15,7 +15,8 @@ from core.reconciliation.rules import IssueType, Severity
 from service.insights import schema
 from service.platform.base.problem import Problem
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of
+from service.platform.unit.listing import columns_of
+from service.platform.unit.records import insert
 from service.workbooks.schema import WorkbookNotFound
 
 # Nominations ----------------------------------------------------------------------------------------------------------
@@ -286,9 +287,9 @@ async def held(ctx: Context) -> Held | None:
 
 async def create(ctx: Context, session_id: str, stakeholder: Stakeholder, about: Mapping[str, Any]) -> None:
     """A session without its insights; `about` as `regenerated`."""
-    row = {"tenant_id": ctx.tenant, "id": session_id, "user_id": ctx.caller.user_id, "stakeholder_type": stakeholder}
+    row = {"id": session_id, "user_id": ctx.caller.user_id, "stakeholder_type": stakeholder}
     row |= _told(about)
-    await ctx.execute(insert_of("insight_sessions", row), row)
+    await insert(ctx, "insight_sessions", row)
 
 
 async def regenerated(ctx: Context, held: Held, about: Mapping[str, Any]) -> bool:
@@ -370,12 +371,11 @@ async def keep_question(ctx: Context, item: schema.QuestionItem) -> None:
     """Keep a question with its answer."""
     kept = msgspec.structs.asdict(item)
     row = {
-        "tenant_id": ctx.tenant,
         "user_id": ctx.caller.user_id,
         **{name: kept[name] for name in ("id", "insight_id", "question", "answer", "asked_at")},
         "details": msgspec.json.encode({name: kept[name] for name in _KNOWN}).decode(),
     }
-    await ctx.execute(insert_of("insight_questions", row), row)
+    await insert(ctx, "insight_questions", row)
 
 
 async def questions(ctx: Context, limit: int) -> list[schema.QuestionItem]:

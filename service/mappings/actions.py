@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET
 
 from core.portfolio.mapping.profiles import configure
 from core.portfolio.model.fields import PROFILES
@@ -25,6 +24,13 @@ SYSTEM_SINCE: Final = datetime(2026, 1, 1, tzinfo=UTC)
 ENCODING_SECONDS: Final = 20.0
 """Beside the mapping's own time: the largest sample is written and encoded in a few seconds."""
 
+
+_FIELDS: Final[dict[str, Any]] = {
+    "mappings": schema.Columns,
+    "transforms": list[schema.TransformGiven],
+    "validation_rules": list[schema.RuleGiven],
+}
+"""What a patch may replace of a mapping's document."""
 
 # Reading --------------------------------------------------------------------------------------------------------------
 
@@ -48,7 +54,7 @@ async def listed(ctx: Context, query: schema.MappingList) -> Page[schema.Mapping
 
 async def detail(ctx: Context, mapping_id: str, query: schema.MappingDetail) -> schema.Mapping:
     """A mapping, with the fields that it comes to when asked for."""
-    row = _SYSTEM.get(mapping_id) or await store.get(ctx, mapping_id)
+    row = _SYSTEM.get(mapping_id) or await store.mappings.get(ctx, mapping_id)
     answer = await _answer(ctx, row)
     if not query.resolve_profile:
         return answer
@@ -67,12 +73,11 @@ async def create(ctx: Context, body: schema.MappingCreate) -> schema.Mapping:
         body.source_type, body.profile_id, body.mappings, body.transforms, body.validation_rules
     )
     written = await written_of(ctx, given_mapping, body.name)
-    if await store.lock_count(ctx) >= ctx.settings.max_mappings:
+    if await store.mappings.lock_count(ctx) >= ctx.settings.max_mappings:
         raise schema.MappingLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_mappings} mappings")
-    row = await store.create(
+    row = await store.mappings.create(
         ctx,
         {
-            "tenant_id": ctx.tenant,
             "id": str(new_id()),
             "name": body.name,
             "description": body.description,
@@ -90,29 +95,26 @@ async def update(ctx: Context, mapping_id: str, patch: schema.MappingPatch) -> s
     """Change a mapping of the tenant's; what comes of it must be one again."""
     if mapping_id in PROFILES:
         raise schema.UnchangeableMapping
-    row = await store.lock(ctx, mapping_id)
+    row = await store.mappings.get(ctx, mapping_id, lock=True)
     ctx.match(row.version)
-    named = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
-    if not named:
+    changes = patch.changes()
+    if not changes:
         ctx.changed_nothing()
         return await _answer(ctx, row)
-    name, description = named.get("name", row.name), named.get("description", row.description)
+    name = changes.get("name", row.name)
     given_mapping = GivenMapping(
         row.source_type,
         row.profile_id,
-        msgspec.convert(msgspec.to_builtins(row.mappings), dict[str, schema.ColumnGiven])
-        if patch.mappings is UNSET
-        else patch.mappings,
-        msgspec.convert(msgspec.to_builtins(row.transforms), list[schema.TransformGiven])
-        if patch.transforms is UNSET
-        else patch.transforms,
-        msgspec.convert(msgspec.to_builtins(row.validation_rules), list[schema.RuleGiven])
-        if patch.validation_rules is UNSET
-        else patch.validation_rules,
+        *(
+            changes[field] if field in changes else msgspec.convert(msgspec.to_builtins(getattr(row, field)), kind)
+            for field, kind in _FIELDS.items()
+        ),
     )
-    written = await written_of(ctx, given_mapping, name, is_stored=patch.mappings is UNSET)
-    changed = await store.update(ctx, {"id": mapping_id, "name": name, "description": description, **written})
-    ctx.concerns("mapping", mapping_id, changed.name, changed=sorted(named))
+    written = await written_of(ctx, given_mapping, name, is_stored="mappings" not in changes)
+    changed = await store.mappings.update(
+        ctx, mapping_id, {"name": name, "description": row.description, **changes, **written}
+    )
+    ctx.concerns("mapping", mapping_id, changed.name, changed=sorted(changes))
     return await _answer(ctx, changed)
 
 
@@ -120,10 +122,10 @@ async def delete(ctx: Context, mapping_id: str) -> None:
     """Delete a mapping of the tenant's that no workbook, deal or tape names."""
     if mapping_id in PROFILES:
         raise schema.UndeletableMapping
-    row = await store.lock(ctx, mapping_id)
+    row = await store.mappings.get(ctx, mapping_id, lock=True)
     if await store.is_used(ctx, mapping_id):
         raise schema.MappingInUse
-    await store.delete(ctx, mapping_id)
+    await store.mappings.delete(ctx, mapping_id)
     ctx.concerns("mapping", mapping_id, row.name)
 
 
@@ -133,7 +135,7 @@ async def delete(ctx: Context, mapping_id: str) -> None:
 async def validate(ctx: Context, mapping_id: str, body: schema.Sample | Unread) -> Raw:
     """What a mapping makes of sample rows, worked out and encoded in a child."""
     mapping = (await shared.get_mapping(ctx, mapping_id)).mapping
-    row = _SYSTEM.get(mapping_id) or await store.get(ctx, mapping_id)
+    row = _SYSTEM.get(mapping_id) or await store.mappings.get(ctx, mapping_id)
     await ctx.commit()  # no connection is held while it works
     own, seconds = await _own_fields(ctx, row), ctx.settings.mapping_seconds
     return await shared.mapped_in_child(ctx, seconds + ENCODING_SECONDS, child.try_sample, mapping, body, own, seconds)

@@ -53,11 +53,11 @@ async def get_mapping(unit: Unit, mapping_id: str) -> MappingAndJson:
     built_in = BUILT_IN.get(mapping_id)
     if built_in is not None:
         return built_in
-    version = await store.version(unit, mapping_id)
+    version = await store.mappings.version(unit, mapping_id)
     cache: Lru[str, MappingAndJson] = unit.resources.memory.cache("mappings", most=MADE_MAX, bytes_most=MADE_BYTES_MAX)
     found = cache.get(f"{mapping_id} {version}")
     if found is None:
-        row = await store.get(unit, mapping_id)
+        row = await store.mappings.get(unit, mapping_id)
         found = await _made_of(unit, row)
         cache.keep(f"{mapping_id} {row.version}", found, bytes_of(found))
     return found
@@ -70,7 +70,7 @@ async def check_mapping(unit: Unit, mapping_id: str) -> None:
         MappingNotFound: there is none.
     """
     if mapping_id not in BUILT_IN:
-        await store.version(unit, mapping_id)
+        await store.mappings.version(unit, mapping_id)
 
 
 async def own_targets(unit: Unit) -> list[str]:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
-import msgspec
-from msgspec import UNSET
-
 from core.reconciliation.rules import RULES, tolerances_of
 from service.mappings.shared import DEFAULT_MAPPING, get_mapping
 from service.platform.base.problem import Fault
@@ -39,7 +36,7 @@ async def file(ctx: Context, tape_id: str) -> Streamed:
         TapeNotFound: there is none of that identifier.
         Damaged, RangeNotSatisfiable: as `workbooks.original`.
     """
-    row = await store.get_tape(ctx, tape_id)
+    row = await store.tapes.get(ctx, tape_id)
     ctx.concerns("tape", tape_id, row.file_name)
     source = workbooks.SourceFile(file_name=row.file_name, file_size=row.file_size, content_hash=row.content_hash)
     return await workbooks.original(ctx, source)
@@ -47,26 +44,25 @@ async def file(ctx: Context, tape_id: str) -> Streamed:
 
 async def update_tape(ctx: Context, tape_id: str, patch: schema.TapePatch) -> schema.Tape:
     """Change what is said of a tape; where another mapping reads it then, its loans are read anew."""
-    row = await store.get_tape(ctx, tape_id, locked=True)
-    given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
-    if not given:
+    row = await store.tapes.get(ctx, tape_id, lock=True)
+    changes = patch.changes()
+    if not changes:
         ctx.changed_nothing()
         return await store.show_tape(ctx, tape_id)
-    if given.get("deal_id") is not None:
-        await workbooks.check_deal(ctx, given["deal_id"])
-    kept = {name: getattr(row, name) for name in patch.__struct_fields__}
-    changed = await store.update_tape(ctx, tape_id, {**kept, **given})
+    if changes.get("deal_id") is not None:
+        await workbooks.check_deal(ctx, changes["deal_id"])
+    changed = await store.tapes.update(ctx, tape_id, changes)
     if changed.read_by != row.read_by:
         if row.processing_status == "processing":
             raise schema.TapeNotReady.at(["path", "tape_id"], "its loans are still being read, by another mapping")
         await store.read_again(ctx, tape_id, await have_read(ctx, tape_id, row.file_size))
-    ctx.concerns("tape", tape_id, row.file_name, changed=sorted(given))
+    ctx.concerns("tape", tape_id, row.file_name, changed=sorted(changes))
     return await store.show_tape(ctx, tape_id)
 
 
 async def loans(ctx: Context, tape_id: str, query: schema.LoanList) -> Page[schema.TapeLoan]:
     """A page of a tape's loans, in the tape's order."""
-    tape = await store.get_tape(ctx, tape_id)
+    tape = await store.tapes.get(ctx, tape_id)
     sheet = await loan_actions.open_loans(ctx, tape)
     await ctx.commit()
     first = (query.page - 1) * query.page_size
@@ -80,7 +76,7 @@ async def loans(ctx: Context, tape_id: str, query: schema.LoanList) -> Page[sche
 async def compare(ctx: Context, body: schema.CompareRequest) -> schema.CompareStarted:
     """Have a tape compared with a workbook; where the very same comparison is under way, that one is told."""
     rules = _rules(body.rules)
-    tape = await store.get_tape(ctx, body.tape_id, locked=True)  # held: two callers at once begin one comparison
+    tape = await store.tapes.get(ctx, body.tape_id, lock=True)  # held: two callers at once begin one comparison
     book = await workbooks.get(ctx, body.workbook_id)
     loan_actions.loans_key(tape, ["body", "tape_id"])
     if served(book.status, book.book_key) is None:
@@ -90,7 +86,6 @@ async def compare(ctx: Context, body: schema.CompareRequest) -> schema.CompareSt
     asked = store.as_json([rules, tolerances, tape.loans_key, book.book_key, book.as_of, mapping.json])
     job_id = f"rec_{new_id().hex}"
     row = {
-        "tenant_id": ctx.tenant,
         "id": job_id,
         "tape_id": tape.id,
         "workbook_id": book.id,
@@ -102,7 +97,7 @@ async def compare(ctx: Context, body: schema.CompareRequest) -> schema.CompareSt
     }
     running = await store.running_job(ctx, row)
     if running is None:
-        await store.create_job(ctx, row)
+        await store.comparisons.add(ctx, row)
         await ctx.enqueue("reconciliation.compare", queue="calculate", arguments={"job_id": job_id})
     else:
         job_id = running.job_id
@@ -150,4 +145,4 @@ async def summary(ctx: Context, query: schema.SummaryQuery) -> schema.IssueSumma
 
 async def _check_tape(ctx: Context, tape_id: str | None) -> None:
     if tape_id is not None:
-        await store.get_tape(ctx, tape_id)
+        await store.tapes.get(ctx, tape_id)

@@ -42,7 +42,7 @@ async def mark_tape_failed(unit: Unit, arguments: dict[str, Any], error: str) ->
 
 async def lift_tape(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     """The tape that could not be read waits for it once more."""
-    tape = await store.get_tape(unit, arguments["tape_id"], locked=True)
+    tape = await store.tapes.get(unit, arguments["tape_id"], lock=True)
     if tape.processing_status != "failed":
         return False
     await store.read_again(unit, tape.id, job_id.replace("task_", "job_"))
@@ -53,7 +53,7 @@ async def lift_tape(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
 async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
     """Turn a trustee's file into stored loans: the tape is completed, or says what is wrong with its file."""
     try:
-        tape = await store.get_tape(unit, arguments["tape_id"])
+        tape = await store.tapes.get(unit, arguments["tape_id"])
     except TapeNotFound:
         return
     if tape.processing_status != "processing":  # an earlier run finished it
@@ -101,7 +101,7 @@ async def mark_comparison_failed(unit: Unit, arguments: dict[str, Any], error: s
 async def lift_comparison(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     """The comparison is to be made once more, where no later one of the same two has taken its place."""
     job = await store.job_row(unit, arguments["job_id"])
-    await store.get_tape(unit, job.tape_id, locked=True)  # as whoever asks for a comparison does
+    await store.tapes.get(unit, job.tape_id, lock=True)  # as whoever asks for a comparison does
     return await store.resume_job(unit, job.id)
 
 

@@ -134,7 +134,7 @@ async def comparison(unit: Unit, job: JobRow) -> Comparison | None:
 
     A workbook that is being recalculated gives the columns that it had. None where one of these is gone (`GONE`).
     """
-    tape = await store.get_tape(unit, job.tape_id)
+    tape = await store.tapes.get(unit, job.tape_id)
     try:
         book = await workbooks.get(unit, job.workbook_id)
         mapping = await get_mapping(unit, book.read_by or DEFAULT_MAPPING)

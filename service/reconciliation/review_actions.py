@@ -83,9 +83,9 @@ def _conditions(patch: schema.IssuesPatch) -> dict[str, object]:
 async def _check_records(ctx: Context, patch: schema.IssuesPatch) -> None:
     assert patch.filter is not None
     if patch.filter.tape_id is not None:
-        await store.get_tape(ctx, patch.filter.tape_id)
+        await store.tapes.get(ctx, patch.filter.tape_id)
     if patch.filter.job_id is not None:
-        await store.get_job(ctx, patch.filter.job_id)
+        await store.comparisons.get(ctx, patch.filter.job_id)
 
 
 def _check_count(conditions: dict[str, object], issues: int, pairs: int) -> None:

@@ -103,7 +103,7 @@ async def compare_tape(ctx: Context, body: schema.CompareRequest) -> schema.Comp
 )
 async def get_comparison(ctx: Context, job_id: str, query: WaitQuery) -> schema.Job:
     """A comparison: how far it is, its summary, how loans were matched, and what could not be compared."""
-    return await store.get_job(ctx, job_id)
+    return await store.comparisons.get(ctx, job_id)
 
 
 @area.get("/issues", errors=(schema.TapeNotFound,))

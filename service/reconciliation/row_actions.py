@@ -76,7 +76,7 @@ async def _workbook_row(ctx: Context, issue: IssuePlace, row: int) -> SourceRow 
 
 
 async def _tape_row(ctx: Context, tape_id: str, row: int) -> SourceRow | None:
-    tape = await store.get_tape(ctx, tape_id)
+    tape = await store.tapes.get(ctx, tape_id)
     mapping = (await store.show_tape(ctx, tape_id)).facts.mapping_id
     read_by = None if mapping is None else (await get_mapping(ctx, mapping)).json
     stored = await ctx.resources.blobs.locate(tape.content_hash)

@@ -12,6 +12,7 @@ from core.portfolio.assemble.source_row import SourceCell
 from core.portfolio.model.notes import DataWarning
 from service.platform.base.problem import Problem
 from service.platform.route.api import PageNumber, PageQuery, Upload
+from service.platform.route.patch import Patch
 from service.workbooks.schema import AsOf
 
 Trustee = Literal["trustee_a", "trustee_b", "trustee_c"]
@@ -62,7 +63,7 @@ class TapeForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Unset: the day of the statement."""
 
 
-class TapePatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TapePatch(Patch, frozen=True, kw_only=True):
     """What to change of a tape; null clears it."""
 
     deal_id: UUID | UnsetType | None = UNSET

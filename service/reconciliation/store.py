@@ -14,14 +14,21 @@ from service.mappings.schema import naming_a_mapping
 from service.platform.base.problem import NotFound
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, page
+from service.platform.unit.listing import columns_of, page
+from service.platform.unit.records import Records
 from service.platform.unit.storage import leave
 from service.reconciliation import schema
 
 _TAPE = columns_of(schema.Tape)
-_TAPE_ROW = columns_of(schema.TapeRow, deal_mapping_id="(SELECT d.mapping_id FROM deals d WHERE d.id = tapes.deal_id)")
-_JOB = columns_of(schema.Job, job_id="id")
-_LOCKED = ("", " FOR NO KEY UPDATE")
+tapes = Records(
+    "tapes",
+    schema.TapeRow,
+    missing=schema.TapeNotFound,
+    derived={"deal_mapping_id": "(SELECT d.mapping_id FROM deals d WHERE d.id = tapes.deal_id)"},
+    lock="FOR NO KEY UPDATE",
+    writing=naming_a_mapping,
+)
+comparisons = Records("reconciliations", schema.Job, missing=schema.JobNotFound, derived={"job_id": "id"})
 
 
 def as_json(value: Any) -> str:
@@ -32,53 +39,23 @@ def as_json(value: Any) -> str:
 # Tapes ----------------------------------------------------------------------------------------------------------------
 
 
-async def create_tape(ctx: Context, row: dict[str, Any]) -> None:
-    """A tape that is to be read.
-
-    Raises:
-        MappingNotFound, DealNotFound: what it names has just gone.
-    """
-    with naming_a_mapping():
-        await ctx.execute(insert_of("tapes", row), row)
-
-
-async def update_tape(ctx: Context, tape_id: str, row: dict[str, Any]) -> schema.TapeRow:
-    """Change what a user says of a tape.
-
-    Raises:
-        DealNotFound: it has just gone.
-    """
-    sql = f"UPDATE tapes SET deal_id = %(deal_id)s, as_of = %(as_of)s WHERE id = %(id)s RETURNING {_TAPE_ROW}"
-    return await ctx.one(schema.TapeRow, sql, {**row, "id": tape_id}, missing=schema.TapeNotFound)
-
-
 async def read_again(ctx: Unit, tape_id: str, job_id: str) -> None:
     """The tape waits for its loans once more; comparisons under way keep those that it has."""
     sql = "UPDATE tapes SET processing_status = 'processing', error_message = NULL, job_id = %s WHERE id = %s"
     await ctx.execute(sql, [job_id, tape_id])
 
 
-async def get_tape(unit: Unit, tape_id: str, *, locked: bool = False) -> schema.TapeRow:
-    """A tape, where asked for locked until the transaction ends.
-
-    Raises:
-        TapeNotFound: there is none of that identifier.
-    """
-    sql = f"SELECT {_TAPE_ROW} FROM tapes WHERE id = %s{_LOCKED[locked]}"
-    return await unit.one(schema.TapeRow, sql, [tape_id], missing=schema.TapeNotFound)
-
-
 async def show_tape(ctx: Context, tape_id: str) -> schema.Tape:
     """A tape as it is told.
 
     Raises:
-        TapeNotFound: as `get_tape`.
+        TapeNotFound: as `tapes.get`.
     """
     sql = f"SELECT {_TAPE} FROM tapes WHERE id = %s"
-    return _told(await ctx.one(schema.Tape, sql, [tape_id], missing=schema.TapeNotFound))
+    return _with_doubt(await ctx.one(schema.Tape, sql, [tape_id], missing=schema.TapeNotFound))
 
 
-def _told(tape: schema.Tape) -> schema.Tape:
+def _with_doubt(tape: schema.Tape) -> schema.Tape:
     """A tape with a word on its day, which may be changed at any time."""
     day = tape.as_of or tape.statement_date
     doubt = schema.day_differs(tape.facts.as_of, day, schema.FILE_OF_ANOTHER_DAY)
@@ -91,7 +68,7 @@ async def list_tapes(ctx: Context, query: schema.TapeList) -> Page[schema.Tape]:
         "trustee_name": query.trustee_name, "deal_id": query.deal_id, "processing_status": query.status_filter,
     }  # fmt: skip
     found = await page(ctx, schema.Tape, _TAPE, "tapes WHERE true", asked, query, order="created_at DESC, id")
-    return msgspec.structs.replace(found, items=[_told(tape) for tape in found.items])
+    return msgspec.structs.replace(found, items=[_with_doubt(tape) for tape in found.items])
 
 
 async def finish_tape(unit: Unit, tape: schema.TapeRow, found: dict[str, Any]) -> None:
@@ -156,28 +133,12 @@ async def running_job(ctx: Context, row: dict[str, Any]) -> schema.Job | None:
     return await ctx.one_or_none(
         schema.Job,
         f"""
-        SELECT {_JOB} FROM reconciliations
+        SELECT {comparisons.columns} FROM reconciliations
         WHERE tape_id = %(tape_id)s AND workbook_id = %(workbook_id)s AND status = 'processing'
           AND inputs_key = %(inputs_key)s
         ORDER BY created_at DESC LIMIT 1
         """,
         row,
-    )
-
-
-async def create_job(ctx: Context, row: dict[str, Any]) -> None:
-    """A comparison that is to be made."""
-    await ctx.execute(insert_of("reconciliations", row), row)
-
-
-async def get_job(ctx: Context, job_id: str) -> schema.Job:
-    """A comparison.
-
-    Raises:
-        JobNotFound: there is none of that identifier.
-    """
-    return await ctx.one(
-        schema.Job, f"SELECT {_JOB} FROM reconciliations WHERE id = %s", [job_id], missing=schema.JobNotFound
     )
 
 
@@ -237,7 +198,7 @@ async def job_row(unit: Unit, job_id: str) -> JobRow:
     """A comparison as the worker needs it.
 
     Raises:
-        JobNotFound: as `get_job`.
+        JobNotFound: as `comparisons.get`.
     """
     return await unit.one(
         JobRow,

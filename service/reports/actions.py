@@ -20,6 +20,7 @@ from service.platform.base.problem import ValidationFailed
 from service.platform.base.secrets import new_id
 from service.platform.route.api import Streamed
 from service.platform.unit.context import Context, Subject, Unit
+from service.platform.unit.records import lock_count, narrow
 from service.reconciliation import shared as reconciliation
 from service.reports import schema, store
 from service.workbooks import shared as workbooks
@@ -110,13 +111,12 @@ async def ordered(
         StorageLimitExceeded, ReportLimitExceeded: there is no room for it, or too many are in work.
     """
     workbooks.check_storage(unit.settings, ["body"], await workbooks.room(unit))
-    if await store.lock_count(unit) >= unit.settings.max_exports:
+    if await lock_count(unit, store.IN_WORK) >= unit.settings.max_exports:
         raise schema.ReportLimitExceeded.at(["body"], f"the limit is {unit.settings.max_exports} reports in work")
     report_id = new_id()
     if policy := policy_of(unit, body.options):  # what a file is called of itself is as clean as what stands in it
         name, _ = await unit.compute(redact_text, name, policy)
     row = {
-        "tenant_id": unit.tenant,
         "id": report_id,
         "report_type": report_type,
         "format": body.format,
@@ -125,7 +125,7 @@ async def ordered(
         "created_by": created_by,
         **shown,
     }
-    await store.create(unit, row)
+    await store.reports.add(unit, row)
     await unit.enqueue("reports.make", queue="export", arguments={"report_id": str(report_id)})
     details = {"report_type": report_type, "format": body.format, **shown}
     return report_id, Subject("report", str(report_id), row["filename"], details)
@@ -163,8 +163,8 @@ def file_name(given: str | None, made: str, format: schema.ReportFormat) -> str:
 
 async def detail(ctx: Context, report_id: UUID) -> schema.Report:
     """A report."""
-    row = await store.get(ctx, report_id)
-    return schema.Report(**{name: getattr(row, name) for name in schema.Report.__struct_fields__})
+    row = await store.reports.get(ctx, report_id)
+    return narrow(schema.Report, row)
 
 
 async def download(ctx: Context, report_id: UUID) -> Streamed:
@@ -175,7 +175,7 @@ async def download(ctx: Context, report_id: UUID) -> Streamed:
         ReportExpired: its time is over.
         RangeNotSatisfiable, Damaged: as `documents.download`.
     """
-    row = await store.get(ctx, report_id)
+    row = await store.reports.get(ctx, report_id)
     if row.document_id is None:
         raise schema.ReportNotReady.at(["path", "report_id"], row.error_details or f"its status is {row.status}")
     ctx.concerns("report", report_id, row.filename, report_type=row.report_type, format=row.format)
@@ -184,8 +184,8 @@ async def download(ctx: Context, report_id: UUID) -> Streamed:
 
 async def delete(ctx: Context, report_id: UUID) -> None:
     """Delete a report and its file."""
-    row = await store.get(ctx, report_id, locked=True)
-    await store.delete(ctx, report_id)
+    row = await store.reports.get(ctx, report_id, lock=True)
+    await store.reports.delete(ctx, report_id)
     if row.document_id is not None:
         await documents.remove(ctx, row.document_id)
     ctx.concerns("report", report_id, row.filename, report_type=row.report_type, status=row.status)

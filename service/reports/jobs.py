@@ -37,10 +37,10 @@ async def mark_failed(unit: Unit, arguments: dict[str, Any], error: str) -> None
 
 async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     """The report is to be made once more, of what it was ordered of."""
-    report = await store.get(unit, UUID(arguments["report_id"]), locked=True)
+    report = await store.reports.get(unit, UUID(arguments["report_id"]), lock=True)
     if report.status != "failed":
         return False
-    await store.change(unit, report.id, {"status": "pending", "error_details": None, "completed_at": None})
+    await store.reports.change(unit, report.id, {"status": "pending", "error_details": None, "completed_at": None})
     return True
 
 
@@ -48,12 +48,12 @@ async def lift(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
 async def make(unit: Unit, arguments: dict[str, Any]) -> None:
     """Make a report's file: it is completed, or says why it cannot be made."""
     try:
-        report = await store.get(unit, UUID(arguments["report_id"]))
+        report = await store.reports.get(unit, UUID(arguments["report_id"]))
     except ReportNotFound:  # it was deleted
         return
     if report.status not in ("pending", "generating"):  # an earlier attempt ended it
         return
-    await store.change(unit, report.id, {"status": "generating"})
+    await store.reports.change(unit, report.id, {"status": "generating"})
     await unit.commit()
     with folder_of(unit.resources.scratch, str(report.id)) as folder:
         try:
@@ -94,7 +94,7 @@ def _order(unit: Unit, report: ReportRow, content: Path, labels: dict[str, str])
 
 async def _keep(unit: Unit, report: ReportRow, path: Path, told: Made) -> None:
     try:
-        await store.get(unit, report.id, locked=True)
+        await store.reports.get(unit, report.id, lock=True)
     except ReportNotFound:  # it was deleted meanwhile
         return
     document = await documents.keep_document(
@@ -104,7 +104,9 @@ async def _keep(unit: Unit, report: ReportRow, path: Path, told: Made) -> None:
         media_type=FORMATS[report.format].mime_type,
         seconds=unit.settings.export_ttl_seconds,
     )
-    await store.change(unit, report.id, {"status": "completed", "document_id": document.id, "completed_at": unit.now()})
+    await store.reports.change(
+        unit, report.id, {"status": "completed", "document_id": document.id, "completed_at": unit.now()}
+    )
     details: dict[str, Any] = {"report_type": report.report_type, "format": report.format}
     details |= {"size_bytes": document.size_bytes, "redacted": told.redacted}
     await unit.audit("report.generated", Subject("report", str(report.id), report.filename, details))
@@ -112,11 +114,11 @@ async def _keep(unit: Unit, report: ReportRow, path: Path, told: Made) -> None:
 
 async def _fail(unit: Unit, report_id: UUID, message: str) -> None:
     try:
-        report = await store.get(unit, report_id, locked=True)
+        report = await store.reports.get(unit, report_id, lock=True)
     except ReportNotFound:
         return
     if report.status in ("pending", "generating"):
         row = {"status": "failed", "error_details": message, "completed_at": unit.now()}
-        await store.change(unit, report_id, row)
+        await store.reports.change(unit, report_id, row)
         details = {"report_type": report.report_type, "format": report.format, "error": message}
         await unit.audit("report.failed", Subject("report", str(report_id), report.filename, details))

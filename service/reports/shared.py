@@ -11,7 +11,9 @@ from service.documents import shared as documents
 from service.platform.unit.context import Unit
 from service.reports.actions import name_of, ordered
 from service.reports.schema import ComplianceReportRequest, ReportNotFound
-from service.reports.store import get
+from service.reports.store import reports
+
+get = reports.get
 
 __all__ = ["ReportFile", "file_of", "get", "order_of_run"]
 

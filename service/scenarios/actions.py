@@ -8,7 +8,6 @@ from typing import Any, Final
 from uuid import UUID
 
 import msgspec
-from msgspec import UNSET
 
 import core
 from core.compliance.conventions import currency_of
@@ -23,6 +22,7 @@ from service.platform.base.compute import at_once
 from service.platform.base.problem import Fault, Problem, ValidationFailed
 from service.platform.base.secrets import new_id
 from service.platform.unit.context import Context
+from service.platform.unit.records import narrow
 from service.scenarios import child, schema, store
 
 INLINE_TRADES_MAX: Final = 20
@@ -34,10 +34,10 @@ INLINE_TRADES_MAX: Final = 20
 async def create(ctx: Context, body: schema.ScenarioCreate) -> schema.ScenarioDetail:
     """A new scenario with its first trades."""
     await check_trades(ctx, body.trades, ["body", "trades"], there=0)
-    if await store.lock_count(ctx) >= ctx.settings.max_scenarios:
+    if await store.scenarios.lock_count(ctx) >= ctx.settings.max_scenarios:
         raise schema.ScenarioLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_scenarios:,} scenarios")
-    scenario_id, given = new_id(), msgspec.structs.asdict(body)
-    await store.create(ctx, {**given, "id": scenario_id, "created_by": await ctx.email()})
+    scenario_id, record = new_id(), {name: getattr(body, name) for name in schema.ScenarioPatch.__struct_fields__}
+    await store.scenarios.add(ctx, {**record, "id": scenario_id, "created_by": await ctx.email()})
     if body.trades:
         await store.add_trades(ctx, scenario_id, body.trades)
     ctx.concerns("scenario", scenario_id, body.name, trades=len(body.trades), base_workbook_id=body.base_workbook_id)
@@ -46,22 +46,20 @@ async def create(ctx: Context, body: schema.ScenarioCreate) -> schema.ScenarioDe
 
 async def detail(ctx: Context, scenario_id: UUID) -> schema.ScenarioDetail:
     """A scenario."""
-    row = await store.get(ctx, scenario_id)
+    row = await store.scenarios.get(ctx, scenario_id)
     ctx.tag(row.version)
-    return schema.ScenarioDetail(**{name: getattr(row, name) for name in schema.ScenarioDetail.__struct_fields__})
+    return narrow(schema.ScenarioDetail, row)
 
 
 async def update(ctx: Context, scenario_id: UUID, patch: schema.ScenarioPatch) -> schema.ScenarioDetail:
     """Change what is given of a scenario; with another base it is a draft again."""
-    held = await _held(ctx, scenario_id)
-    ctx.match(held.version)
-    kept = {name: getattr(held, name) for name in patch.__struct_fields__}
-    given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
-    row = kept | given
-    if given:
-        is_other = row["base_workbook_id"] != held.base_workbook_id
-        await store.update(ctx, scenario_id, {**row, "is_other": is_other})
-        ctx.concerns("scenario", scenario_id, row["name"], changed=sorted(given))
+    scenario = await _lock(ctx, scenario_id)
+    ctx.match(scenario.version)
+    changes = patch.changes()
+    if changes:
+        has_new_base = changes.get("base_workbook_id", scenario.base_workbook_id) != scenario.base_workbook_id
+        await store.update(ctx, scenario_id, changes, has_new_base=has_new_base)
+        ctx.concerns("scenario", scenario_id, changes.get("name", scenario.name), changed=sorted(changes))
     else:
         ctx.changed_nothing()
     return await detail(ctx, scenario_id)
@@ -69,21 +67,21 @@ async def update(ctx: Context, scenario_id: UUID, patch: schema.ScenarioPatch) -
 
 async def delete(ctx: Context, scenario_id: UUID) -> None:
     """Delete a scenario with its trades and what came of them."""
-    held = await _held(ctx, scenario_id)
-    await store.delete(ctx, scenario_id)
-    ctx.concerns("scenario", scenario_id, held.name, trades=held.trade_count)
+    scenario = await _lock(ctx, scenario_id)
+    await store.scenarios.delete(ctx, scenario_id)
+    ctx.concerns("scenario", scenario_id, scenario.name, trades=scenario.trade_count)
 
 
-async def _held(ctx: Context, scenario_id: UUID) -> store.Held:
+async def _lock(ctx: Context, scenario_id: UUID) -> store.LockedScenario:
     """A scenario that may be edited.
 
     Raises:
         ScenarioInUse: somebody simulates it.
     """
-    held = await store.hold(ctx, scenario_id)
-    if not held.is_free:
+    scenario = await store.hold(ctx, scenario_id)
+    if not scenario.is_free:
         raise schema.ScenarioInUse
-    return held
+    return scenario
 
 
 # Trades ---------------------------------------------------------------------------------------------------------------
@@ -91,18 +89,18 @@ async def _held(ctx: Context, scenario_id: UUID) -> store.Held:
 
 async def trades(ctx: Context, scenario_id: UUID) -> list[schema.Trade]:
     """The trades of a scenario, in the order in which they apply."""
-    await store.get(ctx, scenario_id)
+    await store.scenarios.get(ctx, scenario_id)
     return await ctx.compute(_with_warnings, await store.trades(ctx, scenario_id))
 
 
 async def add_trade(ctx: Context, scenario_id: UUID, body: schema.TradeCreate) -> schema.Trade:
     """One more trade, behind the others."""
-    held = await _held(ctx, scenario_id)
-    await check_trades(ctx, [body], ["body"], there=held.trade_count)
+    scenario = await _lock(ctx, scenario_id)
+    await check_trades(ctx, [body], ["body"], there=scenario.trade_count)
     stored = await store.add_trade(ctx, scenario_id, body)
     await store.touch(ctx, scenario_id)
     (trade,) = await ctx.compute(_with_warnings, [stored])
-    ctx.concerns("trade", trade.id, held.name, scenario_id=scenario_id, **_named(body))
+    ctx.concerns("trade", trade.id, scenario.name, scenario_id=scenario_id, **_named(body))
     return trade
 
 
@@ -119,10 +117,10 @@ def _with_warnings(trades: Sequence[schema.StoredTrade]) -> list[schema.Trade]:
 
 async def remove_trade(ctx: Context, scenario_id: UUID, trade_id: UUID) -> None:
     """Take a trade out of a scenario."""
-    held = await _held(ctx, scenario_id)
+    scenario = await _lock(ctx, scenario_id)
     await store.remove_trade(ctx, scenario_id, trade_id)
     await store.touch(ctx, scenario_id)
-    ctx.concerns("trade", trade_id, held.name, scenario_id=scenario_id)
+    ctx.concerns("trade", trade_id, scenario.name, scenario_id=scenario_id)
 
 
 def _named(trade: schema.TradeCreate) -> dict[str, object]:
@@ -177,10 +175,10 @@ async def simulate(ctx: Context, scenario_id: UUID) -> schema.Simulated:
     The transaction holds the scenario's lock: until it ends, the scenario is `calculating`, and a crash leaves it as it
     was.
     """
-    held = await store.hold_alone(ctx, scenario_id)
-    if not held.is_free:
+    scenario = await store.hold_alone(ctx, scenario_id)
+    if not scenario.is_free:
         raise schema.ScenarioInUse
-    ready, suite = await prepare_base(ctx, held.base_workbook_id)
+    ready, suite = await prepare_base(ctx, scenario.base_workbook_id)
     trades = await store.trades(ctx, scenario_id)
     found = await run_trades(ctx, ready, trades, suite)
     if isinstance(found, child.WrongTrade):
@@ -189,11 +187,11 @@ async def simulate(ctx: Context, scenario_id: UUID) -> schema.Simulated:
         scenario_id=scenario_id, status="completed", results=found.results, **summary_fields(ctx, ready, suite, found)
     )
     told = await ctx.compute(_with_warnings, trades)
-    await store.complete(ctx, scenario_id, held.version, done)
+    await store.complete(ctx, scenario_id, scenario.version, done)
     ctx.concerns(
         "scenario",
         scenario_id,
-        held.name,
+        scenario.name,
         base_workbook_id=ready.subject.id,
         workbook_hash=ready.subject.content_hash,
         book_key=ready.subject.book_key,
@@ -266,11 +264,11 @@ async def results(ctx: Context, scenario_id: UUID, query: schema.ResultsQuery) -
 
 async def optimize(ctx: Context, scenario_id: UUID, body: schema.OptimizeRequest) -> schema.Proposed:
     """Trades behind those of the scenario that improve a test; they are proposed and not kept."""
-    row = await store.get(ctx, scenario_id)
+    row = await store.scenarios.get(ctx, scenario_id)
     ready, suite = await prepare_base(ctx, row.base_workbook_id)
     made = await store.trades(ctx, scenario_id)
     universe = await _universe(ctx, body.universe, ready.portfolio)
-    await ctx.commit()  # no connection is held while it works
+    await ctx.commit()  # no connection is scenario while it works
     found = await compliance.calculated(
         ctx,
         ctx.settings.optimization_seconds + ctx.settings.compliance_seconds,
@@ -361,7 +359,7 @@ def _told(trade: core.Trade) -> schema.TradeCreate:
 
 async def headroom(ctx: Context, scenario_id: UUID, query: schema.HeadroomQuery) -> schema.TradeHeadroom:
     """How much more of a trade each test bears, after the scenario's trades."""
-    row = await store.get(ctx, scenario_id)
+    row = await store.scenarios.get(ctx, scenario_id)
     made = await store.trades(ctx, scenario_id)
     asked = _asked(query, made)
     ready, suite = await prepare_base(ctx, row.base_workbook_id)

@@ -15,6 +15,7 @@ from service.platform.base.problem import ConcurrentModification
 from service.platform.base.secrets import new_id
 from service.platform.unit.context import Context
 from service.platform.unit.listing import rows_of
+from service.platform.unit.records import Records
 from service.scenarios import schema
 from service.workbooks.schema import WorkbookInUse, WorkbookNotFound
 
@@ -34,24 +35,19 @@ def naming_a_workbook() -> Iterator[None]:
         raise WorkbookNotFound from gone
 
 
+scenarios = Records(
+    "scenarios",
+    schema.ScenarioRow,
+    missing=schema.ScenarioNotFound,
+    source="scenario_states",
+    touch="version = version + 1, updated_at = now()",
+    writing=naming_a_workbook,
+)
+
 # Scenarios ------------------------------------------------------------------------------------------------------------
 
 
-async def get(ctx: Context, scenario_id: UUID) -> schema.ScenarioRow:
-    """A scenario.
-
-    Raises:
-        ScenarioNotFound: there is none of that identifier.
-    """
-    return await ctx.one(
-        schema.ScenarioRow,
-        f"SELECT {_SCENARIO}, simulation, version FROM scenario_states WHERE id = %s",
-        [scenario_id],
-        missing=schema.ScenarioNotFound,
-    )
-
-
-class Held(Struct, frozen=True, kw_only=True):
+class LockedScenario(Struct, frozen=True, kw_only=True):
     """A scenario that is about to be edited or simulated."""
 
     name: str
@@ -63,22 +59,22 @@ class Held(Struct, frozen=True, kw_only=True):
     """Nobody else simulates it (to simulate it: nor edits it), and nobody can until this transaction ends."""
 
 
-_HELD = """
+_LOCKED = """
     name, description, base_workbook_id, version,
     (SELECT count(*) FROM scenario_trades t WHERE t.scenario_id = scenarios.id) AS trade_count
 """
 
 
-async def hold(ctx: Context, scenario_id: UUID) -> Held:
+async def hold(ctx: Context, scenario_id: UUID) -> LockedScenario:
     """A scenario to be edited, its row locked until the transaction ends; edits share what keeps simulations away.
 
     Raises:
         ScenarioNotFound: as `get`.
     """
     return await ctx.one(
-        Held,
+        LockedScenario,
         f"""
-        SELECT {_HELD}, pg_try_advisory_xact_lock_shared(scenario_lock(tenant_id, id)) AS is_free
+        SELECT {_LOCKED}, pg_try_advisory_xact_lock_shared(scenario_lock(tenant_id, id)) AS is_free
         FROM scenarios WHERE id = %s FOR UPDATE
         """,
         [scenario_id],
@@ -86,16 +82,16 @@ async def hold(ctx: Context, scenario_id: UUID) -> Held:
     )
 
 
-async def hold_alone(ctx: Context, scenario_id: UUID) -> Held:
+async def hold_alone(ctx: Context, scenario_id: UUID) -> LockedScenario:
     """A scenario to be simulated; its row stays open to readers' and writers' questions whether it is free.
 
     Raises:
         ScenarioNotFound: as `get`.
     """
     return await ctx.one(
-        Held,
+        LockedScenario,
         f"""
-        SELECT {_HELD}, pg_try_advisory_xact_lock(scenario_lock(tenant_id, id)) AS is_free
+        SELECT {_LOCKED}, pg_try_advisory_xact_lock(scenario_lock(tenant_id, id)) AS is_free
         FROM scenarios WHERE id = %s
         """,
         [scenario_id],
@@ -119,45 +115,13 @@ async def listed(ctx: Context, query: schema.ScenarioList) -> schema.ScenarioPag
     return schema.ScenarioPage(items=items, total=total, page=query.page, page_size=query.page_size, pages=pages)
 
 
-async def lock_count(ctx: Context) -> int:
-    """How many scenarios the tenant has, held still until the transaction ends."""
-    await ctx.execute("SELECT FROM tenants WHERE id = %s FOR NO KEY UPDATE", [ctx.tenant])
-    return int(await ctx.value("SELECT count(*) FROM scenarios"))
-
-
-async def create(ctx: Context, row: dict[str, Any]) -> None:
-    """A new scenario.
+async def update(ctx: Context, scenario_id: UUID, changes: dict[str, Any], *, has_new_base: bool) -> None:
+    """Change a locked scenario; with a new base the results of its simulation go.
 
     Raises:
         WorkbookNotFound: its base is not there.
     """
-    with naming_a_workbook():
-        await ctx.execute(
-            """
-            INSERT INTO scenarios (tenant_id, id, name, description, base_workbook_id, created_by)
-            VALUES (%(tenant_id)s, %(id)s, %(name)s, %(description)s, %(base_workbook_id)s, %(created_by)s)
-            """,
-            {**row, "tenant_id": ctx.tenant},
-        )
-
-
-async def update(ctx: Context, scenario_id: UUID, row: dict[str, Any]) -> None:
-    """Change a scenario that is held; where its base `is_other`, what came of a simulation goes.
-
-    Raises:
-        WorkbookNotFound: as `create`.
-    """
-    with naming_a_workbook():
-        await ctx.execute(
-            """
-            UPDATE scenarios SET name = %(name)s, description = %(description)s,
-                                 base_workbook_id = %(base_workbook_id)s,
-                                 simulation = CASE WHEN NOT %(is_other)s THEN simulation END,
-                                 version = version + 1, updated_at = now()
-            WHERE id = %(id)s
-            """,
-            {**row, "id": scenario_id},
-        )
+    await scenarios.change(ctx, scenario_id, changes | ({"simulation": None} if has_new_base else {}))
 
 
 async def touch(ctx: Context, scenario_id: UUID) -> None:
@@ -201,11 +165,6 @@ async def results(ctx: Context, scenario_id: UUID) -> schema.SimulationResults:
     """
     sql = "SELECT coalesce(simulation -> 'results', '[]') AS results FROM scenarios WHERE id = %s"
     return await ctx.one(schema.SimulationResults, sql, [scenario_id], missing=schema.ScenarioNotFound)
-
-
-async def delete(ctx: Context, scenario_id: UUID) -> None:
-    """Delete a scenario with its trades and what came of them."""
-    await ctx.execute("DELETE FROM scenarios WHERE id = %s", [scenario_id])
 
 
 # Trades ---------------------------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ async def record(unit: Unit, target: Target, waiting: Waiting, made: Attempt) ->
         at=made.at,
     )
     # The webhook's row comes first: an order in which nobody waits for anybody in a circle.
-    await store.change(
+    await store.targets.change(
         unit, target.id, {"last_delivery": msgspec.json.encode(last).decode(), "failing_since": failing_since}
     )
     next_at = None if pause is None else unit.now() + timedelta(seconds=pause)
@@ -87,13 +87,13 @@ async def record(unit: Unit, target: Target, waiting: Waiting, made: Attempt) ->
 
 async def _disable(unit: Unit, webhook_id: UUID, reason: str) -> None:
     try:
-        target = await store.target(unit, webhook_id, locked=True)
+        target = await store.targets.get(unit, webhook_id, lock=True)
     except WebhookNotFound:
         return
     if target.enabled:
         host = host_of(target.url)
         row = {"enabled": False, "disabled_at": unit.now(), "disabled_reason": reason}
-        await store.change(unit, webhook_id, row)
+        await store.targets.change(unit, webhook_id, row)
         await notify(
             unit,
             None,

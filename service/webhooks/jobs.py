@@ -38,7 +38,7 @@ async def deliver(unit: Unit, arguments: dict[str, Any]) -> None:
     turn_ends = loop.time() + TURN_SECONDS
     while True:
         try:
-            target = await store.target(unit, webhook_id)
+            target = await store.targets.get(unit, webhook_id)
         except WebhookNotFound:
             await store.clear(unit, webhook_id)
             return

@@ -36,7 +36,7 @@ async def create_webhook(ctx: Context, body: schema.WebhookCreate) -> schema.New
 @area.get("/{webhook_id}", access=ADMIN, errors=(schema.WebhookNotFound,))
 async def get_webhook(ctx: Context, webhook_id: UUID) -> schema.Webhook:
     """A webhook, and how its deliveries fare."""
-    return await store.get(ctx, webhook_id)
+    return await store.webhooks.get(ctx, webhook_id)
 
 
 @area.patch("/{webhook_id}", access=ADMIN, errors=(schema.WebhookNotFound,), event="webhook.updated")

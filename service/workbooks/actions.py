@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 from uuid import UUID
 
-import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
@@ -36,7 +35,7 @@ async def upload(ctx: Context, form: schema.UploadForm) -> schema.Uploaded:
 
 async def detail(ctx: Context, workbook_id: UUID, query: schema.Detail) -> schema.Workbook:
     """A workbook, with as much as was asked for."""
-    row = await store.get(ctx, workbook_id)
+    row = await store.workbooks.get(ctx, workbook_id)
     ctx.tag(row.version)
     return schema.Workbook(
         **head(row),
@@ -47,13 +46,13 @@ async def detail(ctx: Context, workbook_id: UUID, query: schema.Detail) -> schem
 
 async def sheets(ctx: Context, workbook_id: UUID) -> list[schema.Sheet]:
     """The sheets of a workbook."""
-    await store.get(ctx, workbook_id)
+    await store.workbooks.get(ctx, workbook_id)
     return await store.sheets(ctx, workbook_id)
 
 
 async def sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query: schema.DataQuery) -> Raw:
     """Rows of a sheet, encoded where they were made: in a kernel's thread, many of them in a child."""
-    row = await store.get(ctx, workbook_id)
+    row = await store.workbooks.get(ctx, workbook_id)
     sheet = await store.sheet(ctx, workbook_id, sheet_name)
     parsed = replace(row, book_key=sheet.book_key)
     stored = await shared.stored_book(ctx, parsed)
@@ -68,7 +67,7 @@ async def sheet_data(ctx: Context, workbook_id: UUID, sheet_name: str, query: sc
 
 async def cell(ctx: Context, workbook_id: UUID, sheet_name: str, ref: str) -> schema.Cell:
     """One cell."""
-    row = await store.get(ctx, workbook_id)
+    row = await store.workbooks.get(ctx, workbook_id)
     sheet = await store.sheet(ctx, workbook_id, sheet_name)
     book = await shared.open_book(ctx, replace(row, book_key=sheet.book_key))
     try:
@@ -85,7 +84,7 @@ async def detection(ctx: Context, workbook_id: UUID, query: schema.DetectionQuer
         WorkbookNotFound, SheetNotFound, MappingNotFound: there is none.
         WorkbookNotReady, Damaged, MappingTooSlow: as `shared.detect`.
     """
-    row = await store.get(ctx, workbook_id)
+    row = await store.workbooks.get(ctx, workbook_id)
     name = None
     if query.sheet is not None:
         sheet = await store.sheet(ctx, workbook_id, query.sheet)
@@ -103,7 +102,7 @@ async def file(ctx: Context, workbook_id: UUID, query: schema.FileQuery) -> Stre
         FileNotFound: it has none of that number.
         Damaged, RangeNotSatisfiable: as `shared.original`.
     """
-    row = await store.get(ctx, workbook_id)
+    row = await store.workbooks.get(ctx, workbook_id)
     files = await store.files(ctx, row)
     if query.number is None and len(files) > 1:
         names = ", ".join(f"{at} {one.file_name!r}" for at, one in enumerate(files[:FILES_TOLD], 1))
@@ -119,21 +118,20 @@ async def file(ctx: Context, workbook_id: UUID, query: schema.FileQuery) -> Stre
 
 async def update(ctx: Context, workbook_id: UUID, patch: schema.WorkbookPatch) -> schema.Workbook:
     """Change what is said about a workbook."""
-    row = await store.lock(ctx, workbook_id)
+    row = await store.workbooks.get(ctx, workbook_id, lock=True)
     ctx.match(row.version)
-    given = {name: value for name, value in msgspec.structs.asdict(patch).items() if value is not UNSET}
-    if not given:
+    changes = patch.changes()
+    if not changes:
         ctx.changed_nothing()
         ctx.tag(row.version)
         return schema.Workbook(**head(row))
-    shared.check_stream(ctx, given.get("stream_key"))
-    if given.get("mapping_id") is not None:
-        await check_mapping(ctx, given["mapping_id"])
-    if given.get("deal_id") is not None:
-        await store.check_deal(ctx, given["deal_id"])
-    kept = {name: getattr(row, name) for name in patch.__struct_fields__}
-    changed = await store.update(ctx, workbook_id, {**kept, **given})
-    ctx.concerns("workbook", workbook_id, changed.name, changed=sorted(given))
+    shared.check_stream(ctx, changes.get("stream_key"))
+    if changes.get("mapping_id") is not None:
+        await check_mapping(ctx, changes["mapping_id"])
+    if changes.get("deal_id") is not None:
+        await store.check_deal(ctx, changes["deal_id"])
+    changed = await store.workbooks.update(ctx, workbook_id, changes)
+    ctx.concerns("workbook", workbook_id, changed.name, changed=sorted(changes))
     ctx.tag(changed.version)
     return schema.Workbook(**head(changed))
 
@@ -151,7 +149,7 @@ async def recalculate(ctx: Context, workbook_id: UUID, locale: schema.LocaleTag 
 
 async def delete(ctx: Context, workbook_id: UUID) -> None:
     """Delete a workbook that nothing works on or needs; who needs it the database knows."""
-    row = await store.lock(ctx, workbook_id)
+    row = await store.workbooks.get(ctx, workbook_id, lock=True)
     if row.status in schema.BUSY or row.written_by:
         raise schema.WorkbookInUse
     await store.hide(ctx, workbook_id)

@@ -83,7 +83,7 @@ async def mark_recalculation_failed(unit: Unit, arguments: dict[str, Any], error
 async def lift_recalculation(unit: Unit, arguments: dict[str, Any], job_id: str) -> bool:
     """The workbook that could not be recalculated waits for it once more."""
     workbook_id = UUID(arguments["workbook_id"])
-    if (await store.lock(unit, workbook_id)).status != "error":
+    if (await store.workbooks.get(unit, workbook_id, lock=True)).status != "error":
         return False
     await store.begin_recalculation(unit, workbook_id)
     return True
@@ -146,7 +146,7 @@ async def _fail(unit: Unit, workbook_id: UUID, action: str, message: str) -> Non
 async def _waiting(unit: Unit, workbook_id: UUID, status: Status) -> WorkbookRow | None:
     """The workbook while it still waits in that state; None once it was deleted, or an earlier run finished it."""
     try:
-        row = await store.get(unit, workbook_id)
+        row = await store.workbooks.get(unit, workbook_id)
     except WorkbookNotFound:
         return None
     return row if row.status == status else None

@@ -22,9 +22,11 @@ from service.platform.unit.context import Context, Unit
 from service.processes.shared import OutOfMemory, OutOfTime, in_child
 from service.workbooks import child
 from service.workbooks.schema import ORIGINAL, WorkbookNotReady, WorkbookRow, served
-from service.workbooks.store import SourceFile, begin_writing, book, check_deal, end_writing, get, lock, room, sheet
+from service.workbooks.store import SourceFile, begin_writing, book, check_deal, end_writing, room, sheet, workbooks
 from service.workbooks.stored_actions import keep_columns
 from service.workbooks.upload_actions import About, Extensions, check_storage, receive, take_in
+
+get = workbooks.get
 
 __all__ = [
     "About",
@@ -41,7 +43,6 @@ __all__ = [
     "end_writing",
     "get",
     "keep_columns",
-    "lock",
     "open_book",
     "original",
     "receive",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -16,13 +15,21 @@ from service.platform.config import Tier
 from service.platform.data.database import containing
 from service.platform.route.api import Page
 from service.platform.unit.context import Context, Unit
-from service.platform.unit.listing import columns_of, insert_of, page, set_of
+from service.platform.unit.listing import columns_of, page
+from service.platform.unit.records import Records
 from service.platform.unit.storage import leave
 from service.workbooks import schema
 
-_ROW = columns_of(
-    schema.WorkbookRow, deal_mapping_id="(SELECT d.mapping_id FROM deals d WHERE d.id = workbooks.deal_id)"
+workbooks = Records(
+    "workbooks",
+    schema.WorkbookRow,
+    missing=schema.WorkbookNotFound,
+    derived={"deal_mapping_id": "(SELECT d.mapping_id FROM deals d WHERE d.id = workbooks.deal_id)"},
+    condition="deleted_at IS NULL",
+    touch="version = version + 1, updated_at = now()",
+    writing=naming_a_mapping,
 )
+_ROW = workbooks.columns
 _HEAD = columns_of(schema.WorkbookHead)
 
 _ORDER = {
@@ -30,34 +37,6 @@ _ORDER = {
     "created_at": "created_at {0}, id",
     "updated_at": "updated_at {0}, id",
 }
-
-
-async def get(unit: Unit, workbook_id: UUID) -> schema.WorkbookRow:
-    """A workbook.
-
-    Raises:
-        WorkbookNotFound: there is none of that identifier, or it was deleted.
-    """
-    return await unit.one(
-        schema.WorkbookRow,
-        f"SELECT {_ROW} FROM workbooks WHERE id = %s AND deleted_at IS NULL",
-        [workbook_id],
-        missing=schema.WorkbookNotFound,
-    )
-
-
-async def lock(unit: Unit, workbook_id: UUID) -> schema.WorkbookRow:
-    """A workbook, locked until the transaction ends.
-
-    Raises:
-        WorkbookNotFound: as `get`.
-    """
-    return await unit.one(
-        schema.WorkbookRow,
-        f"SELECT {_ROW} FROM workbooks WHERE id = %s AND deleted_at IS NULL FOR UPDATE",
-        [workbook_id],
-        missing=schema.WorkbookNotFound,
-    )
 
 
 async def listed(ctx: Context, query: schema.WorkbookList) -> Page[schema.Workbook]:
@@ -113,17 +92,6 @@ async def check_deal(unit: Unit, deal_id: UUID) -> None:
     """
     if not await unit.value("SELECT EXISTS (SELECT FROM deals WHERE id = %s)", [deal_id]):
         raise schema.DealNotFound
-
-
-async def create(ctx: Context, row: dict[str, Any]) -> schema.WorkbookRow:
-    """A workbook that is to be parsed.
-
-    Raises:
-        MappingNotFound, DealNotFound: what it names was deleted in this moment.
-    """
-    sql = f"{insert_of('workbooks', row)} RETURNING {_ROW}"
-    with naming_a_mapping():
-        return await ctx.one(schema.WorkbookRow, sql, row, missing=schema.WorkbookNotFound)
 
 
 class SourceFile(Struct, frozen=True, kw_only=True):
@@ -205,7 +173,7 @@ async def begin_recalculation(unit: Unit, workbook_id: UUID) -> schema.WorkbookR
         WorkbookNotFound: as `get`.
         WorkbookNotReady: it is in another state, or a record writes it.
     """
-    _check_unwritten(await lock(unit, workbook_id))
+    _check_unwritten(await workbooks.get(unit, workbook_id, lock=True))
     return await unit.one(
         schema.WorkbookRow,
         f"""
@@ -301,20 +269,6 @@ async def resume_parsing(unit: Unit, workbook_id: UUID) -> bool:
         [workbook_id],
     )
     return bool(done)
-
-
-async def update(ctx: Context, workbook_id: UUID, changes: dict[str, Any]) -> schema.WorkbookRow:
-    """Change what a user says of a workbook.
-
-    Raises:
-        MappingNotFound, DealNotFound: as `create`.
-    """
-    sql = f"""
-        UPDATE workbooks SET {set_of(changes)}, version = version + 1, updated_at = now()
-        WHERE id = %(id)s RETURNING {_ROW}
-        """
-    with naming_a_mapping():
-        return await ctx.one(schema.WorkbookRow, sql, {**changes, "id": workbook_id}, missing=schema.WorkbookNotFound)
 
 
 async def hide(ctx: Context, workbook_id: UUID) -> None:

@@ -94,11 +94,10 @@ async def take_in(
             raise schema.InvalidFile.at(["body", field, str(number)], hint)
     file_name = sources[0].file_name if len(sources) == 1 else f"{sources[0].file_name} and {len(sources) - 1} more"
     found = received[0].sheets if len(received) == 1 else ()
-    row = await store.create(
+    row = await store.workbooks.create(
         ctx,
         {
             **about._asdict(),
-            "tenant_id": ctx.tenant,
             "id": new_id(),
             "name": about.name.strip() or file_name,
             "file_name": file_name,

@@ -107,8 +107,13 @@ class Records(Generic[T]):
         with self.writing():
             return self._there(await unit.one_or_none(self.row, sql, {**changes, "id": id_}), id_)
 
-    async def delete(self, unit: Unit, id_: object) -> T:
-        """Delete a row; return what it was."""
+    async def delete(self, unit: Unit, id_: object) -> None:
+        """Delete a row."""
+        table = self.table
+        await unit.execute(f"DELETE FROM {table} WHERE id = %s", [id_])  # noqa: S608 - a constant
+
+    async def pop(self, unit: Unit, id_: object) -> T:
+        """Delete a row, and return it."""
         table, columns = self.table, self.columns
         sql = f"DELETE FROM {table} WHERE id = %s RETURNING {columns}"  # noqa: S608 - of constants
         return self._there(await unit.one_or_none(self.row, sql, [id_]), id_)
