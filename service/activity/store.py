@@ -27,4 +27,4 @@ async def feed(ctx: Context, asked: AuditFilter, query: ActivityQuery) -> Activi
         offset=query.offset,
         conditions=CONDITIONS,
     )
-    return ActivityFeed([told(one) for one in seen], total, query.limit, query.offset)
+    return ActivityFeed([told(occurrence) for occurrence in seen], total, query.limit, query.offset)

@@ -104,8 +104,8 @@ def _tier_and_status(ctx: Context, row: schema.TenantRow, patch: schema.TenantPa
         if value is not UNSET and value != getattr(row, name)
     }
     if changes and not ctx.caller.system:
-        told = "only the deployment's own key changes it"
-        raise PermissionDenied(*(Fault(["body", name], told) for name in changes))
+        message = "only the deployment's own key changes it"
+        raise PermissionDenied(*(Fault(["body", name], message) for name in changes))
     grace = timedelta(days=ctx.settings.tenant_grace_days)
     if "status" in changes and row.cancelled_at is not None and ctx.now() >= row.cancelled_at + grace:
         raise schema.TenantEnded
@@ -220,7 +220,7 @@ async def invite(ctx: Context, body: schema.Invite) -> schema.Invitation:
     creator = await ctx.email()
     token, token_hash = new_token()
     expires_at = ctx.now() + timedelta(seconds=ctx.settings.invitation_seconds)
-    made = await store.create_invitation(ctx, user_id, token_hash, expires_at, creator)
+    created_at = await store.create_invitation(ctx, user_id, token_hash, expires_at, creator)
     invitation = schema.Invitation(
         id=user_id,
         email=email,
@@ -229,7 +229,7 @@ async def invite(ctx: Context, body: schema.Invite) -> schema.Invitation:
         status="pending",
         invitation_token=token,
         expires_at=expires_at,
-        created_at=made,
+        created_at=created_at,
     )
     is_elsewhere = await identity.find_account(ctx, email) is not None
     if body.send_email:
@@ -298,8 +298,8 @@ def _check_grant(ctx: Context, role: Role) -> None:
         PermissionDenied: the role has what the caller lacks: they hold a key that has users alone, say.
     """
     if not ctx.caller.may_make(role):
-        told = OWNERS_OWN if role == "owner" else f"the role {role} has scopes that you lack"
-        raise PermissionDenied.at(["body", "role"], told)
+        message = OWNERS_OWN if role == "owner" else f"the role {role} has scopes that you lack"
+        raise PermissionDenied.at(["body", "role"], message)
 
 
 def _users_most(ctx: Context, row: schema.TenantRow) -> int:

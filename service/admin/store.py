@@ -166,20 +166,20 @@ async def update_user(ctx: Context, user_id: UUID, role: str, status: str, full_
 
 async def key_hashes_of(ctx: Context, creator_id: UUID) -> list[bytes]:
     """The hashes of the keys that a user made."""
-    found = await ctx.value("SELECT array_agg(key_hash) FROM api_keys WHERE creator_id = %s", [creator_id])
-    return list(found or [])
+    hashes = await ctx.value("SELECT array_agg(key_hash) FROM api_keys WHERE creator_id = %s", [creator_id])
+    return list(hashes or [])
 
 
 async def revoke_keys_of(ctx: Context, creator_id: UUID) -> list[bytes]:
     """Revoke the keys that a user made, for good; their hashes."""
-    found = await ctx.value(
+    hashes = await ctx.value(
         """
         WITH ended AS (UPDATE api_keys SET status = 'revoked' WHERE creator_id = %s RETURNING key_hash)
         SELECT array_agg(key_hash) FROM ended
         """,
         [creator_id],
     )
-    return list(found or [])
+    return list(hashes or [])
 
 
 async def remove_user(ctx: Context, user_id: UUID) -> None:
@@ -240,7 +240,7 @@ async def create_invitation(
     ctx: Context, user_id: UUID, token_hash: bytes, expires_at: datetime, creator: str
 ) -> datetime:
     """An invitation, under the identifier of its user, who has one at most; when it was made."""
-    made: datetime = await ctx.value(
+    created_at: datetime = await ctx.value(
         """
         INSERT INTO invitations (tenant_id, id, user_id, token_hash, expires_at, created_by)
         VALUES (%s, %s, %s, %s, %s, %s)
@@ -248,7 +248,7 @@ async def create_invitation(
         """,
         [ctx.tenant, user_id, user_id, token_hash, expires_at, creator],
     )
-    return made
+    return created_at
 
 
 async def create_key(ctx: Context, row: dict[str, Any]) -> schema.ApiKey:

@@ -110,29 +110,31 @@ def _to_response(ctx: Context, row: schema.AlertRow, history: list[schema.Trigge
 # Conditions -----------------------------------------------------------------------------------------------------------
 
 
-async def _conditions(ctx: Context, alert_type: str, given: dict[str, Any]) -> dict[str, Any]:
+async def _conditions(ctx: Context, alert_type: str, conditions: dict[str, Any]) -> dict[str, Any]:
     """Conditions of this type, null taken for nothing.
 
     Raises:
         InvalidConditions: they do not fit it, name tests that nothing runs, or times that never come.
     """
-    told = {name: value for name, value in given.items() if value is not None}
+    present = {name: value for name, value in conditions.items() if value is not None}
     try:
-        found = read(told, CONDITIONS[alert_type], CONDITIONS_PLACE)
-        if isinstance(found, ScheduleConditions):
-            schedule_actions.check(found.schedule)
+        typed = read(present, CONDITIONS[alert_type], CONDITIONS_PLACE)
+        if isinstance(typed, ScheduleConditions):
+            schedule_actions.check(typed.schedule)
     except ValidationFailed as refusal:
         raise schema.InvalidConditions(*refusal.errors) from None
     except schedule_actions.UnfitSchedule as error:
         raise schema.InvalidConditions.at([*CONDITIONS_PLACE, "schedule"], str(error)) from None
-    if isinstance(found, ComplianceConditions):
-        unknown = [test_id for test_id in found.test_ids if test_id not in TESTS]
+    if isinstance(typed, ComplianceConditions):
+        unknown = [test_id for test_id in typed.test_ids if test_id not in TESTS]
         unknown = await store.unknown_tests(ctx, unknown) if unknown else []
         if unknown:
             where = [*CONDITIONS_PLACE, "test_ids"]
-            faults = (Fault(where, f"neither the suites nor a deal's definition has {one!r}") for one in unknown)
+            faults = (
+                Fault(where, f"neither the suites nor a deal's definition has {test_id!r}") for test_id in unknown
+            )
             raise schema.InvalidConditions(*list(faults)[:UNKNOWN_SHOWN])
-    return told
+    return present
 
 
 async def _due(ctx: Context, alert_type: str, conditions: dict[str, Any], enabled: bool) -> datetime | None:

@@ -65,9 +65,10 @@ def kept(unit: Unit, channels: Sequence[channel_schema.Channel]) -> dict[str, st
     }
     read = [
         msgspec.structs.replace(
-            one, config=one.config | {name: _mask(text) for name, text in secrets.get(str(one.id), {}).items()}
+            channel,
+            config=channel.config | {name: _mask(text) for name, text in secrets.get(str(channel.id), {}).items()},
         )
-        for one in channels
+        for channel in channels
     ]
     sealed = unit.resources.vault.seal(PURPOSE, msgspec.json.encode(secrets)) if secrets else None
     return {"channels": msgspec.json.encode(read).decode(), "channel_secrets": sealed}
@@ -86,7 +87,7 @@ def _mask(secret: str | Mapping[str, str]) -> Any:
 # From a request -------------------------------------------------------------------------------------------------------
 
 
-def check_types(given: Sequence[channel_schema.ChannelGiven]) -> None:
+def check_types(channels: Sequence[channel_schema.ChannelGiven]) -> None:
     """Refuse channels of types that there are not.
 
     Raises:
@@ -95,15 +96,15 @@ def check_types(given: Sequence[channel_schema.ChannelGiven]) -> None:
     message = f"the types are {', '.join(channel_schema.CONFIGS)}"
     faults = [
         Fault(["body", "channels", str(place), "type"], message)
-        for place, one in enumerate(given)
-        if one.type not in channel_schema.CONFIGS
+        for place, channel in enumerate(channels)
+        if channel.type not in channel_schema.CONFIGS
     ]
     if faults:
         raise channel_schema.InvalidChannelType(*faults)
 
 
 async def checked(
-    ctx: Context, given: Sequence[channel_schema.ChannelGiven], alert: AlertRow | None = None
+    ctx: Context, requested: Sequence[channel_schema.ChannelGiven], alert: AlertRow | None = None
 ) -> list[channel_schema.Channel]:
     """The channels of a request, of known types, as they are to be kept: nothing is masked. Those that `alert` has
     already keep their identifiers and, where masks are sent back, their secrets.
@@ -118,25 +119,27 @@ async def checked(
         secrets: dict[str, Secret] | None = _unsealed(ctx, alert) if alert else {}
     except BadSeal:
         secrets = None
-    for place, (one, meant) in enumerate(zip(given, _meant(given, alert.channels if alert else []), strict=True)):
+    for place, (channel, meant) in enumerate(
+        zip(requested, _meant(requested, alert.channels if alert else []), strict=True)
+    ):
         where = ["body", "channels", str(place), "config"]
-        config = {name: value for name, value in one.config.items() if value is not None}
+        config = {name: value for name, value in channel.config.items() if value is not None}
         try:
             known = secrets if secrets is None else secrets.get(str(meant.id), {}) if meant else {}
-            config |= _unmasked(config, one.type, meant.config if meant else {}, known)
-            told: channel_schema.Config = read(config, channel_schema.CONFIGS[one.type], where)
+            config |= _unmasked(config, channel.type, meant.config if meant else {}, known)
+            typed: channel_schema.Config = read(config, channel_schema.CONFIGS[channel.type], where)
         except _Unfit as unfit:
             faults.append(Fault([*where, *unfit.steps], unfit.message))
             continue
         except ValidationFailed as refusal:
             faults += refusal.errors
             continue
-        faults += [Fault([*where, *unfit.steps], unfit.message) for unfit in _unfit(ctx, told)]
-        if isinstance(told, channel_schema.InAppConfig):
-            wanted |= {user: [*where, "user_ids", str(at)] for at, user in enumerate(told.user_ids)}
+        faults += [Fault([*where, *unfit.steps], unfit.message) for unfit in _unfit(ctx, typed)]
+        if isinstance(typed, channel_schema.InAppConfig):
+            wanted |= {user: [*where, "user_ids", str(at)] for at, user in enumerate(typed.user_ids)}
         channels.append(
             channel_schema.Channel(
-                id=meant.id if meant else new_id(), type=cast(channel_schema.ChannelType, one.type), config=config
+                id=meant.id if meant else new_id(), type=cast(channel_schema.ChannelType, channel.type), config=config
             )
         )
     strangers = await store.strangers(ctx, list(wanted)) if wanted and not faults else set()
@@ -155,24 +158,24 @@ class _Unfit(Exception):
 
 
 def _meant(
-    given: Sequence[channel_schema.ChannelGiven], channels: Sequence[channel_schema.Channel]
+    requested: Sequence[channel_schema.ChannelGiven], channels: Sequence[channel_schema.Channel]
 ) -> list[channel_schema.Channel | None]:
     """Which channel of the alert each of these is: by its identifier, else by what is read of it, by its place."""
-    found: list[channel_schema.Channel | None] = [None] * len(given)
+    matches: list[channel_schema.Channel | None] = [None] * len(requested)
     fits: Sequence[Callable[[int, channel_schema.ChannelGiven, channel_schema.Channel], bool]] = (
-        lambda _, one, other: one.id == other.id,
-        lambda _, one, other: one.config == other.config,
-        lambda _, one, other: any(
-            one.config.get(name) == other.config[name] for name in channel_schema.SECRET.get(one.type, ())[:1]
+        lambda _, one, stored: one.id == stored.id,
+        lambda _, one, stored: one.config == stored.config,
+        lambda _, one, stored: any(
+            one.config.get(name) == stored.config[name] for name in channel_schema.SECRET.get(one.type, ())[:1]
         ),
-        lambda place, _, other: channels[place : place + 1] == [other],
+        lambda place, _, stored: channels[place : place + 1] == [stored],
     )
     for fit in fits:
-        for place, one in enumerate(given):
-            if found[place] is None:
-                free = (other for other in channels if other.type == one.type and other not in found)
-                found[place] = next((other for other in free if fit(place, one, other)), None)
-    return found
+        for place, channel in enumerate(requested):
+            if matches[place] is None:
+                free = (stored for stored in channels if stored.type == channel.type and stored not in matches)
+                matches[place] = next((stored for stored in free if fit(place, channel, stored)), None)
+    return matches
 
 
 def _unmasked(config: dict[str, Any], kind: str, read: Mapping[str, Any], known: Secret | None) -> Secret:
@@ -188,7 +191,7 @@ def _unmasked(config: dict[str, Any], kind: str, read: Mapping[str, Any], known:
     Raises:
         _Unfit: nothing is kept for a mask.
     """
-    found: dict[str, Any] = {}
+    secrets: dict[str, Any] = {}
     for name in channel_schema.SECRET.get(kind, ()):
         value: Any = config.get(name)
         texts = value if isinstance(value, str) else list(value.values()) if isinstance(value, dict) else ()
@@ -199,16 +202,16 @@ def _unmasked(config: dict[str, Any], kind: str, read: Mapping[str, Any], known:
         if isinstance(value, str):
             if value != read.get(name):
                 raise _Unfit("is masked, and no channel of the alert has this: give the whole", name)
-            found[name] = known[name]
+            secrets[name] = known[name]
             continue
         headers = known.get(name, {})
-        if headers and found.get("url", config.get("url")) != known["url"]:
+        if headers and secrets.get("url", config.get("url")) != known["url"]:
             raise _Unfit("the URL is another one: give the values of headers anew", name)
         unknown = next((header for header, text in value.items() if text == MASK and header not in headers), None)
         if unknown is not None:
             raise _Unfit("is masked, and no header of the channel has this name", name, unknown)
-        found[name] = {header: headers[header] if text == MASK else text for header, text in value.items()}
-    return found
+        secrets[name] = {header: headers[header] if text == MASK else text for header, text in value.items()}
+    return secrets
 
 
 def _unfit(ctx: Context, config: channel_schema.Config) -> Iterator[_Unfit]:

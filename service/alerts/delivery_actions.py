@@ -74,7 +74,7 @@ async def deliver(unit: Unit, line: Line) -> None:
     elif due.status != "delivered":
         alert = await store.alerts.get(unit, due.alert_id)
         try:
-            channel = next((one for one in opened(unit, alert) if one.id == due.channel_id), None)
+            channel = next((candidate for candidate in opened(unit, alert) if candidate.id == due.channel_id), None)
         except BadSeal:
             await _record(unit, due, failed(unit.now(), SEALED, is_final=True))
         else:

@@ -105,8 +105,8 @@ async def _newest_for(unit: Unit, book: Watched, alert: Watching) -> StoredRun |
         return full
     tests = named_tests(conditions)
     since = None if full is None else full.executed_at
-    found = await store.partial_runs(unit, book.workbook_id, since, tests, other_suite=DEAL_SUITE) if tests else []
-    for partial_run in found:
+    runs = await store.partial_runs(unit, book.workbook_id, since, tests, other_suite=DEAL_SUITE) if tests else []
+    for partial_run in runs:
         run = await compliance.stored_run(unit, book.workbook_id, run_id=partial_run.id)
         if run is not None and is_covered(conditions, await _reading(unit, book, run)):
             return run
@@ -163,14 +163,16 @@ async def _look_at(unit: Unit, alerts: Sequence[Watching], look: Look, now: date
     verdicts = await _verdicts(unit, alerts, look, now)
     judged = [alert for alert in alerts if alert.id in verdicts]
     versions = await store.hold(unit, verdicts)
-    if changed := {one.id for one in judged if versions.get(str(one.id)) != one.version}:  # and somebody was told so
+    if changed := {
+        alert.id for alert in judged if versions.get(str(alert.id)) != alert.version
+    }:  # and somebody was told so
         verdicts = {alert_id: verdict for alert_id, verdict in verdicts.items() if alert_id not in changed}
-        again = [one for one in await store.watching(unit, look.book) if one.id in changed]
+        again = [alert for alert in await store.watching(unit, look.book) if alert.id in changed]
         verdicts |= await _verdicts(unit, again, look, now)
     moment = unit.now()
     holding = [alert_id for alert_id, verdict in verdicts.items() if verdict.holds]
-    held = await store.held(unit, holding, look.book) if holding else []
-    raised = {one.id: one for one in held if not _cools(one, moment)}
+    locked = await store.held(unit, holding, look.book) if holding else []
+    raised = {alert.id: alert for alert in locked if not _cools(alert, moment)}
     outcomes = [
         {"id": alert_id, "outcome": _outcome(verdict, look, moment, is_raised=alert_id in raised)}
         for alert_id, verdict in verdicts.items()
@@ -213,9 +215,9 @@ async def _verdicts(unit: Unit, alerts: Sequence[Watching], look: Look, now: dat
     return verdicts
 
 
-def _cools(one: Held, now: datetime) -> bool:
+def _cools(alert: Held, now: datetime) -> bool:
     """Whether an alert was raised too short a while ago."""
-    return one.last_triggered is not None and now - one.last_triggered < timedelta(minutes=one.cooldown_minutes)
+    return alert.last_triggered is not None and now - alert.last_triggered < timedelta(minutes=alert.cooldown_minutes)
 
 
 def _outcome(verdict: Verdict, look: Look, now: datetime, *, is_raised: bool) -> dict[str, Any]:
@@ -233,7 +235,7 @@ def _outcome(verdict: Verdict, look: Look, now: datetime, *, is_raised: bool) ->
 
 async def _await(unit: Unit, workbook_id: UUID, due: Mapping[UUID, datetime]) -> None:
     """Have alerts looked at again when their time is over, unless they are by then anyway."""
-    known = {one.alert_id: one.at for one in await store.awaited(unit, workbook_id)}
+    known = {look.alert_id: look.at for look in await store.awaited(unit, workbook_id)}
     for alert_id, due_at in due.items():
         if alert_id not in known or known[alert_id] - due_at > SLACK:
             arguments = {"alert_id": str(alert_id), "workbook_id": str(workbook_id)}
@@ -256,14 +258,19 @@ async def trigger(
     now = unit.now()
     triggers: list[dict[str, Any]] = []
     about = {"workbook_id": workbook_id, "run_id": run_id}
-    for one in raised:
-        verdict = verdicts[one.id]
-        found = {"metric_value": verdict.metric_value, "details": {"sentence": verdict.sentence, **verdict.details}}
-        triggers.append({"id": new_id(), "alert_id": one.id, "triggered_at": now, **about, **found})
+    for alert in raised:
+        verdict = verdicts[alert.id]
+        figures = {"metric_value": verdict.metric_value, "details": {"sentence": verdict.sentence, **verdict.details}}
+        triggers.append({"id": new_id(), "alert_id": alert.id, "triggered_at": now, **about, **figures})
     await store.triggered(unit, triggers)
     await queue(unit, [row["id"] for row in triggers])
-    for one, row in zip(raised, triggers, strict=True):
-        told = {"alert_type": one.alert_type, "history_id": row["id"], **about, "metric_value": row["metric_value"]}
-        told["sentence"] = verdicts[one.id].sentence
-        await unit.audit("alert.triggered", Subject("alert", str(one.id), one.name, told))
+    for alert, row in zip(raised, triggers, strict=True):
+        details = {
+            "alert_type": alert.alert_type,
+            "history_id": row["id"],
+            **about,
+            "metric_value": row["metric_value"],
+        }
+        details["sentence"] = verdicts[alert.id].sentence
+        await unit.audit("alert.triggered", Subject("alert", str(alert.id), alert.name, details))
     log.info("alerts.triggered", count=len(raised))

@@ -100,14 +100,14 @@ async def last_run_workbook(unit: Unit) -> UUID | None:
 
 async def last_suite(unit: Unit, workbook_id: UUID) -> str | None:
     """The suite of a workbook's newest full run; without one, of its newest partial run."""
-    found: str | None = await unit.value(
+    suite: str | None = await unit.value(
         """
         SELECT test_suite FROM compliance_runs WHERE workbook_id = %s AND status = 'completed'
         ORDER BY partial, executed_at DESC LIMIT 1
         """,
         [workbook_id],
     )
-    return found
+    return suite
 
 
 async def partial_runs(
@@ -210,14 +210,14 @@ async def history(unit: Unit, book: Watched, since: dict[str, datetime], before:
 
 async def last_look(unit: Unit, book: Watched, since: datetime | None) -> datetime | None:
     """When the workbook was recalculated last, if that was after a moment."""
-    found: datetime | None = await unit.value(
+    moment: datetime | None = await unit.value(
         """
         SELECT max(f.at) FROM alert_figures f
         WHERE f.workbook_id = %(workbook_id)s AND f.at > coalesce(%(since)s::timestamptz, '-infinity')
         """,
         {"workbook_id": book.workbook_id, "since": since},
     )
-    return found
+    return moment
 
 
 async def keep_figures(unit: Unit, workbook_id: UUID, at: datetime, as_of: date, figures: dict[str, float]) -> None:
@@ -243,14 +243,14 @@ async def keep_figures(unit: Unit, workbook_id: UUID, at: datetime, as_of: date,
 async def hold(unit: Unit, alert_ids: Iterable[UUID]) -> dict[str, int]:
     """Hold the rows of these alerts until the transaction ends, in one order for all who want some of them; the version
     that each has by now."""
-    held = await unit.value(
+    versions = await unit.value(
         """
         WITH held AS (SELECT id, version FROM alerts WHERE id = ANY (%s::uuid[]) ORDER BY id FOR NO KEY UPDATE)
         SELECT json_object_agg(id, version) FROM held
         """,
         [_array(alert_ids)],
     )
-    return held or {}
+    return versions or {}
 
 
 async def held(unit: Unit, alert_ids: Iterable[UUID], book: Watched | None) -> list[Held]:

@@ -80,16 +80,16 @@ async def hand_over_due(resources: Resources) -> None:
     Raises:
         Unavailable: the database is away.
     """
-    for one in await due(resources):
-        unit = Unit(resources, one.tenant_id, request_id=str(new_id()))
+    for schedule in await due(resources):
+        unit = Unit(resources, schedule.tenant_id, request_id=str(new_id()))
         try:
-            await summary_actions.hand_over(unit, one.id)
+            await summary_actions.hand_over(unit, schedule.id)
             await unit.commit()
         except BaseException as error:
             await unit.rollback(error)
             if isinstance(error, Unavailable) or not isinstance(error, Exception):
                 raise
-            log.error("alerts.hand_over_failed", alert_id=str(one.id), exc_info=error)
+            log.error("alerts.hand_over_failed", alert_id=str(schedule.id), exc_info=error)
 
 
 async def watch_clock_forever(resources: Resources, stopping: asyncio.Event) -> None:

@@ -85,7 +85,7 @@ def notice_of(
 ) -> Notice:
     """An alert that triggered with these details; without any a test of it, with what it compares, and no figure."""
     known = {"metric": "metric", "threshold_value": "value", "operator": "operator"}
-    asked = {name: alert.conditions[given] for name, given in known.items() if given in alert.conditions}
+    asked = {name: alert.conditions[field] for name, field in known.items() if field in alert.conditions}
     return Notice(
         alert_id=alert.id,
         alert_name=alert.name,
@@ -155,8 +155,8 @@ def request(notice: Notice, config: WebhookConfig, delivery_id: UUID) -> tuple[d
     }
     if notice.is_test:
         body["test"] = True
-    given = {name.lower(): value for name, value in config.headers.items()}
-    headers = {"content-type": CONTENT_TYPE, **given, DELIVERY_HEADER: f"msg_{delivery_id.hex}"}
+    own_headers = {name.lower(): value for name, value in config.headers.items()}
+    headers = {"content-type": CONTENT_TYPE, **own_headers, DELIVERY_HEADER: f"msg_{delivery_id.hex}"}
     return headers, msgspec.json.encode(body)
 
 
@@ -167,7 +167,7 @@ def chat_message(notice: Notice, config: ChatWebhookConfig) -> bytes:
     mentions = " ".join(map(_mention, config.mention_users))
     named = {"channel": config.channel, "username": config.username, "icon_emoji": config.icon_emoji}
     return msgspec.json.encode(
-        {"text": f"{mentions} {text}" if mentions else text, **{name: said for name, said in named.items() if said}}
+        {"text": f"{mentions} {text}" if mentions else text, **{name: value for name, value in named.items() if value}}
     )
 
 
@@ -179,7 +179,7 @@ def notification(notice: Notice) -> tuple[str, str]:
 
 def defused(line: str) -> str:
     """A line that a chat shows as it is: no mention, no link, no entity."""
-    return _LINKING.sub(lambda found: found.group() + _JOINER, line).translate(_ENTITIES)
+    return _LINKING.sub(lambda match: match.group() + _JOINER, line).translate(_ENTITIES)
 
 
 def _mention(user: str) -> str:
@@ -204,9 +204,9 @@ def _opening(notice: Notice) -> str:
 def _sentences(notice: Notice) -> Iterator[str]:
     if notice.is_test:
         yield TEST_SENTENCE
-    said = notice.details.get(SENTENCE)
-    if isinstance(said, str) and said:
-        yield plain(labelled(said, notice.labels), SENTENCE_CHARACTERS)
+    sentence = notice.details.get(SENTENCE)
+    if isinstance(sentence, str) and sentence:
+        yield plain(labelled(sentence, notice.labels), SENTENCE_CHARACTERS)
 
 
 def _facts(notice: Notice) -> Iterator[tuple[str, str]]:

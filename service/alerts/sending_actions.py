@@ -71,8 +71,8 @@ def _came(
     is_final: bool = False,
 ) -> Came:
     """What came of an attempt without an HTTP answer."""
-    made = Made(**asdict(unanswered(at, error)), refusal=refusal, left=left)
-    return Came(made=made, words=words, is_final=is_final)
+    result = Made(**asdict(unanswered(at, error)), refusal=refusal, left=left)
+    return Came(made=result, words=words, is_final=is_final)
 
 
 class TooManyMails(NamedTuple):
@@ -118,23 +118,23 @@ async def sent(
         return await _mailed(unit, letter(notice, config, report), notice, delivery_id, only, mail_seconds)
     if isinstance(config, channel_schema.WebhookConfig):
         headers, content = request(notice, config, delivery_id)
-        made = await attempt(unit, config.method, config.url, headers=headers, content=content)
+        result = await attempt(unit, config.method, config.url, headers=headers, content=content)
     else:
         assert isinstance(config, channel_schema.ChatWebhookConfig)
         headers, content = {"content-type": CONTENT_TYPE}, chat_message(notice, config)
-        made = await attempt(unit, "POST", config.webhook_url, headers=headers, content=content)
-    error = made.error
-    if error and channel.type == "chat_webhook" and _CHAT_WORD.fullmatch(made.answer or ""):
-        error = f"{error}: {made.answer}"
-    words = error or f"the receiver answers with the status {made.status_code}"
+        result = await attempt(unit, "POST", config.webhook_url, headers=headers, content=content)
+    error = result.error
+    if error and channel.type == "chat_webhook" and _CHAT_WORD.fullmatch(result.answer or ""):
+        error = f"{error}: {result.answer}"
+    words = error or f"the receiver answers with the status {result.status_code}"
     # of the answer nothing else is kept: it may repeat the URL and the headers, which are secret
-    kept = Made(**{**asdict(made), "error": error, "answer": None})
-    return Came(made=kept, words=words, is_final=made.status_code == GONE)
+    kept = Made(**{**asdict(result), "error": error, "answer": None})
+    return Came(made=kept, words=words, is_final=result.status_code == GONE)
 
 
 async def _notified(unit: Unit, config: channel_schema.InAppConfig, notice: Notice) -> Came:
     title, message = notification(notice)
-    told = await notify(
+    users = await notify(
         unit,
         config.user_ids,
         type_="alert.tested" if notice.is_test else "alert.triggered",
@@ -143,9 +143,9 @@ async def _notified(unit: Unit, config: channel_schema.InAppConfig, notice: Noti
         priority=config.priority,
         resource=("alert", str(notice.alert_id)),
     )
-    if not told:
+    if not users:
         return failed(unit.now(), NOBODY, is_final=True)
-    return _came(unit.now(), f"{told:,} of {counted(len(config.user_ids), 'user')} notified")
+    return _came(unit.now(), f"{users:,} of {counted(len(config.user_ids), 'user')} notified")
 
 
 async def _mailed(
@@ -198,14 +198,14 @@ async def send_test(unit: Unit, alert: AlertRow) -> list[ChannelTest]:
     try:
         channels = opened(unit, alert)
     except BadSeal:
-        return [_result(one, failed(unit.now(), SEALED)) for one in alert.channels]
+        return [_result(shown, failed(unit.now(), SEALED)) for shown in alert.channels]
     await unit.commit()  # no connection is held while the receivers take their time
-    outwards = {one.id: _tested(unit, one, notice, about.tier) for one in channels if one.type != "in_app"}
+    outwards = {shown.id: _tested(unit, shown, notice, about.tier) for shown in channels if shown.type != "in_app"}
     came = dict(zip(outwards, await asyncio.gather(*outwards.values()), strict=True))
     for channel in channels:
         if channel.type == "in_app":  # one after the other: they share the transaction
             came[channel.id] = await sent(unit, channel, notice, new_id())
-    return [_result(one, came[one.id]) for one in channels]
+    return [_result(shown, came[shown.id]) for shown in channels]
 
 
 async def _tested(unit: Unit, channel: channel_schema.OpenChannel, notice: Notice, tier: str) -> Came:

@@ -51,7 +51,7 @@ async def strangers(ctx: Context, user_ids: Sequence[UUID]) -> set[UUID]:
 
 async def unknown_tests(ctx: Context, test_ids: Sequence[str]) -> list[str]:
     """Which of these tests the definition of no deal has."""
-    found = await ctx.value(
+    unknown = await ctx.value(
         """
         SELECT array_agg(asked.id ORDER BY asked.place)
         FROM unnest(%s::text[]) WITH ORDINALITY AS asked (id, place)
@@ -63,4 +63,4 @@ async def unknown_tests(ctx: Context, test_ids: Sequence[str]) -> list[str]:
         """,
         [list(test_ids)],
     )
-    return found or []
+    return unknown or []

@@ -47,20 +47,20 @@ async def forget(ctx: Context, body: schema.PasswordForgotten) -> schema.ResetAc
 
 async def reset(ctx: Context, body: schema.PasswordReset) -> None:
     """A new password by the token of a letter; every token of the user is void."""
-    found = await store.find_reset(ctx, digest(body.token))
-    if found is None or found.used_at is not None or found.expires_at <= ctx.now():
+    pending = await store.find_reset(ctx, digest(body.token))
+    if pending is None or pending.used_at is not None or pending.expires_at <= ctx.now():
         raise schema.InvalidResetToken
     await ctx.commit()  # no connection is held while the password is hashed
-    await check_address(ctx, found.tenant_id)
+    await check_address(ctx, pending.tenant_id)
     new_hash = await ctx.hash(hash_password, body.new_password)
-    await ctx.enter_tenant(found.tenant_id)
-    email = await store.set_password(ctx, found.user_id, new_hash)
-    if email is None or not await store.use_reset(ctx, found.id):
+    await ctx.enter_tenant(pending.tenant_id)
+    email = await store.set_password(ctx, pending.user_id, new_hash)
+    if email is None or not await store.use_reset(ctx, pending.id):
         raise schema.InvalidResetToken
-    await store.end_resets(ctx, found.user_id)
-    await store.revoke_tokens(ctx, found.user_id)
-    await store.forget_origins(ctx, found.user_id)  # a thief may have logged in, too
-    ctx.concerns("user", found.user_id, email)
+    await store.end_resets(ctx, pending.user_id)
+    await store.revoke_tokens(ctx, pending.user_id)
+    await store.forget_origins(ctx, pending.user_id)  # a thief may have logged in, too
+    ctx.concerns("user", pending.user_id, email)
 
 
 async def _send_reset(ctx: Context, email: str) -> None:

@@ -195,8 +195,8 @@ async def end_other_sessions(ctx: Context, user_id: UUID, session_id: UUID) -> N
         """,
         [user_id, session_id, ctx.settings.access_token_seconds + 5],
     )
-    for other in ended or ():  # of the rest no access token is left
-        await _revoke(ctx, "session", other, 0)
+    for ended_id in ended or ():  # of the rest no access token is left
+        await _revoke(ctx, "session", ended_id, 0)
 
 
 async def revoke_tokens(ctx: Context, user_id: UUID) -> None:
@@ -268,8 +268,8 @@ async def activate_user(ctx: Context, user_id: UUID, password_hash: str) -> Acco
 
 async def password_hash(ctx: Context, user_id: UUID) -> str | None:
     """The hash of a user's password."""
-    found: str | None = await ctx.value("SELECT password_hash FROM users WHERE id = %s", [user_id])
-    return found
+    stored_hash: str | None = await ctx.value("SELECT password_hash FROM users WHERE id = %s", [user_id])
+    return stored_hash
 
 
 async def replace_password(ctx: Context, user_id: UUID, old_hash: str, new_hash: str) -> bool:

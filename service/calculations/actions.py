@@ -86,20 +86,20 @@ async def evaluate(ctx: Context, body: schema.EvaluateRequest) -> schema.Evaluat
         seconds=ctx.settings.evaluation_seconds,
         workbook=None if body.workbook_id is None else await _stored(ctx, body.workbook_id, body.sheet_name),
     )
-    found = _at_once(order) if _is_small(order) else await _by_evaluator(ctx, order)
+    evaluation = _at_once(order) if _is_small(order) else await _by_evaluator(ctx, order)
     if order.workbook is None:
         ctx.concerns("formula", "", formulas=1)
     return schema.EvaluationResult(
-        value=Raw(found.value),
-        type=found.type,
+        value=Raw(evaluation.value),
+        type=evaluation.type,
         formula=body.formula,
         evaluated_at=now,
         execution_time_ms=_milliseconds_since(started),
-        cell_references=found.cell_references,
-        functions_used=found.functions_used,
-        locale=UNSET if found.locale == DEFAULT.tag else found.locale,
-        trace=UNSET if found.trace is None else cast(list[schema.Step], Raw(found.trace)),
-        warnings=found.warnings or UNSET,
+        cell_references=evaluation.cell_references,
+        functions_used=evaluation.functions_used,
+        locale=UNSET if evaluation.locale == DEFAULT.tag else evaluation.locale,
+        trace=UNSET if evaluation.trace is None else cast(list[schema.Step], Raw(evaluation.trace)),
+        warnings=evaluation.warnings or UNSET,
     )
 
 
@@ -241,21 +241,21 @@ async def validate(ctx: Context, body: schema.ValidateRequest) -> schema.Validat
     """A formula's parts, or its fault."""
     order = ValidateOrder(body.formula, body.strict)
     small = len(body.formula) <= VALIDATED_INLINE_CHARACTERS
-    told = evaluation_actions.validated(order) if small else await _told(ctx, order)
-    if isinstance(told, Refused):  # for want of memory, which says nothing of the formula
+    reply = evaluation_actions.validated(order) if small else await _told(ctx, order)
+    if isinstance(reply, Refused):  # for want of memory, which says nothing of the formula
         raise Unavailable
-    return cast(schema.Validation, Raw(told.answer))
+    return cast(schema.Validation, Raw(reply.answer))
 
 
 async def translate(ctx: Context, query: schema.TranslateQuery) -> schema.Translated:
     """A formula as source code."""
     order = TranslateOrder(query.formula, query.target, query.include_imports)
     small = len(query.formula) <= TRANSLATED_INLINE_CHARACTERS
-    told = evaluation_actions.translated(order) if small else await _told(ctx, order)
-    if isinstance(told, Refused):
-        refusal = _refusal(told, ["query", "formula"])
+    reply = evaluation_actions.translated(order) if small else await _told(ctx, order)
+    if isinstance(reply, Refused):
+        refusal = _refusal(reply, ["query", "formula"])
         raise refusal if isinstance(refusal, schema.InvalidFormula) else schema.UnsupportedFunction(*refusal.errors)
-    return cast(schema.Translated, Raw(told.answer))
+    return cast(schema.Translated, Raw(reply.answer))
 
 
 async def _told(ctx: Context, order: ValidateOrder | TranslateOrder) -> Told | Refused:

@@ -45,11 +45,11 @@ class Evaluating:
     def __call__(self, order: bytes) -> tuple[bytes, bool]:
         """The answer to an order, and whether another can follow: not where much memory stayed taken."""
         try:
-            told = msgspec.msgpack.encode(self._answer(order))
+            reply = msgspec.msgpack.encode(self._answer(order))
         except MemoryError:  # while a workbook was opened, or the answer put together
             self.spoilt = True
-            told = msgspec.msgpack.encode(evaluation_actions.Refused(kind="LimitExceeded", message=NO_MEMORY))
-        return told, not self.spoilt and anonymous_bytes() <= self._memory_bytes_kept
+            reply = msgspec.msgpack.encode(evaluation_actions.Refused(kind="LimitExceeded", message=NO_MEMORY))
+        return reply, not self.spoilt and anonymous_bytes() <= self._memory_bytes_kept
 
     def _answer(self, order: bytes) -> evaluation_actions.Answer:
         asked = _order_of(order)

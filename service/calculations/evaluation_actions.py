@@ -192,28 +192,30 @@ def answer(order: EvaluateOrder, books: Lru[str, Book], limit: Limit) -> Evaluat
             warnings = told_of_formulas(book)
             sheet = book.sheets[order.workbook.sheet_index].name
             behind = book.environment(_clock(order.now)(), _random, sheet)
-        told = limit(order.seconds, partial(_told, order, behind, sheet if order.sheet_name is not None else None))
+        evaluation = limit(
+            order.seconds, partial(_told, order, behind, sheet if order.sheet_name is not None else None)
+        )
     except FormulaError as fault:
         return Refused.of(fault)
     except OSError:  # the store went away after the file was looked at; what is opened already stays
         return Refused(kind=STORE_AWAY, message="the workbook's file cannot be opened")
-    if len(told.value) + len(told.trace or b"") > ANSWER_BYTES_MAX:
+    if len(evaluation.value) + len(evaluation.trace or b"") > ANSWER_BYTES_MAX:
         return Refused.of(_too_large())
-    return msgspec.structs.replace(told, warnings=told.warnings + warnings) if warnings else told
+    return msgspec.structs.replace(evaluation, warnings=evaluation.warnings + warnings) if warnings else evaluation
 
 
 def _told(order: EvaluateOrder, behind: Environment | None, sheet: str | None) -> Evaluated:
-    found = evaluated(order, behind, sheet)
+    result = evaluated(order, behind, sheet)
     return Evaluated(
-        value=encode(found.value),
-        type=found.type,
-        cell_references=found.cell_references,
-        functions_used=found.functions_used,
-        trace=encode(found.trace) if order.debug else None,
+        value=encode(result.value),
+        type=result.type,
+        cell_references=result.cell_references,
+        functions_used=result.functions_used,
+        trace=encode(result.trace) if order.debug else None,
         locale=order.options.locale or (DEFAULT if behind is None else behind.locale or DEFAULT).tag,
         warnings=[
             DataWarning("may_differ_from_excel", f"{name}: {FUNCTIONS[name].caution}")
-            for name in found.functions_used
+            for name in result.functions_used
             if name in FUNCTIONS and FUNCTIONS[name].caution
         ],
     )
@@ -235,13 +237,13 @@ def batch(order: BatchOrder, limit: Limit) -> BatchDone:
     results: list[bytes] = []
     size = succeeded = 0
     for item in _items(order, limit):
-        told = encode(item)
-        if size + len(told) > ANSWER_BYTES_MAX:
+        encoded = encode(item)
+        if size + len(encoded) > ANSWER_BYTES_MAX:
             item = failed(order.formulas[len(results)], Refused.of(_too_large()))
-            told = encode(item)
+            encoded = encode(item)
         succeeded += item.status == "success"
-        size += len(told)
-        results.append(told)
+        size += len(encoded)
+        results.append(encoded)
     return BatchDone(results=b"[" + b",".join(results) + b"]", succeeded=succeeded)
 
 
@@ -259,7 +261,7 @@ def _items(order: BatchOrder, limit: Limit) -> Iterator[schema.BatchItem]:
             environment = shared
             if asked.context:
                 environment = _environment({**shared_cells, **_folded(asked.context)}, order)
-            found = limit(min(left, order.seconds), partial(_value, asked.formula, environment, order.options))
+            result = limit(min(left, order.seconds), partial(_value, asked.formula, environment, order.options))
         except FormulaError as fault:
             if isinstance(fault, LimitExceeded):
                 shared = _environment(order.shared_context, order)  # it may have been left in the midst of something
@@ -268,8 +270,8 @@ def _items(order: BatchOrder, limit: Limit) -> Iterator[schema.BatchItem]:
             yield schema.BatchItem(
                 id=asked.id,
                 formula=asked.formula,
-                value=found.value,
-                type=found.type,
+                value=result.value,
+                type=result.type,
                 status="success",
             )
 
@@ -342,18 +344,18 @@ def _validation(order: ValidateOrder) -> schema.Validation:
 def translated(order: TranslateOrder) -> Told | Refused:
     """A formula as source code."""
     try:
-        found = translate(order.formula, order.target, include_imports=order.include_imports)
+        translation = translate(order.formula, order.target, include_imports=order.include_imports)
     except FormulaError as fault:
         return Refused.of(fault)
-    made = schema.Translated(
+    response = schema.Translated(
         formula=order.formula,
         target=order.target,
-        code=str(found.code),
-        imports=list(found.imports),
-        full_code=str(found.full_code),
-        notes=list(found.notes),
+        code=str(translation.code),
+        imports=list(translation.imports),
+        full_code=str(translation.full_code),
+        notes=list(translation.notes),
     )
-    return Told(answer=encode(made))
+    return Told(answer=encode(response))
 
 
 # Both -----------------------------------------------------------------------------------------------------------------

@@ -38,11 +38,11 @@ async def run(ctx: Context, body: schema.RunRequest) -> schema.ComplianceRun:
     _check(body)
     executed_at, started = ctx.now(), time.perf_counter()
     ready = await shared.prepare(
-        ctx, body.workbook_id, suite=body.test_suite, given=_document(body.definition), as_of=body.as_of, alone=True
+        ctx, body.workbook_id, suite=body.test_suite, wanted=_document(body.definition), as_of=body.as_of, alone=True
     )
     subject, definition = ready.subject, ready.definition
     ctx.knows_email(subject.email)
-    given = {one.test_id: engine.Threshold(**msgspec.structs.asdict(one)) for one in body.thresholds}
+    limits = {limit.test_id: engine.Threshold(**msgspec.structs.asdict(limit)) for limit in body.thresholds}
     for place, threshold in enumerate(body.thresholds):
         where = ["body", "thresholds", str(place)]
         _check_threshold(where, threshold, definition.definition if definition else None)
@@ -51,7 +51,7 @@ async def run(ctx: Context, body: schema.RunRequest) -> schema.ComplianceRun:
             ctx,
             body.test_suite,
             test_ids=body.test_ids,
-            request_thresholds=given,
+            request_thresholds=limits,
             include_cushion=body.options.include_cushion,
             fail_fast=body.options.fail_fast,
             parallel=body.options.parallel,
@@ -82,14 +82,14 @@ async def run(ctx: Context, body: schema.RunRequest) -> schema.ComplianceRun:
         options[store.INTERPRETATION] = done.interpretation
     inputs = store.Inputs(
         mapping=ready.mapping.json,
-        thresholds=store.as_json({**ready.limits, "request": given}),
+        thresholds=store.as_json({**ready.limits, "request": limits}),
         definition=definition.json if definition else None,
         options=store.as_json({**options, **ready.record}),
         engine_version=core.__version__,
     )
     evidence = await store.keep_run(ctx, subject, done, inputs)
     counts = msgspec.structs.asdict(done.summary)
-    told = {
+    details = {
         "workbook_id": str(subject.id),
         "test_suite": body.test_suite,
         "executed_at": executed_at,
@@ -97,7 +97,7 @@ async def run(ctx: Context, body: schema.RunRequest) -> schema.ComplianceRun:
         **counts,
         "evidence": evidence,
     }
-    ctx.concerns("compliance_run", done.id, subject.name, **told)
+    ctx.concerns("compliance_run", done.id, subject.name, **details)
     return done
 
 
@@ -128,9 +128,9 @@ async def result(ctx: Context, result_id: UUID, query: schema.ResultQuery) -> sc
     """A run, its results narrowed to what was asked."""
     run = await store.run(ctx, result_id)
     chosen = [
-        one if query.include_details else replace(one, details=None)
-        for one in run.results
-        if query.status_filter in (None, one.status) and query.category in (None, one.category)
+        test_result if query.include_details else replace(test_result, details=None)
+        for test_result in run.results
+        if query.status_filter in (None, test_result.status) and query.category in (None, test_result.category)
     ]
     return msgspec.structs.replace(run, results=chosen)
 
@@ -212,15 +212,15 @@ def _limit(threshold: schema.Threshold) -> dict[str, Any]:
 
 
 def _check_threshold(
-    where: list[str], given: schema.ThresholdCreate | schema.GivenThreshold, definition: Definition | None
+    where: list[str], threshold: schema.ThresholdCreate | schema.GivenThreshold, definition: Definition | None
 ) -> engine.Direction:
     """Refuse a limit that no run could use; the direction of its test."""
     try:
         test = runs.check_threshold(
-            given.test_id,
-            given.threshold_value,
-            given.threshold_type,
-            given.warning_threshold,
+            threshold.test_id,
+            threshold.threshold_value,
+            threshold.threshold_type,
+            threshold.warning_threshold,
             definition=definition,
         )
     except runs.UnknownTest as error:

@@ -57,17 +57,17 @@ class NoSuchTest(Struct, frozen=True, tag=True):
 def run(portfolio: Portfolio, suite: str, rules: Mapping[str, Any], options: Mapping[str, Any]) -> Ran | NoSuchTest:
     """A suite's results for a portfolio; `rules` and `options` are those of `run_suite`."""
     try:
-        found = run_suite(portfolio, suite, **rules, **options)
+        test_results = run_suite(portfolio, suite, **rules, **options)
     except UnknownTest as error:
         return NoSuchTest(str(error))
     return Ran(
-        results=list(found),
-        skipped=found.skipped,
-        as_of=found.as_of,
-        as_of_source=found.as_of_source,
-        warnings=found.warnings,
-        figures=found.figures,
-        interpretation=found.interpretation,
+        results=list(test_results),
+        skipped=test_results.skipped,
+        as_of=test_results.as_of,
+        as_of_source=test_results.as_of_source,
+        warnings=test_results.warnings,
+        figures=test_results.figures,
+        interpretation=test_results.interpretation,
     )
 
 
@@ -86,8 +86,8 @@ def parts(portfolio: Portfolio, definition: Definition | None, order: PartsOrder
     """The parts of a figure of a run, from the loans that it read and by its rules."""
     is_csv = order.format == "csv"
     page = {"offset": 0, "limit": None} if is_csv else {"offset": order.offset, "limit": order.limit}
-    found = figure_parts(portfolio, order.result, suite=order.suite, definition=definition, **page)
-    return _written(found, order)
+    figure = figure_parts(portfolio, order.result, suite=order.suite, definition=definition, **page)
+    return _written(figure, order)
 
 
 def without_parts(order: PartsOrder, reason: str) -> Raw:
@@ -95,11 +95,11 @@ def without_parts(order: PartsOrder, reason: str) -> Raw:
     return _written(no_parts(order.result, reason, offset=order.offset, limit=order.limit), order)
 
 
-def _written(found: FigureParts, order: PartsOrder) -> Raw:
+def _written(figure: FigureParts, order: PartsOrder) -> Raw:
     if order.format == "csv":
         name = f"attachment; filename*=UTF-8''{quote(order.result.test_id, safe='')}-parts.csv"
-        return Raw(parts_csv(found).encode(), "text/csv; charset=utf-8", [("Content-Disposition", name)])
-    answer = ResultParts(run_id=order.run_id, **structs.asdict(found))
+        return Raw(parts_csv(figure).encode(), "text/csv; charset=utf-8", [("Content-Disposition", name)])
+    answer = ResultParts(run_id=order.run_id, **structs.asdict(figure))
     return Raw(json.encode(answer), "application/json")
 
 

@@ -115,7 +115,7 @@ async def events(
         inputs_kept="inputs_kept" if asked.include_proof else "NULL::boolean",
         inputs_kept_until="inputs_kept_until" if asked.include_proof else "NULL::timestamptz",
     )
-    given = {
+    filters = {
         "action": asked.event_type,
         "category": asked.event_category,
         "resource_id": asked.subject_id,
@@ -126,7 +126,7 @@ async def events(
     }
     matching = {"since": "occurred_at >= %(since)s", "until": "occurred_at <= %(until)s"}
     return await rows_of(
-        ctx, Found, columns, _EVENTS, given,
+        ctx, Found, columns, _EVENTS, filters,
         order="sequence DESC", limit=asked.limit, offset=asked.offset, conditions=matching,
     )  # fmt: skip
 

@@ -33,7 +33,7 @@ async def parts(ctx: Context, run_id: UUID, test_id: str, query: PartsQuery) -> 
     """The parts of a figure of a run, or why it has none."""
     evidence = await store.evidence(ctx, run_id)
     every: list[TestResult | Skipped] = [*evidence.results, *evidence.skipped]
-    result = next((one for one in every if one.test_id == test_id), None)
+    result = next((test_result for test_result in every if test_result.test_id == test_id), None)
     if result is None:
         raise NotOfThisRun
     order = child.PartsOrder(run_id, result, evidence.test_suite, query.offset, query.limit, query.format)

@@ -61,8 +61,8 @@ _KEPT = columns_of(Kept, evidence="ARRAY[" + ", ".join(f"{name}::text" for name 
 
 async def runs(tx: Transaction, ids: list[UUID]) -> dict[UUID, Kept]:
     """Stored runs by identifier; one that is not there is missing."""
-    found = await tx.all(Kept, f"SELECT {_KEPT} FROM compliance_runs WHERE id = ANY (%s)", [ids])
-    return {one.id: one for one in found}
+    rows = await tx.all(Kept, f"SELECT {_KEPT} FROM compliance_runs WHERE id = ANY (%s)", [ids])
+    return {run.id: run for run in rows}
 
 
 async def expired(tx: Transaction, ids: list[UUID]) -> dict[UUID, str]:
@@ -72,7 +72,7 @@ async def expired(tx: Transaction, ids: list[UUID]) -> dict[UUID, str]:
         id: UUID
         until: str
 
-    found = await tx.all(
+    rows = await tx.all(
         Row,
         """
         SELECT a.resource_id AS id, coalesce(a.details ->> 'retention_until', '') AS until FROM audit_log a
@@ -81,7 +81,7 @@ async def expired(tx: Transaction, ids: list[UUID]) -> dict[UUID, str]:
         """,
         [[str(identifier) for identifier in ids]],
     )
-    return {row.id: row.until for row in found}
+    return {row.id: row.until for row in rows}
 
 
 async def untold(tx: Transaction, most: int) -> list[UUID]:
@@ -90,7 +90,7 @@ async def untold(tx: Transaction, most: int) -> list[UUID]:
     class Row(Struct):
         id: UUID
 
-    found = await tx.all(
+    rows = await tx.all(
         Row,
         """
         SELECT r.id FROM compliance_runs r
@@ -100,13 +100,13 @@ async def untold(tx: Transaction, most: int) -> list[UUID]:
         """,
         [most],
     )
-    return [row.id for row in found]
+    return [row.id for row in rows]
 
 
 async def manifest(tx: Transaction, book_key: str) -> str | None:
     """The manifest of the columns that a run read; None where evidence never kept it."""
-    found: str | None = await tx.value("SELECT manifest FROM evidence_books WHERE key = %s", [book_key])
-    return found
+    text: str | None = await tx.value("SELECT manifest FROM evidence_books WHERE key = %s", [book_key])
+    return text
 
 
 class Keeping(Struct, frozen=True):

@@ -215,7 +215,7 @@ async def prepare(
     workbook_id: UUID,
     *,
     suite: str,
-    given: dict[str, Any] | None = None,
+    wanted: dict[str, Any] | None = None,
     as_of: date | None = None,
     deal_id: UUID | None = None,
     mapping_id: str | None = None,
@@ -237,14 +237,14 @@ async def prepare(
         InvalidDefinition: its definition is none.
         ValidationFailed: it has a deal's definition already, or lacks a column that its mapping requires.
     """
-    if given is not None:
-        check_size(given)
+    if wanted is not None:
+        check_size(wanted)
     subject = await store.subject(unit, workbook_id, deal_id=deal_id, alone=alone)
     if served(subject.status, subject.book_key) is None:
         raise WorkbookNotReady
     if alone and not subject.is_alone:
         raise AlreadyRunning
-    if given is not None and subject.deal is not None:
+    if wanted is not None and subject.deal is not None:
         message = "the workbook belongs to a deal, and is run by the deal's definition"
         raise ValidationFailed.at(["body", "definition"], message)
     mapping = trial or await get_mapping(unit, mapping_id or subject.mapping_id or DEFAULT_MAPPING)
@@ -253,13 +253,13 @@ async def prepare(
     if missing := missing_columns(portfolio, mapping.mapping):
         what = f"the mapping requires what no column of sheet {portfolio.sheet_name!r} feeds: {', '.join(missing)}"
         raise ValidationFailed.at(["body", "workbook_id"], what)
-    document, record = given, dict[str, Any]()
+    document, record = wanted, dict[str, Any]()
     if subject.deal is not None:
         portfolio, document, record = _ruled(portfolio, subject.deal)
     if document is None and suite == DEAL_SUITE:
         document = {"base": ready_for(currency_of(portfolio)), "standard": True}
     definition = None if document is None else await made(unit, document)
-    if given is not None and definition is not None:
+    if wanted is not None and definition is not None:
         fields = (field.target for field in mapping.mapping.fields)
         if faults := unknown_fields(definition.definition, fields):
             raise _invalid(faults)
@@ -326,23 +326,23 @@ async def repeated(unit: Unit, run: store.StoredRun) -> Repeated:
     portfolio = as_recorded(portfolio, run.definition, options)
     if run.interpretation is not None:
         portfolio = read_by(portfolio, run.interpretation, definition)
-    found = Repeated(portfolio, mapping, definition, limits_of(run.thresholds))
-    now = await run_by(unit, portfolio, run.test_suite, found.rules, test_ids=options["test_ids"], details=False)
-    figures = {one.test_id: one.current_value for one in now}
+    repetition = Repeated(portfolio, mapping, definition, limits_of(run.thresholds))
+    now = await run_by(unit, portfolio, run.test_suite, repetition.rules, test_ids=options["test_ids"], details=False)
+    figures = {result.test_id: result.current_value for result in now}
     if now.as_of != run.as_of or any(figures.get(result.test_id) != result.current_value for result in run.results):
         raise NotRepeatable(f"the loans give other figures now, by version {core.__version__} of the engine")
-    return found
+    return repetition
 
 
 def as_recorded(portfolio: Portfolio, definition: str | None, options: dict[str, Any]) -> Portfolio:
     """The portfolio of a stored run with what its deal's record said, from the run's definition (JSON) and options."""
     if definition is None or _PAID not in options:  # no deal's
         return portfolio
-    said = options.get(_RECORD_DAYS)
-    if said is None:  # a run of an earlier version: its definition has them beside its own
+    recorded = options.get(_RECORD_DAYS)
+    if recorded is None:  # a run of an earlier version: its definition has them beside its own
         conventions = msgspec.json.decode(definition).get("conventions", {})
-        said = {name: conventions[name] for name in _DAYS if name in conventions}
-    days = {name: date.fromisoformat(day) for name, day in said.items()}
+        recorded = {name: conventions[name] for name in _DAYS if name in conventions}
+    days = {name: date.fromisoformat(day) for name, day in recorded.items()}
     return _with_record_days(portfolio, days, None if options[_PAID] is None else date.fromisoformat(options[_PAID]))
 
 
@@ -414,11 +414,11 @@ async def made(unit: Unit, document: dict[str, Any]) -> DefinitionAndJson:
     cache: Lru[str, DefinitionAndJson] = unit.resources.memory.cache(
         "definitions", most=DEFINITIONS_MAX, bytes_most=DEFINITIONS_BYTES_MAX
     )
-    found = cache.get(text)
-    if found is None:
-        found = DefinitionAndJson(await checked(unit, document, len(text)), text)
-        cache.keep(text, found, bytes_of(found))
-    return found
+    cached = cache.get(text)
+    if cached is None:
+        cached = DefinitionAndJson(await checked(unit, document, len(text)), text)
+        cache.keep(text, cached, bytes_of(cached))
+    return cached
 
 
 def check_size(document: dict[str, Any]) -> bytes:

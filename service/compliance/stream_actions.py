@@ -80,19 +80,19 @@ async def _concern(ctx: Context, profile: stream_schema.StreamProfile, details: 
     )
 
 
-def _with_moment(given: dict[str, Any]) -> dict[str, Any]:
+def _with_moment(fields: dict[str, Any]) -> dict[str, Any]:
     """What was given, its moment read.
 
     Raises:
         ValidationFailed: it is none, or no calendar has it.
     """
-    if given.get("retention_until") is None:
-        return given
+    if fields.get("retention_until") is None:
+        return fields
     where = ["body", "retention_until"]
-    until = moment(where, given["retention_until"])
+    until = moment(where, fields["retention_until"])
     if not _YEARS[0] <= until.year <= _YEARS[1]:
         raise ValidationFailed.at(where, f"its year is not from {_YEARS[0]} to {_YEARS[1]}")
-    return {**given, "retention_until": until}
+    return {**fields, "retention_until": until}
 
 
 def _retained(ctx: Context, row: Mapping[str, Any]) -> dict[str, Any]:

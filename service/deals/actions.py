@@ -148,9 +148,9 @@ async def define(ctx: Context, deal_id: UUID, body: schema.DefinitionPut) -> sch
         ctx.changed_nothing()
         return msgspec.structs.replace(NO_DEFINITION, version=version, definition=body.definition)
     row = {"version": version, "definition": document.decode(), "change_notes": body.change_notes}
-    made = await store.add_definition(ctx, deal_id, {**row, "created_by": await ctx.email()})
+    definition = await store.add_definition(ctx, deal_id, {**row, "created_by": await ctx.email()})
     ctx.concerns("deal", deal_id, deal.name, definition_version=version, change_notes=body.change_notes)
-    return made
+    return definition
 
 
 async def _check_definition(
@@ -172,10 +172,10 @@ async def drafted(ctx: Context, deal_id: UUID, body: schema.DraftOrder) -> schem
     workbook_id = await store.workbook_of(ctx, deal_id, workbook_id=body.workbook_id)
     ready = await compliance.prepare(ctx, workbook_id, suite=DRAFT_SUITE, deal_id=deal_id, mapping_id=body.mapping_id)
     await ctx.commit()  # no connection is held while it is drafted
-    found = await compliance.calculated(ctx, _seconds(ctx), child.draft_of, ready.as_read, deal.name)
-    if isinstance(found, child.NoDraft):
-        raise ValidationFailed.at(["body", "workbook_id"], found.message)
-    fields = {name: getattr(found.draft, name) for name in found.draft.__struct_fields__}
+    draft = await compliance.calculated(ctx, _seconds(ctx), child.draft_of, ready.as_read, deal.name)
+    if isinstance(draft, child.NoDraft):
+        raise ValidationFailed.at(["body", "workbook_id"], draft.message)
+    fields = {name: getattr(draft.draft, name) for name in draft.draft.__struct_fields__}
     return schema.DefinitionDraft(
         deal_id=deal_id, workbook_id=workbook_id, as_of=day_of(ready.portfolio.deal.as_of), **fields
     )
@@ -192,8 +192,8 @@ async def history(ctx: Context, deal_id: UUID, query: schema.DealHistoryQuery) -
     """The figures of a deal's tests through the months; a test that is asked for has a series, if an empty one."""
     await store.deals.get(ctx, deal_id)
     series, truncated = await store.history(ctx, deal_id, query)
-    found = {one.test_id for one in series}
-    absent = [schema.Series(test_id=name, points=[]) for name in dict.fromkeys(query.test_id) if name not in found]
+    present = {test_series.test_id for test_series in series}
+    absent = [schema.Series(test_id=name, points=[]) for name in dict.fromkeys(query.test_id) if name not in present]
     return schema.DealHistory(deal_id=deal_id, series=[*series, *absent], truncated=truncated)
 
 
@@ -208,9 +208,11 @@ async def tied_out(ctx: Context, deal_id: UUID, query: schema.TieOutQuery) -> sc
     await ctx.commit()  # no connection is held while it runs
     assert ready.definition is not None, "a deal has one"
     rules = ready.definition.definition
-    found = await compliance.calculated(ctx, _seconds(ctx), child.interpret_and_tie, ready.as_read, rules, ready.rules)
+    tie_out = await compliance.calculated(
+        ctx, _seconds(ctx), child.interpret_and_tie, ready.as_read, rules, ready.rules
+    )
     as_of = day_of(ready.portfolio.deal.as_of)
-    return schema.DealTieOut(deal_id=deal_id, workbook_id=workbook_id, as_of=as_of, **msgspec.structs.asdict(found))
+    return schema.DealTieOut(deal_id=deal_id, workbook_id=workbook_id, as_of=as_of, **msgspec.structs.asdict(tie_out))
 
 
 async def moved(ctx: Context, deal_id: UUID, query: schema.MovementsQuery) -> schema.DealMovements:
@@ -223,17 +225,17 @@ async def moved(ctx: Context, deal_id: UUID, query: schema.MovementsQuery) -> sc
         await compliance.prepare(ctx, workbook_id, suite=query.test_suite, deal_id=deal_id) for workbook_id in sides
     ]
     await ctx.commit()
-    found = await compliance.calculated(
+    moves = await compliance.calculated(
         ctx, _seconds(ctx), child.move, before.portfolio, after.portfolio, query.test_suite, after.rules, before.rules
     )
-    if isinstance(found, child.TooMany):
-        raise RunTooSlow.at([], found.message)
+    if isinstance(moves, child.TooMany):
+        raise RunTooSlow.at([], moves.message)
     return schema.DealMovements(
         deal_id=deal_id,
         from_workbook_id=sides[0],
         to_workbook_id=sides[1],
         test_suite=query.test_suite,
-        **msgspec.structs.asdict(found),
+        **msgspec.structs.asdict(moves),
     )
 
 

@@ -39,8 +39,8 @@ class Tied(Struct, frozen=True):
 
 def tie(portfolio: Portfolio, definition: Definition | None, rules: Rules | None = None) -> Tied:
     """The tests that a file publishes, with ours beside them."""
-    found = tie_out(portfolio, definition)
-    return Tied(list(found), found.not_printed, [] if rules is None else _warnings(portfolio, DEAL_SUITE, rules))
+    tie_outs = tie_out(portfolio, definition)
+    return Tied(list(tie_outs), tie_outs.not_printed, [] if rules is None else _warnings(portfolio, DEAL_SUITE, rules))
 
 
 def interpret_and_tie(portfolio: Portfolio, definition: Definition | None, rules: Rules) -> Tied:
@@ -49,8 +49,8 @@ def interpret_and_tie(portfolio: Portfolio, definition: Definition | None, rules
     if not has_figures(portfolio):
         return tie(portfolio, definition, rules)
     interpretation = interpret(portfolio, definition, hold_out=True)
-    found = tie(read_by(portfolio, interpretation, definition), definition, rules)
-    return structs.replace(found, interpretation=interpretation)
+    tied = tie(read_by(portfolio, interpretation, definition), definition, rules)
+    return structs.replace(tied, interpretation=interpretation)
 
 
 class Drafted(Struct, frozen=True, tag=True):

@@ -117,7 +117,7 @@ class _Found(Struct, frozen=True):
 
 async def history(unit: Unit, deal_id: UUID, query: schema.DealHistoryQuery) -> tuple[list[schema.Series], bool]:
     """The series of a deal's tests in its full runs, and whether there are more of these than they are made of."""
-    found = await unit.one(
+    page = await unit.one(
         _Found,
         """
         WITH runs AS (
@@ -159,7 +159,7 @@ async def history(unit: Unit, deal_id: UUID, query: schema.DealHistoryQuery) -> 
         },
         missing=DealNotFound,
     )
-    return found.series, found.truncated
+    return page.series, page.truncated
 
 
 async def workbook_of(ctx: Context, deal_id: UUID, *, workbook_id: UUID | None = None, day: date | None = None) -> UUID:

@@ -106,21 +106,21 @@ async def stats(ctx: Context) -> schema.EntryStats:
     pending = sum(count.pending for count in counts)
     return schema.EntryStats(
         timestamp=ctx.now(),
-        total_failures=sum(one.entries for one in counts),
+        total_failures=sum(count.entries for count in counts),
         pending_entries=pending,
-        by_task={one.task_name: one.entries for one in counts},
+        by_task={count.task_name: count.entries for count in counts},
         health="healthy" if pending == 0 else "warning" if pending <= WARNING_ENTRIES else "critical",
     )
 
 
 async def report(ctx: Context) -> schema.EntryStats:
     """The same, written down: in the log, and in the audit log of the caller's tenant where there is one."""
-    told = await stats(ctx)
-    figures = msgspec.to_builtins(told)
+    totals = await stats(ctx)
+    figures = msgspec.to_builtins(totals)
     del figures["timestamp"]
     log.info("dead_letters.reported", **figures)
     if ctx.caller.system and ctx.caller.runs_deployment:
         ctx.changed_nothing()
     else:
         ctx.concerns("dead_letter", ctx.tenant, None, **figures)
-    return told
+    return totals

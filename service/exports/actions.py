@@ -32,7 +32,9 @@ from service.workbooks.schema import SheetNotFound, WorkbookRow
 OPTIONS: Final = ["body", "options"]
 
 STALE: Final = "The compliance run is of the workbook as it was before its cells were changed: run it again."
-FORMATS: Final = [msgspec.convert(one, schema.FormatInfo, from_attributes=True) for one in formats.FORMATS.values()]
+FORMATS: Final = [
+    msgspec.convert(file_format, schema.FormatInfo, from_attributes=True) for file_format in formats.FORMATS.values()
+]
 
 
 async def create(ctx: Context, body: schema.ExportCreate) -> schema.Export:
@@ -97,15 +99,15 @@ async def _chosen(ctx: Context, row: WorkbookRow, wanted: list[str]) -> tuple[st
     where = ["body", "sheet_ids"]
     if not wanted:
         raise schema.InvalidRequest.at(where, "names no sheet; leave it out for all")
-    found, faults = dict[str, None](), []
-    for place, one in enumerate(wanted):
+    names, faults = dict[str, None](), []
+    for place, sheet in enumerate(wanted):
         try:
-            found[(await workbooks.sheet(ctx, row.id, one)).name] = None
+            names[(await workbooks.sheet(ctx, row.id, sheet)).name] = None
         except SheetNotFound:
-            faults.append(Fault([*where, str(place)], f"the workbook has no sheet {one!r}"))
+            faults.append(Fault([*where, str(place)], f"the workbook has no sheet {sheet!r}"))
     if faults:
         raise schema.InvalidRequest(*faults)
-    return tuple(found)
+    return tuple(names)
 
 
 async def _source(ctx: Context, row: WorkbookRow, manifest: str, sheets: tuple[str, ...] | None) -> schema.Source:
@@ -127,7 +129,7 @@ async def _source(ctx: Context, row: WorkbookRow, manifest: str, sheets: tuple[s
         suite=run.test_suite if run else None,
         run_id=str(run.id) if run else None,
         run_at=await ctx.there(run.executed_at) if run else None,
-        warnings=tuple(labelled(one, labels) for one in warnings),
+        warnings=tuple(labelled(warning, labels) for warning in warnings),
     )
     rows = compliance_rows(run.results, run.skipped, labels=labels) if run else ()
     return schema.Source(manifest=manifest, lineage=lineage, sheets=sheets, mapping=mapping.json, compliance=rows)
@@ -137,8 +139,8 @@ async def cancel(ctx: Context, export_id: str) -> None:
     """End an export that is in work; the worker notices."""
     ended = await store.end(ctx, export_id, {"status": "cancelled"})
     if ended is None:
-        found = await store.exports.get(ctx, export_id)
-        raise schema.ExportEnded.at(["path", "export_id"], f"the export is {found.status}")
+        export = await store.exports.get(ctx, export_id)
+        raise schema.ExportEnded.at(["path", "export_id"], f"the export is {export.status}")
     ctx.concerns("export", export_id, ended.workbook_name, workbook_id=str(ended.workbook_id))
 
 
@@ -150,12 +152,12 @@ async def download(ctx: Context, export_id: str, query: schema.Download) -> Stre
         NoSealedPdf: it has none.
         ExportExpired, Damaged, RangeNotSatisfiable: as `documents.download`.
     """
-    found = await store.documents.get(ctx, export_id)
-    document_id = found.document_id if query.artifact is None else found.sealed_id
-    if found.status != "completed":
-        raise schema.ExportNotReady.at(["path", "export_id"], f"the export is {found.status}")
+    documents_of_export = await store.documents.get(ctx, export_id)
+    document_id = documents_of_export.document_id if query.artifact is None else documents_of_export.sealed_id
+    if documents_of_export.status != "completed":
+        raise schema.ExportNotReady.at(["path", "export_id"], f"the export is {documents_of_export.status}")
     if document_id is None:
         raise schema.NoSealedPdf
-    about = {"workbook_id": str(found.workbook_id), "artifact": query.artifact or "export"}
-    ctx.concerns("export", export_id, found.workbook_name, **about)
+    about = {"workbook_id": str(documents_of_export.workbook_id), "artifact": query.artifact or "export"}
+    ctx.concerns("export", export_id, documents_of_export.workbook_name, **about)
     return await documents.download(ctx, document_id, gone=schema.ExportExpired)

@@ -41,7 +41,7 @@ PROGRESS_BYTES_MAX: Final = 200
 PHASES: Final = frozenset(get_args(Phase))
 WRITTEN_PERCENT: Final = (5, 95)
 """From where to where of the whole the child's part goes."""
-KINDS: Final = {*(one.mime_type for one in FORMATS.values()), ZIP_MIME_TYPE, "application/octet-stream"}
+KINDS: Final = {*(file_format.mime_type for file_format in FORMATS.values()), ZIP_MIME_TYPE, "application/octet-stream"}
 """Media types of what an export comes to, its fingerprints among it."""
 NAME_CHARACTERS_MAX: Final = 255
 
@@ -91,8 +91,8 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
     with folder_of(unit.resources.scratch, work.id) as folder:
         try:
             with workplace(folder) as writes:
-                told = await _watched(unit, work.id, writes, _written(unit, order, writes))
-            await _keep(unit, work, told, folder, signed=options.xlsx_signing and work.format == "xlsx")
+                exported = await _watched(unit, work.id, writes, _written(unit, order, writes))
+            await _keep(unit, work, exported, folder, signed=options.xlsx_signing and work.format == "xlsx")
         except (ExportError, SigningFailed, StorageLimitExceeded) as refusal:
             await unit.rollback(refusal)
             log_cause(refusal)
@@ -163,9 +163,9 @@ def _progress(folder: Path) -> Progress:
     first, last = WRITTEN_PERCENT
     message, percent = "Reading the workbook", first
     with suppress(OSError, msgspec.MsgspecError), (folder / PROGRESS).open("rb") as file:
-        told = msgspec.json.decode(file.read(PROGRESS_BYTES_MAX), type=Told)
-        if told.phase in PHASES and 0 <= told.done < told.of:
-            message, percent = told.phase, first + (last - first) * told.done // told.of
+        progress = msgspec.json.decode(file.read(PROGRESS_BYTES_MAX), type=Told)
+        if progress.phase in PHASES and 0 <= progress.done < progress.of:
+            message, percent = progress.phase, first + (last - first) * progress.done // progress.of
     return Progress(current=percent, total=100, message=message, percent=percent)
 
 

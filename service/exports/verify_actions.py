@@ -91,15 +91,15 @@ async def _child(ctx: Context, work: ConfinedWork[O, A], order: O, reads: Sequen
 async def _order(ctx: Context, path: Path, manifest: Manifest, key: bytes) -> VerifyOrder:
     """The file with what is known of the export that it says it is."""
     data_hash, prints_path = None, None
-    found = None
+    record = None
     if EXPORT_ID.fullmatch(manifest.export_id):  # what else it may say need not fit into a query
         with suppress(schema.ExportNotFound):
-            found = await store.documents.get(ctx, manifest.export_id)
-    if found is not None:
-        if found.provenance is not None:
-            data_hash = str(found.provenance["data_hash"])
-        if found.fingerprints_id is not None:
-            prints = await documents.get(ctx, found.fingerprints_id)
+            record = await store.documents.get(ctx, manifest.export_id)
+    if record is not None:
+        if record.provenance is not None:
+            data_hash = str(record.provenance["data_hash"])
+        if record.fingerprints_id is not None:
+            prints = await documents.get(ctx, record.fingerprints_id)
             if prints.is_there and prints.key is not None:
                 prints_path = str(await ctx.resources.blobs.path(prints.key))
     return VerifyOrder(
@@ -115,7 +115,7 @@ def _told(verdict: Verdict, order: VerifyOrder) -> schema.Verification:
     manifest, status, reason = verdict.manifest, verdict.status, verdict.reason
     if order.data_hash is None and verdict.hmac_valid:
         status, reason = "unknown", "There is no record of this export."
-    said = {name: getattr(manifest, name, None) for name in _SAID}
+    manifest_fields = {name: getattr(manifest, name, None) for name in _SAID}
     return schema.Verification(
         status=status,
         reason=reason,
@@ -136,5 +136,5 @@ def _told(verdict: Verdict, order: VerifyOrder) -> schema.Verification:
             for finding in verdict.findings
         ],
         not_looked_at=list(verdict.not_looked_at),
-        **said,
+        **manifest_fields,
     )

@@ -31,9 +31,9 @@ FAULTS_MAX: Final = 20
 
 async def validate(ctx: Context, body: schema.ValidateGraph) -> schema.GraphValidation:
     """What is wrong with a graph, and the formula that it comes to."""
-    found = await _checked(ctx, body.graph, body.input_schema)
+    check = await _checked(ctx, body.graph, body.input_schema)
     return schema.GraphValidation(
-        valid=not found.errors, errors=found.errors, warnings=found.warnings, compiled_formula=found.formula
+        valid=not check.errors, errors=check.errors, warnings=check.warnings, compiled_formula=check.formula
     )
 
 
@@ -56,10 +56,10 @@ async def whole(unit: Unit, graph: Graph) -> Formula:
     Raises:
         InvalidGraph: it has faults; each names its node.
     """
-    found = await _checked(unit, graph)
-    _refuse(found.errors)
-    assert found.formula is not None
-    return Formula(found.formula, found.columns)
+    check = await _checked(unit, graph)
+    _refuse(check.errors)
+    assert check.formula is not None
+    return Formula(check.formula, check.columns)
 
 
 async def _checked(unit: Unit, graph: Graph, input_schema: dict[str, Any] | None = None) -> Checked:
@@ -92,8 +92,8 @@ async def _kept(ctx: Context, graph: Graph, input_schema: dict[str, Any] | None,
         ValidationFailed: it is too large.
     """
     document = _document(graph, ["body", "graph"], schema.GRAPH_BYTES_MAX)
-    found = await _checked(ctx, graph, input_schema)
-    _refuse([fault for fault in found.errors if status != "draft" or fault.code not in UNFINISHED])
+    check = await _checked(ctx, graph, input_schema)
+    _refuse([fault for fault in check.errors if status != "draft" or fault.code not in UNFINISHED])
     return document
 
 
@@ -113,15 +113,15 @@ async def create(ctx: Context, body: schema.ConfigCreate) -> schema.Config:
         raise ValidationFailed.at(["body", "template_id"], f"the templates are {', '.join(known)}")
     schemas = {
         name: None
-        if (given := getattr(body, name)) is None
-        else _document(given, ["body", name], schema.SCHEMA_BYTES_MAX)
+        if (document := getattr(body, name)) is None
+        else _document(document, ["body", name], schema.SCHEMA_BYTES_MAX)
         for name in ("input_schema", "output_schema")
     }
     graph = await _kept(ctx, body.graph, body.input_schema, body.status)
     if await store.formulas.lock_count(ctx) >= ctx.settings.max_formulas:
         raise schema.FormulaLimitExceeded.at(["body"], f"the limit is {ctx.settings.max_formulas} formulas")
-    given = msgspec.structs.asdict(body) | schemas | {"graph": graph}
-    row = await store.create(ctx, {**given, "id": f"frm_{new_id().hex}", "created_by": await ctx.email()})
+    document = msgspec.structs.asdict(body) | schemas | {"graph": graph}
+    row = await store.create(ctx, {**document, "id": f"frm_{new_id().hex}", "created_by": await ctx.email()})
     ctx.concerns("formula", row.id, row.name, status=row.status, template_id=row.template_id)
     return _to_response(ctx, row)
 
@@ -171,8 +171,8 @@ async def add_version(ctx: Context, config_id: str, body: schema.VersionPut) -> 
     if row.version_count >= schema.VERSIONS_MAX:
         raise schema.FormulaLimitExceeded.at(["body"], f"the limit is {schema.VERSIONS_MAX} versions of a formula")
     graph = await _kept(ctx, body.graph, row.input_schema, row.status)
-    made = {"graph": graph, "change_notes": body.change_notes, "created_by": await ctx.email()}
-    version = await store.add_version(ctx, config_id, made)
+    version_row = {"graph": graph, "change_notes": body.change_notes, "created_by": await ctx.email()}
+    version = await store.add_version(ctx, config_id, version_row)
     ctx.concerns("formula", config_id, row.name, version_id=version.version_id, change_notes=body.change_notes)
     return version
 

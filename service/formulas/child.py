@@ -133,7 +133,7 @@ def applied(order: ApplyOrder, folder: Path) -> Applied:
     """
     manifest, book = Manifest.from_json(order.place.manifest), _opened(order.place)
     try:
-        made = apply.apply_column(
+        applied_column = apply.apply_column(
             book,
             _headed(book, order.place, order.names_row),
             order.formula,
@@ -145,16 +145,16 @@ def applied(order: ApplyOrder, folder: Path) -> Applied:
     except (FormulaError, BookError) as refusal:
         raise NotApplied(_sentence(refusal)) from refusal
     records = list(manifest.sheets)
-    for index in made.sheets_changed:
-        sheet, file = made.workbook.sheets[index], f"sheet-{index}.safetensors"
+    for index in applied_column.sheets_changed:
+        sheet, file = applied_column.workbook.sheets[index], f"sheet-{index}.safetensors"
         write_sheet(sheet, folder / file)
         records[index] = replace(records[index], file=file, row_count=sheet.row_count, column_count=sheet.column_count)
     return Applied(
-        manifest=replace(manifest, sheets=tuple(records), doubts=made.workbook.doubts).to_json(),
-        rows_affected=made.rows_affected,
-        rows_failed=made.rows_failed,
-        failed=_failed(made, order.place),
-        cells_recalculated=made.cells_recalculated,
+        manifest=replace(manifest, sheets=tuple(records), doubts=applied_column.workbook.doubts).to_json(),
+        rows_affected=applied_column.rows_affected,
+        rows_failed=applied_column.rows_failed,
+        failed=_failed(applied_column, order.place),
+        cells_recalculated=applied_column.cells_recalculated,
     )
 
 
@@ -166,11 +166,11 @@ def _headed(book: Workbook, place: Place, names_row: int | None = None) -> Heade
     return Headed(book.sheets[place.sheet_index], place.header_row, place.headers, names_row)
 
 
-def _failed(made: apply.Applied, place: Place) -> list[tuple[int, str]]:
+def _failed(applied_column: apply.Applied, place: Place) -> list[tuple[int, str]]:
     """The first rows that came to an error, as the sheet counts them."""
-    if not made.rows_failed:
+    if not applied_column.rows_failed:
         return []
-    column = made.workbook.sheets[place.sheet_index].columns[made.column]
+    column = applied_column.workbook.sheets[place.sheet_index].columns[applied_column.column]
     assert column is not None
     first = 0 if place.header_row is None else place.header_row + 1
     at = np.flatnonzero((column.held.kinds == Kind.ERROR) & (column.rows() >= first))[:FAILED_ROWS_TOLD]

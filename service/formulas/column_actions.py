@@ -43,7 +43,7 @@ async def preview(ctx: Context, body: schema.PreviewRequest) -> schema.Preview:
     seconds = ctx.settings.evaluation_seconds
     order = PreviewOrder(place=place, formula=formula.text, rows=body.sample_size, seconds=seconds)
     try:
-        told = await ctx.resources.probes(
+        sample = await ctx.resources.probes(
             ctx.payer,
             run,
             PREVIEW,
@@ -57,9 +57,9 @@ async def preview(ctx: Context, body: schema.PreviewRequest) -> schema.Preview:
     except ChildKilled as killed:  # which says nothing of the formula
         raise Unavailable from killed
     return schema.Preview(
-        sample_results=told.rows,
-        total_rows=told.total_rows,
-        preview_size=len(told.rows),
+        sample_results=sample.rows,
+        total_rows=sample.total_rows,
+        preview_size=len(sample.rows),
         compiled_formula=formula.text,
     )
 
@@ -78,8 +78,8 @@ async def apply(ctx: Context, config_id: str, body: schema.ApplyRequest) -> sche
     formula = await whole(ctx, version.graph)
     _check_target(ctx, body, sheet, _columns_read(version.graph, formula.columns, _columns(sheet)))
     workbooks.check_storage(ctx.settings, ["body", "workbook_id"], await workbooks.room(ctx))
-    given = msgspec.structs.asdict(body) | {"sheet_id": sheet.id, "created_by": await ctx.email()}
-    started = await store.add_run(ctx, {**given, "id": run_id, "config_id": config_id})
+    row = msgspec.structs.asdict(body) | {"sheet_id": sheet.id, "created_by": await ctx.email()}
+    started = await store.add_run(ctx, {**row, "id": run_id, "config_id": config_id})
     await ctx.enqueue("formulas.apply", queue="calculate", arguments={"run_id": run_id})
     ctx.concerns("formula", config_id, config.name, run_id=run_id, version_id=body.version_id, workbook_id=str(book.id))
     return started
@@ -117,8 +117,8 @@ def place_of(stored: workbooks.StoredBook, sheet: SheetRow, now: datetime) -> Pl
 
 def names_row(path: Path, sheet: SheetRow) -> int | None:
     """The row of a stored sheet's columns' names; a row of units may stand below it, and belong to the header."""
-    found = find(open_sheet(path), PROFILES[DEFAULT_MAPPING])
-    return found.named_row if found is not None and found.row == sheet.header_row else sheet.header_row
+    header = find(open_sheet(path), PROFILES[DEFAULT_MAPPING])
+    return header.named_row if header is not None and header.row == sheet.header_row else sheet.header_row
 
 
 def _columns(sheet: SheetRow) -> dict[str, int]:
@@ -133,16 +133,16 @@ def _columns_read(graph: Graph, names: tuple[str, ...], columns: dict[str, int])
     Raises:
         InvalidGraph: the sheet does not have them; each fault names its node.
     """
-    find, found, faults = by_name(columns), set(), []
+    find, columns_read, faults = by_name(columns), set(), []
     for name in names:
         try:
-            found.add(find(name))
+            columns_read.add(find(name))
         except UnknownColumn as unknown:
             places = [["nodes", node.id] for node in graph.nodes if node.params.get("column") == name] or [[]]
             faults += [Fault(["body", "graph", *place], f"unknown_column: {unknown.message}") for place in places]
     if faults:
         raise schema.InvalidGraph(*faults)
-    return found
+    return columns_read
 
 
 def _check_target(unit: Unit, body: schema.ApplyRequest | schema.Run, sheet: SheetRow, read: set[int]) -> None:

@@ -58,13 +58,13 @@ async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
     )
     with folder_of(unit.resources.scratch, run.run_id) as folder:
         try:
-            with workplace(folder) as made:
-                told = await in_thread(
+            with workplace(folder) as workspace:
+                applied = await in_thread(
                     run_confined,
                     APPLY,
                     order,
                     reads=stored.paths,
-                    writes=made,
+                    writes=workspace,
                     memory_bytes_max=unit.settings.recalculation_memory_mb * column_actions.MEGABYTE,
                     seconds_max=unit.settings.recalculation_seconds,
                 )
@@ -72,7 +72,7 @@ async def apply(unit: Unit, arguments: dict[str, Any]) -> None:
             log_cause(refusal)
             await _fail(unit, run.run_id, str(refusal))
             return
-        await _keep(unit, run, told, stored, folder)
+        await _keep(unit, run, applied, stored, folder)
 
 
 async def _keep(unit: Unit, run: Run, applied: Applied, stored: workbooks.StoredBook, folder: Path) -> None:

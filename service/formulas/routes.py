@@ -31,8 +31,8 @@ async def preview_graph(ctx: Context, body: schema.PreviewRequest) -> schema.Pre
 @area.get("/templates")
 async def list_templates(ctx: Context) -> Listing[schema.Template]:
     """Graphs to begin with."""
-    found = actions.templates()
-    return Listing(found, len(found))
+    templates = actions.templates()
+    return Listing(templates, len(templates))
 
 
 @area.get()

@@ -52,8 +52,10 @@ async def readiness(resources: Resources) -> Readiness:
 
 async def depths(resources: Resources) -> QueueDepths:
     """How many jobs wait in each queue."""
-    found = await store.queue_depths(resources)
-    return QueueDepths({queue: found.get(queue, 0) for queue in QUEUES}, sum(found.values()), resources.clock.now())
+    by_queue = await store.queue_depths(resources)
+    return QueueDepths(
+        {queue: by_queue.get(queue, 0) for queue in QUEUES}, sum(by_queue.values()), resources.clock.now()
+    )
 
 
 async def detailed(resources: Resources) -> Detailed:
@@ -100,8 +102,8 @@ async def breaker(resources: Resources, service: Service) -> ServiceMetrics:
 
 async def history(resources: Resources, limit: int) -> History:
     """The newest changes."""
-    found = await resources.once(Looks).of("history", lambda seen: views.history(seen, HISTORY_MAX))
-    return replace(found, events=found.events[:limit], limit=limit)
+    events = await resources.once(Looks).of("history", lambda seen: views.history(seen, HISTORY_MAX))
+    return replace(events, events=events.events[:limit], limit=limit)
 
 
 async def reset(ctx: Context, service: Service | None) -> Reset:

@@ -48,8 +48,8 @@ async def ready(ctx: Context) -> schema.Readiness:
     if ctx.resources.stopping.is_set():
         stopping = {"process": schema.Check("error", "the process is stopping")}
         return _told(schema.Readiness("not_ready", core.__version__, ctx.now(), stopping, False), well=False)
-    found = await _look(ctx, "ready", actions.readiness)
-    return _told(found, well=found.status == "ready")
+    readiness = await _look(ctx, "ready", actions.readiness)
+    return _told(readiness, well=readiness.status == "ready")
 
 
 @area.get("/detailed", **VIEW)
@@ -64,22 +64,22 @@ async def health_deep(ctx: Context) -> schema.Deep:
 
     There is one look in a few seconds, whoever asks how often.
     """
-    found = await _look(ctx, "deep", actions.deep, DEEP_SECONDS)
-    return _told(found, well=found.status != "unhealthy")
+    health = await _look(ctx, "deep", actions.deep, DEEP_SECONDS)
+    return _told(health, well=health.status != "unhealthy")
 
 
 @area.get("/resilience", **VIEW)
 async def get_resilience(ctx: Context) -> schema.ResilienceView:
     """All circuit breakers at a look."""
-    found = await _look(ctx, "resilience", views.resilience)
-    return schema.ResilienceView(**asdict(found), maintenance=switch_actions.maintenance(ctx.resources))
+    resilience = await _look(ctx, "resilience", views.resilience)
+    return schema.ResilienceView(**asdict(resilience), maintenance=switch_actions.maintenance(ctx.resources))
 
 
 @area.get("/degradation", **VIEW)
 async def get_degradation(ctx: Context) -> schema.DegradationView:
     """How much of the service there is."""
-    found = await _look(ctx, "degradation", views.degradation)
-    return schema.DegradationView(**asdict(found), maintenance=switch_actions.maintenance(ctx.resources))
+    degradation = await _look(ctx, "degradation", views.degradation)
+    return schema.DegradationView(**asdict(degradation), maintenance=switch_actions.maintenance(ctx.resources))
 
 
 @area.get("/degradation/full", **VIEW)
@@ -173,8 +173,8 @@ async def clear_fallback_cache(ctx: Context) -> platform_breaker_schema.Cleared:
     return await actions.clear(ctx)
 
 
-def _told(found: T, *, well: bool) -> T:
+def _told(answer: T, *, well: bool) -> T:
     if well:
-        return found
+        return answer
     headers = [("Retry-After", "1")]
-    return Raw(msgspec.json.encode(found), "application/json", headers, status=503)  # type: ignore[return-value]
+    return Raw(msgspec.json.encode(answer), "application/json", headers, status=503)  # type: ignore[return-value]

@@ -50,8 +50,8 @@ async def maintain(ctx: Context, query: schema.MaintenanceQuery) -> schema.Maint
         ctx.changed_nothing()
     else:
         expected_end = wanted.expected_end if wanted else None
-        told = {"enabled": query.enable, "message": wanted.message if wanted else None, "expected_end": expected_end}
-        await _write(ctx, replace(before, maintenance=wanted), "maintenance", told)
+        details = {"enabled": query.enable, "message": wanted.message if wanted else None, "expected_end": expected_end}
+        await _write(ctx, replace(before, maintenance=wanted), "maintenance", details)
     await ctx.commit()
     return maintenance(ctx.resources)
 
@@ -85,8 +85,8 @@ async def change_flags(ctx: Context, body: schema.FlagChanges) -> schema.FlagsCh
         ctx.changed_nothing()
     else:
         changed = [name for name in FLAGS if after.get(name) != before.flags.get(name)]
-        told = {"changes": {name: _told(asked[name], tenants) for name in changed}}
-        await _write(ctx, replace(before, flags=after), "feature_flags", told)
+        details = {"changes": {name: _told(asked[name], tenants) for name in changed}}
+        await _write(ctx, replace(before, flags=after), "feature_flags", details)
     await ctx.commit()
     state = ctx.resources.switches.state
     seen = {name: dict(flag.tenants) for name, flag in state.flags.items()}
@@ -94,24 +94,24 @@ async def change_flags(ctx: Context, body: schema.FlagChanges) -> schema.FlagsCh
         own = str(ctx.tenant)
         seen = {name: {own: overrides[own]} for name, overrides in seen.items() if own in overrides}
     return schema.FlagsChanged(
-        flags=_listed(state), tenants={name: one for name, one in seen.items() if one}, timestamp=ctx.now()
+        flags=_listed(state), tenants={name: tenant for name, tenant in seen.items() if tenant}, timestamp=ctx.now()
     )
 
 
-async def _write(ctx: Context, state: State, what: str, told: dict[str, Any]) -> None:
+async def _write(ctx: Context, state: State, what: str, details: dict[str, Any]) -> None:
     """Write it and have it reach every process; as an event of the operator's tenant, and in the log."""
     await store.write_switches(ctx, state)
-    note(ctx, what, told)
+    note(ctx, what, details)
     ctx.after_commit(ctx.resources.switches.look)
 
 
-def note(ctx: Context, what: str, told: dict[str, Any]) -> None:
+def note(ctx: Context, what: str, details: dict[str, Any]) -> None:
     """Tell the route's event what was done to the deployment; the system key has no tenant for it, and the log does."""
-    log.warning("operator.acted", what=what, by=ctx.caller.kind, user_id=ctx.caller.user_id, **told)
+    log.warning("operator.acted", what=what, by=ctx.caller.kind, user_id=ctx.caller.user_id, **details)
     if ctx.caller.system and ctx.caller.runs_deployment:
         ctx.changed_nothing()
     else:
-        ctx.concerns("deployment", what, None, **told)
+        ctx.concerns("deployment", what, None, **details)
 
 
 async def _tenants(ctx: Context, asked: dict[str, schema.FlagChange]) -> dict[str, str]:
@@ -119,21 +119,21 @@ async def _tenants(ctx: Context, asked: dict[str, schema.FlagChange]) -> dict[st
     names = sorted({name for change in asked.values() for name in change.tenants})
     if not names:
         return {}
-    found = await store.tenants_called(ctx, names)
-    if not (ctx.caller.runs_deployment or ctx.caller.system) and set(map(found.get, names)) != {str(ctx.tenant)}:
-        told = "only who runs the deployment names another tenant than their own"
-        raise PermissionDenied.at(["body"], told)  # whether there is such a tenant or not
+    ids = await store.tenants_called(ctx, names)
+    if not (ctx.caller.runs_deployment or ctx.caller.system) and set(map(ids.get, names)) != {str(ctx.tenant)}:
+        message = "only who runs the deployment names another tenant than their own"
+        raise PermissionDenied.at(["body"], message)  # whether there is such a tenant or not
     faults = []
     for flag, change in asked.items():
         for name in change.tenants:
-            if name not in found:
+            if name not in ids:
                 slugs = await store.slugs_beginning(ctx, name[:2].lower())
                 faults.append(_fault(("body", "flags", flag, "tenants", name), name, slugs, "tenant"))
                 if len(faults) == FAULTS_MAX:
                     raise ValidationFailed(*faults)
     if faults:
         raise ValidationFailed(*faults)
-    return found
+    return ids
 
 
 def _listed(state: State) -> list[schema.FlagStatus]:
@@ -151,8 +151,8 @@ def _listed(state: State) -> list[schema.FlagStatus]:
 
 def _told(change: schema.FlagChange, tenants: dict[str, str]) -> dict[str, Any]:
     """A change as the audit log tells it."""
-    told: dict[str, Any] = {} if change.enabled is UNSET else {"enabled": change.enabled}
-    return told | ({"tenants": {tenants[name]: on for name, on in change.tenants.items()}} if change.tenants else {})
+    fields: dict[str, Any] = {} if change.enabled is UNSET else {"enabled": change.enabled}
+    return fields | ({"tenants": {tenants[name]: on for name, on in change.tenants.items()}} if change.tenants else {})
 
 
 def _fault(loc: tuple[str, ...], name: str, known: Iterable[str], what: str) -> Fault:

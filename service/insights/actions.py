@@ -54,8 +54,10 @@ async def _nominated(ctx: Context, workbook_ids: Collection[UUID], is_nominated:
     await store.settle(ctx)
     there = {nomination.workbook_id: nomination for nomination in await store.nominations_of(ctx, workbook_ids)}
     if missing := [workbook_identifier for workbook_identifier in workbook_ids if workbook_identifier not in there]:
-        raise WorkbookNotFound(*(Fault(["workbook_id"], f"there is no workbook {one}") for one in missing[:10]))
-    if all(one.is_nominated == is_nominated for one in there.values()):
+        raise WorkbookNotFound(
+            *(Fault(["workbook_id"], f"there is no workbook {nomination}") for nomination in missing[:10])
+        )
+    if all(nomination.is_nominated == is_nominated for nomination in there.values()):
         ctx.changed_nothing()
         return list(there.values())
     await (store.nominate if is_nominated else store.withdraw)(ctx, workbook_ids)
@@ -71,31 +73,31 @@ async def _nominated(ctx: Context, workbook_ids: Collection[UUID], is_nominated:
 
 async def generate(ctx: Context, body: schema.GenerateRequest) -> schema.Session:
     """A new session: what there is to say of the nominated workbooks."""
-    stakeholder = next((one for one in STAKEHOLDERS if one == body.stakeholder_type), None)
+    stakeholder = next((known for known in STAKEHOLDERS if known == body.stakeholder_type), None)
     if stakeholder is None:
         raise schema.InvalidStakeholder.at(["body", "stakeholder_type"], f"expected one of {', '.join(STAKEHOLDERS)}")
     if not await store.nominated(ctx):
         raise schema.NoNominatedWorkbooks
     window = Window(f"insights:{ctx.tenant}", ctx.settings.insights_per_day.of(ctx.caller.tier), shared.DAY_SECONDS)
     async with shared.counted(ctx, window):
-        made = await _made(ctx, stakeholder, angle=0)
+        analysis = await _made(ctx, stakeholder, angle=0)
     session_id = f"ses_{new_id().hex}"
-    await store.create(ctx, session_id, stakeholder, made.about)
-    return await _kept(ctx, session_id, made)
+    await store.create(ctx, session_id, stakeholder, analysis.about)
+    return await _kept(ctx, session_id, analysis)
 
 
 async def regenerate(ctx: Context) -> schema.Session:
     """The caller's newest session from another angle, in place of what it said."""
-    held = await store.held(ctx)
-    if held is None:
+    session = await store.held(ctx)
+    if session is None:
         raise schema.NoActiveSession
-    if held.regeneration_count >= schema.REGENERATIONS_MAX:
+    if session.regeneration_count >= schema.REGENERATIONS_MAX:
         message = f"the limit is {schema.REGENERATIONS_MAX} of a session; what is generated anew begins another one"
         raise schema.RegenerationLimitReached(Fault(["session"], message), retry_after_seconds=shared.DAY_SECONDS)
-    made = await _made(ctx, held.stakeholder_type, angle=held.regeneration_count + 1)
-    if not await store.regenerated(ctx, held, made.about):
+    analysis = await _made(ctx, session.stakeholder_type, angle=session.regeneration_count + 1)
+    if not await store.regenerated(ctx, session, analysis.about):
         raise ConcurrentModification
-    return await _kept(ctx, held.id, made)
+    return await _kept(ctx, session.id, analysis)
 
 
 class _Made(NamedTuple):
@@ -108,12 +110,12 @@ class _Made(NamedTuple):
 async def _made(ctx: Context, stakeholder: Stakeholder, angle: int) -> _Made:
     gathered = await shared.gather(ctx)
     try:
-        found = await _analysed(ctx, gathered, stakeholder, angle)
+        analysed = await _analysed(ctx, gathered, stakeholder, angle)
     except RunTooSlow:
         if len(gathered.subjects) == 1:
             raise
         gathered = _first_of(gathered)
-        found = await _analysed(ctx, gathered, stakeholder, angle)
+        analysed = await _analysed(ctx, gathered, stakeholder, angle)
     subjects = [
         schema.Analysed(
             workbook_id=UUID(subject.workbook_id),
@@ -123,9 +125,10 @@ async def _made(ctx: Context, stakeholder: Stakeholder, angle: int) -> _Made:
         )
         for subject in gathered.subjects
     ]
-    told = await summaries_told(ctx, found)
+    wordings = await summaries_told(ctx, analysed)
     insights = [
-        _stored(one, said, number, subjects) for number, (one, said) in enumerate(zip(found, told, strict=True))
+        _stored(insight, wording, number, subjects)
+        for number, (insight, wording) in enumerate(zip(analysed, wordings, strict=True))
     ]
     return _Made({"subjects": subjects, "warnings": gathered.warnings}, insights)
 
@@ -138,29 +141,29 @@ async def _analysed(ctx: Context, gathered: shared.Gathered, stakeholder: Stakeh
 def _first_of(gathered: shared.Gathered) -> shared.Gathered:
     """The last nominated workbook alone."""
     first, *others = gathered.subjects
-    names = ", ".join(one.name for one in others)
+    names = ", ".join(subject.name for subject in others)
     message = f"Analysing all of them takes longer than it may: left out are {names}."
     return gathered._replace(
         subjects=[first], warnings=[*gathered.warnings, schema.Remark(code="left_out", message=message)]
     )
 
 
-def _stored(found: Found, told: Told, number: int, subjects: list[schema.Analysed]) -> store.NewInsight:
-    about = [UUID(found.workbook_id)] if found.workbook_id else [subject.workbook_id for subject in subjects]
+def _stored(insight: Found, wording: Told, number: int, subjects: list[schema.Analysed]) -> store.NewInsight:
+    about = [UUID(insight.workbook_id)] if insight.workbook_id else [subject.workbook_id for subject in subjects]
     same = ("category", "title", "confidence", "priority", "methodology", "supporting_data")
     return store.NewInsight(
         id=f"ins_{new_id().hex}",
         number=number,
         workbook_ids=about,
-        summary=told.text,
-        answered_by=told.answered_by,
-        **{name: getattr(found, name) for name in same},
+        summary=wording.text,
+        answered_by=wording.answered_by,
+        **{name: getattr(insight, name) for name in same},
     )
 
 
-async def _kept(ctx: Context, session_id: str, made: _Made) -> schema.Session:
+async def _kept(ctx: Context, session_id: str, analysis: _Made) -> schema.Session:
     """A session whose insights are stored."""
-    await store.put_insights(ctx, session_id, made.insights)
+    await store.put_insights(ctx, session_id, analysis.insights)
     session = await store.session(ctx, session_id)
     ctx.concerns(
         "insight_session",
@@ -175,8 +178,8 @@ async def _kept(ctx: Context, session_id: str, made: _Made) -> schema.Session:
 
 async def insight(ctx: Context, insight_id: str) -> schema.InsightDetail:
     """An insight; of a taster no evidence."""
-    found = await store.insight(ctx, insight_id)
-    if not found.is_taster:
-        return found
-    shown = {name: found.supporting_data[name] for name in TASTED if name in found.supporting_data}
-    return msgspec.structs.replace(found, supporting_data=shown)
+    detail = await store.insight(ctx, insight_id)
+    if not detail.is_taster:
+        return detail
+    shown = {name: detail.supporting_data[name] for name in TASTED if name in detail.supporting_data}
+    return msgspec.structs.replace(detail, supporting_data=shown)

@@ -60,8 +60,8 @@ class Answered(Struct, frozen=True, kw_only=True):
 
 def answer(question: str, subjects: Sequence[Subject], labels: dict[str, str]) -> Answered:
     """What some portfolios say to a question."""
-    found = ask(question, subjects, labels=labels)
-    return Answered(**_fields(found, Answer, "figures"), figures=[_shown(figure) for figure in found.figures])
+    result = ask(question, subjects, labels=labels)
+    return Answered(**_fields(result, Answer, "figures"), figures=[_shown(figure) for figure in result.figures])
 
 
 def _shown(figure: Figure) -> Shown:

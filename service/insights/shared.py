@@ -118,9 +118,9 @@ async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> 
         [
             *(Remark(code="left_out", message=message) for message in left_out),
             *(
-                Remark(code="rests_on", message=f"{one.name}: {labelled(remark, labels)}")
-                for one in named
-                for remark in one.remarks
+                Remark(code="rests_on", message=f"{subject.name}: {labelled(remark, labels)}")
+                for subject in named
+                for remark in subject.remarks
             ),
         ],
         labels,
@@ -130,9 +130,15 @@ async def gather(ctx: Context, workbook_ids: Collection[UUID] | None = None) -> 
 def _told_apart(subjects: list[Subject]) -> list[Subject]:
     """Several of one name by their days, or by their identifiers."""
     by_name = Counter(subject.name for subject in subjects)
-    dated = [one if by_name[one.name] == 1 else replace(one, name=f"{one.name} {one.day}") for one in subjects]
-    by_day = Counter(one.name for one in dated)
-    return [one if by_day[one.name] == 1 else replace(one, name=f"{one.name} ({one.workbook_id})") for one in dated]
+    dated = [
+        subject if by_name[subject.name] == 1 else replace(subject, name=f"{subject.name} {subject.day}")
+        for subject in subjects
+    ]
+    by_day = Counter(subject.name for subject in dated)
+    return [
+        subject if by_day[subject.name] == 1 else replace(subject, name=f"{subject.name} ({subject.workbook_id})")
+        for subject in dated
+    ]
 
 
 class _Found(NamedTuple):
@@ -152,21 +158,21 @@ async def _subject(ctx: Context, workbook_id: UUID) -> Subject:
         UNREADABLE, ValidationFailed
     """
     about = await store.about(ctx, workbook_id)
-    found = await _found(ctx, workbook_id)
+    source = await _found(ctx, workbook_id)
     subject = Subject(
         name=about.deal_name or about.workbook_name,
-        portfolio=found.portfolio,
-        suite=found.suite,
-        rules=found.rules,
+        portfolio=source.portfolio,
+        suite=source.suite,
+        rules=source.rules,
         workbook_id=str(workbook_id),
-        run_id=found.run_id,
+        run_id=source.run_id,
         breaks=await _breaks(ctx, workbook_id),
     )
     previous = None
     if about.deal_id is not None and subject.day is not None:
-        previous = await _previous(ctx, about.deal_id, workbook_id, subject, found.remarks)
+        previous = await _previous(ctx, about.deal_id, workbook_id, subject, source.remarks)
         subject = replace(subject, history=await _history(ctx, about.deal_id, subject))
-    return replace(subject, previous=previous, remarks=tuple(found.remarks))
+    return replace(subject, previous=previous, remarks=tuple(source.remarks))
 
 
 async def _found(ctx: Context, workbook_id: UUID) -> _Found:
@@ -213,22 +219,22 @@ async def _history(ctx: Context, deal_id: UUID, subject: Subject) -> dict[str, l
     """The deal's tests through the months: of each day what the newest full run says."""
     series, _ = await deals.history(ctx, deal_id, DealHistoryQuery(end_date=subject.day))
     return {
-        one.test_id: list({
+        test_series.test_id: list({
             point.as_of: Point(
                 day=point.as_of, value=point.value, limit=point.threshold, status=point.status, run_id=str(point.run_id)
             )
-            for point in one.points
+            for point in test_series.points
         }.values())
-        for one in series
+        for test_series in series
     }  # fmt: skip
 
 
 async def _breaks(ctx: Context, workbook_id: UUID) -> Breaks | None:
-    found = await store.breaks(ctx, workbook_id, BREAKS_SHOWN)
-    if found is None:
+    breaks = await store.breaks(ctx, workbook_id, BREAKS_SHOWN)
+    if breaks is None:
         return None
-    given = msgspec.structs.asdict(found)
-    return Breaks(**given | {"largest": [Break(**msgspec.structs.asdict(one)) for one in found.largest]})
+    fields = msgspec.structs.asdict(breaks)
+    return Breaks(**fields | {"largest": [Break(**msgspec.structs.asdict(top_break)) for top_break in breaks.largest]})
 
 
 # Answers --------------------------------------------------------------------------------------------------------------
@@ -262,8 +268,8 @@ async def asked(ctx: Context, question: str, workbook_ids: Collection[UUID] | No
             warnings=[], suggestions=[],
         )  # fmt: skip
         return nothing, []
-    found = await answer(ctx, question, gathered)
-    return found, [*gathered.warnings, *(Remark(code="assumed", message=warning) for warning in found.warnings)]
+    reply = await answer(ctx, question, gathered)
+    return reply, [*gathered.warnings, *(Remark(code="assumed", message=warning) for warning in reply.warnings)]
 
 
 async def answer(ctx: Context, question: str, gathered: Gathered) -> Answer:

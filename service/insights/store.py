@@ -292,7 +292,7 @@ async def create(ctx: Context, session_id: str, stakeholder: Stakeholder, about:
     await insert(ctx, "insight_sessions", row)
 
 
-async def regenerated(ctx: Context, held: Held, about: Mapping[str, Any]) -> bool:
+async def regenerated(ctx: Context, session: Held, about: Mapping[str, Any]) -> bool:
     """Take away a session's insights, for others to come; whether nobody else did so in between.
 
     Args:
@@ -304,9 +304,9 @@ async def regenerated(ctx: Context, held: Held, about: Mapping[str, Any]) -> boo
                                     warnings = %(warnings)s
         WHERE id = %(id)s AND regeneration_count = %(regeneration_count)s
         """,
-        {**msgspec.structs.asdict(held), **_told(about)},
+        {**msgspec.structs.asdict(session), **_told(about)},
     )
-    await ctx.execute("DELETE FROM insights WHERE session_id = %s", [held.id])
+    await ctx.execute("DELETE FROM insights WHERE session_id = %s", [session.id])
     return bool(done)
 
 

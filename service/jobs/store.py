@@ -86,13 +86,13 @@ async def get(ctx: Context, named: str) -> JobState:
     row = await ctx.one(_Row, sql, [key], missing=JobNotFound)
     record = _RECORDS.get(row.name)
     resource_id = str(row.arguments[record.argument]) if record is not None else None
-    told = await ctx.one_or_none(_Told, record.statement, [resource_id]) if record is not None else None
-    error = (told.error if told is not None else None) or _UNKNOWN
+    outcome = await ctx.one_or_none(_Told, record.statement, [resource_id]) if record is not None else None
+    error = (outcome.error if outcome is not None else None) or _UNKNOWN
     return JobState(
         job_id=named,
         kind=row.name,
         status=row.status,
-        progress=_PERCENT.get(row.status, told.percent if told is not None else None),
+        progress=_PERCENT.get(row.status, outcome.percent if outcome is not None else None),
         resource_type=record.type if record is not None else None,
         resource_id=resource_id,
         failures=row.failures,

@@ -51,8 +51,8 @@ class GivenMapping(NamedTuple):
         }
 
 
-def _plain(given: schema.ColumnGiven | schema.TransformGiven | schema.RuleGiven) -> dict[str, Any]:
-    return {name: value for name, value in msgspec.structs.asdict(given).items() if value not in (None, UNSET)}
+def _plain(part: schema.ColumnGiven | schema.TransformGiven | schema.RuleGiven) -> dict[str, Any]:
+    return {name: value for name, value in msgspec.structs.asdict(part).items() if value not in (None, UNSET)}
 
 
 def check_source_type(source_type: str, where: Sequence[str]) -> None:
@@ -138,29 +138,31 @@ def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _column(given: schema.ColumnGiven, fields: dict[str, CoreField]) -> schema.Column:
+def _column(column: schema.ColumnGiven, fields: dict[str, CoreField]) -> schema.Column:
     """A column with what was left out filled in."""
-    assert isinstance(given.target, str), "the engine refuses a column without a target"
-    field = fields[given.target]
+    assert isinstance(column.target, str), "the engine refuses a column without a target"
+    field = fields[column.target]
     return schema.Column(
-        target=given.target,
+        target=column.target,
         type=field.type,
-        required=given.required if isinstance(given.required, bool) else field.required,
-        default=None if given.default is UNSET else given.default,
-        aliases=given.aliases or [],
+        required=column.required if isinstance(column.required, bool) else field.required,
+        default=None if column.default is UNSET else column.default,
+        aliases=column.aliases or [],
     )
 
 
-def _transform(given: schema.TransformGiven) -> schema.Transform:
-    return schema.Transform(field=str(given.field), operation=str(given.operation), parameters=given.parameters or None)
+def _transform(transform: schema.TransformGiven) -> schema.Transform:
+    return schema.Transform(
+        field=str(transform.field), operation=str(transform.operation), parameters=transform.parameters or None
+    )
 
 
-def _rule(given: schema.RuleGiven) -> schema.Rule:
+def _rule(rule: schema.RuleGiven) -> schema.Rule:
     return schema.Rule(
-        field=str(given.field),
-        rule=str(given.rule),
-        parameters=given.parameters or None,
-        message=given.message or None,
+        field=str(rule.field),
+        rule=str(rule.rule),
+        parameters=rule.parameters or None,
+        message=rule.message or None,
     )
 
 

@@ -55,12 +55,12 @@ async def get_mapping(unit: Unit, mapping_id: str) -> MappingAndJson:
         return built_in
     version = await store.mappings.version(unit, mapping_id)
     cache: Lru[str, MappingAndJson] = unit.resources.memory.cache("mappings", most=MADE_MAX, bytes_most=MADE_BYTES_MAX)
-    found = cache.get(f"{mapping_id} {version}")
-    if found is None:
+    mapping = cache.get(f"{mapping_id} {version}")
+    if mapping is None:
         row = await store.mappings.get(unit, mapping_id)
-        found = await _made_of(unit, row)
-        cache.keep(f"{mapping_id} {row.version}", found, bytes_of(found))
-    return found
+        mapping = await _made_of(unit, row)
+        cache.keep(f"{mapping_id} {row.version}", mapping, bytes_of(mapping))
+    return mapping
 
 
 async def check_mapping(unit: Unit, mapping_id: str) -> None:

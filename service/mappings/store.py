@@ -17,13 +17,13 @@ _SUMMARY = """
 
 async def targets(unit: Unit) -> list[str]:
     """What any of the tenant's mappings feeds, once each."""
-    found: list[str] = await unit.value(
+    names: list[str] = await unit.value(
         """
         SELECT coalesce(array_agg(DISTINCT c.value ->> 'target'), '{}')
         FROM mappings m, json_each(m.mappings::json) AS c
         """
     )
-    return found
+    return names
 
 
 async def listed(ctx: Context, query: MappingList, *, limit: int, offset: int) -> tuple[list[MappingSummary], int]:

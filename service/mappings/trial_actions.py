@@ -61,11 +61,11 @@ def tried(
     """
     try:
         with mapping_time(seconds_max):
-            found = normalise_rows(mapping, rows)
+            normalised = normalise_rows(mapping, rows)
     except SampleError as error:
         raise ValidationFailed.at(SAMPLE, str(error)) from None
-    _check_size(sum(_bytes_of(target, column) for target, column in found.columns.items()))
-    return Raw(msgspec.json.encode(_trial(found, own_fields, strict=strict)), "application/json")
+    _check_size(sum(_bytes_of(target, column) for target, column in normalised.columns.items()))
+    return Raw(msgspec.json.encode(_trial(normalised, own_fields, strict=strict)), "application/json")
 
 
 def _check_size(size_bytes: int) -> None:

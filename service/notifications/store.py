@@ -37,11 +37,11 @@ async def read(ctx: Context, notification_id: UUID) -> None:
     Raises:
         NotificationNotFound: the caller has none of that identifier.
     """
-    found = await ctx.execute(
+    count = await ctx.execute(
         "UPDATE notifications SET read_at = coalesce(read_at, now()) WHERE id = %s AND user_id = %s",
         [notification_id, ctx.caller.user_id],
     )
-    if not found:
+    if not count:
         raise NotificationNotFound
 
 

@@ -74,9 +74,9 @@ async def portfolio_of_book(
     """The same of stored columns, whose workbook may be gone; `MappingTooSlow` as above, `Damaged` as `opened`."""
     cache: Lru[Key, Portfolio] = unit.resources.memory.cache("portfolios", most=PORTFOLIOS_MAX, bytes_most=BYTES_MAX)
     key = Key(stored.key, mapping.json, given_day)
-    found = cache.get(key)
-    if found is not None:
-        return found
+    cached = cache.get(key)
+    if cached is not None:
+        return cached
     book = await opened(unit, stored)
     seconds_max = SAMPLES_TIME * unit.settings.mapping_seconds
     portfolio, size_bytes = await unit.compute(_mapped, book, mapping, given_day, seconds_max)
@@ -122,16 +122,16 @@ async def interpreted_portfolio(
     cache: Lru[ReadingKey, Interpretation] = unit.resources.memory.cache(
         "interpretations", most=INTERPRETATIONS_MAX, bytes_most=INTERPRETATIONS_BYTES_MAX
     )
-    found = cache.get(key)
-    if found is None:
+    interpretation = cache.get(key)
+    if interpretation is None:
         try:
-            found = await in_child(unit, seconds, child.interpretation_of, portfolio, definition)
+            interpretation = await in_child(unit, seconds, child.interpretation_of, portfolio, definition)
         except (OutOfTime, OutOfMemory) as error:
             log.warning("interpretation.ended", error=type(error).__name__, rows=portfolio.row_count)
             return portfolio
         if is_kept:
-            cache.keep(key, found, bytes_of(found) + bytes_of(key))
-    return read_by(portfolio, found, definition)
+            cache.keep(key, interpretation, bytes_of(interpretation) + bytes_of(key))
+    return read_by(portfolio, interpretation, definition)
 
 
 def _mapped(book: Workbook, mapping: MappingAndJson, given_day: GivenDay, seconds_max: float) -> tuple[Portfolio, int]:

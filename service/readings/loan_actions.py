@@ -137,19 +137,19 @@ def _unknown(name: str, known: Sequence[str]) -> str:
 
 def _conditions(portfolio: Portfolio, filters: Sequence[str], known: Sequence[str]) -> tuple[LoanCondition, ...]:
     """The conditions, or all that is wrong with them."""
-    texts = [part for one in filters for part in _NEXT_FILTER.split(one)]
+    texts = [part for filter_ in filters for part in _NEXT_FILTER.split(filter_)]
     if len(texts) > FILTERS_MAX:
         raise ValidationFailed.at(["query", "filter"], f"expected at most {FILTERS_MAX} conditions, got {len(texts)}")
-    faults, found = [], list[LoanCondition]()
+    faults, conditions = [], list[LoanCondition]()
     for text in texts:
         condition = _condition(portfolio, text, known)
         if isinstance(condition, str):
             faults.append(Fault(["query", "filter"], condition))
         else:
-            found.append(condition)
+            conditions.append(condition)
     if faults:
         raise ValidationFailed(*faults)
-    return tuple(found)
+    return tuple(conditions)
 
 
 def _condition(portfolio: Portfolio, text: str, known: Sequence[str]) -> LoanCondition | str:
@@ -172,15 +172,15 @@ async def _chosen(ctx: Context, portfolio: Portfolio, key: OrderKey) -> NDArray[
     cache: Lru[OrderKey, NDArray[np.int32]] = ctx.resources.memory.cache(
         "loan_orders", most=ORDERS_MAX, bytes_most=ORDERS_BYTES_MAX
     )
-    found = cache.get(key)
-    if found is None:
+    rows = cache.get(key)
+    if rows is None:
         sort = key.sort.removeprefix("-")
         named = {condition.field for condition in key.conditions} | ({sort} if sort else set())
         columns = {name: column_of(portfolio, name) for name in named}
         work = portfolio.row_count, columns, key.conditions, sort or None, key.sort.startswith("-")
         if portfolio.row_count <= FEW_LOANS:
-            found = (await ctx.compute(child.choose, *work)).array()
+            rows = (await ctx.compute(child.choose, *work)).array()
         else:
-            found = (await limited_in_child(ctx, child.choose, *work)).array()
-        cache.keep(key, found, found.nbytes + len(key.mapping))
-    return found
+            rows = (await limited_in_child(ctx, child.choose, *work)).array()
+        cache.keep(key, rows, rows.nbytes + len(key.mapping))
+    return rows

@@ -113,8 +113,8 @@ def _rules(names: list[str] | None) -> list[str]:
     """The rules asked for, each once, in the order of the catalogue."""
     unknown = [name for name in dict.fromkeys(names or ()) if name not in RULES]
     if unknown:
-        told = (Fault(["body", "rules"], f"{name[:100]!r} is no rule") for name in unknown[:FAULTS_TOLD])
-        raise schema.InvalidRules(*told, Fault(["body", "rules"], f"the rules are {', '.join(RULES)}"))
+        faults = (Fault(["body", "rules"], f"{name[:100]!r} is no rule") for name in unknown[:FAULTS_TOLD])
+        raise schema.InvalidRules(*faults, Fault(["body", "rules"], f"the rules are {', '.join(RULES)}"))
     return [name for name in RULES if not names or name in names]
 
 

@@ -84,17 +84,17 @@ def compare(order: Comparison, folder: Path) -> Compared:
         portfolio = Portfolio.from_workbook(book, mapping, as_of=order.day, as_of_source="workbook")
         if portfolio.row_count == 0:
             raise ComparisonFailed(_no_loans(portfolio))
-        found = reconcile(loans, portfolio, order.rules, tolerances=order.tolerances)
+        comparison = reconcile(loans, portfolio, order.rules, tolerances=order.tolerances)
     except (MappingError, ReconcileError) as refusal:
         raise ComparisonFailed(f"The workbook cannot be compared: {refusal}.") from refusal
-    write_issues(found.issues, folder / ISSUES_FILE)
+    write_issues(comparison.issues, folder / ISSUES_FILE)
     return Compared(
-        summary={field: getattr(found.summary, field) for field in found.summary.__slots__},
-        stages=found.stages,
-        ambiguous=found.ambiguous,
-        warnings=list(found.warnings),
+        summary={field: getattr(comparison.summary, field) for field in comparison.summary.__slots__},
+        stages=comparison.stages,
+        ambiguous=comparison.ambiguous,
+        warnings=list(comparison.warnings),
         book_warnings=tape.warnings_of(portfolio),
-        not_compared=found.not_compared,
+        not_compared=comparison.not_compared,
         as_of=day_of(portfolio.deal.as_of),
     )
 

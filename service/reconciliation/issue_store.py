@@ -50,8 +50,8 @@ def conditions_of(query: schema.IssueQuery | schema.SummaryQuery) -> dict[str, A
     return {name: value for name, value in msgspec.structs.asdict(query).items() if value is not None}
 
 
-def _where(conditions: dict[str, str], given: dict[str, Any]) -> str:
-    return " AND ".join(condition for name, condition in conditions.items() if name in given) or "true"
+def _where(conditions: dict[str, str], values: dict[str, Any]) -> str:
+    return " AND ".join(condition for name, condition in conditions.items() if name in values) or "true"
 
 
 async def list_issues(ctx: Context, query: schema.IssueList) -> Page[schema.Issue]:
@@ -164,8 +164,8 @@ async def lock_issue(ctx: Context, issue_id: str) -> schema.Issue:
     issue = await ctx.one(schema.Issue, seen, [issue_id], missing=schema.IssueNotFound)
     await (await ctx.begin()).post("SELECT set_config('lock_timeout', %s, true)", [REVIEW_WAIT])
     await ctx.execute(LOCK_PAIR, {"tape_id": issue.tape_id, "workbook_id": issue.workbook_id})
-    held = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s FOR UPDATE"
-    return await ctx.one(schema.Issue, held, [issue_id], missing=schema.IssueNotFound)
+    locking = f"SELECT {_ISSUE} FROM reconciliation_issues WHERE id = %s FOR UPDATE"
+    return await ctx.one(schema.Issue, locking, [issue_id], missing=schema.IssueNotFound)
 
 
 async def review(ctx: Context, issue: schema.Issue, *, status: str, notes: str | None, reviewer: str) -> schema.Issue:

@@ -80,9 +80,9 @@ async def read_tape(unit: Unit, arguments: dict[str, Any]) -> None:
             return
         key = await loan_actions.keep_loans(unit, folder / LOANS_FILE)
     facts = {name: getattr(read, name) for name in Facts.__struct_fields__ if name != "mapping_id"}
-    found = {"loans_key": key, "loan_count": read.loan_count, "total_par": read.total_par}
-    found["warnings"] = [DataWarning(*warning) for warning in read.warnings]
-    await store.finish_tape(unit, tape, {**found, "facts": {**facts, "mapping_id": tape.read_by}})
+    row = {"loans_key": key, "loan_count": read.loan_count, "total_par": read.total_par}
+    row["warnings"] = [DataWarning(*warning) for warning in read.warnings]
+    await store.finish_tape(unit, tape, {**row, "facts": {**facts, "mapping_id": tape.read_by}})
 
 
 async def _fail_tape(unit: Unit, tape_id: str, message: str) -> None:
@@ -122,13 +122,13 @@ async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
     settings, begun = unit.settings, time.perf_counter()
     with folder_of(unit.resources.scratch, job.id) as folder:
         try:
-            with workplace(folder) as made:
-                found = await in_thread(
+            with workplace(folder) as workspace:
+                outcome = await in_thread(
                     run,
                     COMPARE,
                     comparison,
                     reads=[comparison.loans, *comparison.paths],
-                    writes=made,
+                    writes=workspace,
                     memory_bytes_max=settings.reconciliation_memory_mb * 1024 * 1024,
                     seconds_max=settings.reconciliation_seconds,
                 )
@@ -139,7 +139,7 @@ async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
         compared = time.perf_counter()
         changes = await merge_store.merge(
             unit,
-            _merge(job, found, folder / ISSUES_FILE),
+            _merge(job, outcome, folder / ISSUES_FILE),
             series=_series(unit),
             seconds_max=settings.reconciliation_seconds,
         )
@@ -149,7 +149,7 @@ async def compare(unit: Unit, arguments: dict[str, Any]) -> None:
             "comparing_seconds": round(compared - begun, 3),
             "storing_seconds": round(stored - compared, 3),
         }
-        await _finish(unit, job, found, msgspec.structs.asdict(changes), timings)
+        await _finish(unit, job, outcome, msgspec.structs.asdict(changes), timings)
 
 
 async def _fail_job(unit: Unit, job_id: str, message: str) -> None:
@@ -179,7 +179,7 @@ async def _finish(
     days = day_differs(compared.as_of, job.day, "the workbook is as of {}, the tape of {}")
     of_tape = [*job.warnings, *day_differs(job.facts.as_of, job.day, FILE_OF_ANOTHER_DAY)]
     of_book = of_side("workbook", compared.book_warnings)
-    told = {
+    row = {
         "summary": compared.summary,
         "match_stages": compared.stages,
         "ambiguous": compared.ambiguous,
@@ -187,6 +187,6 @@ async def _finish(
         "not_compared": compared.not_compared,
         "timings": timings,
     }
-    if await store.finish_job(unit, job.id, told):
+    if await store.finish_job(unit, job.id, row):
         details = {"tape_id": job.tape_id, "workbook_id": str(job.workbook_id), **compared.summary, **changes}
         await unit.audit("reconciliation.completed", Subject("reconciliation", job.id, job.file_name, details))

@@ -84,9 +84,9 @@ def loans_key(tape: TapeRow, place: list[str]) -> str:
 
 def loans(sheet: Sheet, tape_id: str, first: int, last: int) -> list[TapeLoan]:
     """Loans `first` to `last - 1` (0-based) of a tape, fewer at its end."""
-    found = loans_at(sheet, first, last)
-    height = len(found["par_value"])
-    columns: dict[str, list[Any]] = {name: found.get(name, [None] * height) for name in _READ}
+    read = loans_at(sheet, first, last)
+    height = len(read["par_value"])
+    columns: dict[str, list[Any]] = {name: read.get(name, [None] * height) for name in _READ}
     rows = (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
     return [_loan(tape_id, first + at, row) for at, row in enumerate(rows)]
 

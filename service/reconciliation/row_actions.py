@@ -58,10 +58,10 @@ async def _side(ctx: Context, issue: IssuePlace, side: str, row: int | None) -> 
         return None, NOT_KEPT
     try:
         read = _tape_row(ctx, issue.tape_id, row) if side == "tape" else _workbook_row(ctx, issue, row)
-        found = await read
+        sheet_row = await read
     except (WorkbookNotFound, MappingNotFound):
         return None, GONE[side]
-    return found, NOT_THERE if found is None else None
+    return sheet_row, NOT_THERE if sheet_row is None else None
 
 
 async def _workbook_row(ctx: Context, issue: IssuePlace, row: int) -> SourceRow | None:

@@ -146,13 +146,13 @@ class Tape(TapeHead, frozen=True, kw_only=True):
     """When its loans were read, or could not be, in UTC. Null: not yet."""
 
 
-def day_differs(said: date | None, day: date, words: str) -> list[DataWarning]:
+def day_differs(stated_day: date | None, day: date, words: str) -> list[DataWarning]:
     """A warning where a file, or a workbook, says that it is of another day than the tape.
 
     Args:
         words: with a place for what is said and one for the tape's day.
     """
-    return [] if said in (None, day) else [DataWarning("days_differ", words.format(said, day))]
+    return [] if stated_day in (None, day) else [DataWarning("days_differ", words.format(stated_day, day))]
 
 
 FILE_OF_ANOTHER_DAY = "the file says that it is as of {}; its day was given as {}"

@@ -67,11 +67,11 @@ async def list_tapes(ctx: Context, query: schema.TapeList) -> Page[schema.Tape]:
     asked = {
         "trustee_name": query.trustee_name, "deal_id": query.deal_id, "processing_status": query.status_filter,
     }  # fmt: skip
-    found = await page(ctx, schema.Tape, _TAPE, "tapes WHERE true", asked, query, order="created_at DESC, id")
-    return msgspec.structs.replace(found, items=[_with_doubt(tape) for tape in found.items])
+    tapes_page = await page(ctx, schema.Tape, _TAPE, "tapes WHERE true", asked, query, order="created_at DESC, id")
+    return msgspec.structs.replace(tapes_page, items=[_with_doubt(tape) for tape in tapes_page.items])
 
 
-async def finish_tape(unit: Unit, tape: schema.TapeRow, found: dict[str, Any]) -> None:
+async def finish_tape(unit: Unit, tape: schema.TapeRow, row: dict[str, Any]) -> None:
     """The tape's loans are stored."""
     if tape.loans_key is not None:  # of another reading
         await leave(unit, [tape.loans_key])
@@ -82,7 +82,7 @@ async def finish_tape(unit: Unit, tape: schema.TapeRow, found: dict[str, Any]) -
                          warnings = %(warnings)s, processed_at = now()
         WHERE id = %(id)s AND processing_status = 'processing'
         """,
-        {**found, "facts": as_json(found["facts"]), "warnings": as_json(found["warnings"]), "id": tape.id},
+        {**row, "facts": as_json(row["facts"]), "warnings": as_json(row["warnings"]), "id": tape.id},
     )
 
 
@@ -212,7 +212,7 @@ async def job_row(unit: Unit, job_id: str) -> JobRow:
     )
 
 
-async def finish_job(unit: Unit, job_id: str, found: dict[str, Any]) -> bool:
+async def finish_job(unit: Unit, job_id: str, row: dict[str, Any]) -> bool:
     """The comparison is made; whether it still waited for that."""
     touched = await unit.execute(
         """
@@ -221,7 +221,7 @@ async def finish_job(unit: Unit, job_id: str, found: dict[str, Any]) -> bool:
                                    not_compared = %(not_compared)s, timings = %(timings)s, completed_at = now()
         WHERE id = %(id)s AND status = 'processing'
         """,
-        {"id": job_id, **{name: as_json(value) for name, value in found.items()}},
+        {"id": job_id, **{name: as_json(value) for name, value in row.items()}},
     )
     return bool(touched)
 

@@ -61,11 +61,11 @@ async def of_tape(ctx: Context, body: schema.ReconciliationReportRequest) -> sch
         NothingCompared: it was not compared yet, or with no success.
     """
     await reconciliation.get_tape(ctx, body.tape_id)
-    found = await reconciliation.stored_comparison(ctx, body.tape_id)
-    if found is None:
+    comparison = await reconciliation.stored_comparison(ctx, body.tape_id)
+    if comparison is None:
         raise schema.NothingCompared
-    name = f"{stem_of(found.workbook_name)} reconciliation {found.tape_as_of or found.statement_date}"
-    named = {"workbook_id": found.workbook_id, "tape_id": found.tape_id, "job_id": found.job_id}
+    name = f"{stem_of(comparison.workbook_name)} reconciliation {comparison.tape_as_of or comparison.statement_date}"
+    named = {"workbook_id": comparison.workbook_id, "tape_id": comparison.tape_id, "job_id": comparison.job_id}
     return await _ordered(ctx, body, "reconciliation", name, **named)
 
 
@@ -75,20 +75,20 @@ async def of_either(ctx: Context, body: schema.ReportRequest) -> schema.Report:
     Raises:
         ValidationFailed: it names nothing that this kind is made of, or what it is not made of.
     """
-    given = {name: value for name, value in msgspec.structs.asdict(body).items() if value is not None}
+    fields = {name: value for name, value in msgspec.structs.asdict(body).items() if value is not None}
     kind = (
         schema.ComplianceReportRequest
-        if given.pop("report_type") == "compliance"
+        if fields.pop("report_type") == "compliance"
         else schema.ReconciliationReportRequest
     )
     missing = next(
-        (field.name for field in msgspec.structs.fields(kind) if field.required and field.name not in given), ""
+        (field.name for field in msgspec.structs.fields(kind) if field.required and field.name not in fields), ""
     )
-    strange = next((name for name in given if name not in kind.__struct_fields__), "")
+    strange = next((name for name in fields if name not in kind.__struct_fields__), "")
     if missing or strange:
         message = f"a {body.report_type} report {'needs it' if missing else 'is not made of it'}"
         raise ValidationFailed.at(["body", missing or strange], message)
-    asked = kind(**given)
+    asked = kind(**fields)
     return await (of_run(ctx, asked) if isinstance(asked, schema.ComplianceReportRequest) else of_tape(ctx, asked))
 
 
@@ -139,7 +139,7 @@ def policy_of(unit: Unit, options: schema.ReportOptions) -> Policy | None:
     return Policy(options.classification_threshold, options.redaction_strategy, key)
 
 
-def file_name(given: str | None, made: str, format: schema.ReportFormat) -> str:  # noqa: A002 - the record's word
+def file_name(wanted: str | None, default: str, format: schema.ReportFormat) -> str:  # noqa: A002 - the record's word
     """The name of a report's file, with the extension of its format.
 
     Args:
@@ -149,11 +149,11 @@ def file_name(given: str | None, made: str, format: schema.ReportFormat) -> str:
         ValidationFailed: the given name is none, or would be too long.
     """
     extension = f".{format}"
-    if given is None:
-        (plain,) = file_names([" ".join(made.split())])
+    if wanted is None:
+        (plain,) = file_names([" ".join(default.split())])
         return f"{plain}{extension}"
-    named = given if given.lower().endswith(extension) else f"{given}{extension}"
-    if _NO_NAME.search(given) or not given.isprintable():
+    named = wanted if wanted.lower().endswith(extension) else f"{wanted}{extension}"
+    if _NO_NAME.search(wanted) or not wanted.isprintable():
         raise ValidationFailed.at(["body", "filename"], "expected the name of a file, without a folder")
     if len(named) > schema.FILENAME_CHARACTERS:
         message = f"has {len(named)} characters with its extension; the limit is {schema.FILENAME_CHARACTERS}"

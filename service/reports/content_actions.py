@@ -80,11 +80,13 @@ async def _write_run(unit: Unit, report: ReportRow, path: Path, labels: Mapping[
             remarks.append(TOO_LONG.format("The tie-out", seconds))
     moved: list[Movement] = []
     if now is not None and then is not None and before is not None:
-        found = await _movements(unit, seconds, remarks, then, now, run.test_suite)
-        moved = [one for one in found if _is_between(one, before, run)]
-        if len(moved) < len(found):
-            told = f"{counted(len(found) - len(moved), 'test', 'was/were')} measured by other rules on the earlier day"
-            remarks.append(f"Why they moved is left out: {told}.")
+        moves = await _movements(unit, seconds, remarks, then, now, run.test_suite)
+        moved = [move for move in moves if _is_between(move, before, run)]
+        if len(moved) < len(moves):
+            excluded = (
+                f"{counted(len(moves) - len(moved), 'test', 'was/were')} measured by other rules on the earlier day"
+            )
+            remarks.append(f"Why they moved is left out: {excluded}.")
     content = await unit.compute(
         compliance_content,
         _results(run),
@@ -108,14 +110,14 @@ async def _movements(
     """Why the tests moved; nothing, with a remark, where it takes longer or there are more loans than it takes."""
     what = then.portfolio, now.portfolio, suite, now.rules, None
     try:
-        found = await compliance.calculated(unit, seconds, deals.move, *what)
+        moves = await compliance.calculated(unit, seconds, deals.move, *what)
     except RunTooSlow:
         remarks.append(TOO_LONG.format("Why the tests moved", seconds))
         return []
-    if isinstance(found, deals.TooMany):
-        remarks.append(f"Why the tests moved is left out: {found.message}.")
+    if isinstance(moves, deals.TooMany):
+        remarks.append(f"Why the tests moved is left out: {moves.message}.")
         return []
-    return found.items
+    return moves.items
 
 
 async def _repeated(unit: Unit, run: StoredRun, words: str) -> tuple[Repeated | None, list[str]]:
@@ -131,8 +133,11 @@ async def _history(unit: Unit, run: StoredRun) -> list[Series]:
     """The run's tests through the months of its deal: of each other day the newest full run, of its own day itself."""
     if run.deal_id is None:
         return []
-    found, _ = await deals.history(unit, run.deal_id, DealHistoryQuery(end_date=run.as_of))
-    points = {one.test_id: [point for point in one.points if point.as_of != run.as_of] for one in found}
+    series, _ = await deals.history(unit, run.deal_id, DealHistoryQuery(end_date=run.as_of))
+    points = {
+        test_series.test_id: [point for point in test_series.points if point.as_of != run.as_of]
+        for test_series in series
+    }
     return [
         Series(
             test_id=result.test_id,
@@ -209,16 +214,16 @@ def _origin(
 
 async def _write_comparison(unit: Unit, report: ReportRow, path: Path) -> None:
     assert report.tape_id is not None, "it is of a tape"
-    found = await reconciliation.stored_comparison(unit, report.tape_id, report.job_id)
-    assert found is not None, "a comparison that a report shows stays"
-    compared_at = None if found.completed_at is None else await unit.there(found.completed_at)
-    content = _compared(found, await _moment(unit), compared_at)
+    comparison = await reconciliation.stored_comparison(unit, report.tape_id, report.job_id)
+    assert comparison is not None, "a comparison that a report shows stays"
+    compared_at = None if comparison.completed_at is None else await unit.there(comparison.completed_at)
+    content = _compared(comparison, await _moment(unit), compared_at)
     with path.open("wb") as file:
         await asyncio.to_thread(_write_lines, file, [content])
         last: Issue | None = None
         while True:
             issues = await reconciliation.issues_of(
-                unit, tape_id=found.tape_id, workbook_id=found.workbook_id, after=last, most=ISSUES_A_TIME
+                unit, tape_id=comparison.tape_id, workbook_id=comparison.workbook_id, after=last, most=ISSUES_A_TIME
             )
             if not issues:
                 return

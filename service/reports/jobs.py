@@ -61,13 +61,13 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
             await content_actions.write(unit, report, folder / CONTENT, labels)
             await unit.commit()  # no connection is held while it is set
             order = _order(unit, report, folder / CONTENT, labels)
-            with workplace(folder) as made:
-                told = await in_thread(
+            with workplace(folder) as workspace:
+                written = await in_thread(
                     run,
                     MAKE,
                     order,
                     reads=[order.content, *TEMPLATES],
-                    writes=made,
+                    writes=workspace,
                     memory_bytes_max=unit.settings.export_memory_mb * MEGABYTE,
                     seconds_max=unit.settings.export_seconds,
                 )
@@ -75,7 +75,7 @@ async def make(unit: Unit, arguments: dict[str, Any]) -> None:
             log_cause(refusal)
             await _fail(unit, report.id, str(refusal))
             return
-        await _keep(unit, report, folder / FILE, told)
+        await _keep(unit, report, folder / FILE, written)
 
 
 def _order(unit: Unit, report: ReportRow, content: Path, labels: dict[str, str]) -> MakeOrder:
@@ -92,7 +92,7 @@ def _order(unit: Unit, report: ReportRow, content: Path, labels: dict[str, str])
     )
 
 
-async def _keep(unit: Unit, report: ReportRow, path: Path, told: Made) -> None:
+async def _keep(unit: Unit, report: ReportRow, path: Path, written: Made) -> None:
     try:
         await store.reports.get(unit, report.id, lock=True)
     except ReportNotFound:  # it was deleted meanwhile
@@ -108,7 +108,7 @@ async def _keep(unit: Unit, report: ReportRow, path: Path, told: Made) -> None:
         unit, report.id, {"status": "completed", "document_id": document.id, "completed_at": unit.now()}
     )
     details: dict[str, Any] = {"report_type": report.report_type, "format": report.format}
-    details |= {"size_bytes": document.size_bytes, "redacted": told.redacted}
+    details |= {"size_bytes": document.size_bytes, "redacted": written.redacted}
     await unit.audit("report.generated", Subject("report", str(report.id), report.filename, details))
 
 

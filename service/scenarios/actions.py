@@ -180,13 +180,16 @@ async def simulate(ctx: Context, scenario_id: UUID) -> schema.Simulated:
         raise schema.ScenarioInUse
     ready, suite = await prepare_base(ctx, scenario.base_workbook_id)
     trades = await store.trades(ctx, scenario_id)
-    found = await run_trades(ctx, ready, trades, suite)
-    if isinstance(found, child.WrongTrade):
-        raise _wrong(trades, found)
+    outcome = await run_trades(ctx, ready, trades, suite)
+    if isinstance(outcome, child.WrongTrade):
+        raise _wrong(trades, outcome)
     done = schema.Simulated(
-        scenario_id=scenario_id, status="completed", results=found.results, **summary_fields(ctx, ready, suite, found)
+        scenario_id=scenario_id,
+        status="completed",
+        results=outcome.results,
+        **summary_fields(ctx, ready, suite, outcome),
     )
-    told = await ctx.compute(_with_warnings, trades)
+    shown_trades = await ctx.compute(_with_warnings, trades)
     await store.complete(ctx, scenario_id, scenario.version, done)
     ctx.concerns(
         "scenario",
@@ -198,7 +201,7 @@ async def simulate(ctx: Context, scenario_id: UUID) -> schema.Simulated:
         mapping_id=ready.subject.mapping_id,
         engine_version=core.__version__,
         trades=len(trades),
-        **{f"{name}_sha256": _digest(what) for name, what in (("trades", told), ("results", done.results))},
+        **{f"{name}_sha256": _digest(what) for name, what in (("trades", shown_trades), ("results", done.results))},
         **{name: getattr(done, name) for name in _TOLD},
     )
     return done
@@ -255,8 +258,8 @@ def _digest(what: object) -> str:
 
 async def results(ctx: Context, scenario_id: UUID, query: schema.ResultsQuery) -> list[Projected]:
     """What came of each test, or of those of a category."""
-    found = await store.results(ctx, scenario_id)
-    return [result for result in found.results if query.category in (None, result.test_category)]
+    simulation = await store.results(ctx, scenario_id)
+    return [result for result in simulation.results if query.category in (None, result.test_category)]
 
 
 # Proposals ------------------------------------------------------------------------------------------------------------
@@ -266,10 +269,10 @@ async def optimize(ctx: Context, scenario_id: UUID, body: schema.OptimizeRequest
     """Trades behind those of the scenario that improve a test; they are proposed and not kept."""
     row = await store.scenarios.get(ctx, scenario_id)
     ready, suite = await prepare_base(ctx, row.base_workbook_id)
-    made = await store.trades(ctx, scenario_id)
+    stored = await store.trades(ctx, scenario_id)
     universe = await _universe(ctx, body.universe, ready.portfolio)
     await ctx.commit()  # no connection is scenario while it works
-    found = await compliance.calculated(
+    proposal = await compliance.calculated(
         ctx,
         ctx.settings.optimization_seconds + ctx.settings.compliance_seconds,
         child.propose,
@@ -279,31 +282,31 @@ async def optimize(ctx: Context, scenario_id: UUID, body: schema.OptimizeRequest
         body.objective,
         universe,
         body.constraints,
-        [to_core_trade(one) for one in made],
+        [to_core_trade(trade) for trade in stored],
         offers_max=ctx.settings.max_universe_loans,
         search_seconds=ctx.settings.optimization_seconds,
     )
-    if not isinstance(found, child.Found):
-        raise _no_proposal(ctx, found, made)
+    if not isinstance(proposal, child.Found):
+        raise _no_proposal(ctx, proposal, stored)
     ctx.concerns(
         "scenario",
         scenario_id,
         row.name,
         base_workbook_id=ready.subject.id,
         objective=body.objective,
-        trades=len(found.trades),
-        cushion_before=found.cushion_before,
-        cushion_after=found.cushion_after,
+        trades=len(proposal.trades),
+        cushion_before=proposal.cushion_before,
+        cushion_after=proposal.cushion_after,
     )
     same = ("cushion_before", "cushion_after", "turnover", "candidates", "is_complete")
-    summary = summary_fields(ctx, ready, suite, found.simulation)
+    summary = summary_fields(ctx, ready, suite, proposal.simulation)
     return schema.Proposed(
         scenario_id=scenario_id,
         objective=body.objective,
-        trades=[_told(trade) for trade in found.trades],
-        results=found.simulation.results,
-        **{name: getattr(found, name) for name in same},
-        **summary | {"warnings": bounded([*found.warnings, *summary["warnings"]])},
+        trades=[_told(trade) for trade in proposal.trades],
+        results=proposal.simulation.results,
+        **{name: getattr(proposal, name) for name in same},
+        **summary | {"warnings": bounded([*proposal.warnings, *summary["warnings"]])},
     )
 
 
@@ -321,10 +324,10 @@ def _no_proposal(ctx: Context, no_proposal: child.NoProposal, stored_trades: Seq
             return schema.NoTradesKeepTests(
                 *(
                     Fault(
-                        ["tests", one.test_id],
-                        f"{one.current_value:g} at best, the limit is {one.threshold_value:g}",
+                        ["tests", result.test_id],
+                        f"{result.current_value:g} at best, the limit is {result.threshold_value:g}",
                     )
-                    for one in no_proposal.binding
+                    for result in no_proposal.binding
                 )
             )
         case child.NoSuchTest():
@@ -338,13 +341,13 @@ async def _universe(
 ) -> Portfolio | list[core.Trade]:
     """What may be bought: the loans of a workbook, or buys of all that there is."""
     if isinstance(universe, list):
-        return [core.Trade(trade_type="buy", **_fields(one)) for one in universe]
-    other = (await compliance.prepare(ctx, universe, suite="enhanced")).portfolio
-    currencies = [currency_of(one) for one in (portfolio, other)]
+        return [core.Trade(trade_type="buy", **_fields(item)) for item in universe]
+    universe_portfolio = (await compliance.prepare(ctx, universe, suite="enhanced")).portfolio
+    currencies = [currency_of(item) for item in (portfolio, universe_portfolio)]
     if None not in currencies and len(set(currencies)) > 1:
         message = "its loans are in {1}, those of the scenario in {0}".format(*currencies)
         raise ValidationFailed.at(["body", "universe"], message)
-    return other
+    return universe_portfolio
 
 
 def _told(trade: core.Trade) -> schema.TradeCreate:
@@ -360,17 +363,17 @@ def _told(trade: core.Trade) -> schema.TradeCreate:
 async def headroom(ctx: Context, scenario_id: UUID, query: schema.HeadroomQuery) -> schema.TradeHeadroom:
     """How much more of a trade each test bears, after the scenario's trades."""
     row = await store.scenarios.get(ctx, scenario_id)
-    made = await store.trades(ctx, scenario_id)
-    asked = _asked(query, made)
+    stored = await store.trades(ctx, scenario_id)
+    asked = _asked(query, stored)
     ready, suite = await prepare_base(ctx, row.base_workbook_id)
     await ctx.commit()
-    work = ready.portfolio, suite, ready.rules, [to_core_trade(one) for one in made], to_core_trade(asked)
-    found = await compliance.calculated(ctx, ctx.settings.optimization_seconds, child.bear, *work)
-    if isinstance(found, child.WrongTrade):
-        raise _wrong(made, found)
-    if isinstance(found, child.NoRoom):
-        raise schema.InvalidTrade.at(["query"], found.reason)
-    room = found.room
+    work = ready.portfolio, suite, ready.rules, [to_core_trade(trade_) for trade_ in stored], to_core_trade(asked)
+    result = await compliance.calculated(ctx, ctx.settings.optimization_seconds, child.bear, *work)
+    if isinstance(result, child.WrongTrade):
+        raise _wrong(stored, result)
+    if isinstance(result, child.NoRoom):
+        raise schema.InvalidTrade.at(["query"], result.reason)
+    room = result.room
     trade = schema.TradeCreate(trade_type=asked.trade_type, **_fields(asked))
     return schema.TradeHeadroom(
         scenario_id=scenario_id, trade=trade, test_suite=suite, most=room.most, tests=room.tests
@@ -390,7 +393,7 @@ def _asked(query: schema.HeadroomQuery, stored_trades: Sequence[schema.StoredTra
         )
     if query.trade_id is None and not stored_trades:
         raise ValidationFailed.at(["query", "trade_id"], "the scenario has no trades: name a loan")
-    found = [one for one in stored_trades if query.trade_id in (None, one.id)]
-    if not found:
+    matching = [trade for trade in stored_trades if query.trade_id in (None, trade.id)]
+    if not matching:
         raise schema.TradeNotFound
-    return found[-1]
+    return matching[-1]

@@ -161,7 +161,7 @@ def propose(
                 return WrongOffer(place, error.reason)
     try:
         simulator = Simulator(portfolio, suite, details=False, **rules)
-        found = optimize(simulator, objective, offered, constraints, made=trades, seconds=search_seconds)
+        optimum = optimize(simulator, objective, offered, constraints, made=trades, seconds=search_seconds)
     except TradeError as error:
         return WrongTrade(error.trade, error.reason)
     except InfeasibleError as error:
@@ -171,7 +171,7 @@ def propose(
     except (ObjectiveError, UniverseError) as error:
         return NoObjective(str(error))
     same = ("trades", "cushion_before", "cushion_after", "turnover", "candidates", "is_complete", "warnings")
-    return Found(simulation=_simulated(found.simulation), **{name: getattr(found, name) for name in same})
+    return Found(simulation=_simulated(optimum.simulation), **{name: getattr(optimum, name) for name in same})
 
 
 class NoRoom(Struct, frozen=True, tag=True):

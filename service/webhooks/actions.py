@@ -44,8 +44,8 @@ async def create(ctx: Context, body: schema.WebhookCreate) -> schema.NewWebhook:
         },
     )
     ctx.concerns("webhook", webhook_id, host_of(body.url), events=body.events)
-    made = await store.webhooks.get(ctx, webhook_id)
-    return schema.NewWebhook(**msgspec.structs.asdict(made), secret=secret)
+    webhook = await store.webhooks.get(ctx, webhook_id)
+    return schema.NewWebhook(**msgspec.structs.asdict(webhook), secret=secret)
 
 
 async def update(ctx: Context, webhook_id: UUID, patch: schema.WebhookPatch) -> schema.Webhook:
@@ -103,7 +103,7 @@ async def test(ctx: Context, webhook_id: UUID) -> schema.Delivery:
     payload = msgspec.json.encode(
         {"type": TEST, "timestamp": moment, "data": {"tenant_id": ctx.tenant, "webhook_id": webhook_id}}
     ).decode()
-    made = await send(ctx, target, message_id, payload)
+    result = await send(ctx, target, message_id, payload)
     delivery_id = new_id()
     row = {
         "id": delivery_id,
@@ -111,9 +111,9 @@ async def test(ctx: Context, webhook_id: UUID) -> schema.Delivery:
         "message_id": message_id,
         "event": TEST,
         "payload": payload,
-        "status": "delivered" if made.error is None else "failed",
-        "attempts": msgspec.json.encode([made]).decode(),
-        "error": made.error,
+        "status": "delivered" if result.error is None else "failed",
+        "attempts": msgspec.json.encode([result]).decode(),
+        "error": result.error,
         "completed_at": ctx.now(),
     }
     await store.add_delivery(ctx, row)

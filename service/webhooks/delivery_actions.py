@@ -46,31 +46,31 @@ async def send(unit: Unit, target: Target, message_id: str, payload: str) -> Att
     return await attempt(unit, "POST", target.url, headers=headers, content=payload.encode())
 
 
-async def record(unit: Unit, target: Target, waiting: Waiting, made: Attempt) -> float | None:
+async def record(unit: Unit, target: Target, waiting: Waiting, result: Attempt) -> float | None:
     """Write down what an attempt came to, and disable a webhook that has failed for days; the seconds until the next
     attempt of this delivery, None where there is none. All but what comes of disabling is left to commit."""
     settings = unit.settings
-    WEBHOOK_ATTEMPTS.labels("success" if made.error is None else "failure").inc()
+    WEBHOOK_ATTEMPTS.labels("success" if result.error is None else "failure").inc()
     tries = waiting.tries + 1
-    gone = made.status_code == GONE
-    failing_since = None if made.error is None else target.failing_since or made.at
+    gone = result.status_code == GONE
+    failing_since = None if result.error is None else target.failing_since or result.at
     pause, status = None, "delivered"
-    if made.error is not None:
+    if result.error is not None:
         status = "failed" if gone or tries >= settings.webhook_attempts else "pending"
     if status == "pending":
         pause = pause_seconds(settings, tries)
     last = LastDelivery(
         delivery_id=waiting.id,
-        status="delivered" if made.error is None else "failed",
-        status_code=made.status_code,
-        at=made.at,
+        status="delivered" if result.error is None else "failed",
+        status_code=result.status_code,
+        at=result.at,
     )
     # The webhook's row comes first: an order in which nobody waits for anybody in a circle.
     await store.targets.change(
         unit, target.id, {"last_delivery": msgspec.json.encode(last).decode(), "failing_since": failing_since}
     )
     next_at = None if pause is None else unit.now() + timedelta(seconds=pause)
-    await store.tried(unit, waiting.id, made, status, made.error, next_at)
+    await store.tried(unit, waiting.id, result, status, result.error, next_at)
     if pause is None:
         await store.leave_line(unit, target.id)
     days = timedelta(days=settings.webhook_failure_days)
@@ -79,7 +79,7 @@ async def record(unit: Unit, target: Target, waiting: Waiting, made: Attempt) ->
         reason = (
             "The receiver answered 410 Gone"
             if gone
-            else f"Every delivery of the last {settings.webhook_failure_days:g} days failed; the last one: {made.error}"
+            else f"Every delivery of the last {settings.webhook_failure_days:g} days failed; the last one: {result.error}"
         )
         await _disable(unit, target.id, reason)
     return pause

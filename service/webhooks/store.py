@@ -117,7 +117,7 @@ async def repeat(ctx: Context, webhook_id: UUID, delivery_id: UUID, new_id: UUID
 async def next_waiting(unit: Unit, webhook_id: UUID) -> Waiting | None:
     """The first delivery that waits; where there is none the line is served no more, until an event comes."""
     await unit.execute("SELECT FROM webhook_queues WHERE webhook_id = %s FOR UPDATE", [webhook_id])
-    found = await unit.one_or_none(
+    delivery = await unit.one_or_none(
         Waiting,
         """
         SELECT id, message_id, payload, jsonb_array_length(attempts) AS tries FROM webhook_deliveries
@@ -125,9 +125,9 @@ async def next_waiting(unit: Unit, webhook_id: UUID) -> Waiting | None:
         """,
         [webhook_id],
     )
-    if found is None:
+    if delivery is None:
         await unit.execute(_ITS_LINE.format("is_served = false, waiting = 0"), [webhook_id])
-    return found
+    return delivery
 
 
 async def take_service(unit: Unit, webhook_id: UUID) -> bool:

@@ -129,16 +129,16 @@ async def answer_told(unit: Unit, answer: Answer) -> Told:
     note, _, text = answer.text.partition("\n") if answer.warnings else ("", "", answer.text)
     taken = f"{note}\nThe question was taken as: {answer.understood}"
     facts = [*facts_of(text, answer.names, answer.figures), *facts_of(taken, answer.names, ())]
-    said = await worded(unit, "answer", answer.question, facts)
-    if said is None:
+    worded_text = await worded(unit, "answer", answer.question, facts)
+    if worded_text is None:
         return Told(answer.text, BUILT_IN)
-    return Told(f"{note}\n{said.text}" if note else said.text, said.model, said.unsupported)
+    return Told(f"{note}\n{worded_text.text}" if note else worded_text.text, worded_text.model, worded_text.unsupported)
 
 
 async def summaries_told(unit: Unit, insights: Sequence[Insight]) -> list[Told]:
     """The summary of each insight, likewise; a model's that has a figure which the insight does not have is dropped."""
     await unit.commit()  # none of those below has anything to commit at the same time
-    return list(await asyncio.gather(*(_summary_told(unit, one) for one in insights)))
+    return list(await asyncio.gather(*(_summary_told(unit, insight) for insight in insights)))
 
 
 async def _summary_told(unit: Unit, insight: Insight) -> Told:
@@ -146,10 +146,10 @@ async def _summary_told(unit: Unit, insight: Insight) -> Told:
         *facts_of(insight.summary, insight.names, insight.figures),
         Fact(insight.title, names=tuple(insight.names)),
     ]
-    said = await worded(unit, "insight", "", facts)
-    if said is None or said.unsupported:
+    text = await worded(unit, "insight", "", facts)
+    if text is None or text.unsupported:
         return Told(insight.summary, BUILT_IN)
-    return Told(said.text, said.model)
+    return Told(text.text, text.model)
 
 
 class _Asked(Struct, frozen=True):

@@ -105,7 +105,7 @@ async def file(ctx: Context, workbook_id: UUID, query: schema.FileQuery) -> Stre
     row = await store.workbooks.get(ctx, workbook_id)
     files = await store.files(ctx, row)
     if query.number is None and len(files) > 1:
-        names = ", ".join(f"{at} {one.file_name!r}" for at, one in enumerate(files[:FILES_TOLD], 1))
+        names = ", ".join(f"{at} {source.file_name!r}" for at, source in enumerate(files[:FILES_TOLD], 1))
         more = f" and {len(files) - FILES_TOLD} more" if len(files) > FILES_TOLD else ""
         raise schema.SeveralFiles.at(["query", "number"], f"say which one: {names}{more}")
     number = query.number or 1

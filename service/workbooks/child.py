@@ -57,17 +57,17 @@ def detection(key: str, manifest: str, paths: tuple[str, ...], asked: Asked) -> 
 
 def detected(book: Workbook, asked: Asked) -> Raw:
     """The same of an open workbook."""
-    found = detect_columns(book, asked.mapping, sheet=asked.sheet, columns_max=schema.DETECTED_COLUMNS_MAX)
+    detection = detect_columns(book, asked.mapping, sheet=asked.sheet, columns_max=schema.DETECTED_COLUMNS_MAX)
     checked = validate(book, asked.mapping, sheet=asked.sheet)
     answer = schema.WorkbookDetection(
         workbook_id=asked.workbook_id,
         mapping_id=asked.mapping.id,
         warnings=_warnings(book, asked) if asked.sheet is None else [],
         fields=[
-            schema.ReadField(name=one.target, label=label_of(one.target, asked.labels), type=one.type)
-            for one in (*asked.mapping.fields, *asked.mapping.auxiliary)
+            schema.ReadField(name=field.target, label=label_of(field.target, asked.labels), type=field.type)
+            for field in (*asked.mapping.fields, *asked.mapping.auxiliary)
         ],
-        detection=found,
+        detection=detection,
         validation=None if checked is None else _check(checked),
     )
     return Raw(msgspec.json.encode(answer), "application/json")

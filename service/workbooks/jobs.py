@@ -102,7 +102,7 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
     await unit.commit()  # no connection is held while it calculates
     with folder_of(unit.resources.scratch, f"parse-{workbook_id}") as folder:
         try:
-            made = await in_thread(
+            calculation = await in_thread(
                 recalculate_isolated,
                 manifest,
                 [await unit.resources.blobs.path(record.file) for record in manifest.sheets],
@@ -116,18 +116,18 @@ async def recalculate(unit: Unit, arguments: dict[str, Any]) -> None:
             log_cause(failure)
             await _fail(unit, workbook_id, "calculation.failed", str(failure))
             return
-        await keep_columns(unit, workbook_id, made.manifest, made.paths, calculated_at=now)
-    told = made.told
+        await keep_columns(unit, workbook_id, calculation.manifest, calculation.paths, calculated_at=now)
+    counts = calculation.told
     details = {
-        "cells": told.cell_count,
-        "unsupported_functions": list(told.unsupported),
-        "circular_references": told.cycle_count,
-        "cycles": told.cycles,
-        "iterations": told.iterations,
-        "cells_not_converged": told.unconverged_count,
-        "not_converged": told.unconverged,
-        "faults": told.fault_count,
-        "locale": told.locale,
+        "cells": counts.cell_count,
+        "unsupported_functions": list(counts.unsupported),
+        "circular_references": counts.cycle_count,
+        "cycles": counts.cycles,
+        "iterations": counts.iterations,
+        "cells_not_converged": counts.unconverged_count,
+        "not_converged": counts.unconverged,
+        "faults": counts.fault_count,
+        "locale": counts.locale,
     }
     await unit.audit("calculation.completed", Subject("workbook", str(workbook_id), row.name, details))
 

@@ -122,9 +122,9 @@ async def opened(unit: Unit, stored: StoredBook) -> Workbook:
     cache: Lru[str, Workbook] = unit.resources.memory.cache(
         "workbooks", most=unit.settings.mapped_workbooks, bytes_most=BOOKS_BYTES_MAX
     )
-    found = cache.get(stored.key)
-    if found is not None:
-        return found
+    cached = cache.get(stored.key)
+    if cached is not None:
+        return cached
     if not stored.is_there:
         raise unit.resources.blobs.away()
     paths = [Path(path) for path in stored.paths]

@@ -95,7 +95,7 @@ def _distinct(names: Sequence[str]) -> list[str]:
     """Names cut to their limit, none twice, none that a row of JSON needs for itself, no null characters to refuse."""
     used = {ROW_NUMBER, FORMULAS}
     count: dict[str, int] = {}
-    found = []
+    unique_names = []
     for name in names:
         base = unique = name.replace("\x00", "")[:NAME_CHARACTERS_MAX]
         while unique in used:
@@ -103,8 +103,8 @@ def _distinct(names: Sequence[str]) -> list[str]:
             mark = f" ({count[base]})"
             unique = base[: NAME_CHARACTERS_MAX - len(mark)] + mark
         used.add(unique)
-        found.append(unique)
-    return found
+        unique_names.append(unique)
+    return unique_names
 
 
 def _type_letter(column: Column | None, first: int) -> str:
@@ -119,18 +119,18 @@ def _type_letter(column: Column | None, first: int) -> str:
 
 def _cell_count(sheet: Sheet) -> int:
     """Cells with a value, and cells with a formula that left none."""
-    held = sum(int(np.count_nonzero(column.held.kinds)) for column in sheet.columns if column is not None)
+    count = sum(int(np.count_nonzero(column.held.kinds)) for column in sheet.columns if column is not None)
     order = np.argsort(sheet.formulas.columns, kind="stable")
     bounds = np.searchsorted(sheet.formulas.columns[order], np.arange(sheet.column_count + 1))
     for index in np.flatnonzero(np.diff(bounds)).tolist():
         rows = sheet.formulas.rows[order[bounds[index] : bounds[index + 1]]]
         column = sheet.columns[index]
         if column is None:
-            held += len(rows)
+            count += len(rows)
             continue
         inside = rows[(rows >= column.start) & (rows < column.stop)] - column.start
-        held += len(rows) - int(np.count_nonzero(column.kinds[inside]))
-    return held
+        count += len(rows) - int(np.count_nonzero(column.kinds[inside]))
+    return count
 
 
 # Rows -----------------------------------------------------------------------------------------------------------------
@@ -254,8 +254,8 @@ def _data(
     ]
     rows = _rows(chosen)
     if query.include_formulas:
-        for held, formulas in zip(rows, _formulas(chosen), strict=True):
-            held[FORMULAS] = formulas
+        for cells, formulas in zip(rows, _formulas(chosen), strict=True):
+            cells[FORMULAS] = formulas
     return schema.SheetData(
         sheet_name=row.name,
         columns=columns,
@@ -331,11 +331,11 @@ def _formulas(chosen: _Chosen) -> list[dict[str, str]]:
     low, high = np.searchsorted(sheet.formulas.rows, (chosen.first, chosen.stop)).tolist()
     wanted = low + np.flatnonzero(np.isin(sheet.formulas.columns[low:high], chosen.columns))
     _check_formulas(sheet, wanted)
-    found: list[dict[str, str]] = [{} for _ in range(chosen.first, chosen.stop)]
+    formulas: list[dict[str, str]] = [{} for _ in range(chosen.first, chosen.stop)]
     for at in wanted.tolist():
         row, column = int(sheet.formulas.rows[at]), int(sheet.formulas.columns[at])
-        found[row - chosen.first][names[column]] = f"={sheet.formula(row, column)}"
-    return found
+        formulas[row - chosen.first][names[column]] = f"={sheet.formula(row, column)}"
+    return formulas
 
 
 def _check_formulas(sheet: Sheet, wanted: NDArray[np.intp]) -> None:

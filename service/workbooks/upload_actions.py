@@ -84,8 +84,8 @@ async def take_in(
         await store.check_deal(ctx, about.deal_id)
     received = await receive(ctx, field, files, extensions, partial(_check_count, ctx, field))
     sources = [
-        SourceFile(file_name=file.file_name, file_size=file.size_bytes, content_hash=one.key)
-        for file, one in zip(files, received, strict=True)
+        SourceFile(file_name=file.file_name, file_size=file.size_bytes, content_hash=receipt.key)
+        for file, receipt in zip(files, received, strict=True)
     ]
     keys = [source.content_hash for source in sources]
     for number, key in enumerate(keys):
@@ -93,7 +93,7 @@ async def take_in(
             hint = f"The file is the same as {sources[keys.index(key)].file_name!r}: its loans would count twice."
             raise schema.InvalidFile.at(["body", field, str(number)], hint)
     file_name = sources[0].file_name if len(sources) == 1 else f"{sources[0].file_name} and {len(sources) - 1} more"
-    found = received[0].sheets if len(received) == 1 else ()
+    sheets_seen = received[0].sheets if len(received) == 1 else ()
     row = await store.workbooks.create(
         ctx,
         {
@@ -104,7 +104,7 @@ async def take_in(
             "file_size": sum(source.file_size for source in sources),
             "content_hash": keys[0] if len(keys) == 1 else hashlib.sha256("\n".join(keys).encode()).hexdigest(),
             "status": "processing",
-            "sheet_count": len(found),
+            "sheet_count": len(sheets_seen),
             "created_by": await ctx.email(),
         },
     )
@@ -114,7 +114,7 @@ async def take_in(
         NewSheet(
             id=new_id(), index=s.index, name=s.name, state=s.state, row_count=s.row_count, column_count=s.column_count
         )
-        for s in found
+        for s in sheets_seen
     ]
     await store.put_sheets(ctx, row.id, sheets)
     small = row.file_size <= SMALL_BYTES
@@ -184,12 +184,12 @@ async def _received(
         for number, file in enumerate(files):
             at = where if len(files) == 1 else [*where, str(number)]
             received.append(await _looked_at(ctx, at, file, paths[number], extensions))
-        if excess := excess_of(ctx.settings, [sheet for one in received for sheet in one.sheets]):
+        if excess := excess_of(ctx.settings, [sheet for receipt in received for sheet in receipt.sheets]):
             raise excess.problem.at(where, excess.hint)
         room = await store.lock_room(ctx)
         check(room)
         _check_size(ctx, where, room, size_bytes)
-        for key, path in sorted({one.key: path for one, path in zip(received, paths, strict=True)}.items()):
+        for key, path in sorted({receipt.key: path for receipt, path in zip(received, paths, strict=True)}.items()):
             await keep(ctx, path, key)
     return received
 
